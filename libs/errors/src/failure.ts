@@ -1,0 +1,79 @@
+/**
+ * What kind of failure it is; decides the gRPC status and the HTTP status.
+ * The names are those of gRPC, in lower case.
+ */
+export type FailureKind =
+  | 'invalid_argument'
+  | 'unauthenticated'
+  | 'permission_denied'
+  | 'not_found'
+  | 'already_exists'
+  | 'failed_precondition'
+  | 'too_large'
+  | 'resource_exhausted'
+  | 'unavailable'
+  | 'deadline_exceeded'
+  | 'unimplemented'
+  | 'internal'
+
+/** A fault in one field of the caller's input: an RFC 6901 pointer into it and a sentence. */
+export interface FieldFault {
+  path: string
+  message: string
+}
+
+export interface FailureOptions {
+  /** What really happened; logged, never shown to a caller. */
+  cause?: unknown
+  /** For invalid_argument: which fields, and why. */
+  fields?: FieldFault[]
+  /** For unavailable and resource_exhausted: when to try again, in seconds. */
+  retryAfterS?: number
+  /** The execution that the failure belongs to. */
+  executionId?: string
+}
+
+/**
+ * The one error that crosses a boundary between parts: a kind, a stable code word, and a text that is safe to show.
+ * Everything else that is thrown counts as `internal` and its text stays inside.
+ */
+export class Failure extends Error {
+  override readonly name = 'Failure'
+  readonly kind: FailureKind
+  /** A stable word such as `process_not_found`. */
+  readonly code: string
+  readonly fields: FieldFault[]
+  readonly retryAfterS: number | undefined
+  readonly executionId: string | undefined
+
+  constructor(kind: FailureKind, code: string, publicText: string, options: FailureOptions = {}) {
+    super(publicText, options.cause === undefined ? undefined : { cause: options.cause })
+    this.kind = kind
+    this.code = code
+    this.fields = options.fields ?? []
+    this.retryAfterS = options.retryAfterS
+    this.executionId = options.executionId
+  }
+}
+
+/** Input that is wrong in one field: `path` is an RFC 6901 pointer such as `/settings/timeout`. */
+export function invalid(path: string, message: string, code = 'invalid_input'): Failure {
+  return new Failure('invalid_argument', code, message, { fields: [{ path, message }] })
+}
+
+/** Something that is not there, or not for this caller: `notFound('process')` has the code `process_not_found`. */
+export function notFound(what: string): Failure {
+  const name = what.replaceAll('_', ' ')
+  return new Failure('not_found', `${what}_not_found`, `${name.charAt(0).toUpperCase()}${name.slice(1)} not found`)
+}
+
+/** A part that is away for the moment; the caller may try again after `retryAfterS` seconds. */
+export function unavailable(publicText: string, cause?: unknown, retryAfterS = 1): Failure {
+  return new Failure('unavailable', 'unavailable', publicText, { cause, retryAfterS })
+}
+
+/** Any thrown value as a Failure; what is none becomes `internal` with the value as its cause. */
+export function asFailure(thrown: unknown): Failure {
+  if (thrown instanceof Failure) return thrown
+  return new Failure('internal', 'internal_error', 'Internal error', { cause: thrown })
+}

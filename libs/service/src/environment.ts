@@ -1,0 +1,148 @@
+import { readFileSync } from 'node:fs'
+
+interface Setting {
+  name: string
+  value: string | undefined
+  secret: boolean
+}
+
+interface NumberRange {
+  default: number
+  min?: number
+  max?: number
+}
+
+/** All faults of a configuration at once, one line each, each naming its setting. */
+export class ConfigurationError extends Error {
+  override readonly name = 'ConfigurationError'
+  readonly faults: string[]
+
+  constructor(faults: string[]) {
+    super(
+      `The configuration has ${faults.length === 1 ? 'a fault' : `${faults.length} faults`}:\n${faults.map((fault) => `  ${fault}`).join('\n')}`,
+    )
+    this.faults = faults
+  }
+}
+
+/**
+ * Typed reading of environment variables. Each read names its setting, its default and its bounds; faults are
+ * collected, and `check` throws all of them at once. An empty value counts as absent.
+ */
+export class Environment {
+  readonly #values: Record<string, string | undefined>
+  readonly #faults: string[] = []
+  readonly #settings = new Map<string, Setting>()
+
+  constructor(values: Record<string, string | undefined>) {
+    this.#values = values
+  }
+
+  text(name: string, fallback: string): string
+  text(name: string, fallback?: string): string | undefined
+  text(name: string, fallback?: string): string | undefined {
+    return this.#note(name, this.#raw(name) ?? fallback, false)
+  }
+
+  /** A text that is masked wherever settings are shown; may also come from the file that `NAME_FILE` names. */
+  secret(name: string, fallback: string): string
+  secret(name: string, fallback?: string): string | undefined
+  secret(name: string, fallback?: string): string | undefined {
+    return this.#note(name, this.#raw(name) ?? this.#fromFile(name) ?? fallback, true)
+  }
+
+  integer(name: string, range: NumberRange): number {
+    const { min = 0, max = Number.MAX_SAFE_INTEGER } = range
+    const raw = this.#raw(name)
+    const value = raw === undefined ? range.default : Number(raw)
+    if (!Number.isSafeInteger(value) || value < min || value > max) {
+      this.fault(name, `must be a whole number from ${min} to ${max}, not ${JSON.stringify(raw)}`)
+      return range.default
+    }
+    this.#note(name, String(value), false)
+    return value
+  }
+
+  boolean(name: string, fallback: boolean): boolean {
+    const raw = this.#raw(name)?.toLowerCase()
+    if (raw !== undefined && raw !== 'true' && raw !== 'false')
+      this.fault(name, `must be true or false, not ${JSON.stringify(raw)}`)
+    const value = raw === undefined ? fallback : raw === 'true'
+    this.#note(name, String(value), false)
+    return value
+  }
+
+  /** One of a few words. */
+  choice<const T extends string>(name: string, words: readonly T[], fallback: T): T
+  choice<const T extends string>(name: string, words: readonly T[]): T | undefined
+  choice<const T extends string>(name: string, words: readonly T[], fallback?: T): T | undefined {
+    const raw = this.#raw(name)
+    if (raw !== undefined && !words.includes(raw as T)) {
+      this.fault(name, `must be one of ${words.join(', ')}, not ${JSON.stringify(raw)}`)
+      return fallback
+    }
+    return this.#note(name, (raw as T | undefined) ?? fallback, false)
+  }
+
+  /** Words separated by commas. */
+  list(name: string, fallback: string[]): string[] {
+    const raw = this.#raw(name)
+    const words =
+      raw === undefined
+        ? fallback
+        : raw
+            .split(',')
+            .map((word) => word.trim())
+            .filter(Boolean)
+    this.#note(name, words.join(','), false)
+    return words
+  }
+
+  /** An address without a trailing slash. */
+  url(name: string, fallback: string): string
+  url(name: string, fallback?: string): string | undefined
+  url(name: string, fallback?: string): string | undefined {
+    const raw = this.#raw(name)
+    if (raw !== undefined && !URL.canParse(raw))
+      this.fault(name, `must be an address such as http://host:port, not ${JSON.stringify(raw)}`)
+    return this.#note(name, (raw ?? fallback)?.replace(/\/+$/, ''), false)
+  }
+
+  /** Notes a fault that only the reader of the setting can see. */
+  fault(name: string, text: string): void {
+    this.#faults.push(`${name} ${text}`)
+  }
+
+  /** Throws a ConfigurationError when any read found a fault. */
+  check(): void {
+    if (this.#faults.length > 0) throw new ConfigurationError(this.#faults)
+  }
+
+  /** Every setting that was read, by name, secrets masked. */
+  settings(): { name: string; value: string }[] {
+    return [...this.#settings.values()]
+      .toSorted((a, b) => a.name.localeCompare(b.name))
+      .map(({ name, value, secret }) => ({ name, value: value === undefined ? '' : secret ? '******' : value }))
+  }
+
+  #raw(name: string): string | undefined {
+    const value = this.#values[name]
+    return value === undefined || value === '' ? undefined : value
+  }
+
+  #fromFile(name: string): string | undefined {
+    const path = this.#raw(`${name}_FILE`)
+    if (path === undefined) return undefined
+    try {
+      return readFileSync(path, 'utf8').trim()
+    } catch (error) {
+      this.fault(`${name}_FILE`, `names ${path}, which can't be read: ${(error as NodeJS.ErrnoException).code}`)
+      return undefined
+    }
+  }
+
+  #note<T extends string | undefined>(name: string, value: T, secret: boolean): T {
+    this.#settings.set(name, { name, value, secret })
+    return value
+  }
+}

@@ -1,0 +1,31 @@
+import type { Neighbours, ServedService } from '@automation/rpc'
+import type { Logger } from 'pino'
+import type { Registry } from 'prom-client'
+
+/** One thing that `/readyz` tells: its name, whether it is well, and words for people. */
+export interface Check {
+  name: string
+  ok: boolean
+  detail?: string
+}
+
+/** What every part is given beside its own configuration. */
+export interface PartContext {
+  neighbours: Neighbours
+  logger: Logger
+  metrics: Registry
+}
+
+/**
+ * A part of the system as its `service.ts` makes it: what it serves to other parts, and how it starts and stops.
+ * Nothing happens before `start`; `stop` undoes it, in reverse, and may be called twice.
+ */
+export interface Part {
+  name: string
+  /** The proto services that it implements; empty for parts that only call. */
+  serves: ServedService[]
+  start(): Promise<void>
+  /** Ends within `graceMs`: no new work at once, what runs may finish in that time. */
+  stop(graceMs: number): Promise<void>
+  ready(): Promise<Check[]>
+}
