@@ -15,8 +15,8 @@ export interface Principal {
   initiatedBy?: string
   /** Address of the caller, for audit and for limits on attempts. */
   ip?: string
-  /** For the role `run`. */
-  run?: { executionId: string; depth: number; createdBy: string }
+  /** For the role `run`: the run's token, which execution signed and verifies. */
+  token?: string
 }
 
 /** What every call carries beside its message, in process and over the wire alike. */
