@@ -1,3 +1,5 @@
 export { ConfigurationError, Environment } from './environment.ts'
 export { failPoint } from './fail-point.ts'
 export type { Check, Part, PartContext } from './part.ts'
+export type { Logger } from 'pino'
+export type { Registry } from 'prom-client'

@@ -1,0 +1,98 @@
+import type { Check, Logger } from '@automation/service'
+import { PrismaPg } from '@prisma/adapter-pg'
+import pg from 'pg'
+import { isConnectionFailure } from './failure.ts'
+import { applyMigrations } from './migrations.ts'
+import { readiness } from './readiness.ts'
+
+export interface DatabaseOptions {
+  /** postgres://user:password@host:port/database, or a socket's folder as ?host=. */
+  url: string
+  /** The PostgreSQL schema that belongs to this service alone; made when it is not there. */
+  schema: string
+  poolSize: number
+  /** Folder of `<name>/migration.sql` files; absent for a second pool on a schema that is already migrated. */
+  migrationsDir?: string | URL
+  logger: Logger
+  /** How long a caller waits for a connection, in ms. */
+  connectTimeoutMs?: number
+  /** How long one statement may take before its connection is given up, in ms; a query's own `query_timeout` wins. */
+  queryTimeoutMs?: number
+  /** Ends the wait for a database that is not there yet. */
+  signal?: AbortSignal
+}
+
+export interface Database {
+  pool: pg.Pool
+  /** For `new PrismaClient({ adapter })`; on the same pool. */
+  adapter: PrismaPg
+  /** For readiness: one round trip, at most one second. */
+  check(): Promise<Check>
+  close(): Promise<void>
+}
+
+/**
+ * Opens a service's schema: makes it, applies what migrations are missing, and gives a pool whose search_path is that
+ * schema. While the database can't be reached it waits and tries again, until `signal` is aborted; any other fault is thrown.
+ * Callers learn of a database that is away within connectTimeoutMs, of one that is frozen within queryTimeoutMs.
+ */
+export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+  const { schema, logger, poolSize, connectTimeoutMs = 2000, queryTimeoutMs = 4500 } = options
+  if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) throw new TypeError(`Not a name for a schema: ${schema}`)
+  const connection: pg.ClientConfig = {
+    connectionString: options.url,
+    options: `-c search_path=${schema},public -c idle_in_transaction_session_timeout=60s`,
+    application_name: schema,
+    connectionTimeoutMillis: connectTimeoutMs,
+    keepAlive: true,
+  }
+  await untilReachable(options, () => applyMigrations(connection, schema, options.migrationsDir, logger))
+  const pool = new pg.Pool({
+    ...connection,
+    max: poolSize,
+    query_timeout: queryTimeoutMs,
+    idleTimeoutMillis: 60_000,
+  })
+  pool.on('error', (error) => logger.warn({ err: error }, 'an idle database connection was lost'))
+  let closed: Promise<void> | undefined
+  return {
+    pool,
+    adapter: new PrismaPg(pool, { schema, statementNameGenerator: statementNames() }),
+    check: readiness(pool),
+    close: () => (closed ??= pool.end()),
+  }
+}
+
+async function untilReachable(options: DatabaseOptions, attempt: () => Promise<void>): Promise<void> {
+  for (let pauseMs = 100; ; pauseMs = Math.min(pauseMs * 2, 1000)) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (!isConnectionFailure(error) || options.signal?.aborted) throw error
+      options.logger.warn({ err: error, schema: options.schema }, 'the database can not be reached yet, trying again')
+      await pause(pauseMs, options.signal)
+    }
+  }
+}
+
+function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(done, ms)
+    signal?.addEventListener('abort', done, { once: true })
+    function done() {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', done)
+      resolve()
+    }
+  })
+}
+
+/** Names for Prisma's statements, so that connections keep them prepared; a bounded number, as filters vary without end. */
+function statementNames(): (query: { sql: string }) => string {
+  const names = new Map<string, string>()
+  return ({ sql }) => {
+    let name = names.get(sql)
+    if (name === undefined && names.size < 200) names.set(sql, (name = `p${names.size}`))
+    return name ?? ''
+  }
+}
