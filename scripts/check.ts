@@ -1,0 +1,51 @@
+import { execFileSync } from 'node:child_process'
+import { availableParallelism } from 'node:os'
+import { dirname, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { declaredIn, importFaults, readSources } from './check/imports.ts'
+import { program, runSteps, type Step } from './check/steps.ts'
+
+const help = `npm run check [-- --only STEP,STEP]
+
+Format, lint with types and import boundaries, types, proto lint, generated-code drift, declared imports. Changes nothing.
+`
+
+const steps: Step[] = [
+  program('generated', ['node', 'scripts/generate.ts', '--check'], 'run `npm run generate` and commit what it makes'),
+  program('types', ['tsc', '--noEmit', '-p', '.'], 'mend the types; `npx tsc --noEmit -p .` shows them alone'),
+  program('lint', ['oxlint'], 'mend what it names, or run `npx oxlint --fix`; boundaries are in scripts/boundaries.ts'),
+  program('format', ['oxfmt', '--check', '.'], 'run `npm run format`'),
+  program('proto', ['buf', 'lint'], 'mend the proto files; the rules are in buf.yaml'),
+  {
+    name: 'imports',
+    advice: 'declare the package in the workspace, or import what scripts/boundaries.ts allows there',
+    run: async () => {
+      const root = process.cwd()
+      const faults = await importFaults(await readSources(root, trackedFiles()), declaredIn(root))
+      return { ok: faults.length === 0, output: faults.join('\n') }
+    },
+  },
+]
+
+/** Files under version control and new ones that are not ignored, as long as they are there. */
+function trackedFiles(): string[] {
+  const list = (...args: string[]) => execFileSync('git', ['ls-files', ...args], { encoding: 'utf8' }).split('\n')
+  const gone = new Set(list('--deleted'))
+  return list('--cached', '--others', '--exclude-standard').filter((path) => path !== '' && !gone.has(path))
+}
+
+const { values } = parseArgs({ options: { only: { type: 'string' }, help: { type: 'boolean' } } })
+process.chdir(resolve(dirname(fileURLToPath(import.meta.url)), '..'))
+if (values.help) {
+  console.log(help)
+} else {
+  const only = values.only?.split(',')
+  const { passed, failed } = await runSteps(
+    steps.filter(({ name }) => only === undefined || only.includes(name)),
+    Math.min(availableParallelism(), 4),
+  )
+  console.log('none  charts       the Helm chart comes in a later release, and its checks with it')
+  console.log(`${passed} checks passed, ${failed} failed`)
+  process.exitCode = failed === 0 ? 0 : 1
+}

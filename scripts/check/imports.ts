@@ -1,0 +1,93 @@
+import { readFile } from 'node:fs/promises'
+import { dirname, join, relative, resolve } from 'node:path'
+import { isBuiltin } from 'node:module'
+import { parseSync } from 'vite'
+import { placeOf, refusal, roomOf, type Room } from '../boundaries.ts'
+
+export interface SourceFile {
+  /** Path from the root, with forward slashes. */
+  path: string
+  text: string
+}
+
+/** What the package.json of a room says that it needs. */
+export type Declared = (folder: string) => Promise<ReadonlySet<string>>
+
+/**
+ * Every import of the files, static or dynamic, against the table of boundaries and against the package.json of the
+ * importing workspace. One line per fault, `path: what`; empty when all is well.
+ */
+export async function importFaults(files: SourceFile[], declared: Declared): Promise<string[]> {
+  const faults = await Promise.all(files.map((file) => faultsOf(file, declared)))
+  return faults.flat()
+}
+
+async function faultsOf({ path, text }: SourceFile, declared: Declared): Promise<string[]> {
+  const room = roomOf(path)
+  if (room === undefined)
+    return path.includes('/') ? [`${path}: no row of scripts/boundaries.ts covers this folder; add one`] : []
+  const packages = await declared(room.folder)
+  return importsOf(path, text)
+    .flatMap((specifier) => faultOf(room, path, specifier, packages))
+    .map((fault) => `${path}: ${fault}`)
+}
+
+function faultOf(room: Room, path: string, specifier: string, packages: ReadonlySet<string>): string[] {
+  const place = placeOf(path)
+  if (specifier.startsWith('.')) return listed(refusal(room, place, { path: join(dirname(path), specifier) }))
+  if (isBuiltin(specifier)) return []
+  const name = packageOf(specifier)
+  const refused = refusal(room, place, { package: name })
+  if (refused !== undefined) return [refused]
+  return packages.has(name) ? [] : [`imports ${name}, which ${room.folder}/package.json doesn't declare`]
+}
+
+const listed = (fault: string | undefined) => (fault === undefined ? [] : [fault])
+
+const packageOf = (specifier: string) => specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/')
+
+function importsOf(path: string, text: string): string[] {
+  const { module } = parseSync(path, text)
+  const dynamic = module.dynamicImports.map(({ moduleRequest }) => text.slice(moduleRequest.start, moduleRequest.end))
+  return [
+    ...module.staticImports.map(({ moduleRequest }) => moduleRequest.value),
+    ...module.staticExports.flatMap(({ entries }) => entries.flatMap((entry) => entry.moduleRequest?.value ?? [])),
+    ...dynamic.flatMap((expression) => /^['"`]([^'"`$]+)['"`]$/.exec(expression)?.[1] ?? []),
+  ]
+}
+
+/** Reads package.json of a workspace once: its dependencies of every kind, itself, and the root's, which tests share. */
+export function declaredIn(root: string): Declared {
+  const read = new Map<string, Promise<Set<string>>>()
+  const dependenciesOf = (folder: string): Promise<Set<string>> => {
+    const known = read.get(folder)
+    if (known !== undefined) return known
+    const reading = readDependencies(resolve(root, folder, 'package.json'))
+    read.set(folder, reading)
+    return reading
+  }
+  return async (folder) => {
+    const [own, shared] = await Promise.all([
+      folder === 'scripts' ? new Set<string>() : dependenciesOf(folder),
+      dependenciesOf('.'),
+    ])
+    return own.union(shared)
+  }
+}
+
+async function readDependencies(path: string): Promise<Set<string>> {
+  const { name, dependencies, devDependencies } = JSON.parse(await readFile(path, 'utf8')) as {
+    name: string
+    dependencies?: Record<string, string>
+    devDependencies?: Record<string, string>
+  }
+  return new Set([name, ...Object.keys({ ...dependencies, ...devDependencies })])
+}
+
+/** The hand-written TypeScript and JavaScript files of the given list of paths, read. */
+export function readSources(root: string, paths: string[]): Promise<SourceFile[]> {
+  const wanted = paths.filter((path) => /\.(ts|tsx|mts|js|mjs)$/.test(path) && !/(^|\/)(gen|generated)\//.test(path))
+  return Promise.all(
+    wanted.map(async (path) => ({ path: relative('.', path), text: await readFile(resolve(root, path), 'utf8') })),
+  )
+}
