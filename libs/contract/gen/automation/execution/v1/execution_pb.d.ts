@@ -536,6 +536,32 @@ export declare type LogEntry = Message<"automation.execution.v1.LogEntry"> & {
 export declare const LogEntrySchema: GenMessage<LogEntry>;
 
 /**
+ * @generated from message automation.execution.v1.AppendLogsRequest
+ */
+export declare type AppendLogsRequest = Message<"automation.execution.v1.AppendLogsRequest"> & {
+  /**
+   * @generated from field: string execution_id = 1;
+   */
+  executionId: string;
+
+  /**
+   * @generated from field: automation.execution.v1.LogLevel level = 2;
+   */
+  level: LogLevel;
+
+  /**
+   * @generated from field: string message = 3;
+   */
+  message: string;
+};
+
+/**
+ * Describes the message automation.execution.v1.AppendLogsRequest.
+ * Use `create(AppendLogsRequestSchema)` to create a new message.
+ */
+export declare const AppendLogsRequestSchema: GenMessage<AppendLogsRequest>;
+
+/**
  * @generated from message automation.execution.v1.KillExecutionRequest
  */
 export declare type KillExecutionRequest = Message<"automation.execution.v1.KillExecutionRequest"> & {
@@ -763,6 +789,17 @@ export declare const ExecutionService: GenService<{
     methodKind: "unary";
     input: typeof RerunExecutionRequestSchema;
     output: typeof StartExecutionResponseSchema;
+  },
+  /**
+   * Adds one line to the logs of an execution of the caller's team, ended or not: what the webhook entry found wrong with
+   * its answer. It counts towards no limit of the run.
+   *
+   * @generated from rpc automation.execution.v1.ExecutionService.AppendLogs
+   */
+  appendLogs: {
+    methodKind: "unary";
+    input: typeof AppendLogsRequestSchema;
+    output: typeof EmptySchema;
   },
   /**
    * Kills what runs and hides all executions of a process; later creates for it are refused. Idempotent. Catalog only.
