@@ -1,0 +1,107 @@
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openDatabase, type Database } from '@automation/database'
+import { silentLogger, testDatabase, type TestDatabase } from '@automation/testing'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+
+let database: TestDatabase
+let folder: string
+let schemas = 0
+let schema: string
+const opened: Database[] = []
+
+beforeAll(async () => {
+  database = await testDatabase()
+})
+afterAll(() => database.drop())
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'migrations-'))
+  schema = `service_${schemas++}`
+})
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((one) => one.close()))
+  await rm(folder, { recursive: true })
+})
+
+async function open(options: Partial<Parameters<typeof openDatabase>[0]> = {}): Promise<Database> {
+  const one = await openDatabase({
+    url: database.url,
+    schema,
+    poolSize: 2,
+    migrationsDir: folder,
+    logger: silentLogger,
+    ...options,
+  })
+  opened.push(one)
+  return one
+}
+
+async function migration(name: string, sql: string): Promise<void> {
+  await mkdir(join(folder, name), { recursive: true })
+  await writeFile(join(folder, name, 'migration.sql'), sql)
+}
+
+test('migrations are applied in the order of their names, each once, into the schema of the service', async () => {
+  await migration('0002_column', 'ALTER TABLE things ADD COLUMN size int NOT NULL DEFAULT 7')
+  await migration('0001_table', 'CREATE TABLE things (id int); CREATE TABLE others (id int) PARTITION BY RANGE (id)')
+  await open()
+  const { pool } = await open()
+  await pool.query('INSERT INTO things (id) VALUES (1)')
+  expect((await pool.query(`SELECT * FROM ${schema}.things`)).rows).toEqual([{ id: 1, size: 7 }])
+  const { rows } = await pool.query('SELECT name FROM migrations ORDER BY name')
+  expect(rows.map(({ name }) => name)).toEqual(['0001_table', '0002_column'])
+})
+
+test('replicas that start at the same time apply each migration once', async () => {
+  await migration('0001_table', 'CREATE TABLE things (id int)')
+  const replicas = await Promise.all([open(), open(), open(), open()])
+  expect((await replicas[0]!.pool.query('SELECT * FROM migrations')).rowCount).toBe(1)
+})
+
+test('a migration that fails leaves nothing behind and is named', async () => {
+  await migration('0001_table', 'CREATE TABLE things (id int); CREATE TABLE things (id int)')
+  await expect(open()).rejects.toThrow(/0001_table.*already exists/)
+  await migration('0001_table', 'CREATE TABLE things (id int)')
+  await open()
+})
+
+test('an applied migration whose file was changed is refused with what to do', async () => {
+  await migration('0001_table', 'CREATE TABLE things (id int)')
+  await open()
+  await migration('0001_table', 'CREATE TABLE things (id bigint)')
+  await expect(open()).rejects.toMatchObject({
+    code: 'migration_changed',
+    message: expect.stringMatching(/new migration/),
+  })
+})
+
+test('a database that is newer than the program is served, as in a rolling update', async () => {
+  await migration('0001_table', 'CREATE TABLE things (id int)')
+  await migration('0002_more', 'CREATE TABLE more (id int)')
+  await open()
+  const older = `${folder}-older`
+  await cp(join(folder, '0001_table'), join(older, '0001_table'), { recursive: true })
+  const { pool } = await open({ migrationsDir: older })
+  await rm(older, { recursive: true })
+  expect((await pool.query('SELECT * FROM more')).rowCount).toBe(0)
+})
+
+test('a pool and its Prisma adapter see the schema of the service alone', async () => {
+  await migration('0001_table', 'CREATE TABLE things (id int)')
+  const { adapter, pool } = await open()
+  await pool.query('INSERT INTO things VALUES (1)')
+  const connection = await adapter.connect()
+  const result = await connection.queryRaw({ sql: 'SELECT id FROM things', args: [], argTypes: [] })
+  expect(result.rows).toEqual([[1]])
+  await connection.dispose()
+  expect((await pool.query('SELECT 1')).rowCount).toBe(1)
+})
+
+test('a check says whether the database answers', async () => {
+  const one = await open()
+  expect(await one.check()).toEqual({ name: 'database', ok: true })
+  await one.close()
+  expect(await one.check()).toMatchObject({ ok: false })
+})

@@ -1,0 +1,2 @@
+export { startPostgres, type PostgresOptions, type RunningPostgres } from './postgres.ts'
+export { findPostgres } from './found.ts'

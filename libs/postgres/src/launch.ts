@@ -1,0 +1,29 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { notStarted } from './not-started.ts'
+
+const launcher = fileURLToPath(new URL('launch.py', import.meta.url))
+
+/**
+ * Starts a program of PostgreSQL on a data folder that is there already. It gets a session of its own (a Ctrl-C in the
+ * terminal is for the service, which stops it in its turn) and ends with this process, however this process ends.
+ */
+export function launch(dataDir: string, program: string, args: string[]): ChildProcess {
+  return spawn('python3', ['-I', '-S', launcher, String(process.pid), dataDir, program, ...args], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    detached: true,
+    env: { PATH: process.env['PATH'], LC_ALL: 'C', TZ: 'UTC' },
+  })
+}
+
+/** Calls `onLine` for each line on the child's stderr; the promise resolves when the child is gone, with its code. */
+export function followed(child: ChildProcess, onLine: (line: string) => void): Promise<number | NodeJS.Signals | null> {
+  const { promise, resolve, reject } = Promise.withResolvers<number | NodeJS.Signals | null>()
+  if (child.stderr !== null) createInterface(child.stderr).on('line', onLine)
+  child.once('error', (error: NodeJS.ErrnoException) => {
+    reject(error.code === 'ENOENT' ? notStarted('python3 is not on the PATH. Install Python 3', error) : error)
+  })
+  child.once('close', (code, signal) => resolve(code ?? signal))
+  return promise
+}

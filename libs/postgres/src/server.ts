@@ -1,0 +1,71 @@
+import type { ChildProcess } from 'node:child_process'
+import type { Logger } from '@automation/service'
+import type { Binaries } from './binaries.ts'
+import { clusterFolder } from './found.ts'
+import { followed, launch } from './launch.ts'
+import { notStarted } from './not-started.ts'
+import { serverArguments, type ServerSettings } from './settings.ts'
+
+export interface Server {
+  /** Resolves with the exit code or the signal when the process is gone. */
+  ended: Promise<number | NodeJS.Signals | null>
+  stop(): Promise<void>
+}
+
+interface ServerOptions {
+  dataDir: string
+  binaries: Binaries
+  logger: Logger
+  settings: ServerSettings
+}
+
+/** One process of the server, up and taking connections. Waits for what an earlier, killed one left in shared memory. */
+export async function startServer(options: ServerOptions): Promise<Server> {
+  for (const until = Date.now() + 5000; ;) {
+    const { server, refusal } = await attempt(options)
+    if (server !== undefined) return server
+    const passing = /pre-existing shared memory block|lock file .* already exists/.test(refusal)
+    if (!passing || Date.now() > until) throw notStarted(advice(refusal, options.settings.port))
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+}
+
+async function attempt({ dataDir, binaries, logger, settings }: ServerOptions) {
+  const lines: string[] = []
+  const ready = Promise.withResolvers<true>()
+  const child = launch(dataDir, binaries.postgres, ['-D', clusterFolder(dataDir), ...serverArguments(settings)])
+  const ended = followed(child, (line) => {
+    if (line.includes('database system is ready to accept connections')) ready.resolve(true)
+    if (lines.length < 50) lines.push(line)
+    logger[levelOf(line)]({ part: 'postgres' }, line)
+  })
+  const killWithUs = () => child.kill('SIGINT')
+  process.once('exit', killWithUs)
+  const forget = () => process.removeListener('exit', killWithUs)
+  ended.then(forget, forget)
+  const up = await Promise.race([ready.promise, ended])
+  if (up !== true) return { refusal: lines.join('\n') }
+  return { server: { ended, stop: () => stopServer(child, ended) }, refusal: '' }
+}
+
+async function stopServer(child: ChildProcess, ended: Server['ended']): Promise<void> {
+  child.kill('SIGINT')
+  const harder = [setTimeout(() => child.kill('SIGQUIT'), 4000), setTimeout(() => child.kill('SIGKILL'), 6000)]
+  try {
+    await ended
+  } finally {
+    harder.forEach((timer) => clearTimeout(timer))
+  }
+}
+
+function levelOf(line: string): 'debug' | 'warn' | 'error' {
+  if (/^(FATAL|PANIC):/.test(line)) return 'error'
+  return line.startsWith('WARNING:') ? 'warn' : 'debug'
+}
+
+function advice(refusal: string, port: number): string {
+  if (refusal.includes('could not bind')) return `port ${port} on 127.0.0.1 is taken. End what listens there`
+  if (refusal.includes('database files are incompatible'))
+    return 'its data was made by another version. Start with the version that made it, or with another DATA_DIR'
+  return refusal.split('\n').slice(-5).join(' ')
+}

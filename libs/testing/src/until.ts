@@ -1,0 +1,18 @@
+interface Patience {
+  timeoutMs?: number
+  /** Pause between two looks. */
+  everyMs?: number
+  /** What is waited for, for the error. */
+  what?: string
+}
+
+/** Looks again and again until `look` gives something truthy, and returns that; throws with the last answer when it never does. */
+export async function until<T>(look: () => T | Promise<T>, patience: Patience = {}): Promise<NonNullable<T>> {
+  const { timeoutMs = 5000, everyMs = 10, what = 'the condition' } = patience
+  for (const end = performance.now() + timeoutMs; ;) {
+    const seen = await look()
+    if (seen) return seen
+    if (performance.now() > end) throw new Error(`Not within ${timeoutMs} ms: ${what}; last seen: ${String(seen)}`)
+    await new Promise((resolve) => setTimeout(resolve, everyMs))
+  }
+}
