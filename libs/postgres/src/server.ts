@@ -59,6 +59,7 @@ async function stopServer(child: ChildProcess, ended: Server['ended']): Promise<
 }
 
 function levelOf(line: string): 'debug' | 'warn' | 'error' {
+  if (line.includes('due to administrator command')) return 'debug'
   if (/^(FATAL|PANIC):/.test(line)) return 'error'
   return line.startsWith('WARNING:') ? 'warn' : 'debug'
 }
