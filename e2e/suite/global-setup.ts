@@ -1,0 +1,56 @@
+import type { TestProject } from 'vitest/node'
+import { accessTokenOf } from '../client/client.ts'
+import { runScript, startSystem } from '../system/system.ts'
+import type { System } from '../system/system.ts'
+import type { SharedSystem, TeamAccess } from './shared-system.ts'
+
+/**
+ * One system for the whole suite: the one that E2E_BASE_URL names (with E2E_TEAM, E2E_API_TOKEN, and E2E_OTHER_TEAM,
+ * E2E_OTHER_API_TOKEN for what needs a second team), else one of our own that is stopped at the end.
+ */
+export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
+  const host = process.env['E2E_BASE_URL']?.replace(/\/+$/, '')
+  if (host) {
+    project.provide('system', await running(host))
+    return async () => undefined
+  }
+  const started = performance.now()
+  const system = await startSystem({ env: { CODE_GLOBAL_ALIAS: 'acme', AGENT_POOLS: 'default,slow' } })
+  console.log(`${system.shape} ready after ${Math.round(performance.now() - started)} ms at ${system.host}`)
+  try {
+    project.provide('system', {
+      host: system.host,
+      owned: true,
+      main: await access(system.host, system.team, system.apiToken),
+      other: await secondTeam(system),
+    })
+  } catch (error) {
+    await system.stop()
+    throw error
+  }
+  return () => system.stop()
+}
+
+async function running(host: string): Promise<SharedSystem> {
+  const { E2E_TEAM = 'demo', E2E_API_TOKEN, E2E_OTHER_TEAM, E2E_OTHER_API_TOKEN } = process.env
+  if (!E2E_API_TOKEN) throw new Error('E2E_BASE_URL needs E2E_API_TOKEN, and E2E_TEAM unless it is demo')
+  const other =
+    E2E_OTHER_TEAM && E2E_OTHER_API_TOKEN ? await access(host, E2E_OTHER_TEAM, E2E_OTHER_API_TOKEN) : undefined
+  return { host, owned: false, main: await access(host, E2E_TEAM, E2E_API_TOKEN), other }
+}
+
+async function secondTeam(system: System): Promise<TeamAccess> {
+  const team = 'e2e-other'
+  await admin(system, 'teams', 'create', team)
+  return access(system.host, team, (await admin(system, 'tokens', 'create', team, '--name', 'other')).trim())
+}
+
+async function admin(system: System, ...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await runScript('admin', args, system.env)
+  if (code !== 0) throw new Error(`admin ${args.join(' ')} ended with ${code}:\n${stdout}\n${stderr}`)
+  return stdout
+}
+
+async function access(host: string, team: string, apiToken: string): Promise<TeamAccess> {
+  return { team, apiToken, accessToken: await accessTokenOf(host, team, apiToken) }
+}

@@ -1,0 +1,139 @@
+import { describe, expect, test } from 'vitest'
+import type { Answer } from '../client/client.ts'
+import { expectProblem } from './problem.ts'
+import { awaitEnd, makeProcess, makeWebhook } from './runs.ts'
+import { client, unique } from './shared-system.ts'
+
+const counted =
+  'await new Promise((done) => setTimeout(done, svc.context.parameters.waitMs ?? 0)); return svc.execution.id'
+
+async function executionsOf(processId: string): Promise<number> {
+  return (await client.get<{ total: number }>('/executions', { processId })).body.total
+}
+
+const replayed = (answer: Answer) => answer.headers.get('idempotency-replayed')
+
+describe('idempotency keys', () => {
+  test('the same key on execute gives the same execution', async () => {
+    const process = await makeProcess({ sourceCode: counted })
+    const call = (key: string) =>
+      client.post<{ executionId: string }>(
+        `/processes/${process.id}/execute`,
+        { parameters: { a: 1 } },
+        { headers: { 'idempotency-key': key } },
+      )
+    const key = unique('key')
+    const [first, second] = [await call(key), await call(key)]
+    expect([first.status, second.status]).toEqual([202, 202])
+    expect(second.body).toEqual(first.body)
+    expect([replayed(first), replayed(second)]).toEqual([null, 'true'])
+    expect(second.headers.get('location')).toBe(first.headers.get('location'))
+    expect((await call(unique('key'))).body).not.toEqual(first.body)
+    expect(await executionsOf(process.id)).toBe(2)
+  })
+
+  test('many calls with one key at the same time start one execution, and all get its answer', async () => {
+    const process = await makeProcess({ sourceCode: counted })
+    const headers = { 'idempotency-key': unique('key') }
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () =>
+        client.post(`/processes/${process.id}/execute-sync`, { parameters: { waitMs: 300 } }, { headers }),
+      ),
+    )
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 203))
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+    expect(answers.filter((answer) => replayed(answer) === 'true')).toHaveLength(7)
+    expect(await executionsOf(process.id)).toBe(1)
+  })
+
+  test('a later replay of a sync call answers from the record', async () => {
+    const process = await makeProcess({ sourceCode: counted })
+    const headers = { 'idempotency-key': unique('key') }
+    const call = () => client.post(`/processes/${process.id}/execute-sync`, {}, { headers })
+    const [first, second] = [await call(), await call()]
+    expect([second.status, second.text]).toEqual([203, first.text])
+    expect(second.headers.get('svc-execution-id')).toBe(first.headers.get('svc-execution-id'))
+    expect(replayed(second)).toBe('true')
+  })
+
+  test('a replay of a failed sync call fails the same way', async () => {
+    const process = await makeProcess({ sourceCode: 'throw new Error("x")' })
+    const headers = { 'idempotency-key': unique('key') }
+    const call = () => client.post(`/processes/${process.id}/execute-sync`, {}, { headers })
+    const first = await call()
+    const second = await call()
+    expectProblem(second, 500, { executionId: first.headers.get('svc-execution-id') ?? '' })
+    expect(replayed(second)).toBe('true')
+    expect(await executionsOf(process.id)).toBe(1)
+  })
+
+  test('the same key with another request gives 409 and starts nothing', async () => {
+    const process = await makeProcess({ sourceCode: counted })
+    const headers = { 'idempotency-key': unique('key') }
+    const call = (input: unknown, path = 'execute') =>
+      client.post(`/processes/${process.id}/${path}`, input, { headers })
+    const first = await call({ parameters: { a: 1 } })
+    await awaitEnd((first.body as { executionId: string }).executionId)
+    expectProblem(await call({ parameters: { a: 2 } }), 409, { code: 'idempotency_key_reused' })
+    expectProblem(await call({ parameters: { a: 1 }, comment: 'other' }), 409, { code: 'idempotency_key_reused' })
+    expect(await executionsOf(process.id)).toBe(1)
+  })
+
+  test('keys belong to a process', async () => {
+    const [one, two] = await Promise.all([makeProcess({ sourceCode: counted }), makeProcess({ sourceCode: counted })])
+    const headers = { 'idempotency-key': unique('key') }
+    const ids = await Promise.all(
+      [one, two].map(
+        async ({ id }) =>
+          (await client.post<{ executionId: string }>(`/processes/${id}/execute`, {}, { headers })).body.executionId,
+      ),
+    )
+    expect(ids[0]).not.toBe(ids[1])
+  })
+
+  test('webhooks: the same key gives the same execution and answer, sync and async', async () => {
+    const process = await makeWebhook(counted)
+    for (const query of [{ q: '1' }, { q: '1', async: 'true' }]) {
+      const headers = { 'idempotency-key': unique('key') }
+      const call = () => client.webhook('POST', process.slug, { headers, query, json: { a: 1 } })
+      const [first, second] = [await call(), await call()]
+      expect(second.status).toBe(first.status)
+      expect(second.text).toBe(first.text)
+      expect(second.headers.get('svc-execution-id')).toBe(first.headers.get('svc-execution-id'))
+      expect([replayed(first), replayed(second)]).toEqual([null, 'true'])
+    }
+    expect(await executionsOf(process.id)).toBe(2)
+  })
+
+  test('webhooks: another body, query or version tag under the same key gives 409', async () => {
+    const process = await makeWebhook(counted)
+    await client.post(`/processes/${process.id}/versions`, { tag: 'v1' })
+    const key = unique('key')
+    const call = (more: { json?: unknown; query?: Record<string, string>; headers?: Record<string, string> }) =>
+      client.webhook('POST', process.slug, {
+        json: { a: 1 },
+        ...more,
+        headers: { 'idempotency-key': key, ...more.headers },
+      })
+    expect((await call({})).status).toBe(200)
+    for (const more of [{ json: { a: 2 } }, { query: { b: '1' } }, { headers: { 'svc-version-tag': 'v1' } }])
+      expectProblem(await call(more), 409, { code: 'idempotency_key_reused' })
+    expect(await executionsOf(process.id)).toBe(1)
+  })
+
+  test('a transient value is not kept: its later replay gives 409', async () => {
+    const process = await makeProcess({ sourceCode: 'return { isTransient: true, body: 1 }' })
+    const headers = { 'idempotency-key': unique('key') }
+    const call = () => client.post(`/processes/${process.id}/execute-sync`, {}, { headers })
+    expect((await call()).body).toBe(1)
+    expectProblem(await call(), 409, { code: 'result_not_kept' })
+    expect(await executionsOf(process.id)).toBe(1)
+  })
+
+  test('a refused call does not use the key up', async () => {
+    const process = await makeProcess({ sourceCode: counted })
+    const headers = { 'idempotency-key': unique('key') }
+    expectProblem(await client.post(`/processes/${process.id}/execute`, { tag: 'none' }, { headers }), 404)
+    expect((await client.post(`/processes/${process.id}/execute`, {}, { headers })).status).toBe(202)
+  })
+})

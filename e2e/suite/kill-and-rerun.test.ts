@@ -1,0 +1,185 @@
+import { execFileSync } from 'node:child_process'
+import { describe, expect, test } from 'vitest'
+import type { Execution } from '../client/records.ts'
+import { isAlive, processOf } from '../system/process-table.ts'
+import type { ProcessId } from '../system/process-table.ts'
+import { waitUntil } from '../system/wait-until.ts'
+import { expectProblem } from './problem.ts'
+import {
+  awaitEnd,
+  awaitLogs,
+  awaitRunning,
+  execute,
+  executeSync,
+  executionOf,
+  makeProcess,
+  publish,
+  runCode,
+  statusesOf,
+} from './runs.ts'
+import { client, shared } from './shared-system.ts'
+
+const kill = (id: string) => client.put<string>(`/executions/${id}/kill`)
+const rerun = (id: string) => client.post<string>(`/executions/${id}/rerun`)
+const sleeper = 'console.log("started"); await new Promise((done) => setTimeout(done, 20_000))'
+
+describe('killing', () => {
+  test.for([
+    ['waits', sleeper],
+    ['never yields', 'console.log("started"); for (;;);'],
+    [
+      'refuses SIGTERM',
+      'process.on("SIGTERM", () => {}); console.log("started"); await new Promise(() => setInterval(() => {}, 1000))',
+    ],
+  ] as const)('a run that %s is KILLED within 2 s', async ([, sourceCode]) => {
+    const id = await execute(await makeProcess({ sourceCode }))
+    await awaitRunning(id)
+    const started = performance.now()
+    const answer = await kill(id)
+    expect(answer.status).toBe(202)
+    expect(answer.body).toBe(id)
+    expect(answer.headers.get('content-type')).toMatch(/^application\/json\b/)
+    const execution = await awaitEnd(id, 2000)
+    expect(performance.now() - started).toBeLessThan(2500)
+    expect(execution.status).toBe('KILLED')
+    expect(statusesOf(execution).at(-1)).toBe('KILLED')
+  })
+
+  test.skipIf(!shared.owned)(
+    'every process that the run started is gone within 2 s, those in sessions of their own too',
+    async () => {
+      const sourceCode = `
+      const { spawn } = require('node:child_process')
+      const shell = spawn('sh', ['-c', 'sleep 301 & (setsid sleep 302 &) ; setsid sh -c "sleep 303 & sleep 304" & wait'], { detached: true })
+      const node = spawn('sleep', ['305'], { detached: true, stdio: 'ignore' }); node.unref()
+      await new Promise((done) => setTimeout(done, 300))
+      console.log('pids', process.pid, shell.pid, node.pid)
+      await new Promise((done) => setTimeout(done, 20_000))`
+      const id = await execute(await makeProcess({ sourceCode }))
+      const logs = await awaitLogs(id, (entries) => entries.some(({ message }) => message.startsWith('pids')))
+      const pids =
+        logs
+          .find(({ message }) => message.startsWith('pids'))
+          ?.message.split(' ')
+          .slice(1)
+          .map(Number) ?? []
+      const before = sleepers()
+      expect(before.length).toBeGreaterThanOrEqual(5)
+      const own = pids.flatMap((pid) => processOf(pid) ?? [])
+      await kill(id)
+      await waitUntil('its processes to be gone', () => [...before, ...own.slice(1)].every((one) => !isAlive(one)), {
+        timeoutMs: 2000,
+      })
+    },
+  )
+
+  test('a terminal execution cannot be killed, and stays what it is', async () => {
+    const finished = await runCode('return 1')
+    const failed = await runCode('throw new Error("x")')
+    const killed = await execute(await makeProcess({ sourceCode: sleeper }))
+    await awaitRunning(killed)
+    await kill(killed)
+    await awaitEnd(killed)
+    for (const id of [finished.execution.id, failed.execution.id, killed]) {
+      const before = await executionOf(id)
+      expectProblem(await kill(id), 400, { code: 'execution_ended' })
+      expect(await executionOf(id)).toEqual(before)
+    }
+  })
+
+  test('of many kills at the same time one is accepted or all agree, and there is one KILLED event', async () => {
+    const id = await execute(await makeProcess({ sourceCode: sleeper }))
+    await awaitRunning(id)
+    const statuses = (await Promise.all(Array.from({ length: 6 }, () => kill(id)))).map(({ status }) => status)
+    expect(statuses).toContain(202)
+    expect(statuses.filter((status) => status !== 202 && status !== 400)).toEqual([])
+    const execution = await awaitEnd(id)
+    expect(statusesOf(execution).filter((status) => status === 'KILLED')).toHaveLength(1)
+  })
+
+  test('a kill against the finish leaves one terminal status', async () => {
+    const process = await makeProcess({ sourceCode: 'return 1' })
+    const ids = await Promise.all(Array.from({ length: 12 }, () => execute(process)))
+    const answers = await Promise.all(ids.map(kill))
+    for (const [n, id] of ids.entries()) {
+      const execution = await awaitEnd(id)
+      expect(execution.status).toBe(answers[n]?.status === 202 ? 'KILLED' : 'FINISHED')
+      expect(statusesOf(execution).filter((status) => status === 'KILLED' || status === 'FINISHED')).toHaveLength(1)
+    }
+  })
+
+  test('the runner goes on with the next run at once', async () => {
+    const process = await makeProcess({ sourceCode: 'if (svc.context.parameters.hang) for (;;); return 1' })
+    const id = await execute(process, { parameters: { hang: true } })
+    await awaitRunning(id)
+    await kill(id)
+    expect((await executeSync(process)).body).toBe(1)
+  })
+})
+
+describe('rerunning', () => {
+  test('it answers 202 with the new id as JSON text, and the same parameters, settings and comment run again', async () => {
+    const process = await makeProcess({ sourceCode: 'return svc.context.parameters' })
+    const input = { parameters: { a: 1 }, comment: 'again', settings: { timeout: 5000, agentPoolSlug: 'default' } }
+    const original = await awaitEnd(await execute(process, input))
+    const answer = await rerun(original.id)
+    expect(answer.status).toBe(202)
+    expect(answer.body).toMatch(/^[0-9a-f-]{36}$/)
+    expect(answer.body).not.toBe(original.id)
+    const again = await awaitEnd(answer.body)
+    expect(again).toMatchObject({
+      status: 'FINISHED',
+      returnValue: '{"a":1}',
+      comment: 'again',
+      settings: original.settings,
+    })
+    expect(await executionOf(original.id)).toEqual(original)
+  })
+
+  test('a run of a version runs that version again, one of the current source runs the source of now', async () => {
+    const process = await makeProcess({ sourceCode: 'return 1' })
+    await publish(process, { tag: 'v1' })
+    const [ofVersion, ofSource] = await Promise.all([execute(process, { tag: 'v1' }), execute(process)])
+    await Promise.all([awaitEnd(ofVersion), awaitEnd(ofSource)])
+    await client.patch(`/processes/${process.id}`, { sourceCode: 'return 2' })
+    const value = async (id: string): Promise<Execution['returnValue']> =>
+      (await awaitEnd((await rerun(id)).body)).returnValue
+    expect(await value(ofVersion)).toBe('1')
+    expect(await value(ofSource)).toBe('2')
+  })
+
+  test('a run of a version that is gone meanwhile gives 404', async () => {
+    const process = await makeProcess({ sourceCode: 'return 1' })
+    await publish(process, { tag: 'v1' })
+    const id = await execute(process, { tag: 'v1' })
+    await awaitEnd(id)
+    await client.delete(`/processes/${process.id}/versions/v1`)
+    expectProblem(await rerun(id), 404, { code: 'version_not_found' })
+  })
+
+  test('a failed, a killed and a running execution can be rerun', async () => {
+    const process = await makeProcess({
+      sourceCode: `if (svc.context.parameters.fail) throw new Error('x'); ${sleeper}`,
+    })
+    const failed = await execute(process, { parameters: { fail: true } })
+    await awaitEnd(failed)
+    const running = await execute(process)
+    await awaitRunning(running)
+    expect((await awaitEnd((await rerun(failed)).body)).status).toBe('ERROR')
+    const beside = (await rerun(running)).body
+    await awaitRunning(beside)
+    expect((await executionOf(running)).status).toBe('RUNNING')
+    await kill(beside)
+    await kill(running)
+    const killed = (await rerun(running)).body
+    await awaitRunning(killed)
+    expect((await kill(killed)).status).toBe(202)
+  })
+})
+
+/** The long sleeps that this file's runs start. */
+function sleepers(): ProcessId[] {
+  const lines = execFileSync('ps', ['-eo', 'pid,args'], { encoding: 'utf8' }).split('\n')
+  const pids = lines.filter((line) => /\bsleep 30[1-5]$/.test(line.trim())).map((line) => Number.parseInt(line, 10))
+  return pids.flatMap((pid) => processOf(pid) ?? [])
+}

@@ -1,0 +1,42 @@
+import { inject } from 'vitest'
+import { Client } from '../client/client.ts'
+
+export interface TeamAccess {
+  team: string
+  apiToken: string
+  accessToken: string
+}
+
+/** What the global set-up tells every test file. */
+export interface SharedSystem {
+  host: string
+  /** Whether the suite started it, so that its settings are known. */
+  owned: boolean
+  main: TeamAccess
+  /** A second team; absent on a running system that named none. */
+  other?: TeamAccess
+}
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    system: SharedSystem
+  }
+}
+
+/** The system under test. */
+export const shared = inject('system')
+
+/** A client of the suite's team. */
+export const client = new Client({ host: shared.host, ...shared.main })
+
+/** A client of the second team; tests that need it are skipped where there is none (`hasOther`). */
+export const other = new Client({ host: shared.host, ...(shared.other ?? shared.main) })
+export const hasOther = shared.other !== undefined
+
+let count = 0
+
+/** A name that no other test of any run uses; URL-safe. */
+export function unique(prefix = 'e2e'): string {
+  count += 1
+  return `${prefix}-${Date.now().toString(36)}${Math.random().toString(36).slice(2, 8)}${count}`
+}

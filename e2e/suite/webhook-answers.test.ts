@@ -1,0 +1,155 @@
+import { describe, expect, test } from 'vitest'
+import { expectProblem } from './problem.ts'
+import { awaitLogs, executionOf, logsOf, makeWebhook } from './runs.ts'
+import { client } from './shared-system.ts'
+
+async function answerOf(sourceCode: string) {
+  const { slug } = await makeWebhook(sourceCode)
+  return client.webhook('GET', slug)
+}
+
+describe('webhook answers', () => {
+  test.for([
+    ['return 5', 200, '5', /^application\/json/],
+    ['return true', 200, 'true', /^application\/json/],
+    ['return { a: [1] }', 200, '{"a":[1]}', /^application\/json/],
+    ['return [1, "x"]', 200, '[1,"x"]', /^application\/json/],
+    ['return "text ü"', 200, 'text ü', /^text\/plain/],
+    ['return ""', 200, '', /^text\/plain/],
+    ['return null', 204, '', null],
+    ['', 204, '', null],
+    ['return undefined', 204, '', null],
+  ] as const)('%j answers %i %j', async ([source, status, text, type]) => {
+    const answer = await answerOf(source)
+    expect([answer.status, answer.text]).toEqual([status, text])
+    if (type !== null) expect(answer.headers.get('content-type')).toMatch(type)
+    expect(answer.headers.get('svc-execution-id')).toMatch(/^[0-9a-f-]{36}$/)
+  })
+
+  test('status, headers and body of a returned object describe the response', async () => {
+    const answer = await answerOf(
+      `return { status: 418, headers: { 'X-Own': 'a', 'Content-Type': 'text/html' }, body: '<b>ü</b>' }`,
+    )
+    expect([answer.status, answer.text]).toEqual([418, '<b>ü</b>'])
+    expect(answer.headers.get('x-own')).toBe('a')
+    expect(answer.headers.get('content-type')).toMatch(/^text\/html/)
+  })
+
+  test.for([
+    ['return { status: 201 }', 201, ''],
+    ['return { status: 202, body: { a: 1 } }', 202, '{"a":1}'],
+    ['return { status: 200, body: [1] }', 200, '[1]'],
+    ['return { status: 200, body: 7 }', 200, '7'],
+    ['return { headers: { "x-a": "1" }, body: "t" }', 200, 't'],
+    ['return { status: 200, body: null }', 200, ''],
+    ['return { status: 302, headers: { location: "https://example.com/" } }', 302, ''],
+    ['return { isTransient: true, body: { status: 201, headers: {}, body: "made" } }', 201, 'made'],
+  ] as const)('%j answers %i %j', async ([source, status, text]) => {
+    const answer = await answerOf(source)
+    expect([answer.status, answer.text]).toEqual([status, text])
+  })
+
+  test.for([
+    'return { status: "200", body: "x" }',
+    'return { status: 200, body: "x", more: 1 }',
+    'return { body: "x" }',
+    'return { headers: {} }',
+    'return { status: "active" }',
+  ])('%j is plain JSON', async (source) => {
+    const answer = await answerOf(source)
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('content-type')).toMatch(/^application\/json/)
+    expect(JSON.parse(answer.text)).toEqual(new Function(source)())
+  })
+
+  test('a base64 body is sent as its bytes with its type', async () => {
+    const { slug } = await makeWebhook(`return { status: 200, body: { base64: 'AP+A', contentType: 'image/png' } }`)
+    const response = await fetch(`${client.webhooks}/${slug}`)
+    expect(response.headers.get('content-type')).toBe('image/png')
+    expect([...new Uint8Array(await response.arrayBuffer())]).toEqual([0, 255, 128])
+  })
+
+  test.for([
+    'return { status: 199 }',
+    'return { status: 600 }',
+    'return { status: 200.5 }',
+    'return { status: 200, headers: { "bad name": "x" } }',
+    'return { status: 200, headers: { "x-a": "line\\r\\nset-cookie: a=b" } }',
+    'return { status: 200, headers: { "x-a": "nul\\u0000" } }',
+    'return { status: 200, headers: { "": "x" } }',
+  ])('%j gives 500 and an ERROR log line', async (source) => {
+    const answer = await answerOf(source)
+    const executionId = answer.headers.get('svc-execution-id') ?? ''
+    expectProblem(answer, 500, { executionId })
+    expect(answer.headers.has('set-cookie')).toBe(false)
+    await awaitLogs(executionId, (entries) => entries.some(({ level }) => level === 'ERROR'))
+  })
+
+  test('hop-by-hop headers and cookies for other domains are dropped with a WARNING', async () => {
+    const answer = await answerOf(`return { status: 200, body: 'x', headers: {
+      connection: 'close', 'transfer-encoding': 'chunked', 'keep-alive': 'timeout=1', upgrade: 'h2c', 'content-length': '999', 'x-kept': '1',
+      'set-cookie': 'a=b; Domain=elsewhere.example' } }`)
+    expect([answer.status, answer.text]).toEqual([200, 'x'])
+    expect(answer.headers.get('x-kept')).toBe('1')
+    expect(answer.headers.has('upgrade')).toBe(false)
+    expect(answer.headers.has('set-cookie')).toBe(false)
+    const id = answer.headers.get('svc-execution-id') ?? ''
+    const warnings = await awaitLogs(id, (entries) => entries.some(({ level }) => level === 'WARNING'))
+    expect(
+      warnings
+        .filter(({ level }) => level === 'WARNING')
+        .map(({ message }) => message.toLowerCase())
+        .join('\n'),
+    ).toMatch(/set-cookie/)
+  })
+
+  test('cookies of our own and several headers of a name reach the caller', async () => {
+    const answer = await answerOf(
+      `return { status: 200, body: 'x', headers: { 'set-cookie': 'a=b; Path=/', 'x-list': 'a, b' } }`,
+    )
+    expect(answer.headers.getSetCookie()).toEqual(['a=b; Path=/'])
+    expect(answer.headers.get('x-list')).toBe('a, b')
+  })
+
+  test('a process cannot replace the execution id', async () => {
+    const answer = await answerOf(
+      `return { status: 200, body: svc.execution.id, headers: { 'svc-execution-id': 'forged' } }`,
+    )
+    expect(answer.headers.get('svc-execution-id')).toBe(answer.text)
+  })
+
+  test('answers are marked against sniffing and sandboxed, unless the process sets its own policy', async () => {
+    const plain = await answerOf('return "x"')
+    expect(plain.headers.get('x-content-type-options')).toBe('nosniff')
+    expect(plain.headers.get('content-security-policy')).toBe('sandbox')
+    const own = await answerOf(
+      `return { status: 200, body: 'x', headers: { 'Content-Security-Policy': "default-src 'self'" } }`,
+    )
+    expect(own.headers.get('content-security-policy')).toBe("default-src 'self'")
+    expect(own.headers.get('x-content-type-options')).toBe('nosniff')
+  })
+
+  test('a failed run answers 500 with the fixed message; details are in the execution only', async () => {
+    const answer = await answerOf('throw new Error("inner detail")')
+    const executionId = answer.headers.get('svc-execution-id') ?? ''
+    const problem = expectProblem(answer, 500, { executionId })
+    expect(problem.message).toBe('Execution failed')
+    expect(answer.text).not.toContain('inner detail')
+    expect((await executionOf(executionId)).timeline.events.at(-1)?.explanation).toBe('Error: inner detail')
+    expect(
+      (await logsOf(executionId)).some(({ level, message }) => level === 'ERROR' && message.includes('inner detail')),
+    ).toBe(true)
+  })
+
+  test('a transient value reaches the caller and is stored as a mark only', async () => {
+    for (const source of [
+      'return { isTransient: true, body: { a: 1 } }',
+      'return { transient: true, data: { a: 1 } }',
+    ]) {
+      const answer = await answerOf(source)
+      expect([answer.status, answer.text]).toEqual([200, '{"a":1}'])
+      const execution = await executionOf(answer.headers.get('svc-execution-id') ?? '')
+      expect(execution.returnValue).toBe('"[transient]"')
+    }
+  })
+})

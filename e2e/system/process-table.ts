@@ -1,0 +1,64 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+
+/** A process by its pid and the instant it started, so that a pid that is used again is another process. */
+export interface ProcessId {
+  pid: number
+  /** Clock ticks since the machine started. */
+  startedAt: string
+}
+
+/** One row of the process table. */
+export interface ProcessRow extends ProcessId {
+  parent: number
+  command: string
+}
+
+/** Whether this machine shows its processes in /proc (Linux does). */
+export const hasProcessTable = existsSync('/proc/self/stat')
+
+/** The process that has this pid now; undefined when there is none, or only its zombie. */
+export function processOf(pid: number): ProcessRow | undefined {
+  let stat: string
+  let command: string
+  try {
+    stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim()
+  } catch {
+    return undefined // it ended while it was looked at
+  }
+  const [state, parent, ...rest] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  if (state === 'Z' || state === 'X') return undefined
+  return { pid, parent: Number(parent), startedAt: rest[17] ?? '', command }
+}
+
+/** Whether it is this very process that still lives. */
+export function isAlive(id: ProcessId): boolean {
+  return processOf(id.pid)?.startedAt === id.startedAt
+}
+
+/** Every process of the machine that can be seen. */
+export function processTable(): ProcessRow[] {
+  if (!hasProcessTable) return []
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => processOf(Number(name)) ?? [])
+}
+
+/** The process and all that descend from it, parents first. */
+export function treeOf(root: number): ProcessRow[] {
+  const table = processTable()
+  const found = table.filter(({ pid }) => pid === root)
+  for (const { pid } of found) found.push(...table.filter(({ parent }) => parent === pid))
+  return found
+}
+
+/** Processes that carry `marker` in the environment they were started with. */
+export function processesMarked(marker: string): ProcessRow[] {
+  return processTable().filter(({ pid }) => {
+    try {
+      return readFileSync(`/proc/${pid}/environ`, 'utf8').includes(marker)
+    } catch {
+      return false // it ended, or belongs to someone else
+    }
+  })
+}

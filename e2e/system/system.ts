@@ -1,0 +1,197 @@
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { closeSync, openSync } from 'node:fs'
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { freePorts } from './free-ports.ts'
+import { isAlive, processesMarked, treeOf } from './process-table.ts'
+import type { ProcessRow } from './process-table.ts'
+import { waitUntil } from './wait-until.ts'
+
+export const repositoryRoot = resolve(import.meta.dirname, '../..')
+
+export type Shape = 'embedded' | 'services'
+
+export interface SystemOptions {
+  shape?: Shape
+  team?: string
+  /** Settings beside those that the driver needs itself. */
+  env?: Record<string, string>
+  /** Where the system keeps everything; a new folder that `stop` removes when absent. */
+  dataDir?: string
+  readyWithinMs?: number
+}
+
+/** A system that this driver started, as its user sees it. */
+export interface System {
+  shape: Shape
+  /** Address of the gateway, without a slash at the end. */
+  host: string
+  team: string
+  apiToken: string
+  dataDir: string
+  /** The environment that it was started with; the admin command line takes the same. */
+  env: Record<string, string>
+  process: ChildProcess
+  /** What it wrote to stdout and stderr. */
+  output(): Promise<string>
+  /** Every process of it that lives now. */
+  processes(): ProcessRow[]
+  /** SIGTERM, then asserts that it ends within `withinMs` and leaves no process. */
+  stop(withinMs?: number): Promise<void>
+  /** Kills every process of it at once, without a word. */
+  kill(): Promise<void>
+}
+
+/** The shape that E2E_SHAPE asks for: `embedded` (the default) or `services`. */
+export function shapeFromEnvironment(): Shape {
+  return process.env['E2E_SHAPE'] === 'services' ? 'services' : 'embedded'
+}
+
+/** Starts a system of its own on free ports and waits until it is ready. Throws with its output when it is not. */
+export async function startSystem(options: SystemOptions = {}): Promise<System> {
+  const { shape = shapeFromEnvironment(), team = 'e2e', readyWithinMs = 60_000 } = options
+  const dataDir = options.dataDir ?? (await makeFolder())
+  const name = randomUUID()
+  const env: Record<string, string> = { ...(await settings(dataDir, team)), ...options.env, AUTOMATION_E2E: name }
+  const child = spawnSystem(shape, dataDir, env)
+  const host = `http://127.0.0.1:${env['PORT']}`
+  const output = () => readFile(logPath(dataDir), 'utf8')
+  const processes = () => (child.pid === undefined ? [] : unique([...treeOf(child.pid), ...processesMarked(name)]))
+  const remove = () => (options.dataDir === undefined ? rm(dataDir, { recursive: true, force: true }) : undefined)
+  const stop = async (withinMs = 20_000) => {
+    await endTree(child, processes(), processes, withinMs, output)
+    await remove()
+  }
+  const kill = async () => {
+    for (const { pid } of processes()) signal(pid, 'SIGKILL')
+    await exited(child)
+  }
+  try {
+    await waitForReady(host, child, readyWithinMs)
+    const apiToken = env['BOOTSTRAP_API_TOKEN'] ?? (await readFile(join(dataDir, 'bootstrap-token'), 'utf8')).trim()
+    return { shape, host, team, apiToken, dataDir, env, process: child, output, processes, stop, kill }
+  } catch (error) {
+    const words = await output()
+    await kill()
+    throw new Error(`The system did not start; its last words:\n${words.slice(-4000)}`, { cause: error })
+  }
+}
+
+/** Runs a command of the repository (a script of package.json) to its end, with the system's own settings. */
+export async function runScript(
+  script: string,
+  args: string[],
+  env: Record<string, string>,
+): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  const child = spawn('npm', ['run', '--silent', script, '--', ...args], { cwd: repositoryRoot, env, stdio: 'pipe' })
+  const collected = { stdout: '', stderr: '' }
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (collected.stdout += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (collected.stderr += text))
+  await once(child, 'close')
+  return { code: child.exitCode, ...collected }
+}
+
+/** The command that starts a shape, from the repository's root. */
+export function commandOf(shape: Shape): string[] {
+  return [shape === 'embedded' ? 'apps/embedded/src/main.ts' : 'scripts/services.ts']
+}
+
+function spawnSystem(shape: Shape, dataDir: string, env: Record<string, string>): ChildProcess {
+  const log = openSync(logPath(dataDir), 'a')
+  const child = spawn(process.execPath, commandOf(shape), { cwd: repositoryRoot, env, stdio: ['ignore', log, log] })
+  closeSync(log)
+  return child
+}
+
+async function makeFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'automation-e2e-'))
+  await chmod(folder, 0o755) // the embedded PostgreSQL may run as a user of its own
+  return folder
+}
+
+async function settings(dataDir: string, team: string): Promise<Record<string, string>> {
+  const [gateway, catalog, execution, catalogHealth, executionHealth, runnerHealth, database, sandbox, sandboxGrpc] =
+    await freePorts(9)
+  return {
+    PATH: `${join(repositoryRoot, 'node_modules/.bin')}:${process.env['PATH'] ?? ''}`,
+    HOME: process.env['HOME'] ?? '/',
+    PORT: `${gateway}`,
+    PUBLIC_URL: `http://127.0.0.1:${gateway}`,
+    SANDBOX_PUBLIC_PORT: `${sandbox}`,
+    SANDBOX_GRPC_PORT: `${sandboxGrpc}`,
+    CATALOG_PORT: `${catalog}`,
+    EXECUTION_PORT: `${execution}`,
+    CATALOG_HEALTH_PORT: `${catalogHealth}`,
+    EXECUTION_HEALTH_PORT: `${executionHealth}`,
+    RUNNER_HEALTH_PORT: `${runnerHealth}`,
+    POSTGRES_PORT: `${database}`,
+    CATALOG_ADDRESS: `127.0.0.1:${catalog}`,
+    EXECUTION_ADDRESSES: `127.0.0.1:${execution}`,
+    DATA_DIR: dataDir,
+    BOOTSTRAP_TEAM: team,
+    EGRESS_ALLOW: '127.0.0.0/8',
+    LOG_LEVEL: process.env['E2E_LOG_LEVEL'] ?? 'info',
+  }
+}
+
+async function waitForReady(host: string, child: ChildProcess, timeoutMs: number): Promise<void> {
+  const ready = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) throw new Error(`It ended with ${child.exitCode}`)
+    return fetch(`${host}/readyz`).then(
+      async (response) => {
+        await response.arrayBuffer()
+        return response.status === 200
+      },
+      () => false, // nobody listens yet
+    )
+  }
+  await waitUntil(`${host}/readyz`, ready, { timeoutMs, everyMs: 50 })
+}
+
+async function endTree(
+  child: ChildProcess,
+  known: ProcessRow[],
+  processes: () => ProcessRow[],
+  withinMs: number,
+  output: () => Promise<string>,
+): Promise<void> {
+  child.kill('SIGTERM')
+  const inTime = await Promise.race([exited(child).then(() => true), delay(withinMs, false, { ref: false })])
+  const gone = () => unique([...known, ...processes()]).filter(isAlive).length === 0
+  const left =
+    inTime &&
+    (await waitUntil('its processes to end', gone, { timeoutMs: 2000 }).then(
+      () => true,
+      () => false,
+    ))
+  if (left) return
+  const remaining = unique([...known, ...processes()]).filter(isAlive)
+  for (const { pid } of remaining) signal(pid, 'SIGKILL')
+  const list = remaining.map(({ pid, command }) => `  ${pid} ${command.slice(0, 160)}`).join('\n')
+  const why = inTime ? 'left processes' : `did not stop within ${withinMs} ms`
+  throw new Error(`The system ${why}:\n${list}\n${(await output()).slice(-3000)}`)
+}
+
+function unique(rows: ProcessRow[]): ProcessRow[] {
+  return [...new Map(rows.map((row) => [`${row.pid}/${row.startedAt}`, row])).values()]
+}
+
+/** Sends a signal to a process that may have ended already. */
+export function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
+}
+
+async function exited(child: ChildProcess): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+}
+
+const logPath = (dataDir: string) => `${dataDir}.log`

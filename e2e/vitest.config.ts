@@ -1,0 +1,18 @@
+import { defineConfig } from 'vitest/config'
+
+/** The suite over the public interface; one system serves all files, E2E_SHAPE says which. */
+export default defineConfig({
+  test: {
+    root: import.meta.dirname,
+    include: ['suite/**/*.test.ts', 'test/**/*.test.ts'],
+    globalSetup: ['./suite/global-setup.ts'],
+    pool: 'threads',
+    isolate: false,
+    maxWorkers: 4,
+    maxConcurrency: 8,
+    sequence: { concurrent: true },
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    teardownTimeout: 40_000,
+  },
+})
