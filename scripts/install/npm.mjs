@@ -24,8 +24,8 @@ export async function runNpm(root) {
   }
 
   process.stderr.write('Installing the packages that package-lock.json names (once, until it changes).\n')
-  const timer = setInterval(show, 250)
   const child = start(root)
+  const timer = setInterval(show, 250)
   createInterface({ input: child.stdout }).on('line', (text) => output.push(text))
   createInterface({ input: child.stderr }).on('line', (text) => {
     if (/^npm http fetch GET 200 .*\.tgz /.test(text)) fetched += 1
