@@ -18,6 +18,8 @@ export interface DatabaseOptions {
   connectTimeoutMs?: number
   /** How long one statement may take before its connection is given up, in ms; a query's own `query_timeout` wins. */
   queryTimeoutMs?: number
+  /** Settings of every connection of this pool, such as `synchronous_commit: 'off'`. */
+  settings?: Record<string, string>
   /** Ends the wait for a database that is not there yet. */
   signal?: AbortSignal
 }
@@ -41,7 +43,11 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) throw new TypeError(`Not a name for a schema: ${schema}`)
   const connection: pg.ClientConfig = {
     connectionString: options.url,
-    options: `-c search_path=${schema},public -c idle_in_transaction_session_timeout=60s`,
+    options: serverOptions({
+      search_path: `${schema},public`,
+      idle_in_transaction_session_timeout: '60s',
+      ...options.settings,
+    }),
     application_name: schema,
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
@@ -61,6 +67,12 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     check: readiness(pool),
     close: () => (closed ??= pool.end()),
   }
+}
+
+function serverOptions(settings: Record<string, string>): string {
+  return Object.entries(settings)
+    .map(([name, value]) => `-c ${name}=${value}`)
+    .join(' ')
 }
 
 async function untilReachable(options: DatabaseOptions, attempt: () => Promise<void>): Promise<void> {
