@@ -1,0 +1,77 @@
+import { createHash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto'
+import { Failure } from '@automation/errors'
+
+export interface Credentials {
+  clientId: string
+  clientSecret: string
+}
+
+const prefix = 'sk-'
+const letters = 'abcdefghijklmnopqrstuvwxyz0123456789'
+const maxChars = 4096
+
+/** `length` random characters of a-z and 0-9. */
+export function randomWord(length: number): string {
+  return Array.from({ length }, () => letters[randomInt(letters.length)]).join('')
+}
+
+/** New credentials of a team: the client id `sa-<team>-<8 of a-z0-9>` and 256 random bits. */
+export function newCredentials(team: string): Credentials {
+  return { clientId: `sa-${team}-${randomWord(8)}`, clientSecret: randomBytes(32).toString('base64url') }
+}
+
+/** Whether a client id has the form that this team's tokens have. */
+export function isClientIdOf(team: string, clientId: string): boolean {
+  return clientId.startsWith(`sa-${team}-`) && /^[a-z0-9]{8}$/.test(clientId.slice(team.length + 4))
+}
+
+/** Credentials in the form in which clients hold them. */
+export function apiTokenOf({ clientId, clientSecret }: Credentials): string {
+  return prefix + Buffer.from(`${clientId}:${clientSecret}`).toString('base64')
+}
+
+/**
+ * Reads an API token: `sk-` + base64 of `clientId:clientSecret`, or base64 of JSON `{clientId, clientSecret}`.
+ * Failure `api_token_malformed` (invalid_argument) for all else.
+ */
+export function readApiToken(apiToken: string): Credentials {
+  const credentials = apiToken.startsWith(prefix)
+    ? readPair(decoded(apiToken.slice(prefix.length)))
+    : readRecord(decoded(apiToken))
+  if (credentials === undefined || credentials.clientId === '' || credentials.clientSecret === '')
+    throw new Failure('invalid_argument', 'api_token_malformed', 'The API token is malformed')
+  return credentials
+}
+
+/** SHA-256 is right here, as the secret has 256 random bits: there is nothing to guess. */
+export function secretHash(clientSecret: string): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(createHash('sha256').update(clientSecret).digest())
+}
+
+/** Compares in constant time; a missing hash takes as long as a wrong one. */
+export function secretMatches(clientSecret: string, hash: Uint8Array | undefined): boolean {
+  const equal = timingSafeEqual(secretHash(clientSecret), hash?.length === 32 ? hash : new Uint8Array(32))
+  return equal && hash !== undefined
+}
+
+function decoded(base64: string): string {
+  if (base64.length > maxChars || !/^[A-Za-z0-9+/_-]+={0,2}$/.test(base64)) return ''
+  return Buffer.from(base64, 'base64').toString('utf8')
+}
+
+function readPair(pair: string): Credentials | undefined {
+  const colon = pair.indexOf(':')
+  return colon < 0 ? undefined : { clientId: pair.slice(0, colon), clientSecret: pair.slice(colon + 1) }
+}
+
+function readRecord(json: string): Credentials | undefined {
+  let record: unknown
+  try {
+    record = JSON.parse(json)
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+  const { clientId, clientSecret } = (record ?? {}) as Record<string, unknown>
+  return typeof clientId === 'string' && typeof clientSecret === 'string' ? { clientId, clientSecret } : undefined
+}

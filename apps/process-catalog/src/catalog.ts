@@ -1,0 +1,20 @@
+import type { ExecutionService } from '@automation/contract/execution/v1/execution'
+import type { Client } from '@automation/rpc'
+import type { Checks } from './checks.ts'
+import type { Coalesced } from './coalesced.ts'
+import type { CatalogConfig } from './config.ts'
+import type { SecretBox } from './secret-box.ts'
+import type { SigningKeys } from './signing-keys.ts'
+import type { Store } from './store/store.ts'
+
+/** What the catalog's services are made of; put together in service.ts. */
+export interface Catalog {
+  config: CatalogConfig
+  store: Store
+  box: SecretBox
+  checks: Checks
+  keys: SigningKeys
+  /** The revisions of teams, always read after they were asked for. */
+  revisions: Coalesced<string, bigint>
+  executions: Client<typeof ExecutionService>
+}

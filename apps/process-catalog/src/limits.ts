@@ -1,0 +1,14 @@
+/** The largest texts that are kept, in characters; the gateway's limit on bodies bounds all of them together. */
+export const limits = {
+  name: 255,
+  description: 64 * 1024,
+  readme: 1024 * 1024,
+  sourceCode: 10 * 1024 * 1024,
+  parametersSchema: 256 * 1024,
+  comment: 10_000,
+  publicToken: 1024,
+  tag: 255,
+  tags: 100,
+  dependency: 1024,
+  dependencies: 1000,
+} as const

@@ -1,0 +1,4 @@
+import { runPart } from '@automation/service'
+import { createCatalog, readCatalogConfig } from './service.ts'
+
+await runPart({ name: 'process-catalog', readConfig: readCatalogConfig, create: createCatalog })

@@ -1,0 +1,146 @@
+import type { ProcessValues } from '@automation/contract/catalog/v1/process'
+import { invalid } from '@automation/errors'
+import { limits } from './limits.ts'
+import { explicitSlug } from './slug.ts'
+import { optionalText, pointerSegment, requiredText, text } from './text.ts'
+import { webhookPassword, webhookUsername, type CredentialsChange } from './webhook-credentials.ts'
+
+/** The columns of a process that its writers decide on, apart from the webhook's credentials. */
+export interface ProcessColumns {
+  name: string
+  slug: string
+  description: string | null
+  readme: string | null
+  sourceCode: string
+  parametersSchema: string | null
+  webhookEnabled: boolean
+  formsEnabled: boolean
+  publicEnabled: boolean
+  publicToken: string | null
+  dependenciesScopedToProcess: boolean
+  dependenciesAutoDetect: boolean
+  /** JSON text. */
+  dependencies: string
+  tags: string[]
+}
+
+/** A checked change: absent columns stay as they are. Whether a schema is JSON Schema is checked apart. */
+export interface ProcessChange {
+  columns: Partial<ProcessColumns>
+  credentials: CredentialsChange
+}
+
+type Field = Exclude<keyof ProcessValues, '$typeName' | '$unknown' | 'language'>
+type Reader = (values: ProcessValues, change: ProcessChange) => void
+
+// What can't be empty counts as absent where it is, so that a null in a PATCH leaves it alone.
+const readers: Record<Field, Reader> = {
+  name: ({ name }, { columns }) => {
+    if (name !== undefined) columns.name = requiredText('/name', name, limits.name)
+  },
+  slug: ({ slug }, { columns }) => {
+    if (slug !== undefined) columns.slug = explicitSlug(slug)
+  },
+  description: ({ description }, { columns }) => {
+    columns.description = optionalText('/description', description, limits.description)
+  },
+  readme: ({ readme }, { columns }) => {
+    columns.readme = optionalText('/readme', readme, limits.readme)
+  },
+  sourceCode: ({ sourceCode }, { columns }) => {
+    if (sourceCode !== undefined) columns.sourceCode = text('/sourceCode', sourceCode, limits.sourceCode)
+  },
+  parametersSchema: ({ parametersSchema }, { columns }) => {
+    columns.parametersSchema = schemaText(parametersSchema)
+  },
+  webhookEnabled: (values, { columns }) => {
+    columns.webhookEnabled = values.webhookEnabled ?? false
+  },
+  webhookUsername: (values, { credentials }) => {
+    credentials.username = webhookUsername(values.webhookUsername)
+  },
+  webhookPassword: (values, { credentials }) => {
+    credentials.password = webhookPassword(values.webhookPassword)
+  },
+  formsEnabled: (values, { columns }) => {
+    columns.formsEnabled = values.formsEnabled ?? false
+  },
+  publicEnabled: (values, { columns }) => {
+    columns.publicEnabled = values.publicEnabled ?? false
+  },
+  publicToken: ({ publicToken }, { columns }) => {
+    columns.publicToken = optionalText('/settings/publicConfig/token', publicToken, limits.publicToken)
+  },
+  dependenciesScopedToProcess: (values, { columns }) => {
+    columns.dependenciesScopedToProcess = values.dependenciesScopedToProcess ?? false
+  },
+  dependenciesAutoDetect: (values, { columns }) => {
+    columns.dependenciesAutoDetect = values.dependenciesAutoDetect ?? false
+  },
+  dependencies: ({ dependencies }, { columns }) => {
+    columns.dependencies = dependenciesText(dependencies)
+  },
+  tags: ({ tags }, { columns }) => {
+    columns.tags = processTags(tags)
+  },
+}
+
+const fieldOfPath = new Map(
+  (Object.keys(readers) as Field[]).map((field) => [
+    field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    field,
+  ]),
+)
+
+/** What a new process is made of. The slug is absent where it is to be derived from the name. */
+export interface NewProcess {
+  columns: Omit<ProcessColumns, 'slug'> & { slug?: string }
+  credentials: CredentialsChange
+}
+
+/** Checks the values of a new process. */
+export function newProcess(values: ProcessValues): NewProcess {
+  const change: ProcessChange = { columns: { sourceCode: '' }, credentials: {} }
+  for (const [field, read] of Object.entries(readers)) {
+    // An empty slug on create is what a form sends that was not filled in.
+    if (field !== 'slug' || values.slug !== '') read(values, change)
+  }
+  if (change.columns.name === undefined) throw invalid('/name', 'is required')
+  return change as NewProcess
+}
+
+/** The change that a field mask asks for. `language` is named in vain; a field that no process has is invalid. */
+export function maskedChange(values: ProcessValues, paths: string[]): ProcessChange {
+  const change: ProcessChange = { columns: {}, credentials: {} }
+  for (const path of paths) {
+    if (path === 'language') continue
+    const field = fieldOfPath.get(path)
+    if (field === undefined) throw invalid(`/${pointerSegment(path)}`, 'is no field of a process')
+    readers[field](values, change)
+  }
+  return change
+}
+
+/** A schema's text; an empty one is none. */
+export function schemaText(value: string | undefined): string | null {
+  if (value === undefined || value === '') return null
+  return text('/parametersSchema', value, limits.parametersSchema)
+}
+
+function dependenciesText(dependencies: Record<string, string>): string {
+  const entries = Object.entries(dependencies)
+  if (entries.length > limits.dependencies)
+    throw invalid('/manifest/dependencies', `must have at most ${limits.dependencies} entries`)
+  for (const [name, version] of entries) {
+    const path = `/manifest/dependencies/${pointerSegment(name.slice(0, limits.name).replaceAll('\0', ''))}`
+    requiredText(path, name, limits.name)
+    text(path, version, limits.dependency)
+  }
+  return JSON.stringify(dependencies)
+}
+
+function processTags(tags: string[]): string[] {
+  if (tags.length > limits.tags) throw invalid('/tags', `must have at most ${limits.tags} entries`)
+  tags.forEach((tag, index) => requiredText(`/tags/${index}`, tag, limits.tag))
+  return [...new Set(tags)]
+}

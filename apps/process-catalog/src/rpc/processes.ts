@@ -1,0 +1,50 @@
+import { ProcessValuesSchema, type ProcessService } from '@automation/contract/catalog/v1/process'
+import type { Handlers } from '@automation/rpc'
+import { create } from '@bufbuild/protobuf'
+import { teamOf } from '../caller.ts'
+import type { Catalog } from '../catalog.ts'
+import type { Checks } from '../checks.ts'
+import { deleteProcess } from '../deletion.ts'
+import { languageName } from '../language.ts'
+import { windowOf } from '../page.ts'
+import { maskedChange, newProcess, type NewProcess, type ProcessChange } from '../process-values.ts'
+import { listProcesses } from '../store/process-list.ts'
+import { createProcess, getProcess, updateProcess } from '../store/processes.ts'
+import { authorOf } from './author.ts'
+
+export function processHandlers(catalog: Catalog): Handlers<typeof ProcessService> {
+  const { store, checks } = catalog
+  return {
+    async createProcess({ values = create(ProcessValuesSchema) }, context) {
+      const author = authorOf(context)
+      const process = { ...newProcess(values), language: languageName(values.language) }
+      return createProcess(store, author, process, await checked(process, checks))
+    },
+
+    getProcess({ identifier }, context) {
+      return getProcess(store, teamOf(context), identifier)
+    },
+
+    listProcesses({ page, keywords, tags }, context) {
+      return listProcesses(store, teamOf(context), { keywords, tags }, windowOf(page))
+    },
+
+    async updateProcess({ identifier, values = create(ProcessValuesSchema), mask }, context) {
+      const author = authorOf(context)
+      const change = maskedChange(values, mask?.paths ?? [])
+      return updateProcess(store, author, identifier, change, await checked(change, checks))
+    },
+
+    async deleteProcess({ identifier }, context) {
+      await deleteProcess(catalog, teamOf(context), identifier, context)
+      return {}
+    },
+  }
+}
+
+/** What takes long, before a transaction begins: checks the schema, and hashes the password where one is given. */
+async function checked({ columns, credentials }: NewProcess | ProcessChange, checks: Checks) {
+  await checks.checkSchema(columns.parametersSchema)
+  const { password } = credentials
+  return password === undefined ? undefined : checks.hashPassword(password)
+}

@@ -1,0 +1,20 @@
+import type { ResolveService } from '@automation/contract/catalog/v1/resolve'
+import { notFound } from '@automation/errors'
+import type { Handlers } from '@automation/rpc'
+import { serviceOrTeam } from '../caller.ts'
+import type { Catalog } from '../catalog.ts'
+import { readRunSpec } from '../store/run-spec.ts'
+import { isTeamSlug } from '../team-slug.ts'
+
+export function resolveHandlers({ store, box, revisions }: Catalog): Handlers<typeof ResolveService> {
+  return {
+    async resolveRun(request, context) {
+      const { team, knownRevision } = request
+      serviceOrTeam(context, team)
+      if (!isTeamSlug(team)) throw notFound('team')
+      if (knownRevision !== 0n && (await revisions.get(team)) === knownRevision)
+        return { outcome: { case: 'unchanged', value: {} } }
+      return { outcome: { case: 'spec', value: await readRunSpec(store, box, request) } }
+    },
+  }
+}

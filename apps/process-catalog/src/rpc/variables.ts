@@ -1,0 +1,35 @@
+import type { VariableService } from '@automation/contract/catalog/v1/variable'
+import type { Handlers } from '@automation/rpc'
+import { teamOf } from '../caller.ts'
+import type { Catalog } from '../catalog.ts'
+import { windowOf } from '../page.ts'
+import { createVariable, deleteVariable, listVariables, updateVariable } from '../store/variables.ts'
+import { variableKey, variableValue } from '../variable-rules.ts'
+import { authorOf } from './author.ts'
+
+export function variableHandlers({ store, box }: Catalog): Handlers<typeof VariableService> {
+  return {
+    async createVariable({ key, value, isSensitive }, context) {
+      const variable = { key: variableKey(key), value: variableValue(value), isSensitive }
+      return createVariable(store, box, authorOf(context), variable)
+    },
+
+    listVariables({ page }, context) {
+      return listVariables(store, box, teamOf(context), windowOf(page))
+    },
+
+    async updateVariable({ id, key, value, isSensitive }, context) {
+      const change = {
+        key: key === undefined ? undefined : variableKey(key),
+        value: value === undefined ? undefined : variableValue(value),
+        isSensitive,
+      }
+      return updateVariable(store, box, authorOf(context), id, change)
+    },
+
+    async deleteVariable({ id }, context) {
+      await deleteVariable(store, teamOf(context), id)
+      return {}
+    },
+  }
+}

@@ -1,0 +1,60 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+
+/** A text as it is kept: the nonce, the tag and the ciphertext, and which key made it. */
+export interface Sealed {
+  ciphertext: Uint8Array<ArrayBuffer>
+  keyId: string
+}
+
+const nonceBytes = 12
+const tagBytes = 16
+
+/**
+ * AES-256-GCM under the keys of ENCRYPTION_KEY: the first one seals, all of them open. Each secret is bound to its
+ * place (`variable:<id>`), so that a ciphertext moved to another row does not open.
+ */
+export class SecretBox {
+  readonly #keys = new Map<string, Buffer>()
+  /** The id of the key that seals. */
+  readonly keyId: string
+
+  /** `secrets`: texts of any form with enough entropy; the newest first. */
+  constructor(secrets: string[]) {
+    for (const secret of secrets)
+      this.#keys.set(derived(secret, 'key id', 4).toString('hex'), derived(secret, 'key', 32))
+    const [first] = this.#keys.keys()
+    if (first === undefined) throw new TypeError('A secret box needs a key')
+    this.keyId = first
+  }
+
+  knows(keyId: string): boolean {
+    return this.#keys.has(keyId)
+  }
+
+  seal(plain: string, place: string): Sealed {
+    const nonce = randomBytes(nonceBytes)
+    const cipher = createCipheriv('aes-256-gcm', this.#key(this.keyId), nonce).setAAD(Buffer.from(place))
+    const body = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()])
+    return { ciphertext: new Uint8Array(Buffer.concat([nonce, cipher.getAuthTag(), body])), keyId: this.keyId }
+  }
+
+  /** Throws where the key is unknown, or the ciphertext was changed or belongs to another place. */
+  open({ ciphertext, keyId }: { ciphertext: Uint8Array; keyId: string }, place: string): string {
+    const nonce = ciphertext.subarray(0, nonceBytes)
+    const decipher = createDecipheriv('aes-256-gcm', this.#key(keyId), nonce, { authTagLength: tagBytes })
+      .setAAD(Buffer.from(place))
+      .setAuthTag(ciphertext.subarray(nonceBytes, nonceBytes + tagBytes))
+    const body = ciphertext.subarray(nonceBytes + tagBytes)
+    return Buffer.concat([decipher.update(body), decipher.final()]).toString('utf8')
+  }
+
+  #key(keyId: string): Buffer {
+    const key = this.#keys.get(keyId)
+    if (key === undefined) throw new Error(`ENCRYPTION_KEY holds no key with the id ${keyId}`)
+    return key
+  }
+}
+
+function derived(secret: string, purpose: string, bytes: number): Buffer {
+  return Buffer.from(hkdfSync('sha256', secret, '', `process-catalog ${purpose}`, bytes))
+}

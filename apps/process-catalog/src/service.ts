@@ -1,0 +1,81 @@
+import { AliasService } from '@automation/contract/catalog/v1/alias'
+import { ProcessService } from '@automation/contract/catalog/v1/process'
+import { ResolveService } from '@automation/contract/catalog/v1/resolve'
+import { TeamService } from '@automation/contract/catalog/v1/team'
+import { TokenService } from '@automation/contract/catalog/v1/token'
+import { VariableService } from '@automation/contract/catalog/v1/variable'
+import { VersionService } from '@automation/contract/catalog/v1/version'
+import { ExecutionService } from '@automation/contract/execution/v1/execution'
+import { served } from '@automation/rpc'
+import type { Part, PartContext } from '@automation/service'
+import type { Catalog } from './catalog.ts'
+import { Checks } from './checks.ts'
+import { Coalesced } from './coalesced.ts'
+import type { CatalogConfig } from './config.ts'
+import { resumeDeletions } from './deletion.ts'
+import { Periodic } from './periodic.ts'
+import { aliasHandlers } from './rpc/aliases.ts'
+import { processHandlers } from './rpc/processes.ts'
+import { resolveHandlers } from './rpc/resolve.ts'
+import { teamHandlers } from './rpc/teams.ts'
+import { tokenHandlers } from './rpc/tokens.ts'
+import { variableHandlers } from './rpc/variables.ts'
+import { versionHandlers } from './rpc/versions.ts'
+import { SecretBox } from './secret-box.ts'
+import { SigningKeys } from './signing-keys.ts'
+import { readRevisions } from './store/run-spec.ts'
+import { requireKnownKeys, resealAll } from './store/sealed-rows.ts'
+import { Store } from './store/store.ts'
+
+export { readCatalogConfig, type CatalogConfig } from './config.ts'
+
+/**
+ * The process catalog: processes with versions and aliases, team variables, teams, API tokens, and what a run needs to
+ * know of them. Calls `ExecutionService` when a process is deleted.
+ */
+export function createCatalog(config: CatalogConfig, { neighbours, logger }: PartContext): Part {
+  const store = new Store(config, logger)
+  const box = new SecretBox(config.encryptionKeys)
+  const keys = new SigningKeys(store, box, config.accessTokenTtlS)
+  const checks = new Checks()
+  const revisions = new Coalesced((teams: string[]) => readRevisions(store, teams))
+  const executions = neighbours.client(ExecutionService)
+  const catalog: Catalog = { config, store, box, checks, keys, revisions, executions }
+
+  const { deletionsEveryMs, keysEveryMs } = config.upkeep
+  const upkeep = [
+    new Periodic('finishing deletions', deletionsEveryMs, () => resumeDeletions(catalog), logger),
+    new Periodic('rotating keys', keysEveryMs, () => keys.upkeep(config.signingKeyRotationDays), logger),
+  ]
+  const stopping = new AbortController()
+
+  return {
+    name: 'process-catalog',
+    serves: [
+      served(ProcessService, processHandlers(catalog)),
+      served(VersionService, versionHandlers(catalog)),
+      served(AliasService, aliasHandlers(catalog)),
+      served(VariableService, variableHandlers(catalog)),
+      served(TeamService, teamHandlers(catalog)),
+      served(TokenService, tokenHandlers(catalog)),
+      served(ResolveService, resolveHandlers(catalog)),
+    ],
+    async start() {
+      await store.open(stopping.signal)
+      await requireKnownKeys(store, box)
+      await keys.ensure()
+      await keys.upkeep(config.signingKeyRotationDays)
+      await resealAll(store, box)
+      for (const periodic of upkeep) periodic.start()
+    },
+    async stop() {
+      stopping.abort()
+      await Promise.all(upkeep.map((periodic) => periodic.stop()))
+      await checks.close()
+      await store.close()
+    },
+    async ready() {
+      return [await store.check()]
+    },
+  }
+}

@@ -1,0 +1,123 @@
+import type { AliasSchema } from '@automation/contract/catalog/v1/alias'
+import { invalid, notFound } from '@automation/errors'
+import type { MessageInitShape } from '@bufbuild/protobuf'
+import { timestampFromDate } from '@bufbuild/protobuf/wkt'
+import { v7 } from 'uuid'
+import type { Alias } from '../../prisma/generated/client.ts'
+import { isUuid } from '../identifier.ts'
+import { isTag } from '../tag.ts'
+import { countedUpTo, pageInfo, type Window } from '../page.ts'
+import { findProcessId } from './find-process.ts'
+import type { Author } from './processes.ts'
+import { changeTeam } from './revisions.ts'
+import type { Rows, Store } from './store.ts'
+import { findVersionId } from './versions.ts'
+
+type AliasMessage = MessageInitShape<typeof AliasSchema>
+
+/** Fails with invalid `/name` (taken), version_not_found. */
+export function createAlias(
+  store: Store,
+  author: Author,
+  process: string,
+  { name, version }: { name: string; version: string },
+): Promise<AliasMessage> {
+  return changeTeam(store, author.team, async (rows) => {
+    const processId = await findProcessId(rows, author.team, process)
+    const versionId = await findVersionId(rows, processId, version)
+    await requireFreeName(rows, processId, name)
+    const row = await rows.alias.create({
+      data: {
+        id: v7(),
+        team: author.team,
+        processId,
+        name,
+        versionId,
+        createdBy: author.name,
+        createdAt: new Date(),
+      },
+    })
+    return aliasMessage(row)
+  })
+}
+
+export function getAlias(store: Store, team: string, process: string, aliasId: string): Promise<AliasMessage> {
+  return store.read(async (rows) =>
+    aliasMessage(await findAlias(rows, await findProcessId(rows, team, process), aliasId)),
+  )
+}
+
+/** A page of the process's aliases, newest first; of one version (id or tag) where one is named. */
+export function listAliases(store: Store, team: string, process: string, version: string, window: Window) {
+  return store.read(async (rows) => {
+    const processId = await findProcessId(rows, team, process)
+    const where = {
+      processId,
+      ...(version === '' ? {} : { versionId: { in: await versionIds(rows, processId, version) } }),
+    }
+    const found = await rows.alias.findMany({ where, orderBy: { id: 'desc' }, ...window })
+    const total = await rows.alias.count({ where, take: countedUpTo })
+    return { aliases: found.map(aliasMessage), page: pageInfo(window, total, found.length) }
+  })
+}
+
+/** Renames an alias, moves it to another version, or both; what is absent stays. */
+export function updateAlias(
+  store: Store,
+  author: Author,
+  process: string,
+  aliasId: string,
+  { name, version }: { name?: string; version?: string },
+): Promise<AliasMessage> {
+  return changeTeam(store, author.team, async (rows) => {
+    const processId = await findProcessId(rows, author.team, process)
+    const current = await findAlias(rows, processId, aliasId)
+    const versionId = version === undefined ? current.versionId : await findVersionId(rows, processId, version)
+    if (name !== undefined && name !== current.name) await requireFreeName(rows, processId, name)
+    const row = await rows.alias.update({
+      where: { id: current.id },
+      data: { name: name ?? current.name, versionId, updatedBy: author.name, updatedAt: new Date() },
+    })
+    return aliasMessage(row)
+  })
+}
+
+export function deleteAlias(store: Store, team: string, process: string, aliasId: string): Promise<void> {
+  return changeTeam(store, team, async (rows) => {
+    const { id } = await findAlias(rows, await findProcessId(rows, team, process), aliasId)
+    await rows.alias.delete({ where: { id } })
+  })
+}
+
+async function findAlias(rows: Rows, processId: string, aliasId: string): Promise<Alias> {
+  const row = isUuid(aliasId) ? await rows.alias.findFirst({ where: { id: aliasId, processId } }) : null
+  if (row === null) throw notFound('alias')
+  return row
+}
+
+// A filter that names no version finds nothing.
+async function versionIds(rows: Rows, processId: string, version: string): Promise<string[]> {
+  if (isUuid(version)) return [version]
+  if (!isTag(version)) return []
+  const found = await rows.version.findMany({ where: { processId, tag: version }, select: { id: true } })
+  return found.map(({ id }) => id)
+}
+
+async function requireFreeName(rows: Rows, processId: string, name: string): Promise<void> {
+  if ((await rows.alias.count({ where: { processId, name } })) > 0)
+    throw invalid('/name', `is taken: the process has an alias ${name}`, 'alias_taken')
+  if ((await rows.version.count({ where: { processId, tag: name } })) > 0)
+    throw invalid('/name', `is taken: the process has a version ${name}`, 'alias_taken')
+}
+
+function aliasMessage(row: Alias): AliasMessage {
+  return {
+    id: row.id,
+    name: row.name,
+    versionId: row.versionId,
+    createdBy: row.createdBy,
+    createdAt: timestampFromDate(row.createdAt),
+    updatedBy: row.updatedBy ?? undefined,
+    updatedAt: row.updatedAt === null ? undefined : timestampFromDate(row.updatedAt),
+  }
+}

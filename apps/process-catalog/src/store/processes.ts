@@ -1,0 +1,93 @@
+import { invalid } from '@automation/errors'
+import { v7 } from 'uuid'
+import { randomWord } from '../api-token.ts'
+import type { LanguageName } from '../language.ts'
+import type { NewProcess, ProcessChange } from '../process-values.ts'
+import { derivedSlug, withSuffix } from '../slug.ts'
+import { changedCredentials, noCredentials } from '../webhook-credentials.ts'
+import { findProcess } from './find-process.ts'
+import { processMessage, type ProcessMessage } from './process-message.ts'
+import { changeTeam } from './revisions.ts'
+import type { Rows, Store } from './store.ts'
+
+/** Who writes, for which team. */
+export interface Author {
+  team: string
+  name: string
+}
+
+const suffixLength = 6
+
+/** Fails with invalid `/slug` where an explicit slug is taken; a derived one gets a suffix then. */
+export function createProcess(
+  store: Store,
+  author: Author,
+  { columns, credentials, language }: NewProcess & { language: LanguageName },
+  passwordHash: string | undefined,
+): Promise<ProcessMessage> {
+  return changeTeam(store, author.team, async (rows) => {
+    const now = new Date()
+    const row = await rows.process.create({
+      data: {
+        ...columns,
+        ...changedCredentials(noCredentials, credentials, passwordHash),
+        id: v7(),
+        team: author.team,
+        slug: await newSlug(rows, author.team, columns),
+        language,
+        createdBy: author.name,
+        createdAt: now,
+        updatedAt: now,
+      },
+    })
+    return processMessage(row)
+  })
+}
+
+export function getProcess(store: Store, team: string, identifier: string): Promise<ProcessMessage> {
+  return store.read(async (rows) => processMessage(await findProcess(rows, team, identifier)))
+}
+
+/** Fails with process_not_found, invalid `/slug` (taken) or `/webhook/…` (half of the credentials). */
+export function updateProcess(
+  store: Store,
+  author: Author,
+  identifier: string,
+  { columns, credentials }: ProcessChange,
+  passwordHash: string | undefined,
+): Promise<ProcessMessage> {
+  return changeTeam(store, author.team, async (rows) => {
+    const current = await findProcess(rows, author.team, identifier)
+    const { slug } = columns
+    if (slug !== undefined && slug !== current.slug && (await isTaken(rows, author.team, slug))) throw slugTaken()
+    const row = await rows.process.update({
+      where: { id: current.id },
+      data: {
+        ...columns,
+        ...changedCredentials(current, credentials, passwordHash),
+        updatedBy: author.name,
+        updatedAt: new Date(),
+      },
+    })
+    return processMessage(row)
+  })
+}
+
+async function newSlug(rows: Rows, team: string, { name, slug }: { name: string; slug?: string }): Promise<string> {
+  if (slug !== undefined) {
+    if (await isTaken(rows, team, slug)) throw slugTaken()
+    return slug
+  }
+  const derived = derivedSlug(name, randomWord(suffixLength))
+  let free = derived
+  while (await isTaken(rows, team, free)) free = withSuffix(derived, randomWord(suffixLength))
+  return free
+}
+
+async function isTaken(rows: Rows, team: string, slug: string): Promise<boolean> {
+  return (await rows.process.count({ where: { team, slug } })) > 0
+}
+
+function slugTaken() {
+  return invalid('/slug', 'is taken by another process', 'slug_taken')
+}

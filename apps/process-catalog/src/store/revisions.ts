@@ -1,0 +1,48 @@
+import { notFound } from '@automation/errors'
+import { Prisma } from '../../prisma/generated/client.ts'
+import type { Rows, Store } from './store.ts'
+
+/**
+ * Writes what a run of the team could see: raises the revision of the team and of every team that inherits from it,
+ * then makes the change, in one transaction. The team's revision row is held from the first statement on, so writes of
+ * one team take turns and checks within them (is the slug free?) hold until the commit.
+ * Fails with team_not_found.
+ */
+export function changeTeam<T>(store: Store, team: string, change: (rows: Rows) => Promise<T>): Promise<T> {
+  return store.write(async (rows) => {
+    // Who inherits from whom stays as it is meanwhile: else a team that comes to inherit just now would miss this change.
+    await rows.$executeRaw`SELECT pg_advisory_xact_lock_shared(${teamGraph})`
+    await raise(rows, team)
+    return change(rows)
+  })
+}
+
+/** Writes which teams `child` inherits from; waits for the writes of all teams and holds them up. */
+export function changeParents<T>(store: Store, child: string, change: (rows: Rows) => Promise<T>): Promise<T> {
+  return store.write(async (rows) => {
+    await rows.$executeRaw`SELECT pg_advisory_xact_lock(${teamGraph})`
+    await raise(rows, child)
+    return change(rows)
+  })
+}
+
+// Any number that no other lock of this database has.
+const teamGraph = 7_221_940_517_001n
+
+/** Who inherits from whom: a child names a parent, and has been granted it. */
+export const inheritanceSql = 'team_parents JOIN parent_grants USING (child, parent)'
+
+const inheritance = Prisma.raw(inheritanceSql)
+
+async function raise(rows: Rows, team: string): Promise<void> {
+  // Locked in the order of their slugs, so that no two writers wait for each other.
+  const raised = await rows.$queryRaw<{ team: string }[]>`
+    WITH due AS (
+      SELECT team FROM revisions
+      WHERE team = ${team} OR team IN (SELECT child FROM ${inheritance} WHERE parent = ${team})
+      ORDER BY team FOR UPDATE
+    )
+    UPDATE revisions SET revision = revision + 1 FROM due WHERE revisions.team = due.team
+    RETURNING revisions.team`
+  if (!raised.some((row) => row.team === team)) throw notFound('team')
+}

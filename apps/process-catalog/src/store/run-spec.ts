@@ -1,0 +1,103 @@
+import type { RunSpecSchema } from '@automation/contract/catalog/v1/resolve'
+import { notFound } from '@automation/errors'
+import type { MessageInitShape } from '@bufbuild/protobuf'
+import { sourceDigest } from '../digest.ts'
+import { isUuid } from '../identifier.ts'
+import { languageOf } from '../language.ts'
+import type { SecretBox } from '../secret-box.ts'
+import { isSlug } from '../slug.ts'
+import { isTag } from '../tag.ts'
+import { variablePlace } from '../variable-rules.ts'
+import { runSpecStatement } from './run-spec-statement.ts'
+import type { Store } from './store.ts'
+
+type RunSpecMessage = MessageInitShape<typeof RunSpecSchema>
+
+interface RunRow {
+  revision: string
+  zoneId: string
+  processId: string | null
+  processName: string
+  processSlug: string
+  versionId: string | null
+  language: string
+  sourceCode: string
+  enforcedSchema: string | null
+  webhookEnabled: boolean
+  webhookUsername: string | null
+  webhookPasswordHash: string | null
+  variableIds: string[] | null
+  variableKeys: string[]
+  variableCiphertexts: Buffer[]
+  variableKeyIds: string[]
+  variableSensitive: boolean[]
+}
+
+/** The revisions of these teams, as they are committed when the statement starts; teams that are not there have none. */
+export async function readRevisions(store: Store, teams: string[]): Promise<Map<string, bigint>> {
+  const found = await store.forRuns<{ team: string; revision: string }>({
+    name: 'revisions',
+    text: 'SELECT team, revision FROM revisions WHERE team = ANY($1)',
+    values: [teams],
+  })
+  return new Map(found.map(({ team, revision }) => [team, BigInt(revision)]))
+}
+
+/**
+ * Everything that a run sees, with the revision that it was read at, in one statement: so all of it is from one snapshot.
+ * `tag` is a version id, a tag or an alias; empty for the current source.
+ * Fails with team_not_found, process_not_found, version_not_found.
+ */
+export async function readRunSpec(
+  store: Store,
+  box: SecretBox,
+  { team, identifier, tag }: { team: string; identifier: string; tag: string },
+): Promise<RunSpecMessage> {
+  const byId = isUuid(identifier)
+  const version = tag === '' ? 'none' : isUuid(tag) ? 'id' : 'name'
+  // What can't be a slug or a name is asked for as the empty text, which nothing has.
+  const process = byId || isSlug(identifier) ? identifier : ''
+  const name = version !== 'name' || isTag(tag) ? tag : ''
+  const [row] = await store.forRuns<RunRow>({
+    ...runSpecStatement(byId ? 'id' : 'slug', version),
+    values: version === 'none' ? [team, process] : [team, process, name],
+  })
+  if (row === undefined) throw notFound('team')
+  if (row.processId === null) throw notFound('process')
+  if (version !== 'none' && row.versionId === null) throw notFound('version')
+  return runSpec(row, row.processId, team, box)
+}
+
+function runSpec(row: RunRow, processId: string, team: string, box: SecretBox): RunSpecMessage {
+  const { versionId, language, sourceCode } = row
+  return {
+    revision: BigInt(row.revision),
+    digest: sourceDigest({ processId, versionId, language, sourceCode }),
+    team,
+    timeZone: row.zoneId,
+    processId,
+    processName: row.processName,
+    processSlug: row.processSlug,
+    versionId: versionId ?? undefined,
+    language: languageOf(language),
+    sourceCode,
+    enforcedSchema: row.enforcedSchema ?? undefined,
+    webhook: {
+      enabled: row.webhookEnabled,
+      username: row.webhookUsername ?? undefined,
+      passwordHash: row.webhookPasswordHash ?? undefined,
+    },
+    variables: variables(row, box),
+  }
+}
+
+function variables(row: RunRow, box: SecretBox): NonNullable<RunSpecMessage['variables']> {
+  return (row.variableIds ?? []).map((id, index) => ({
+    key: row.variableKeys[index]!,
+    value: box.open(
+      { ciphertext: row.variableCiphertexts[index]!, keyId: row.variableKeyIds[index]! },
+      variablePlace(id),
+    ),
+    isSensitive: row.variableSensitive[index]!,
+  }))
+}

@@ -1,0 +1,71 @@
+import type { Sealed } from '../secret-box.ts'
+import type { Store } from './store.ts'
+
+/** A signing key as it is kept: the public half as JSON text, the private half sealed. */
+export interface KeptKey extends Sealed {
+  kid: string
+  publicKey: string
+}
+
+// Between reading which key signs and the signature, and for clocks that differ.
+const slackS = 60
+
+/** Keeps the first key; where there is one already, notes how long the tokens that it signs from now on live. */
+export async function keepFirstKey(store: Store, key: KeptKey, tokenTtlS: number): Promise<void> {
+  await store.write(async (rows) => {
+    await rows.signingKey.createMany({ data: [{ ...key, tokenTtlS }], skipDuplicates: true })
+    await rows.signingKey.updateMany({
+      where: { verifiableUntil: null, tokenTtlS: { lt: tokenTtlS } },
+      data: { tokenTtlS },
+    })
+  })
+}
+
+/**
+ * Puts a new key in the place of the one that signs, where that is at least `minAgeDays` old; the former stays
+ * verifiable as long as its tokens live. Of two rotations at once one happens.
+ */
+export function replaceKey(store: Store, key: KeptKey, tokenTtlS: number, minAgeDays: number): Promise<boolean> {
+  return store.write(async (rows) => {
+    const retired = await rows.$executeRaw`
+      UPDATE signing_keys SET verifiable_until = now() + make_interval(secs => token_ttl_s + ${slackS}::int)
+      WHERE verifiable_until IS NULL AND created_at <= now() - make_interval(days => ${minAgeDays}::int)`
+    if (retired === 0) return false
+    await rows.signingKey.create({ data: { ...key, tokenTtlS } })
+    return true
+  })
+}
+
+/** Whether the key that signs is at least so old. */
+export async function keyIsOlderThan(store: Store, days: number): Promise<boolean> {
+  const found = await store.statement({
+    name: 'old_signing_key',
+    text: `SELECT 1 FROM signing_keys
+           WHERE verifiable_until IS NULL AND created_at <= now() - make_interval(days => $1)`,
+    values: [days],
+  })
+  return found.length > 0
+}
+
+export function hasKey(store: Store): Promise<boolean> {
+  return store.read(async (rows) => (await rows.signingKey.count({ where: { verifiableUntil: null } })) > 0)
+}
+
+export function findKey(store: Store, kid: string): Promise<KeptKey> {
+  return store.read((rows) => rows.signingKey.findUniqueOrThrow({ where: { kid } }))
+}
+
+/** The public halves, as JSON texts, of the key that signs and of those whose tokens may still live. */
+export async function verifiableKeys(store: Store): Promise<string[]> {
+  const found = await store.statement<{ publicKey: string }>({
+    name: 'verifiable_keys',
+    text: `SELECT public_key AS "publicKey" FROM signing_keys
+           WHERE verifiable_until IS NULL OR verifiable_until > now() ORDER BY created_at DESC`,
+  })
+  return found.map(({ publicKey }) => publicKey)
+}
+
+/** Forgets the keys whose tokens have all ended. */
+export async function removeEndedKeys(store: Store): Promise<void> {
+  await store.statement({ name: 'ended_keys', text: 'DELETE FROM signing_keys WHERE verifiable_until < now()' })
+}

@@ -1,0 +1,85 @@
+import { databaseFailure, openDatabase, type Database } from '@automation/database'
+import { unavailable } from '@automation/errors'
+import type { Check, Logger } from '@automation/service'
+import type pg from 'pg'
+import { PrismaClient, type Prisma } from '../../prisma/generated/client.ts'
+
+/** Tables as the Prisma client offers them, inside or outside a transaction. */
+export type Rows = Prisma.TransactionClient
+
+export interface StoreConfig {
+  databaseUrl: string
+  databasePoolSize: number
+}
+
+// What runs ask for never waits behind what people ask for.
+const runsPoolSize = 4
+
+/**
+ * The catalog's database: opened by `open`, closed by `close`. All failures are Failures: `unavailable` while the
+ * database is away or not open.
+ */
+export class Store {
+  readonly #config: StoreConfig
+  readonly #logger: Logger
+  #open: { prisma: PrismaClient; main: Database; runs: Database } | undefined
+
+  constructor(config: StoreConfig, logger: Logger) {
+    this.#config = config
+    this.#logger = logger
+  }
+
+  /** Migrates and connects; waits for a database that is not there yet until `signal` is aborted. */
+  async open(signal: AbortSignal): Promise<void> {
+    const { databaseUrl: url, databasePoolSize: poolSize } = this.#config
+    const shared = { url, schema: 'catalog', logger: this.#logger, signal }
+    const migrationsDir = new URL('../../prisma/migrations/', import.meta.url)
+    const main = await openDatabase({ ...shared, poolSize, migrationsDir })
+    const runs = await openDatabase({ ...shared, poolSize: runsPoolSize })
+    this.#open = { prisma: new PrismaClient({ adapter: main.adapter }), main, runs }
+  }
+
+  async close(): Promise<void> {
+    const open = this.#open
+    this.#open = undefined
+    await open?.prisma.$disconnect()
+    await Promise.all([open?.main.close(), open?.runs.close()])
+  }
+
+  async check(): Promise<Check> {
+    return this.#open?.main.check() ?? { name: 'database', ok: false, detail: 'not open' }
+  }
+
+  /** Reads, outside a transaction. */
+  async read<T>(query: (rows: Rows) => Promise<T>): Promise<T> {
+    return failing(() => query(this.#connected().prisma))
+  }
+
+  /** Writes, in one transaction. */
+  async write<T>(change: (rows: Rows) => Promise<T>): Promise<T> {
+    return failing(() => this.#connected().prisma.$transaction(change))
+  }
+
+  /** One prepared statement on the pool that serves runs alone. */
+  async forRuns<R extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<R[]> {
+    return failing(async () => (await this.#connected().runs.pool.query<R>(statement)).rows)
+  }
+
+  /** One prepared statement beside the Prisma client, on its pool. */
+  async statement<R extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<R[]> {
+    return failing(async () => (await this.#connected().main.pool.query<R>(statement)).rows)
+  }
+
+  #connected() {
+    if (this.#open === undefined) throw unavailable('The service is starting or stopping, try again')
+    return this.#open
+  }
+}
+
+async function failing<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call()
+  } catch (thrown) {
+    throw databaseFailure(thrown)
+  }
+}

@@ -1,0 +1,71 @@
+import type { TeamSchema } from '@automation/contract/catalog/v1/team'
+import { Failure, notFound } from '@automation/errors'
+import type { MessageInitShape } from '@bufbuild/protobuf'
+import { timestampFromDate } from '@bufbuild/protobuf/wkt'
+import type { Team } from '../../prisma/generated/client.ts'
+import type { TeamChange } from '../team-change.ts'
+import { changeParents, changeTeam } from './revisions.ts'
+import type { Rows, Store } from './store.ts'
+
+type TeamMessage = MessageInitShape<typeof TeamSchema>
+
+export async function getTeam(store: Store, slug: string): Promise<TeamMessage> {
+  const [team] = await store.read((rows) => withParents(rows, { slug }))
+  if (team === undefined) throw notFound('team')
+  return team
+}
+
+/** For answers that would be empty: tells a team without rows from one that is not there. */
+export async function requireTeam(rows: Rows, slug: string): Promise<void> {
+  if ((await rows.team.count({ where: { slug } })) === 0) throw notFound('team')
+}
+
+export function listTeams(store: Store): Promise<TeamMessage[]> {
+  return store.read((rows) => withParents(rows, {}))
+}
+
+export function createTeam(store: Store, slug: string): Promise<TeamMessage> {
+  return store.write(async (rows) => {
+    const added = await rows.team.createMany({ data: [{ slug, name: slug, zoneId: 'UTC' }], skipDuplicates: true })
+    if (added.count === 0) throw new Failure('already_exists', 'team_exists', `The team ${slug} exists already`)
+    await rows.revision.create({ data: { team: slug } })
+    return (await withParents(rows, { slug }))[0]!
+  })
+}
+
+export function updateTeam(store: Store, slug: string, change: TeamChange): Promise<TeamMessage> {
+  return changeTeam(store, slug, async (rows) => {
+    await rows.team.update({ where: { slug }, data: change })
+    return (await withParents(rows, { slug }))[0]!
+  })
+}
+
+/** Lets a team name another as its parent; twice is no error. Fails with team_not_found for either. */
+export function grantParent(store: Store, child: string, parent: string): Promise<void> {
+  return changeParents(store, child, async (rows) => {
+    await requireTeam(rows, parent)
+    await rows.parentGrant.createMany({ data: [{ child, parent }], skipDuplicates: true })
+  })
+}
+
+/** Takes the permission back; the next run of the child sees nothing of the parent any more. */
+export function revokeParent(store: Store, child: string, parent: string): Promise<void> {
+  return changeParents(store, child, async (rows) => {
+    await requireTeam(rows, parent)
+    await rows.parentGrant.deleteMany({ where: { child, parent } })
+  })
+}
+
+async function withParents(rows: Rows, where: { slug?: string }): Promise<TeamMessage[]> {
+  const teams = await rows.team.findMany({ where, orderBy: { slug: 'asc' } })
+  const parents = await rows.teamParent.findMany({
+    where: where.slug === undefined ? {} : { child: where.slug },
+    orderBy: { parent: 'asc' },
+  })
+  const byChild = Map.groupBy(parents, ({ child }) => child)
+  return teams.map((team) => teamMessage(team, byChild.get(team.slug)?.map(({ parent }) => parent) ?? []))
+}
+
+function teamMessage({ createdAt, ...team }: Team, parentTeamSlugs: string[]): TeamMessage {
+  return { ...team, parentTeamSlugs, createdAt: timestampFromDate(createdAt) }
+}

@@ -1,0 +1,40 @@
+import { findProcessId } from './find-process.ts'
+import { changeTeam } from './revisions.ts'
+import type { Store } from './store.ts'
+
+/** A deleted process of which something is left. */
+export interface Tombstone {
+  processId: string
+  team: string
+}
+
+const batchRows = 500
+
+/** Takes the process away in one transaction: it is gone at once, its slug is free, and a tombstone says what is to do. */
+export function buryProcess(store: Store, team: string, identifier: string): Promise<Tombstone> {
+  return changeTeam(store, team, async (rows) => {
+    const processId = await findProcessId(rows, team, identifier)
+    await rows.tombstone.create({ data: { processId, team } })
+    await rows.process.delete({ where: { id: processId } })
+    return { processId, team }
+  })
+}
+
+/** Tombstones older than `ageS` seconds, by the database's clock. */
+export function tombstonesOlderThan(store: Store, ageS: number): Promise<Tombstone[]> {
+  return store.statement<{ processId: string; team: string }>({
+    name: 'old_tombstones',
+    text: `SELECT process_id AS "processId", team FROM tombstones
+           WHERE created_at < now() - make_interval(secs => $1) ORDER BY created_at LIMIT 100`,
+    values: [ageS],
+  })
+}
+
+/** Removes a buried process's aliases and versions, in batches, and last its tombstone. */
+export async function removeRemains(store: Store, processId: string): Promise<void> {
+  await store.read((rows) => rows.alias.deleteMany({ where: { processId } }))
+  for (let removed = batchRows; removed === batchRows;) {
+    removed = (await store.read((rows) => rows.version.deleteMany({ where: { processId }, limit: batchRows }))).count
+  }
+  await store.read((rows) => rows.tombstone.deleteMany({ where: { processId } }))
+}

@@ -1,0 +1,34 @@
+import type { Team } from '@automation/contract/catalog/v1/team'
+import { invalid } from '@automation/errors'
+import type { FieldMask } from '@bufbuild/protobuf/wkt'
+import { limits } from './limits.ts'
+import { pointerSegment, requiredText } from './text.ts'
+import { zone } from './zone.ts'
+
+/** What its members may change of a team; what is absent stays. */
+export interface TeamChange {
+  name?: string
+  zoneId?: string
+  paramsSchemaValidationEnabled?: boolean
+}
+
+const readers = new Map<string, (values: Team) => TeamChange>([
+  ['name', ({ name }) => ({ name: requiredText('/name', name, limits.name) })],
+  ['zone_id', ({ zoneId }) => ({ zoneId: zone('/zoneId', zoneId) })],
+  ['params_schema_validation_enabled', ({ paramsSchemaValidationEnabled }) => ({ paramsSchemaValidationEnabled })],
+])
+
+/** The change that a mask asks for, checked. Other fields of a team can't be changed so. */
+export function teamChange(values: Team, mask: FieldMask | undefined): TeamChange {
+  return Object.assign({}, ...(mask?.paths ?? []).map((path) => read(path, values)))
+}
+
+function read(path: string, values: Team): TeamChange {
+  const reader = readers.get(path)
+  if (reader === undefined) throw invalid(`/${pointerSegment(camelCase(path))}`, "can't be changed")
+  return reader(values)
+}
+
+function camelCase(path: string): string {
+  return path.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+}
