@@ -1,0 +1,77 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startPostgres } from '@automation/postgres'
+import pg from 'pg'
+import { pino } from 'pino'
+
+/** How long and how often is measured. */
+export interface Effort {
+  repeats: number
+  warmUpS: number
+  seconds: number
+  /** Work is cut to a few per cent of its size: for a try of the bench itself. */
+  smoke: boolean
+}
+
+/** What the sides stand on: folders, ports and a PostgreSQL with the settings of the embedded one. */
+export interface Lab {
+  effort: Effort
+  /** Folder of what peers are installed in, outside the repository; undefined when none were asked for. */
+  peers: string | undefined
+  folder(name: string): Promise<string>
+  port(): Promise<number>
+  /** Address of a fresh, empty database. */
+  database(): Promise<string>
+  /** SQL on a database, for counting what a side did. */
+  close(): Promise<void>
+}
+
+/** Makes the lab in a new temporary folder, which goes away with `close`. */
+export async function openLab(effort: Effort, peers: string | undefined): Promise<Lab> {
+  const root = await mkdtemp(join(tmpdir(), 'automation-bench-'))
+  const logger = pino({ level: 'error' }, pino.destination(2))
+  let postgres: ReturnType<typeof startPostgres> | undefined
+  let databases = 0
+  return {
+    effort,
+    peers,
+    folder: (name) => mkdtemp(join(root, `${name}-`)),
+    port: freePort,
+    database: async () => {
+      postgres ??= startPostgres({ dataDir: join(root, 'postgres'), logger, maxConnections: 100 })
+      const { url } = await postgres
+      return await createDatabase(url, `bench_${++databases}`)
+    },
+    close: async () => {
+      await (await postgres)?.stop()
+      await rm(root, { recursive: true, force: true })
+    },
+  }
+}
+
+async function createDatabase(serverUrl: string, name: string): Promise<string> {
+  const client = new pg.Client({ connectionString: serverUrl })
+  await client.connect()
+  try {
+    await client.query(`CREATE DATABASE ${name}`)
+    await client.query('CHECKPOINT')
+  } finally {
+    await client.end()
+  }
+  const url = new URL(serverUrl)
+  url.pathname = `/${name}`
+  return url.href
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
+    })
+  })
+}

@@ -1,0 +1,97 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { openLab, type Effort } from './lab.ts'
+import { installPeers } from './peers/install.ts'
+import { measure, type WorkloadFigures } from './plan.ts'
+import { reportJson } from './report/json.ts'
+import { picture } from './report/picture.ts'
+import { table } from './report/table.ts'
+import type { Workload } from './sides/side.ts'
+import { start } from './workloads/start.ts'
+import { w1 } from './workloads/w1.ts'
+import { w3 } from './workloads/w3.ts'
+import { w4 } from './workloads/w4.ts'
+import { w5 } from './workloads/w5.ts'
+import { w9 } from './workloads/w9.ts'
+
+const workloads: Workload[] = [w1, w3, w4, w5, w9, start]
+const results = resolve(import.meta.dirname, '../results')
+
+const help = `npm run bench [-- OPTIONS]
+
+Measures the system against floors (the least that could do the work) and, with --peers, against other systems, on this
+machine in one run. Sides take turns, one system at a time; every answer is checked, a wrong one ends the bench.
+
+  --only W1,W3     only these workloads: ${workloads.map(({ id }) => id).join(', ')}
+  --peers          also Restate and graphile-worker; installed once into \${XDG_CACHE_HOME:-~/.cache}/process-automation-bench
+  --sides A,B      only these sides, such as ours,floor
+  --repeats N      how often each side is measured (5); the median counts, smallest and largest are shown
+  --seconds N      how long each load lasts (5), after a warm-up of 2 s
+  --smoke          a few seconds for each side, once: checks the answers, judges no figure
+  --json FILE      where the result goes (bench/results/latest.json); the picture goes beside it as .svg
+  --help
+
+${workloads.map(({ id, title }) => `${id.padEnd(6)} ${title}`).join('\n')}
+
+W2, W6, W7, W8, W10, W11 and W12 come with the parts that they measure.
+`
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string' },
+    sides: { type: 'string' },
+    peers: { type: 'boolean' },
+    repeats: { type: 'string', default: '5' },
+    seconds: { type: 'string', default: '5' },
+    smoke: { type: 'boolean' },
+    json: { type: 'string', default: resolve(results, 'latest.json') },
+    help: { type: 'boolean' },
+  },
+})
+
+if (values.help) process.stdout.write(help)
+else await bench()
+
+async function bench(): Promise<void> {
+  const chosen = chosenWorkloads()
+  const effort: Effort = values.smoke
+    ? { repeats: 1, warmUpS: 0.3, seconds: 1, smoke: true }
+    : { repeats: whole('repeats'), warmUpS: 2, seconds: whole('seconds'), smoke: false }
+  const peers = values.peers ? await installPeers(tell) : undefined
+  const lab = await openLab(effort, peers)
+  const measured: WorkloadFigures[] = []
+  try {
+    for (const workload of chosen) measured.push(await measure(workload, lab, tell))
+  } finally {
+    await lab.close()
+  }
+  const json = resolve(process.env['INIT_CWD'] ?? '.', values.json)
+  await mkdir(dirname(json), { recursive: true })
+  await writeFile(json, `${JSON.stringify(reportJson(measured, lab), undefined, 2)}\n`)
+  await writeFile(json.replace(/(\.json)?$/, '.svg'), picture(measured))
+  console.log(`\n${table(measured)}\n\n${json}`)
+}
+
+function chosenWorkloads(): Workload[] {
+  const only = values.only?.split(',')
+  const unknown = only?.filter((id) => !workloads.some((workload) => workload.id === id)) ?? []
+  if (unknown.length > 0) throw new Error(`no such workload: ${unknown.join(', ')}; see --help`)
+  const named = values.sides?.split(',')
+  return workloads
+    .filter(({ id }) => only === undefined || only.includes(id))
+    .map((workload) => ({
+      ...workload,
+      sides: workload.sides.filter(({ name }) => named === undefined || named.includes(name)),
+    }))
+}
+
+function whole(option: 'repeats' | 'seconds'): number {
+  const value = Number(values[option])
+  if (!Number.isSafeInteger(value) || value < 1) throw new Error(`--${option} is a whole number above 0`)
+  return value
+}
+
+function tell(line: string): void {
+  console.error(line)
+}
