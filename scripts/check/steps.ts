@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { delimiter, join } from 'node:path'
 
 /** What a step found: nothing wrong when `ok`; otherwise `output` says what. */
 export interface Outcome {
@@ -14,13 +15,18 @@ export interface Step {
   run(): Promise<Outcome>
 }
 
-/** A step that is a program of the project's dependencies, found through the PATH of npm scripts. */
+const bin = join(import.meta.dirname, '../../node_modules/.bin')
+
+/** A step that is a program of the project's dependencies. */
 export function program(name: string, command: string[], advice: string): Step {
   return { name, advice, run: () => outcomeOf(command) }
 }
 
 async function outcomeOf([file = '', ...args]: string[]): Promise<Outcome> {
-  const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, FORCE_COLOR: '0' } })
+  const child = spawn(file, args, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, PATH: `${bin}${delimiter}${process.env['PATH']}`, FORCE_COLOR: '0' },
+  })
   const chunks: Buffer[] = []
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => chunks.push(chunk))
   try {

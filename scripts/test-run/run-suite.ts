@@ -1,0 +1,54 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Suite } from './suites.ts'
+
+export interface SuiteResult {
+  name: string
+  passed: number
+  failed: number
+  skipped: number
+  seconds: number
+}
+
+/** Runs vitest for a suite, its output on ours, and counts. A file that can't be run counts as one failed test. */
+export async function runSuite({ name, config, files, env }: Suite): Promise<SuiteResult> {
+  const folder = await mkdtemp(join(tmpdir(), 'automation-report-'))
+  const report = join(folder, 'report.json')
+  const startedAt = performance.now()
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
+  try {
+    const args = ['node_modules/.bin/vitest', 'run', '--config', config, '--passWithNoTests', ...reporters, ...files]
+    const child = spawn(process.execPath, args, { stdio: 'inherit', env: { ...process.env, ...env } })
+    const [code] = (await once(child, 'exit')) as [number | null]
+    const counts = await countsOf(report)
+    const failed = code !== 0 && counts.failed === 0 ? 1 : counts.failed
+    return { name, ...counts, failed, seconds: (performance.now() - startedAt) / 1000 }
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}
+
+interface Report {
+  numPassedTests: number
+  numFailedTests: number
+  numPendingTests: number
+  testResults: { status: string; assertionResults: unknown[] }[]
+}
+
+async function countsOf(path: string): Promise<{ passed: number; failed: number; skipped: number }> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined // it ended before it could count
+    throw error
+  })
+  if (text === undefined) return { passed: 0, failed: 0, skipped: 0 }
+  const report = JSON.parse(text) as Report
+  const broken = report.testResults.filter((file) => file.status === 'failed' && file.assertionResults.length === 0)
+  return {
+    passed: report.numPassedTests,
+    failed: report.numFailedTests + broken.length,
+    skipped: report.numPendingTests,
+  }
+}

@@ -1,0 +1,67 @@
+/** A set of tests that one run of vitest covers. */
+export interface Suite {
+  name: string
+  config: string
+  /** Which test files; all of the configuration when empty. */
+  files: string[]
+  env: Record<string, string | undefined>
+}
+
+/** A kind of outside server: the variables that name one, and whether the project has tests for it. */
+interface OutsideServer {
+  name: string
+  variables: string[]
+  suite?: (environment: NodeJS.ProcessEnv) => Suite
+}
+
+const embeddedDatabase = { DATABASE_URL: undefined }
+
+const unit: Suite = { name: 'unit', config: 'vitest.config.ts', files: [], env: embeddedDatabase }
+
+const e2e = (shape: string): Suite => ({
+  name: `e2e ${shape}`,
+  config: 'e2e/vitest.config.ts',
+  files: [],
+  env: { ...embeddedDatabase, E2E_SHAPE: shape },
+})
+
+const outside: OutsideServer[] = [
+  {
+    name: 'PostgreSQL',
+    variables: ['DATABASE_URL'],
+    suite: ({ DATABASE_URL }) => ({
+      name: 'outside PostgreSQL',
+      config: 'vitest.config.ts',
+      files: ['libs/database/', 'libs/events/', 'apps/process-catalog/', 'apps/execution/'],
+      env: { DATABASE_URL },
+    }),
+  },
+  { name: 'Kafka', variables: ['KAFKA_BROKERS'] },
+  { name: 'S3', variables: ['S3_ENDPOINT', 'S3_BUCKET', 'S3_ACCESS_KEY', 'S3_SECRET_KEY'] },
+  { name: 'Kubernetes', variables: ['KUBECONFIG'] },
+]
+
+export interface Wish {
+  /** Names of suites: unit, e2e, outside. */
+  only: string[] | undefined
+  /** Paths of tests; with any, only the unit suite runs. */
+  files: string[]
+  shape: string
+  all: boolean
+}
+
+/** The suites that a wish stands for, and in words those that are left out and why. */
+export function suitesFor(wish: Wish, environment: NodeJS.ProcessEnv): { suites: Suite[]; leftOut: string[] } {
+  if (wish.files.length > 0) return { suites: [{ ...unit, files: wish.files }], leftOut: [] }
+  const wanted = (name: string) => wish.only === undefined || wish.only.includes(name)
+  const suites = [...(wanted('unit') ? [unit] : []), ...(wanted('e2e') ? [e2e(wish.shape)] : [])]
+  if (!wish.all && wish.only?.includes('outside') !== true) return { suites, leftOut: [] }
+  const leftOut: string[] = []
+  for (const { name, variables, suite } of outside) {
+    const missing = variables.filter((variable) => !environment[variable])
+    if (suite === undefined) leftOut.push(`${name}: the parts that use it come later, and their tests with them`)
+    else if (missing.length > 0) leftOut.push(`${name}: ${missing.join(', ')} not set`)
+    else suites.push(suite(environment))
+  }
+  return { suites, leftOut }
+}

@@ -1,0 +1,53 @@
+import { writeFile } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { runSuite, type SuiteResult } from './test-run/run-suite.ts'
+import { suitesFor } from './test-run/suites.ts'
+
+const help = `npm test [-- OPTIONS] [PATH …]
+
+The tests that need no outside server: each room's own, then the whole system over its public interface. With paths,
+only the tests under them. \`npm run test:all\` adds those for the real servers that the environment names.
+
+  --only NAME,NAME    unit, e2e, outside
+  --shape SHAPE       what the e2e suite starts: embedded (default) or services
+  --all               also against the outside servers that DATABASE_URL, KAFKA_BROKERS, S3_* and KUBECONFIG name
+  --report FILE       also write the counts as JSON
+  --help
+`
+
+const { values, positionals } = parseArgs({
+  options: {
+    only: { type: 'string' },
+    shape: { type: 'string', default: process.env['E2E_SHAPE'] ?? 'embedded' },
+    all: { type: 'boolean', default: false },
+    report: { type: 'string' },
+    help: { type: 'boolean' },
+  },
+  allowPositionals: true,
+})
+
+if (values.help) process.stdout.write(help)
+else await test()
+
+async function test(): Promise<void> {
+  const report = values.report === undefined ? undefined : resolve(values.report)
+  process.chdir(resolve(dirname(fileURLToPath(import.meta.url)), '..'))
+  const wish = { only: values.only?.split(','), files: positionals, shape: values.shape, all: values.all }
+  const { suites, leftOut } = suitesFor(wish, process.env)
+  const results: SuiteResult[] = []
+  for (const suite of suites) {
+    console.log(`\n== ${suite.name}`)
+    results.push(await runSuite(suite))
+  }
+  const sum = (count: 'passed' | 'failed' | 'skipped') => results.reduce((total, result) => total + result[count], 0)
+  console.log('')
+  for (const { name, passed, failed, skipped, seconds } of results)
+    console.log(`${name.padEnd(20)} ${passed} passed, ${failed} failed, ${skipped} skipped in ${seconds.toFixed(1)} s`)
+  for (const line of leftOut) console.log(`left out: ${line}`)
+  if (report !== undefined)
+    await writeFile(report, JSON.stringify({ passed: sum('passed'), failed: sum('failed'), suites: results, leftOut }))
+  console.log(`${sum('passed')} passed, ${sum('failed')} failed`)
+  process.exitCode = sum('failed') === 0 ? 0 : 1
+}

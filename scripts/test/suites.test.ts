@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest'
+import { suitesFor, type Wish } from '../test-run/suites.ts'
+
+const plain: Wish = { only: undefined, files: [], shape: 'embedded', all: false }
+const names = (wish: Wish, environment = {}) => suitesFor(wish, environment).suites.map(({ name }) => name)
+
+test('npm test needs no outside server, even where the environment names one', () => {
+  const { suites, leftOut } = suitesFor(plain, { DATABASE_URL: 'postgresql://elsewhere' })
+  expect(suites.map(({ name }) => name)).toEqual(['unit', 'e2e embedded'])
+  expect(suites.every(({ env }) => env['DATABASE_URL'] === undefined)).toBe(true)
+  expect(leftOut).toEqual([])
+})
+
+test('test:all runs against the servers that are named and says which it left out', () => {
+  const { suites, leftOut } = suitesFor({ ...plain, all: true }, { DATABASE_URL: 'postgresql://elsewhere' })
+  expect(suites.at(-1)).toMatchObject({ name: 'outside PostgreSQL', env: { DATABASE_URL: 'postgresql://elsewhere' } })
+  expect(leftOut.map((line) => line.split(':')[0])).toEqual(['Kafka', 'S3', 'Kubernetes'])
+  expect(suitesFor({ ...plain, all: true }, {}).leftOut[0]).toBe('PostgreSQL: DATABASE_URL not set')
+})
+
+test('paths and names choose what runs', () => {
+  expect(suitesFor({ ...plain, files: ['apps/gateway'] }, {}).suites).toMatchObject([{ files: ['apps/gateway'] }])
+  expect(names({ ...plain, only: ['e2e'], shape: 'services' })).toEqual(['e2e services'])
+  expect(names({ ...plain, only: ['outside'] }, { DATABASE_URL: 'x' })).toEqual(['outside PostgreSQL'])
+})
