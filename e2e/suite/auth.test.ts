@@ -1,5 +1,5 @@
 import { createHmac, createPublicKey } from 'node:crypto'
-import type { JsonWebKey } from 'node:crypto'
+import type { JWK } from 'jose'
 import { SignJWT, createRemoteJWKSet, decodeJwt, decodeProtectedHeader, generateKeyPair, jwtVerify } from 'jose'
 import { describe, expect, test } from 'vitest'
 import { send } from '../client/client.ts'
@@ -94,7 +94,7 @@ describe('access tokens', () => {
   })
 
   test('the published keys are public parts only', async () => {
-    const { body, status } = await send<{ keys: JsonWebKey[] }>(jwksUrl, 'GET')
+    const { body, status } = await send<{ keys: JWK[] }>(jwksUrl, 'GET')
     expect(status).toBe(200)
     expect(body.keys.length).toBeGreaterThan(0)
     for (const key of body.keys)
@@ -142,8 +142,8 @@ describe('access tokens', () => {
   })
 
   test('HS256 with the public key as the secret is refused, in every form of the key', async () => {
-    const { body } = await send<{ keys: JsonWebKey[] }>(jwksUrl, 'GET')
-    const jwk = body.keys[0] as JsonWebKey
+    const { body } = await send<{ keys: JWK[] }>(jwksUrl, 'GET')
+    const jwk = body.keys[0] as JWK
     const key = createPublicKey({ key: jwk, format: 'jwk' })
     const forms = [
       key.export({ type: 'spki', format: 'pem' }),

@@ -21,7 +21,7 @@ describe('the team', () => {
   })
 })
 
-describe.skipIf(!hasOther).sequential('updating the team', () => {
+describe.skipIf(!hasOther)('updating the team', { concurrent: false }, () => {
   test('only provided fields are updated', async () => {
     const before = (await other.get<Team>('/team')).body
     const renamed = await patch({ name: 'Another name' })

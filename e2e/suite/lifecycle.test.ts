@@ -1,0 +1,137 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { chmod } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Client, accessTokenOf } from '../client/client.ts'
+import { runScript, shapeFromEnvironment, startSystem } from '../system/system.ts'
+import type { System, SystemOptions } from '../system/system.ts'
+import { expectProblem } from './problem.ts'
+import { awaitEnd, awaitStatus, execute, executionOf, makeProcess } from './runs.ts'
+import { shared } from './shared-system.ts'
+
+/** Starting, stopping and starting again on the same data; the tests follow each other. */
+describe.skipIf(!shared.owned)('a system that is stopped and started again', { concurrent: false }, () => {
+  let dataDir: string
+  let system: System | undefined
+  let accessToken: string
+  const running = () => {
+    if (!system) throw new Error('no system runs')
+    return new Client({ host: system.host, team: system.team, accessToken })
+  }
+  const start = async (options: SystemOptions = {}) => {
+    system = await startSystem({ team: 'life', dataDir, ...options })
+    return system
+  }
+  const sleeper = (ms: number) =>
+    makeProcess({ sourceCode: `await new Promise((done) => setTimeout(done, ${ms})); return 1` }, running())
+
+  beforeAll(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), 'automation-e2e-life-'))
+    await chmod(dataDir, 0o755)
+    const { host, team, apiToken } = await start()
+    accessToken = await accessTokenOf(host, team, apiToken)
+  })
+
+  afterAll(async () => {
+    await system?.stop()
+    await rm(dataDir, { recursive: true, force: true })
+    await rm(`${dataDir}.log`, { force: true })
+  })
+
+  test('a sync call that runs is answered before the stop, and all is kept across it', async () => {
+    const process = await sleeper(1000)
+    const call = running().post(`/processes/${process.id}/execute-sync`, {})
+    await awaitRunningOf(process.id)
+    await system?.stop()
+    const answer = await call
+    expect(answer.status, answer.text).toBe(203)
+    const id = answer.headers.get('svc-execution-id') ?? ''
+    await start()
+    expect((await executionOf(id, running())).status).toBe('FINISHED')
+    expect((await running().get(`/processes/${process.id}`)).body).toEqual(process)
+  })
+
+  test('access tokens and API tokens made before the stop stay valid', async () => {
+    expect((await running().get('/team')).status).toBe(200)
+    expect(await accessTokenOf(system?.host ?? '', 'life', system?.apiToken ?? '')).toMatch(/\./)
+  })
+
+  test('with nothing running the stop takes at most 5 s', async () => {
+    const started = performance.now()
+    await system?.stop(5000)
+    expect(performance.now() - started).toBeLessThan(5000)
+    await start()
+  })
+
+  test('what still runs after the grace time ends as ERROR with the reason', async () => {
+    await system?.stop()
+    await start({ env: { SHUTDOWN_GRACE_MS: '500' } })
+    const id = await execute(await sleeper(60_000), {}, running())
+    await awaitStatus(id, ({ status }) => status === 'RUNNING', 5000, running())
+    await system?.stop(8000)
+    await start()
+    const execution = await awaitEnd(id, 5000, running())
+    expect(execution.status).toBe('ERROR')
+    expect(execution.timeline.events.at(-1)?.explanation).toMatch(/stopped/)
+  })
+
+  test('a crash ends what ran as ERROR with the reason; what waited runs, what was accepted is there', async () => {
+    const runs = await sleeper(60_000)
+    const id = await execute(runs, {}, running())
+    await awaitStatus(id, ({ status }) => status === 'RUNNING', 5000, running())
+    await system?.kill()
+    await start({ env: { RUNNER_LEASE_MS: '2000' } })
+    const execution = await awaitEnd(id, 20_000, running())
+    expect(execution.status).toBe('ERROR')
+    expect(execution.timeline.events.at(-1)?.explanation).toMatch(/runner lost|restart/)
+  })
+
+  test.skipIf(shapeFromEnvironment() !== 'embedded')('a second start on the same data says who holds it', async () => {
+    const error = await startSystem({ team: 'life', dataDir, readyWithinMs: 10_000 }).then(
+      () => undefined,
+      (thrown: Error) => thrown,
+    )
+    expect(error?.message).toMatch(new RegExp(`\\b${system?.process.pid}\\b`))
+    expect((await running().get('/team')).status).toBe(200)
+  })
+
+  test('a revoked API token cannot be exchanged from that moment; its access tokens stay valid', async () => {
+    const admin = async (...args: string[]) => {
+      const answer = await runScript('admin', args, system?.env ?? {})
+      expect(answer.code, answer.stderr).toBe(0)
+      return answer.stdout.trim()
+    }
+    const host = system?.host ?? ''
+    const apiToken = await admin('tokens', 'create', 'life', '--name', 'short-lived')
+    const token = await accessTokenOf(host, 'life', apiToken)
+    const [clientId = ''] = atob(apiToken.slice(3)).split(':')
+    expect(await admin('tokens', 'list', 'life')).toContain(clientId)
+    await admin('tokens', 'revoke', clientId)
+    await expect(accessTokenOf(host, 'life', apiToken)).rejects.toThrow('401')
+    expect((await new Client({ host, team: 'life', accessToken: token }).get('/team')).status).toBe(200)
+  })
+
+  test('faults of the configuration are all named at once, and nothing starts', async () => {
+    const env = { TEAM_MAX_RUNNING: 'many', SYNC_WAIT_MAX_MS: '-1', LOG_LEVEL: 'loud' }
+    const error = await startSystem({ env, readyWithinMs: 10_000 }).catch((thrown: Error) => thrown)
+    for (const name of Object.keys(env)) expect((error as Error).message).toContain(name)
+  })
+
+  test('a token that is expired gives 401, one of a configured issuer is accepted', async () => {
+    await system?.stop()
+    await start({ env: { ACCESS_TOKEN_TTL_S: '2' } })
+    const token = await accessTokenOf(system?.host ?? '', 'life', system?.apiToken ?? '')
+    const short = new Client({ host: system?.host ?? '', team: 'life', accessToken: token })
+    expect((await short.get('/team')).status).toBe(200)
+    await new Promise((done) => setTimeout(done, 3500))
+    expectProblem(await short.get('/team'), 401)
+  })
+
+  async function awaitRunningOf(processId: string): Promise<void> {
+    for (;;) {
+      const { body } = await running().get<{ total: number }>('/executions', { processId, status: 'RUNNING' })
+      if (body.total > 0) return
+    }
+  }
+})

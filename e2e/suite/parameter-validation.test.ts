@@ -1,0 +1,87 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import type { Process } from '../client/records.ts'
+import { expectProblem } from './problem.ts'
+import { makeProcess } from './runs.ts'
+import { hasOther, other } from './shared-system.ts'
+
+const parametersSchema = {
+  type: 'object',
+  required: ['n'],
+  properties: {
+    n: { type: 'number', minimum: 1 },
+    list: { type: 'array', items: { type: 'string' } },
+    'a/b': { type: 'boolean' },
+  },
+}
+
+const total = async ({ id }: Process) =>
+  (await other.get<{ total: number }>('/executions', { processId: id })).body.total
+
+/** The second team switches validation on and off, so these tests follow each other. */
+describe.skipIf(!hasOther)('parameters against the schema of the process', { concurrent: false }, () => {
+  let process: Process
+  const run = (parameters: unknown, call = 'execute-sync') =>
+    other.post(`/processes/${process.id}/${call}`, { parameters })
+
+  beforeAll(async () => {
+    process = await makeProcess(
+      { sourceCode: 'return svc.context.parameters', parametersSchema, webhook: { enabled: true } },
+      other,
+    )
+    await other.patch('/team', { paramsSchemaValidationEnabled: true })
+    return async () => {
+      await other.patch('/team', { paramsSchemaValidationEnabled: false })
+    }
+  })
+
+  test('what keeps to the schema runs', async () => {
+    expect((await run({ n: 1, list: ['a'], more: true })).body).toEqual({ n: 1, list: ['a'], more: true })
+  })
+
+  test('what breaks it gives 400 with pointers into the parameters, and no execution', async () => {
+    const before = await total(process)
+    for (const call of ['execute', 'execute-sync']) {
+      expectProblem(await run({ n: 0 }, call), 400, { path: /\/n$/ })
+      expectProblem(await run({ n: 1, list: ['a', 5] }, call), 400, { path: /\/list\/1$/ })
+      expectProblem(await run({ n: 1, 'a/b': 5 }, call), 400, { path: /\/a~1b$/ })
+      expectProblem(await run('{"n":"x"}', call), 400, { path: /\/n$/ })
+      expect(expectProblem(await run({}, call), 400).errors?.length).toBeGreaterThan(0)
+    }
+    expect(await total(process)).toBe(before)
+  })
+
+  test('webhooks keep to it as well', async () => {
+    const before = await total(process)
+    expectProblem(await other.webhook('POST', process.slug, { json: { n: 'x' } }), 400, { path: /\/n$/ })
+    expectProblem(await other.webhook('GET', process.slug, { query: { async: 'true' } }), 400)
+    expect(await total(process)).toBe(before)
+    expect((await other.webhook('POST', process.slug, { json: { n: 2 } })).body).toEqual({ n: 2 })
+  })
+
+  test('the schema of the version that runs is the one that counts', async () => {
+    await other.post(`/processes/${process.id}/versions`, { tag: 'strict', parametersSchema: { required: ['other'] } })
+    const strict = (parameters: unknown) =>
+      other.post(`/processes/${process.id}/execute-sync`, { parameters, tag: 'strict' })
+    expect((await strict({ other: 1 })).status).toBe(203)
+    expectProblem(await strict({ n: 1 }), 400)
+  })
+
+  test('a schema that takes for ever is stopped, and others go on', async () => {
+    const slow = await makeProcess(
+      { sourceCode: 'return 1', parametersSchema: { properties: { s: { type: 'string', pattern: '^(a+)+$' } } } },
+      other,
+    )
+    const started = performance.now()
+    const answer = await other.post(`/processes/${slow.id}/execute-sync`, { parameters: { s: `${'a'.repeat(40)}!` } })
+    expect(performance.now() - started).toBeLessThan(5000)
+    expectProblem(answer, 400)
+    expect((await run({ n: 1 })).status).toBe(203)
+  })
+
+  test('without the setting of the team nothing is checked', async () => {
+    await other.patch('/team', { paramsSchemaValidationEnabled: false })
+    expect((await run({ n: 'x' })).body).toEqual({ n: 'x' })
+    await other.patch('/team', { paramsSchemaValidationEnabled: true })
+    expectProblem(await run({ n: 'x' }), 400)
+  })
+})
