@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cp, glob, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises'
-import { dirname, join, relative, resolve } from 'node:path'
+import { delimiter, dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 
@@ -14,6 +14,7 @@ from apps/*/prisma/schema.prisma (apps/*/prisma/generated).
 `
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..')
+const bin = join(root, 'node_modules/.bin')
 const contract = 'libs/contract/gen'
 
 /** Generates everything into `target`, which is the repository or a copy of its sources. */
@@ -74,10 +75,15 @@ async function filesOf(folder: string): Promise<Map<string, string>> {
 
 /** Runs a program of the project's dependencies; its output is shown when it fails. */
 async function run(program: string, args: string[], cwd: string): Promise<void> {
-  const child = spawn(join(root, 'node_modules/.bin', program), args, {
+  const child = spawn(join(bin, program), args, {
     cwd,
     // Prisma asks for its schema engine to be there, and downloads it where it is not; generating needs none.
-    env: { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: '/bin/true', PRISMA_HIDE_UPDATE_MESSAGE: '1' },
+    env: {
+      ...process.env,
+      PATH: `${bin}${delimiter}${process.env['PATH']}`,
+      PRISMA_SCHEMA_ENGINE_BINARY: '/bin/true',
+      PRISMA_HIDE_UPDATE_MESSAGE: '1',
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''
