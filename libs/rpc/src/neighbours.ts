@@ -8,7 +8,9 @@ export interface Neighbours {
   /** A client of a service, at whichever replica. `connection` names a connection of its own, apart from the others. */
   client<S extends DescService>(service: S, connection?: string): Client<S>
   /** A client for each replica of a service. */
-  replicas<S extends DescService>(service: S): Client<S>[]
+  replicas<S extends DescService>(service: S, connection?: string): Client<S>[]
+  /** A client of the replica at this address (host:port); in one process there is only the one. */
+  at<S extends DescService>(service: S, address: string, connection?: string): Client<S>
 }
 
 /** Neighbours that live in this process. Parts may be added after clients were handed out. */
@@ -32,6 +34,10 @@ export class InProcessNetwork implements Neighbours {
 
   replicas<S extends DescService>(service: S): Client<S>[] {
     return [this.client(service)]
+  }
+
+  at<S extends DescService>(service: S): Client<S> {
+    return this.client(service)
   }
 
   readonly #clients = new Map<string, Record<string, unknown>>()

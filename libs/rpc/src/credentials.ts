@@ -1,0 +1,142 @@
+import { createHmac } from 'node:crypto'
+import { Failure } from '@automation/errors'
+import { decodeProtectedHeader, errors, jwtVerify, SignJWT } from 'jose'
+import type { Principal, Role } from './context.ts'
+
+/** Says who calls: with the key of the services, or with the one of the runners. A run's calls carry the run's own token. */
+export type SigningKey = { internalKey: string } | { runnerKey: string }
+
+/** The key that runners hold in place of INTERNAL_KEY, unless RUNNER_KEY sets another. */
+export function runnerKeyOf(internalKey: string): string {
+  return createHmac('sha256', internalKey).update('runner').digest('hex')
+}
+
+const lifetimeS = 60
+const renewBeforeMs = 20_000
+const audience = 'automation-internal'
+const runService = 'automation.run.v1.RunService'
+const runnerService = 'automation.runner.v1.RunnerService'
+const roles = new Set<Role>(['operator', 'user', 'service', 'runner'])
+
+/** Makes the `authorization` of a principal's calls; one signature serves all of its calls for 40 s. */
+export function signer(key: SigningKey): (principal: Principal) => string | Promise<string> {
+  const runner = 'runnerKey' in key
+  const secret = new TextEncoder().encode(runner ? key.runnerKey : key.internalKey)
+  const cache = new BoundedCache<{ text: string; freshUntilMs: number }>(2000)
+  return (principal) => {
+    if (principal.role === 'run') return `Bearer ${principal.token ?? ''}`
+    const name = JSON.stringify(principal)
+    const known = cache.get(name)
+    if (known !== undefined && known.freshUntilMs > Date.now()) return known.text
+    return sign(principal).then((text) => {
+      cache.set(name, { text, freshUntilMs: Date.now() + lifetimeS * 1000 - renewBeforeMs })
+      return text
+    })
+  }
+
+  async function sign({ role, team, subject, name, scope, initiatedBy, ip }: Principal): Promise<string> {
+    const token = await new SignJWT({ role, team, name, scope, initiatedBy, ip })
+      .setProtectedHeader({ alg: 'HS256', kid: runner ? 'runner' : 'internal' })
+      .setSubject(subject)
+      .setAudience(audience)
+      .setIssuedAt()
+      .setExpirationTime(`${lifetimeS}s`)
+      .sign(secret)
+    return `Bearer ${token}`
+  }
+}
+
+interface Verified {
+  principal: Principal
+  expiresMs: number
+}
+
+/**
+ * Reads a call's `authorization`. The runners' key is good for RunnerService in the role `runner` alone. A call to
+ * RunService may carry a run's token, which is handed on unread: execution verifies it, in process and over the wire alike.
+ */
+export function verifier(keys: {
+  internalKey: string
+  runnerKey?: string
+}): (authorization: string, service: string) => Principal | Promise<Principal> {
+  const internal = new TextEncoder().encode(keys.internalKey)
+  const runner = new TextEncoder().encode(keys.runnerKey ?? runnerKeyOf(keys.internalKey))
+  const cache = new BoundedCache<Verified>(5000)
+  return (authorization, service) => {
+    if (!authorization.startsWith('Bearer ')) throw refused()
+    const token = authorization.slice('Bearer '.length)
+    if (service === runService && isRunToken(token))
+      return { role: 'run', team: '', subject: 'run', name: 'run', token }
+    const known = cache.get(token)
+    if (known !== undefined && known.expiresMs > Date.now()) return allowed(known.principal, service)
+    return verify(token).then((verified) => {
+      cache.set(token, verified)
+      return allowed(verified.principal, service)
+    })
+  }
+
+  async function verify(token: string): Promise<Verified> {
+    try {
+      const isRunner = decodeProtectedHeader(token).kid === 'runner'
+      const { payload } = await jwtVerify(token, isRunner ? runner : internal, {
+        algorithms: ['HS256'],
+        audience,
+        requiredClaims: ['sub', 'iat', 'exp'],
+        clockTolerance: 5,
+        maxTokenAge: lifetimeS,
+      })
+      const { role, team, sub = '', name, scope, initiatedBy, ip, exp = 0 } = payload as unknown as Claims
+      if (!roles.has(role) || (isRunner && role !== 'runner')) throw refused()
+      return { principal: { role, team, subject: sub, name, scope, initiatedBy, ip }, expiresMs: exp * 1000 }
+    } catch (thrown) {
+      if (thrown instanceof errors.JOSEError || thrown instanceof TypeError) throw refused(thrown)
+      throw thrown
+    }
+  }
+}
+
+type Claims = Omit<Principal, 'subject' | 'token'> & { sub?: string; exp?: number }
+
+function allowed(principal: Principal, service: string): Principal {
+  if (principal.role === 'runner' && service !== runnerService)
+    throw new Failure('permission_denied', 'permission_denied', 'A runner may not call this service')
+  return principal
+}
+
+/** Run tokens are signed with the same key, for another audience; this only tells them apart. */
+function isRunToken(token: string): boolean {
+  const [, payload = ''] = token.split('.')
+  try {
+    const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as { aud?: unknown } | null
+    return claims?.aud !== audience
+  } catch {
+    // Not a token at all: execution refuses it.
+    return true
+  }
+}
+
+function refused(cause?: unknown): Failure {
+  return new Failure('unauthenticated', 'unauthenticated', 'The call carries no valid credentials', { cause })
+}
+
+/** Forgets the oldest first. */
+class BoundedCache<T> {
+  readonly #entries = new Map<string, T>()
+  readonly #max: number
+
+  constructor(max: number) {
+    this.#max = max
+  }
+
+  get(key: string): T | undefined {
+    return this.#entries.get(key)
+  }
+
+  set(key: string, value: T): void {
+    this.#entries.delete(key)
+    this.#entries.set(key, value)
+    if (this.#entries.size <= this.#max) return
+    const oldest = this.#entries.keys().next()
+    if (!oldest.done) this.#entries.delete(oldest.value)
+  }
+}

@@ -1,0 +1,107 @@
+import { expired } from './call-ends.ts'
+import type { CallContext } from './context.ts'
+
+/** How long a unary call may take that says nothing else. */
+export const defaultTimeoutMs = 10_000
+
+const tickMs = 50
+
+/**
+ * Ends calls at their deadlines, up to 50 ms late, with one timer for all of them: a timer for each would cost more
+ * than the call itself.
+ */
+class DeadlineWatch {
+  readonly #byTick = new Map<number, Set<TimedCall>>()
+  #timer: NodeJS.Timeout | undefined
+
+  add(call: TimedCall): void {
+    const tick = tickOf(call)
+    const others = this.#byTick.get(tick)
+    if (others !== undefined) others.add(call)
+    else this.#byTick.set(tick, new Set([call]))
+    this.#timer ??= setInterval(() => this.#sweep(), tickMs).unref()
+  }
+
+  delete(call: TimedCall): void {
+    this.#byTick.get(tickOf(call))?.delete(call)
+  }
+
+  #sweep(): void {
+    const now = Date.now() / tickMs
+    for (const [tick, calls] of this.#byTick) {
+      if (tick > now) continue
+      this.#byTick.delete(tick)
+      for (const call of calls) call.expire()
+    }
+    if (this.#byTick.size > 0) return
+    clearInterval(this.#timer)
+    this.#timer = undefined
+  }
+}
+
+function tickOf(call: TimedCall): number {
+  return Math.ceil(call.deadlineMs / tickMs)
+}
+
+const watch = new DeadlineWatch()
+
+/**
+ * One unary call in process: `context` for its handler, with a deadline and with a signal that is only made when the
+ * handler looks at it; `within` gives the handler's result, or throws when the deadline comes first.
+ */
+export class TimedCall {
+  readonly deadlineMs: number
+  readonly context: CallContext
+  #controller: AbortController | undefined
+  #signal: AbortSignal | undefined
+  #reject: ((reason: unknown) => void) | undefined
+
+  constructor(context: CallContext) {
+    const now = Date.now()
+    this.deadlineMs = context.deadlineMs ?? now + defaultTimeoutMs
+    if (now >= this.deadlineMs) throw expired()
+    const { principal, requestId, traceparent } = context
+    const linked = () => this.#linked(context.signal)
+    this.context = {
+      principal,
+      requestId,
+      traceparent,
+      deadlineMs: this.deadlineMs,
+      get signal() {
+        return linked()
+      },
+    }
+  }
+
+  within<T>(result: PromiseLike<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#reject = reject
+      watch.add(this)
+      result.then(
+        (value) => {
+          watch.delete(this)
+          resolve(value)
+        },
+        (error: unknown) => {
+          watch.delete(this)
+          reject(error as Error)
+        },
+      )
+    })
+  }
+
+  expire(): void {
+    const failure = expired()
+    this.#reject?.(failure)
+    this.#controller?.abort(failure)
+  }
+
+  #linked(callers: AbortSignal): AbortSignal {
+    if (this.#signal === undefined) {
+      this.#controller = new AbortController()
+      this.#signal = AbortSignal.any([callers, this.#controller.signal])
+      if (Date.now() >= this.deadlineMs) this.#controller.abort(expired())
+    }
+    return this.#signal
+  }
+}

@@ -1,0 +1,90 @@
+import { create, type DescMethod, type Message } from '@bufbuild/protobuf'
+import { asFailure, type Failure } from '@automation/errors'
+import type {
+  handleUnaryCall,
+  Metadata,
+  ServerDuplexStream,
+  ServerUnaryCall,
+  ServerWritableStream,
+  UntypedHandleCall,
+} from '@grpc/grpc-js'
+import { cancelled, expired } from './call-ends.ts'
+import type { CallContext, Principal } from './context.ts'
+import { authorizationIn, contextOf } from './metadata.ts'
+import { received } from './received.ts'
+import { send } from './sent.ts'
+import { statusFromFailure } from './status.ts'
+
+export type Verify = (authorization: string, service: string) => Principal | Promise<Principal>
+
+/** The part of a logger that the wire needs. */
+export interface WireLogger {
+  error(fields: object, text: string): void
+  warn(fields: object, text: string): void
+  info(fields: object, text: string): void
+}
+
+type Handler = (request: unknown, context: CallContext) => unknown
+type Init = Record<string, unknown>
+type Call = ServerUnaryCall<Message, Message> | ServerStream
+type ServerStream = ServerWritableStream<Message, Message> | ServerDuplexStream<Message, Message>
+
+/** What grpc-js calls for a method: checks who asks, makes the context, runs the handler, answers with its failure if any. */
+export function handling(method: DescMethod, handler: Handler, verify: Verify, logger: WireLogger): UntypedHandleCall {
+  const service = method.parent.typeName
+  const begin = async (call: Call): Promise<CallContext> => {
+    const principal = await verify(authorizationIn(call.metadata), service)
+    const context = contextOf(call.metadata, principal, call.getDeadline(), lazySignal(call))
+    if (context.deadlineMs !== undefined && context.deadlineMs <= Date.now()) throw expired()
+    return context
+  }
+  const failed = (thrown: unknown, metadata: Metadata) => {
+    const failure = asFailure(thrown)
+    note(failure, method, metadata, logger)
+    return statusFromFailure(failure)
+  }
+  if (method.methodKind === 'unary') return unary
+  return stream
+
+  async function unary(...[call, callback]: Parameters<handleUnaryCall<Message, Message>>): Promise<void> {
+    try {
+      const context = await begin(call)
+      callback(null, create(method.output, (await handler(call.request, context)) as Init))
+    } catch (thrown) {
+      callback(failed(thrown, call.metadata))
+    }
+  }
+
+  async function stream(call: ServerStream): Promise<void> {
+    try {
+      // Taken up at once, as messages may be there before the caller is verified.
+      const requests = 'request' in call ? call.request : received<Message>(call, cancelled)
+      const context = await begin(call)
+      await send(method.output, handler(requests, context) as AsyncIterable<Init>, call)
+      call.end()
+    } catch (thrown) {
+      if (!call.cancelled) call.emit('error', failed(thrown, call.metadata))
+    }
+  }
+}
+
+function lazySignal(call: Call): () => AbortSignal {
+  let controller: AbortController | undefined
+  return () => {
+    if (controller !== undefined) return controller.signal
+    const made = (controller = new AbortController())
+    const abort = () => made.abort(Number(call.getDeadline()) <= Date.now() ? expired() : cancelled())
+    if (call.cancelled) abort()
+    else (call as ServerStream).once('cancelled', abort)
+    return made.signal
+  }
+}
+
+/** A cause never crosses, so what went wrong inside is told here. */
+function note(failure: Failure, method: DescMethod, metadata: Metadata, logger: WireLogger): void {
+  if (failure.cause === undefined || (failure.kind !== 'internal' && failure.kind !== 'unavailable')) return
+  const fields = { err: failure.cause, method: `${method.parent.typeName}/${method.name}`, code: failure.code }
+  const requestId = metadata.get('x-request-id')[0]
+  if (failure.kind === 'internal') logger.error({ ...fields, requestId }, 'a call failed')
+  else logger.warn({ ...fields, requestId }, 'a call failed for now')
+}

@@ -1,0 +1,44 @@
+import { Metadata } from '@grpc/grpc-js'
+import type { CallContext, Principal } from './context.ts'
+
+/** What travels beside the message: credentials, request id, trace. The deadline goes the way of grpc. */
+export function metadataOf(authorization: string, context: CallContext): Metadata {
+  const metadata = new Metadata()
+  metadata.set('authorization', authorization)
+  if (isSane(context.requestId)) metadata.set('x-request-id', context.requestId)
+  if (context.traceparent !== undefined && isSane(context.traceparent)) metadata.set('traceparent', context.traceparent)
+  return metadata
+}
+
+export function authorizationIn(metadata: Metadata): string {
+  return textIn(metadata, 'authorization') ?? ''
+}
+
+/** The context of a call that came over the wire; `signal` is asked for when the handler looks at it. */
+export function contextOf(
+  metadata: Metadata,
+  principal: Principal,
+  deadline: Date | number,
+  signal: () => AbortSignal,
+): CallContext {
+  const requestId = textIn(metadata, 'x-request-id')
+  const deadlineMs = Number(deadline)
+  return {
+    principal,
+    requestId: requestId !== undefined && isSane(requestId) ? requestId : crypto.randomUUID(),
+    traceparent: textIn(metadata, 'traceparent'),
+    deadlineMs: Number.isFinite(deadlineMs) ? deadlineMs : undefined,
+    get signal() {
+      return signal()
+    },
+  }
+}
+
+function isSane(text: string): boolean {
+  return /^[\x21-\x7e]{1,200}$/.test(text)
+}
+
+function textIn(metadata: Metadata, name: string): string | undefined {
+  const value = metadata.get(name)[0]
+  return typeof value === 'string' ? value : undefined
+}

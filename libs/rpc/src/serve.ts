@@ -1,0 +1,86 @@
+import type { DescService } from '@bufbuild/protobuf'
+import { Server, ServerCredentials } from '@grpc/grpc-js'
+import { channelOptions } from './channel-options.ts'
+import { verifier } from './credentials.ts'
+import { serviceDefinition } from './definition.ts'
+import { handling, type WireLogger } from './handling.ts'
+import { addHealth } from './health.ts'
+import { addReflection } from './reflection.ts'
+import type { ServedService } from './service-types.ts'
+
+export interface ServeOptions {
+  host: string
+  /** 0 takes a free one. */
+  port: number
+  internalKey: string
+  /** Default: derived from internalKey. */
+  runnerKey?: string
+  maxMessageBytes: number
+  logger: WireLogger
+}
+
+export interface ServedPort {
+  port: number
+  /** Health says NOT_SERVING from now on, so that callers go elsewhere. */
+  drain(): void
+  /** No new calls; those in progress may end within `graceMs`, then they are cut. */
+  close(graceMs: number): Promise<void>
+}
+
+/**
+ * Serves proto services over gRPC, with health (for anybody) and reflection (for callers with credentials, and for
+ * anybody while it listens on loopback). Every other call without valid credentials is refused as `unauthenticated`.
+ */
+export async function serve(services: ServedService[], options: ServeOptions): Promise<ServedPort> {
+  const { host, port, logger } = options
+  const server = new Server(channelOptions(options.maxMessageBytes))
+  const verify = verifier(options)
+  for (const { service, handlers } of services) {
+    const byName = handlers as Record<string, Parameters<typeof handling>[1]>
+    const calls = service.methods.map((method) => [
+      method.localName,
+      handling(method, byName[method.localName]!, verify, logger),
+    ])
+    server.addService(serviceDefinition(service), Object.fromEntries(calls))
+  }
+  const descriptors: DescService[] = services.map(({ service }) => service)
+  const [health] = await Promise.all([
+    addHealth(server, descriptors),
+    addReflection(server, descriptors, isLoopback(host) ? undefined : verify),
+  ])
+  const bound = await bind(server, host, port)
+  logger.info({ host, port: bound, services: descriptors.map(({ typeName }) => typeName) }, 'serving gRPC')
+  let closing: Promise<void> | undefined
+  return {
+    port: bound,
+    drain: health.drain,
+    close: (graceMs) => (closing ??= shutDown(server, graceMs)),
+  }
+}
+
+function bind(server: Server, host: string, port: number): Promise<number> {
+  const address = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
+  return new Promise((resolve, reject) => {
+    server.bindAsync(address, ServerCredentials.createInsecure(), (error, bound) => {
+      if (error === null) resolve(bound)
+      else reject(new Error(`Can't listen on ${address} for gRPC: ${error.message}`, { cause: error }))
+    })
+  })
+}
+
+function shutDown(server: Server, graceMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const cut = setTimeout(() => {
+      server.forceShutdown()
+      resolve()
+    }, graceMs)
+    server.tryShutdown(() => {
+      clearTimeout(cut)
+      resolve()
+    })
+  })
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || host.startsWith('127.')
+}

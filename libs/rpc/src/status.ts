@@ -1,0 +1,103 @@
+import { Failure, type FailureKind, type FieldFault } from '@automation/errors'
+import { Metadata, status, type ServiceError, type StatusObject } from '@grpc/grpc-js'
+import { cancelled, expired } from './call-ends.ts'
+
+const statusOf: Record<FailureKind, status> = {
+  invalid_argument: status.INVALID_ARGUMENT,
+  unauthenticated: status.UNAUTHENTICATED,
+  permission_denied: status.PERMISSION_DENIED,
+  not_found: status.NOT_FOUND,
+  already_exists: status.ALREADY_EXISTS,
+  failed_precondition: status.FAILED_PRECONDITION,
+  too_large: status.OUT_OF_RANGE,
+  resource_exhausted: status.RESOURCE_EXHAUSTED,
+  unavailable: status.UNAVAILABLE,
+  deadline_exceeded: status.DEADLINE_EXCEEDED,
+  unimplemented: status.UNIMPLEMENTED,
+  internal: status.INTERNAL,
+}
+
+const trailer = 'failure-bin'
+
+// Peers refuse trailers beyond 8 KiB; in base64 this stays below.
+const trailerMaxBytes = 5000
+
+/** A Failure as grpc status and trailer; its cause stays here. */
+export function statusFromFailure(failure: Failure): Partial<StatusObject> {
+  const metadata = new Metadata()
+  metadata.set(trailer, encoded(failure))
+  return { code: statusOf[failure.kind], details: asciiOf(failure.message), metadata }
+}
+
+function encoded(failure: Failure): Buffer {
+  const { kind, code, retryAfterS, executionId } = failure
+  const text = failure.message.slice(0, 1000)
+  for (let fields = failure.fields.slice(0, 100); ; fields = fields.slice(0, Math.floor(fields.length / 2))) {
+    const bytes = Buffer.from(JSON.stringify({ kind, code, text, fields, retryAfterS, executionId }))
+    if (bytes.length <= trailerMaxBytes || fields.length === 0) return bytes
+  }
+}
+
+/** The status text travels as a header; other programs read it there, ours reads the trailer. */
+function asciiOf(text: string): string {
+  return text.slice(0, 200).replaceAll(/[^\x20-\x7e]/g, '?')
+}
+
+/** What a call over the wire threw, as a Failure: the callee's own where it sent one, else what the transport says. */
+export function failureFromError(thrown: unknown): Failure {
+  if (thrown instanceof Failure) return thrown
+  const { code, details = '', metadata } = thrown as Partial<ServiceError>
+  const sent = metadata?.get(trailer)[0]
+  if (Buffer.isBuffer(sent)) return decoded(sent, thrown)
+  switch (code) {
+    case status.DEADLINE_EXCEEDED:
+      return expired(thrown)
+    case status.CANCELLED:
+      return cancelled(thrown)
+    case status.UNAVAILABLE:
+      return away(thrown)
+    case status.RESOURCE_EXHAUSTED:
+      return new Failure('too_large', 'message_too_large', 'The message is too large', { cause: thrown })
+    case status.UNIMPLEMENTED:
+      return new Failure('unimplemented', 'unimplemented', 'This operation is not part of the system', {
+        cause: thrown,
+      })
+    case status.INTERNAL:
+      // A connection that broke while the call was under way.
+      if (/RST_STREAM|ECONNRESET|EPIPE|GOAWAY/.test(details)) return away(thrown)
+  }
+  return new Failure('internal', 'internal_error', 'Internal error', { cause: thrown })
+}
+
+function away(cause: unknown): Failure {
+  return new Failure('unavailable', 'unavailable', 'A part of the system is not available, try again', {
+    cause,
+    retryAfterS: 1,
+  })
+}
+
+interface SentFailure {
+  kind: FailureKind
+  code: string
+  text: string
+  fields?: FieldFault[]
+  retryAfterS?: number
+  executionId?: string
+}
+
+function decoded(bytes: Buffer, cause: unknown): Failure {
+  const sent = parsed(bytes)
+  if (sent === undefined || !(sent.kind in statusOf))
+    return new Failure('internal', 'internal_error', 'Internal error', { cause })
+  const { kind, code, text, fields, retryAfterS, executionId } = sent
+  return new Failure(kind, code, text, { cause, fields, retryAfterS, executionId })
+}
+
+function parsed(bytes: Buffer): SentFailure | undefined {
+  try {
+    return JSON.parse(bytes.toString()) as SentFailure
+  } catch {
+    // Not one of ours; the caller makes it an internal failure with the whole error as its cause.
+    return undefined
+  }
+}

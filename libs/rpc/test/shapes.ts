@@ -1,0 +1,80 @@
+import { InProcessNetwork, served, type CallContext, type Client, type Handlers, type Principal } from '@automation/rpc'
+import { serve, WireNetwork, type ServedPort } from '@automation/rpc/wire'
+import { silentLogger } from '@automation/testing'
+import { ProbeService } from './probe/probe_pb.ts'
+
+export const internalKey = 'an internal key of the tests, long enough'
+
+export interface Shape {
+  probe: Client<typeof ProbeService>
+  stop(): Promise<void>
+}
+
+export type ProbeHandlers = Handlers<typeof ProbeService>
+
+/** Both ways to fill a neighbour; what holds for one holds for the other. */
+export const shapes: [string, (handlers: ProbeHandlers) => Promise<Shape>][] = [
+  ['in process', inProcessShape],
+  ['over the wire', wireShape],
+]
+
+async function inProcessShape(handlers: ProbeHandlers): Promise<Shape> {
+  const network = new InProcessNetwork()
+  network.add([served(ProbeService, handlers)])
+  return { probe: network.client(ProbeService), stop: async () => undefined }
+}
+
+async function wireShape(handlers: ProbeHandlers): Promise<Shape> {
+  const port = await serveProbe(handlers)
+  const network = networkTo(port.port)
+  return {
+    probe: network.client(ProbeService),
+    stop: async () => {
+      network.close()
+      await port.close(0)
+    },
+  }
+}
+
+export function serveProbe(handlers: ProbeHandlers, port = 0): Promise<ServedPort> {
+  return serve([served(ProbeService, handlers)], {
+    host: '127.0.0.1',
+    port,
+    internalKey,
+    maxMessageBytes: 1_000_000,
+    logger: silentLogger,
+  })
+}
+
+export function networkTo(...ports: number[]): WireNetwork {
+  return new WireNetwork({
+    addresses: { probe: ports.map((port) => `127.0.0.1:${port}`) },
+    key: { internalKey },
+    maxMessageBytes: 1_000_000,
+  })
+}
+
+export const user: Principal = {
+  role: 'user',
+  team: 'demo',
+  subject: 'sa-demo-12345678',
+  name: 'Töken',
+  scope: 'executor',
+  initiatedBy: 'somebody',
+  ip: '192.0.2.1',
+}
+
+/** A call that nobody cancels, unless `signal` does. */
+export function call(context: Partial<CallContext> = {}): CallContext {
+  return { principal: user, requestId: 'request-1', signal: new AbortController().signal, ...context }
+}
+
+/** Handlers that answer nothing; tests replace what they look at. */
+export function handlers(given: Partial<ProbeHandlers> = {}): ProbeHandlers {
+  return {
+    ask: () => ({}),
+    async *count() {},
+    async *talk() {},
+    ...given,
+  }
+}
