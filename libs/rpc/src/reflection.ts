@@ -41,7 +41,8 @@ function guarded(
       const checked = Object.entries(methods).map(([name, method]) => [
         name,
         (call: ReflectionStream) => {
-          Promise.resolve(verify(authorizationIn(call.metadata), 'grpc.reflection')).then(
+          const verified = async () => verify(authorizationIn(call.metadata), 'grpc.reflection')
+          verified().then(
             () => (method as (call: ReflectionStream) => void)(call),
             (thrown: unknown) => call.emit('error', statusFromFailure(asFailure(thrown))),
           )

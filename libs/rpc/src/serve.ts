@@ -16,6 +16,8 @@ export interface ServeOptions {
   /** Default: derived from internalKey. */
   runnerKey?: string
   maxMessageBytes: number
+  /** A peer that answers nothing for twice as long is taken for gone; 4,000. */
+  keepaliveMs?: number
   logger: WireLogger
 }
 
@@ -33,7 +35,7 @@ export interface ServedPort {
  */
 export async function serve(services: ServedService[], options: ServeOptions): Promise<ServedPort> {
   const { host, port, logger } = options
-  const server = new Server(channelOptions(options.maxMessageBytes))
+  const server = new Server(channelOptions(options.maxMessageBytes, options.keepaliveMs))
   const verify = verifier(options)
   for (const { service, handlers } of services) {
     const byName = handlers as Record<string, Parameters<typeof handling>[1]>

@@ -12,6 +12,8 @@ export interface WireOptions {
   addresses: Record<string, string[]>
   key: SigningKey
   maxMessageBytes: number
+  /** A peer that answers nothing for twice as long is taken for gone; 4,000. */
+  keepaliveMs?: number
 }
 
 /**
@@ -29,7 +31,7 @@ export class WireNetwork implements Neighbours {
     this.#options = options
     this.#sign = signer(options.key)
     this.#channelOptions = {
-      ...channelOptions(options.maxMessageBytes),
+      ...channelOptions(options.maxMessageBytes, options.keepaliveMs),
       // A peer that starts after us is found at once.
       'grpc.initial_reconnect_backoff_ms': 100,
       'grpc.max_reconnect_backoff_ms': 1000,
