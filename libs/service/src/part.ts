@@ -14,6 +14,8 @@ export interface PartContext {
   neighbours: Neighbours
   logger: Logger
   metrics: Registry
+  /** What `ready` of every part in this process says, itself included; absent: the part asks only itself. */
+  readiness?(): Promise<Check[]>
 }
 
 /**
