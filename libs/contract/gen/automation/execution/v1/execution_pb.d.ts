@@ -622,6 +622,11 @@ export declare type WakeRequest = Message<"automation.execution.v1.WakeRequest">
    * @generated from field: repeated string execution_ids = 1;
    */
   executionIds: string[];
+
+  /**
+   * @generated from field: repeated automation.execution.v1.TransientValue values = 2;
+   */
+  values: TransientValue[];
 };
 
 /**
@@ -629,6 +634,31 @@ export declare type WakeRequest = Message<"automation.execution.v1.WakeRequest">
  * Use `create(WakeRequestSchema)` to create a new message.
  */
 export declare const WakeRequestSchema: GenMessage<WakeRequest>;
+
+/**
+ * A return value that is delivered to whoever waits and not kept.
+ *
+ * @generated from message automation.execution.v1.TransientValue
+ */
+export declare type TransientValue = Message<"automation.execution.v1.TransientValue"> & {
+  /**
+   * @generated from field: string execution_id = 1;
+   */
+  executionId: string;
+
+  /**
+   * JSON text.
+   *
+   * @generated from field: bytes return_value = 2;
+   */
+  returnValue: Uint8Array;
+};
+
+/**
+ * Describes the message automation.execution.v1.TransientValue.
+ * Use `create(TransientValueSchema)` to create a new message.
+ */
+export declare const TransientValueSchema: GenMessage<TransientValue>;
 
 /**
  * @generated from enum automation.execution.v1.Status
@@ -814,7 +844,8 @@ export declare const ExecutionService: GenService<{
 }>;
 
 /**
- * Between replicas of execution: "these executions are terminal; wake who waits for them". A hint, never a fact.
+ * Between replicas of execution: "these executions are terminal; wake who waits for them, and look at the queue".
+ * A hint, never a fact; only the values that are kept nowhere are told by it alone.
  *
  * @generated from service automation.execution.v1.ReplicaService
  */
