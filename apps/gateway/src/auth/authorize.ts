@@ -1,0 +1,36 @@
+import { Failure } from '@automation/errors'
+import type { Principal } from '@automation/rpc'
+import { hasScope, type Identity } from './identity.ts'
+
+const TEAM = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+
+/** Lower-case letters, digits and inner hyphens, 1 to 63 characters. */
+export function isTeamSlug(text: string): boolean {
+  return TEAM.test(text)
+}
+
+/** The token of an `Authorization: Bearer` header. Failure: token_missing. */
+export function bearerToken(header: string | undefined): string {
+  const token = header !== undefined && /^bearer /i.test(header) ? header.slice(7).trim() : ''
+  if (token === '')
+    throw new Failure('unauthenticated', 'token_missing', 'An access token is needed: Authorization: Bearer')
+  return token
+}
+
+/**
+ * The principal that acts for a team. A token of another team, or without the scope `executor`, is refused alike for
+ * teams that exist, teams that don't, and what is no team's name at all.
+ */
+export function principalFor(identity: Identity, team: string, initiatedBy: string | undefined, ip: string): Principal {
+  if (!hasScope(identity.scope, 'executor') || !identity.groups.includes(team) || !isTeamSlug(team))
+    throw new Failure('permission_denied', 'forbidden', 'The access token does not allow this')
+  return {
+    role: 'user',
+    team,
+    subject: identity.subject,
+    name: identity.name,
+    scope: identity.scope,
+    ...(initiatedBy !== undefined && { initiatedBy }),
+    ip,
+  }
+}

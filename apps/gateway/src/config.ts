@@ -1,0 +1,82 @@
+import type { Environment } from '@automation/service'
+import { blockList } from './http/client-address.ts'
+
+/** An OIDC issuer outside the system whose tokens are accepted too. */
+export interface ExternalIssuer {
+  issuer: string
+  audience: string
+  jwksUrl: string
+}
+
+export interface GatewayConfig {
+  port: number
+  /** Address to listen on; undefined: every address of the machine. */
+  host: string | undefined
+  /** Used in Location headers and in links, without a trailing slash. */
+  publicUrl: string
+  /** Such as `Svc-`. */
+  headerPrefix: string
+  bodyMaxBytes: number
+  /** How long a synchronous call waits for its run. */
+  syncWaitMaxMs: number
+  /** How long any other call to a neighbour may take. */
+  callTimeoutMs: number
+  /** Origins that browsers may call from; `*` for all, empty for none. */
+  corsOrigins: string[]
+  /** Addresses or CIDRs whose X-Forwarded-For is believed. */
+  trustedProxies: string[]
+  external: ExternalIssuer | undefined
+}
+
+/** What the gateway reads from the environment. Faults are collected in `env`. */
+export function readGatewayConfig(env: Environment): GatewayConfig {
+  const port = env.integer('PORT', { default: 8080, min: 0, max: 65_535 })
+  return {
+    port,
+    host: env.text('HOST'),
+    publicUrl: env.url('PUBLIC_URL', `http://localhost:${port}`),
+    headerPrefix: readHeaderPrefix(env),
+    bodyMaxBytes: env.integer('BODY_MAX_BYTES', { default: 10 * 1024 * 1024, min: 1024, max: 256 * 1024 * 1024 }),
+    syncWaitMaxMs: env.integer('SYNC_WAIT_MAX_MS', { default: 60_000, min: 100, max: 3_600_000 }),
+    callTimeoutMs: env.integer('CALL_TIMEOUT_MS', { default: 15_000, min: 100, max: 600_000 }),
+    corsOrigins: readCorsOrigins(env),
+    trustedProxies: readTrustedProxies(env),
+    external: readExternalIssuer(env),
+  }
+}
+
+function readHeaderPrefix(env: Environment): string {
+  const prefix = env.text('HEADER_PREFIX', 'Svc-')
+  if (!/^[A-Za-z][A-Za-z0-9-]{0,31}$/.test(prefix)) env.fault('HEADER_PREFIX', 'must be letters, digits and hyphens')
+  return prefix
+}
+
+function readTrustedProxies(env: Environment): string[] {
+  const proxies = env.list('TRUSTED_PROXIES', [])
+  try {
+    blockList(proxies)
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    env.fault('TRUSTED_PROXIES', `must be addresses or CIDRs, not ${JSON.stringify(error.message)}`)
+  }
+  return proxies
+}
+
+function readCorsOrigins(env: Environment): string[] {
+  const origins = env.list('CORS_ORIGINS', [])
+  for (const origin of origins)
+    if (origin !== '*' && (!URL.canParse(origin) || new URL(origin).origin !== origin))
+      env.fault('CORS_ORIGINS', `must be * or origins such as https://host, not ${JSON.stringify(origin)}`)
+  return origins
+}
+
+function readExternalIssuer(env: Environment): ExternalIssuer | undefined {
+  const issuer = env.text('OIDC_ISSUER')
+  const audience = env.text('OIDC_AUDIENCE')
+  const jwksUrl = env.url('OIDC_JWKS_URL')
+  if (issuer === undefined && audience === undefined && jwksUrl === undefined) return undefined
+  if (issuer === undefined) env.fault('OIDC_ISSUER', 'is missing beside the other OIDC settings')
+  if (audience === undefined) env.fault('OIDC_AUDIENCE', 'is missing beside the other OIDC settings')
+  if (jwksUrl === undefined) env.fault('OIDC_JWKS_URL', 'is missing beside the other OIDC settings')
+  return { issuer: issuer ?? '', audience: audience ?? '', jwksUrl: jwksUrl ?? '' }
+}

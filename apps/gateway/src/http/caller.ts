@@ -1,0 +1,40 @@
+import { isUtf8 } from 'node:buffer'
+import type { CallContext, Principal } from '@automation/rpc'
+import type { ClientAddress } from './client-address.ts'
+import type { Exchange } from './exchange.ts'
+import { traceparentFrom } from './request-id.ts'
+
+/** The context of the calls that answer one exchange. */
+export function callContext(exchange: Exchange, principal: Principal, timeoutMs: number): CallContext {
+  return {
+    principal,
+    requestId: exchange.requestId,
+    traceparent: traceparentFrom(exchange.incoming.headers['traceparent']),
+    deadlineMs: Date.now() + timeoutMs,
+    get signal() {
+      return exchange.signal
+    },
+  }
+}
+
+/** The address that an exchange came from. */
+export function addressOf(exchange: Exchange, clientAddress: ClientAddress): string {
+  return clientAddress(exchange.incoming.socket.remoteAddress, exchange.incoming.headers['x-forwarded-for'])
+}
+
+/**
+ * A header's value as text: what was sent as UTF-8 is read so (Node reads Latin-1), an empty value counts as absent.
+ */
+export function headerText(exchange: Exchange, lowerName: string): string | undefined {
+  const value = exchange.incoming.headers[lowerName]
+  if (value === undefined || value === '') return undefined
+  const text = typeof value === 'string' ? value : value.join(', ')
+  if (isAscii(text)) return text
+  const bytes = Buffer.from(text, 'latin1')
+  return isUtf8(bytes) ? bytes.toString('utf8') : text
+}
+
+function isAscii(text: string): boolean {
+  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 0x7f) return false
+  return true
+}

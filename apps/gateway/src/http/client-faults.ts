@@ -1,0 +1,52 @@
+import { STATUS_CODES } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { Failure } from '@automation/errors'
+import { problemAnswer } from './problem.ts'
+import { malformedRequest, methodNotAllowed } from './refusals.ts'
+
+/** What Node's parser found wrong with a request, as callers are told. */
+export function faultOf(error: NodeJS.ErrnoException): Failure {
+  switch (error.code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return new Failure('too_large', 'headers_too_large', 'The request headers are larger than 16 KiB')
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return new Failure('too_large', 'body_too_large', 'The chunk extensions of the request are too large')
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new Failure('deadline_exceeded', 'request_timeout', 'The request did not arrive in time')
+    default:
+      return malformedRequest('The request is not valid HTTP', error)
+  }
+}
+
+/** Answers, on the bare connection, a request that the parser refused, and closes it. */
+export function refuseOnSocket(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (error.code === 'ECONNRESET' || !socket.writable || hasBegunToAnswer(socket)) {
+    socket.destroy()
+    return
+  }
+  writeAndClose(faultOf(error), socket)
+}
+
+/** There is no proxy here: CONNECT is refused like any other method that a path does not have. */
+export function refuseConnect(socket: Duplex): void {
+  writeAndClose(methodNotAllowed('CONNECT', 'GET or POST'), socket)
+}
+
+function writeAndClose(failure: Failure, socket: Duplex): void {
+  const occasion = { requestId: crypto.randomUUID(), path: '/', executionIdHeader: '' }
+  const { status, headers, body } = problemAnswer(failure, occasion)
+  const lines = Object.entries({
+    ...headers,
+    'Content-Length': String(Buffer.byteLength(body as string)),
+    Connection: 'close',
+  }).map(([name, value]) => `${name}: ${String(value)}\r\n`)
+  socket.on('error', () => socket.destroy())
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${String(body)}`, () =>
+    socket.destroy(),
+  )
+}
+
+/** A half-written answer can only be cut off. */
+function hasBegunToAnswer(socket: Duplex): boolean {
+  return (socket as Duplex & { _httpMessage?: { headersSent: boolean } })._httpMessage?.headersSent === true
+}

@@ -1,0 +1,66 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Failure } from '@automation/errors'
+import { requestIdFrom } from './request-id.ts'
+
+/** One request and its answer to be, with what every handler needs to know of them. */
+export class Exchange {
+  readonly incoming: IncomingMessage
+  readonly outgoing: ServerResponse
+  readonly requestId: string
+  /** Still percent-encoded, without the query. */
+  readonly path: string
+  /** Still percent-encoded, without the question mark; empty when there is none. */
+  readonly query: string
+  readonly startedAt = performance.now()
+  /** What the request is counted under: the route's template, never the path itself. */
+  route = ''
+  team = ''
+  executionId: string | undefined
+  #controller: AbortController | undefined
+  #reject: ((reason: Failure) => void) | undefined
+  #abandoned: Failure | undefined
+
+  constructor(incoming: IncomingMessage, outgoing: ServerResponse) {
+    this.incoming = incoming
+    this.outgoing = outgoing
+    this.requestId = requestIdFrom(incoming.headers['x-request-id'])
+    const target = originForm(incoming.url ?? '/')
+    const mark = target.indexOf('?')
+    this.path = mark === -1 ? target : target.slice(0, mark)
+    this.query = mark === -1 ? '' : target.slice(mark + 1)
+  }
+
+  /** Aborted when the request is abandoned; made only when somebody looks at it. */
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController()
+      if (this.#abandoned !== undefined) this.#controller.abort(this.#abandoned)
+    }
+    return this.#controller.signal
+  }
+
+  /** The result of the work, or the failure that the request is abandoned with before it is there. */
+  settle<T>(work: Promise<T>): Promise<T> {
+    if (this.#abandoned !== undefined) return Promise.reject(this.#abandoned)
+    return new Promise((resolve, reject) => {
+      this.#reject = reject
+      work.then(resolve, reject)
+    })
+  }
+
+  /** Gives the request up: its client went away, or the gateway stops. */
+  abandon(failure: Failure): void {
+    this.#abandoned ??= failure
+    this.#controller?.abort(failure)
+    this.#reject?.(failure)
+  }
+}
+
+/** `http://host/path` as a request target (absolute form) means the same as `/path`. */
+function originForm(target: string): string {
+  if (target.startsWith('/')) return target
+  const authority = /^https?:\/\/[^/?#]*/i.exec(target)
+  if (authority === null) return target
+  const rest = target.slice(authority[0].length)
+  return rest.startsWith('/') ? rest : `/${rest}`
+}

@@ -1,0 +1,86 @@
+import type { ProcessValuesSchema } from '@automation/contract/catalog/v1/process'
+import type { MessageInitShape } from '@bufbuild/protobuf'
+import { z } from '@hono/zod-openapi'
+import { memberText } from '../json/scan.ts'
+import { languageFrom } from '../presenters/language.ts'
+import { jsonObject, languageName, text, textMap } from './fields.ts'
+
+const script = z
+  .object({
+    programmingLanguage: languageName().nullish(),
+    sourceCode: text().nullish(),
+    parametersSchema: jsonObject('a JSON Schema').nullish(),
+  })
+  .openapi({ deprecated: true, description: 'Use the fields of the same names beside it' })
+
+const webhook = z.object({
+  enabled: z.boolean().nullish(),
+  username: text().nullish(),
+  password: text().nullish(),
+})
+
+const settings = z.object({
+  formsConfig: z.object({ enabled: z.boolean().nullish() }).nullish(),
+  publicConfig: z.object({ enabled: z.boolean().nullish(), token: text().nullish() }).nullish(),
+  dependencies: z.object({ scopedToProcess: z.boolean().nullish(), autoDetect: z.boolean().nullish() }).nullish(),
+})
+
+const fields = {
+  name: text().nullish(),
+  slug: text().nullish(),
+  description: text().nullish(),
+  readme: text().nullish(),
+  sourceCode: text().nullish(),
+  parametersSchema: jsonObject('a JSON Schema').nullish(),
+  webhook: webhook.nullish(),
+  manifest: z.object({ dependencies: textMap().nullish() }).nullish(),
+  settings: settings.nullish(),
+  script: script.nullish(),
+  tags: z.array(text()).nullish(),
+}
+
+export const createProcessInput = z
+  .object({ ...fields, programmingLanguage: languageName().nullish() })
+  .openapi('CreateProcessInput')
+
+export const updateProcessInput = z
+  .object({
+    ...fields,
+    programmingLanguage: z.unknown().openapi({ type: 'string', description: 'Ignored' }),
+    script: script.extend({ programmingLanguage: z.unknown() }).nullish(),
+  })
+  .openapi('UpdateProcessInput')
+
+export type Values = Exclude<MessageInitShape<typeof ProcessValuesSchema>, { $typeName: string }>
+
+/** The values of a new process. `body` is the text that the input was read from. */
+export function createdValues(input: z.output<typeof createProcessInput>, body: string): Values {
+  const language = input.programmingLanguage ?? input.script?.programmingLanguage
+  return {
+    name: input.name ?? undefined,
+    slug: input.slug || undefined,
+    description: input.description ?? undefined,
+    readme: input.readme ?? undefined,
+    language: language == null ? undefined : languageFrom(language),
+    sourceCode: input.sourceCode ?? input.script?.sourceCode ?? undefined,
+    parametersSchema:
+      schemaText(input.parametersSchema, body) ??
+      schemaText(input.script?.parametersSchema, memberText(body, 'script') ?? ''),
+    webhookEnabled: input.webhook?.enabled ?? undefined,
+    webhookUsername: input.webhook?.username || undefined,
+    webhookPassword: input.webhook?.password || undefined,
+    formsEnabled: input.settings?.formsConfig?.enabled ?? undefined,
+    publicEnabled: input.settings?.publicConfig?.enabled ?? undefined,
+    publicToken: input.settings?.publicConfig?.token || undefined,
+    dependenciesScopedToProcess: input.settings?.dependencies?.scopedToProcess ?? undefined,
+    dependenciesAutoDetect: input.settings?.dependencies?.autoDetect ?? undefined,
+    dependencies: input.manifest?.dependencies ?? {},
+    tags: input.tags ?? [],
+  }
+}
+
+/** A schema as JSON text: given as a string as it is, given as an object as it stands in `holder`. */
+export function schemaText(schema: string | object | null | undefined, holder: string): string | undefined {
+  if (schema == null || schema === '') return undefined
+  return typeof schema === 'string' ? schema : memberText(holder, 'parametersSchema')
+}

@@ -1,0 +1,66 @@
+import type { IncomingMessage } from 'node:http'
+import { getRequestListener, RequestError } from '@hono/node-server'
+import { asFailure, type Failure } from '@automation/errors'
+import type { GatewayConfig } from './config.ts'
+import { inadmissible } from './http/admission.ts'
+import { send } from './http/answer.ts'
+import { cors } from './http/cors.ts'
+import type { Exchange } from './http/exchange.ts'
+import { problemAnswer } from './http/problem.ts'
+import { malformedRequest } from './http/refusals.ts'
+import type { RestApi } from './routes/rest-api.ts'
+import { isWebhookPath } from './webhooks/target.ts'
+import type { WebhookEntry } from './webhooks/webhook-entry.ts'
+
+export interface ListenerDependencies {
+  config: GatewayConfig
+  app: RestApi['app']
+  webhooks: WebhookEntry
+  /** Is told of every failure that a caller is answered with. */
+  report: (failure: Failure, exchange: Exchange) => void
+}
+
+/** What happens to each request: webhooks go straight to their entry, all else through the Hono app. */
+export function listener({ config, app, webhooks, report }: ListenerDependencies): (exchange: Exchange) => void {
+  const executionIdHeader = `${config.headerPrefix}Execution-ID`
+  const exposed = [executionIdHeader, 'X-Request-Id', 'Location', 'Idempotency-Replayed', 'Retry-After']
+  const { preflight, headersFor } = cors(config.corsOrigins, exposed)
+  const exchanges = new WeakMap<object, Exchange>()
+  const rest = getRequestListener(
+    (request, { incoming }) => app.fetch(request, { exchange: exchanges.get(incoming) }),
+    { hostname: 'localhost', autoCleanupIncoming: false, errorHandler: rethrow },
+  )
+
+  const refuse = (failure: Failure, exchange: Exchange): void => {
+    report(failure, exchange)
+    const { requestId, path } = exchange
+    send(exchange.outgoing, problemAnswer(failure, { requestId, path, executionIdHeader }))
+  }
+
+  const toRest = async (exchange: Exchange): Promise<void> => {
+    exchanges.set(exchange.incoming as IncomingMessage, exchange)
+    exchange.outgoing.setHeader('X-Request-Id', exchange.requestId)
+    try {
+      await rest(exchange.incoming, exchange.outgoing)
+    } catch (error) {
+      refuse(
+        error instanceof RequestError ? malformedRequest('The address is malformed', error) : asFailure(error),
+        exchange,
+      )
+    }
+  }
+
+  return (exchange) => {
+    const failure = inadmissible(exchange)
+    if (failure !== undefined) return refuse(failure, exchange)
+    const answer = preflight(exchange)
+    if (answer !== undefined) return send(exchange.outgoing, answer)
+    const headers = headersFor(exchange)
+    if (headers !== undefined) for (const name in headers) exchange.outgoing.setHeader(name, headers[name] as string)
+    void (isWebhookPath(exchange.path) ? webhooks.handle(exchange) : toRest(exchange))
+  }
+}
+
+function rethrow(error: unknown): never {
+  throw error
+}

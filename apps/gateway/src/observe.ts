@@ -1,0 +1,50 @@
+import type { Failure } from '@automation/errors'
+import type { Logger, Registry } from '@automation/service'
+import { Histogram } from 'prom-client'
+import type { Exchange } from './http/exchange.ts'
+
+/** What operators see of the gateway's work: a metric for each request, and logs. */
+export interface Observer {
+  /** An exchange is over. */
+  ended(exchange: Exchange): void
+  /** A failure is about to be answered. */
+  failed(failure: Failure, exchange: Exchange): void
+}
+
+export function observer(logger: Logger, metrics: Registry): Observer {
+  const durations = new Histogram({
+    name: 'gateway_request_duration_seconds',
+    help: 'Time from the head of a request to the end of its answer',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+    registers: [metrics],
+  })
+  // Finding the series by its labels costs more than adding to it.
+  const series = new Map<string, { observe(seconds: number): void }>()
+
+  return {
+    ended(exchange) {
+      const { route, startedAt, incoming, outgoing } = exchange
+      const ms = performance.now() - startedAt
+      const status = outgoing.headersSent ? outgoing.statusCode : 499
+      const key = `${incoming.method} ${status} ${route}`
+      let one = series.get(key)
+      if (one === undefined) {
+        one = durations.labels({ method: incoming.method ?? '', route: route || 'none', status: String(status) })
+        series.set(key, one)
+      }
+      one.observe(ms / 1000)
+      if (logger.isLevelEnabled('debug')) logger.debug({ ...ids(exchange), path: exchange.path, status, ms }, 'request')
+    },
+    failed(failure, exchange) {
+      if (failure.kind === 'internal')
+        logger.error({ ...ids(exchange), err: failure.cause ?? failure }, failure.message)
+      else if (logger.isLevelEnabled('debug'))
+        logger.debug({ ...ids(exchange), code: failure.code, err: failure.cause }, failure.message)
+    },
+  }
+}
+
+function ids({ requestId, team, executionId, incoming, route }: Exchange) {
+  return { requestId, team, executionId, method: incoming.method, route }
+}

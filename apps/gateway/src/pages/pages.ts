@@ -1,0 +1,36 @@
+import type { SigningKeys } from '../auth/signing-keys.ts'
+import type { Answer } from '../http/answer.ts'
+import type { Exchange } from '../http/exchange.ts'
+import { methodNotAllowed } from '../http/refusals.ts'
+import { docsAnswer } from './docs.ts'
+import { operationsAnswer, type Operations } from './operations.ts'
+
+const KEYS_MAX_AGE_MS = 5_000
+
+export interface PageSources extends Operations {
+  keys: SigningKeys
+  document: () => string
+}
+
+/** What stands beside the interface itself: health, metrics, public keys, the document and the API page. */
+export async function pageAnswer({ path, incoming }: Exchange, sources: PageSources): Promise<Answer | undefined> {
+  const answer =
+    (await operationsAnswer(path, sources)) ??
+    (await keysAnswer(path, sources)) ??
+    documentAnswer(path, sources) ??
+    (await docsAnswer(path))
+  const { method = '' } = incoming
+  if (answer !== undefined && method !== 'GET' && method !== 'HEAD') throw methodNotAllowed(method, 'GET, HEAD')
+  return answer
+}
+
+async function keysAnswer(path: string, { keys }: PageSources): Promise<Answer | undefined> {
+  if (path !== '/.well-known/jwks.json') return undefined
+  const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'public, max-age=60' }
+  return { status: 200, headers, body: await keys.json(KEYS_MAX_AGE_MS) }
+}
+
+function documentAnswer(path: string, { document }: PageSources): Answer | undefined {
+  if (path !== '/openapi.json') return undefined
+  return { status: 200, headers: { 'Content-Type': 'application/json', 'Cache-Control': 'no-cache' }, body: document() }
+}

@@ -1,0 +1,115 @@
+import { z } from '@hono/zod-openapi'
+import { languageName, moment, uuid } from '../inputs/fields.ts'
+import { STATUS_NAMES } from '../presenters/execution.ts'
+
+const textOrNull = z.string().nullable()
+const manifest = z.object({ dependencies: z.record(z.string(), z.string()) })
+const changed = { updatedBy: z.string().optional(), updatedAt: moment().optional() }
+const made = { createdBy: z.string(), createdAt: moment() }
+
+/** Records as callers receive them; for the document only, presenters make them. */
+export const processRecord = z
+  .object({
+    id: uuid(),
+    name: z.string(),
+    slug: z.string(),
+    description: textOrNull,
+    readme: textOrNull,
+    programmingLanguage: languageName(),
+    sourceCode: z.string().optional().openapi({ description: 'Left out of lists above 64 KiB' }),
+    parametersSchema: z.looseObject({}).nullable(),
+    webhook: z.object({ enabled: z.boolean(), username: z.string().optional() }),
+    settings: z.object({
+      formsConfig: z.object({ enabled: z.boolean() }),
+      publicConfig: z.object({ enabled: z.boolean(), token: z.string().optional() }),
+      dependencies: z.object({ scopedToProcess: z.boolean(), autoDetect: z.boolean() }),
+    }),
+    manifest,
+    tags: z.array(z.string()),
+    ...made,
+    updatedBy: textOrNull,
+    updatedAt: moment().nullable(),
+  })
+  .openapi('Process')
+
+export const versionRecord = z
+  .object({
+    id: uuid(),
+    tag: z.string(),
+    programmingLanguage: languageName(),
+    sourceCode: z.string().optional().openapi({ description: 'Left out of lists above 64 KiB' }),
+    parametersSchema: z.looseObject({}).nullable(),
+    readme: textOrNull,
+    manifest,
+    comment: z.string().optional(),
+    ...made,
+    ...changed,
+  })
+  .openapi('VersionedProcess')
+
+export const aliasRecord = z
+  .object({ id: uuid(), name: z.string(), versionId: uuid(), ...made, ...changed })
+  .openapi('VersionedProcessAlias')
+
+export const variableRecord = z
+  .object({
+    id: uuid(),
+    key: z.string(),
+    value: z.string().openapi({ description: '****** when sensitive' }),
+    isSensitive: z.boolean(),
+    ...made,
+    ...changed,
+  })
+  .openapi('TeamVariable')
+
+const status = z.enum(STATUS_NAMES)
+
+export const executionRecord = z
+  .object({
+    id: uuid(),
+    processId: uuid(),
+    processName: z.string(),
+    processSlug: z.string(),
+    versionId: uuid().optional(),
+    scheduledId: uuid().optional(),
+    status,
+    timeline: z.object({
+      explanation: z.string().optional(),
+      events: z.array(z.object({ status, timestamp: moment(), explanation: z.string().optional() })),
+    }),
+    parameters: z.looseObject({}).optional(),
+    comment: z.string().optional(),
+    returnValue: z.string().optional().openapi({ description: 'JSON text' }),
+    settings: z.object({ timeout: z.int().optional(), agentPoolSlug: z.string().optional() }),
+    initiatedBy: z.string().optional(),
+    ...made,
+    updatedBy: z.string().optional(),
+    updatedAt: moment(),
+  })
+  .openapi('Execution')
+
+export const logEntryRecord = z
+  .object({ timestamp: moment(), level: z.enum(['DEBUG', 'INFO', 'WARNING', 'ERROR']), message: z.string() })
+  .openapi('ExecutionLog')
+
+export const executionIdRecord = z.object({ executionId: uuid() }).openapi('ExecutionId')
+
+export const teamRecord = z
+  .object({
+    slug: z.string(),
+    name: z.string(),
+    zoneId: z.string().openapi({ description: 'IANA name of the time zone' }),
+    parentTeamSlugs: z.array(z.string()),
+    paramsSchemaValidationEnabled: z.boolean(),
+    createdAt: moment(),
+  })
+  .openapi('Team')
+
+export const tokenRecord = z
+  .object({
+    access_token: z.string(),
+    token_type: z.literal('Bearer'),
+    expires_in: z.int().openapi({ description: 'Seconds' }),
+    scope: z.string(),
+  })
+  .openapi('Token')

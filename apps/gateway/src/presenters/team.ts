@@ -1,0 +1,14 @@
+import type { Team } from '@automation/contract/catalog/v1/team'
+import { presentTime } from './time.ts'
+
+/** A team as JSON. */
+export function presentTeam(team: Team): Record<string, unknown> {
+  return {
+    slug: team.slug,
+    name: team.name,
+    zoneId: team.zoneId,
+    parentTeamSlugs: team.parentTeamSlugs,
+    paramsSchemaValidationEnabled: team.paramsSchemaValidationEnabled,
+    createdAt: presentTime(team.createdAt),
+  }
+}

@@ -1,0 +1,130 @@
+import { ExecutionService } from '@automation/contract/execution/v1/execution'
+import type { Neighbours } from '@automation/rpc'
+import { z } from '@hono/zod-openapi'
+import { text } from '../inputs/fields.ts'
+import { parseMoment } from '../inputs/moment.ts'
+import { pageOf, pagingFields } from '../inputs/paging.ts'
+import { executionRecord, logEntryRecord } from '../pages/records.ts'
+import { presentExecution, STATUS_NAMES, statusFrom, type StatusName } from '../presenters/execution.ts'
+import { presentLogEntry } from '../presenters/log-entry.ts'
+import { presentPage } from '../presenters/page.ts'
+import { executionId, isUuid } from './path-parameters.ts'
+import type { RestApi } from './rest-api.ts'
+
+const time = () =>
+  z
+    .string()
+    .optional()
+    .transform((value, check) => {
+      if (value === undefined || value === '') return undefined
+      const moment = parseMoment(value)
+      if (moment !== undefined) return moment
+      check.addIssue({ code: 'custom', message: 'must be a time such as 2026-01-31T12:00:00Z' })
+      return z.NEVER
+    })
+    .openapi({ type: 'string', format: 'date-time' })
+
+const status = z
+  .string()
+  .optional()
+  .transform((value, check) => {
+    if (value === undefined || value === '') return undefined
+    if (STATUS_NAMES.includes(value as StatusName)) return statusFrom(value as StatusName)
+    check.addIssue({ code: 'custom', message: `must be one of ${STATUS_NAMES.join(', ')}` })
+    return z.NEVER
+  })
+  .openapi({ type: 'string', enum: [...STATUS_NAMES] })
+
+const processId = z
+  .string()
+  .optional()
+  .refine((value) => !value || isUuid(value), 'must be a UUID')
+  .openapi({ format: 'uuid' })
+
+const filters = z.object({
+  keywords: text().optional().openapi({ description: 'Part of the process name or the comment, in any case' }),
+  processId,
+  status,
+  from: time(),
+  to: time(),
+  comment: text().optional().openapi({ description: 'Part of the comment, in any case' }),
+  ...pagingFields,
+})
+
+/** Executions: list, read, logs, kill. What starts runs is in runs.ts. */
+export function executionRoutes(api: RestApi, neighbours: Neighbours): void {
+  const executions = neighbours.client(ExecutionService)
+  const one = { tag: 'Executions', parameters: { id: executionId } }
+
+  api.add(
+    {
+      method: 'get',
+      path: '/executions',
+      tag: 'Executions',
+      summary: 'List executions, newest first',
+      query: filters,
+      success: { status: 200, description: 'One page of executions', schema: pageOf(executionRecord) },
+      refusals: [400],
+    },
+    async ({ query, context }) => {
+      const list = await executions.listExecutions(
+        {
+          page: { page: query.page, limit: query.limit },
+          keywords: query.keywords ?? '',
+          processId: query.processId?.toLowerCase() ?? '',
+          status: query.status,
+          from: query.from,
+          to: query.to,
+          comment: query.comment ?? '',
+        },
+        context,
+      )
+      return { body: presentPage(query, list.page, list.executions.map(presentExecution)) }
+    },
+  )
+
+  api.add(
+    {
+      ...one,
+      method: 'get',
+      path: '/executions/{id}',
+      summary: 'Read an execution',
+      success: { status: 200, description: 'The execution', schema: executionRecord },
+      refusals: [404],
+    },
+    async ({ params, context }) => ({
+      body: presentExecution(await executions.getExecution({ id: params['id'] }, context)),
+    }),
+  )
+
+  api.add(
+    {
+      ...one,
+      method: 'get',
+      path: '/executions/{id}/logs',
+      summary: 'Read the log of an execution, oldest first, also while it runs',
+      query: z.object(pagingFields),
+      success: { status: 200, description: 'One page of the log', schema: pageOf(logEntryRecord) },
+      refusals: [400, 404],
+    },
+    async ({ params, query, context }) => {
+      const list = await executions.listLogs({ executionId: params['id'], page: query }, context)
+      return { body: presentPage(query, list.page, list.entries.map(presentLogEntry)) }
+    },
+  )
+
+  api.add(
+    {
+      ...one,
+      method: 'put',
+      path: '/executions/{id}/kill',
+      summary: 'Kill an execution that has not ended',
+      success: { status: 202, description: 'The id of the execution', schema: z.string() },
+      refusals: [400, 404],
+    },
+    async ({ params, context }) => {
+      await executions.killExecution({ id: params['id'] }, context)
+      return { body: params['id'] }
+    },
+  )
+}

@@ -1,0 +1,58 @@
+import type { z } from '@hono/zod-openapi'
+import type { CallContext, Principal } from '@automation/rpc'
+import type { Exchange } from '../http/exchange.ts'
+import type { PathParameter } from './path-parameters.ts'
+
+/** What a REST operation is, for the router and for the document alike. */
+export interface Operation<Q extends z.ZodObject = z.ZodObject, B extends z.ZodType = z.ZodType> {
+  method: 'get' | 'post' | 'patch' | 'put' | 'delete'
+  /** Below `{base_url}`, with the path's parameters in braces. */
+  path: string
+  /** Groups operations in the document. */
+  tag: string
+  summary: string
+  parameters?: Record<string, PathParameter>
+  query?: Q
+  /** Request headers, for the document. */
+  headers?: z.ZodObject
+  body?: B
+  /** An empty body is read as `{}`. */
+  bodyOptional?: boolean
+  success: Success
+  /** Statuses of refusals beside 401 and 403, for the document. */
+  refusals?: number[]
+  /** Needs no access token. */
+  open?: boolean
+  /** Longer than other calls may take, in ms. */
+  timeoutMs?: number
+}
+
+export interface Success {
+  status: 200 | 201 | 202 | 203
+  description: string
+  schema?: z.ZodType
+  /** Response headers and what they say, for the document. */
+  headers?: Record<string, string>
+}
+
+/** One call of an operation: everything validated, and who asks. */
+export interface Call<Q, B> {
+  exchange: Exchange
+  team: string
+  principal: Principal
+  context: CallContext
+  params: Record<string, string>
+  query: Q
+  body: B
+  /** The text that `body` was read from; empty where there is none. */
+  bodyText: string
+  bodyBytes: Uint8Array
+}
+
+/** What an operation answers; its status is that of the operation's success. Without a body the answer is empty. */
+export interface Reply {
+  body?: unknown
+  headers?: Record<string, string>
+}
+
+export type Handler<Q, B> = (call: Call<Q, B>) => Promise<Reply>

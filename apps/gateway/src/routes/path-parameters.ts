@@ -1,0 +1,45 @@
+import { z } from '@hono/zod-openapi'
+import { notFound } from '@automation/errors'
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+const NAME = /^[A-Za-z0-9._~-]{1,255}$/
+
+/** A parameter in a path: how it is read, and how the document shows it. */
+export interface PathParameter {
+  schema: z.ZodType
+  /** The value as services want it. Failure: not found, for what can name nothing. */
+  read(text: string): string
+}
+
+/** Whether a text has the form of a UUID. */
+export function isUuid(text: string): boolean {
+  return UUID.test(text)
+}
+
+/** The id of a resource; `what` is its name in failures, such as `execution`. */
+export function idOf(what: string): PathParameter {
+  return {
+    schema: z.string().openapi({ format: 'uuid' }),
+    read(text) {
+      if (!isUuid(text)) throw notFound(what)
+      return text.toLowerCase()
+    },
+  }
+}
+
+/** An id or a name: a process's slug, a version's tag. */
+export function idOrNameOf(what: string, description: string): PathParameter {
+  return {
+    schema: z.string().openapi({ description }),
+    read(text) {
+      if (!NAME.test(text)) throw notFound(what)
+      return isUuid(text) ? text.toLowerCase() : text
+    },
+  }
+}
+
+export const processIdentifier = idOrNameOf('process', 'Process id or slug; the id wins where both match')
+export const versionIdentifier = idOrNameOf('version', 'Version id or tag')
+export const aliasId = idOf('alias')
+export const executionId = idOf('execution')
+export const variableId = idOf('variable')

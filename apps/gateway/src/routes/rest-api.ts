@@ -1,0 +1,114 @@
+import { OpenAPIHono, z, type RouteConfig } from '@hono/zod-openapi'
+import type { Context } from 'hono'
+import type { Principal } from '@automation/rpc'
+import { bearerToken, principalFor } from '../auth/authorize.ts'
+import type { TokenVerifier } from '../auth/token-verifier.ts'
+import type { GatewayConfig } from '../config.ts'
+import { addressOf, callContext, headerText } from '../http/caller.ts'
+import type { ClientAddress } from '../http/client-address.ts'
+import type { Exchange } from '../http/exchange.ts'
+import { methodNotAllowed } from '../http/refusals.ts'
+import { validate } from '../inputs/validate.ts'
+import { jsonText } from '../json/raw-json.ts'
+import { describeOperation } from '../pages/describe-operation.ts'
+import type { Call, Handler, Operation, Reply } from './operation.ts'
+import { queryRecord } from './query-record.ts'
+import { readJsonBody } from './json-body.ts'
+
+export type RestEnv = { Bindings: { exchange: Exchange } }
+
+export interface RestDependencies {
+  config: GatewayConfig
+  verifier: TokenVerifier
+  clientAddress: ClientAddress
+}
+
+/**
+ * The REST interface: each operation is routed, described in the document and answered from the same definition. Checks
+ * come in this order: token, team, path, query, body.
+ */
+export class RestApi {
+  readonly app: OpenAPIHono<RestEnv> = new OpenAPIHono<RestEnv>()
+  readonly #dependencies: RestDependencies
+  readonly #allowed = new Map<string, string[]>()
+
+  constructor(dependencies: RestDependencies) {
+    this.#dependencies = dependencies
+  }
+
+  add<Q extends z.ZodObject, B extends z.ZodType>(
+    operation: Operation<Q, B>,
+    handler: Handler<z.output<Q>, z.output<B>>,
+  ): void {
+    const path = `/api/{team}/rest${operation.path}`
+    const route = path.replaceAll(/\{(\w+)\}/g, ':$1')
+    this.app.openAPIRegistry.registerPath(describeOperation(path, operation) as RouteConfig)
+    this.app.on(operation.method.toUpperCase(), route, (c) => this.#answer(operation, handler, c, path))
+    this.#allowed.set(route, [...(this.#allowed.get(route) ?? []), operation.method.toUpperCase()])
+  }
+
+  /** Answers the other methods of every path that was added: 405, and OPTIONS. Call it after the last `add`. */
+  close(): void {
+    for (const [route, methods] of this.#allowed) {
+      const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
+      this.app.all(route, (c) => {
+        if (c.req.method === 'OPTIONS') return new Response(null, { status: 204, headers: { Allow: allow } })
+        c.env.exchange.outgoing.setHeader('Allow', allow)
+        throw methodNotAllowed(c.req.method, allow)
+      })
+    }
+  }
+
+  async #answer<Q extends z.ZodObject, B extends z.ZodType>(
+    operation: Operation<Q, B>,
+    handler: Handler<z.output<Q>, z.output<B>>,
+    c: Context<RestEnv>,
+    path: string,
+  ): Promise<Response> {
+    const { exchange } = c.env
+    const team = c.req.param('team') ?? ''
+    exchange.route = path
+    exchange.team = team
+    const timeoutMs = operation.timeoutMs ?? this.#dependencies.config.callTimeoutMs
+    const principal = await this.#principal(operation, exchange, team)
+    const params: Record<string, string> = {}
+    for (const [name, parameter] of Object.entries(operation.parameters ?? {}))
+      params[name] = parameter.read(c.req.param(name) ?? '')
+    const query = validate(operation.query ?? z.object({}), queryRecord(exchange.query))
+    const { value, text, bytes } =
+      operation.body === undefined
+        ? NO_BODY
+        : await readJsonBody(exchange, this.#dependencies.config.bodyMaxBytes, operation.bodyOptional === true)
+    const call: Call<z.output<Q>, z.output<B>> = {
+      exchange,
+      team,
+      principal,
+      context: callContext(exchange, principal, timeoutMs),
+      params,
+      query: query as z.output<Q>,
+      body: (operation.body === undefined ? undefined : validate(operation.body, value)) as z.output<B>,
+      bodyText: text,
+      bodyBytes: bytes,
+    }
+    return responseOf(operation, await exchange.settle(handler(call)))
+  }
+
+  async #principal(operation: Operation, exchange: Exchange, team: string): Promise<Principal> {
+    const { config, verifier, clientAddress } = this.#dependencies
+    const ip = addressOf(exchange, clientAddress)
+    if (operation.open === true) return { role: 'user', team, subject: '', name: '', ip }
+    const identity = await verifier.verify(bearerToken(exchange.incoming.headers.authorization))
+    const initiatedBy = headerText(exchange, `${config.headerPrefix}initiated-by`.toLowerCase())
+    return principalFor(identity, team, initiatedBy, ip)
+  }
+}
+
+const NO_BODY = { value: undefined, text: '', bytes: Buffer.alloc(0) }
+
+function responseOf(operation: Operation, reply: Reply): Response {
+  const { status } = operation.success
+  if (reply.body === undefined)
+    return new Response(null, { status, headers: { 'Content-Length': '0', ...reply.headers } })
+  const headers = { 'Content-Type': 'application/json', ...reply.headers }
+  return new Response(jsonText(reply.body), { status, headers })
+}

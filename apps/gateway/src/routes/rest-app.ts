@@ -1,0 +1,59 @@
+import { asFailure, type Failure } from '@automation/errors'
+import type { Neighbours } from '@automation/rpc'
+import type { Answer } from '../http/answer.ts'
+import type { Exchange } from '../http/exchange.ts'
+import { problemAnswer } from '../http/problem.ts'
+import { noSuchRoute } from '../http/refusals.ts'
+import { openApiDocument } from '../pages/document.ts'
+import { pageAnswer, type PageSources } from '../pages/pages.ts'
+import { aliasRoutes } from './aliases.ts'
+import { executionRoutes } from './executions.ts'
+import { processRoutes } from './processes.ts'
+import { RestApi, type RestDependencies } from './rest-api.ts'
+import { runRoutes } from './runs.ts'
+import { teamRoutes } from './team.ts'
+import { tokenRoutes } from './token.ts'
+import { variableRoutes } from './variables.ts'
+import { versionRoutes } from './versions.ts'
+
+export interface RestAppDependencies extends RestDependencies, Omit<PageSources, 'document'> {
+  neighbours: Neighbours
+  /** Is told of every failure that a caller is answered with. */
+  report: (failure: Failure, exchange: Exchange) => void
+}
+
+/** The REST interface with all of its routes, and the pages beside it, as one Hono app. */
+export function restApp(dependencies: RestAppDependencies): RestApi['app'] {
+  const { config, neighbours, report } = dependencies
+  const api = new RestApi(dependencies)
+  processRoutes(api, neighbours)
+  versionRoutes(api, neighbours)
+  aliasRoutes(api, neighbours)
+  runRoutes(api, neighbours, config)
+  executionRoutes(api, neighbours)
+  variableRoutes(api, neighbours)
+  teamRoutes(api, neighbours)
+  tokenRoutes(api, neighbours)
+  api.close()
+  const pages: PageSources = { ...dependencies, document: openApiDocument(api.app, config) }
+
+  const refusal = (failure: Failure, exchange: Exchange): Response => {
+    report(failure, exchange)
+    const { requestId, path } = exchange
+    return responseOf(
+      problemAnswer(failure, { requestId, path, executionIdHeader: `${config.headerPrefix}Execution-ID` }),
+    )
+  }
+  api.app.notFound(async (c) => {
+    const answer = await pageAnswer(c.env.exchange, pages)
+    if (answer === undefined) return refusal(noSuchRoute(), c.env.exchange)
+    c.env.exchange.route = c.env.exchange.path
+    return responseOf(answer)
+  })
+  api.app.onError((error, c) => refusal(asFailure(error), c.env.exchange))
+  return api.app
+}
+
+function responseOf({ status, headers, body }: Answer): Response {
+  return new Response(body as string, { status, headers: headers as Record<string, string> })
+}

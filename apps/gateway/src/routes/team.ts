@@ -1,0 +1,62 @@
+import { TeamService } from '@automation/contract/catalog/v1/team'
+import { invalid } from '@automation/errors'
+import type { Neighbours } from '@automation/rpc'
+import { z } from '@hono/zod-openapi'
+import { text } from '../inputs/fields.ts'
+import { teamRecord } from '../pages/records.ts'
+import { presentTeam } from '../presenters/team.ts'
+import type { RestApi } from './rest-api.ts'
+
+const updateTeamInput = z
+  .object({
+    name: text().nullish(),
+    zoneId: text().nullish().openapi({ description: 'IANA name of a time zone' }),
+    paramsSchemaValidationEnabled: z.boolean().nullish(),
+    parentTeamSlugs: z.array(text()).nullish().openapi({ description: 'Only an empty list is possible as yet' }),
+    errorHandlerConfig: z
+      .object({ processSlug: text().nullish(), tag: text().nullish() })
+      .nullish()
+      .openapi({ description: 'Only null is possible as yet' }),
+  })
+  .openapi('UpdateTeamInput')
+
+/** The caller's team: read, update. */
+export function teamRoutes(api: RestApi, neighbours: Neighbours): void {
+  const teams = neighbours.client(TeamService)
+  const success = { status: 200 as const, description: 'The team', schema: teamRecord }
+
+  api.add({ method: 'get', path: '/team', tag: 'Team', summary: 'Read the team', success }, async ({ context }) => ({
+    body: presentTeam(await teams.getTeam({}, context)),
+  }))
+
+  api.add(
+    {
+      method: 'patch',
+      path: '/team',
+      tag: 'Team',
+      summary: 'Change the team (only the fields given)',
+      body: updateTeamInput,
+      success,
+      refusals: [400, 413, 415],
+    },
+    async ({ body, context }) => ({ body: presentTeam(await teams.updateTeam(teamPatch(body), context)) }),
+  )
+}
+
+function teamPatch(input: z.output<typeof updateTeamInput>) {
+  const { name, zoneId, paramsSchemaValidationEnabled, parentTeamSlugs, errorHandlerConfig } = input
+  if (parentTeamSlugs != null && parentTeamSlugs.length > 0)
+    throw invalid('/parentTeamSlugs', 'Parent teams are not possible in this release', 'not_in_this_release')
+  if (errorHandlerConfig != null)
+    throw invalid('/errorHandlerConfig', 'Error handlers are not possible in this release', 'not_in_this_release')
+  const paths: string[] = []
+  if (name != null) paths.push('name')
+  if (zoneId != null) paths.push('zone_id')
+  if (paramsSchemaValidationEnabled != null) paths.push('params_schema_validation_enabled')
+  const values = {
+    name: name ?? undefined,
+    zoneId: zoneId ?? undefined,
+    paramsSchemaValidationEnabled: paramsSchemaValidationEnabled ?? undefined,
+  }
+  return { values, mask: { paths } }
+}

@@ -1,0 +1,70 @@
+import { TokenService } from '@automation/contract/catalog/v1/token'
+import { ownContext } from '@automation/rpc'
+import type { Check, Part, PartContext } from '@automation/service'
+import { SigningKeys } from './auth/signing-keys.ts'
+import { TokenVerifier } from './auth/token-verifier.ts'
+import type { GatewayConfig } from './config.ts'
+import { clientAddress } from './http/client-address.ts'
+import { HttpServer } from './http/server.ts'
+import { listener } from './listener.ts'
+import { observer } from './observe.ts'
+import { restApp } from './routes/rest-app.ts'
+import { WebhookEntry } from './webhooks/webhook-entry.ts'
+
+export { readGatewayConfig, type GatewayConfig } from './config.ts'
+
+/** How long a connection may stay silent beyond the longest wait of a call. */
+const IDLE_MARGIN_MS = 60_000
+
+const SELF = { role: 'service' as const, team: '', subject: 'gateway', name: 'gateway' }
+
+export interface GatewayPart extends Part {
+  /** The port that it listens on, once started. */
+  port(): number
+}
+
+/**
+ * The gateway: the one part that is reached from outside. Verifies tokens, routes, validates JSON and renders what the
+ * other parts answer. Listens on PORT from `start` on.
+ */
+export function createGateway(config: GatewayConfig, context: PartContext): GatewayPart {
+  const { neighbours, logger, metrics } = context
+  let port = 0
+  let state: 'new' | 'listening' | 'stopping' = 'new'
+
+  const tokens = neighbours.client(TokenService)
+  const readKeys = async () => (await tokens.listSigningKeys({}, ownContext(SELF, config.callTimeoutMs))).jwks
+  const keys = new SigningKeys(readKeys, logger)
+  const ready = async (): Promise<Check[]> => [
+    { name: 'gateway', ok: state === 'listening', detail: state },
+    { name: 'signing-keys', ok: keys.loaded },
+  ]
+  const readiness = async () => (state === 'stopping' || !context.readiness ? ready() : context.readiness())
+
+  const { ended, failed: report } = observer(logger, metrics)
+  const shared = { config, neighbours, logger, report, clientAddress: clientAddress(config.trustedProxies) }
+  const webhooks = new WebhookEntry(shared)
+  const verifier = new TokenVerifier(config.publicUrl, keys.find, config.external)
+  const app = restApp({ ...shared, verifier, keys, metrics, readiness })
+  const handle = listener({ config, app, webhooks, report })
+  const idleTimeoutMs = config.syncWaitMaxMs + IDLE_MARGIN_MS
+  const server = new HttpServer({ bodyMaxBytes: config.bodyMaxBytes, idleTimeoutMs, handle, ended })
+
+  return {
+    name: 'gateway',
+    serves: [],
+    async start() {
+      keys.start()
+      port = await server.listen(config.port, config.host)
+      state = 'listening'
+      logger.info({ port, url: config.publicUrl }, 'gateway listens')
+    },
+    async stop(graceMs) {
+      state = 'stopping'
+      await server.stop(graceMs)
+      keys.stop()
+    },
+    ready,
+    port: () => port,
+  }
+}

@@ -1,0 +1,66 @@
+import { isUtf8 } from 'node:buffer'
+import { isJson, isText, type MediaType } from '../http/media-type.ts'
+import { unsupportedMediaType } from '../http/refusals.ts'
+import { invalidJson, isObject, parseJson, utf8Text } from '../json/decode.ts'
+import { queryRecord } from '../routes/query-record.ts'
+
+/** What a process gets of a request body. */
+export interface Payload {
+  /** JSON text of an object. */
+  parameters: string
+  /** The body as it came: text, or base64. */
+  rawBody: string
+  isBase64: boolean
+}
+
+export const NO_PAYLOAD: Payload = { parameters: '{}', rawBody: '', isBase64: false }
+
+/**
+ * Reads the body of a POST. JSON becomes the parameters (what is no object under `body`, an empty body or `null` as `{}`),
+ * a form an object; of other types the process gets the raw body alone. Multipart forms are read in multipart.ts.
+ * Failures: invalid_json; unsupported_media_type for a charset that is not known.
+ */
+export function readPayload(body: Buffer, type: MediaType): Payload {
+  if (body.length === 0) return NO_PAYLOAD
+  if (type.essence === '') return withoutType(body)
+  if (!isText(type.essence)) return { parameters: '{}', ...raw(body, false) }
+  const form = type.essence === 'application/x-www-form-urlencoded'
+  if (!form && !isJson(type.essence)) return { parameters: '{}', ...raw(body, true) }
+  const text = decoded(body, type.charset)
+  const parameters = form ? JSON.stringify(queryRecord(text)) : jsonParameters(text, parseJson(text))
+  return { parameters, ...raw(body, true) }
+}
+
+/** The body as process code sees it, for any type. */
+export function raw(body: Buffer, asText: boolean): { rawBody: string; isBase64: boolean } {
+  if (asText && isUtf8(body)) return { rawBody: body.toString('utf8'), isBase64: false }
+  return { rawBody: body.toString('base64'), isBase64: body.length > 0 }
+}
+
+/** Without a Content-Type a body is JSON where it can be read so. */
+function withoutType(body: Buffer): Payload {
+  const text = utf8Text(body)
+  const first = text?.trimStart().charAt(0)
+  if (text === undefined || first === undefined || !'{["-0123456789tfn'.includes(first) || first === '')
+    return { parameters: '{}', ...raw(body, false) }
+  return { parameters: jsonParameters(text, parseJson(text)), ...raw(body, true) }
+}
+
+function jsonParameters(text: string, value: unknown): string {
+  if (isObject(value)) return text
+  return value === null ? '{}' : `{"body":${text}}`
+}
+
+function decoded(body: Buffer, charset: string | undefined): string {
+  if (charset === undefined || charset === 'utf-8' || charset === 'utf8') {
+    const text = utf8Text(body)
+    if (text === undefined) throw invalidJson('', 'not valid UTF-8')
+    return text
+  }
+  try {
+    return new TextDecoder(charset, { fatal: true }).decode(body)
+  } catch (error) {
+    if (error instanceof RangeError) throw unsupportedMediaType(`The charset ${charset} is not known`)
+    throw invalidJson('', `not valid ${charset}`, error)
+  }
+}

@@ -1,0 +1,160 @@
+import { ExecutionService, LogLevel, type Outcome } from '@automation/contract/execution/v1/execution'
+import { asFailure, Failure, notFound } from '@automation/errors'
+import type { CallContext, Client, Neighbours } from '@automation/rpc'
+import type { Logger } from '@automation/service'
+import type { GatewayConfig } from '../config.ts'
+import { send, type Answer, type AnswerHeaders } from '../http/answer.ts'
+import { addressOf, callContext } from '../http/caller.ts'
+import type { ClientAddress } from '../http/client-address.ts'
+import type { Exchange } from '../http/exchange.ts'
+import { problemAnswer } from '../http/problem.ts'
+import { methodNotAllowed } from '../http/refusals.ts'
+import { returnedText } from '../run-outcome.ts'
+import type { HeaderRules } from './answer-headers.ts'
+import { webhookHeaders, type WebhookOptions } from './options.ts'
+import { webhookTarget } from './target.ts'
+import { webhookAnswer } from './webhook-answer.ts'
+import { webhookCallReader, type ReadWebhookCall, type WebhookCall } from './webhook-call.ts'
+
+/** Time for the answer itself on top of the wait for a run. */
+const ANSWER_MARGIN_MS = 5_000
+const ALLOW = 'GET, POST, OPTIONS'
+
+export interface WebhookDependencies {
+  config: GatewayConfig
+  neighbours: Neighbours
+  clientAddress: ClientAddress
+  logger: Logger
+  /** Is told of every failure that a caller is answered with. */
+  report: (failure: Failure, exchange: Exchange) => void
+}
+
+/**
+ * The webhook entry: starts a process from a plain HTTP request. It stands before the router of the REST interface and
+ * works on Node's own request and response, because every millisecond here is one of each call.
+ */
+export class WebhookEntry {
+  readonly #dependencies: WebhookDependencies
+  readonly #executions: Client<typeof ExecutionService>
+  readonly #read: ReadWebhookCall
+  readonly #idHeader: string
+  readonly #publicHost: string
+
+  constructor(dependencies: WebhookDependencies) {
+    this.#dependencies = dependencies
+    const { config, neighbours } = dependencies
+    const names = webhookHeaders(config.headerPrefix)
+    this.#executions = neighbours.client(ExecutionService)
+    this.#read = webhookCallReader(config, names)
+    this.#idHeader = names.executionId
+    this.#publicHost = new URL(config.publicUrl).hostname
+  }
+
+  /** Answers one request. Never throws: a failure is an answer too. */
+  async handle(exchange: Exchange): Promise<void> {
+    exchange.route = '/api/{team}/webhooks/{slug}'
+    let answer: Answer
+    try {
+      answer = await this.#answer(exchange)
+    } catch (thrown) {
+      answer = this.#refusal(asFailure(thrown), exchange)
+    }
+    const { headers } = answer
+    headers['X-Request-Id'] = exchange.requestId
+    headers['X-Content-Type-Options'] = 'nosniff'
+    if (headers['content-security-policy'] === undefined) headers['Content-Security-Policy'] = 'sandbox'
+    send(exchange.outgoing, answer)
+  }
+
+  #refusal(failure: Failure, exchange: Exchange): Answer {
+    this.#dependencies.report(failure, exchange)
+    const { requestId, path } = exchange
+    const headers: AnswerHeaders = failure.code === 'method_not_allowed' ? { Allow: ALLOW } : {}
+    return problemAnswer(failure, { requestId, path, executionIdHeader: this.#idHeader }, headers)
+  }
+
+  async #answer(exchange: Exchange): Promise<Answer> {
+    const { method = '' } = exchange.incoming
+    if (method === 'OPTIONS') return { status: 204, headers: { Allow: ALLOW }, body: '' }
+    if (method !== 'POST' && method !== 'GET') throw methodNotAllowed(method, ALLOW)
+    const target = webhookTarget(exchange.path)
+    if (target === undefined) throw notFound('webhook')
+    exchange.team = target.team
+    const call = await this.#read(exchange, target.identifier)
+    return call.options.isAsync ? await this.#start(exchange, call) : await this.#run(exchange, call)
+  }
+
+  async #start(exchange: Exchange, { options, start }: WebhookCall): Promise<Answer> {
+    const { callTimeoutMs, publicUrl } = this.#dependencies.config
+    const context = this.#context(exchange, options, callTimeoutMs)
+    const { executionId, replayed } = await exchange.settle(this.#executions.startExecution(start, context))
+    exchange.executionId = executionId
+    const text = options.asyncResponse
+    const headers: AnswerHeaders = {
+      'Content-Type': text === undefined ? 'application/json' : 'text/plain; charset=utf-8',
+      Location: `${publicUrl}/api/${exchange.team}/rest/executions/${executionId}`,
+      ...this.#executionHeaders(executionId, replayed),
+    }
+    return { status: 201, headers, body: text ?? `{"id":"${executionId}","status":"CREATED","data":null}` }
+  }
+
+  async #run(exchange: Exchange, { options, start }: WebhookCall): Promise<Answer> {
+    const { syncWaitMaxMs } = this.#dependencies.config
+    const context = this.#context(exchange, options, syncWaitMaxMs + ANSWER_MARGIN_MS)
+    const outcome = await exchange.settle(this.#executions.runExecution({ start, waitMs: syncWaitMaxMs }, context))
+    exchange.executionId = outcome.executionId
+    return await this.#answerOf(outcome, exchange, context)
+  }
+
+  async #answerOf(outcome: Outcome, exchange: Exchange, context: CallContext): Promise<Answer> {
+    const { executionId, replayed } = outcome
+    const made = webhookAnswer(returnedText(outcome), this.#rules(exchange))
+    if ('fault' in made) {
+      await this.#log(outcome, LogLevel.ERROR, [made.fault], context)
+      const text = 'The process returned a response that can not be sent'
+      throw new Failure('failed_precondition', 'webhook_answer_invalid', text, { executionId })
+    }
+    if (made.warnings.length > 0) await this.#log(outcome, LogLevel.WARNING, made.warnings, context)
+    delete made.answer.headers['x-content-type-options']
+    Object.assign(made.answer.headers, this.#executionHeaders(executionId, replayed))
+    return made.answer
+  }
+
+  /** Adds lines to the execution's log, once: a replay would only repeat them. */
+  async #log(outcome: Outcome, level: LogLevel, messages: string[], context: CallContext): Promise<void> {
+    if (outcome.replayed) return
+    const { executionId } = outcome
+    for (const message of messages) {
+      try {
+        await this.#executions.appendLogs({ executionId, level, message }, context)
+      } catch (error) {
+        this.#dependencies.logger.warn({ err: error, executionId }, 'a line for an execution could not be stored')
+      }
+    }
+  }
+
+  #rules(exchange: Exchange): HeaderRules {
+    const host = exchange.incoming.headers.host?.replace(/:\d+$/, '').toLowerCase()
+    const hosts = host === undefined ? [this.#publicHost] : [this.#publicHost, host]
+    return { hosts, reserved: this.#idHeader.toLowerCase() }
+  }
+
+  #context(exchange: Exchange, options: WebhookOptions, timeoutMs: number): CallContext {
+    const { initiatedBy } = options
+    const principal = {
+      role: 'user' as const,
+      team: exchange.team,
+      subject: 'webhook',
+      name: 'webhook',
+      ...(initiatedBy !== undefined && { initiatedBy }),
+      ip: addressOf(exchange, this.#dependencies.clientAddress),
+    }
+    return callContext(exchange, principal, timeoutMs)
+  }
+
+  #executionHeaders(executionId: string, replayed: boolean): AnswerHeaders {
+    const headers: AnswerHeaders = { [this.#idHeader]: executionId }
+    if (replayed) headers['Idempotency-Replayed'] = 'true'
+    return headers
+  }
+}

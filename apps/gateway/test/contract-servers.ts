@@ -1,0 +1,225 @@
+import { generateKeyPair, exportJWK, SignJWT, type CryptoKey } from 'jose'
+import { create } from '@bufbuild/protobuf'
+import { timestampFromDate } from '@bufbuild/protobuf/wkt'
+import { AliasService } from '@automation/contract/catalog/v1/alias'
+import { ProcessService } from '@automation/contract/catalog/v1/process'
+import { TeamService } from '@automation/contract/catalog/v1/team'
+import { TokenService } from '@automation/contract/catalog/v1/token'
+import { VariableService } from '@automation/contract/catalog/v1/variable'
+import { VersionService } from '@automation/contract/catalog/v1/version'
+import {
+  ExecutionService,
+  OutcomeSchema,
+  Status,
+  type AppendLogsRequest,
+  type Outcome,
+  type StartExecutionRequest,
+} from '@automation/contract/execution/v1/execution'
+import { Failure, notFound } from '@automation/errors'
+import { InProcessNetwork, served, type CallContext, type Handlers } from '@automation/rpc'
+import type { MessageInitShape } from '@bufbuild/protobuf'
+
+export const ISSUER = 'http://gateway.test'
+export const EXECUTION_ID = '01890000-0000-7000-8000-00000000000e'
+export const PROCESS_ID = '01890000-0000-7000-8000-00000000000a'
+
+export interface Received {
+  method: string
+  request: unknown
+  context: CallContext
+}
+
+/**
+ * Neighbours of the gateway that speak the contract, hold nothing, and remember what reached them. `answers` replaces a
+ * method's usual answer, by `Service.method`.
+ */
+export class ContractServers {
+  readonly network = new InProcessNetwork()
+  readonly received: Received[] = []
+  readonly answers = new Map<string, (request: never, context: CallContext) => unknown>()
+  readonly logs: AppendLogsRequest[] = []
+  outcome: MessageInitShape<typeof OutcomeSchema> = {}
+  #key!: CryptoKey
+  #jwks = { keys: [] as object[] }
+  keyReads = 0
+
+  static async create(): Promise<ContractServers> {
+    const servers = new ContractServers()
+    await servers.rotateKey('first')
+    servers.#serve()
+    return servers
+  }
+
+  async rotateKey(kid: string): Promise<void> {
+    const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true })
+    this.#key = privateKey
+    this.kid = kid
+    this.#jwks = { keys: [...this.#jwks.keys, { ...(await exportJWK(publicKey)), kid, alg: 'ES256', use: 'sig' }] }
+  }
+
+  kid = ''
+
+  /** An access token of ours; `claims` replaces or adds. */
+  token(claims: Record<string, unknown> = {}, expiresIn = '1h'): Promise<string> {
+    return new SignJWT({ client_id: 'sa-demo-abcdefgh', name: 'ci', groups: ['demo'], scope: 'executor', ...claims })
+      .setProtectedHeader({ alg: 'ES256', kid: this.kid })
+      .setIssuer((claims['iss'] as string | undefined) ?? ISSUER)
+      .setSubject('sa-demo-abcdefgh')
+      .setIssuedAt()
+      .setExpirationTime(expiresIn)
+      .sign(this.#key)
+  }
+
+  last<T>(method: string): T {
+    const call = this.received.findLast((one) => one.method === method)
+    if (call === undefined) throw new Error(`${method} was not called`)
+    return call.request as T
+  }
+
+  lastContext(): CallContext {
+    return (this.received.at(-1) as Received).context
+  }
+
+  /** What a run that ends well returns to its caller. */
+  returns(value: string, more: MessageInitShape<typeof OutcomeSchema> = {}): void {
+    this.outcome = { returnValue: new TextEncoder().encode(value), ...more }
+  }
+
+  get started(): StartExecutionRequest {
+    return this.last<{ start?: StartExecutionRequest }>('runExecution').start as StartExecutionRequest
+  }
+
+  #serve(): void {
+    const team = { slug: 'demo', name: 'Demo', zoneId: 'UTC', createdAt: at }
+    this.#add(ProcessService, {
+      createProcess: () => process,
+      getProcess: () => process,
+      listProcesses: () => ({ processes: [process], page: { total: 11, hasNextPage: true } }),
+      updateProcess: () => process,
+      deleteProcess: () => ({}),
+    })
+    this.#add(VersionService, {
+      publishVersion: () => version,
+      getVersion: () => version,
+      listVersions: () => ({ versions: [version], page: { total: 1 } }),
+      deleteVersion: () => ({}),
+    })
+    this.#add(AliasService, {
+      createAlias: () => alias,
+      getAlias: () => alias,
+      listAliases: () => ({ aliases: [alias], page: { total: 1 } }),
+      updateAlias: () => alias,
+      deleteAlias: () => ({}),
+    })
+    this.#add(VariableService, {
+      createVariable: () => variable,
+      listVariables: () => ({ variables: [variable], page: { total: 1 } }),
+      updateVariable: () => variable,
+      deleteVariable: () => ({}),
+    })
+    this.#add(TeamService, {
+      getTeam: () => team,
+      updateTeam: () => team,
+      createTeam: refuse,
+      listTeams: refuse,
+      grantParent: refuse,
+      revokeParent: refuse,
+    })
+    this.#add(TokenService, {
+      exchangeToken: () => ({ accessToken: 'a.b.c', expiresInS: 3600, scope: 'executor' }),
+      listSigningKeys: () => {
+        this.keyReads++
+        return { jwks: JSON.stringify(this.#jwks) }
+      },
+      rotateSigningKey: refuse,
+      createApiToken: refuse,
+      listApiTokens: refuse,
+      revokeApiToken: refuse,
+    })
+    this.#add(ExecutionService, {
+      startExecution: () => ({ executionId: EXECUTION_ID, status: Status.CREATED }),
+      runExecution: () => this.#outcome(),
+      getExecution: () => execution,
+      listExecutions: () => ({ executions: [execution], page: { total: 1 } }),
+      listLogs: () => ({
+        entries: [{ timeUs: 1_700_000_000_123_456n, level: 3, message: 'careful' }],
+        page: { total: 1 },
+      }),
+      killExecution: () => ({}),
+      rerunExecution: () => ({ executionId: EXECUTION_ID, status: Status.CREATED }),
+      appendLogs: (line) => {
+        this.logs.push(line)
+        return {}
+      },
+      deleteProcessExecutions: refuse,
+    })
+  }
+
+  #outcome(): Outcome {
+    return create(OutcomeSchema, {
+      executionId: EXECUTION_ID,
+      status: Status.FINISHED,
+      returnValue: new TextEncoder().encode('null'),
+      ...(this.outcome as object),
+    })
+  }
+
+  #add<S extends Parameters<typeof served>[0]>(service: S, handlers: Handlers<S>): void {
+    const noting: Record<string, unknown> = {}
+    for (const [method, handler] of Object.entries(handlers as Record<string, (...args: unknown[]) => unknown>)) {
+      noting[method] = (request: unknown, context: CallContext) => {
+        this.received.push({ method, request, context })
+        return (this.answers.get(method) ?? handler)(request as never, context)
+      }
+    }
+    this.network.add([served(service, noting as Handlers<S>)])
+  }
+}
+
+function refuse(): never {
+  throw new Failure('permission_denied', 'operator_only', 'Only for operators')
+}
+
+/** A failure as the catalog answers it. */
+export const noProcess = () => {
+  throw notFound('process')
+}
+
+const at = timestampFromDate(new Date('2026-01-02T03:04:05.678Z'))
+const made = { createdBy: 'ci', createdAt: at }
+
+const process = {
+  id: PROCESS_ID,
+  name: 'Hello',
+  slug: 'hello',
+  language: 1,
+  sourceCode: 'return 1',
+  parametersSchema: '{"type":"object","properties":{"n":{"multipleOf":1.0}}}',
+  webhook: { enabled: true, username: 'u' },
+  settings: {},
+  dependencies: { ms: '^2.0.0' },
+  tags: ['a'],
+  ...made,
+}
+
+const version = { id: PROCESS_ID, tag: 'v1', language: 1, sourceCode: 'return 1', ...made }
+const alias = { id: PROCESS_ID, name: 'live', versionId: PROCESS_ID, ...made }
+const variable = { id: PROCESS_ID, key: 'K', value: '******', isSensitive: true, ...made }
+
+const execution = {
+  id: EXECUTION_ID,
+  processId: PROCESS_ID,
+  processName: 'Hello',
+  processSlug: 'hello',
+  status: Status.FINISHED,
+  timeline: [
+    { status: Status.CREATED, time: at },
+    { status: Status.RUNNING, time: at },
+    { status: Status.FINISHED, time: { seconds: at.seconds, nanos: 678_901_000 } },
+  ],
+  parameters: new TextEncoder().encode('{"big":12345678901234567890,"one":1.0}'),
+  returnValue: new TextEncoder().encode('"[transient]"'),
+  settings: { timeoutMs: 300_000, agentPool: 'default' },
+  ...made,
+  updatedAt: at,
+}
