@@ -1,0 +1,130 @@
+import { Failure } from '@automation/errors'
+import type { Registry } from 'prom-client'
+import type { Logger } from 'pino'
+import { ConfigurationError, Environment } from './environment.ts'
+import { Health } from './health.ts'
+import { createLogger, logLevels } from './logger.ts'
+import { createMetrics } from './metrics.ts'
+import { onStopRequests } from './stop-requests.ts'
+
+/** What a program is given beside its configuration. */
+export interface ProgramContext {
+  logger: Logger
+  metrics: Registry
+  health: Health
+  /** Aborted at the first request to stop, also while it still starts. */
+  stopping: AbortSignal
+}
+
+/** What runs, as `start` gives it back. */
+export interface Running {
+  /** Ends within `graceMs` what may finish in that time, then all the rest, in the reverse order of the start. */
+  stop(graceMs: number): Promise<void>
+  /** For the second request to stop: what can be done at once, before the process exits. */
+  abandon?(): void
+}
+
+export interface Program<Config> {
+  name: string
+  /** Reads the configuration; faults are noted in `env`. */
+  readConfig(env: Environment): Config
+  /** Starts everything; resolves when it is up. When it fails the process ends, and what it started with it. */
+  start(config: Config, context: ProgramContext): Promise<Running>
+  /** The environment that is read; `process.env`. */
+  values?: Record<string, string | undefined>
+}
+
+// Beyond the grace: what a stop takes by itself, such as the last checkpoint of a database.
+const stopMarginMs = 4500
+
+/**
+ * Runs a program until it is told to stop, and ends the process: 0 after an orderly stop, 1 after a failure, 2 when the
+ * configuration has faults (all of them are printed). `--print-config` prints every setting with secrets masked, and ends.
+ * The first SIGTERM, SIGINT or SIGHUP turns readiness off and stops within SHUTDOWN_GRACE_MS; a second one, a second or
+ * more later, ends it at once. What nobody handled (a rejection, an exception) is logged and ends it.
+ */
+export async function runProgram<Config>(program: Program<Config>): Promise<void> {
+  const env = new Environment(program.values ?? process.env)
+  const settings = {
+    level: env.choice('LOG_LEVEL', logLevels, 'info'),
+    graceMs: env.integer('SHUTDOWN_GRACE_MS', { default: 10_000, max: 24 * 3_600_000 }),
+  }
+  const config = configured(program, env)
+  const logger = createLogger({ service: program.name, level: settings.level })
+  surviveClosedPipes()
+  process.on('uncaughtException', (error) => fatal(logger, error, 'nobody handled this'))
+  process.on('unhandledRejection', (reason) => fatal(logger, reason, 'nobody handled this rejection'))
+
+  const health = new Health()
+  const stopping = new AbortController()
+  let running: Running | undefined
+  let settled: Promise<unknown> | undefined
+  const stop = async (signal: string) => {
+    logger.info({ signal, graceMs: settings.graceMs }, 'stopping')
+    health.stopping()
+    stopping.abort()
+    // Should the event loop be kept from this by what hangs, the second request still ends it.
+    setTimeout(() => fatal(logger, 'it takes too long', 'not stopped in time'), settings.graceMs + stopMarginMs).unref()
+    await Promise.race([settled, patience()])
+    await running?.stop(settings.graceMs)
+    logger.info('stopped')
+    process.exit(0)
+  }
+  onStopRequests(
+    (signal) => void stop(signal).catch((error: unknown) => fatal(logger, error, 'stopping failed')),
+    (signal) => {
+      logger.warn({ signal }, 'stopping at once')
+      running?.abandon?.()
+      process.exit(1)
+    },
+  )
+  const context = { logger, metrics: createMetrics(), health, stopping: stopping.signal }
+  const starting = program.start(config, context).then((started) => (running = started))
+  settled = starting.catch(() => undefined)
+  try {
+    await starting
+    health.started()
+  } catch (error) {
+    if (stopping.signal.aborted) return
+    if (!(error instanceof Failure)) fatal(logger, error, 'could not start')
+    console.error(`${program.name}: ${error.message}`)
+    logger.debug({ err: error }, 'could not start')
+    process.exit(1)
+  }
+}
+
+/** How long a start that is told to stop may take to come to its end. */
+function patience(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 3000).unref())
+}
+
+function configured<Config>(program: Program<Config>, env: Environment): Config {
+  try {
+    const config = program.readConfig(env)
+    if (process.argv.includes('--print-config')) printSettings(env)
+    env.check()
+    if (process.argv.includes('--print-config')) process.exit(0)
+    return config
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error
+    console.error(`${program.name}: ${error.message}`)
+    process.exit(2)
+  }
+}
+
+function printSettings(env: Environment): void {
+  for (const { name, value } of env.settings()) console.log(`${name}=${value}`)
+}
+
+function fatal(logger: Logger, error: unknown, text: string): never {
+  logger.fatal({ err: error }, text)
+  process.exit(1)
+}
+
+/** Who read the output may be gone; that is no reason to end. */
+function surviveClosedPipes(): void {
+  for (const stream of [process.stdout, process.stderr])
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error
+    })
+}

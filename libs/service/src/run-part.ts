@@ -1,0 +1,57 @@
+import type { ServedPort, WireNetwork } from '@automation/rpc/wire'
+import type { Environment } from './environment.ts'
+import { serveOperations } from './operations.ts'
+import type { Part, PartContext } from './part.ts'
+import { runProgram, type ProgramContext, type Running } from './program.ts'
+import { StopOrder } from './stop-order.ts'
+import { readWireConfig, type WireConfig } from './wire-config.ts'
+
+export interface PartProgram<Config> {
+  name: string
+  readConfig(env: Environment): Config
+  create(config: Config, context: PartContext): Part
+  /** Defaults of GRPC_PORT and HEALTH_PORT; absent for a part that serves no gRPC, or answers `/readyz` itself. */
+  ports?: { grpc?: number; health?: number }
+  /** `runner` for the part that must not hold INTERNAL_KEY. */
+  key?: 'internal' | 'runner'
+}
+
+/**
+ * Runs one part as a process of its own: the environment becomes its configuration, its neighbours are found over gRPC,
+ * its services are served, its health and metrics are told, and one signal stops it.
+ */
+export function runPart<Config>(program: PartProgram<Config>): Promise<void> {
+  return runProgram({
+    name: program.name,
+    readConfig: (env) => ({ wire: readWireConfig(env, program), part: program.readConfig(env) }),
+    start: (config, context) => startPart(program, config, context),
+  })
+}
+
+async function startPart<Config>(
+  program: PartProgram<Config>,
+  { wire, part: config }: { wire: WireConfig; part: Config },
+  { logger, metrics, health, stopping }: ProgramContext,
+): Promise<Running> {
+  // Only here, so that a system in one process never loads gRPC.
+  const { serve, WireNetwork } = await import('@automation/rpc/wire')
+  const order = new StopOrder(logger)
+  const network: WireNetwork = new WireNetwork(wire)
+  order.add('connections', () => network.close())
+  const part = program.create(config, { neighbours: network, logger, metrics, readiness: () => health.checks() })
+  health.watch(part.name, () => part.ready())
+  if (wire.health !== undefined) {
+    const operations = await serveOperations(wire.health, health, metrics)
+    order.add('operations', () => operations.close())
+  }
+  let served: ServedPort | undefined
+  // After the part: its callers may still bring results while it stops.
+  order.add('gRPC', (graceMs) => served?.close(Math.max(graceMs, 500)))
+  order.add(part.name, (graceMs) => part.stop(graceMs))
+  stopping.addEventListener('abort', () => served?.drain(), { once: true })
+  await part.start()
+  if (wire.grpc !== undefined && part.serves.length > 0 && !stopping.aborted)
+    served = await serve(part.serves, { ...wire.grpc, logger })
+  logger.info('ready')
+  return order
+}
