@@ -31,6 +31,11 @@ export class Store {
 
   /** Migrates and connects; waits for a database that is not there yet until `signal` is aborted. */
   async open(signal: AbortSignal): Promise<void> {
+    await failing(() => this.#connect(signal))
+    if (signal.aborted) await this.close()
+  }
+
+  async #connect(signal: AbortSignal): Promise<void> {
     const { databaseUrl: url, databasePoolSize: poolSize } = this.#config
     const shared = { url, schema: 'catalog', logger: this.#logger, signal }
     const migrationsDir = new URL('../../prisma/migrations/', import.meta.url)

@@ -1,0 +1,132 @@
+import { AliasService } from '@automation/contract/catalog/v1/alias'
+import { ProcessService, type ProcessValues } from '@automation/contract/catalog/v1/process'
+import { ResolveService, type RunSpec } from '@automation/contract/catalog/v1/resolve'
+import { TeamService } from '@automation/contract/catalog/v1/team'
+import { TokenService } from '@automation/contract/catalog/v1/token'
+import { VariableService } from '@automation/contract/catalog/v1/variable'
+import { VersionService } from '@automation/contract/catalog/v1/version'
+import { ExecutionService } from '@automation/contract/execution/v1/execution'
+import { Failure } from '@automation/errors'
+import { InProcessNetwork, served, type CallContext, type Client, type Handlers } from '@automation/rpc'
+import type { Part } from '@automation/service'
+import { operatorContext, serviceContext, testContext, testDatabase, userContext } from '@automation/testing'
+import type { DescService, MessageInitShape } from '@bufbuild/protobuf'
+import type { ProcessValuesSchema } from '@automation/contract/catalog/v1/process'
+import pg from 'pg'
+import { createCatalog, type CatalogConfig } from '../src/service.ts'
+
+export type { ProcessValues }
+
+/** What execution was asked to delete, and a way to let it fail. */
+export interface FakeExecution {
+  deleted: string[]
+  failure: Failure | undefined
+}
+
+export const encryptionKey = 'a key for tests: 0123456789abcdef'
+
+/** A running catalog on a database of its own; `stop` in afterAll. */
+export class CatalogUnderTest {
+  readonly url: string
+  readonly config: CatalogConfig
+  readonly execution: FakeExecution = { deleted: [], failure: undefined }
+  readonly part: Part
+  readonly #network = new InProcessNetwork()
+
+  constructor(url: string, config: Partial<CatalogConfig> = {}) {
+    this.url = url
+    this.config = { ...defaults, databaseUrl: url, ...config }
+    const handlers = { deleteProcessExecutions: (request: { processId: string }) => this.#deleteExecutions(request) }
+    this.#network.add([served(ExecutionService, handlers as unknown as Handlers<typeof ExecutionService>)])
+    this.part = createCatalog(this.config, testContext(this.#network))
+    this.#network.add(this.part.serves)
+  }
+
+  client<S extends DescService>(service: S): Client<S> {
+    return this.#network.client(service)
+  }
+
+  readonly processes = this.#network.client(ProcessService)
+  readonly versions = this.#network.client(VersionService)
+  readonly aliases = this.#network.client(AliasService)
+  readonly variables = this.#network.client(VariableService)
+  readonly teams = this.#network.client(TeamService)
+  readonly tokens = this.#network.client(TokenService)
+  readonly resolver = this.#network.client(ResolveService)
+
+  /** A new team and the context of one of its users. */
+  async team(slug = `team-${nextTeam++}`): Promise<CallContext> {
+    await this.teams.createTeam({ slug }, operatorContext())
+    return userContext(slug)
+  }
+
+  /** A new process of the caller's team. */
+  process(caller: CallContext, values: MessageInitShape<typeof ProcessValuesSchema> = {}) {
+    return this.processes.createProcess({ values: { name: 'A process', ...values } }, caller)
+  }
+
+  /** What a run of the team's process sees now. */
+  async spec(caller: CallContext, identifier: string, tag = ''): Promise<RunSpec> {
+    const answer = await this.resolve(caller.principal.team, identifier, tag)
+    if (answer.outcome.case !== 'spec') throw new Error('A first read is never unchanged')
+    return answer.outcome.value
+  }
+
+  resolve(team: string, identifier: string, tag = '', knownRevision = 0n) {
+    return this.resolver.resolveRun({ team, identifier, tag, knownRevision }, serviceContext('execution'))
+  }
+
+  /** Rows, read past the service. */
+  async sql<R extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<R[]> {
+    const client = new pg.Client({ connectionString: this.url, options: '-c search_path=catalog' })
+    await client.connect()
+    try {
+      return (await client.query<R>(text, values)).rows
+    } finally {
+      await client.end()
+    }
+  }
+
+  async #deleteExecutions({ processId }: { processId: string }): Promise<object> {
+    if (this.execution.failure !== undefined) throw this.execution.failure
+    this.execution.deleted.push(processId)
+    return {}
+  }
+}
+
+/** Starts a catalog on a fresh database. */
+export async function startCatalog(
+  config: Partial<CatalogConfig> = {},
+): Promise<{ catalog: CatalogUnderTest; stop(): Promise<void> }> {
+  const database = await testDatabase()
+  const catalog = new CatalogUnderTest(database.url, config)
+  await catalog.part.start()
+  return {
+    catalog,
+    stop: async () => {
+      await catalog.part.stop(1000)
+      await database.drop()
+    },
+  }
+}
+
+/** What a failed call says: its code, or the pointer of the field at fault. */
+export async function refused(call: Promise<unknown>): Promise<string> {
+  const thrown = await call.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+  if (!(thrown instanceof Failure)) throw new Error(`Expected a Failure, got ${String(thrown)}`, { cause: thrown })
+  return thrown.fields[0]?.path ?? thrown.code
+}
+
+let nextTeam = 1
+
+const defaults: Omit<CatalogConfig, 'databaseUrl'> = {
+  databasePoolSize: 5,
+  encryptionKeys: [encryptionKey],
+  publicUrl: 'http://localhost:8080',
+  accessTokenTtlS: 3600,
+  signingKeyRotationDays: 30,
+  upkeep: { deletionsEveryMs: 20, deletionsAfterS: 0, keysEveryMs: 600_000 },
+}

@@ -1,0 +1,39 @@
+import { Environment } from '@automation/service'
+import { expect, test } from 'vitest'
+import { readCatalogConfig } from '../src/service.ts'
+
+const needed = { DATABASE_URL: 'postgres://localhost/x', ENCRYPTION_KEY: '0123456789abcdef' }
+
+test('a database and a key are all it needs', () => {
+  const environment = new Environment(needed)
+  const config = readCatalogConfig(environment)
+  environment.check()
+  expect(config).toMatchObject({
+    databaseUrl: needed.DATABASE_URL,
+    encryptionKeys: [needed.ENCRYPTION_KEY],
+    publicUrl: 'http://localhost:8080',
+    accessTokenTtlS: 3600,
+    signingKeyRotationDays: 30,
+  })
+})
+
+test('several keys are separated by commas', () => {
+  const environment = new Environment({ ...needed, ENCRYPTION_KEY: 'new-new-new-new-new, old-old-old-old-old,' })
+  expect(readCatalogConfig(environment).encryptionKeys).toEqual(['new-new-new-new-new', 'old-old-old-old-old'])
+})
+
+test('all faults are told at once, by the names of the settings', () => {
+  const environment = new Environment({ ENCRYPTION_KEY: 'short', ACCESS_TOKEN_TTL_S: '0', DATABASE_POOL_SIZE: 'x' })
+  readCatalogConfig(environment)
+  const faults = () => environment.check()
+  for (const name of ['DATABASE_URL', 'ENCRYPTION_KEY', 'ACCESS_TOKEN_TTL_S', 'DATABASE_POOL_SIZE'])
+    expect(faults).toThrow(name)
+})
+
+test('secrets are masked where settings are shown', () => {
+  const environment = new Environment(needed)
+  readCatalogConfig(environment)
+  const shown = JSON.stringify(environment.settings())
+  expect(shown).not.toContain(needed.ENCRYPTION_KEY)
+  expect(shown).not.toContain(needed.DATABASE_URL)
+})

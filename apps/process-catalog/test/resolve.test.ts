@@ -1,0 +1,127 @@
+import { Language } from '@automation/contract/common/v1/language'
+import type { CallContext } from '@automation/rpc'
+import { operatorContext, serviceContext, userContext } from '@automation/testing'
+import { compare } from 'bcryptjs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { refused, startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
+
+let catalog: CatalogUnderTest
+let stop: () => Promise<void>
+beforeAll(async () => ({ catalog, stop } = await startCatalog()))
+afterAll(() => stop())
+
+describe('what a run sees', () => {
+  test('the current source, the team and the webhook with its hash', async () => {
+    const caller = await catalog.team()
+    const process = await catalog.process(caller, {
+      name: 'Run me',
+      language: Language.PYTHON,
+      sourceCode: 'return 1',
+      webhookEnabled: true,
+      webhookUsername: 'u',
+      webhookPassword: 'p',
+    })
+    const spec = await catalog.spec(caller, process.slug)
+    expect(spec).toMatchObject({
+      team: caller.principal.team,
+      timeZone: 'UTC',
+      processId: process.id,
+      processName: 'Run me',
+      processSlug: 'run-me',
+      language: Language.PYTHON,
+      sourceCode: 'return 1',
+      webhook: { enabled: true, username: 'u' },
+      variables: [],
+    })
+    expect(spec).not.toHaveProperty('versionId')
+    expect(spec).not.toHaveProperty('enforcedSchema')
+    expect(await compare('p', spec.webhook!.passwordHash!)).toBe(true)
+    expect(await catalog.spec(caller, process.id)).toEqual(spec)
+  })
+
+  test('a version by its id, by its tag and by an alias', async () => {
+    const { caller, id } = await newProcess()
+    const v1 = await catalog.versions.publishVersion({ process: id, tag: 'v1', sourceCode: 'one' }, caller)
+    const v2 = await catalog.versions.publishVersion({ process: id, tag: 'v2', sourceCode: 'two' }, caller)
+    const alias = await catalog.aliases.createAlias({ process: id, name: 'live', version: 'v1' }, caller)
+    for (const tag of [v1.id, v1.id.toUpperCase(), 'v1', 'live'])
+      expect(await catalog.spec(caller, id, tag)).toMatchObject({ versionId: v1.id, sourceCode: 'one' })
+    await catalog.aliases.updateAlias({ process: id, aliasId: alias.id, version: 'v2' }, caller)
+    expect(await catalog.spec(caller, id, 'live')).toMatchObject({ versionId: v2.id, sourceCode: 'two' })
+  })
+
+  test('what is not there has its own word', async () => {
+    const { caller, id } = await newProcess()
+    const { team } = caller.principal
+    for (const identifier of ['none', '', '\0', '0198a2c4-0000-7000-8000-000000000000'])
+      expect(await refused(catalog.resolve(team, identifier))).toBe('process_not_found')
+    for (const tag of ['none', '\0', ' ', '0198a2c4-0000-7000-8000-000000000000'])
+      expect(await refused(catalog.resolve(team, id, tag))).toBe('version_not_found')
+    expect(await refused(catalog.resolve(team, 'none', 'none'))).toBe('process_not_found')
+    const { caller: stranger, id: foreign } = await newProcess()
+    expect(await refused(catalog.resolve(team, foreign))).toBe('process_not_found')
+    const version = await catalog.versions.publishVersion({ process: foreign, tag: 'v' }, stranger)
+    expect(await refused(catalog.resolve(team, id, version.id))).toBe('version_not_found')
+  })
+
+  test('the schema only where the team checks parameters and there is one, that of the version for a version', async () => {
+    const { caller, id } = await newProcess({ parametersSchema: '{"title":"now"}' })
+    const bare = await catalog.process(caller)
+    await catalog.versions.publishVersion({ process: id, tag: 'v', parametersSchema: '{"title":"then"}' }, caller)
+    expect(await catalog.spec(caller, id)).not.toHaveProperty('enforcedSchema')
+    await checkParameters(caller)
+    expect(await catalog.spec(caller, id)).toHaveProperty('enforcedSchema', '{"title":"now"}')
+    expect(await catalog.spec(caller, id, 'v')).toHaveProperty('enforcedSchema', '{"title":"then"}')
+    expect(await catalog.spec(caller, bare.id)).not.toHaveProperty('enforcedSchema')
+  })
+
+  test('equal digests exactly for the same source of the same version', async () => {
+    const { caller, id } = await newProcess({ sourceCode: 'a' })
+    const first = await catalog.spec(caller, id)
+    await catalog.variables.createVariable({ key: 'UNRELATED' }, caller)
+    expect((await catalog.spec(caller, id)).digest).toBe(first.digest)
+    await catalog.versions.publishVersion({ process: id, tag: 'v' }, caller)
+    const twin = await catalog.process(caller, { sourceCode: 'a' })
+    const digests = [
+      first.digest,
+      (await catalog.spec(caller, id, 'v')).digest,
+      (await catalog.spec(caller, twin.id)).digest,
+    ]
+    await edit(caller, id, 'b')
+    digests.push((await catalog.spec(caller, id)).digest)
+    expect(new Set(digests).size).toBe(4)
+    expect(first.digest).toMatch(/^[0-9a-f]{64}$/)
+  })
+})
+
+test('services may resolve for any team, users for their own, nobody else', async () => {
+  const { caller, id } = await newProcess()
+  const { team } = caller.principal
+  const request = { team, identifier: id, tag: '', knownRevision: 0n }
+  expect((await catalog.resolver.resolveRun(request, serviceContext('execution'))).outcome.case).toBe('spec')
+  expect((await catalog.resolver.resolveRun(request, caller)).outcome.case).toBe('spec')
+  for (const context of [
+    userContext('another'),
+    operatorContext(),
+    userContext(team, { role: 'run' }),
+    userContext(team, { role: 'runner' }),
+  ])
+    expect(await refused(catalog.resolver.resolveRun(request, context))).toBe('service_only')
+})
+
+async function newProcess(values: object = {}): Promise<{ caller: CallContext; id: string }> {
+  const caller = await catalog.team()
+  return { caller, id: (await catalog.process(caller, values)).id }
+}
+
+function edit(caller: CallContext, identifier: string, sourceCode: string) {
+  return catalog.processes.updateProcess(
+    { identifier, values: { sourceCode }, mask: { paths: ['source_code'] } },
+    caller,
+  )
+}
+
+function checkParameters(caller: CallContext) {
+  const values = { paramsSchemaValidationEnabled: true }
+  return catalog.teams.updateTeam({ values, mask: { paths: ['params_schema_validation_enabled'] } }, caller)
+}

@@ -1,0 +1,137 @@
+import { operatorContext, serviceContext, userContext } from '@automation/testing'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { refused, startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
+
+let catalog: CatalogUnderTest
+let stop: () => Promise<void>
+beforeAll(async () => ({ catalog, stop } = await startCatalog()))
+afterAll(() => stop())
+
+describe('teams', () => {
+  test('a new team is named like its slug, lives in UTC and checks no parameters', async () => {
+    const team = await catalog.teams.createTeam({ slug: 'fresh' }, operatorContext())
+    expect(team).toMatchObject({ slug: 'fresh', name: 'fresh', zoneId: 'UTC', paramsSchemaValidationEnabled: false })
+    expect(team.parentTeamSlugs).toEqual([])
+    expect(await catalog.teams.getTeam({}, userContext('fresh'))).toEqual(team)
+  })
+
+  test('a slug is 1 to 63 lower-case letters, digits and inner hyphens', async () => {
+    for (const slug of ['', 'A', 'a_b', '-a', 'a-', 'a b', 'a\n', 'a\0', 'ä', 'a'.repeat(64)])
+      expect(await refused(catalog.teams.createTeam({ slug }, operatorContext())), slug).toBe('/slug')
+    for (const slug of ['7', 'a-b', 'a'.repeat(63)])
+      expect((await catalog.teams.createTeam({ slug }, operatorContext())).slug).toBe(slug)
+  })
+
+  test('a slug that is taken is team_exists', async () => {
+    await catalog.team('twice')
+    const second = catalog.teams.createTeam({ slug: 'twice' }, operatorContext())
+    await expect(second).rejects.toMatchObject({ kind: 'already_exists', code: 'team_exists' })
+  })
+
+  test('a team that is not there is team_not_found, for reading and for writing', async () => {
+    const caller = userContext('not-there')
+    expect(await refused(catalog.teams.getTeam({}, caller))).toBe('team_not_found')
+    expect(await refused(catalog.process(caller))).toBe('team_not_found')
+    expect(await refused(catalog.processes.getProcess({ identifier: 'x' }, caller))).toBe('team_not_found')
+    expect(await refused(catalog.variables.listVariables({}, caller))).toBe('team_not_found')
+    expect(await refused(catalog.resolve('not-there', 'x'))).toBe('team_not_found')
+    expect(await refused(catalog.resolve('not-there', 'x', '', 5n))).toBe('team_not_found')
+    expect(await refused(catalog.resolve('\0', 'x', '', 5n))).toBe('team_not_found')
+  })
+
+  test('name, zone and parameter checks may be changed, one by one', async () => {
+    const caller = await catalog.team()
+    const values = { name: 'The Team', zoneId: 'Europe/Berlin', paramsSchemaValidationEnabled: true }
+    const update = (...paths: string[]) => catalog.teams.updateTeam({ values, mask: { paths } }, caller)
+    expect(await update('name')).toMatchObject({ name: 'The Team', zoneId: 'UTC' })
+    expect(await update('zone_id', 'params_schema_validation_enabled')).toMatchObject(values)
+    expect(await catalog.teams.getTeam({}, caller)).toMatchObject(values)
+  })
+
+  test('other fields can not be changed, and the refusal names them', async () => {
+    const caller = await catalog.team()
+    for (const [path, pointer] of [
+      ['slug', '/slug'],
+      ['created_at', '/createdAt'],
+      ['parent_team_slugs', '/parentTeamSlugs'],
+      ['nonsense', '/nonsense'],
+    ])
+      expect(await refused(catalog.teams.updateTeam({ values: {}, mask: { paths: [path!] } }, caller))).toBe(pointer)
+  })
+
+  test('a zone is one that IANA names', async () => {
+    const caller = await catalog.team()
+    const update = (zoneId: string) =>
+      catalog.teams.updateTeam({ values: { zoneId }, mask: { paths: ['zone_id'] } }, caller)
+    for (const zoneId of ['', 'Mars/Olympus', '+01:00', '-0500', 'Europe/Berlin\0', '../etc'])
+      expect(await refused(update(zoneId)), zoneId).toBe('/zoneId')
+    expect((await update('europe/berlin')).zoneId).toBe('Europe/Berlin')
+    expect((await update('Asia/Calcutta')).zoneId).toMatch(/^Asia\/(Calcutta|Kolkata)$/)
+    expect((await update('UTC')).zoneId).toBe('UTC')
+  })
+
+  test('a name is required and bounded', async () => {
+    const caller = await catalog.team()
+    for (const name of ['', ' ', 'x\0', 'x'.repeat(256)])
+      expect(await refused(catalog.teams.updateTeam({ values: { name }, mask: { paths: ['name'] } }, caller))).toBe(
+        '/name',
+      )
+  })
+})
+
+describe("the operator's calls", () => {
+  test('all teams are listed by slug', async () => {
+    await catalog.team('zz')
+    await catalog.team('aa')
+    const slugs = (await catalog.teams.listTeams({}, operatorContext())).teams.map(({ slug }) => slug)
+    expect(slugs).toEqual(slugs.toSorted())
+    expect(slugs).toEqual(expect.arrayContaining(['aa', 'zz']))
+  })
+
+  test('granting and revoking twice is no error; both teams must be there and differ', async () => {
+    await catalog.team('child')
+    await catalog.team('parent')
+    const pair = { child: 'child', parent: 'parent' }
+    for (const call of [catalog.teams.grantParent, catalog.teams.revokeParent]) {
+      await call(pair, operatorContext())
+      await call(pair, operatorContext())
+      expect(await refused(call({ ...pair, parent: 'no-team' }, operatorContext()))).toBe('team_not_found')
+      expect(await refused(call({ ...pair, child: 'no-team' }, operatorContext()))).toBe('team_not_found')
+      expect(await refused(call({ ...pair, child: '\0' }, operatorContext()))).toBe('team_not_found')
+      expect(await refused(call({ child: 'child', parent: 'child' }, operatorContext()))).toBe('/parent')
+    }
+  })
+
+  test('nobody else may make them', async () => {
+    const caller = await catalog.team()
+    for (const context of [caller, serviceContext('gateway', caller.principal.team)]) {
+      const calls = [
+        catalog.teams.createTeam({ slug: 'mine' }, context),
+        catalog.teams.listTeams({}, context),
+        catalog.teams.grantParent({ child: 'a', parent: 'b' }, context),
+        catalog.teams.revokeParent({ child: 'a', parent: 'b' }, context),
+        catalog.tokens.rotateSigningKey({}, context),
+        catalog.tokens.createApiToken({ team: caller.principal.team }, context),
+        catalog.tokens.listApiTokens({ team: caller.principal.team }, context),
+        catalog.tokens.revokeApiToken({ clientId: 'sa-a-00000000' }, context),
+      ]
+      for (const call of calls) expect(await refused(call)).toBe('operator_only')
+    }
+  })
+})
+
+test("a team's calls are for its members: not for callers without a team, runs or runners", async () => {
+  const { principal } = await catalog.team()
+  for (const caller of [
+    operatorContext(),
+    userContext(''),
+    userContext(principal.team, { role: 'run' }),
+    userContext(principal.team, { role: 'runner' }),
+  ]) {
+    expect(await refused(catalog.teams.getTeam({}, caller))).toBe('team_required')
+    expect(await refused(catalog.process(caller))).toBe('team_required')
+    expect(await refused(catalog.versions.listVersions({ process: 'x' }, caller))).toBe('team_required')
+    expect(await refused(catalog.aliases.listAliases({ process: 'x' }, caller))).toBe('team_required')
+    expect(await refused(catalog.variables.listVariables({}, caller))).toBe('team_required')
+  }
+})
