@@ -32,6 +32,8 @@ export interface Program<Config> {
   start(config: Config, context: ProgramContext): Promise<Running>
   /** The environment that is read; `process.env`. */
   values?: Record<string, string | undefined>
+  /** What `--print-config` shows in place of settings that the start makes itself. */
+  shown?: Record<string, string>
 }
 
 // Beyond the grace: what a stop takes by itself, such as the last checkpoint of a database.
@@ -101,7 +103,7 @@ function patience(): Promise<void> {
 function configured<Config>(program: Program<Config>, env: Environment): Config {
   try {
     const config = program.readConfig(env)
-    if (process.argv.includes('--print-config')) printSettings(env)
+    if (process.argv.includes('--print-config')) printSettings(env, program.shown)
     env.check()
     if (process.argv.includes('--print-config')) process.exit(0)
     return config
@@ -112,8 +114,8 @@ function configured<Config>(program: Program<Config>, env: Environment): Config 
   }
 }
 
-function printSettings(env: Environment): void {
-  for (const { name, value } of env.settings()) console.log(`${name}=${value}`)
+function printSettings(env: Environment, shown: Record<string, string> = {}): void {
+  for (const { name, value } of env.settings()) console.log(`${name}=${shown[name] ?? value}`)
 }
 
 function fatal(logger: Logger, error: unknown, text: string): never {

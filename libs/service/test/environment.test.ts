@@ -1,0 +1,47 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ConfigurationError, Environment } from '@automation/service'
+import { expect, test } from 'vitest'
+
+function faultsOf(values: Record<string, string>, read: (env: Environment) => void): string[] {
+  const env = new Environment(values)
+  read(env)
+  try {
+    env.check()
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error.faults
+    throw error
+  }
+  return []
+}
+
+test('an empty value counts as absent', () => {
+  const env = new Environment({ PORT: '', NAME: '' })
+  expect(env.integer('PORT', { default: 8080 })).toBe(8080)
+  expect(env.text('NAME', 'x')).toBe('x')
+})
+
+test('all faults are told at once, each with its setting', () => {
+  const faults = faultsOf({ PORT: '70000', DEBUG: 'perhaps', WALL: 'brick', URL: 'nowhere' }, (env) => {
+    env.integer('PORT', { default: 1, max: 65_535 })
+    env.boolean('DEBUG', false)
+    env.choice('WALL', ['namespaces', 'none'])
+    env.url('URL')
+  })
+  expect(faults.map((fault) => fault.split(' ')[0])).toEqual(['PORT', 'DEBUG', 'WALL', 'URL'])
+})
+
+test.each(['1.5', 'abc', '-1', '1e9', '0x', 'NaN', 'Infinity'])('%s is no whole number from 0 to 100', (raw) => {
+  expect(faultsOf({ SIZE: raw }, (env) => env.integer('SIZE', { default: 1, max: 100 }))).toHaveLength(1)
+})
+
+test('a secret may come from a file, and a file that is not there is a fault of its setting', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'environment-'))
+  await writeFile(join(folder, 'key'), 'secret of a file\n')
+  const env = new Environment({ KEY_FILE: join(folder, 'key') })
+  expect(env.secret('KEY')).toBe('secret of a file')
+  expect(env.settings()).toEqual([{ name: 'KEY', value: '******' }])
+  expect(faultsOf({ KEY_FILE: join(folder, 'none') }, (one) => one.secret('KEY'))[0]).toMatch(/KEY_FILE.*ENOENT/)
+  await rm(folder, { recursive: true })
+})

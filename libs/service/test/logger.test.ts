@@ -1,0 +1,39 @@
+import { createLogger } from '@automation/service'
+import { expect, test } from 'vitest'
+
+function logged(write: (logger: ReturnType<typeof createLogger>) => void): Record<string, unknown>[] {
+  const lines: string[] = []
+  write(createLogger({ service: 'example', level: 'info', destination: { write: (line) => void lines.push(line) } }))
+  return lines.map((line) => JSON.parse(line) as Record<string, unknown>)
+}
+
+test('a line is JSON with time, level, service, ids and words', () => {
+  const [line] = logged((logger) => logger.child({ requestId: 'r1' }).info({ executionId: 'e1' }, 'done'))
+  expect(line).toMatchObject({ level: 'info', service: 'example', requestId: 'r1', executionId: 'e1', msg: 'done' })
+  expect(Date.parse(line!['time'] as string)).toBeGreaterThan(Date.now() - 10_000)
+})
+
+test('what is named like a secret is masked, at the top and in what is logged with it', () => {
+  const text = JSON.stringify(
+    logged((logger) =>
+      logger.info({
+        password: 'hidden1',
+        headers: { authorization: 'Bearer hidden2', 'x-api-token': 'hidden3', accept: 'shown' },
+        request: { headers: { authorization: 'hidden4' }, token: 'hidden5' },
+      }),
+    ),
+  )
+  expect(text).not.toMatch(/hidden/)
+  expect(text).toContain('shown')
+})
+
+test('an error is told with its causes, without the rows and statements that it carries', () => {
+  const cause = Object.assign(new Error('duplicate key'), { code: '23505', detail: 'Key (value)=(hidden) exists' })
+  const [line] = logged((logger) => logger.error({ err: new Error('not stored', { cause }) }, 'failed'))
+  expect(line!['err']).toMatchObject({ message: 'not stored', cause: { message: 'duplicate key', code: '23505' } })
+  expect(JSON.stringify(line)).not.toContain('hidden')
+})
+
+test('line breaks in what is logged make no second line', () => {
+  expect(logged((logger) => logger.info('one\n{"level":"fatal"}'))).toHaveLength(1)
+})
