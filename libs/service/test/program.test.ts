@@ -2,11 +2,16 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { until } from '@automation/testing'
-import { expect, onTestFinished, test as sequential, vi } from 'vitest'
+import { afterAll, expect, test as sequential, vi } from 'vitest'
 
 // Each runs a program of its own; together they take the time of the longest.
 const test = sequential.concurrent
 vi.setConfig({ testTimeout: 40_000 })
+
+const children: ChildProcess[] = []
+afterAll(() => {
+  for (const child of children) child.kill('SIGKILL')
+})
 
 interface Ran {
   child: ChildProcess
@@ -21,7 +26,7 @@ function run(env: Record<string, string>, ...args: string[]): Ran {
     env: { PATH: process.env['PATH'], INTERNAL_KEY: 'k'.repeat(32), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  onTestFinished(() => void child.kill('SIGKILL'))
+  children.push(child)
   const stdout: string[] = []
   const stderr: string[] = []
   createInterface(child.stdout).on('line', (line) => stdout.push(line))
