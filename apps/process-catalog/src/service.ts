@@ -8,6 +8,7 @@ import { VersionService } from '@automation/contract/catalog/v1/version'
 import { ExecutionService } from '@automation/contract/execution/v1/execution'
 import { served } from '@automation/rpc'
 import type { Part, PartContext } from '@automation/service'
+import { Calls } from './calls.ts'
 import type { Catalog } from './catalog.ts'
 import { Checks } from './checks.ts'
 import { Coalesced } from './coalesced.ts'
@@ -47,6 +48,7 @@ export function createCatalog(config: CatalogConfig, { neighbours, logger }: Par
     new Periodic('finishing deletions', deletionsEveryMs, () => resumeDeletions(catalog), logger),
     new Periodic('rotating keys', keysEveryMs, () => keys.upkeep(config.signingKeyRotationDays), logger),
   ]
+  const calls = new Calls()
   const stopping = new AbortController()
 
   return {
@@ -59,7 +61,7 @@ export function createCatalog(config: CatalogConfig, { neighbours, logger }: Par
       served(TeamService, teamHandlers(catalog)),
       served(TokenService, tokenHandlers(catalog)),
       served(ResolveService, resolveHandlers(catalog)),
-    ],
+    ].map((service) => calls.counted(service)),
     async start() {
       await store.open(stopping.signal)
       await requireKnownKeys(store, box)
@@ -68,8 +70,9 @@ export function createCatalog(config: CatalogConfig, { neighbours, logger }: Par
       await resealAll(store, box)
       for (const periodic of upkeep) periodic.start()
     },
-    async stop() {
+    async stop(graceMs) {
       stopping.abort()
+      await calls.ended(graceMs)
       await Promise.all(upkeep.map((periodic) => periodic.stop()))
       await checks.close()
       await store.close()

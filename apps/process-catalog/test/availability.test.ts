@@ -20,6 +20,17 @@ test('calls before the start and after the end are unavailable, not lost in erro
   expect(await other.part.ready()).toMatchObject([{ name: 'database', ok: false }])
 })
 
+test('a stop lets the calls that are being answered end', async () => {
+  const caller = await catalog.team()
+  const stopped = new CatalogUnderTest(catalog.url)
+  await stopped.part.start()
+  const calls = Array.from({ length: 10 }, (_, n) =>
+    stopped.process(caller, { name: `n${n}`, webhookUsername: 'u', webhookPassword: 'p' }),
+  )
+  await stopped.part.stop(10_000)
+  expect((await Promise.all(calls)).map(({ name }) => name)).toContain('n9')
+})
+
 test('connections that the database cut are made anew', async () => {
   const caller = await catalog.team()
   const { id } = await catalog.process(caller)
