@@ -30,7 +30,7 @@ export const rooms: readonly Room[] = [
   { folder: 'apps/embedded', may: [...libs, ...apps, 'postgres'] },
   { folder: 'e2e', may: [] },
   { folder: 'bench', may: ['postgres'] },
-  { folder: 'scripts', may: [] },
+  { folder: 'scripts', may: ['embedded'] },
   { folder: 'scripts/install', may: [], reaches: ['libs/service/src/claim.mjs'] },
 ]
 

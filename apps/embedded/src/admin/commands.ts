@@ -1,0 +1,140 @@
+import { Command } from 'commander'
+import { timestampDate, type Timestamp } from '@bufbuild/protobuf/wkt'
+import { TeamService } from '@automation/contract/catalog/v1/team'
+import { TokenService } from '@automation/contract/catalog/v1/token'
+import { operatorContext } from './operator.ts'
+import type { Answer } from './answer.ts'
+import type { Target } from './target.ts'
+
+/** Runs one command's calls against the system and shows what came of them. */
+export type Perform = (command: Command, call: (target: Target) => Promise<Answer>) => Promise<void>
+
+/** The whole command line; `perform` opens the system, prints and reports failures. */
+export function adminProgram(perform: Perform): Command {
+  const program = new Command('admin')
+    .description("Teams, API tokens and keys of a system: an operator's tasks.")
+    .usage('[--json] <group> <command> [argument...]')
+    .option('--json', 'print the answer as JSON')
+    .addHelpText('after', helpOnTargets)
+    .showHelpAfterError()
+  addTeams(program, perform)
+  addTokens(program, perform)
+  addKeys(program, perform)
+  return program
+}
+
+const helpOnTargets = `
+Which system: the environment says. With CATALOG_ADDRESS and INTERNAL_KEY the process-catalog there; else the system that
+runs on DATA_DIR (default .data); when none runs there, its database is opened for the moment.
+
+  npm run admin -- teams create acme
+  npm run --silent admin -- tokens create acme --name ci     prints the token and nothing else`
+
+function addTeams(program: Command, perform: Perform): void {
+  const teams = program.command('teams').description('teams, and whose modules and variables they may inherit')
+  leaf(teams, 'create <slug>', 'make a team').action(function (this: Command, slug: string) {
+    return perform(this, async (target) => {
+      const team = await target.client(TeamService).createTeam({ slug }, operatorContext())
+      return { json: teamRecord(team), text: `Team ${team.slug} is made.` }
+    })
+  })
+  leaf(teams, 'list', 'all teams').action(function (this: Command) {
+    return perform(this, async (target) => {
+      const records = (await target.client(TeamService).listTeams({}, operatorContext())).teams.map(teamRecord)
+      const rows = records.map(({ slug, name, parentTeamSlugs, createdAt }) => [
+        slug,
+        name,
+        parentTeamSlugs.join(' ') || '-',
+        createdAt,
+      ])
+      return { json: records, table: { head: ['TEAM', 'NAME', 'PARENTS', 'CREATED'], rows } }
+    })
+  })
+  leaf(teams, 'grant-parent <child> <parent>', 'let a team name another as its parent').action(function (
+    this: Command,
+    child: string,
+    parent: string,
+  ) {
+    return perform(this, async (target) => {
+      await target.client(TeamService).grantParent({ child, parent }, operatorContext())
+      return { json: { child, parent, granted: true }, text: `Team ${child} may now name ${parent} as a parent.` }
+    })
+  })
+  leaf(teams, 'revoke-parent <child> <parent>', 'take that back; it holds from the next run on').action(function (
+    this: Command,
+    child: string,
+    parent: string,
+  ) {
+    return perform(this, async (target) => {
+      await target.client(TeamService).revokeParent({ child, parent }, operatorContext())
+      return { json: { child, parent, granted: false }, text: `Team ${child} may no longer inherit from ${parent}.` }
+    })
+  })
+}
+
+function addTokens(program: Command, perform: Perform): void {
+  const tokens = program.command('tokens').description('API tokens of teams')
+  leaf(tokens, 'create <team>', 'make an API token; it is shown this once')
+    .option('--name <name>', 'what createdBy shows for it')
+    .action(function (this: Command, team: string, { name }: { name?: string }) {
+      return perform(this, async (target) => {
+        const { apiToken, record } = await target.client(TokenService).createApiToken({ team, name }, operatorContext())
+        return { json: { apiToken, clientId: record?.clientId, team, name: record?.name }, text: apiToken }
+      })
+    })
+  leaf(tokens, 'list <team>', 'the API tokens of a team, without their secrets').action(function (
+    this: Command,
+    team: string,
+  ) {
+    return perform(this, async (target) => {
+      const { tokens: found } = await target.client(TokenService).listApiTokens({ team }, operatorContext())
+      const records = found.map(({ clientId, name, createdAt, revokedAt }) => ({
+        clientId,
+        team,
+        name,
+        createdAt: time(createdAt),
+        revokedAt: time(revokedAt),
+      }))
+      const rows = records.map((token) => [token.clientId, token.name ?? '-', token.createdAt, token.revokedAt ?? '-'])
+      return { json: records, table: { head: ['CLIENT ID', 'NAME', 'CREATED', 'REVOKED'], rows } }
+    })
+  })
+  leaf(tokens, 'revoke <client-id>', 'no access token can be had for it any more').action(function (
+    this: Command,
+    clientId: string,
+  ) {
+    return perform(this, async (target) => {
+      await target.client(TokenService).revokeApiToken({ clientId }, operatorContext())
+      return { json: { clientId, revoked: true }, text: `API token ${clientId} is revoked.` }
+    })
+  })
+}
+
+function addKeys(program: Command, perform: Perform): void {
+  const keys = program.command('keys').description('the keys that access tokens are signed with')
+  leaf(keys, 'rotate', 'sign with a new key from now on; nobody is logged out').action(function (this: Command) {
+    return perform(this, async (target) => {
+      await target.client(TokenService).rotateSigningKey({}, operatorContext())
+      return { json: { rotated: true }, text: 'Access tokens are signed with a new key from now on.' }
+    })
+  })
+}
+
+function leaf(group: Command, usage: string, description: string): Command {
+  return group.command(usage).description(description).option('--json', 'print the answer as JSON').showHelpAfterError()
+}
+
+function teamRecord(team: {
+  slug: string
+  name: string
+  zoneId: string
+  parentTeamSlugs: string[]
+  createdAt?: Timestamp
+}) {
+  const { slug, name, zoneId, parentTeamSlugs, createdAt } = team
+  return { slug, name, zoneId, parentTeamSlugs, createdAt: time(createdAt) }
+}
+
+function time(timestamp: Timestamp | undefined): string | undefined {
+  return timestamp === undefined ? undefined : timestampDate(timestamp).toISOString()
+}

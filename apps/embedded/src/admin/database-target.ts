@@ -1,0 +1,42 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { createCatalog, readCatalogConfig } from '@automation/process-catalog'
+import { InProcessNetwork } from '@automation/rpc'
+import { ConfigurationError, createLogger, createMetrics, Environment, StopOrder } from '@automation/service'
+import { takeDataDir } from '../data-dir.ts'
+import { systemDatabase } from '../database.ts'
+import { gives, withKeys, type EnvironmentValues } from '../keys.ts'
+import type { SystemSettings } from '../settings.ts'
+import type { Target } from './target.ts'
+
+/** The system's database, opened for the moment by a process-catalog of the command's own. */
+export async function openDatabaseTarget(values: EnvironmentValues, settings: SystemSettings): Promise<Target> {
+  requireKeyOfGivenDatabase(values, settings)
+  const logger = createLogger({ service: 'admin', level: 'error' })
+  const order = new StopOrder(logger)
+  try {
+    const dataDir = await takeDataDir(settings.dataDir, 'admin')
+    order.add('data folder', () => dataDir.release())
+    const given = gives(values, 'DATABASE_URL')
+    const databaseUrl = await systemDatabase({ settings, given, logger, order })
+    const env = new Environment(withKeys({ ...values, DATABASE_URL: databaseUrl }, dataDir.path))
+    const config = readCatalogConfig(env)
+    env.check()
+    const network = new InProcessNetwork()
+    const catalog = createCatalog(config, { neighbours: network, logger, metrics: createMetrics() })
+    network.add(catalog.serves)
+    order.add(catalog.name, () => catalog.stop(1000))
+    await catalog.start()
+    return { client: (service) => network.client(service), close: () => order.stop(5000) }
+  } catch (error) {
+    await order.stop(0)
+    throw error
+  }
+}
+
+/** A database that others use, too, has its key already: making another here would lock them out of what it seals. */
+function requireKeyOfGivenDatabase(values: EnvironmentValues, { dataDir }: SystemSettings): void {
+  if (!gives(values, 'DATABASE_URL') || gives(values, 'ENCRYPTION_KEY')) return
+  if (existsSync(join(dataDir, 'encryption-key'))) return
+  throw new ConfigurationError(['ENCRYPTION_KEY is missing: the one that the system on DATABASE_URL has'])
+}

@@ -1,0 +1,64 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { Failure } from '@automation/errors'
+import type { Neighbours } from '@automation/rpc'
+import { Environment } from '@automation/service'
+import { dataDirHolder, type Holder } from '../data-dir.ts'
+import { gives, type EnvironmentValues } from '../keys.ts'
+import { readSystemSettings } from '../settings.ts'
+import { socketClient } from './socket-client.ts'
+
+/** A system that the command line talks to. */
+export interface Target extends Pick<Neighbours, 'client'> {
+  close(): Promise<void>
+}
+
+const startTimeMs = 60_000
+
+/**
+ * The system that the environment names: the process-catalog at CATALOG_ADDRESS; else the one that runs on DATA_DIR;
+ * else, when none does, its database, opened for the moment.
+ */
+export async function openTarget(values: EnvironmentValues): Promise<Target> {
+  const env = new Environment(values)
+  const catalogAddress = env.text('CATALOG_ADDRESS')
+  const settings = readSystemSettings(env)
+  env.check()
+  if (catalogAddress !== undefined && gives(values, 'INTERNAL_KEY'))
+    return overTheWire(catalogAddress, values, settings.dataDir)
+  const holder = await startedHolder(settings.dataDir)
+  if (holder?.kind === 'embedded') return overTheSocket(settings.dataDir)
+  if (holder?.kind === 'services') return overTheWire(holder.catalogAddress ?? '', values, settings.dataDir)
+  const { openDatabaseTarget } = await import('./database-target.ts')
+  try {
+    return await openDatabaseTarget(values, settings)
+  } catch (error) {
+    // A system took the folder since it was looked at: that one is talked to now.
+    if (error instanceof Failure && error.code === 'data_dir_held') return openTarget(values)
+    throw error
+  }
+}
+
+/** Who serves on the data folder, once it is up; nobody where only another admin command has it. */
+async function startedHolder(dataDir: string): Promise<Holder | undefined> {
+  for (const until = Date.now() + startTimeMs; ;) {
+    const holder = dataDirHolder(dataDir)
+    if (holder === undefined || holder.kind === 'admin') return undefined
+    if (holder.address !== '') return holder
+    if (Date.now() > until)
+      throw new Failure(
+        'unavailable',
+        'system_not_ready',
+        `The system on ${dataDir} (process ${holder.pid}) is not ready yet. Try again when it is.`,
+      )
+    await pause(100)
+  }
+}
+
+function overTheSocket(dataDir: string): Target {
+  return { client: (service) => socketClient(dataDir, service), close: () => Promise.resolve() }
+}
+
+async function overTheWire(address: string, values: EnvironmentValues, dataDir: string): Promise<Target> {
+  const { openWireTarget } = await import('./wire-target.ts')
+  return openWireTarget(address, values, dataDir)
+}

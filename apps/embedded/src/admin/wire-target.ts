@@ -1,0 +1,27 @@
+import { join } from 'node:path'
+import { WireNetwork } from '@automation/rpc/wire'
+import { ConfigurationError, Environment } from '@automation/service'
+import { readSecret } from '../kept-secret.ts'
+import type { EnvironmentValues } from '../keys.ts'
+import type { Target } from './target.ts'
+
+/** A process-catalog at host:port, called with INTERNAL_KEY: from the environment, else the one that the data folder keeps. */
+export function openWireTarget(address: string, values: EnvironmentValues, dataDir: string): Target {
+  const env = new Environment(values)
+  const internalKey = env.secret('INTERNAL_KEY') ?? readSecret(join(dataDir, 'internal-key'))
+  env.check()
+  if (internalKey === undefined)
+    throw new ConfigurationError([`INTERNAL_KEY is missing: the one that the process-catalog at ${address} has`])
+  const network = new WireNetwork({
+    addresses: { catalog: [address] },
+    key: { internalKey },
+    maxMessageBytes: 4 * 1024 * 1024,
+  })
+  return {
+    client: (service) => network.client(service),
+    close: () => {
+      network.close()
+      return Promise.resolve()
+    },
+  }
+}

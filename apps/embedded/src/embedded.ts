@@ -1,0 +1,81 @@
+import { Failure } from '@automation/errors'
+import { InProcessNetwork } from '@automation/rpc'
+import { Environment, runProgram, StopOrder, type Part, type ProgramContext, type Running } from '@automation/service'
+import { serveAdmin } from './admin/endpoint.ts'
+import { bootstrap } from './bootstrap.ts'
+import { environmentToCome, readEmbedded } from './configuration.ts'
+import { takeDataDir } from './data-dir.ts'
+import { systemDatabase } from './database.ts'
+import { gives, withKeys, type EnvironmentValues } from './keys.ts'
+import { createParts } from './parts.ts'
+import type { SystemSettings } from './settings.ts'
+import { welcome } from './welcome.ts'
+
+/** Runs the whole system in this process until it is told to stop. */
+export function runEmbedded(values: EnvironmentValues): Promise<void> {
+  const toCome = environmentToCome(values)
+  return runProgram({
+    name: 'embedded',
+    values: toCome.values,
+    shown: toCome.shown,
+    readConfig: (env) => readEmbedded(env).settings,
+    start: (settings, context) => start(values, settings, context),
+  })
+}
+
+async function start(given: EnvironmentValues, settings: SystemSettings, context: ProgramContext): Promise<Running> {
+  const order = new StopOrder(context.logger)
+  try {
+    await startAll(given, settings, context, order)
+    return order
+  } catch (error) {
+    await order.stop(0)
+    throw error
+  }
+}
+
+async function startAll(
+  given: EnvironmentValues,
+  settings: SystemSettings,
+  { logger, metrics, health, stopping }: ProgramContext,
+  order: StopOrder,
+): Promise<void> {
+  const dataDir = await takeDataDir(settings.dataDir, 'embedded')
+  order.add('data folder', () => dataDir.release())
+  const ownDatabase = !gives(given, 'DATABASE_URL')
+  const databaseUrl = await systemDatabase({ settings, given: !ownDatabase, logger, order })
+  const values = withKeys({ ...given, DATABASE_URL: databaseUrl }, dataDir.path)
+  const { configs } = readEmbedded(new Environment(values))
+  // The data folder is held by this process alone, so whatever a former one on its database ran is lost for sure.
+  configs.execution.exclusive = ownDatabase
+
+  const network = new InProcessNetwork()
+  const parts = createParts(configs, network, { logger, metrics, readiness: () => health.checks() })
+  for (const part of parts) health.watch(part.name, () => part.ready())
+  const [gateway, ...inner] = parts.toReversed()
+  for (const part of inner.toReversed()) await startPart(part, settings, order, stopping)
+  // Nobody sees the system before its first team is there.
+  const { bootstrapTeam: team, bootstrapApiToken: apiToken } = settings
+  const first = await bootstrap(network, { dataDir: dataDir.path, team, apiToken })
+  if (gateway !== undefined) await startPart(gateway, settings, order, stopping)
+  const admin = await serveAdmin(dataDir.path, network, logger)
+  order.add('admin socket', () => admin.close())
+  dataDir.tell(settings.publicUrl)
+  await welcome(network, settings.publicUrl, first)
+}
+
+async function startPart(part: Part, settings: SystemSettings, order: StopOrder, stopping: AbortSignal): Promise<void> {
+  if (stopping.aborted) throw new Failure('unavailable', 'stopping', 'It was stopped while it started')
+  order.add(part.name, (graceMs) => part.stop(graceMs))
+  try {
+    await part.start()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
+    throw new Failure(
+      'failed_precondition',
+      'port_taken',
+      `Port ${settings.port} is taken by another program. Stop that one, or start this one with another PORT.`,
+      { cause: error },
+    )
+  }
+}

@@ -1,0 +1,13 @@
+// Starts the whole system on this machine. All else is imported once the compile cache is on.
+import { enableCompileCache, flushCompileCache } from 'node:module'
+
+enableCompileCache(new URL('../../../node_modules/.cache/compile', import.meta.url).pathname)
+
+const { readArguments } = await import('./arguments.ts')
+readArguments(
+  'npm start -- [--print-config]',
+  'Starts the whole system on this machine; all that it keeps is in DATA_DIR.',
+)
+const { runEmbedded } = await import('./embedded.ts')
+await runEmbedded(process.env)
+setTimeout(flushCompileCache, 3000).unref()

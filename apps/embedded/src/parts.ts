@@ -1,0 +1,38 @@
+import { createCatalog, readCatalogConfig } from '@automation/process-catalog'
+import { createExecution, readExecutionConfig } from '@automation/execution'
+import { createGateway, readGatewayConfig } from '@automation/gateway'
+import type { InProcessNetwork } from '@automation/rpc'
+import { createRunner, readRunnerConfig } from '@automation/runner'
+import type { Environment, Part, PartContext } from '@automation/service'
+
+/** The configuration of every part; faults are noted in the environment. */
+export function readConfigs(env: Environment) {
+  return {
+    catalog: readCatalogConfig(env),
+    // The data folder is held by one process alone, so whatever a former one ran is lost for sure.
+    execution: { ...readExecutionConfig(env), exclusive: true },
+    runner: readRunnerConfig(env),
+    gateway: readGatewayConfig(env),
+  }
+}
+
+/** Every part of the system in one process, each after those that it calls. */
+export function createParts(
+  configs: ReturnType<typeof readConfigs>,
+  network: InProcessNetwork,
+  shared: Omit<PartContext, 'neighbours'>,
+): Part[] {
+  const context = (part: string): PartContext => ({
+    neighbours: network,
+    ...shared,
+    logger: shared.logger.child({ part }),
+  })
+  const parts = [
+    createCatalog(configs.catalog, context('process-catalog')),
+    createExecution(configs.execution, context('execution')),
+    createRunner(configs.runner, context('runner')),
+    createGateway(configs.gateway, context('gateway')),
+  ]
+  for (const part of parts) network.add(part.serves)
+  return parts
+}

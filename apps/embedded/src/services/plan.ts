@@ -1,0 +1,70 @@
+import type { EnvironmentValues } from '../keys.ts'
+import type { ServicesSettings } from './settings.ts'
+
+export type ServiceName = 'process-catalog' | 'execution' | 'runner' | 'gateway'
+
+/** One service as its own process: what it is given, and where it tells how it is. */
+export interface ServicePlan {
+  name: ServiceName
+  env: EnvironmentValues
+  /** Where /livez and /readyz are. */
+  healthUrl: string
+}
+
+export interface Secrets {
+  databaseUrl: string
+  internalKey: string
+  encryptionKey: string
+  runnerKey: string
+}
+
+const secretNames = ['DATABASE_URL', 'INTERNAL_KEY', 'ENCRYPTION_KEY', 'RUNNER_KEY', 'BOOTSTRAP_API_TOKEN']
+
+/** What a runner may know of the operator's environment: the machine's own settings and its own, and no secret. */
+const forRunners =
+  /^(PATH|HOME|USER|LOGNAME|SHELL|TERM|TZ|LANG|LC_\w+|TMPDIR|NODE_\w+|SSL_CERT_\w+|LOG_\w+|OTEL_\w+|RUN_\w+|RUNNER_\w+|WALL|WALL_\w+|EGRESS_ALLOW|CODE_GLOBAL_ALIAS|AGENT_POOLS|PARAMETERS_MAX_BYTES|RETURN_VALUE_MAX_BYTES|SHUTDOWN_GRACE_MS|FAIL_POINT|AUTOMATION_\w+)$/
+
+export interface ServicePlans {
+  catalog: ServicePlan
+  execution: ServicePlan
+  runner: ServicePlan
+  gateway: ServicePlan
+}
+
+/** Each service with no more than it needs. */
+export function planServices(settings: ServicesSettings, values: EnvironmentValues, secrets: Secrets): ServicePlans {
+  const { ports } = settings
+  const shared = without(values, secretNames)
+  const EXECUTION_ADDRESSES = `127.0.0.1:${ports.execution}`
+  const addresses = { CATALOG_ADDRESS: `127.0.0.1:${ports.catalog}`, EXECUTION_ADDRESSES }
+  const { databaseUrl: DATABASE_URL, internalKey: INTERNAL_KEY, encryptionKey: ENCRYPTION_KEY } = secrets
+  const RUNNER_KEY = secrets.runnerKey
+  const inner = { ...shared, ...addresses, DATABASE_URL, INTERNAL_KEY, RUNNER_KEY }
+  return {
+    catalog: withHealth('process-catalog', ports.catalogHealth, {
+      ...inner,
+      ENCRYPTION_KEY,
+      GRPC_PORT: String(ports.catalog),
+    }),
+    execution: withHealth('execution', ports.executionHealth, { ...inner, GRPC_PORT: String(ports.execution) }),
+    runner: withHealth('runner', ports.runnerHealth, { ...only(shared, forRunners), EXECUTION_ADDRESSES, RUNNER_KEY }),
+    gateway: {
+      name: 'gateway',
+      env: { ...shared, ...addresses, INTERNAL_KEY, PORT: String(settings.port) },
+      healthUrl: `http://127.0.0.1:${settings.port}`,
+    },
+  }
+}
+
+function withHealth(name: ServiceName, port: number, env: EnvironmentValues): ServicePlan {
+  return { name, env: { ...env, HEALTH_PORT: String(port) }, healthUrl: `http://127.0.0.1:${port}` }
+}
+
+function without(values: EnvironmentValues, names: string[]): EnvironmentValues {
+  const dropped = new Set(names.flatMap((name) => [name, `${name}_FILE`]))
+  return Object.fromEntries(Object.entries(values).filter(([name]) => !dropped.has(name)))
+}
+
+function only(values: EnvironmentValues, names: RegExp): EnvironmentValues {
+  return Object.fromEntries(Object.entries(values).filter(([name]) => names.test(name)))
+}

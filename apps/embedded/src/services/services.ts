@@ -1,0 +1,125 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { runnerKeyOf } from '@automation/rpc/wire'
+import { Environment, runProgram, StopOrder, type Logger, type ProgramContext, type Running } from '@automation/service'
+import { openWireTarget } from '../admin/wire-target.ts'
+import { bootstrap } from '../bootstrap.ts'
+import { environmentToCome } from '../configuration.ts'
+import { takeDataDir } from '../data-dir.ts'
+import { systemDatabase } from '../database.ts'
+import { gives, withKeys, type EnvironmentValues } from '../keys.ts'
+import { welcome } from '../welcome.ts'
+import { planServices, type ServiceName, type ServicePlan } from './plan.ts'
+import { untilReady } from './readiness.ts'
+import { writeServicesFile } from './services-file.ts'
+import { readServicesSettings, type ServicesSettings } from './settings.ts'
+import { supervise, type Supervised } from './supervised.ts'
+
+const readyWithinMs = 60_000
+// A service's own margin over its grace is 4.5 s.
+const stopMarginMs = 5000
+
+/** Runs each service as a process of its own until it is told to stop. */
+export function runServices(values: EnvironmentValues): Promise<void> {
+  const toCome = environmentToCome(values)
+  return runProgram({
+    name: 'services',
+    values: toCome.values,
+    shown: toCome.shown,
+    readConfig: readServicesSettings,
+    start: async (settings, context) => {
+      const services = new Services(settings, context)
+      try {
+        await services.start(values)
+        return services
+      } catch (error) {
+        await services.stop(0)
+        throw error
+      }
+    },
+  })
+}
+
+/** The processes of one system, and how they are started and stopped. */
+class Services implements Running {
+  readonly #settings: ServicesSettings
+  readonly #logger: Logger
+  readonly #stopping: AbortSignal
+  readonly #order: StopOrder
+  readonly #running: { plan: ServicePlan; service: Supervised }[] = []
+
+  constructor(settings: ServicesSettings, { logger, stopping }: ProgramContext) {
+    this.#settings = settings
+    this.#logger = logger
+    this.#stopping = stopping
+    this.#order = new StopOrder(logger)
+  }
+
+  async start(given: EnvironmentValues): Promise<void> {
+    const settings = this.#settings
+    const dataDir = await takeDataDir(settings.dataDir, 'services')
+    this.#order.add('data folder', () => dataDir.release())
+    this.#order.add('services.json', () => rmSync(join(dataDir.path, 'services.json'), { force: true }))
+    const values = withKeys(given, dataDir.path)
+    const plans = planServices(settings, values, await this.#secrets(given, values))
+    const launch = (plan: ServicePlan) => this.#launch(plan, dataDir.path)
+    const catalogAddress = `127.0.0.1:${settings.ports.catalog}`
+    const target = openWireTarget(catalogAddress, values, dataDir.path)
+    try {
+      const { bootstrapTeam: team, bootstrapApiToken: apiToken } = settings
+      const [first] = await Promise.all([
+        launch(plans.catalog).then(() => bootstrap(target, { dataDir: dataDir.path, team, apiToken })),
+        launch(plans.execution),
+        launch(plans.runner),
+      ])
+      // Nobody sees the system before its first team is there.
+      await launch(plans.gateway)
+      if (this.#stopping.aborted) return
+      dataDir.tell(settings.publicUrl, catalogAddress)
+      await welcome(target, settings.publicUrl, first)
+    } finally {
+      await target.close()
+    }
+  }
+
+  stop(graceMs: number): Promise<void> {
+    return this.#order.stop(graceMs)
+  }
+
+  abandon(): void {
+    for (const { service } of this.#running) service.kill()
+  }
+
+  async #secrets(given: EnvironmentValues, values: EnvironmentValues) {
+    const databaseUrl = await systemDatabase({
+      settings: this.#settings,
+      given: gives(given, 'DATABASE_URL'),
+      port: this.#settings.ports.postgres,
+      logger: this.#logger,
+      order: this.#order,
+    })
+    const env = new Environment(values)
+    const internalKey = env.secret('INTERNAL_KEY', '')
+    const encryptionKey = env.secret('ENCRYPTION_KEY', '')
+    return { databaseUrl, internalKey, encryptionKey, runnerKey: env.secret('RUNNER_KEY', runnerKeyOf(internalKey)) }
+  }
+
+  /** Starts a service; resolves when it is ready. */
+  #launch(plan: ServicePlan, dataDir: string): Promise<void> {
+    if (this.#stopping.aborted) return Promise.resolve()
+    const service = supervise(plan, {
+      logger: this.#logger,
+      changed: () => queueMicrotask(() => writeServicesFile(dataDir, this.#running)),
+    })
+    this.#running.push({ plan, service })
+    this.#order.add(plan.name, (graceMs) => this.#stop(plan.name, graceMs + stopMarginMs))
+    return untilReady(plan, service, readyWithinMs, this.#stopping)
+  }
+
+  /** With the gateway goes the runner: while one waits for its answers, the other lets run what they are about. */
+  async #stop(name: ServiceName, withinMs: number): Promise<void> {
+    const names: ServiceName[] = name === 'gateway' ? ['gateway', 'runner'] : [name]
+    const services = this.#running.filter(({ plan }) => names.includes(plan.name))
+    await Promise.all(services.map(({ service }) => service.stop(withinMs)))
+  }
+}

@@ -1,0 +1,30 @@
+import type { Environment } from '@automation/service'
+import { readSystemSettings, type SystemSettings } from '../settings.ts'
+
+export interface ServicesSettings extends SystemSettings {
+  ports: {
+    catalog: number
+    catalogHealth: number
+    execution: number
+    executionHealth: number
+    runnerHealth: number
+    /** 0: a free one. */
+    postgres: number
+  }
+}
+
+/** Reads what the supervisor of the services needs; faults are noted in the environment. */
+export function readServicesSettings(env: Environment): ServicesSettings {
+  const port = (name: string, fallback: number) => env.integer(name, { default: fallback, min: 1, max: 65535 })
+  return {
+    ...readSystemSettings(env),
+    ports: {
+      catalog: port('CATALOG_PORT', 9101),
+      catalogHealth: port('CATALOG_HEALTH_PORT', 9201),
+      execution: port('EXECUTION_PORT', 9102),
+      executionHealth: port('EXECUTION_HEALTH_PORT', 9202),
+      runnerHealth: port('RUNNER_HEALTH_PORT', 9203),
+      postgres: env.integer('POSTGRES_PORT', { default: 0, max: 65535 }),
+    },
+  }
+}

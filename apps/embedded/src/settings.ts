@@ -1,0 +1,33 @@
+import { resolve } from 'node:path'
+import type { Environment } from '@automation/service'
+import { clientIdOf } from './bootstrap.ts'
+
+/** What the whole system on one machine needs beside what its parts read for themselves. */
+export interface SystemSettings {
+  dataDir: string
+  /** Absent: an embedded PostgreSQL in the data folder. */
+  databaseUrl: string | undefined
+  port: number
+  publicUrl: string
+  bootstrapTeam: string
+  bootstrapApiToken: string | undefined
+}
+
+/** Reads them; faults are noted in the environment. */
+export function readSystemSettings(env: Environment): SystemSettings {
+  const port = env.integer('PORT', { default: 8080, max: 65_535 })
+  const bootstrapTeam = env.text('BOOTSTRAP_TEAM', 'demo')
+  if (!/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(bootstrapTeam))
+    env.fault('BOOTSTRAP_TEAM', 'must be 1 to 63 of a-z, 0-9 and inner hyphens')
+  const bootstrapApiToken = env.secret('BOOTSTRAP_API_TOKEN')
+  if (bootstrapApiToken !== undefined && clientIdOf(bootstrapApiToken) === '')
+    env.fault('BOOTSTRAP_API_TOKEN', 'must be sk- and the base64 of clientId:clientSecret')
+  return {
+    dataDir: resolve(env.text('DATA_DIR', '.data')),
+    databaseUrl: env.secret('DATABASE_URL'),
+    port,
+    publicUrl: env.url('PUBLIC_URL', `http://localhost:${port}`),
+    bootstrapTeam,
+    bootstrapApiToken,
+  }
+}

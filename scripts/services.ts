@@ -1,0 +1,2 @@
+// Each service as a process of its own: `npm run start:services`.
+import '@automation/embedded/services'
