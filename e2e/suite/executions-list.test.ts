@@ -68,7 +68,7 @@ describe('listing executions', () => {
     expect(await of({ from: createdAt })).not.toContain(ids[0])
     expect(await of({ to: createdAt })).not.toContain(ids[5])
     expect(await of({ to: createdAt.replace('Z', '') })).toEqual(await of({ to: createdAt }))
-    expect(await of({ to: '2001-01-01' })).toEqual([])
+    expect(await of({ to: '2001-01-01T00:00:00' })).toEqual([])
     expect(await of({ from: '2999-01-01T00:00:00+02:00' })).toEqual([])
   })
 

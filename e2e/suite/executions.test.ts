@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Execution } from '../client/records.ts'
 import { expectProblem } from './problem.ts'
-import { awaitEnd, awaitRunning, execute, executeSync, executionOf, makeProcess, publish, statusesOf } from './runs.ts'
+import { awaitEnd, execute, executeSync, executionOf, makeProcess, publish, statusesOf } from './runs.ts'
 import { client, shared, unique } from './shared-system.ts'
 
 describe('executing a process', () => {

@@ -2,6 +2,7 @@ import type { TestProject } from 'vitest/node'
 import { accessTokenOf } from '../client/client.ts'
 import { runScript, startSystem } from '../system/system.ts'
 import type { System } from '../system/system.ts'
+import { openIssuer } from './outside-issuer.ts'
 import type { SharedSystem, TeamAccess } from './shared-system.ts'
 
 /**
@@ -15,7 +16,16 @@ export default async function setUp(project: TestProject): Promise<() => Promise
     return async () => undefined
   }
   const started = performance.now()
-  const system = await startSystem({ env: { CODE_GLOBAL_ALIAS: 'acme', AGENT_POOLS: 'default,slow' } })
+  const { close, ...issuer } = await openIssuer()
+  const system = await startSystem({
+    env: {
+      CODE_GLOBAL_ALIAS: 'acme',
+      AGENT_POOLS: 'default,slow',
+      OIDC_ISSUER: issuer.issuer,
+      OIDC_AUDIENCE: issuer.audience,
+      OIDC_JWKS_URL: issuer.jwksUrl,
+    },
+  })
   console.log(`${system.shape} ready after ${Math.round(performance.now() - started)} ms at ${system.host}`)
   try {
     project.provide('system', {
@@ -23,12 +33,16 @@ export default async function setUp(project: TestProject): Promise<() => Promise
       owned: true,
       main: await access(system.host, system.team, system.apiToken),
       other: await secondTeam(system),
+      issuer,
     })
   } catch (error) {
     await system.stop()
     throw error
   }
-  return () => system.stop()
+  return async () => {
+    await system.stop()
+    await close()
+  }
 }
 
 async function running(host: string): Promise<SharedSystem> {

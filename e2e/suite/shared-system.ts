@@ -1,5 +1,6 @@
 import { inject } from 'vitest'
 import { Client } from '../client/client.ts'
+import type { OutsideIssuer } from './outside-issuer.ts'
 
 export interface TeamAccess {
   team: string
@@ -15,6 +16,8 @@ export interface SharedSystem {
   main: TeamAccess
   /** A second team; absent on a running system that named none. */
   other?: TeamAccess
+  /** An outside issuer whose tokens it accepts. */
+  issuer?: OutsideIssuer
 }
 
 declare module 'vitest' {

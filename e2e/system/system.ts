@@ -56,7 +56,7 @@ export function shapeFromEnvironment(): Shape {
 export async function startSystem(options: SystemOptions = {}): Promise<System> {
   const { shape = shapeFromEnvironment(), team = 'e2e', readyWithinMs = 60_000 } = options
   const dataDir = options.dataDir ?? (await makeFolder())
-  const name = randomUUID()
+  const name = options.env?.['AUTOMATION_E2E'] ?? randomUUID()
   const env: Record<string, string> = { ...(await settings(dataDir, team)), ...options.env, AUTOMATION_E2E: name }
   const child = spawnSystem(shape, dataDir, env)
   const host = `http://127.0.0.1:${env['PORT']}`
@@ -68,7 +68,8 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     await remove()
   }
   const kill = async () => {
-    for (const { pid } of processes()) signal(pid, 'SIGKILL')
+    // Twice: what was about to be started while the first round went on is there at the second.
+    for (let round = 0; round < 2; round += 1) for (const { pid } of processes()) signal(pid, 'SIGKILL')
     await exited(child)
   }
   try {

@@ -1,0 +1,122 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { Client, accessTokenOf } from '../client/client.ts'
+import type { Random } from '../system/random.ts'
+import { Book } from './book.ts'
+import { awaitRest, endedLate, examine, executionsBetween, leftBehind } from './examination.ts'
+import { changedSince } from './invariants.ts'
+import type { Violation } from './invariants.ts'
+import { openLedger } from './ledger.ts'
+import type { Ledger } from './ledger.ts'
+import { Load } from './load.ts'
+import { nameOf } from './strikes.ts'
+import type { Strike } from './strikes.ts'
+import { leaseMs } from './subject.ts'
+import type { Subject } from './subject.ts'
+
+/** One kill and what came of it. */
+export interface Round {
+  shape: string
+  strike: string
+  reached: boolean
+  recoveredMs: number
+  tookMs: number
+  executions: number
+  ends: Record<string, number>
+  violations: Violation[]
+}
+
+const callers = 6
+
+/** A system of one shape under load, which is struck round after round and examined after each. */
+export class Campaign {
+  readonly subject: Subject
+  readonly #random: Random
+  readonly #book = new Book()
+  readonly #rounds: number[] = []
+  #ledger: Ledger | undefined
+  #client: Client | undefined
+  #load: Load | undefined
+
+  constructor(subject: Subject, random: Random) {
+    this.subject = subject
+    this.#random = random
+  }
+
+  async begin(): Promise<void> {
+    this.#ledger = await openLedger()
+    await this.subject.start()
+    const { host, team, apiToken } = this.subject.system
+    this.#client = new Client({ host, team, accessToken: await accessTokenOf(host, team, apiToken) })
+    this.#load = new Load({ client: this.#client, ledgerUrl: this.#ledger.url, book: this.#book, random: this.#random })
+    await this.#load.prepare()
+  }
+
+  async round(strike: Strike): Promise<Round> {
+    const { client, ledger, load, subject } = this.#begun()
+    const startedAt = Date.now()
+    this.#rounds.push(startedAt)
+    if (strike.kind === 'fail point') {
+      await subject.system.kill()
+      await subject.start(`${strike.point}:${strike.pass}`)
+    }
+    load.start(callers)
+    const { reached } = await subject.hit(strike, this.#random.between(300, 1500))
+    const struckAt = Date.now()
+    const recoveredMs = await subject.recover()
+    const backAt = Date.now()
+    await delay(this.#random.between(200, 700))
+    await load.stop()
+
+    const windowFrom = (this.#rounds.at(-2) ?? startedAt) - 1000
+    const listed = await awaitRest(client, windowFrom, 15_000)
+    const at = { client, ledger, book: this.#book }
+    const violations = await examine(at, listed, windowFrom)
+    violations.push(...endedLate(listed, backAt, (leaseMs * 4) / 3 + 2000))
+    violations.push(...(await leftBehind(at, listed, hitsRunner(strike, reached) ? struckAt : undefined)))
+    for (const words of this.#book.contradictions.splice(0)) violations.push({ rule: 'answers agree', id: '', words })
+    const mine = [...listed.values()].filter(({ createdAt }) => Date.parse(createdAt) >= startedAt - 1000)
+    const ends = Object.fromEntries(
+      Map.groupBy(mine, ({ status }) => status)
+        .entries()
+        .map(([status, all]) => [status, all.length]),
+    )
+    return {
+      shape: subject.shape,
+      strike: nameOf(strike),
+      reached,
+      recoveredMs: Math.round(recoveredMs),
+      tookMs: Date.now() - startedAt,
+      executions: mine.length,
+      ends,
+      violations,
+    }
+  }
+
+  /** Looks once more at everything of all rounds, then stops the system as an operator would. */
+  async finish(): Promise<Violation[]> {
+    const { client, ledger, subject } = this.#begun()
+    const violations: Violation[] = []
+    for (const [index, fromMs] of this.#rounds.entries()) {
+      const listed = await executionsBetween(client, fromMs - 1000, this.#rounds[index + 1] ?? Date.now())
+      const known = new Map([...this.#book.terminal].filter(([id]) => listed.has(id)))
+      violations.push(...changedSince(Object.assign(new Book(), { terminal: known }), listed))
+    }
+    await subject.system.stop()
+    await ledger.close()
+    return violations
+  }
+
+  get calls() {
+    return this.#begun().load.calls
+  }
+
+  #begun() {
+    if (!this.#client || !this.#ledger || !this.#load) throw new Error('The campaign has not begun')
+    return { client: this.#client, ledger: this.#ledger, load: this.#load, subject: this.subject }
+  }
+}
+
+function hitsRunner(strike: Strike, reached: boolean): boolean {
+  if (strike.kind === 'all' || !reached) return true
+  return /apps\/(runner|embedded)\//.test(strike.command)
+}

@@ -1,0 +1,196 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Answer, CallOptions, Client } from '../client/client.ts'
+import type { Process } from '../client/records.ts'
+import type { Random } from '../system/random.ts'
+import type { Book } from './book.ts'
+import { parent, worker } from './process-code.ts'
+
+const kinds = {
+  execute: 22,
+  executeSync: 12,
+  webhook: 20,
+  webhookAsync: 10,
+  keyed: 12,
+  nested: 8,
+  kill: 8,
+  rerun: 5,
+  read: 3,
+}
+type Kind = keyof typeof kinds
+
+interface LoadContext {
+  client: Client
+  ledgerUrl: string
+  book: Book
+  random: Random
+}
+
+/** Callers that use the system in every way that starts or ends executions, and write down what they are told. */
+export class Load {
+  readonly #context: LoadContext
+  #worker = ''
+  #callers: Promise<void>[] = []
+  #going = false
+  #names = 0
+  /** How many calls were made, and how many of them got an answer below 500. */
+  readonly calls = { made: 0, answered: 0 }
+  readonly #prefix: string
+
+  constructor(context: LoadContext) {
+    this.#context = context
+    this.#prefix = `${Date.now().toString(36)}`
+  }
+
+  /** Creates the processes that the load runs. */
+  async prepare(): Promise<void> {
+    const { client } = this.#context
+    const webhook = { enabled: true }
+    const made = await client.post<Process>('/processes', {
+      name: 'worker',
+      slug: 'worker',
+      sourceCode: worker,
+      webhook,
+    })
+    const other = await client.post<Process>('/processes', {
+      name: 'parent',
+      slug: 'parent',
+      sourceCode: parent,
+      webhook,
+    })
+    if (made.status !== 201 || other.status !== 201)
+      throw new Error(`The processes were refused: ${made.text} ${other.text}`)
+    this.#worker = made.body.id
+  }
+
+  start(callers: number): void {
+    this.#going = true
+    this.#callers = Array.from({ length: callers }, () => this.#callOnAndOn())
+  }
+
+  /** Ends when the last call is answered, or given up. */
+  async stop(): Promise<void> {
+    this.#going = false
+    await Promise.all(this.#callers)
+  }
+
+  async #callOnAndOn(): Promise<void> {
+    const { random } = this.#context
+    while (this.#going) {
+      await this.#callOnce(random.weighted(kinds))
+      await delay(random.between(0, 40))
+    }
+  }
+
+  #callOnce(kind: Kind): Promise<unknown> {
+    const { book, random } = this.#context
+    const target = book.recent(30)
+    if (target.length === 0 && (kind === 'kill' || kind === 'rerun' || kind === 'read')) return delay(10)
+    switch (kind) {
+      case 'execute':
+        return this.#start('execute', `/processes/${this.#worker}/execute`, { comment: 'plain' })
+      case 'executeSync':
+        return this.#start('execute-sync', `/processes/${this.#worker}/execute-sync`, {})
+      case 'webhook':
+        return this.#webhook({})
+      case 'webhookAsync':
+        return this.#webhook({ query: { async: 'true' } })
+      case 'keyed':
+        return this.#keyed()
+      case 'nested':
+        return this.#start('nested', '/processes/parent/execute', {}, { child: this.#worker })
+      case 'kill':
+        return this.#kill(random.pick(target).id)
+      case 'rerun':
+        return this.#rerun(random.pick(target).id)
+      case 'read':
+        return this.#call('GET', `/executions/${random.pick(target).id}`)
+    }
+  }
+
+  async #start(by: string, path: string, input: object, more: object = {}): Promise<Answer | undefined> {
+    const parameters = { ...this.#parameters(), ...more }
+    const answer = await this.#call('POST', path, { json: { ...input, parameters, settings: { timeout: 4000 } } })
+    this.#note(by, answer)
+    return answer
+  }
+
+  async #webhook(options: CallOptions): Promise<void> {
+    const answer = await this.#guarded(() =>
+      this.#context.client.webhook('POST', 'worker', this.#limited({ json: this.#parameters(), ...options })),
+    )
+    this.#note(options.query ? 'async webhook' : 'webhook', answer)
+  }
+
+  /** The same call with the same key until it is answered, and then once more. */
+  async #keyed(): Promise<void> {
+    const { book, random } = this.#context
+    const key = `key ${this.#prefix}-${(this.#names += 1)}`
+    const sync = random.chance(0.3)
+    const json = { parameters: this.#parameters(), comment: key, settings: { timeout: 4000 } }
+    const path = `/processes/${this.#worker}/${sync ? 'execute-sync' : 'execute'}`
+    let replays = 0
+    for (let tries = 0; tries < 40 && replays < 2; tries += 1) {
+      const answer = await this.#call('POST', path, { json, headers: { 'idempotency-key': key } })
+      const id = answer?.headers.get('svc-execution-id')
+      this.#note('keyed call', answer)
+      if (id) book.noteKey(key, id)
+      if (id && answer && answer.status < 500) replays += 1
+      else await delay(200)
+    }
+  }
+
+  async #kill(id: string): Promise<void> {
+    const answer = await this.#call('PUT', `/executions/${id}/kill`)
+    if (answer?.status === 202) this.#context.book.note({ id, by: 'kill', status: 'KILLED' })
+  }
+
+  async #rerun(id: string): Promise<void> {
+    const answer = await this.#call<string>('POST', `/executions/${id}/rerun`)
+    if (answer?.status === 202) this.#context.book.note({ id: answer.body, by: 'rerun' })
+  }
+
+  #parameters(): Record<string, unknown> {
+    const { random, ledgerUrl } = this.#context
+    const long = random.chance(0.2)
+    return {
+      ledger: ledgerUrl,
+      answer: `value ${(this.#names += 1)}`,
+      workMs: long ? random.between(300, 1500) : random.between(0, 60),
+      spawn: random.chance(0.05),
+      fail: random.chance(0.05),
+      lines: random.chance(0.3) ? random.between(1, 50) : 0,
+    }
+  }
+
+  /** A 2xx promises the execution; a sync one also its end and its value. */
+  #note(by: string, answer: Answer | undefined): void {
+    const id = answer?.headers.get('svc-execution-id')
+    if (!answer || !id || answer.status === 503) return
+    const ended = answer.status === 203 || (by === 'webhook' && answer.status === 200)
+    const returnValue = ended ? (by === 'webhook' ? JSON.stringify(answer.text) : answer.text) : undefined
+    this.#context.book.note({ id, by, ...(ended ? { status: 'FINISHED', returnValue } : {}) })
+  }
+
+  #call<T>(method: string, path: string, options: CallOptions = {}): Promise<Answer<T> | undefined> {
+    return this.#guarded(() => this.#context.client.call<T>(method, path, this.#limited(options)))
+  }
+
+  #limited(options: CallOptions): CallOptions {
+    return { ...options, signal: AbortSignal.timeout(8000) }
+  }
+
+  /** The answer; undefined when the connection broke or nothing came in time, which a kill explains. */
+  async #guarded<T>(call: () => Promise<Answer<T>>): Promise<Answer<T> | undefined> {
+    this.calls.made += 1
+    try {
+      const answer = await call()
+      if (answer.status < 500) this.calls.answered += 1
+      else await delay(50)
+      return answer
+    } catch (error) {
+      if (!(error instanceof TypeError || error instanceof DOMException)) throw error
+      await delay(100)
+      return undefined
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import type { Random } from '../system/random.ts'
+import type { Shape } from '../system/system.ts'
+
+/** A way to kill: the processes that are hit, or the fail point at which one of them kills itself. */
+export type Strike =
+  | { kind: 'all' }
+  /** Only the process whose command line holds this; in embedded that leaves its children behind. */
+  | { kind: 'one'; command: string; name: string }
+  | { kind: 'fail point'; point: string; pass: number; command: string }
+
+interface FailPoint {
+  /** The service that passes it. */
+  service: 'execution' | 'runner'
+  /** It is armed for a pass from 1 to this. */
+  passes: number
+}
+
+/** The named instants of the engine. */
+export const failPoints: Record<string, FailPoint> = {
+  'start-before-commit': { service: 'execution', passes: 30 },
+  'start-after-commit': { service: 'execution', passes: 30 },
+  'handover-before': { service: 'execution', passes: 30 },
+  'handover-after': { service: 'execution', passes: 30 },
+  'claim-after-commit': { service: 'execution', passes: 4 },
+  'end-before-commit': { service: 'execution', passes: 30 },
+  'end-after-commit': { service: 'execution', passes: 30 },
+  'result-before-send': { service: 'runner', passes: 30 },
+  'child-started': { service: 'runner', passes: 4 },
+  'logs-before-commit': { service: 'execution', passes: 8 },
+  'kill-after-commit': { service: 'execution', passes: 3 },
+  'renew-before': { service: 'runner', passes: 4 },
+}
+
+const commandOf = (name: string) => `apps/${name}/src/main.ts`
+const services = ['execution', 'runner', 'execution', 'runner', 'gateway', 'process-catalog']
+
+/**
+ * The strikes of a run, as many as wanted. A fail point needs a start of its own, so each comes right after a strike
+ * on everything; every fail point comes once before one comes again.
+ */
+export function planStrikes(count: number, shape: Shape, random: Random): Strike[] {
+  const strikes: Strike[] = []
+  let points: string[] = []
+  const main = commandOf('embedded')
+  while (strikes.length < count) {
+    points = points.length > 0 ? points : shuffled(Object.keys(failPoints), random)
+    const point = points.pop() ?? ''
+    const { service, passes } = failPoints[point] ?? { service: 'execution', passes: 1 }
+    const command = shape === 'embedded' ? main : commandOf(service)
+    strikes.push({ kind: 'fail point', point, pass: random.between(1, passes), command })
+    const name = shape === 'embedded' ? 'embedded' : random.pick(services)
+    if (random.chance(0.6)) strikes.push({ kind: 'one', command: commandOf(name), name })
+    else strikes.push({ kind: 'all' })
+  }
+  return strikes.slice(0, count)
+}
+
+/** A strike in a few words. */
+export function nameOf(strike: Strike): string {
+  if (strike.kind === 'all') return 'all processes'
+  return strike.kind === 'one' ? `one: ${strike.name}` : `at ${strike.point}`
+}
+
+function shuffled<T>(items: T[], random: Random): T[] {
+  return items
+    .map((item) => ({ item, place: random.next() }))
+    .toSorted((a, b) => a.place - b.place)
+    .map(({ item }) => item)
+}

@@ -1,0 +1,189 @@
+import type { Random } from '../system/random.ts'
+import type { Attempt } from './attempt.ts'
+import { jsonOperations, lists } from './operations.ts'
+import type { Scene } from './scene.ts'
+import { oddSegment, oddValue } from './values.ts'
+
+/** Credentials that are none, or those of somewhere else. */
+export function wrongToken(scene: Scene, random: Random): Attempt {
+  const token = scene.token
+  const [head = '', payload = '', signature = ''] = token.split('.')
+  const none = Buffer.from('{"alg":"none"}').toString('base64url')
+  const authorization = random.pick([
+    '',
+    'Bearer',
+    'Bearer ',
+    'Bearer null',
+    `Bearer ${head}.${payload}`,
+    `Bearer ${head}.${payload}.`,
+    `Bearer ${none}.${payload}.`,
+    `Bearer ${head}.${payload}.${signature.slice(1)}`,
+    `Bearer ${head}..${signature}`,
+    `Bearer ${token}${token}`,
+    `Bearer ${'a'.repeat(8000)}`,
+    `Bearer a.b.c`,
+    `Bearer ${Buffer.from('{').toString('base64url')}.x.y`,
+    `Basic ${Buffer.from('a:b').toString('base64')}`,
+    token,
+    `Bearer ${token} x`,
+    `Bearer \u00ff\u00fe`,
+  ])
+  const { method, path } = random.pick([
+    ...jsonOperations,
+    ...lists.map((list) => ({ method: 'GET', path: list.path })),
+  ])
+  const headers = { authorization, 'content-type': 'application/json' }
+  return {
+    fault: 'wrong token',
+    method,
+    path: scene.path(path),
+    headers,
+    body: method === 'GET' ? undefined : '{}',
+    expect: 'refused',
+    status: [401],
+  }
+}
+
+/** API tokens that cannot be exchanged. */
+export function wrongApiToken(scene: Scene, random: Random): Attempt {
+  const of = (text: string) => Buffer.from(text).toString('base64')
+  const value = random.pick([
+    '',
+    'sk-',
+    'sk-%%%',
+    `sk-${of('x')}`,
+    `sk-${of(':')}`,
+    `sk-${of('a:b')}`,
+    `sk-${of('\u0000:\u0000')}`,
+    `sk-${of('sa-e2e-00000000:wrong')}`,
+    of('{"clientId":{}}'),
+    of('{"clientId":"x","clientSecret":5}'),
+    of('{"__proto__":{"clientId":"x"}}'),
+    of('['),
+    'x'.repeat(8000),
+    '\u00ff',
+  ])
+  return {
+    fault: 'wrong API token',
+    method: 'POST',
+    path: scene.path('/auth/token'),
+    headers: { 'x-api-token': value },
+    expect: 'refused',
+    status: [400, 401, 429],
+  }
+}
+
+/** Headers that are odd, on a call whose body is refused in any case. */
+export function oddHeaders(scene: Scene, random: Random): Attempt {
+  const name = random.pick([
+    'idempotency-key',
+    'svc-initiated-by',
+    'x-request-id',
+    'traceparent',
+    'accept',
+    'accept-encoding',
+    'origin',
+    'expect-ct',
+    'range',
+    'if-none-match',
+    'x-forwarded-for',
+    'x-forwarded-host',
+    'x-http-method-override',
+    'cookie',
+    'forwarded',
+  ])
+  const value = random.pick([
+    '',
+    'x'.repeat(6000),
+    '\u00ff\u00fe',
+    '00-zz-zz-zz',
+    '*/*;q=x',
+    'bytes=9-1',
+    '"',
+    '999.999.999.999',
+    'DELETE',
+    '%00',
+    ',,,,',
+    '{"a":1}',
+  ])
+  const headers = {
+    ...scene.authorized,
+    'content-type': 'application/json',
+    [name]: random.chance(0.2) ? [value, 'again'] : value,
+  }
+  return {
+    fault: 'odd header',
+    method: 'POST',
+    path: scene.path('/processes/{process}/execute'),
+    headers,
+    body: '{"parameters":5}',
+    expect: 'refused',
+    status: [400, 431],
+  }
+}
+
+/** A call to a webhook with a broken body, an unknown tag, a wrong method or a slug that is none. */
+export function wrongWebhook(scene: Scene, random: Random): Attempt {
+  const hook = scene.webhook
+  const json = { 'content-type': 'application/json' }
+  return {
+    fault: 'wrong webhook call',
+    expect: 'refused',
+    ...random.pick<Pick<Attempt, 'method' | 'path' | 'headers' | 'body' | 'status'>>([
+      { method: 'POST', path: hook, headers: json, body: '{', status: [400] },
+      { method: 'POST', path: hook, headers: json, body: '{"a":1}x', status: [400] },
+      { method: 'POST', path: hook, headers: { ...json, 'svc-version-tag': 'none' }, body: '{}', status: [404] },
+      { method: 'POST', path: hook, headers: { ...json, 'svc-version-tag': '\u00ff' }, body: '{}' },
+      { method: 'GET', path: hook, headers: { 'svc-agent-pool': 'none' }, status: [400] },
+      { method: 'POST', path: hook, headers: { ...json, 'content-encoding': 'gzip' }, body: 'x', status: [415] },
+      { method: 'POST', path: hook, headers: { 'content-type': 'multipart/form-data' }, body: 'x', status: [400, 415] },
+      { method: 'PUT', path: hook, headers: json, body: '{}', status: [405] },
+      { method: 'DELETE', path: hook, headers: {}, status: [405] },
+      { method: 'HEAD', path: hook, headers: {}, status: [405] },
+      { method: 'POST', path: `${hook}/more`, headers: json, body: '{}', status: [404] },
+      { method: 'POST', path: hook, headers: json, body: `{"s":"${'x'.repeat(1_100_000)}"}`, status: [413] },
+      { method: 'GET', path: scene.fill(`/api/{team}/webhooks/${oddSegment(random)}`), headers: {} },
+      { method: 'POST', path: scene.fill('/api/no-such-team/webhooks/x'), headers: json, body: '{}', status: [404] },
+    ]),
+  }
+}
+
+/** A webhook call that may run, with whatever in query, headers and body: the run is right or fails in words. */
+export function oddWebhook(scene: Scene, random: Random): Attempt {
+  const query = random.pick([
+    '',
+    '?a=%00',
+    '?a=%ff',
+    '?__proto__=1&__proto__=2',
+    '?async=maybe',
+    '?async=false&async_response=%0d%0aA:%20b',
+    '?=&=',
+    `?${'a=1&'.repeat(1000)}`,
+  ])
+  const type = random.pick([
+    'application/json',
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'application/octet-stream',
+    'x/y; charset=none',
+    'application/json; charset=utf-16',
+  ])
+  const body = random.pick<string | Uint8Array>([
+    'null',
+    '[]',
+    '5',
+    '%00=%ff&a=%',
+    Buffer.from([0, 255, 254]),
+    JSON.stringify({ a: oddValue(random) }),
+    '{"__proto__":{"polluted":1}}',
+    `[${'['.repeat(5000)}${']'.repeat(5000)}]`,
+  ])
+  return {
+    fault: 'odd webhook call',
+    method: 'POST',
+    path: `${scene.playgroundWebhook}${query}`,
+    headers: { 'content-type': type },
+    body,
+    expect: 'any',
+  }
+}

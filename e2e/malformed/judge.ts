@@ -1,0 +1,68 @@
+import { leakIn } from '../client/leaks.ts'
+import type { Problem } from '../client/records.ts'
+import type { Attempt, Reply } from './attempt.ts'
+
+/** What is wrong with the reply to an attempt, in words; empty where nothing is. */
+export function faultsOfReply(attempt: Attempt, reply: Reply): string[] {
+  const { status, text } = reply
+  if (status === 0) return attempt.raw === undefined ? ['the connection was closed without an answer'] : []
+  const faults: string[] = []
+  const leak = leakIn(status < 400 ? '' : text)
+  if (leak !== undefined) faults.push(`it betrays the inside: ${leak}`)
+  if (status >= 500 && !isRunThatFailed(reply)) faults.push(`it answered ${status}`)
+  if (attempt.expect === 'refused' && status < 400) faults.push(`it was accepted with ${status}`)
+  if (attempt.status && status >= 400 && status < 500 && !attempt.status.includes(status))
+    faults.push(`it answered ${status} instead of ${attempt.status.join(' or ')}`)
+  if (status >= 400 && attempt.method !== 'HEAD') faults.push(...faultsOfProblem(attempt, reply))
+  return faults
+}
+
+/** The only 5xx that are right: a run that failed, told in problem form with its execution. */
+function isRunThatFailed({ status, text }: Reply): boolean {
+  return status === 500 && (problemOf(text)?.executionId ?? '') !== ''
+}
+
+function faultsOfProblem(attempt: Attempt, { status, headers, text }: Reply): string[] {
+  const faults: string[] = []
+  const type = String(headers['content-type'] ?? '')
+  if (!type.startsWith('application/problem+json')) faults.push(`its media type is ${type || 'missing'}`)
+  const problem = problemOf(text)
+  if (!problem) return [...faults, 'its body is no JSON object']
+  for (const name of ['type', 'title', 'detail', 'instance', 'message', 'code', 'requestId'] as const)
+    if (typeof problem[name] !== 'string' || problem[name] === '') faults.push(`it lacks ${name}`)
+  if (problem.status !== status) faults.push(`its status is ${problem.status} in the body`)
+  if (problem.message !== problem.detail) faults.push('message and detail differ')
+  if (problem.requestId !== headers['x-request-id'] && attempt.raw === undefined)
+    faults.push('its requestId is not that of the header')
+  if (status === 401 && headers['www-authenticate'] === undefined && !attempt.path.endsWith('/auth/token'))
+    faults.push('401 without WWW-Authenticate')
+  if (status === 405 && headers['allow'] === undefined) faults.push('405 without Allow')
+  if ((status === 429 || status === 503) && headers['retry-after'] === undefined)
+    faults.push(`${status} without Retry-After`)
+  return [...faults, ...faultsOfPaths(attempt, problem)]
+}
+
+function faultsOfPaths({ paths }: Attempt, problem: Problem): string[] {
+  const named = problem.errors ?? []
+  if (
+    !Array.isArray(named) ||
+    named.some(({ path, message }) => !/^(\/.*)?$/s.test(path) || typeof message !== 'string' || message === '')
+  )
+    return ['its errors are malformed']
+  if (!paths || problem.status !== 400) return []
+  const hit = named.some(({ path }) =>
+    paths.some((expected) => path === expected || path.startsWith(`${expected}/`) || path.endsWith(expected)),
+  )
+  return hit
+    ? []
+    : [`it names ${JSON.stringify(named.map(({ path }) => path))} and none of ${paths.slice(0, 5).join(' ')}`]
+}
+
+function problemOf(text: string): Problem | undefined {
+  try {
+    const parsed: unknown = JSON.parse(text)
+    return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed) ? (parsed as Problem) : undefined
+  } catch {
+    return undefined // no JSON, which is for the caller to say
+  }
+}

@@ -1,0 +1,68 @@
+import type { Random } from '../system/random.ts'
+import type { Attempt } from './attempt.ts'
+import type { Scene } from './scene.ts'
+
+/** Bytes on a socket that are no HTTP, or HTTP that two readers would read differently. */
+export function rawBytes(scene: Scene, random: Random): Attempt {
+  const target = scene.path('/processes')
+  const authorization = `Authorization: ${scene.authorized['authorization']}`
+  const post = `POST ${target} HTTP/1.1\r\nHost: localhost\r\n${authorization}\r\nContent-Type: application/json\r\n`
+  const get = `GET ${target} HTTP/1.1\r\nHost: localhost\r\n${authorization}\r\n`
+  const raw = random.pick<() => string | Uint8Array>([
+    () => 'GARBAGE\r\n\r\n',
+    () => `${'A'.repeat(random.between(1, 20_000))}\r\n\r\n`,
+    () => '\r\n\r\n\r\n\r\n',
+    () => '\u0000\u0000\u0000\u0000',
+    () => Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01, 0xfc, 0x03]),
+    () => 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
+    () => 'GET / HTTP/9.9\r\nHost: x\r\n\r\n',
+    () => 'GET / HTTP/1.1\r\n\r\n',
+    () => `GET ${target}\r\n`,
+    () => `GET ${'/x'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`,
+    () => `GET ${target}?${'a=1&'.repeat(10_000)} HTTP/1.1\r\nHost: x\r\n\r\n`,
+    () => `GET /a b HTTP/1.1\r\nHost: x\r\n\r\n`,
+    () => `GET \u00ff\u00fe HTTP/1.1\r\nHost: x\r\n\r\n`,
+    () => `BREW ${target} HTTP/1.1\r\nHost: x\r\n\r\n`,
+    () => `${get}X-Big: ${'x'.repeat(random.between(16_500, 70_000))}\r\n\r\n`,
+    () => `${get}${Array.from({ length: 10_000 }, (_, n) => `X-${n}: 1`).join('\r\n')}\r\n\r\n`,
+    () => `${get}Bad Header: 1\r\n\r\n`,
+    () => `${get}: nameless\r\n\r\n`,
+    () => `${get}X-Folded: a\r\n b\r\n\r\n`,
+    () => `${get}X-Nul: a\u0000b\r\n\r\n`,
+    () => `${get}${authorization}x\r\n\r\n`,
+    () => `${get}Host: other\r\n\r\n`,
+    () => `${get}Connection: upgrade\r\nUpgrade: websocket\r\n\r\n`,
+    () => `${get}Expect: 200-maybe\r\n\r\n`,
+    () => `${post}Content-Length: 5\r\nContent-Length: 6\r\n\r\n{}`,
+    () => `${post}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+    () => `${post}Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n2\r\n{}\r\n0\r\n\r\n`,
+    () => `${post}Transfer-Encoding: identity, chunked\r\n\r\n0\r\n\r\n`,
+    () => `${post}Transfer-Encoding: xchunked\r\n\r\n{}`,
+    () => `${post}Content-Length: -1\r\n\r\n`,
+    () => `${post}Content-Length: 1e3\r\n\r\n`,
+    () => `${post}Content-Length: 99999999999999999999\r\n\r\n{}`,
+    () => `${post}Content-Length: 10737418240\r\n\r\n{"name"`,
+    () => `${post}Transfer-Encoding: chunked\r\n\r\nZZ\r\n{}\r\n`,
+    () => `${post}Transfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFFF\r\n`,
+    () => `${post}Transfer-Encoding: chunked\r\n\r\n2;${'x'.repeat(20_000)}\r\n{}\r\n0\r\n\r\n`,
+    () => `${post}Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\nTrailer: x\r\nBad Trailer\r\n\r\n`,
+    () => `${post}Content-Length: 3\r\n\r\n{}x GET / HTTP/1.1\r\n\r\n`,
+  ])()
+  return { fault: 'raw bytes', method: '', path: '', headers: {}, raw, expect: 'any' }
+}
+
+/** A body that is cut off, or that never comes: the connection is closed on it. */
+export function brokenOff(scene: Scene, random: Random): Attempt {
+  const path = random.pick(['/processes', '/variables', '/processes/{process}/execute', '/team'])
+  const head = [
+    `${path === '/team' ? 'PATCH' : 'POST'} ${scene.path(path)} HTTP/1.1`,
+    'Host: localhost',
+    `Authorization: ${scene.authorized['authorization']}`,
+    'Content-Type: application/json',
+    random.chance(0.5) ? `Content-Length: ${random.between(100, 5000)}` : 'Transfer-Encoding: chunked',
+  ]
+  const part = head.at(-1) === 'Transfer-Encoding: chunked' ? '6\r\n{"name\r\n' : '{"name":"x'
+  const whole = `${head.join('\r\n')}\r\n\r\n${part}`
+  const raw = random.chance(0.3) ? whole.slice(0, random.between(10, whole.length)) : whole
+  return { fault: 'broken off', method: '', path: '', headers: {}, raw, expect: 'any' }
+}
