@@ -38,10 +38,14 @@ def leave_root(folder, program):
         enter_namespace(user)
         return
     if owner == 0:
-        owner = user.pw_uid
         give_away(folder, user)
+    owner, group = os.stat(folder).st_uid, os.stat(folder).st_gid
+    # Such as the password, which the service has just written as root.
+    for entry in os.scandir(folder):
+        if entry.stat(follow_symlinks=False).st_uid == 0:
+            os.chown(entry.path, owner, group, follow_symlinks=False)
     os.setgroups([])
-    os.setgid(user.pw_gid if owner == user.pw_uid else os.stat(folder).st_gid)
+    os.setgid(group)
     os.setuid(owner)
     for path, mode in ((folder, os.R_OK | os.W_OK | os.X_OK), (program, os.R_OK | os.X_OK)):
         if not os.access(path, mode):

@@ -22,6 +22,8 @@ export async function stopLeftOver(dataDir: string, logger: Logger): Promise<voi
     ['SIGKILL', 1000],
   ] as const) {
     kill(postmaster.pid, signal)
+    // One that was frozen hears nothing before it goes on.
+    kill(postmaster.pid, 'SIGCONT')
     if (await gone(postmaster.pid, dataDir, waitMs)) return
   }
   throw notStarted(`process ${postmaster.pid}, a server on the same data, does not end. End it and start again`)
