@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     root: import.meta.dirname,
-    include: ['suite/**/*.test.ts', 'test/**/*.test.ts'],
+    include: ['suite/**/*.test.ts'],
     globalSetup: ['./suite/global-setup.ts'],
     pool: 'threads',
     isolate: false,
