@@ -39,8 +39,9 @@ function faultOf(room: Room, path: string, specifier: string, packages: Readonly
   const name = packageOf(specifier)
   const refused = refusal(room, place, { package: name })
   if (refused !== undefined) return [refused]
-  // Tests reach the means of testing through the root's install; to declare them would close a circle.
-  if (place === 'test' && name.startsWith('@automation/')) return []
+  // Tests and scripts reach ours through the root's install; to declare them would close circles.
+  const undeclared = place === 'test' || room.folder === 'scripts'
+  if (undeclared && name.startsWith('@automation/')) return []
   return packages.has(name) ? [] : [`imports ${name}, which ${room.folder}/package.json doesn't declare`]
 }
 
