@@ -24,6 +24,7 @@ export interface WireLogger {
   info(fields: object, text: string): void
 }
 
+type UnaryArguments = Parameters<handleUnaryCall<Message, Message>>
 type Handler = (request: unknown, context: CallContext) => unknown
 type Init = Record<string, unknown>
 type Call = ServerUnaryCall<Message, Message> | ServerStream
@@ -43,10 +44,11 @@ export function handling(method: DescMethod, handler: Handler, verify: Verify, l
     note(failure, method, metadata, logger)
     return statusFromFailure(failure)
   }
-  if (method.methodKind === 'unary') return unary
-  return stream
+  return method.methodKind === 'unary'
+    ? (...call: UnaryArguments) => void unary(...call)
+    : (call: ServerStream) => void stream(call)
 
-  async function unary(...[call, callback]: Parameters<handleUnaryCall<Message, Message>>): Promise<void> {
+  async function unary(...[call, callback]: UnaryArguments): Promise<void> {
     try {
       const context = await begin(call)
       callback(null, create(method.output, (await handler(call.request, context)) as Init))

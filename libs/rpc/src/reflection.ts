@@ -2,9 +2,12 @@ import { toBinary, type DescFile, type DescService } from '@bufbuild/protobuf'
 import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt'
 import { asFailure } from '@automation/errors'
 import type { Metadata, Server, ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js'
+import type { ReflectionService } from '@grpc/reflection'
 import type { Verify } from './handling.ts'
 import { authorizationIn } from './metadata.ts'
 import { statusFromFailure } from './status.ts'
+
+type ReflectionTarget = Parameters<ReflectionService['addToServer']>[0]
 
 interface ReflectionStream {
   metadata: Metadata
@@ -13,15 +16,15 @@ interface ReflectionStream {
 
 /** Serves gRPC reflection of these services; with `verify`, to callers with credentials alone. */
 export async function addReflection(server: Server, services: DescService[], verify?: Verify): Promise<void> {
-  const { ReflectionService } = await import('@grpc/reflection')
+  const reflection = await import('@grpc/reflection')
   const files = new Map<string, Buffer>()
   for (const { file } of services) collect(file, files)
   const definition = {
     reflected: { format: 'Protocol Buffer 3 DescriptorProto', type: {}, fileDescriptorProtos: [...files.values()] },
   }
-  type Definition = ConstructorParameters<typeof ReflectionService>[0]
-  const reflection = new ReflectionService(definition as unknown as Definition)
-  reflection.addToServer(verify === undefined ? server : guarded(server, verify))
+  type Definition = ConstructorParameters<typeof reflection.ReflectionService>[0]
+  const added = new reflection.ReflectionService(definition as unknown as Definition)
+  added.addToServer(verify === undefined ? server : guarded(server, verify))
 }
 
 /** A file of the contract with all that it imports, in the form of the reflection service. */
@@ -32,10 +35,7 @@ function collect(file: DescFile, files: Map<string, Buffer>): void {
 }
 
 /** Takes the reflection service's methods with a check before each. */
-function guarded(
-  server: Server,
-  verify: Verify,
-): Parameters<InstanceType<typeof import('@grpc/reflection').ReflectionService>['addToServer']>[0] {
+function guarded(server: Server, verify: Verify): ReflectionTarget {
   return {
     addService(definition: ServiceDefinition, methods: UntypedServiceImplementation) {
       const checked = Object.entries(methods).map(([name, method]) => [

@@ -62,11 +62,11 @@ export function failureFromError(thrown: unknown): Failure {
       return new Failure('unimplemented', 'unimplemented', 'This operation is not part of the system', {
         cause: thrown,
       })
-    case status.INTERNAL:
+    default:
       // A connection that broke while the call was under way.
       if (/RST_STREAM|ECONNRESET|EPIPE|GOAWAY/.test(details)) return away(thrown)
+      return new Failure('internal', 'internal_error', 'Internal error', { cause: thrown })
   }
-  return new Failure('internal', 'internal_error', 'Internal error', { cause: thrown })
 }
 
 function away(cause: unknown): Failure {

@@ -1,6 +1,6 @@
 import { create, type DescMethod, type DescService, type Message } from '@bufbuild/protobuf'
 import {
-  Metadata,
+  type Metadata,
   type CallOptions,
   type Client as Channel,
   type ClientDuplexStream,

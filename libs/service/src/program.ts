@@ -60,14 +60,15 @@ export async function runProgram<Config>(program: Program<Config>): Promise<void
   const health = new Health()
   const stopping = new AbortController()
   let running: Running | undefined
-  let settled: Promise<unknown> | undefined
+  const context = { logger, metrics: createMetrics(), health, stopping: stopping.signal }
+  const starting = Promise.withResolvers<Running>()
   const stop = async (signal: string) => {
     logger.info({ signal, graceMs: settings.graceMs }, 'stopping')
     health.stopping()
     stopping.abort()
     // Should the event loop be kept from this by what hangs, the second request still ends it.
     setTimeout(() => fatal(logger, 'it takes too long', 'not stopped in time'), settings.graceMs + stopMarginMs).unref()
-    await Promise.race([settled, patience()])
+    await Promise.race([starting.promise.catch(() => undefined), patience()])
     await running?.stop(settings.graceMs)
     logger.info('stopped')
     process.exit(0)
@@ -80,11 +81,9 @@ export async function runProgram<Config>(program: Program<Config>): Promise<void
       process.exit(1)
     },
   )
-  const context = { logger, metrics: createMetrics(), health, stopping: stopping.signal }
-  const starting = program.start(config, context).then((started) => (running = started))
-  settled = starting.catch(() => undefined)
+  program.start(config, context).then(starting.resolve, starting.reject)
   try {
-    await starting
+    running = await starting.promise
     health.started()
   } catch (error) {
     if (stopping.signal.aborted) return

@@ -2,10 +2,8 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { until } from '@automation/testing'
-import { afterAll, expect, test as sequential, vi } from 'vitest'
+import { afterAll, describe, expect, test, vi } from 'vitest'
 
-// Each runs a program of its own; together they take the time of the longest.
-const test = sequential.concurrent
 vi.setConfig({ testTimeout: 40_000 })
 
 const children: ChildProcess[] = []
@@ -44,70 +42,73 @@ async function started(env: Record<string, string> = {}): Promise<Ran> {
   return ran
 }
 
-test('the first signal stops the part within its grace, and the process ends with 0', async () => {
-  const { child, stdout, ended } = await started({ SHUTDOWN_GRACE_MS: '700' })
-  child.kill('SIGTERM')
-  expect(await ended).toMatchObject({ code: 0 })
-  expect(stdout[1]).toMatch(/^stop within (700|69\d)$/)
-  expect(stdout.at(-1)).toBe('stopped')
-})
+// Each runs a program of its own; together they take the time of the longest.
+describe.concurrent('a program', () => {
+  test('the first signal stops the part within its grace, and the process ends with 0', async () => {
+    const { child, stdout, ended } = await started({ SHUTDOWN_GRACE_MS: '700' })
+    child.kill('SIGTERM')
+    expect(await ended).toMatchObject({ code: 0 })
+    expect(stdout[1]).toMatch(/^stop within (700|69\d)$/)
+    expect(stdout.at(-1)).toBe('stopped')
+  })
 
-test('the echo of a Ctrl-C stops nothing twice; a second signal a second later ends it at once', async () => {
-  const { child, stdout, ended } = await started({ STOP_MS: '60000' })
-  child.kill('SIGINT')
-  await until(() => stdout.length === 2, { timeoutMs: 20_000 })
-  child.kill('SIGINT')
-  await new Promise((resolve) => setTimeout(resolve, 1050))
-  expect(child.exitCode).toBeNull()
-  child.kill('SIGTERM')
-  expect(await ended).toMatchObject({ code: 1 })
-  expect(stdout.at(-1)).not.toBe('stopped')
-})
+  test('the echo of a Ctrl-C stops nothing twice; a second signal a second later ends it at once', async () => {
+    const { child, stdout, ended } = await started({ STOP_MS: '60000' })
+    child.kill('SIGINT')
+    await until(() => stdout.length === 2, { timeoutMs: 20_000 })
+    child.kill('SIGINT')
+    await new Promise((resolve) => setTimeout(resolve, 1050))
+    expect(child.exitCode).toBeNull()
+    child.kill('SIGTERM')
+    expect(await ended).toMatchObject({ code: 1 })
+    expect(stdout.at(-1)).not.toBe('stopped')
+  })
 
-test('a part that does not stop is given up after its grace', async () => {
-  const { child, stderr, ended } = await started({ STOP_MS: '60000', SHUTDOWN_GRACE_MS: '100' })
-  const from = performance.now()
-  child.kill('SIGTERM')
-  expect(await ended).toMatchObject({ code: 1 })
-  expect(performance.now() - from).toBeLessThan(9000)
-  expect(stderr.at(-1)).toContain('not stopped in time')
-})
+  test('a part that does not stop is given up after its grace', async () => {
+    const { child, stderr, ended } = await started({ STOP_MS: '60000', SHUTDOWN_GRACE_MS: '100' })
+    const from = performance.now()
+    child.kill('SIGTERM')
+    expect(await ended).toMatchObject({ code: 1 })
+    expect(performance.now() - from).toBeLessThan(9000)
+    expect(stderr.at(-1)).toContain('not stopped in time')
+  })
 
-test('a signal during the start lets it come to its end, then stops it', async () => {
-  const { child, stdout, ended } = run({ START_MS: '400' })
-  await new Promise((resolve) => setTimeout(resolve, 300))
-  child.kill('SIGTERM')
-  const { code, signal } = await ended
-  // Too early for the process to listen, or in order.
-  expect(signal ?? code).toSatisfy((end: unknown) => end === 'SIGTERM' || end === 0)
-  if (code === 0) expect(stdout.at(-1)).toBe('stopped')
-})
+  test('a signal during the start lets it come to its end, then stops it', async () => {
+    const { child, stdout, ended } = run({ START_MS: '400' })
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    child.kill('SIGTERM')
+    const { code, signal } = await ended
+    // Too early for the process to listen, or in order.
+    expect(signal ?? code).toSatisfy((end: unknown) => end === 'SIGTERM' || end === 0)
+    if (code === 0) expect(stdout.at(-1)).toBe('stopped')
+  })
 
-test('every fault of the configuration is printed at once, by name, and the process ends with 2', async () => {
-  const { stderr, stdout, ended } = run({ SIZE: '99', INTERNAL_KEY: 'short', GRPC_PORT: 'x' })
-  expect(await ended).toMatchObject({ code: 2 })
-  const text = stderr.join('\n')
-  expect(text).toMatch(/3 faults/)
-  for (const name of ['SIZE', 'INTERNAL_KEY', 'GRPC_PORT']) expect(text).toContain(name)
-  expect(stdout).toEqual([])
-})
+  test('every fault of the configuration is printed at once, by name, and the process ends with 2', async () => {
+    const { stderr, stdout, ended } = run({ SIZE: '99', INTERNAL_KEY: 'short', GRPC_PORT: 'x' })
+    expect(await ended).toMatchObject({ code: 2 })
+    const text = stderr.join('\n')
+    expect(text).toMatch(/3 faults/)
+    for (const name of ['SIZE', 'INTERNAL_KEY', 'GRPC_PORT']) expect(text).toContain(name)
+    expect(stdout).toEqual([])
+  })
 
-test('--print-config prints every setting with its default, secrets masked, and starts nothing', async () => {
-  const { stdout, ended } = run({ WORD: 'open sesame' }, '--print-config')
-  expect(await ended).toMatchObject({ code: 0 })
-  expect(stdout).toContain('SIZE=1')
-  expect(stdout).toContain('WORD=******')
-  expect(stdout).toContain('INTERNAL_KEY=******')
-  expect(stdout).toContain('LOG_LEVEL=info')
-  expect(stdout.join()).not.toContain('sesame')
-})
+  test('--print-config prints every setting with its default, secrets masked, and starts nothing', async () => {
+    const { stdout, ended } = run({ WORD: 'open sesame' }, '--print-config')
+    expect(await ended).toMatchObject({ code: 0 })
+    expect(stdout).toContain('SIZE=1')
+    expect(stdout).toContain('WORD=******')
+    expect(stdout).toContain('INTERNAL_KEY=******')
+    expect(stdout).toContain('LOG_LEVEL=info')
+    expect(stdout.join()).not.toContain('sesame')
+  })
 
-test.each([
-  ['start', 'could not start'],
-  ['later', 'nobody handled this rejection'],
-])('a failure nobody handles (%s) is logged as fatal and ends the process', async (failure, text) => {
-  const { stderr, ended } = run({ FAILURE: failure })
-  expect(await ended).toMatchObject({ code: 1 })
-  const last = JSON.parse(stderr.at(-1)!) as Record<string, unknown>
-  expect(last).toMatchObject({ level: 'fatal', msg: text, service: 'example' })
+  test.each([
+    ['start', 'could not start'],
+    ['later', 'nobody handled this rejection'],
+  ])('a failure nobody handles (%s) is logged as fatal and ends the process', async (failure, text) => {
+    const { stderr, ended } = run({ FAILURE: failure })
+    expect(await ended).toMatchObject({ code: 1 })
+    const last = JSON.parse(stderr.at(-1)!) as Record<string, unknown>
+    expect(last).toMatchObject({ level: 'fatal', msg: text, service: 'example' })
+  })
 })
