@@ -46,8 +46,8 @@ export const createProcessInput = z
 export const updateProcessInput = z
   .object({
     ...fields,
-    programmingLanguage: z.unknown().openapi({ type: 'string', description: 'Ignored' }),
-    script: script.extend({ programmingLanguage: z.unknown() }).nullish(),
+    programmingLanguage: z.unknown().optional().openapi({ type: 'string', description: 'Ignored' }),
+    script: script.extend({ programmingLanguage: z.unknown().optional() }).nullish(),
   })
   .openapi('UpdateProcessInput')
 

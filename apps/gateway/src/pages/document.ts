@@ -25,7 +25,7 @@ function makeDocument(app: Pick<OpenAPIHono, 'openAPIRegistry' | 'getOpenAPI31Do
     type: 'oauth2',
     flows: {
       clientCredentials: {
-        tokenUrl: `${config.publicUrl}/api/{team}/rest/auth/token`,
+        tokenUrl: `${config.publicUrl}/api/%7Bteam%7D/rest/auth/token`,
         scopes: { executor: 'Everything that the REST interface offers' },
       },
     },
