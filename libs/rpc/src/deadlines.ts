@@ -1,5 +1,5 @@
 import { expired } from './call-ends.ts'
-import type { CallContext } from './context.ts'
+import type { CallContext, Principal } from './context.ts'
 
 /** How long a unary call may take that says nothing else. */
 export const defaultTimeoutMs = 10_000
@@ -46,31 +46,39 @@ function tickOf(call: TimedCall): number {
 const watch = new DeadlineWatch()
 
 /**
- * One unary call in process: `context` for its handler, with a deadline and with a signal that is only made when the
- * handler looks at it; `within` gives the handler's result, or throws when the deadline comes first.
+ * One unary call in process, and the context that its handler gets: with a deadline, and with a signal that is only made
+ * when the handler looks at it. `within` gives the handler's result, or throws when the deadline comes first.
+ *
+ * A class and no object literal: a getter in a literal makes a hidden class for each object, which keeps the object alive
+ * until the next full collection.
  */
-export class TimedCall {
+export class TimedCall implements CallContext {
+  readonly principal: Principal
+  readonly requestId: string
+  readonly traceparent: string | undefined
   readonly deadlineMs: number
-  readonly context: CallContext
+  readonly #caller: CallContext
   #controller: AbortController | undefined
   #signal: AbortSignal | undefined
   #reject: ((reason: unknown) => void) | undefined
 
-  constructor(context: CallContext) {
+  constructor(caller: CallContext) {
     const now = Date.now()
-    this.deadlineMs = context.deadlineMs ?? now + defaultTimeoutMs
+    this.deadlineMs = caller.deadlineMs ?? now + defaultTimeoutMs
     if (now >= this.deadlineMs) throw expired()
-    const { principal, requestId, traceparent } = context
-    const linked = () => this.#linked(context.signal)
-    this.context = {
-      principal,
-      requestId,
-      traceparent,
-      deadlineMs: this.deadlineMs,
-      get signal() {
-        return linked()
-      },
+    this.principal = caller.principal
+    this.requestId = caller.requestId
+    this.traceparent = caller.traceparent
+    this.#caller = caller
+  }
+
+  get signal(): AbortSignal {
+    if (this.#signal === undefined) {
+      this.#controller = new AbortController()
+      this.#signal = AbortSignal.any([this.#caller.signal, this.#controller.signal])
+      if (Date.now() >= this.deadlineMs) this.#controller.abort(expired())
     }
+    return this.#signal
   }
 
   within<T>(result: PromiseLike<T>): Promise<T> {
@@ -94,14 +102,5 @@ export class TimedCall {
     const failure = expired()
     this.#reject?.(failure)
     this.#controller?.abort(failure)
-  }
-
-  #linked(callers: AbortSignal): AbortSignal {
-    if (this.#signal === undefined) {
-      this.#controller = new AbortController()
-      this.#signal = AbortSignal.any([callers, this.#controller.signal])
-      if (Date.now() >= this.deadlineMs) this.#controller.abort(expired())
-    }
-    return this.#signal
   }
 }

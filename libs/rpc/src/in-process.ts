@@ -23,7 +23,7 @@ function callOf(method: DescMethod, handler: AnyHandler): unknown {
     return async (request: Init, context: CallContext) => {
       try {
         const call = new TimedCall(context)
-        const result = handler(create(method.input, request), call.context)
+        const result = handler(create(method.input, request), call)
         return create(method.output, (isPromise(result) ? await call.within(result) : result) as Init)
       } catch (thrown) {
         throw asFailure(thrown)
