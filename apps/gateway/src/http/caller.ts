@@ -6,14 +6,27 @@ import { traceparentFrom } from './request-id.ts'
 
 /** The context of the calls that answer one exchange. */
 export function callContext(exchange: Exchange, principal: Principal, timeoutMs: number): CallContext {
-  return {
-    principal,
-    requestId: exchange.requestId,
-    traceparent: traceparentFrom(exchange.incoming.headers['traceparent']),
-    deadlineMs: Date.now() + timeoutMs,
-    get signal() {
-      return exchange.signal
-    },
+  return new ExchangeContext(exchange, principal, Date.now() + timeoutMs)
+}
+
+/** A class, because a getter in an object literal makes a hidden class of its own for each object, which lives on. */
+class ExchangeContext implements CallContext {
+  readonly principal: Principal
+  readonly requestId: string
+  readonly traceparent: string | undefined
+  readonly deadlineMs: number
+  readonly #exchange: Exchange
+
+  constructor(exchange: Exchange, principal: Principal, deadlineMs: number) {
+    this.principal = principal
+    this.requestId = exchange.requestId
+    this.traceparent = traceparentFrom(exchange.incoming.headers['traceparent'])
+    this.deadlineMs = deadlineMs
+    this.#exchange = exchange
+  }
+
+  get signal(): AbortSignal {
+    return this.#exchange.signal
   }
 }
 

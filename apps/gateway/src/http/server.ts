@@ -4,6 +4,7 @@ import { Failure } from '@automation/errors'
 import { refuseConnect, refuseOnSocket } from './client-faults.ts'
 import { Exchange } from './exchange.ts'
 import { linger } from './linger.ts'
+import { OpenExchanges } from './open-exchanges.ts'
 
 const HEADER_BYTES = 16 * 1024
 
@@ -30,7 +31,7 @@ export interface ServerOptions {
 export class HttpServer {
   readonly #server: Server
   readonly #options: ServerOptions
-  readonly #open = new Set<Exchange>()
+  readonly #open = new OpenExchanges()
   #stopping = false
   #idle: (() => void) | undefined
 
@@ -67,10 +68,10 @@ export class HttpServer {
     if (!this.#server.listening) return
     this.#stopping = true
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
-    for (const { outgoing } of this.#open) outgoing.shouldKeepAlive = false
+    for (const { outgoing } of this.#open.all()) outgoing.shouldKeepAlive = false
     this.#server.closeIdleConnections()
     await this.#answered(graceMs)
-    for (const exchange of this.#open)
+    for (const exchange of this.#open.all())
       exchange.abandon(new Failure('unavailable', 'stopping', 'The service is stopping', { retryAfterS: 1 }))
     await this.#answered(500)
     this.#server.closeAllConnections()
@@ -91,17 +92,18 @@ export class HttpServer {
 
   #request(incoming: IncomingMessage, outgoing: ServerResponse): void {
     const exchange = new Exchange(incoming, outgoing)
-    this.#open.add(exchange)
+    const remove = this.#open.add(exchange)
     if (this.#stopping) outgoing.shouldKeepAlive = false
-    outgoing.on('close', () => this.#over(exchange))
-    outgoing.on('finish', () => linger(incoming))
+    outgoing.on('close', () => {
+      remove()
+      this.#over(exchange)
+    })
     this.#options.handle(exchange)
   }
 
   #over(exchange: Exchange): void {
-    this.#open.delete(exchange)
-    if (!exchange.outgoing.writableFinished)
-      exchange.abandon(new Failure('unavailable', 'client_gone', 'The client has gone'))
+    if (exchange.outgoing.writableFinished) linger(exchange.incoming)
+    else exchange.abandon(new Failure('unavailable', 'client_gone', 'The client has gone'))
     this.#options.ended(exchange)
     if (this.#open.size === 0) this.#idle?.()
   }

@@ -35,8 +35,6 @@ export const executeProcessInput = z
 
 export type StartRequest = Exclude<MessageInitShape<typeof StartExecutionRequestSchema>, { $typeName: string }>
 
-const utf8 = new TextEncoder()
-
 /**
  * What starts a run of `identifier`. The parameters stay the text that they came as, so that no number changes. `body` is
  * the text that the input was read from. Failure: invalid_input at /parameters.
@@ -50,7 +48,7 @@ export function startRequest(
   return {
     identifier,
     tag: input.tag ?? '',
-    parameters: utf8.encode(parametersText(input.parameters, body)),
+    parameters: Buffer.from(parametersText(input.parameters, body)),
     comment: input.comment,
     settings: {
       agentPool: wanted?.agentPoolSlug,

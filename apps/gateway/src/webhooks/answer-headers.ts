@@ -21,8 +21,8 @@ const DROPPED = new Set([
 ])
 
 export interface HeaderRules {
-  /** The names that this gateway is reached by; cookies for other domains are dropped. */
-  hosts: string[]
+  /** Whether cookies may be set for a domain: one of the names that this gateway is reached by. */
+  isOwnHost(domain: string): boolean
   /** One more header that is not the process's to set, in lower case. */
   reserved: string
 }
@@ -40,7 +40,7 @@ export function answerHeaders(given: unknown, rules: HeaderRules): GivenHeaders 
     const lower = name.toLowerCase()
     if (DROPPED.has(lower) || lower === rules.reserved)
       warnings.push(`The returned header ${name} was dropped: it is not the process's to set`)
-    else if (lower === 'set-cookie') keepCookies(values, rules.hosts, headers, warnings)
+    else if (lower === 'set-cookie') keepCookies(values, rules, headers, warnings)
     else if (values.length > 0) headers[lower] = values.length === 1 ? (values[0] as string) : values
   }
   return { headers, warnings }
@@ -69,10 +69,10 @@ function isValid(name: string, values: string[]): boolean {
   }
 }
 
-function keepCookies(cookies: string[], hosts: string[], headers: AnswerHeaders, warnings: string[]): void {
+function keepCookies(cookies: string[], rules: HeaderRules, headers: AnswerHeaders, warnings: string[]): void {
   const kept = cookies.filter((cookie) => {
     const domain = /;\s*domain\s*=\s*"?\.?([^;"\s]*)/i.exec(cookie)?.[1]?.toLowerCase()
-    if (domain === undefined || domain === '' || hosts.includes(domain)) return true
+    if (domain === undefined || domain === '' || rules.isOwnHost(domain)) return true
     warnings.push(`A returned cookie for the domain ${domain} was dropped`)
     return false
   })

@@ -18,8 +18,6 @@ export interface WebhookCall {
 
 export type ReadWebhookCall = (exchange: Exchange, identifier: string) => Promise<WebhookCall>
 
-const utf8 = new TextEncoder()
-
 /** Makes the reader of webhook requests. Failures: invalid_input, invalid_json, and those of the body. */
 export function webhookCallReader(config: GatewayConfig, names: WebhookHeaders): ReadWebhookCall {
   const hidden = new Set([names.versionTag, names.async, names.initiatedBy, names.agentPool, names.comment])
@@ -33,11 +31,11 @@ export function webhookCallReader(config: GatewayConfig, names: WebhookHeaders):
     const start: StartRequest = {
       identifier,
       tag: options.tag,
-      parameters: utf8.encode(method === 'POST' ? payload.parameters : JSON.stringify(query)),
+      parameters: Buffer.from(method === 'POST' ? payload.parameters : JSON.stringify(query)),
       comment: options.comment,
       settings: { agentPool: options.agentPool },
       webhook: {
-        request: utf8.encode(requestContext(method ?? '', headers, hidden, query, payload)),
+        request: Buffer.from(requestContext(method ?? '', headers, hidden, query, payload)),
         username: credentials?.username,
         password: credentials?.password,
       },

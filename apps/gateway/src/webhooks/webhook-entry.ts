@@ -38,6 +38,7 @@ export class WebhookEntry {
   readonly #executions: Client<typeof ExecutionService>
   readonly #read: ReadWebhookCall
   readonly #idHeader: string
+  readonly #reserved: string
   readonly #publicHost: string
 
   constructor(dependencies: WebhookDependencies) {
@@ -47,6 +48,7 @@ export class WebhookEntry {
     this.#executions = neighbours.client(ExecutionService)
     this.#read = webhookCallReader(config, names)
     this.#idHeader = names.executionId
+    this.#reserved = names.executionId.toLowerCase()
     this.#publicHost = new URL(config.publicUrl).hostname
   }
 
@@ -134,9 +136,9 @@ export class WebhookEntry {
   }
 
   #rules(exchange: Exchange): HeaderRules {
-    const host = exchange.incoming.headers.host?.replace(/:\d+$/, '').toLowerCase()
-    const hosts = host === undefined ? [this.#publicHost] : [this.#publicHost, host]
-    return { hosts, reserved: this.#idHeader.toLowerCase() }
+    const isOwnHost = (domain: string) =>
+      domain === this.#publicHost || domain === exchange.incoming.headers.host?.replace(/:\d+$/, '').toLowerCase()
+    return { isOwnHost, reserved: this.#reserved }
   }
 
   #context(exchange: Exchange, options: WebhookOptions, timeoutMs: number): CallContext {
