@@ -1,0 +1,40 @@
+import { Failure } from '@automation/errors'
+
+const windowMs = 60_000
+const most = 10
+const room = 50_000
+
+/** Counts failures by address and target: ten within a minute, and the next attempts are refused. */
+export class Attempts {
+  readonly #failures = new Map<string, number[]>()
+  readonly #now: () => number
+
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now
+  }
+
+  /** Counts an attempt as failed until `undo` is called. Failure resource_exhausted too_many_attempts with retryAfterS. */
+  begin(address: string, target: string): { undo(): void } {
+    const key = `${address} ${target}`
+    const now = this.#now()
+    const recent = (this.#failures.get(key) ?? []).filter((time) => time > now - windowMs)
+    if (recent.length >= most) {
+      const retryAfterS = Math.max(1, Math.ceil((recent[0]! + windowMs - now) / 1000))
+      throw new Failure('resource_exhausted', 'too_many_attempts', 'Too many failed attempts, try again later', {
+        retryAfterS,
+      })
+    }
+    recent.push(now)
+    this.#failures.delete(key)
+    this.#failures.set(key, recent)
+    if (this.#failures.size > room) this.#failures.delete(this.#failures.keys().next().value!)
+    return { undo: () => this.#undo(key, now) }
+  }
+
+  #undo(key: string, time: number): void {
+    const times = this.#failures.get(key)
+    const index = times?.indexOf(time) ?? -1
+    if (index >= 0) times!.splice(index, 1)
+    if (times?.length === 0) this.#failures.delete(key)
+  }
+}

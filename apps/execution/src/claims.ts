@@ -1,0 +1,175 @@
+import { isConnectionFailure } from '@automation/database'
+import { Failure } from '@automation/errors'
+import { failPoint, type Logger } from '@automation/service'
+import type pg from 'pg'
+import type { Backlog } from './dispatch/backlog.ts'
+import type { Runners } from './dispatch/runners.ts'
+import type { Metrics } from './metrics.ts'
+import type { Specs } from './specs.ts'
+import { claimRows, readClaimed, type Claimed, type ClaimRequest } from './store/claim-rows.ts'
+import { bytesOf } from './stored-text.ts'
+
+export interface ClaimsContext {
+  pool: pg.Pool
+  runners: Runners
+  backlog: Backlog
+  specs: Specs
+  maxRunning: number
+  metrics: Metrics
+  logger: Logger
+  /** A claimed run that can't be handed over ends as ERROR. */
+  fail(id: string, explanation: string): Promise<unknown>
+  /** Runs that waited for others take their slots back first. */
+  resumeFirst(): Promise<void>
+}
+
+const teamsPerClaim = 64
+const largestClaim = 256
+/** How long a statement of ours may go on in the database after its connection was lost. */
+const statementTimeoutMs = 4500
+const resolvePatienceMs = 10_000
+
+/** Takes runs out of the queue when runners lend places: team by team in turn, one claim at a time for each pool. */
+export class Claims {
+  readonly #context: ClaimsContext
+  readonly #looking = new Map<string, { again: boolean }>()
+  readonly #handingOver = new Set<Promise<void>>()
+  #stopped = false
+
+  constructor(context: ClaimsContext) {
+    this.#context = context
+  }
+
+  /** There may be something to claim in this pool: a place, a slot or a queued run is new. */
+  look(pool: string): void {
+    const looking = this.#looking.get(pool)
+    if (looking !== undefined) {
+      looking.again = true
+      return
+    }
+    const { backlog, runners } = this.#context
+    if (this.#stopped || !backlog.pools().includes(pool) || runners.places.credit(pool) === 0) return
+    const now = { again: true }
+    this.#looking.set(pool, now)
+    void this.#work(pool, now).finally(() => this.#looking.delete(pool))
+  }
+
+  /** Nothing more is claimed; returns when what was claimed is handed over. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    await Promise.all(this.#handingOver)
+  }
+
+  async #work(pool: string, now: { again: boolean }): Promise<void> {
+    while (now.again && !this.#stopped) {
+      now.again = false
+      try {
+        await this.#context.resumeFirst()
+        if (await this.#claim(pool)) now.again = true
+      } catch (error) {
+        this.#context.logger.warn({ err: error, pool }, 'a claim failed')
+      }
+    }
+  }
+
+  /** One claim; whether another may bring more at once. */
+  async #claim(pool: string): Promise<boolean> {
+    const { runners, backlog, maxRunning, metrics } = this.#context
+    let teams = backlog.turns(pool, teamsPerClaim)
+    const newcomers = teams.filter((team) => runners.places.holds(pool, team) === 0)
+    if (runners.places.allowance(pool, teams) === 0) teams = newcomers
+    else teams = [...newcomers, ...teams.filter((team) => !newcomers.includes(team))]
+    const count = Math.min(runners.places.allowance(pool, teams), largestClaim)
+    if (teams.length === 0 || count === 0) return false
+    const sessions = runners.places.takeUpTo(pool, count)
+    const quota = Math.ceil(sessions.length / teams.length)
+    const request: ClaimRequest = { pool, teams, sessions, quota, maxRunning, fence: newFence() }
+    const began = performance.now()
+    const { claimed, turns } = await this.#claimRows(request)
+    if (claimed.length > 0) metrics.lane('claim').flushed(claimed.length, performance.now() - began)
+    for (const { team, free, asked, picked } of turns) {
+      if (picked < asked) backlog.wasEmpty(pool, team)
+      else if (asked === free) backlog.reachedLimit(pool, team)
+    }
+    this.#use(claimed, sessions, request.fence)
+    return claimed.length > 0 && runners.places.credit(pool) > 0
+  }
+
+  async #claimRows(request: ClaimRequest): Promise<Awaited<ReturnType<typeof claimRows>>> {
+    try {
+      const result = await claimRows(this.#context.pool, request)
+      failPoint('claim-after-commit')
+      return result
+    } catch (error) {
+      if (!isConnectionFailure(error)) {
+        for (const sessionId of request.sessions) this.#context.runners.places.giveBack(sessionId)
+        throw error
+      }
+      this.#recover(request)
+      return { claimed: [], turns: [] }
+    }
+  }
+
+  /** The claim may have been committed, now or a little later: what it made RUNNING is ours to hand over. */
+  #recover({ sessions, fence, pool }: ClaimRequest): void {
+    const later = async () => {
+      await new Promise((resolve) => setTimeout(resolve, statementTimeoutMs))
+      const claimed = await this.#untilReachable(() => readClaimed(this.#context.pool, [...new Set(sessions)], fence))
+      this.#use(claimed, sessions, fence)
+      this.look(pool)
+    }
+    this.#track(later())
+  }
+
+  #use(claimed: Claimed[], sessions: string[], fence: bigint): void {
+    const unused = [...sessions]
+    for (const run of claimed) {
+      unused.splice(unused.indexOf(run.sessionId), 1)
+      this.#track(this.#handOver(run, fence))
+    }
+    for (const sessionId of unused) this.#context.runners.places.giveBack(sessionId)
+  }
+
+  async #handOver(run: Claimed, fence: bigint): Promise<void> {
+    const { specs, runners, fail } = this.#context
+    const { id, team, processId, versionId } = run
+    try {
+      const spec = await this.#untilReachable(() =>
+        specs.resolve({ team, identifier: processId, tag: versionId ?? '' }),
+      )
+      const texts = { comment: run.comment ?? undefined, initiatedBy: run.initiatedBy ?? undefined }
+      const request = run.request === null ? undefined : bytesOf(run.request)
+      failPoint('handover-before')
+      runners.handOver({ ...run, ...texts, spec, request, fence, parameters: bytesOf(run.parameters) })
+      failPoint('handover-after')
+    } catch (error) {
+      runners.places.giveBack(run.sessionId)
+      const explanation = error instanceof Failure ? error.message : 'The run could not be handed over'
+      await this.#untilReachable(() => fail(id, explanation))
+    }
+  }
+
+  async #untilReachable<T>(ask: () => Promise<T>): Promise<T> {
+    for (const end = performance.now() + resolvePatienceMs; ;) {
+      try {
+        return await ask()
+      } catch (error) {
+        const away = isConnectionFailure(error) || (error instanceof Failure && error.kind === 'unavailable')
+        if (!away || this.#stopped || performance.now() > end) throw error
+        await new Promise((resolve) => setTimeout(resolve, 200))
+      }
+    }
+  }
+
+  #track(work: Promise<void>): void {
+    const tracked = work
+      .catch((error: unknown) => this.#context.logger.error({ err: error }, 'a claim could not be completed'))
+      .finally(() => this.#handingOver.delete(tracked))
+    this.#handingOver.add(tracked)
+  }
+}
+
+/** Above every first fence, and different for each claim of each replica. */
+function newFence(): bigint {
+  return BigInt(Date.now()) * 4096n + BigInt(Math.floor(Math.random() * 4096))
+}

@@ -1,0 +1,51 @@
+import type { Environment } from '@automation/service'
+import { checkEgressAllow } from './egress.ts'
+
+/** What execution reads from the environment; every name ends in its unit where it has one. */
+export interface ExecutionConfig {
+  databaseUrl: string
+  /** Signs calls between services; the keys of run tokens are derived from it. */
+  internalKey: string
+  /** Names of the pools that runs may ask for; the first is the one for runs that ask for none, unless `default` is there. */
+  pools: string[]
+  teamMaxRunning: number
+  teamMaxQueued: number
+  runTimeoutMs: number
+  runTimeoutMaxMs: number
+  parametersMaxBytes: number
+  returnValueMaxBytes: number
+  retentionDays: number
+  /** How long a runner's session lives without being renewed. */
+  runnerLeaseMs: number
+  /** CIDRs and addresses beyond the public internet that callbacks may go to. */
+  egressAllow: string[]
+  shutdownGraceMs: number
+  /** No other process uses this database: whatever RUNNING is found at the start was cut off. Set by embedded only. */
+  exclusive: boolean
+}
+
+/** Reads and checks the settings of execution; faults are collected in `env`. */
+export function readExecutionConfig(env: Environment): ExecutionConfig {
+  const runTimeoutMaxMs = env.integer('RUN_TIMEOUT_MAX_MS', { default: 3_600_000, min: 100, max: 2_147_483_647 })
+  return {
+    databaseUrl: required(env, 'DATABASE_URL', env.secret('DATABASE_URL')),
+    internalKey: required(env, 'INTERNAL_KEY', env.secret('INTERNAL_KEY')),
+    pools: env.list('AGENT_POOLS', ['default']),
+    teamMaxRunning: env.integer('TEAM_MAX_RUNNING', { default: 50, min: 1, max: 1_000_000 }),
+    teamMaxQueued: env.integer('TEAM_MAX_QUEUED', { default: 10_000, min: 0, max: 100_000_000 }),
+    runTimeoutMs: env.integer('RUN_TIMEOUT_MS', { default: 300_000, min: 100, max: runTimeoutMaxMs }),
+    runTimeoutMaxMs,
+    parametersMaxBytes: env.integer('PARAMETERS_MAX_BYTES', { default: 1_048_576, min: 2 }),
+    returnValueMaxBytes: env.integer('RETURN_VALUE_MAX_BYTES', { default: 5_242_880, min: 16 }),
+    retentionDays: env.integer('RETENTION_DAYS', { default: 30, min: 1, max: 3650 }),
+    runnerLeaseMs: env.integer('RUNNER_LEASE_MS', { default: 15_000, min: 150, max: 600_000 }),
+    egressAllow: checkEgressAllow(env, env.list('EGRESS_ALLOW', [])),
+    shutdownGraceMs: env.integer('SHUTDOWN_GRACE_MS', { default: 10_000 }),
+    exclusive: false,
+  }
+}
+
+function required(env: Environment, name: string, value: string | undefined): string {
+  if (value === undefined) env.fault(name, 'is required')
+  return value ?? ''
+}

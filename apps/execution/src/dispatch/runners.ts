@@ -1,0 +1,154 @@
+import type { RunSpec } from '@automation/contract/catalog/v1/resolve'
+import type { ReplicaMessageSchema } from '@automation/contract/runner/v1/runner'
+import type { MessageInitShape } from '@bufbuild/protobuf'
+import type { RunTokens } from '../run-token.ts'
+import type { Specs } from '../specs.ts'
+import type { MessageQueue } from './message-queue.ts'
+import { Places } from './places.ts'
+import { SpecShelf } from './spec-shelf.ts'
+
+export type ReplicaMessageInit = NonNullable<MessageInitShape<typeof ReplicaMessageSchema>['message']>
+
+/** A runner's Work stream to this replica. */
+export interface RunnerStream {
+  sessionId: string
+  runnerName: string
+  pool: string
+  places: number
+  messages: MessageQueue<{ message: ReplicaMessageInit }>
+}
+
+/** A run whose RUNNING row is committed, with all that the runner is told. */
+export interface Assignment {
+  id: string
+  fence: bigint
+  sessionId: string
+  team: string
+  pool: string
+  spec: RunSpec
+  parameters: Uint8Array
+  request?: Uint8Array
+  comment?: string
+  timeoutMs: number
+  freshProcess: boolean
+  depth: number
+  createdBy: string
+  initiatedBy?: string
+}
+
+interface Active {
+  sessionId: string
+  team: string
+  pool: string
+  holds: boolean
+}
+
+const killedRoom = 10_000
+/** A token outlives its run by this, for calls on their way when time is over. */
+const tokenGraceS = 30
+
+/** The runners that have a stream to this replica, their places, and the runs that this replica gave them. */
+export class Runners {
+  readonly places = new Places()
+  readonly #streams = new Map<string, { stream: RunnerStream; shelf: SpecShelf }>()
+  readonly #active = new Map<string, Active>()
+  readonly #killed = new Set<string>()
+  readonly #specs: Specs
+  readonly #tokens: RunTokens
+
+  constructor(specs: Specs, tokens: RunTokens) {
+    this.#specs = specs
+    this.#tokens = tokens
+  }
+
+  open(stream: RunnerStream): void {
+    this.#streams.get(stream.sessionId)?.stream.messages.close()
+    this.#streams.set(stream.sessionId, { stream, shelf: new SpecShelf() })
+    this.places.open(stream.sessionId, stream.pool, stream.places)
+  }
+
+  close(stream: RunnerStream): void {
+    if (this.#streams.get(stream.sessionId)?.stream !== stream) return
+    this.#streams.delete(stream.sessionId)
+    this.places.close(stream.sessionId)
+    for (const [id, { sessionId }] of this.#active) if (sessionId === stream.sessionId) this.ended(id)
+  }
+
+  /**
+   * Hands a run over, once. Where the stream has gone since its RUNNING row was written, it is left to the lease: the
+   * runner does not name it and it ends as lost.
+   */
+  handOver(run: Assignment): boolean {
+    const open = this.#streams.get(run.sessionId)
+    if (open === undefined) return false
+    if (this.#killed.delete(run.id)) {
+      this.places.giveBack(run.sessionId)
+      return false
+    }
+    const { stream, shelf } = open
+    const specKey = this.#specs.keyOf(run.spec)
+    for (const message of shelf.put(specKey, run.spec)) stream.messages.push({ message })
+    const { id, fence, parameters, request, comment, timeoutMs, freshProcess } = run
+    const value = {
+      executionId: id,
+      fence,
+      specKey,
+      parameters,
+      request,
+      comment,
+      timeoutMs,
+      freshProcess,
+      token: this.#token(run),
+    }
+    stream.messages.push({ message: { case: 'run', value } })
+    this.#active.set(id, { sessionId: run.sessionId, team: run.team, pool: run.pool, holds: true })
+    this.places.hold(run.pool, run.team)
+    return true
+  }
+
+  /** Tells the runner to end the run's processes. A run that is not there yet is not handed over any more. */
+  kill(executionId: string, sessionId?: string): void {
+    const session = this.#active.get(executionId)?.sessionId
+    if (session === undefined) this.#remember(executionId)
+    const open = this.#streams.get(session ?? sessionId ?? '')
+    open?.stream.messages.push({ message: { case: 'kill', value: { executionId } } })
+  }
+
+  /** The run is over, or no more this replica's. */
+  ended(executionId: string): void {
+    this.waits(executionId, true)
+    this.#active.delete(executionId)
+  }
+
+  /** The run gives its place back while it waits for another one, and takes it again. */
+  waits(executionId: string, waits: boolean): void {
+    const active = this.#active.get(executionId)
+    if (active === undefined || active.holds === !waits) return
+    active.holds = !waits
+    if (waits) this.places.leave(active.pool, active.team)
+    else this.places.hold(active.pool, active.team)
+  }
+
+  has(executionId: string): boolean {
+    return this.#active.has(executionId)
+  }
+
+  /** Runs that were handed over here and have not ended. */
+  get activeIds(): string[] {
+    return [...this.#active.keys()]
+  }
+
+  get streams(): RunnerStream[] {
+    return [...this.#streams.values()].map(({ stream }) => stream)
+  }
+
+  #remember(executionId: string): void {
+    this.#killed.add(executionId)
+    if (this.#killed.size > killedRoom) this.#killed.delete(this.#killed.values().next().value!)
+  }
+
+  #token({ team, id, depth, createdBy, initiatedBy, timeoutMs }: Assignment): string {
+    const exp = Math.ceil((Date.now() + timeoutMs) / 1000) + tokenGraceS
+    return this.#tokens.sign({ team, executionId: id, depth, createdBy, initiatedBy, exp })
+  }
+}

@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto'
+import type { PartContext } from '@automation/service'
+import { Admission } from './admission.ts'
+import { Claims } from './claims.ts'
+import type { ExecutionConfig } from './config.ts'
+import { Backlog } from './dispatch/backlog.ts'
+import { Runners } from './dispatch/runners.ts'
+import { Egress } from './egress.ts'
+import { Ends } from './ends.ts'
+import { ForcedEnds } from './forced-ends.ts'
+import { Kills } from './kills.ts'
+import { Logs } from './logs.ts'
+import type { Metrics } from './metrics.ts'
+import { NestedRuns } from './nested-runs.ts'
+import { Outcomes } from './outcomes.ts'
+import { ParametersCheck } from './parameters-check.ts'
+import { Peers } from './peers.ts'
+import { ProcessDeletion } from './process-deletion.ts'
+import { Reaper } from './reaper.ts'
+import { Records } from './records.ts'
+import { RunTokens } from './run-token.ts'
+import { Sessions } from './sessions.ts'
+import { Specs } from './specs.ts'
+import { Starts } from './starts.ts'
+import { Partitions } from './store/partitions.ts'
+import type { Pools } from './store/pools.ts'
+import { Upkeep } from './upkeep.ts'
+import { Waiters } from './waiters.ts'
+import { WebhookGate } from './webhook-gate.ts'
+import { WorkStreams } from './work-streams.ts'
+
+export type Engine = ReturnType<typeof compose>
+
+/** All that one replica of execution is made of, wired by hand. */
+export function compose(config: ExecutionConfig, { neighbours, logger }: PartContext, metrics: Metrics, pools: Pools) {
+  /** Aborted at the very end: what can't be written then is left to the others. */
+  const giveUp = new AbortController()
+  const { signal } = giveUp
+  const replicaId = randomUUID()
+  const { hot, reads } = pools
+  const limits = { maxRunning: config.teamMaxRunning, maxQueued: config.teamMaxQueued }
+  const leaseMs = config.runnerLeaseMs
+
+  const partitions = new Partitions(reads)
+  const specs = new Specs(neighbours)
+  const tokens = new RunTokens(config.internalKey)
+  const waiters = new Waiters()
+  const peers = new Peers(neighbours, logger)
+  const backlog = new Backlog()
+  const runners = new Runners(specs, tokens)
+  const outcomes = new Outcomes(reads, waiters, runners)
+
+  const queued = (pool: string) => {
+    if (runners.places.credit(pool) > 0) claims.look(pool)
+    else peers.queued()
+  }
+  const freed = (team: string) => {
+    for (const pool of backlog.slotFreed(team)) claims.look(pool)
+    nested.slotFreed()
+  }
+  const superseded = (id: string) =>
+    void outcomes.look([id]).catch((error: unknown) => logger.warn({ err: error }, 'look'))
+
+  const common = { pool: hot, partitions, runners, waiters, peers, metrics, freed }
+  const forced = new ForcedEnds(common)
+  const ends = new Ends({ ...common, replicaId, logger, superseded, signal })
+  const starts = new Starts({ pool: hot, runners, backlog, limits, replicaId, metrics, queued })
+  const fail = (id: string, explanation: string) => forced.fail([id], explanation)
+  const resumeFirst = () => nested.resumeAll()
+  const { maxRunning } = limits
+  const claims = new Claims({ pool: hot, runners, backlog, specs, maxRunning, metrics, logger, fail, resumeFirst })
+  const logs = new Logs(pools.logs, partitions, metrics, logger, signal)
+  const sessions = new Sessions(hot, forced, leaseMs)
+
+  const gate = new WebhookGate(specs)
+  const parametersCheck = new ParametersCheck()
+  const egress = new Egress(config.egressAllow)
+  const admission = new Admission({ pool: hot, config, egress, specs, gate, parametersCheck, starts, waiters })
+  const nested = new NestedRuns({ pool: hot, admission, outcomes, runners, maxRunning, logger, freed })
+
+  const records = new Records(reads)
+  const kills = new Kills(hot, forced)
+  const deletion = new ProcessDeletion(reads, forced)
+  const reaper = new Reaper(hot, forced, leaseMs, logger)
+  const { returnValueMaxBytes, retentionDays } = config
+  const streams = new WorkStreams({ sessions, runners, claims, ends, logs, returnValueMaxBytes, logger })
+  const looked = { backlog, claims, nested, runners, waiters, outcomes, reaper, deletion }
+  const kept = { hot, reads, partitions, retentionDays, leaseMs, pools: config.pools, metrics, logger }
+  const upkeep = new Upkeep({ ...looked, ...kept })
+
+  return {
+    ...{ pools, partitions, specs, tokens, waiters, runners, outcomes, forced, ends, starts, claims, sessions, reaper },
+    ...{ giveUp, peers, gate, parametersCheck, admission, nested, records, kills, deletion, streams, upkeep },
+  }
+}

@@ -1,0 +1,58 @@
+import { Status } from '@automation/contract/execution/v1/execution'
+import type pg from 'pg'
+import type { Runners } from './dispatch/runners.ts'
+import { dayOf } from './execution-id.ts'
+import type { Metrics } from './metrics.ts'
+import type { Peers } from './peers.ts'
+import type { Partitions } from './store/partitions.ts'
+import { before } from './status.ts'
+import { forceEnds, type ForcedEnd } from './store/forced-ends.ts'
+import type { Waiters } from './waiters.ts'
+
+export interface ForcedEndsContext {
+  pool: pg.Pool
+  partitions: Partitions
+  runners: Runners
+  waiters: Waiters
+  peers: Peers
+  metrics: Metrics
+  /** A slot of this team came free. */
+  freed(team: string): void
+}
+
+/** Ends that do not come from the runs: kills, lost runners, service stops. One compare-and-set, then whoever is concerned hears of it. */
+export class ForcedEnds {
+  readonly #context: ForcedEndsContext
+
+  constructor(context: ForcedEndsContext) {
+    this.#context = context
+  }
+
+  /** Kills what has not ended yet; gives the ids that this call has killed. */
+  kill(ids: string[], explanation: string, by?: string, team?: string): Promise<string[]> {
+    return this.#end({ ids, from: before(Status.KILLED), to: Status.KILLED, explanation, by, team })
+  }
+
+  /** Ends runs that can't go on; those that are not RUNNING any more stay as they are. */
+  fail(ids: string[], explanation: string): Promise<string[]> {
+    return this.#end({ ids, from: [Status.RUNNING], to: Status.ERROR, explanation })
+  }
+
+  async #end(end: ForcedEnd): Promise<string[]> {
+    const { pool, partitions, runners, waiters, peers, metrics, freed } = this.#context
+    const ids = end.ids.filter((id) => partitions.has(dayOf(id)))
+    if (ids.length === 0) return []
+    const rows = await forceEnds(pool, { ...end, ids })
+    for (const { id, team, sessionId, was } of rows) {
+      metrics.ended.inc({ status: Status[end.to] })
+      if (was === Status.RUNNING) {
+        runners.kill(id, sessionId ?? undefined)
+        runners.ended(id)
+        freed(team)
+      }
+      waiters.settle(id, { status: end.to, explanation: end.explanation })
+      peers.ended(id)
+    }
+    return rows.map(({ id }) => id)
+  }
+}

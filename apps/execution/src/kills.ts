@@ -1,0 +1,31 @@
+import { databaseFailure } from '@automation/database'
+import { Failure, notFound } from '@automation/errors'
+import type pg from 'pg'
+import { isUuid } from './execution-id.ts'
+import type { ForcedEnds } from './forced-ends.ts'
+import { readVisible } from './store/records.ts'
+
+/** Kills at a user's wish, wherever the run is. */
+export class Kills {
+  readonly #pool: pg.Pool
+  readonly #forced: ForcedEnds
+
+  constructor(pool: pg.Pool, forced: ForcedEnds) {
+    this.#pool = pool
+    this.#forced = forced
+  }
+
+  /** KILLED when it returns. Failures: execution_not_found; failed_precondition execution_ended. */
+  async kill(team: string, id: string, by: string): Promise<void> {
+    const key = id.toLowerCase()
+    if (!isUuid(key)) throw notFound('execution')
+    try {
+      if (!(await readVisible(this.#pool, team, key))) throw notFound('execution')
+      const killed = await this.#forced.kill([key], `Killed by ${by}`, by, team)
+      if (killed.length === 0)
+        throw new Failure('failed_precondition', 'execution_ended', 'The execution has ended', { executionId: key })
+    } catch (error) {
+      throw databaseFailure(error)
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+
+export interface LaneMetrics {
+  flushed(items: number, ms: number): void
+  failed(): void
+}
+
+export interface Metrics {
+  lane(name: string): LaneMetrics
+  /** Runs by team slots taken and by rows that wait, over all replicas. */
+  running: Gauge
+  queued: Gauge
+  /** Places that runners lend to this replica now. */
+  credit: Gauge<'pool'>
+  sessions: Gauge<'pool'>
+  waiting: Gauge
+  ended: Counter<'status'>
+  /** Days from now on for which there are partitions. */
+  partitionDays: Gauge
+  eventBacklog: Gauge<'consumer'>
+}
+
+/** The metrics of execution, in the registry of the process. */
+export function executionMetrics(registry: Registry): Metrics {
+  const registers = [registry]
+  const size = new Histogram({
+    name: 'execution_flush_items',
+    help: 'Items written by one statement of a lane',
+    labelNames: ['lane'],
+    buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256],
+    registers,
+  })
+  const seconds = new Histogram({
+    name: 'execution_flush_seconds',
+    help: 'Time that one statement of a lane took',
+    labelNames: ['lane'],
+    buckets: [0.0005, 0.001, 0.002, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5],
+    registers,
+  })
+  const failures = new Counter({
+    name: 'execution_flush_failures_total',
+    help: 'Statements of a lane that failed',
+    labelNames: ['lane'],
+    registers,
+  })
+  const gauge = (name: string, help: string) => new Gauge({ name, help, registers })
+  const labelled = <L extends string>(name: string, help: string, label: L) =>
+    new Gauge({ name, help, labelNames: [label], registers })
+  return {
+    lane: (lane) => {
+      const sizes = size.labels(lane)
+      const times = seconds.labels(lane)
+      return {
+        flushed: (items, ms) => {
+          sizes.observe(items)
+          times.observe(ms / 1000)
+        },
+        failed: () => failures.inc({ lane }),
+      }
+    },
+    running: gauge('execution_running', 'Runs that hold a slot of their team'),
+    queued: gauge('execution_queued', 'Runs that wait in the queue'),
+    credit: labelled('execution_credit', 'Places that runners lend to this replica', 'pool'),
+    sessions: labelled('execution_runner_streams', 'Runners connected to this replica', 'pool'),
+    waiting: gauge('execution_sync_callers', 'Callers that wait here for the end of a run'),
+    ended: new Counter({
+      name: 'execution_ended_total',
+      help: 'Runs ended through this replica',
+      labelNames: ['status'],
+      registers,
+    }),
+    partitionDays: gauge('execution_partition_days', 'Days ahead for which there are partitions; alert below 2'),
+    eventBacklog: labelled('execution_event_backlog', 'Lifecycle events that a consumer has not handled', 'consumer'),
+  }
+}

@@ -1,0 +1,79 @@
+import { Status } from '@automation/contract/execution/v1/execution'
+import { databaseFailure } from '@automation/database'
+import { Failure } from '@automation/errors'
+import type pg from 'pg'
+import type { Accepted } from './admission.ts'
+import type { Runners } from './dispatch/runners.ts'
+import { readStatus } from './store/executions.ts'
+import { readOutcomes } from './store/outcomes.ts'
+import type { RunOutcome, Waiters } from './waiters.ts'
+
+/** What a sync caller is told. */
+export interface SyncOutcome extends RunOutcome {
+  executionId: string
+  replayed: boolean
+}
+
+/** Tells callers how runs end: by a wake-up when all goes well, by a look at the rows when one was missed. */
+export class Outcomes {
+  readonly #pool: pg.Pool
+  readonly #waiters: Waiters
+  readonly #runners: Runners
+
+  constructor(pool: pg.Pool, waiters: Waiters, runners: Runners) {
+    this.#pool = pool
+    this.#waiters = waiters
+    this.#runners = runners
+  }
+
+  /** The end of an accepted run, or where it is after `ms`. Failure already_exists result_not_kept. */
+  async of(accepted: Accepted, ms: number, signal: AbortSignal): Promise<SyncOutcome> {
+    const { id, replayed, waiter } = accepted
+    const known = { executionId: id, replayed }
+    if (waiter === undefined) return { ...known, status: accepted.status, explanation: accepted.explanation }
+    try {
+      if (replayed) await this.look([id])
+      const outcome = await waiter.wait(ms, signal)
+      if (outcome?.notKept && replayed) throw notKept(id)
+      if (outcome === undefined && this.#waiters.abandoned) throw stopping(id)
+      return { ...known, ...(outcome ?? { status: await this.#statusNow(id) }) }
+    } finally {
+      waiter.close()
+    }
+  }
+
+  /** Answers whoever waits here for those of these runs that have ended, and ends what still runs of them. */
+  async look(ids: string[]): Promise<void> {
+    const outcomes = await readOutcomes(this.#pool, ids)
+    for (const [id, outcome] of outcomes) {
+      this.#waiters.settle(id, outcome)
+      if (!this.#runners.has(id)) continue
+      this.#runners.kill(id)
+      this.#runners.ended(id)
+    }
+  }
+
+  async #statusNow(id: string): Promise<Status> {
+    try {
+      return (await readStatus(this.#pool, id)) ?? Status.RUNNING
+    } catch (error) {
+      throw databaseFailure(error)
+    }
+  }
+}
+
+function stopping(executionId: string): Failure {
+  const text = 'The service is stopping; the execution goes on'
+  return new Failure('unavailable', 'unavailable', text, { executionId, retryAfterS: 1 })
+}
+
+function notKept(executionId: string): Failure {
+  return new Failure(
+    'already_exists',
+    'result_not_kept',
+    'The result of this execution was delivered once and not kept',
+    {
+      executionId,
+    },
+  )
+}

@@ -1,0 +1,136 @@
+import { databaseFailure } from '@automation/database'
+import type { PageRequest } from '@automation/contract/common/v1/page'
+import {
+  Status,
+  type ExecutionSchema,
+  type ListExecutionsRequest,
+  type ListExecutionsResponseSchema,
+  type ListLogsResponseSchema,
+  type LogLevel,
+} from '@automation/contract/execution/v1/execution'
+import { notFound } from '@automation/errors'
+import type { Principal } from '@automation/rpc'
+import type { MessageInitShape } from '@bufbuild/protobuf'
+import { timestampMs, type Timestamp } from '@bufbuild/protobuf/wkt'
+import type pg from 'pg'
+import type { Wish } from './admission.ts'
+import { isUuid, lowestIdAt } from './execution-id.ts'
+import { executionOf } from './execution-message.ts'
+import { countLimit, listRecords } from './store/record-list.ts'
+import { appendLine, readLogPage } from './store/log-pages.ts'
+import { readRecord, readTimelines, readVisible, type RecordRow } from './store/records.ts'
+import { bytesOf } from './stored-text.ts'
+
+/** What is kept of executions, for those who ask. Everything of another team counts as not there. */
+export class Records {
+  readonly #pool: pg.Pool
+
+  constructor(pool: pg.Pool) {
+    this.#pool = pool
+  }
+
+  get(team: string, id: string): Promise<MessageInitShape<typeof ExecutionSchema>> {
+    return this.#reached(async () => {
+      const row = await this.#row(team, id)
+      const timelines = await readTimelines(this.#pool, [row.id])
+      return executionOf(row, timelines.get(row.id) ?? [])
+    })
+  }
+
+  list(team: string, request: ListExecutionsRequest): Promise<MessageInitShape<typeof ListExecutionsResponseSchema>> {
+    const { keywords, comment, processId, status, from, to } = request
+    const { limit, offset } = pageOf(request.page)
+    const filter = {
+      team,
+      keywords: keywords || undefined,
+      comment: comment || undefined,
+      processId: processId.toLowerCase() || undefined,
+      status: status === Status.UNSPECIFIED ? undefined : status,
+      fromId: from && lowestIdAt(exactMs(from)),
+      untilId: to && lowestIdAt(Math.floor(exactMs(to)) + 1),
+    }
+    if (filter.processId !== undefined && !isUuid(filter.processId))
+      return Promise.resolve({ executions: [], page: { total: 0, hasNextPage: false } })
+    return this.#reached(async () => {
+      const { rows, total } = await listRecords(this.#pool, filter, limit, offset)
+      const timelines =
+        rows.length > 0
+          ? await readTimelines(
+              this.#pool,
+              rows.map(({ id }) => id),
+            )
+          : new Map()
+      const executions = rows.map((row) => executionOf(row, timelines.get(row.id) ?? []))
+      const hasNextPage = offset + rows.length < total || (total === countLimit && rows.length === limit)
+      return { executions, page: { total, hasNextPage } }
+    })
+  }
+
+  logs(
+    team: string,
+    id: string,
+    page: PageRequest | undefined,
+  ): Promise<MessageInitShape<typeof ListLogsResponseSchema>> {
+    return this.#reached(async () => {
+      const key = id.toLowerCase()
+      if (!isUuid(key) || !(await readVisible(this.#pool, team, key))) throw notFound('execution')
+      const { limit, offset } = pageOf(page)
+      const { lines, total } = await readLogPage(this.#pool, key, limit, offset)
+      const entries = lines.map(([timeUs, level, message]) => ({ timeUs: BigInt(timeUs), level, message }))
+      return { entries, page: { total: Math.min(total, countLimit), hasNextPage: offset + limit < total } }
+    })
+  }
+
+  appendLog(team: string, id: string, level: LogLevel, message: string): Promise<void> {
+    return this.#reached(async () => {
+      const key = id.toLowerCase()
+      const added = isUuid(key) && (await appendLine(this.#pool, team, key, [Date.now() * 1000, level, message]))
+      if (!added) throw notFound('execution')
+    })
+  }
+
+  /** The wish to do the same again: the same version, or the current source of now, with the same input. */
+  wishAgain(team: string, id: string, { name, initiatedBy, ip }: Principal): Promise<Wish> {
+    return this.#reached(async () => {
+      const row = await this.#row(team, id)
+      return {
+        team,
+        identifier: row.processId,
+        tag: row.versionId ?? '',
+        parameters: bytesOf(row.parameters ?? '{}'),
+        request: row.request === null ? undefined : bytesOf(row.request),
+        comment: row.comment ?? undefined,
+        settings: executionOf(row, []).settings as Wish['settings'],
+        createdBy: name,
+        initiatedBy,
+        ip,
+        depth: 0,
+      }
+    })
+  }
+
+  async #row(team: string, id: string): Promise<RecordRow> {
+    const key = id.toLowerCase()
+    const row = isUuid(key) ? await readRecord(this.#pool, team, key) : undefined
+    if (row === undefined) throw notFound('execution')
+    return row
+  }
+
+  async #reached<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      throw databaseFailure(error)
+    }
+  }
+}
+
+function pageOf(page: PageRequest | undefined): { limit: number; offset: number } {
+  const limit = Math.min(Math.max(page?.limit || 10, 1), 1000)
+  return { limit, offset: (page?.page ?? 0) * limit }
+}
+
+/** With the fraction of a millisecond, so that bounds are exact. */
+function exactMs(time: Timestamp): number {
+  return timestampMs(time) + (time.nanos % 1_000_000) / 1e6
+}

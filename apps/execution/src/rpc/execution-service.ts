@@ -1,0 +1,52 @@
+import type { ExecutionService } from '@automation/contract/execution/v1/execution'
+import type { Handlers } from '@automation/rpc'
+import type { Admission } from '../admission.ts'
+import type { Kills } from '../kills.ts'
+import type { Outcomes } from '../outcomes.ts'
+import type { ProcessDeletion } from '../process-deletion.ts'
+import type { Records } from '../records.ts'
+import { principalIn, teamOf } from './principals.ts'
+import { wishOf } from './wishes.ts'
+
+export interface ExecutionServiceParts {
+  admission: Admission
+  outcomes: Outcomes
+  records: Records
+  kills: Kills
+  deletion: ProcessDeletion
+}
+
+export function executionService(parts: ExecutionServiceParts): Handlers<typeof ExecutionService> {
+  const { admission, outcomes, records, kills, deletion } = parts
+  return {
+    startExecution: async (request, context) => {
+      const { id, status, replayed } = await admission.accept(wishOf(request, context))
+      return { executionId: id, status, replayed }
+    },
+    runExecution: async ({ start, waitMs }, context) => {
+      const accepted = await admission.accept(wishOf(start!, context), true)
+      return outcomes.of(accepted, waitMs, context.signal)
+    },
+    getExecution: ({ id }, context) => records.get(teamOf(context), id),
+    listExecutions: (request, context) => records.list(teamOf(context), request),
+    listLogs: ({ executionId, page }, context) => records.logs(teamOf(context), executionId, page),
+    killExecution: async ({ id }, context) => {
+      await kills.kill(teamOf(context), id, context.principal.name)
+      return {}
+    },
+    rerunExecution: async ({ id }, context) => {
+      const wish = await records.wishAgain(teamOf(context), id, context.principal)
+      const accepted = await admission.accept(wish)
+      return { executionId: accepted.id, status: accepted.status, replayed: false }
+    },
+    appendLogs: async ({ executionId, level, message }, context) => {
+      await records.appendLog(teamOf(context), executionId, level, message)
+      return {}
+    },
+    deleteProcessExecutions: async ({ team, processId }, context) => {
+      principalIn(context, 'service', 'operator')
+      await deletion.delete(team, processId)
+      return {}
+    },
+  }
+}

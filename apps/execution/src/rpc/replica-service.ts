@@ -1,0 +1,27 @@
+import { Status, type ReplicaService } from '@automation/contract/execution/v1/execution'
+import type { Handlers } from '@automation/rpc'
+import { isUuid } from '../execution-id.ts'
+import type { Runners } from '../dispatch/runners.ts'
+import type { Outcomes } from '../outcomes.ts'
+import type { Waiters } from '../waiters.ts'
+import { principalIn } from './principals.ts'
+
+/** `lookAtQueue`: there may be queued runs that this replica has places for. */
+export function replicaService(
+  waiters: Waiters,
+  runners: Runners,
+  outcomes: Outcomes,
+  lookAtQueue: () => Promise<void>,
+): Handlers<typeof ReplicaService> {
+  return {
+    wake: async ({ executionIds, values }, context) => {
+      principalIn(context, 'service')
+      for (const { executionId, returnValue } of values)
+        waiters.settle(executionId, { status: Status.FINISHED, returnValue })
+      const concerned = executionIds.filter((id) => isUuid(id) && (waiters.has(id) || runners.has(id)))
+      if (concerned.length > 0) await outcomes.look(concerned)
+      await lookAtQueue()
+      return {}
+    },
+  }
+}

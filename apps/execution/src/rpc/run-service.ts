@@ -1,0 +1,29 @@
+import type { RunService } from '@automation/contract/run/v1/run'
+import { Failure } from '@automation/errors'
+import type { Handlers } from '@automation/rpc'
+import type { Admission } from '../admission.ts'
+import type { NestedRuns } from '../nested-runs.ts'
+import type { RunRights, RunTokens } from '../run-token.ts'
+import { principalIn } from './principals.ts'
+import { wishOfRun } from './wishes.ts'
+
+const deepest = 16
+
+export function runService(admission: Admission, nested: NestedRuns, tokens: RunTokens): Handlers<typeof RunService> {
+  return {
+    startProcess: async (call, context) => {
+      const rights = deepEnough(tokens.read(principalIn(context, 'run').token, Date.now()))
+      const { id, status, replayed } = await admission.accept(wishOfRun(call, rights))
+      return { executionId: id, status, replayed }
+    },
+    runProcess: (call, context) => {
+      const rights = deepEnough(tokens.read(principalIn(context, 'run').token, Date.now()))
+      return nested.run(wishOfRun(call, rights), rights, context.signal)
+    },
+  }
+}
+
+function deepEnough(rights: RunRights): RunRights {
+  if (rights.depth < deepest) return rights
+  throw new Failure('failed_precondition', 'nesting_too_deep', `Processes may call each other ${deepest} deep`)
+}

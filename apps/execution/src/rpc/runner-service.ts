@@ -1,0 +1,18 @@
+import type { RunnerService } from '@automation/contract/runner/v1/runner'
+import type { Handlers } from '@automation/rpc'
+import type { Sessions } from '../sessions.ts'
+import type { WorkStreams } from '../work-streams.ts'
+import { principalIn } from './principals.ts'
+
+export function runnerService(streams: WorkStreams, sessions: Sessions): Handlers<typeof RunnerService> {
+  return {
+    work: (requests, context) => {
+      principalIn(context, 'runner')
+      return streams.serve(requests, context.signal)
+    },
+    renewSession: async ({ sessionId, executionIds }, context) => {
+      principalIn(context, 'runner')
+      return { endedExecutionIds: await sessions.renew(sessionId, executionIds) }
+    },
+  }
+}

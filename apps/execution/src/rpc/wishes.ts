@@ -1,0 +1,46 @@
+import type { StartExecutionRequest } from '@automation/contract/execution/v1/execution'
+import type { ProcessCall } from '@automation/contract/run/v1/run'
+import type { CallContext } from '@automation/rpc'
+import type { Wish } from '../admission.ts'
+import type { RunRights } from '../run-token.ts'
+import { teamOf } from './principals.ts'
+
+/** What a user or a webhook's caller wants. */
+export function wishOf(request: StartExecutionRequest, context: CallContext): Wish {
+  const { identifier, tag, parameters, comment, settings, webhook, idempotencyKey } = request
+  const { name, initiatedBy, ip } = context.principal
+  return {
+    team: teamOf(context),
+    identifier,
+    tag,
+    parameters,
+    comment,
+    settings,
+    webhook,
+    request: webhook?.request,
+    createdBy: name,
+    initiatedBy,
+    ip,
+    depth: 0,
+    key: idempotencyKey && { key: idempotencyKey.key, bodyHash: idempotencyKey.requestHash },
+  }
+}
+
+/** What a run wants: once for each call number. */
+export function wishOfRun(call: ProcessCall, rights: RunRights): Wish {
+  const { callNumber, identifier, tag, parameters, comment, settings } = call
+  const { team, executionId, depth, createdBy, initiatedBy } = rights
+  return {
+    team,
+    identifier,
+    tag,
+    parameters,
+    comment,
+    settings,
+    createdBy,
+    initiatedBy,
+    depth: depth + 1,
+    parentId: executionId,
+    key: { scope: `run ${executionId}`, key: String(callNumber) },
+  }
+}

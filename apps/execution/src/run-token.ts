@@ -1,0 +1,50 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { Failure } from '@automation/errors'
+
+/** What a run may do, for calls to RunService; it travels with the run and is given to nobody else. */
+export interface RunRights {
+  team: string
+  executionId: string
+  /** 0 for a run that no other run started. */
+  depth: number
+  createdBy: string
+  initiatedBy?: string
+  /** Unix time in s after which the token is worth nothing. */
+  exp: number
+}
+
+const header = Buffer.from('{"alg":"HS256","typ":"run+jwt"}').toString('base64url')
+
+/** Signs and reads run tokens: JWTs with HS256, under a key of their own that no other credential is signed with. */
+export class RunTokens {
+  readonly #key: Buffer
+
+  constructor(internalKey: string) {
+    this.#key = createHmac('sha256', internalKey).update('run token').digest()
+  }
+
+  sign(rights: RunRights): string {
+    const signed = `${header}.${Buffer.from(JSON.stringify(rights)).toString('base64url')}`
+    return `${signed}.${this.#mac(signed).toString('base64url')}`
+  }
+
+  /** Failure `unauthenticated` run_token when it is not one of ours or its time is over. */
+  read(token: string | undefined, nowMs: number): RunRights {
+    const [first, payload = '', mac = '', ...more] = (token ?? '').split('.')
+    const given = Buffer.from(mac, 'base64url')
+    const right = this.#mac(`${first}.${payload}`)
+    if (first !== header || more.length > 0 || given.length !== right.length || !timingSafeEqual(given, right))
+      throw refused()
+    const rights = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')) as RunRights
+    if (rights.exp * 1000 <= nowMs) throw refused()
+    return rights
+  }
+
+  #mac(signed: string): Buffer {
+    return createHmac('sha256', this.#key).update(signed).digest()
+  }
+}
+
+function refused(): Failure {
+  return new Failure('unauthenticated', 'run_token', 'The run token is not valid')
+}

@@ -1,0 +1,88 @@
+import { ExecutionService, ReplicaService } from '@automation/contract/execution/v1/execution'
+import { RunService } from '@automation/contract/run/v1/run'
+import { RunnerService } from '@automation/contract/runner/v1/runner'
+import { served } from '@automation/rpc'
+import type { Check, Part, PartContext } from '@automation/service'
+import type { ExecutionConfig } from './config.ts'
+import { compose, type Engine } from './engine.ts'
+import { executionMetrics } from './metrics.ts'
+import { executionService } from './rpc/execution-service.ts'
+import { late } from './rpc/late.ts'
+import { replicaService } from './rpc/replica-service.ts'
+import { runService } from './rpc/run-service.ts'
+import { runnerService } from './rpc/runner-service.ts'
+import { stopEngine } from './stopping.ts'
+import { openPools } from './store/pools.ts'
+
+export { readExecutionConfig, type ExecutionConfig } from './config.ts'
+
+/**
+ * Execution: accepts runs, gives them to runners, and keeps what becomes of them. Calls `ResolveService`, and
+ * `ReplicaService` of the other replicas.
+ */
+export function createExecution(config: ExecutionConfig, context: PartContext): Part {
+  const metrics = executionMetrics(context.metrics)
+  const stopping = new AbortController()
+  let running: ReturnType<typeof open> | undefined
+  let stopped: Promise<void> | undefined
+
+  function open(engine: Engine) {
+    const { streams, sessions, waiters, runners, outcomes, upkeep, admission, nested, tokens } = engine
+    return {
+      engine,
+      executions: executionService(engine),
+      runners: runnerService(streams, sessions),
+      replicas: replicaService(waiters, runners, outcomes, () => upkeep.lookAtQueue()),
+      runs: runService(admission, nested, tokens),
+    }
+  }
+
+  return {
+    name: 'execution',
+    serves: [
+      served(
+        ExecutionService,
+        late(ExecutionService, () => running?.executions),
+      ),
+      served(
+        RunnerService,
+        late(RunnerService, () => running?.runners),
+      ),
+      served(
+        ReplicaService,
+        late(ReplicaService, () => running?.replicas),
+      ),
+      served(
+        RunService,
+        late(RunService, () => running?.runs),
+      ),
+    ],
+    async start() {
+      const pools = await openPools(config.databaseUrl, context.logger, stopping.signal)
+      const engine = compose(config, context, metrics, pools)
+      await engine.upkeep.keepPartitions()
+      if (config.exclusive) await engine.reaper.endAll('runner lost: the service was restarted while it ran')
+      await engine.upkeep.recount()
+      engine.upkeep.start()
+      running = open(engine)
+    },
+    async stop(graceMs) {
+      stopping.abort()
+      if (running === undefined) return
+      await (stopped ??= stopEngine(running.engine, config.exclusive, graceMs))
+    },
+    ready: () => checksOf(running?.engine),
+  }
+}
+
+async function checksOf(engine: Engine | undefined): Promise<Check[]> {
+  if (engine === undefined) return [{ name: 'execution', ok: false, detail: 'starting' }]
+  const { runners, upkeep, pools } = engine
+  const days = upkeep.partitionDays
+  const places = runners.streams.reduce((sum, stream) => sum + stream.places, 0)
+  return [
+    { ...(await pools.check()), name: 'execution database' },
+    { name: 'partitions', ok: days >= 1, detail: `for ${days} days ahead` },
+    { name: 'runners', ok: true, detail: `${runners.streams.length} connected, ${places} places` },
+  ]
+}

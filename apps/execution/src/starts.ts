@@ -1,0 +1,179 @@
+import { isConnectionFailure } from '@automation/database'
+import { Status } from '@automation/contract/execution/v1/execution'
+import { notFound, unavailable } from '@automation/errors'
+import { failPoint } from '@automation/service'
+import type pg from 'pg'
+import type { Backlog } from './dispatch/backlog.ts'
+import type { Runners } from './dispatch/runners.ts'
+import { Lane } from './lane.ts'
+import type { Metrics } from './metrics.ts'
+import { readPlaced } from './store/executions.ts'
+import { arrivalWeight, type Arrival, type NewRun } from './store/new-run-columns.ts'
+import {
+  ensureTeams,
+  firstFence,
+  insertArrivals,
+  insertKeyedArrival,
+  requeueArrivals,
+  type Placed,
+  type StartKey,
+  type TeamLimits,
+} from './store/start-rows.ts'
+
+interface Item extends Arrival {
+  /** Monotonic ms after which the caller is told that the database is away. */
+  giveUpAtMs: number
+}
+
+export interface StartsContext {
+  pool: pg.Pool
+  runners: Runners
+  backlog: Backlog
+  limits: TeamLimits
+  replicaId: string
+  metrics: Metrics
+  /** There is something to claim in this pool. */
+  queued(pool: string): void
+}
+
+/** Leaves time for one more attempt, which takes at most 2.5 s, within the 5 s in which a caller has an answer. */
+const patienceMs = 2000
+const pauseMs = 150
+
+/**
+ * Accepts runs: with a place at hand and nobody of the team waiting, the row is written as RUNNING and the run handed
+ * over; else it waits in the queue. All that comes while a write is on its way goes with the next one.
+ */
+export class Starts {
+  readonly #context: StartsContext
+  readonly #lane: Lane<Item, Placed | undefined>
+  readonly #teams = new Set<string>()
+
+  constructor(context: StartsContext) {
+    this.#context = context
+    this.#lane = new Lane<Item, Placed | undefined>({
+      flush: (items) => this.#flush(items),
+      weight: arrivalWeight,
+      isolates: (error) => !isConnectionFailure(error),
+      spreads: isConnectionFailure,
+      metrics: context.metrics.lane('start'),
+    })
+  }
+
+  /** Durable when it returns. Failures: process_not_found where it was deleted meanwhile, unavailable within 5 s. */
+  async start(run: NewRun): Promise<Placed> {
+    const item = this.#arrive(run)
+    try {
+      const placed = await this.#lane.add(item)
+      if (placed === undefined) throw notFound('process')
+      this.#settle(item, placed)
+      return placed
+    } catch (error) {
+      throw this.#withdraw(item, error)
+    }
+  }
+
+  /** The same for what may start only once: undefined where its key was there before, or its caller has ended. */
+  async startOnce(run: NewRun, key: StartKey): Promise<Placed | undefined> {
+    const item = this.#arrive(run)
+    try {
+      const placed = await this.#untilReachable(item, () => this.#insertOnce(item, key))
+      if (placed !== undefined) this.#settle(item, placed)
+      else this.#giveBack(item)
+      return placed
+    } catch (error) {
+      throw this.#withdraw(item, error)
+    }
+  }
+
+  idle(): Promise<void> {
+    return this.#lane.idle()
+  }
+
+  #arrive(run: NewRun): Item {
+    const { runners, backlog } = this.#context
+    const giveUpAtMs = performance.now() + patienceMs
+    if (backlog.has(run.pool, run.team)) return { run, giveUpAtMs, waitsFor: 'older runs of the team come first' }
+    const sessionId = runners.places.take(run.pool, run.team)
+    if (sessionId !== undefined) return { run, giveUpAtMs, sessionId }
+    const places = runners.places.places(run.pool)
+    const waitsFor =
+      places === 0 ? `no runner of the pool ${run.pool} is there` : `no place is free in the pool ${run.pool}`
+    return { run, giveUpAtMs, waitsFor }
+  }
+
+  async #flush(items: Item[]): Promise<(Placed | undefined)[]> {
+    const { pool, limits, replicaId } = this.#context
+    const deadline = { giveUpAtMs: Math.max(...items.map(({ giveUpAtMs }) => giveUpAtMs)) }
+    let unknown = false
+    const placed = await this.#untilReachable(deadline, async () => {
+      await this.#ensureTeams(items)
+      failPoint('start-before-commit')
+      if (unknown) {
+        await requeueArrivals(pool, items, replicaId)
+        return readPlaced(
+          pool,
+          items.map(({ run }) => run.id),
+        )
+      }
+      // From here on, a failure leaves open whether the rows are there.
+      unknown = true
+      return insertArrivals(pool, items, limits, replicaId)
+    })
+    failPoint('start-after-commit')
+    const byId = new Map(placed.map((one) => [one.id, one]))
+    return items.map(({ run }) => byId.get(run.id))
+  }
+
+  async #insertOnce(item: Item, key: StartKey): Promise<Placed | undefined> {
+    const { pool, limits, replicaId } = this.#context
+    await this.#ensureTeams([item])
+    failPoint('start-before-commit')
+    const placed = await insertKeyedArrival(pool, item, key, limits, replicaId)
+    failPoint('start-after-commit')
+    // After a commit with unknown outcome the key may be there through this very run.
+    return placed ?? (await readPlaced(pool, [item.run.id]))[0]
+  }
+
+  #settle(item: Item, placed: Placed): void {
+    const { runners, backlog, queued } = this.#context
+    const { run, sessionId } = item
+    if (placed.status === Status.RUNNING && sessionId !== undefined) {
+      failPoint('handover-before')
+      runners.handOver({ ...run, sessionId, fence: firstFence })
+      failPoint('handover-after')
+      return
+    }
+    this.#giveBack(item)
+    if (placed.status !== Status.QUEUED) return
+    backlog.add(run.pool, run.team)
+    queued(run.pool)
+  }
+
+  #withdraw(item: Item, error: unknown): unknown {
+    this.#giveBack(item)
+    return isConnectionFailure(error) ? unavailable('The database is not available, try again', error) : error
+  }
+
+  #giveBack({ sessionId }: Item): void {
+    if (sessionId !== undefined) this.#context.runners.places.giveBack(sessionId)
+  }
+
+  async #ensureTeams(items: Arrival[]): Promise<void> {
+    const unseen = new Set(items.map(({ run }) => run.team).filter((team) => !this.#teams.has(team)))
+    if (unseen.size === 0) return
+    await ensureTeams(this.#context.pool, [...unseen])
+    for (const team of unseen) this.#teams.add(team)
+  }
+
+  async #untilReachable<T>({ giveUpAtMs }: { giveUpAtMs: number }, attempt: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await attempt()
+      } catch (error) {
+        if (!isConnectionFailure(error) || performance.now() > giveUpAtMs) throw error
+        await new Promise((resolve) => setTimeout(resolve, pauseMs))
+      }
+    }
+  }
+}

@@ -1,0 +1,31 @@
+import { Status } from '@automation/contract/execution/v1/execution'
+
+/** The transitions that there are; whatever is not here never happens. A terminal status has none. */
+const transitions: Record<Status, readonly Status[]> = {
+  [Status.UNSPECIFIED]: [Status.CREATED],
+  [Status.CREATED]: [Status.RUNNING, Status.QUEUED, Status.REJECTED, Status.KILLED, Status.ERROR],
+  [Status.QUEUED]: [Status.DEQUEUED, Status.KILLED, Status.REJECTED, Status.ERROR],
+  [Status.DEQUEUED]: [Status.RUNNING, Status.QUEUED, Status.KILLED, Status.ERROR],
+  [Status.RUNNING]: [Status.FINISHED, Status.ERROR, Status.KILLED],
+  [Status.FINISHED]: [],
+  [Status.KILLED]: [],
+  [Status.REJECTED]: [],
+  [Status.ERROR]: [],
+}
+
+export function mayFollow(from: Status, to: Status): boolean {
+  return transitions[from].includes(to)
+}
+
+export function isTerminal(status: Status): boolean {
+  return status !== Status.UNSPECIFIED && transitions[status].length === 0
+}
+
+/** The statuses from which `to` may be reached: what a compare-and-set on the status compares with. */
+export function before(to: Status): Status[] {
+  return statuses.filter((from) => mayFollow(from, to))
+}
+
+export const statuses: readonly Status[] = Object.keys(transitions)
+  .map(Number)
+  .filter((status) => status !== Status.UNSPECIFIED)

@@ -1,0 +1,36 @@
+import type { Engine } from './engine.ts'
+
+/** What is on its way into the database gets this long beyond the grace time of the runs. */
+const writesMs = 2000
+
+/**
+ * Ends a replica: nothing new, the runs that it gave out may finish within `graceMs`, then those that no other replica
+ * could take over end as ERROR; callers that still wait are answered; nothing is left hanging.
+ */
+export async function stopEngine(engine: Engine, exclusive: boolean, graceMs: number): Promise<void> {
+  const { admission, claims, starts, ends, runners, waiters, forced, peers, streams, upkeep } = engine
+  admission.stop()
+  const end = performance.now() + graceMs
+  await atMost(writesMs, Promise.all([claims.stop(), starts.idle()]))
+  while (runners.activeIds.length > 0 && performance.now() < end)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  if (runners.activeIds.length > 0 && (exclusive || peers.alone))
+    await atMost(writesMs, forced.fail(runners.activeIds, 'service stopped'))
+  waiters.abandon()
+  await atMost(writesMs, ends.idle())
+  streams.close()
+  await atMost(writesMs, upkeep.stop())
+  engine.giveUp.abort()
+  await Promise.all([engine.gate.close(), engine.parametersCheck.close()])
+  await atMost(writesMs, engine.pools.close())
+}
+
+async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, ms)
+  try {
+    await Promise.race([work, promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,106 @@
+import type pg from 'pg'
+
+/** A queued run that was made RUNNING for a session. */
+export interface Claimed {
+  id: string
+  team: string
+  pool: string
+  sessionId: string
+  processId: string
+  versionId: string | null
+  parameters: string
+  request: string | null
+  comment: string | null
+  timeoutMs: number
+  freshProcess: boolean
+  depth: number
+  createdBy: string
+  initiatedBy: string | null
+}
+
+/** What a team's turn brought: `picked` is below `asked` where its queue is empty now. */
+export interface Turn {
+  team: string
+  free: number
+  asked: number
+  picked: number
+}
+
+export interface ClaimRequest {
+  pool: string
+  /** In their turn. */
+  teams: string[]
+  /** One place each, named by the session that lends it. */
+  sessions: string[]
+  /** The most for one team. */
+  quota: number
+  maxRunning: number
+  /** Unique to this claim, so that its outcome can be read back. */
+  fence: bigint
+}
+
+const row = `e.id, e.team, e.pool, e.session_id AS "sessionId", e.process_id AS "processId", e.version_id AS "versionId",
+  e.parameters, e.request, e.comment, e.timeout_ms AS "timeoutMs", e.fresh_process AS "freshProcess", e.depth,
+  e.created_by AS "createdBy", e.initiated_by AS "initiatedBy"`
+
+const claim = `
+WITH slots AS MATERIALIZED (
+  SELECT t.team, t.running, t.wanted FROM team_slots t WHERE t.team = ANY ($1::text[]) ORDER BY t.team FOR UPDATE
+), turns AS MATERIALIZED (
+  SELECT u.team, u.turn, greatest($2::integer - s.running - s.wanted, 0) AS free,
+         least($3::integer, greatest($2::integer - s.running - s.wanted, 0)) AS asked
+    FROM unnest($1::text[]) WITH ORDINALITY AS u(team, turn) JOIN slots s USING (team)
+), picked AS MATERIALIZED (
+  SELECT t.team, t.turn, q.id, row_number() OVER (PARTITION BY t.team ORDER BY q.id) AS nth
+    FROM turns t CROSS JOIN LATERAL (
+      SELECT e.id FROM executions e WHERE e.status = 2 AND e.pool = $4 AND e.team = t.team
+       ORDER BY e.id LIMIT t.asked FOR UPDATE SKIP LOCKED) q
+), chosen AS MATERIALIZED (
+  SELECT id, row_number() OVER (ORDER BY nth, turn) AS place FROM picked ORDER BY nth, turn LIMIT cardinality($5::uuid[])
+), claimed AS (
+  UPDATE executions e
+     SET status = 4, sequence = e.sequence + 2, fence = $6, session_id = ($5::uuid[])[c.place], slot = 1,
+         started_at = now(), updated_at = now()
+    FROM chosen c WHERE e.id = c.id
+  RETURNING ${row}, e.sequence, e.process_id
+), taken AS (
+  UPDATE team_slots t SET running = t.running + c.count, queued = t.queued - c.count
+    FROM (SELECT team, count(*) AS count FROM claimed GROUP BY team ORDER BY team) c WHERE t.team = c.team
+), events AS (
+  INSERT INTO timeline_events (execution_id, sequence, status, at, team, process_id)
+  SELECT c.id, c.sequence + e.step, e.status, now(), c.team, c.process_id
+    FROM claimed c CROSS JOIN (VALUES (-1, 3), (0, 4)) AS e(step, status)
+)
+SELECT t.team AS "turnOf", t.free, t.asked, (SELECT count(*) FROM picked p WHERE p.team = t.team)::integer AS picked, c.*
+  FROM turns t LEFT JOIN claimed c ON c.team = t.team`
+
+const readBack = `
+SELECT ${row} FROM executions e WHERE e.session_id = ANY ($1::uuid[]) AND e.status = 4 AND e.fence = $2`
+
+type Row = Claimed & { id: string | null; turnOf: string; free: number; asked: number; picked: number }
+
+/** Makes queued runs RUNNING, in one statement: team by team in turn, oldest first, within the teams' limits. */
+export async function claimRows(pool: pg.Pool, request: ClaimRequest): Promise<{ claimed: Claimed[]; turns: Turn[] }> {
+  const { teams, sessions, quota, maxRunning, fence } = request
+  const values = [teams, maxRunning, quota, request.pool, sessions, fence]
+  const { rows } = await pool.query<Row>({ name: 'claim', text: claim, values })
+  const turns = new Map(rows.map(({ turnOf, free, asked, picked }) => [turnOf, { team: turnOf, free, asked, picked }]))
+  return { claimed: rows.filter(({ id }) => id !== null), turns: [...turns.values()] }
+}
+
+/** What a claim whose outcome is unknown has made RUNNING. */
+export async function readClaimed(pool: pg.Pool, sessions: string[], fence: bigint): Promise<Claimed[]> {
+  return (await pool.query<Claimed>({ name: 'read-claimed', text: readBack, values: [sessions, fence] })).rows
+}
+
+/** Which teams have queued runs in which of these pools. */
+export async function readBacklog(pool: pg.Pool, pools: string[]): Promise<{ pool: string; team: string }[]> {
+  const { rows } = await pool.query<{ pool: string; team: string }>({
+    name: 'backlog',
+    text: `SELECT p.pool, t.team FROM team_slots t CROSS JOIN unnest($1::text[]) AS p(pool)
+            WHERE t.queued > 0
+              AND EXISTS (SELECT FROM executions e WHERE e.status = 2 AND e.pool = p.pool AND e.team = t.team)`,
+    values: [pools],
+  })
+  return rows
+}

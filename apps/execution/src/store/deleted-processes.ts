@@ -1,0 +1,81 @@
+import type pg from 'pg'
+
+/**
+ * From its commit on, executions of the process are hidden and new ones refused. Statements that began before may
+ * still add some: they are over when the horizon has passed the transaction, whose number this gives.
+ */
+export async function insertDeletedProcess(pool: pg.Pool, team: string, processId: string): Promise<string> {
+  const { rows } = await pool.query<{ xid: string }>(
+    `INSERT INTO deleted_processes (team, process_id) VALUES ($1, $2)
+     ON CONFLICT (team, process_id) DO UPDATE SET removed_at = NULL
+     RETURNING pg_current_xact_id()::text AS xid`,
+    [team, processId],
+  )
+  return rows[0]!.xid
+}
+
+export async function horizonPassed(pool: pg.Pool, xid: string): Promise<boolean> {
+  const { rows } = await pool.query<{ passed: boolean }>(
+    'SELECT pg_snapshot_xmin(pg_current_snapshot()) > $1::xid8 AS passed',
+    [xid],
+  )
+  return rows[0]!.passed
+}
+
+/** Executions of a process that have not ended. */
+export async function readLiving(pool: pg.Pool, team: string, processId: string): Promise<string[]> {
+  const { rows } = await pool.query<{ id: string }>(
+    `SELECT id FROM executions WHERE team = $1 AND process_id = $2 AND status IN (1, 2, 3, 4) ORDER BY id LIMIT 5000`,
+    [team, processId],
+  )
+  return rows.map(({ id }) => id)
+}
+
+export interface DeletedProcess {
+  team: string
+  processId: string
+}
+
+/** Deleted processes whose executions are not removed yet. */
+export async function readUnremoved(pool: pg.Pool): Promise<DeletedProcess[]> {
+  const { rows } = await pool.query<DeletedProcess>(
+    `SELECT team, process_id AS "processId" FROM deleted_processes WHERE removed_at IS NULL ORDER BY deleted_at LIMIT 100`,
+  )
+  return rows
+}
+
+/**
+ * Removes some executions of a deleted process with their logs and timelines; not before every consumer has seen
+ * their events. Gives how many there were.
+ */
+export async function removeSome(pool: pg.Pool, { team, processId }: DeletedProcess, limit: number): Promise<number> {
+  const { rows } = await pool.query<{ count: number }>(
+    `WITH gone AS MATERIALIZED (
+       SELECT e.id FROM executions e
+        WHERE e.team = $1 AND e.process_id = $2 AND e.status >= 5
+          AND NOT EXISTS (
+            SELECT FROM timeline_events t
+             WHERE t.execution_id = e.id AND t.xid >= (SELECT min(window_from) FROM bus_cursors))
+        ORDER BY e.id LIMIT $3 FOR UPDATE SKIP LOCKED
+     ), logs AS (
+       DELETE FROM log_chunks l USING gone g WHERE l.execution_id = g.id
+     ), events AS (
+       DELETE FROM timeline_events t USING gone g WHERE t.execution_id = g.id
+     ), rows AS (
+       DELETE FROM executions e USING gone g WHERE e.id = g.id
+     )
+     SELECT count(*)::integer AS count FROM gone`,
+    [team, processId, limit],
+  )
+  return rows[0]!.count
+}
+
+/** Nothing of it is left; the mark itself stays, and refuses what comes late. */
+export async function markRemoved(pool: pg.Pool, { team, processId }: DeletedProcess): Promise<void> {
+  await pool.query(
+    `UPDATE deleted_processes SET removed_at = now()
+      WHERE team = $1 AND process_id = $2
+        AND NOT EXISTS (SELECT FROM executions e WHERE e.team = $1 AND e.process_id = $2)`,
+    [team, processId],
+  )
+}

@@ -1,0 +1,23 @@
+import type { Status } from '@automation/contract/execution/v1/execution'
+import type pg from 'pg'
+import type { Placed } from './start-rows.ts'
+
+/** What arrivals with an unknown outcome have become; rows that are not there get no answer. */
+export async function readPlaced(pool: pg.Pool, ids: string[]): Promise<Placed[]> {
+  const { rows } = await pool.query<Placed>({
+    name: 'placed',
+    text: 'SELECT id, status, explanation FROM executions WHERE id = ANY ($1::uuid[])',
+    values: [ids],
+    query_timeout: 1500,
+  } as pg.QueryConfig)
+  return rows
+}
+
+export async function readStatus(pool: pg.Pool, id: string): Promise<Status | undefined> {
+  const { rows } = await pool.query<{ status: Status }>({
+    name: 'status',
+    text: 'SELECT status FROM executions WHERE id = $1',
+    values: [id],
+  })
+  return rows[0]?.status
+}

@@ -1,0 +1,55 @@
+import type { Status } from '@automation/contract/execution/v1/execution'
+import type pg from 'pg'
+import { dayOf } from '../execution-id.ts'
+
+/** An end that does not come from the run itself. */
+export interface ForcedEnd {
+  ids: string[]
+  /** Only executions of this team; absent: whichever. */
+  team?: string
+  from: Status[]
+  to: Status.KILLED | Status.ERROR
+  explanation: string
+  by?: string
+}
+
+export interface ForcedRow {
+  id: string
+  team: string
+  pool: string
+  sessionId: string | null
+  was: Status
+}
+
+const statement = (day: string) => `
+WITH old AS MATERIALIZED (
+  SELECT id, status, slot FROM executions_${day}
+   WHERE id = ANY ($1::uuid[]) AND status = ANY ($2::smallint[]) AND ($3::text IS NULL OR team = $3)
+   ORDER BY id FOR UPDATE
+), ended AS (
+  UPDATE executions_${day} e
+     SET status = $4, sequence = e.sequence + 1, explanation = $5, updated_by = coalesce($6, e.updated_by), updated_at = now()
+    FROM old o WHERE e.id = o.id
+  RETURNING e.id, e.team, e.pool, e.process_id, e.session_id, e.sequence, o.status AS was, o.slot
+), freed AS (
+  UPDATE team_slots t SET running = t.running - c.held, wanted = t.wanted - c.wanted, queued = t.queued - c.queued
+    FROM (SELECT team, count(*) FILTER (WHERE was = 4 AND slot = 1) AS held,
+                 count(*) FILTER (WHERE was = 4 AND slot = 2) AS wanted, count(*) FILTER (WHERE was = 2) AS queued
+            FROM ended GROUP BY team ORDER BY team) c
+   WHERE t.team = c.team
+), events AS (
+  INSERT INTO timeline_events (execution_id, sequence, status, at, explanation, team, process_id)
+  SELECT id, sequence, $4, now(), $5, team, process_id FROM ended
+)
+SELECT id, team, pool, session_id AS "sessionId", was FROM ended`
+
+/** Ends what is still in one of the statuses `from`, day by day; gives what was ended by this call. */
+export async function forceEnds(pool: pg.Pool, end: ForcedEnd): Promise<ForcedRow[]> {
+  const days = Map.groupBy(end.ids, dayOf)
+  const rows: ForcedRow[] = []
+  for (const [day, ids] of days) {
+    const values = [ids, end.from, end.team ?? null, end.to, end.explanation, end.by ?? null]
+    rows.push(...(await pool.query<ForcedRow>({ name: `force-${day}`, text: statement(day), values })).rows)
+  }
+  return rows
+}

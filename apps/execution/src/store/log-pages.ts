@@ -1,0 +1,60 @@
+import type pg from 'pg'
+
+/** Lines that do not come from the run are numbered from here, so that they never meet its own. */
+const appendedFrom = 1_000_000_000
+
+/** An entry as a chunk's body holds it: microseconds, level, message. */
+export type LogLine = [timeUs: number, level: number, message: string]
+
+export interface LogPage {
+  lines: LogLine[]
+  total: number
+}
+
+/** A page of a log, oldest first; only the chunks that hold it are read. */
+export async function readLogPage(pool: pg.Pool, id: string, limit: number, offset: number): Promise<LogPage> {
+  const ends = await pool.query<{ own: number; appended: number }>({
+    name: 'log-ends',
+    text: `SELECT coalesce((SELECT first + lines FROM log_chunks WHERE execution_id = $1 AND first < ${appendedFrom}
+                             ORDER BY first DESC LIMIT 1), 0) AS own,
+                  coalesce((SELECT first + lines - ${appendedFrom} FROM log_chunks
+                             WHERE execution_id = $1 AND first >= ${appendedFrom} ORDER BY first DESC LIMIT 1), 0) AS appended`,
+    values: [id],
+  })
+  const { own = 0, appended = 0 } = ends.rows[0] ?? {}
+  const lines = await readLines(pool, id, offset, Math.min(offset + limit, own))
+  if (offset + limit > own && appended > 0) {
+    const from = appendedFrom + Math.max(offset - own, 0)
+    lines.push(...(await readLines(pool, id, from, appendedFrom + offset + limit - own)))
+  }
+  return { lines, total: own + appended }
+}
+
+/** Adds a line to the log of an execution of this team; false when there is no such execution. */
+export async function appendLine(pool: pg.Pool, team: string, id: string, line: LogLine): Promise<boolean> {
+  const { rowCount } = await pool.query({
+    name: 'append-line',
+    text: `INSERT INTO log_chunks (execution_id, first, lines, body)
+           SELECT e.id, coalesce((SELECT max(l.first) + 1 FROM log_chunks l
+                                   WHERE l.execution_id = e.id AND l.first >= ${appendedFrom}), ${appendedFrom}), 1, $3
+             FROM executions e WHERE e.id = $1 AND e.team = $2`,
+    values: [id, team, JSON.stringify([line])],
+  })
+  return rowCount === 1
+}
+
+/** Lines with numbers from `from` until before `to`. */
+async function readLines(pool: pg.Pool, id: string, from: number, to: number): Promise<LogLine[]> {
+  if (from >= to) return []
+  const { rows } = await pool.query<{ first: number; body: string }>({
+    name: 'log-lines',
+    text: `SELECT first, body FROM log_chunks
+            WHERE execution_id = $1 AND first < $3
+              AND first >= coalesce((SELECT max(first) FROM log_chunks WHERE execution_id = $1 AND first <= $2), 0)
+            ORDER BY first`,
+    values: [id, from, to],
+  })
+  return rows.flatMap(({ first, body }) =>
+    (JSON.parse(body) as LogLine[]).filter((_, index) => first + index >= from && first + index < to),
+  )
+}

@@ -1,0 +1,82 @@
+import type { RunSpec } from '@automation/contract/catalog/v1/resolve'
+import { storedText, textOf } from '../stored-text.ts'
+
+/** A run that is to be accepted: what its row will hold. */
+export interface NewRun {
+  id: string
+  team: string
+  spec: RunSpec
+  pool: string
+  /** JSON text of an object. */
+  parameters: Uint8Array
+  /** JSON text of the webhook's request. */
+  request?: Uint8Array
+  comment?: string
+  timeoutMs: number
+  freshProcess: boolean
+  callbackUrl?: string
+  initiatedBy?: string
+  createdBy: string
+  ip?: string
+  depth: number
+  parentId?: string
+}
+
+/** A run on its way into the database, with the runner's session that has a place for it, or why there is none. */
+export interface Arrival {
+  run: NewRun
+  sessionId?: string
+  waitsFor?: string
+}
+
+type Column = [name: string, type: string, value: (arrival: Arrival) => unknown]
+
+/** Columns of executions that come from the arrival, in the order of the statements' parameters. */
+const columns: Column[] = [
+  ['id', 'uuid', ({ run }) => run.id],
+  ['team', 'text', ({ run }) => run.team],
+  ['process_id', 'uuid', ({ run }) => run.spec.processId],
+  ['process_name', 'text', ({ run }) => storedText(run.spec.processName)],
+  ['process_slug', 'text', ({ run }) => run.spec.processSlug],
+  ['version_id', 'uuid', ({ run }) => run.spec.versionId],
+  ['pool', 'text', ({ run }) => run.pool],
+  ['depth', 'smallint', ({ run }) => run.depth],
+  ['parent_id', 'uuid', ({ run }) => run.parentId],
+  ['parameters', 'text', ({ run }) => textOf(run.parameters)],
+  ['request', 'text', ({ run }) => (run.request === undefined ? undefined : textOf(run.request))],
+  ['comment', 'text', ({ run }) => optionalText(run.comment)],
+  ['timeout_ms', 'integer', ({ run }) => run.timeoutMs],
+  ['fresh_process', 'boolean', ({ run }) => run.freshProcess],
+  ['callback_url', 'text', ({ run }) => optionalText(run.callbackUrl)],
+  ['initiated_by', 'text', ({ run }) => optionalText(run.initiatedBy)],
+  ['created_by', 'text', ({ run }) => storedText(run.createdBy)],
+  ['ip', 'text', ({ run }) => run.ip],
+]
+const extra: Column[] = [
+  ['session_id', 'uuid', ({ sessionId }) => sessionId],
+  ['waits_for', 'text', ({ waitsFor }) => waitsFor],
+]
+const all = [...columns, ...extra]
+
+/** Number of parameters that `arrivalArrays` fills; further ones count from here. */
+export const arrivalParameters = all.length
+
+export const rowColumns = columns.map(([name]) => name).join(', ')
+
+/** `unnest` of the arrivals as rows `i`, with their order `n`. */
+export const arrivalRows = `unnest(${all.map(([, type], index) => `$${index + 1}::${type}[]`).join(', ')})
+    WITH ORDINALITY AS i(${all.map(([name]) => name).join(', ')}, n)`
+
+/** The parameters: one array for each column. */
+export function arrivalArrays(arrivals: Arrival[]): unknown[] {
+  return all.map(([, , value]) => arrivals.map((arrival) => value(arrival) ?? null))
+}
+
+/** About how many bytes an arrival brings into a statement. */
+export function arrivalWeight({ run }: Arrival): number {
+  return run.parameters.length + (run.request?.length ?? 0) + 500
+}
+
+function optionalText(text: string | undefined): string | undefined {
+  return text === undefined || text === '' ? undefined : storedText(text)
+}

@@ -1,0 +1,47 @@
+import { openDatabase, type Database } from '@automation/database'
+import type { Logger } from '@automation/service'
+import type pg from 'pg'
+
+/** Connections by what may wait for what: lists never share a pool with the writes of a run. */
+export interface Pools {
+  /** The lanes and whatever else belongs to the path of a run. */
+  hot: pg.Pool
+  /** Log chunks: these commits wait for no disk. */
+  logs: pg.Pool
+  /** Lists, single reads and the work in the background. */
+  reads: pg.Pool
+  check: Database['check']
+  close(): Promise<void>
+}
+
+const schema = 'execution'
+
+/** Every statement goes by a key; a plan made while a table was empty must not become a scan of a full one. */
+const byKey = {
+  plan_cache_mode: 'force_generic_plan',
+  enable_seqscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+  jit: 'off',
+}
+
+/** Opens the schema, applies what migrations are missing, and gives the pools. Waits for a database that is not there yet. */
+export async function openPools(url: string, logger: Logger, signal: AbortSignal): Promise<Pools> {
+  const common = { url, schema, logger, signal }
+  const migrationsDir = new URL('../../prisma/migrations', import.meta.url)
+  const settings = { ...byKey, statement_timeout: '4s' }
+  const hot = await openDatabase({ ...common, poolSize: 6, migrationsDir, settings, connectTimeoutMs: 1000 })
+  const [logs, reads] = await Promise.all([
+    openDatabase({ ...common, poolSize: 1, settings: { ...byKey, synchronous_commit: 'off' } }),
+    openDatabase({ ...common, poolSize: 4, settings: { jit: 'off' } }),
+  ])
+  return {
+    hot: hot.pool,
+    logs: logs.pool,
+    reads: reads.pool,
+    check: reads.check,
+    close: async () => {
+      await Promise.all([hot.close(), logs.close(), reads.close()])
+    },
+  }
+}

@@ -1,0 +1,77 @@
+import type { Status } from '@automation/contract/execution/v1/execution'
+import type pg from 'pg'
+
+/** An execution as it is shown. */
+export interface RecordRow {
+  id: string
+  processId: string
+  processName: string
+  processSlug: string
+  versionId: string | null
+  scheduleId: string | null
+  status: Status
+  pool: string
+  parameters: string | null
+  request: string | null
+  comment: string | null
+  returnValue: string | null
+  timeoutMs: number
+  freshProcess: boolean
+  callbackUrl: string | null
+  initiatedBy: string | null
+  createdBy: string
+  updatedBy: string | null
+  updatedAt: Date
+}
+
+export interface EventRow {
+  executionId: string
+  status: Status
+  at: Date
+  explanation: string | null
+}
+
+/** Executions of deleted processes are not shown. */
+export const visible =
+  'NOT EXISTS (SELECT FROM deleted_processes d WHERE d.team = e.team AND d.process_id = e.process_id)'
+
+const small = (column: string) => `CASE WHEN octet_length(${column}) <= 65536 THEN ${column} END`
+
+/** Columns of a record; in lists, large values are left out. */
+export function recordColumns(list: boolean): string {
+  const text = (column: string) => (list ? small(column) : column)
+  return `e.id, e.process_id AS "processId", e.process_name AS "processName", e.process_slug AS "processSlug",
+    e.version_id AS "versionId", e.schedule_id AS "scheduleId", e.status, e.pool, ${text('e.parameters')} AS parameters,
+    ${list ? 'NULL' : 'e.request'} AS request, e.comment, ${text('e.return_value')} AS "returnValue",
+    e.timeout_ms AS "timeoutMs", e.fresh_process AS "freshProcess", e.callback_url AS "callbackUrl",
+    e.initiated_by AS "initiatedBy", e.created_by AS "createdBy", e.updated_by AS "updatedBy", e.updated_at AS "updatedAt"`
+}
+
+export async function readRecord(pool: pg.Pool, team: string, id: string): Promise<RecordRow | undefined> {
+  const { rows } = await pool.query<RecordRow>({
+    name: 'record',
+    text: `SELECT ${recordColumns(false)} FROM executions e WHERE e.id = $1 AND e.team = $2 AND ${visible}`,
+    values: [id, team],
+  })
+  return rows[0]
+}
+
+/** Whether a team has an execution that is shown. */
+export async function readVisible(pool: pg.Pool, team: string, id: string): Promise<boolean> {
+  const { rows } = await pool.query({
+    name: 'visible',
+    text: `SELECT FROM executions e WHERE e.id = $1 AND e.team = $2 AND ${visible}`,
+    values: [id, team],
+  })
+  return rows.length > 0
+}
+
+export async function readTimelines(pool: pg.Pool, ids: string[]): Promise<Map<string, EventRow[]>> {
+  const { rows } = await pool.query<EventRow>({
+    name: 'timelines',
+    text: `SELECT execution_id AS "executionId", status, at, explanation
+             FROM timeline_events WHERE execution_id = ANY ($1::uuid[]) ORDER BY execution_id, sequence`,
+    values: [ids],
+  })
+  return Map.groupBy(rows, ({ executionId }) => executionId)
+}

@@ -1,0 +1,79 @@
+import type pg from 'pg'
+import { dayOf } from '../execution-id.ts'
+
+/** A run that waits for another gives its team's slot back; false when it is not RUNNING any more. */
+export async function releaseSlot(pool: pg.Pool, id: string): Promise<boolean> {
+  const day = dayOf(id)
+  const { rows } = await pool.query({
+    name: `release-${day}`,
+    text: `WITH released AS (
+             UPDATE executions_${day} SET slot = 0 WHERE id = $1 AND status = 4 AND slot = 1 RETURNING team
+           ), freed AS (
+             UPDATE team_slots t SET running = t.running - 1 FROM released r WHERE t.team = r.team
+           )
+           SELECT FROM released`,
+    values: [id],
+  })
+  return rows.length === 1
+}
+
+export type Resumption = 'resumed' | 'waits' | 'ended'
+
+/** Takes the slot again when the team has one; else notes that it is wanted, before any new run. */
+export async function resumeSlot(pool: pg.Pool, id: string, maxRunning: number): Promise<Resumption> {
+  const day = dayOf(id)
+  const { rows } = await pool.query<{ slot: number }>({
+    name: `resume-${day}`,
+    text: `WITH old AS MATERIALIZED (
+             SELECT id, team, slot FROM executions_${day} WHERE id = $1 AND status = 4 FOR UPDATE
+           ), counted AS MATERIALIZED (
+             SELECT t.team, o.slot AS was, CASE WHEN o.slot = 1 OR t.running < $2::integer THEN 1 ELSE 2 END AS slot
+               FROM team_slots t JOIN old o USING (team) FOR UPDATE OF t
+           ), taken AS (
+             UPDATE team_slots t
+                SET running = t.running + (c.slot = 1 AND c.was <> 1)::integer,
+                    wanted = t.wanted + (c.slot = 2)::integer - (c.was = 2)::integer
+               FROM counted c WHERE t.team = c.team AND c.slot <> c.was
+           ), marked AS (
+             UPDATE executions_${day} e SET slot = c.slot FROM counted c WHERE e.id = $1 AND c.slot <> c.was
+           )
+           SELECT slot FROM counted`,
+    values: [id, maxRunning],
+  })
+  if (rows[0] === undefined) return 'ended'
+  return rows[0].slot === 1 ? 'resumed' : 'waits'
+}
+
+/** Counts the slots anew, for what a crash or an unknown outcome may have left behind. */
+export async function recountSlots(pool: pg.Pool): Promise<number> {
+  const client = await pool.connect()
+  let failure: Error | undefined
+  try {
+    await client.query('BEGIN')
+    // A statement of its own, so that the count below sees all that was committed before the lock.
+    await client.query('SELECT FROM team_slots ORDER BY team FOR UPDATE')
+    const { rowCount } = await client.query(
+      `UPDATE team_slots t SET running = c.running, wanted = c.wanted, queued = c.queued
+         FROM (SELECT s.team, count(*) FILTER (WHERE e.status = 4 AND e.slot = 1) AS running,
+                      count(*) FILTER (WHERE e.status = 4 AND e.slot = 2) AS wanted,
+                      count(*) FILTER (WHERE e.status = 2) AS queued
+                 FROM team_slots s LEFT JOIN executions e ON e.team = s.team AND e.status IN (2, 4) GROUP BY s.team) c
+        WHERE t.team = c.team AND (t.running, t.wanted, t.queued) <> (c.running, c.wanted, c.queued)`,
+    )
+    await client.query('COMMIT')
+    return rowCount ?? 0
+  } catch (error) {
+    failure = error as Error
+    throw error
+  } finally {
+    client.release(failure)
+  }
+}
+
+/** Runs that hold a slot and runs that wait, over all teams. */
+export async function readSlotSums(pool: pg.Pool): Promise<{ running: number; queued: number }> {
+  const { rows } = await pool.query<{ running: number; queued: number }>(
+    'SELECT coalesce(sum(running), 0)::integer AS running, coalesce(sum(queued), 0)::integer AS queued FROM team_slots',
+  )
+  return rows[0]!
+}

@@ -1,0 +1,110 @@
+import type pg from 'pg'
+
+export interface Session {
+  id: string
+  runnerName: string
+  pool: string
+  places: number
+}
+
+/** Registers a session, or knows it again; false when it was lost or has said goodbye. The lease counts from now. */
+export async function openSession(pool: pg.Pool, session: Session, leaseMs: number): Promise<boolean> {
+  const { rowCount } = await pool.query({
+    name: 'open-session',
+    text: `INSERT INTO sessions (id, runner_name, pool, places, expires_at)
+           VALUES ($1, $2, $3, $4, now() + $5 * interval '1 ms')
+           ON CONFLICT (id) DO UPDATE SET expires_at = excluded.expires_at WHERE sessions.ended_at IS NULL`,
+    values: [session.id, session.runnerName, session.pool, session.places, leaseMs],
+  })
+  return rowCount === 1
+}
+
+/** Prolongs the lease; false when the session is lost. A lease that is over counts until the session is ended. */
+export async function renewSession(pool: pg.Pool, id: string, leaseMs: number): Promise<boolean> {
+  const { rowCount } = await pool.query({
+    name: 'renew-session',
+    text: `UPDATE sessions SET expires_at = now() + $2 * interval '1 ms' WHERE id = $1 AND ended_at IS NULL`,
+    values: [id, leaseMs],
+    query_timeout: 2000,
+  } as pg.QueryConfig)
+  return rowCount === 1
+}
+
+/** Ends one session. */
+export async function endSession(pool: pg.Pool, id: string): Promise<void> {
+  await pool.query({
+    name: 'end-session',
+    text: 'UPDATE sessions SET ended_at = now() WHERE id = $1 AND ended_at IS NULL',
+    values: [id],
+  })
+}
+
+/** Ends the sessions whose lease is over by the database's clock, or all. */
+export async function endExpiredSessions(pool: pg.Pool, all = false): Promise<string[]> {
+  const { rows } = await pool.query<{ id: string }>({
+    name: 'expire-sessions',
+    text: `UPDATE sessions SET ended_at = now() WHERE ended_at IS NULL AND (expires_at < now() OR $1) RETURNING id`,
+    values: [all],
+  })
+  return rows.map(({ id }) => id)
+}
+
+/** RUNNING runs that no living session answers for. */
+export async function readOrphans(pool: pg.Pool): Promise<string[]> {
+  return ids(pool, {
+    name: 'orphans',
+    text: `SELECT e.id FROM executions e
+            WHERE e.status = 4
+              AND NOT EXISTS (SELECT FROM sessions s WHERE s.id = e.session_id AND s.ended_at IS NULL)`,
+  })
+}
+
+/** RUNNING runs that are past their time by a whole lease: their runner should have ended them. */
+export async function readOverdue(pool: pg.Pool, leaseMs: number): Promise<{ id: string; timeoutMs: number }[]> {
+  const { rows } = await pool.query<{ id: string; timeoutMs: number }>({
+    name: 'overdue',
+    text: `SELECT e.id, e.timeout_ms AS "timeoutMs" FROM executions e
+            WHERE e.status = 4 AND e.started_at + (e.timeout_ms + $1) * interval '1 ms' < now()`,
+    values: [leaseMs],
+  })
+  return rows
+}
+
+/** RUNNING runs of a session that its runner does not name, though they were handed over more than a lease ago. */
+export function readUnnamed(pool: pg.Pool, sessionId: string, named: string[], leaseMs: number): Promise<string[]> {
+  return ids(pool, {
+    name: 'unnamed',
+    text: `SELECT id FROM executions
+            WHERE session_id = $1 AND status = 4 AND NOT id = ANY ($2::uuid[])
+              AND started_at < now() - $3 * interval '1 ms'`,
+    values: [sessionId, named, leaseMs],
+    query_timeout: 2000,
+  } as pg.QueryConfig)
+}
+
+/** Those of these executions that are terminal. */
+export function readEnded(pool: pg.Pool, named: string[]): Promise<string[]> {
+  return ids(pool, {
+    name: 'ended',
+    text: 'SELECT id FROM executions WHERE id = ANY ($1::uuid[]) AND status >= 5',
+    values: [named],
+    query_timeout: 2000,
+  } as pg.QueryConfig)
+}
+
+export function readRunningOf(pool: pg.Pool, sessionId: string): Promise<string[]> {
+  return ids(pool, {
+    name: 'running-of',
+    text: 'SELECT id FROM executions WHERE session_id = $1 AND status = 4',
+    values: [sessionId],
+  })
+}
+
+/** Sessions that ended a day ago are forgotten. */
+export async function forgetSessions(pool: pg.Pool): Promise<void> {
+  await pool.query(`DELETE FROM sessions WHERE ended_at < now() - interval '1 day'`)
+}
+
+async function ids(pool: pg.Pool, query: pg.QueryConfig): Promise<string[]> {
+  return (await pool.query<{ id: string }>(query)).rows.map(({ id }) => id)
+}

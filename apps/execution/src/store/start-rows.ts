@@ -1,0 +1,170 @@
+import { Status } from '@automation/contract/execution/v1/execution'
+import type pg from 'pg'
+import { arrivalArrays, arrivalParameters, arrivalRows, rowColumns, type Arrival } from './new-run-columns.ts'
+
+/** What became of an arrival. */
+export interface Placed {
+  id: string
+  status: Status.RUNNING | Status.QUEUED | Status.REJECTED
+  explanation?: string
+}
+
+export interface TeamLimits {
+  maxRunning: number
+  maxQueued: number
+}
+
+/** A key under which something is started once. */
+export interface StartKey {
+  scope: string
+  key: string
+  bodyHash?: Uint8Array
+}
+
+/** The fence of a run that its creating statement hands over. */
+export const firstFence = 1n
+
+const next = (offset: number) => `$${arrivalParameters + offset}`
+const team = '$2::text[]'
+
+const insertRows = `INSERT INTO executions (${rowColumns}, status, sequence, fence, session_id, replica_id, slot, explanation, started_at, updated_at)`
+const insertEvents = 'INSERT INTO timeline_events (execution_id, sequence, status, at, explanation, team, process_id)'
+const deleted = 'SELECT FROM deleted_processes d WHERE d.team = i.team AND d.process_id = i.process_id'
+
+/** All of one team, all with a place: the team's count rises once, or nothing happens at all. */
+const granted = `
+WITH granted AS (
+  UPDATE team_slots SET running = running + cardinality($1::uuid[])
+   WHERE team = (${team})[1] AND running + wanted + cardinality($1::uuid[]) <= ${next(1)}::integer
+     AND NOT EXISTS (SELECT FROM deleted_processes d WHERE d.team = (${team})[1] AND d.process_id = ANY ($3::uuid[]))
+  RETURNING 1
+), rows AS (
+  ${insertRows}
+  SELECT ${rowColumns}, 4, 2, ${firstFence}, session_id, ${next(2)}::uuid, 1, NULL, now(), now()
+    FROM granted, ${arrivalRows}
+), events AS (
+  ${insertEvents}
+  SELECT i.id, e.sequence, e.status, now(), NULL, i.team, i.process_id
+    FROM granted, unnest($1::uuid[], ${team}, $3::uuid[]) AS i(id, team, process_id)
+   CROSS JOIN (VALUES (1, 1), (2, 4)) AS e(sequence, status)
+)
+SELECT count(*)::integer AS teams FROM granted`
+
+const placed = (input: string) => `
+WITH ${input}, slots AS MATERIALIZED (
+  SELECT team, running, wanted, queued FROM team_slots WHERE team = ANY (${team}) ORDER BY team FOR UPDATE
+), ranked AS (
+  SELECT i.*, s.queued, i.session_id IS NOT NULL
+         AND count(i.session_id) OVER (PARTITION BY i.team ORDER BY i.n) <= ${next(1)}::integer - s.running - s.wanted AS runs
+    FROM input i JOIN slots s USING (team)
+), counted AS (
+  SELECT r.*, r.queued + count(*) FILTER (WHERE NOT runs) OVER (PARTITION BY team ORDER BY n) AS place FROM ranked r
+), placed AS MATERIALIZED (
+  SELECT c.*, CASE WHEN runs THEN 4 WHEN place > ${next(2)}::integer THEN 7 ELSE 2 END AS status,
+         CASE WHEN runs THEN NULL
+              WHEN place > ${next(2)}::integer THEN format('The team has %s runs that wait, the most it may have', queued)
+              ELSE format('Place %s in the team''s queue: %s', place,
+                     coalesce(waits_for, format('the team runs %s at once, the most it may', ${next(1)}::integer)))
+         END AS why
+    FROM counted c
+), taken AS (
+  UPDATE team_slots t SET running = t.running + c.starts, queued = t.queued + c.waits
+    FROM (SELECT team, count(*) FILTER (WHERE status = 4) AS starts, count(*) FILTER (WHERE status = 2) AS waits
+            FROM placed GROUP BY team) c
+   WHERE t.team = c.team
+), rows AS (
+  ${insertRows}
+  SELECT ${rowColumns}, status, 2, CASE WHEN runs THEN ${firstFence} ELSE 0 END, CASE WHEN runs THEN session_id END,
+         ${next(3)}::uuid, runs::integer, CASE WHEN status = 7 THEN why END, CASE WHEN runs THEN now() END, now()
+    FROM placed
+), events AS (
+  ${insertEvents}
+  SELECT p.id, e.sequence, CASE e.sequence WHEN 1 THEN 1 ELSE p.status END, now(),
+         CASE e.sequence WHEN 2 THEN p.why END, p.team, p.process_id
+    FROM placed p CROSS JOIN (VALUES (1), (2)) AS e(sequence)
+)
+SELECT id, status, why AS explanation FROM placed`
+
+const placedMany = placed(`input AS MATERIALIZED (SELECT i.* FROM ${arrivalRows} WHERE NOT EXISTS (${deleted}))`)
+
+/** Only where the key is new, the calling run still runs and the process is not deleted. */
+const placedOnce = placed(`key AS (
+  INSERT INTO start_keys (team, scope, key, execution_id, body_hash, expires_at)
+  SELECT i.team, ${next(4)}::text, ${next(5)}::text, i.id, ${next(6)}::bytea, now() + interval '24 hours' FROM ${arrivalRows}
+   WHERE NOT EXISTS (${deleted})
+     AND (i.parent_id IS NULL OR EXISTS (SELECT FROM executions p WHERE p.id = i.parent_id AND p.status = 4))
+  ON CONFLICT DO NOTHING RETURNING execution_id
+), input AS MATERIALIZED (SELECT i.* FROM ${arrivalRows} JOIN key k ON k.execution_id = i.id)`)
+
+/** After a commit with unknown outcome: what is not there yet is there as QUEUED. */
+const requeue = `
+WITH rows AS (
+  ${insertRows}
+  SELECT ${rowColumns}, 2, 2, 0, NULL, ${next(1)}::uuid, 0, NULL, NULL, now() FROM ${arrivalRows}
+   WHERE NOT EXISTS (${deleted})
+  ON CONFLICT (id) DO NOTHING RETURNING id, team, process_id
+), taken AS (
+  UPDATE team_slots t SET queued = t.queued + c.waits
+    FROM (SELECT team, count(*) AS waits FROM rows GROUP BY team ORDER BY team) c WHERE t.team = c.team
+), events AS (
+  ${insertEvents}
+  SELECT r.id, e.sequence, e.status, now(), CASE e.sequence WHEN 2 THEN 'Waits for a free place' END, r.team, r.process_id
+    FROM rows r CROSS JOIN (VALUES (1, 1), (2, 2)) AS e(sequence, status)
+)
+SELECT count(*) FROM rows`
+
+const attempt = { query_timeout: 1500 }
+
+/**
+ * Accepts runs in one statement: those with a place start, as far as their team's limit goes, the others wait, and
+ * what the team's queue has no room for is REJECTED. Arrivals of deleted processes get no answer.
+ */
+export async function insertArrivals(
+  pool: pg.Pool,
+  arrivals: Arrival[],
+  limits: TeamLimits,
+  replicaId: string,
+): Promise<Placed[]> {
+  const arrays = arrivalArrays(arrivals)
+  const first = arrivals[0]!.run.team
+  if (arrivals.every(({ run, sessionId }) => sessionId !== undefined && run.team === first)) {
+    const values = [...arrays, limits.maxRunning, replicaId]
+    const { rows } = await pool.query({ name: 'start-granted', text: granted, values, ...attempt })
+    if (rows[0].teams === 1) return arrivals.map(({ run }) => ({ id: run.id, status: Status.RUNNING }))
+  }
+  const values = [...arrays, limits.maxRunning, limits.maxQueued, replicaId]
+  return (await pool.query<Placed>({ name: 'start-placed', text: placedMany, values, ...attempt })).rows
+}
+
+/** The same for one run under a key; undefined where the key was there before, or nothing may be started. */
+export async function insertKeyedArrival(
+  pool: pg.Pool,
+  arrival: Arrival,
+  key: StartKey,
+  limits: TeamLimits,
+  replicaId: string,
+): Promise<Placed | undefined> {
+  const hash = key.bodyHash === undefined ? null : Buffer.from(key.bodyHash)
+  const values = [...arrivalArrays([arrival]), limits.maxRunning, limits.maxQueued, replicaId, key.scope, key.key, hash]
+  return (await pool.query<Placed>({ name: 'start-keyed', text: placedOnce, values, ...attempt })).rows[0]
+}
+
+/** Makes sure that arrivals whose commit is unknown are there, once. */
+export async function requeueArrivals(pool: pg.Pool, arrivals: Arrival[], replicaId: string): Promise<void> {
+  await pool.query({
+    name: 'start-requeue',
+    text: requeue,
+    values: [...arrivalArrays(arrivals), replicaId],
+    ...attempt,
+  })
+}
+
+/** The rows that bear the count of a team's slots. */
+export async function ensureTeams(pool: pg.Pool, teams: string[]): Promise<void> {
+  await pool.query({
+    name: 'ensure-teams',
+    text: 'INSERT INTO team_slots (team) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING',
+    values: [teams.toSorted()],
+    ...attempt,
+  })
+}

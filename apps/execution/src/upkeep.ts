@@ -1,0 +1,126 @@
+import type { Logger } from '@automation/service'
+import type pg from 'pg'
+import type { Claims } from './claims.ts'
+import type { Backlog } from './dispatch/backlog.ts'
+import type { Runners } from './dispatch/runners.ts'
+import type { Metrics } from './metrics.ts'
+import type { NestedRuns } from './nested-runs.ts'
+import type { Outcomes } from './outcomes.ts'
+import { Periodic } from './periodic.ts'
+import type { ProcessDeletion } from './process-deletion.ts'
+import type { Reaper } from './reaper.ts'
+import { readBacklog } from './store/claim-rows.ts'
+import type { Partitions } from './store/partitions.ts'
+import { readSlotSums, recountSlots } from './store/run-slots.ts'
+import { forgetSessions } from './store/sessions.ts'
+import { removeExpiredKeys } from './store/start-keys.ts'
+import type { Waiters } from './waiters.ts'
+
+export interface UpkeepContext {
+  hot: pg.Pool
+  reads: pg.Pool
+  partitions: Partitions
+  retentionDays: number
+  leaseMs: number
+  pools: string[]
+  backlog: Backlog
+  claims: Claims
+  nested: NestedRuns
+  runners: Runners
+  waiters: Waiters
+  outcomes: Outcomes
+  reaper: Reaper
+  deletion: ProcessDeletion
+  metrics: Metrics
+  logger: Logger
+}
+
+const lookMs = 1000
+
+/** All that happens by the clock. Only a net where a wake-up was missed, never the way that a run takes. */
+export class Upkeep {
+  readonly #context: UpkeepContext
+  readonly #works: Periodic[]
+  #partitionDays = 0
+
+  constructor(context: UpkeepContext) {
+    this.#context = context
+    const { logger, leaseMs, reaper, deletion } = context
+    const work = (name: string, everyMs: number, run: (signal: AbortSignal) => Promise<void>) =>
+      new Periodic(name, everyMs, logger, run)
+    this.#works = [
+      work('queue', lookMs, () => this.lookAtQueue()),
+      work('waiters', lookMs, () => this.#lookAtWaiters()),
+      work('gauges', 5000, () => this.#measure()),
+      work('leases', leaseMs / 3, () => reaper.reap()),
+      work('slots', 60_000, () => this.recount()),
+      work('deleted processes', 5000, (signal) => deletion.sweep(signal)),
+      work('partitions', 3_600_000, () => this.keepPartitions()),
+      work('retention', 600_000, () => this.#retire()),
+    ]
+  }
+
+  start(): void {
+    for (const work of this.#works) work.start()
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#works.map((work) => work.stop()))
+  }
+
+  /** Days from now on for which there are partitions. */
+  get partitionDays(): number {
+    return this.#partitionDays
+  }
+
+  async keepPartitions(): Promise<void> {
+    const { partitions, metrics } = this.#context
+    this.#partitionDays = await partitions.ensure(Date.now())
+    metrics.partitionDays.set(this.#partitionDays)
+  }
+
+  async recount(): Promise<void> {
+    const { hot, logger } = this.#context
+    const wrong = await recountSlots(hot)
+    if (wrong > 0) logger.warn({ teams: wrong }, 'slot counts were wrong and are right again')
+  }
+
+  async lookAtQueue(): Promise<void> {
+    const { hot, pools, backlog, claims, nested, runners } = this.#context
+    const wanted = pools.filter((pool) => runners.places.credit(pool) > 0)
+    if (wanted.length > 0) {
+      for (const { pool, team } of await readBacklog(hot, wanted)) {
+        backlog.add(pool, team)
+        backlog.slotFreed(team)
+      }
+      for (const pool of wanted) claims.look(pool)
+    }
+    await nested.resumeAll()
+  }
+
+  async #lookAtWaiters(): Promise<void> {
+    const { waiters, outcomes } = this.#context
+    const ids = waiters.overdue(lookMs)
+    if (ids.length > 0) await outcomes.look(ids)
+  }
+
+  async #measure(): Promise<void> {
+    const { reads, metrics, waiters, runners, pools } = this.#context
+    metrics.waiting.set(waiters.count)
+    for (const pool of pools) {
+      metrics.credit.set({ pool }, runners.places.credit(pool))
+      metrics.sessions.set({ pool }, runners.streams.filter((stream) => stream.pool === pool).length)
+    }
+    const { running, queued } = await readSlotSums(reads)
+    metrics.running.set(running)
+    metrics.queued.set(queued)
+  }
+
+  async #retire(): Promise<void> {
+    const { partitions, reads, retentionDays, logger } = this.#context
+    const dropped = await partitions.retire(Date.now(), retentionDays)
+    if (dropped.length > 0) logger.info({ tables: dropped }, 'dropped what is past retention')
+    await forgetSessions(reads)
+    while ((await removeExpiredKeys(reads, 1000)) === 1000) await new Promise(setImmediate)
+  }
+}

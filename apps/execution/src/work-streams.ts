@@ -1,0 +1,139 @@
+import { Status } from '@automation/contract/execution/v1/execution'
+import type { Hello, Logs as LogsMessage, Result, RunnerMessage } from '@automation/contract/runner/v1/runner'
+import { Failure } from '@automation/errors'
+import type { Logger } from '@automation/service'
+import type { Claims } from './claims.ts'
+import { MessageQueue } from './dispatch/message-queue.ts'
+import type { Runners, RunnerStream } from './dispatch/runners.ts'
+import type { Ends } from './ends.ts'
+import { isUuid } from './execution-id.ts'
+import type { Logs } from './logs.ts'
+import type { Sessions } from './sessions.ts'
+import type { Ending } from './store/end-rows.ts'
+import { storedText, textOf } from './stored-text.ts'
+
+export interface WorkStreamsContext {
+  sessions: Sessions
+  runners: Runners
+  claims: Claims
+  ends: Ends
+  logs: Logs
+  returnValueMaxBytes: number
+  logger: Logger
+}
+
+interface Stream extends RunnerStream {
+  /** Results on their way into the database. */
+  storing: Set<Promise<void>>
+}
+
+/** The Work streams of runners: what they lend, say and bring back. */
+export class WorkStreams {
+  readonly #context: WorkStreamsContext
+  readonly #open = new Set<MessageQueue<unknown>>()
+
+  constructor(context: WorkStreamsContext) {
+    this.#context = context
+  }
+
+  serve(requests: AsyncIterable<RunnerMessage>, signal: AbortSignal): RunnerStream['messages'] {
+    const messages: RunnerStream['messages'] = new MessageQueue()
+    this.#open.add(messages)
+    const close = () => messages.close()
+    signal.addEventListener('abort', close, { once: true })
+    void this.#read(requests, messages)
+      .then(close, (error: unknown) => messages.close(error as Error))
+      .finally(() => {
+        signal.removeEventListener('abort', close)
+        this.#open.delete(messages)
+      })
+    return messages
+  }
+
+  /** Ends all streams. */
+  close(): void {
+    for (const messages of this.#open) messages.close()
+  }
+
+  async #read(requests: AsyncIterable<RunnerMessage>, messages: RunnerStream['messages']): Promise<void> {
+    let stream: Stream | undefined
+    try {
+      for await (const { message } of requests) {
+        if (message.case === 'hello') stream = await this.#welcome(message.value, messages)
+        else if (stream === undefined) throw new Failure('failed_precondition', 'no_hello', 'A runner says hello first')
+        else if (message.case === 'goodbye') return await this.#goodbye(stream)
+        else await this.#hear(stream, message)
+      }
+    } finally {
+      if (stream !== undefined) this.#context.runners.close(stream)
+    }
+  }
+
+  async #welcome(hello: Hello, messages: RunnerStream['messages']): Promise<Stream> {
+    const { sessionId, runnerName, pool, places } = hello
+    const { sessions, runners } = this.#context
+    await sessions.open({ id: sessionId, runnerName, pool, places })
+    const stream = { sessionId, runnerName, pool, places, messages, storing: new Set<Promise<void>>() }
+    runners.open(stream)
+    messages.push({ message: { case: 'welcome', value: { leaseMs: sessions.leaseMs } } })
+    return stream
+  }
+
+  async #hear(stream: Stream, message: RunnerMessage['message']): Promise<void> {
+    const { runners, claims } = this.#context
+    if (message.case === 'credit') {
+      runners.places.lend(stream.sessionId, message.value.places)
+      claims.look(stream.pool)
+    } else if (message.case === 'logs') await this.#logs(message.value)
+    else if (message.case === 'result') {
+      const storing = this.#result(stream, message.value).finally(() => stream.storing.delete(storing))
+      stream.storing.add(storing)
+    }
+  }
+
+  async #logs({ executionId, fence, chunk }: LogsMessage): Promise<void> {
+    if (chunk === undefined || chunk.entries.length === 0 || !isUuid(executionId)) return
+    await this.#context.logs.append({ id: executionId, fence, first: chunk.first, entries: chunk.entries })
+  }
+
+  async #result(stream: Stream, result: Result): Promise<void> {
+    const { logs, ends, logger, returnValueMaxBytes } = this.#context
+    const { executionId } = result
+    if (!isUuid(executionId)) return
+    try {
+      await logs.stored(executionId)
+      const ending = endingOf(result, returnValueMaxBytes)
+      const value =
+        ending.status === Status.FINISHED && result.end.case === 'finished' ? result.end.value.returnValue : undefined
+      await ends.end(ending, value)
+      stream.messages.push({ message: { case: 'resultStored', value: { executionId } } })
+    } catch (error) {
+      logger.warn({ err: error, executionId }, 'a result was not stored; its runner keeps it')
+    }
+  }
+
+  async #goodbye(stream: Stream): Promise<void> {
+    await Promise.all(stream.storing)
+    await this.#context.sessions.end(stream.sessionId)
+  }
+}
+
+const transientMark = '"[transient]"'
+
+function endingOf({ executionId, fence, end, lastLogs }: Result, returnValueMaxBytes: number): Ending {
+  const base = { id: executionId, fence, logs: lastLogs, transient: false }
+  if (end.case !== 'finished')
+    return {
+      ...base,
+      status: Status.ERROR,
+      explanation: storedText(end.value?.explanation ?? 'The run ended without a result'),
+    }
+  const { returnValue, transient } = end.value
+  if (returnValue.length > returnValueMaxBytes)
+    return {
+      ...base,
+      status: Status.ERROR,
+      explanation: `RangeError: the return value is larger than ${returnValueMaxBytes} bytes`,
+    }
+  return { ...base, status: Status.FINISHED, transient, returnValue: transient ? transientMark : textOf(returnValue) }
+}

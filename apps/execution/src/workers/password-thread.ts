@@ -1,0 +1,12 @@
+import { parentPort } from 'node:worker_threads'
+import bcrypt from 'bcryptjs'
+
+/** Answers `{ password, hash }` with whether they belong together. */
+parentPort?.on('message', ({ password, hash }: { password: string; hash: string }) => {
+  try {
+    parentPort?.postMessage({ answer: bcrypt.compareSync(password, hash) })
+  } catch (error) {
+    parentPort?.postMessage({ error: String(error) })
+  }
+})
+parentPort?.postMessage('ready')

@@ -1,0 +1,51 @@
+import { Status } from '@automation/contract/execution/v1/execution'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { nothing, value } from './scripted-runner.ts'
+import { System } from './system.ts'
+
+let system: System
+
+beforeAll(async () => {
+  system = await System.start()
+})
+afterAll(() => system.stop())
+
+test('a run with a place at hand goes CREATED, RUNNING, FINISHED and its value reaches the caller', async () => {
+  const runner = await system.runner({
+    runs: (run) => value({ got: JSON.parse(Buffer.from(run.parameters).toString()) }),
+  })
+  const outcome = await system.run('demo', { parameters: Buffer.from('{"a":1}'), comment: 'first' })
+  expect(outcome.status).toBe(Status.FINISHED)
+  expect(Buffer.from(outcome.returnValue!).toString()).toBe('{"got":{"a":1}}')
+  const execution = await system.get(outcome.executionId)
+  expect(execution.timeline.map(({ status }) => status)).toEqual([Status.CREATED, Status.RUNNING, Status.FINISHED])
+  expect(execution).toMatchObject({ comment: 'first', createdBy: 'tester', processSlug: 'hello' })
+  expect(runner.stored).toEqual([outcome.executionId])
+  runner.goodbye()
+})
+
+test('a run that fails ends as ERROR with its explanation', async () => {
+  const runner = await system.runner({ runs: () => ({ case: 'failed', value: { explanation: 'Error: no' } }) })
+  const outcome = await system.run()
+  expect(outcome).toMatchObject({ status: Status.ERROR, explanation: 'Error: no' })
+  const { timeline } = await system.get(outcome.executionId)
+  expect(timeline.at(-1)).toMatchObject({ status: Status.ERROR, explanation: 'Error: no' })
+  runner.goodbye()
+})
+
+test('without a runner a run waits in the queue and says why; the first place takes it', async () => {
+  const id = await system.start()
+  const queued = await system.get(id)
+  expect(queued.status).toBe(Status.QUEUED)
+  expect(queued.timeline.at(-1)?.explanation).toMatch(/^Place 1 in the team's queue: no runner of the pool default/)
+  const runner = await system.runner({ runs: () => nothing })
+  const ended = await system.ended(id)
+  expect(ended.timeline.map(({ status }) => status)).toEqual([
+    Status.CREATED,
+    Status.QUEUED,
+    Status.DEQUEUED,
+    Status.RUNNING,
+    Status.FINISHED,
+  ])
+  runner.goodbye()
+})

@@ -1,0 +1,177 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { RunSpec } from '@automation/contract/catalog/v1/resolve'
+import {
+  RunnerService,
+  type ReplicaMessage,
+  type ResultSchema,
+  type Run,
+  type RunnerMessageSchema,
+} from '@automation/contract/runner/v1/runner'
+import { ownContext, type CallContext, type Neighbours } from '@automation/rpc'
+import { until } from '@automation/testing'
+import type { MessageInitShape } from '@bufbuild/protobuf'
+import { v7 } from 'uuid'
+import { MessageQueue } from '../src/dispatch/message-queue.ts'
+
+type Sent = MessageInitShape<typeof RunnerMessageSchema>
+export type End = NonNullable<MessageInitShape<typeof ResultSchema>['end']>
+
+export interface Script {
+  places?: number
+  pool?: string
+  /** What a run does; absent: it returns null at once. A run that answers nothing goes on until it is finished by hand. */
+  runs?(run: Run, runner: ScriptedRunner): End | undefined | Promise<End | undefined>
+  leaseMs?: number
+}
+
+export const nothing: End = { case: 'finished', value: { returnValue: Buffer.from('null') } }
+
+/** A JSON value as the end of a run. */
+export function value(json: unknown, transient = false): End {
+  return { case: 'finished', value: { returnValue: Buffer.from(JSON.stringify(json)), transient } }
+}
+
+/** A runner without children: it speaks runner.proto, lends its places, and ends runs as its script says. */
+export class ScriptedRunner {
+  readonly sessionId = v7()
+  readonly started: Run[] = []
+  readonly killed: string[] = []
+  readonly stored: string[] = []
+  readonly specs = new Map<string, RunSpec>()
+  readonly #running = new Map<string, Run>()
+  readonly #script: Required<Script>
+  readonly #neighbours: Neighbours
+  #sent: MessageQueue<Sent>[] = []
+  #owner = new Map<string, MessageQueue<Sent>>()
+  #stop = new AbortController()
+  #most = 0
+  failure: unknown
+
+  constructor(neighbours: Neighbours, script: Script = {}) {
+    this.#neighbours = neighbours
+    this.#script = { places: 4, pool: 'default', runs: () => nothing, leaseMs: 15_000, ...script }
+  }
+
+  /** Opens a stream to each replica and lends its places in equal parts. */
+  async connect(): Promise<this> {
+    const clients = this.#neighbours.replicas(RunnerService)
+    const { places, pool } = this.#script
+    const share = Math.ceil(places / clients.length)
+    for (const [index, client] of clients.entries()) {
+      const sent = new MessageQueue<Sent>()
+      this.#sent.push(sent)
+      sent.push({
+        message: { case: 'hello', value: { sessionId: this.sessionId, runnerName: 'scripted', pool, places } },
+      })
+      const answers = client.work(sent, this.#context())
+      const welcome = Promise.withResolvers<void>()
+      void this.#listen(answers, sent, welcome.resolve).catch((error: unknown) => {
+        this.failure = error
+        welcome.resolve()
+      })
+      await welcome.promise
+      const lent = Math.max(Math.min(share, places - index * share), 0)
+      if (lent > 0) sent.push({ message: { case: 'credit', value: { places: lent } } })
+    }
+    void this.#renewAgainAndAgain()
+    return this
+  }
+
+  async renew(): Promise<string[]> {
+    const client = this.#neighbours.client(RunnerService, 'sessions')
+    const executionIds = [...this.#running.keys()]
+    const { endedExecutionIds } = await client.renewSession(
+      { sessionId: this.sessionId, executionIds },
+      this.#context(),
+    )
+    return endedExecutionIds
+  }
+
+  /** Vanishes without a word: no more renewals, streams cut. */
+  crash(): void {
+    this.#stop.abort()
+  }
+
+  /** No more renewals, but the streams stay open, as those of a frozen process. */
+  freeze(): void {
+    this.#frozen = true
+  }
+  #frozen = false
+
+  goodbye(): void {
+    for (const sent of this.#sent) sent.push({ message: { case: 'goodbye', value: {} } })
+    this.#stop.abort()
+  }
+
+  /** Ends a run that its script has left open. */
+  finish(executionId: string, end: End = nothing, fence?: bigint): void {
+    const run = this.#running.get(executionId) ?? this.started.find((one) => one.executionId === executionId)!
+    const sent = this.#owner.get(executionId)!
+    sent.push({ message: { case: 'result', value: { executionId, fence: fence ?? run.fence, end } } })
+    if (this.#running.delete(executionId)) sent.push({ message: { case: 'credit', value: { places: 1 } } })
+  }
+
+  send(executionId: string, message: Sent['message']): void {
+    this.#owner.get(executionId)!.push({ message })
+  }
+
+  lend(places: number): void {
+    this.#sent[0]!.push({ message: { case: 'credit', value: { places } } })
+  }
+
+  /** Waits for a run to arrive. */
+  async run(executionId?: string): Promise<Run> {
+    return until(() => (executionId ? this.started.find((run) => run.executionId === executionId) : this.started[0]), {
+      what: 'a run to arrive',
+    })
+  }
+
+  get running(): number {
+    return this.#running.size
+  }
+
+  /** The most runs that it had at the same time. */
+  get most(): number {
+    return this.#most
+  }
+
+  #context(): CallContext {
+    const context = ownContext({ role: 'runner', team: '', subject: 'scripted', name: 'scripted' }, 600_000)
+    return { ...context, signal: this.#stop.signal }
+  }
+
+  async #listen(answers: AsyncIterable<ReplicaMessage>, sent: MessageQueue<Sent>, welcome: () => void): Promise<void> {
+    for await (const { message } of answers) {
+      if (message.case === 'welcome') welcome()
+      else if (message.case === 'putSpec') this.specs.set(message.value.key, message.value.spec!)
+      else if (message.case === 'dropSpec') this.specs.delete(message.value.key)
+      else if (message.case === 'resultStored') this.stored.push(message.value.executionId)
+      else if (message.case === 'kill') this.#killed(message.value.executionId, sent)
+      else if (message.case === 'run') void this.#start(message.value, sent)
+    }
+    sent.close()
+  }
+
+  #killed(executionId: string, sent: MessageQueue<Sent>): void {
+    this.killed.push(executionId)
+    if (this.#running.delete(executionId)) sent.push({ message: { case: 'credit', value: { places: 1 } } })
+  }
+
+  async #start(run: Run, sent: MessageQueue<Sent>): Promise<void> {
+    if (!this.specs.has(run.specKey)) throw new Error('a run came before its spec')
+    this.started.push(run)
+    this.#running.set(run.executionId, run)
+    this.#most = Math.max(this.#most, this.#running.size)
+    this.#owner.set(run.executionId, sent)
+    const end = await this.#script.runs(run, this)
+    if (end !== undefined && this.#running.has(run.executionId)) this.finish(run.executionId, end)
+  }
+
+  async #renewAgainAndAgain(): Promise<void> {
+    while (!this.#stop.signal.aborted) {
+      await pause(this.#script.leaseMs / 3, undefined, { signal: this.#stop.signal }).catch(() => undefined)
+      if (this.#stop.signal.aborted || this.#frozen) return
+      await this.renew().catch((error: unknown) => (this.failure = error))
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import { ResolveService, RunSpecSchema, type RunSpec } from '@automation/contract/catalog/v1/resolve'
+import { Language } from '@automation/contract/common/v1/language'
+import { notFound } from '@automation/errors'
+import { served, type ServedService } from '@automation/rpc'
+import { create, type MessageInitShape } from '@bufbuild/protobuf'
+import { v7 } from 'uuid'
+
+/** A catalog in memory: processes of any team by slug, each with versions by tag. */
+export class SmallCatalog {
+  readonly #specs = new Map<string, RunSpec>()
+  #revision = 1n
+  /** Answered when set, in place of an answer. */
+  failure: Error | undefined
+  asked = 0
+
+  /** Adds or replaces a process; gives its id. */
+  put(slug: string, init: MessageInitShape<typeof RunSpecSchema> = {}, tag = ''): string {
+    const processId = init.processId ?? this.#specs.get(`${slug} `)?.processId ?? v7()
+    this.#revision += 1n
+    const spec = create(RunSpecSchema, {
+      processId,
+      processName: slug,
+      processSlug: slug,
+      timeZone: 'UTC',
+      language: Language.JAVASCRIPT,
+      sourceCode: `return 1 // ${this.#revision}`,
+      digest: `${slug} ${tag} ${this.#revision}`,
+      versionId: tag === '' ? undefined : v7(),
+      revision: this.#revision,
+      ...init,
+    })
+    for (const name of [slug, processId])
+      for (const at of [tag, spec.versionId ?? tag]) this.#specs.set(`${name} ${at}`, spec)
+    return processId
+  }
+
+  remove(slug: string): void {
+    for (const [key, { processSlug }] of this.#specs) if (processSlug === slug) this.#specs.delete(key)
+  }
+
+  get service(): ServedService<typeof ResolveService> {
+    return served(ResolveService, {
+      resolveRun: async ({ team, identifier, tag, knownRevision }) => {
+        this.asked += 1
+        if (this.failure !== undefined) throw this.failure
+        if (!this.#specs.has(`${identifier} `)) throw notFound('process')
+        const spec = this.#specs.get(`${identifier} ${tag}`)
+        if (spec === undefined) throw notFound('version')
+        if (spec.revision === knownRevision) return { outcome: { case: 'unchanged' as const, value: {} } }
+        return { outcome: { case: 'spec' as const, value: create(RunSpecSchema, { ...spec, team }) } }
+      },
+    })
+  }
+}

@@ -1,0 +1,128 @@
+import {
+  ExecutionService,
+  ReplicaService,
+  type Execution,
+  type Outcome,
+  type StartExecutionRequestSchema,
+} from '@automation/contract/execution/v1/execution'
+import { RunnerService } from '@automation/contract/runner/v1/runner'
+import { InProcessNetwork, type Client, type Neighbours } from '@automation/rpc'
+import { Environment, type Part } from '@automation/service'
+import { testContext, testDatabase, until, userContext, type TestDatabase } from '@automation/testing'
+import type { MessageInitShape } from '@bufbuild/protobuf'
+import type { DescService } from '@bufbuild/protobuf'
+import pg from 'pg'
+import { createExecution, readExecutionConfig, type ExecutionConfig } from '../src/service.ts'
+import { isTerminal } from '../src/status.ts'
+import { ScriptedRunner, type Script } from './scripted-runner.ts'
+import { SmallCatalog } from './small-catalog.ts'
+
+type Start = MessageInitShape<typeof StartExecutionRequestSchema>
+
+/** One replica of execution in a network of its own. */
+export interface Replica {
+  part: Part
+  network: InProcessNetwork
+  executions: Client<typeof ExecutionService>
+}
+
+/** Execution on a database of its own, with a catalog in memory and whatever runners a test connects. */
+export class System {
+  readonly catalog = new SmallCatalog()
+  readonly replicas: Replica[] = []
+  readonly sql: pg.Pool
+  readonly #database: TestDatabase
+  readonly #runners: ScriptedRunner[] = []
+  readonly #settings: Partial<ExecutionConfig>
+
+  constructor(database: TestDatabase, settings: Partial<ExecutionConfig>) {
+    this.#database = database
+    this.#settings = settings
+    this.sql = new pg.Pool({ connectionString: database.url, options: '-c search_path=execution', max: 4 })
+    this.sql.on('error', () => undefined)
+    this.catalog.put('hello')
+  }
+
+  static async start(settings: Partial<ExecutionConfig> = {}, replicas = 1): Promise<System> {
+    const system = new System(await testDatabase(), settings)
+    for (let count = 0; count < replicas; count++) await system.addReplica()
+    return system
+  }
+
+  /** All replicas as peers of each other; the first one is the one that clients reach unless they choose. */
+  get neighbours(): Neighbours {
+    return {
+      client: (service: DescService) => this.replicas[0]!.network.client(service),
+      replicas: (service: DescService) => this.replicas.map(({ network }) => network.client(service)),
+    } as Neighbours
+  }
+
+  get executions(): Client<typeof ExecutionService> {
+    return this.replicas[0]!.executions
+  }
+
+  async addReplica(settings: Partial<ExecutionConfig> = {}): Promise<Replica> {
+    const network = new InProcessNetwork()
+    network.add([this.catalog.service])
+    const env = new Environment({ DATABASE_URL: this.#database.url, INTERNAL_KEY: 'for tests' })
+    const config = { ...readExecutionConfig(env), ...this.#settings, ...settings }
+    env.check()
+    const replicas = (service: DescService) =>
+      service === ReplicaService || service === RunnerService
+        ? this.neighbours.replicas(service)
+        : [network.client(service)]
+    const neighbours = { client: (service: DescService) => network.client(service), replicas } as Neighbours
+    const part = createExecution(config, testContext(neighbours))
+    network.add(part.serves)
+    const replica = { part, network, executions: network.client(ExecutionService) }
+    this.replicas.push(replica)
+    await part.start()
+    return replica
+  }
+
+  async runner(script: Script = {}, neighbours: Neighbours = this.neighbours): Promise<ScriptedRunner> {
+    const leaseMs = this.#settings.runnerLeaseMs ?? 15_000
+    const runner = new ScriptedRunner(neighbours, { leaseMs, ...script })
+    this.#runners.push(runner)
+    return runner.connect()
+  }
+
+  /** Starts a run; gives its id. */
+  async start(team = 'demo', init: Start = {}): Promise<string> {
+    const { executionId } = await this.executions.startExecution({ identifier: 'hello', ...init }, userContext(team))
+    return executionId
+  }
+
+  run(team = 'demo', start: Start = {}, waitMs = 10_000): Promise<Outcome> {
+    return this.executions.runExecution(
+      { start: { identifier: 'hello', ...start } as Start, waitMs },
+      userContext(team),
+    )
+  }
+
+  get(id: string, team = 'demo'): Promise<Execution> {
+    return this.executions.getExecution({ id }, userContext(team))
+  }
+
+  /** Waits until an execution has ended. */
+  ended(id: string, team = 'demo', timeoutMs = 8000): Promise<Execution> {
+    return until(
+      async () => {
+        const execution = await this.get(id, team)
+        return isTerminal(execution.status) ? execution : undefined
+      },
+      { timeoutMs, what: `the end of ${id}` },
+    )
+  }
+
+  async rows<T extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<T[]> {
+    return (await this.sql.query<T>(text, values)).rows
+  }
+
+  async stop(): Promise<void> {
+    for (const runner of this.#runners) runner.crash()
+    await Promise.all(this.replicas.map(({ part }) => part.stop(0)))
+    await this.sql.end()
+    await this.#database.drop()
+  }
+}
