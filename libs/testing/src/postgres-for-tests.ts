@@ -1,7 +1,7 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startPostgres } from '@automation/postgres'
+import { findPostgres, startPostgres } from '@automation/postgres'
 import { pino } from 'pino'
 import type { TestProject } from 'vitest/node'
 
@@ -19,7 +19,7 @@ export default async function postgresForTests(project: TestProject): Promise<()
     return async () => undefined
   }
   await removeLeftOvers()
-  const dataDir = await mkdtemp(join(tmpdir(), `${prefix}${process.pid}-`))
+  const dataDir = await mkdtemp(join(tmpdir(), prefix))
   const logger = pino({ level: process.env['TEST_LOG_LEVEL'] ?? 'warn' })
   const server = await startPostgres({ dataDir, logger, maxConnections: 200, durable: false })
   project.provide('databaseUrl', server.url)
@@ -30,23 +30,16 @@ export default async function postgresForTests(project: TestProject): Promise<()
 }
 
 const prefix = 'automation-test-'
+const oldMs = 120_000
 
-/** Data of runs that were killed: the folder's name tells whose it was. */
+/** Removes the data of runs that were killed: nothing serves it, and it is too old to be at its beginning. */
 async function removeLeftOvers(): Promise<void> {
-  const folders = (await readdir(tmpdir())).filter(
-    (name) => /^automation-test-\d+-/.test(name) && !isAlive(pidIn(name)),
-  )
-  await Promise.all(folders.map((name) => rm(join(tmpdir(), name), { recursive: true, force: true })))
+  const names = (await readdir(tmpdir())).filter((name) => name.startsWith(prefix))
+  await Promise.all(names.map((name) => removeIfLeftOver(join(tmpdir(), name))))
 }
 
-function pidIn(name: string): number {
-  return Number(name.slice(prefix.length).split('-')[0])
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
+async function removeIfLeftOver(folder: string): Promise<void> {
+  const made = await stat(folder).catch(() => undefined)
+  if (made === undefined || Date.now() - made.mtimeMs < oldMs || (await findPostgres(folder)) !== undefined) return
+  await rm(folder, { recursive: true, force: true })
 }
