@@ -1,6 +1,6 @@
 /** A Content-Type, taken apart: names in lower case. */
 export interface MediaType {
-  /** Such as `application/json`; empty when there is none. */
+  /** Such as `application/json`; empty when there is no header, `unknown` when it names no type. */
   essence: string
   charset: string | undefined
 }
@@ -9,9 +9,13 @@ export interface MediaType {
 export function mediaTypeOf(header: string | undefined): MediaType {
   if (header === undefined || header === '') return { essence: '', charset: undefined }
   const semicolon = header.indexOf(';')
-  if (semicolon === -1) return { essence: header.trim().toLowerCase(), charset: undefined }
+  if (semicolon === -1) return { essence: essenceOf(header), charset: undefined }
   const charset = /;\s*charset\s*=\s*"?([^";\s]+)"?/i.exec(header)?.[1]?.toLowerCase()
-  return { essence: header.slice(0, semicolon).trim().toLowerCase(), charset }
+  return { essence: essenceOf(header.slice(0, semicolon)), charset }
+}
+
+function essenceOf(text: string): string {
+  return text.trim().toLowerCase() || 'unknown'
 }
 
 export function isJson(essence: string): boolean {
