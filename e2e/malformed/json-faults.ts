@@ -15,27 +15,15 @@ export function wrongField(scene: Scene, random: Random): Attempt {
   const body: Body = {}
   if (random.chance(0.3)) addOddities(body, operation, random)
   const paths = Array.from({ length: random.between(1, 3) }, () => random.pick(Object.keys(operation.fields)))
-  const set = paths.filter((path) => put(body, path, breakingValue(operation.fields[path] ?? 'text', random)))
-  return {
-    ...to(scene, operation),
-    fault: 'wrong type of a field',
-    body: JSON.stringify(body),
-    status: [400],
-    paths: prefixes(set),
-  }
+  for (const path of paths) put(body, path, breakingValue(operation.fields[path] ?? 'text', random))
+  return { ...refused(scene, operation, JSON.stringify(body), paths), fault: 'wrong type of a field' }
 }
 
 /** A required field is missing, or a body is no object at all. */
 export function missingField(scene: Scene, random: Random): Attempt {
   const operation = random.pick(jsonOperations.filter(({ required }) => required.length > 0))
-  const body: Body = { comment: 'x', unknown: oddValue(random) }
-  return {
-    ...to(scene, operation),
-    fault: 'missing field',
-    body: JSON.stringify(body),
-    status: [400],
-    paths: operation.required,
-  }
+  const body = JSON.stringify({ comment: 'x', unknown: oddValue(random) })
+  return { ...refused(scene, operation, body, []), fault: 'missing field' }
 }
 
 export function notAnObject(scene: Scene, random: Random): Attempt {
@@ -84,7 +72,7 @@ export function hostileJson(scene: Scene, random: Random): Attempt {
     '"":"","\\u0000":"\\u0000","\\ud800":"\\udfff"',
     `"long":"${'x'.repeat(300_000)}"`,
   ])
-  return { ...to(scene, operation), fault: 'hostile JSON', body: `{${extra},${fault}}`, status: [400], paths: [path] }
+  return { ...refused(scene, operation, `{${extra},${fault}}`, [path]), fault: 'hostile JSON' }
 }
 
 /** Odd but well-typed values, which a rule may refuse or take: never an error of ours. */
@@ -139,33 +127,35 @@ function to(scene: Scene, { method, path }: JsonOperation, which: 'kept' | 'play
   }
 }
 
+/** A body to be refused for one of its fields, a broken or a missing one; or as a whole, when it is deep. */
+function refused(scene: Scene, operation: JsonOperation, body: string, broken: readonly string[]): Attempt {
+  const deep = /(\{"a":){99}|\[{99}/.test(body)
+  const paths = [...above(broken), ...operation.required, ...(deep ? [''] : [])]
+  return { ...to(scene, operation), body, status: [400], paths }
+}
+
 function addOddities(body: Body, operation: JsonOperation, random: Random): void {
   for (const path of Object.keys(operation.fields)) if (random.chance(0.3)) put(body, path, oddValue(random))
 }
 
-/** Sets a value by its pointer; false where a value above it is already no object. */
-function put(body: Body, path: string, value: unknown): boolean {
+/** Sets a value by its pointer; what stands above it and is no object gives way. */
+function put(body: Body, path: string, value: unknown): void {
   const names = path.slice(1).split('/')
   let at = body
   for (const name of names.slice(0, -1)) {
-    const inner = (at[name] ??= {})
-    if (typeof inner !== 'object' || Array.isArray(inner)) return false
-    at = inner as Body
+    const inner = at[name]
+    if (typeof inner !== 'object' || inner === null || Array.isArray(inner)) at[name] = {}
+    at = at[name] as Body
   }
   at[names.at(-1) ?? ''] = value
-  return true
 }
 
-/** A later value may have replaced a former one above it, so each pointer counts with all that begin with it. */
-function prefixes(paths: readonly string[]): string[] {
-  return [
-    ...new Set(
-      paths.flatMap((path) =>
-        path
-          .split('/')
-          .slice(1)
-          .map((_, n, names) => `/${names.slice(0, n + 1).join('/')}`),
-      ),
-    ),
-  ]
+/** A later value may have replaced a former one above it, so each pointer counts with all that lead to it. */
+function above(paths: readonly string[]): string[] {
+  const leading = (path: string) =>
+    path
+      .split('/')
+      .map((_, n, names) => names.slice(0, n + 1).join('/'))
+      .slice(1)
+  return [...new Set(paths.flatMap(leading))]
 }

@@ -104,7 +104,7 @@ async function attack(client: Client, requests: number, seed: number) {
         violations.push(
           `${fault}\n      ${describeAttempt(attempt)}\n      → ${reply.status} ${reply.text.slice(0, 300)}`,
         )
-      if (attempt.expect === 'any' && reply.status < 300) await stage.undo(attempt.path, reply.text)
+      if (attempt.method === 'POST' && reply.status === 201) await stage.undo(attempt.path, reply.text)
     }
   }
   await Promise.all(Array.from({ length: connections }, work))
