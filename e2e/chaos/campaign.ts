@@ -7,8 +7,9 @@ import { changedSince } from './invariants.ts'
 import type { Violation } from './invariants.ts'
 import { openLedger } from './ledger.ts'
 import type { Ledger } from './ledger.ts'
+import { faultsOfRows } from './rows.ts'
 import { Load } from './load.ts'
-import { nameOf } from './strikes.ts'
+import { hitsRunner, nameOf } from './strikes.ts'
 import type { Strike } from './strikes.ts'
 import { leaseMs } from './subject.ts'
 import type { Subject } from './subject.ts'
@@ -72,7 +73,8 @@ export class Campaign {
     const at = { client, ledger, book: this.#book }
     const violations = await examine(at, listed, windowFrom)
     violations.push(...endedLate(listed, backAt, (leaseMs * 4) / 3 + 2000))
-    violations.push(...(await leftBehind(at, listed, hitsRunner(strike, reached) ? struckAt : undefined)))
+    violations.push(...(await leftBehind(at, listed, hitsRunner(strike) || !reached ? struckAt : undefined)))
+    violations.push(...(await faultsOfRows(subject.system.dataDir, windowFrom)))
     for (const words of this.#book.contradictions.splice(0)) violations.push({ rule: 'answers agree', id: '', words })
     const mine = [...listed.values()].filter(({ createdAt }) => Date.parse(createdAt) >= startedAt - 1000)
     const ends = Object.fromEntries(
@@ -114,9 +116,4 @@ export class Campaign {
     if (!this.#client || !this.#ledger || !this.#load) throw new Error('The campaign has not begun')
     return { client: this.#client, ledger: this.#ledger, load: this.#load, subject: this.subject }
   }
-}
-
-function hitsRunner(strike: Strike, reached: boolean): boolean {
-  if (strike.kind === 'all' || !reached) return true
-  return /apps\/(runner|embedded)\//.test(strike.command)
 }

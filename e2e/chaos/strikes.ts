@@ -4,9 +4,9 @@ import type { Shape } from '../system/system.ts'
 /** A way to kill: the processes that are hit, or the fail point at which one of them kills itself. */
 export type Strike =
   | { kind: 'all' }
-  /** Only the process whose command line holds this; in embedded that leaves its children behind. */
-  | { kind: 'one'; command: string; name: string }
-  | { kind: 'fail point'; point: string; pass: number; command: string }
+  /** Only the process with this command line; what it started is left behind. */
+  | { kind: 'one'; command: RegExp; name: string }
+  | { kind: 'fail point'; point: string; pass: number; command: RegExp }
 
 interface FailPoint {
   /** The service that passes it. */
@@ -31,8 +31,10 @@ export const failPoints: Record<string, FailPoint> = {
   'renew-before': { service: 'runner', passes: 4 },
 }
 
-const commandOf = (name: string) => `apps/${name}/src/main.ts`
-const services = ['execution', 'runner', 'execution', 'runner', 'gateway', 'process-catalog']
+const victims: Record<Shape, readonly string[]> = {
+  embedded: ['embedded', 'embedded', 'embedded', 'postgres'],
+  services: ['execution', 'execution', 'runner', 'runner', 'gateway', 'process-catalog', 'postgres'],
+}
 
 /**
  * The strikes of a run, as many as wanted. A fail point needs a start of its own, so each comes right after a strike
@@ -41,24 +43,36 @@ const services = ['execution', 'runner', 'execution', 'runner', 'gateway', 'proc
 export function planStrikes(count: number, shape: Shape, random: Random): Strike[] {
   const strikes: Strike[] = []
   let points: string[] = []
-  const main = commandOf('embedded')
   while (strikes.length < count) {
     points = points.length > 0 ? points : shuffled(Object.keys(failPoints), random)
     const point = points.pop() ?? ''
     const { service, passes } = failPoints[point] ?? { service: 'execution', passes: 1 }
-    const command = shape === 'embedded' ? main : commandOf(service)
+    const command = commandOf(shape === 'embedded' ? 'embedded' : service)
     strikes.push({ kind: 'fail point', point, pass: random.between(1, passes), command })
-    const name = shape === 'embedded' ? 'embedded' : random.pick(services)
+    const name = random.pick(victims[shape])
     if (random.chance(0.6)) strikes.push({ kind: 'one', command: commandOf(name), name })
     else strikes.push({ kind: 'all' })
   }
   return strikes.slice(0, count)
 }
 
+/** Whether the strike ends the runner, and with it every run. */
+export function hitsRunner(strike: Strike): boolean {
+  return (
+    strike.kind === 'all' ||
+    strike.command.test('apps/runner/src/main.ts') ||
+    strike.command.test('apps/embedded/src/main.ts')
+  )
+}
+
 /** A strike in a few words. */
 export function nameOf(strike: Strike): string {
   if (strike.kind === 'all') return 'all processes'
   return strike.kind === 'one' ? `one: ${strike.name}` : `at ${strike.point}`
+}
+
+function commandOf(name: string): RegExp {
+  return name === 'postgres' ? /^\S*bin\/postgres -D/ : new RegExp(`apps/${name}/src/main\\.ts`)
 }
 
 function shuffled<T>(items: T[], random: Random): T[] {

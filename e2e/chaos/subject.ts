@@ -61,10 +61,10 @@ export class Subject {
     return performance.now() - started
   }
 
-  async #killOne(command: string): Promise<void> {
+  async #killOne(command: RegExp): Promise<void> {
     const victim = this.#victim(command)
     signal(victim.pid, 'SIGKILL')
-    await waitUntil(`${command} to die`, () => !isAlive(victim), { timeoutMs: 5000, everyMs: 5 })
+    await waitUntil(`${victim.pid} to die`, () => !isAlive(victim), { timeoutMs: 5000, everyMs: 5 })
   }
 
   async #awaitReady(): Promise<void> {
@@ -72,7 +72,7 @@ export class Subject {
     const ready = async () => {
       const answer = await fetch(`${this.system.host}/readyz`).catch(() => undefined)
       await answer?.arrayBuffer()
-      calm = answer?.status === 200 && this.#isWhole() ? calm + 1 : 0
+      calm = answer?.status === 200 && (this.shape === 'embedded' || this.#isWhole()) ? calm + 1 : 0
       return calm >= 3
     }
     await waitUntil('the system to be whole again', ready, { timeoutMs: 30_000, everyMs: 100 })
@@ -85,9 +85,9 @@ export class Subject {
     )
   }
 
-  #victim(command: string): ProcessId {
-    const found = treeOf(this.system.process.pid ?? 0).find((row) => row.command.includes(command))
-    if (!found) throw new Error(`No process of the system has ${command} in its command line`)
+  #victim(command: RegExp): ProcessId {
+    const found = treeOf(this.system.process.pid ?? 0).find((row) => command.test(row.command))
+    if (!found) throw new Error(`No process of the system has a command line like ${command}`)
     return found
   }
 }
