@@ -1,6 +1,7 @@
 import { Failure, type FailureKind, type FieldFault } from '@automation/errors'
 import { Metadata, status, type ServiceError, type StatusObject } from '@grpc/grpc-js'
 import { cancelled, expired } from './call-ends.ts'
+import { unreachable } from './reachability.ts'
 
 const statusOf: Record<FailureKind, status> = {
   invalid_argument: status.INVALID_ARGUMENT,
@@ -70,10 +71,8 @@ export function failureFromError(thrown: unknown): Failure {
 }
 
 function away(cause: unknown): Failure {
-  return new Failure('unavailable', 'unavailable', 'A part of the system is not available, try again', {
-    cause,
-    retryAfterS: 1,
-  })
+  const text = 'A part of the system is not available, try again'
+  return unreachable(new Failure('unavailable', 'unavailable', text, { cause, retryAfterS: 1 }))
 }
 
 interface SentFailure {
