@@ -14,7 +14,7 @@ export function adminProgram(perform: Perform): Command {
   const program = new Command('admin')
     .description("Teams, API tokens and keys of a system: an operator's tasks.")
     .usage('[--json] <group> <command> [argument...]')
-    .option('--json', 'print the answer as JSON')
+    .option('--json', jsonText)
     .addHelpText('after', helpOnTargets)
     .showHelpAfterError()
   addTeams(program, perform)
@@ -22,6 +22,8 @@ export function adminProgram(perform: Perform): Command {
   addKeys(program, perform)
   return program
 }
+
+const jsonText = 'print the answer as JSON'
 
 const helpOnTargets = `
 Which system: the environment says. With CATALOG_ADDRESS and INTERNAL_KEY the process-catalog there; else the system that
@@ -31,7 +33,7 @@ runs on DATA_DIR (default .data); when none runs there, its database is opened f
   npm run --silent admin -- tokens create acme --name ci     prints the token and nothing else`
 
 function addTeams(program: Command, perform: Perform): void {
-  const teams = program.command('teams').description('teams, and whose modules and variables they may inherit')
+  const teams = group(program, 'teams', 'teams, and whose modules and variables they may inherit')
   leaf(teams, 'create <slug>', 'make a team').action(function (this: Command, slug: string) {
     return perform(this, async (target) => {
       const team = await target.client(TeamService).createTeam({ slug }, operatorContext())
@@ -73,7 +75,7 @@ function addTeams(program: Command, perform: Perform): void {
 }
 
 function addTokens(program: Command, perform: Perform): void {
-  const tokens = program.command('tokens').description('API tokens of teams')
+  const tokens = group(program, 'tokens', 'API tokens of teams')
   leaf(tokens, 'create <team>', 'make an API token; it is shown this once')
     .option('--name <name>', 'what createdBy shows for it')
     .action(function (this: Command, team: string, { name }: { name?: string }) {
@@ -111,7 +113,7 @@ function addTokens(program: Command, perform: Perform): void {
 }
 
 function addKeys(program: Command, perform: Perform): void {
-  const keys = program.command('keys').description('the keys that access tokens are signed with')
+  const keys = group(program, 'keys', 'the keys that access tokens are signed with')
   leaf(keys, 'rotate', 'sign with a new key from now on; nobody is logged out').action(function (this: Command) {
     return perform(this, async (target) => {
       await target.client(TokenService).rotateSigningKey({}, operatorContext())
@@ -120,8 +122,12 @@ function addKeys(program: Command, perform: Perform): void {
   })
 }
 
-function leaf(group: Command, usage: string, description: string): Command {
-  return group.command(usage).description(description).option('--json', 'print the answer as JSON').showHelpAfterError()
+function group(program: Command, name: string, description: string): Command {
+  return program.command(name).description(description).option('--json', jsonText)
+}
+
+function leaf(parent: Command, usage: string, description: string): Command {
+  return parent.command(usage).description(description).option('--json', jsonText).showHelpAfterError()
 }
 
 function teamRecord(team: {

@@ -28,8 +28,10 @@ function errorRecord(error: Failure | ConfigurationError) {
 }
 
 function errorText(error: Failure | ConfigurationError): string {
-  const fields = error instanceof Failure ? error.fields.filter(({ message }) => message !== error.message) : []
-  return [error.message, ...fields.map(({ path, message }) => `  ${path}: ${message}`), ...advice(error)].join('\n')
+  const fields = error instanceof Failure ? error.fields : []
+  const faults = fields.map(({ path, message }) => `${path.replace(/^\//, '')}: ${message}`)
+  const isSaid = fields.some(({ message }) => message === error.message)
+  return [...(isSaid ? [] : [error.message]), ...faults, ...advice(error)].join('\n')
 }
 
 const advices: Record<string, string> = {
