@@ -1,0 +1,90 @@
+'use strict'
+
+/*
+ * Frames between this child and the runner: a length of four bytes (little endian), a type byte, and a payload; frames
+ * from the child have the number of their run before the payload. Reading blocks while the child is idle, so nothing
+ * that a run left behind can act between two runs; only while a call to the service is open is it asynchronous.
+ */
+
+const { read, readSync, writeSync } = require('node:fs')
+const { reallyExit } = process
+
+const IN = 3
+const OUT = 4
+const HEAD_FROM_CHILD = 9
+const LOST_RUNNER = 70
+
+let input = Buffer.allocUnsafeSlow(64 * 1024)
+let start = 0
+let end = 0
+const output = Buffer.allocUnsafeSlow(64 * 1024)
+
+/** The next frame, waited for with the whole process; undefined when the runner has closed the channel. */
+function receive() {
+  for (;;) {
+    const frame = takeFrame()
+    if (frame !== undefined) return frame
+    makeRoom()
+    const count = readSync(IN, input, end, input.length - end, null)
+    if (count === 0) return undefined
+    end += count
+  }
+}
+
+/** Gives the next frame to `onFrame` when it comes, without blocking. */
+function receiveLater(onFrame) {
+  const frame = takeFrame()
+  if (frame !== undefined) return void onFrame(frame)
+  makeRoom()
+  read(IN, input, end, input.length - end, null, (error, count) => {
+    if (error || count === 0) reallyExit(LOST_RUNNER)
+    end += count
+    receiveLater(onFrame)
+  })
+}
+
+function takeFrame() {
+  if (end - start < 4) return undefined
+  const length = input.readUInt32LE(start)
+  if (end - start < 4 + length) return undefined
+  const at = start + 4
+  start = at + length
+  const frame = { type: input[at], payload: input.subarray(at + 1, start) }
+  if (start === end) start = end = 0
+  return frame
+}
+
+/** Frames that were handed out point into the buffer; they are read before the next one is taken. */
+function makeRoom() {
+  const needed = end - start >= 4 ? 4 + input.readUInt32LE(start) : 4
+  if (start + needed <= input.length && end < input.length) return
+  const larger = needed > input.length ? Buffer.allocUnsafeSlow(needed) : input
+  input.copy(larger, 0, start, end)
+  input = larger
+  end -= start
+  start = 0
+}
+
+/** Sends a frame whose payload is text, behind the optional byte `flag`. */
+function send(type, run, text, flag) {
+  const head = flag === undefined ? HEAD_FROM_CHILD : HEAD_FROM_CHILD + 1
+  const fits = text.length * 3 + head <= output.length
+  const size = head + (fits ? output.write(text, head) : Buffer.byteLength(text))
+  const frame = fits ? output : Buffer.allocUnsafe(size)
+  if (!fits) frame.write(text, head)
+  frame.writeUInt32LE(size - 4, 0)
+  frame[4] = type
+  frame.writeUInt32LE(run, 5)
+  if (flag !== undefined) frame[9] = flag
+  writeFully(frame, size)
+}
+
+function writeFully(frame, size) {
+  try {
+    for (let sent = 0; sent < size;) sent += writeSync(OUT, frame, sent, size - sent)
+  } catch {
+    reallyExit(LOST_RUNNER)
+  }
+}
+
+module.exports = { receive, receiveLater, send }

@@ -1,0 +1,149 @@
+'use strict'
+
+/*
+ * ES module syntax in a source that runs inside a function: imports become constants of the first line, exports become
+ * getters of an object. Every edit keeps the lines, and the columns of what it does not replace.
+ */
+
+// Loaded when a source has the words `import` or `export`.
+let acorn
+
+const IMPORT = '$svc$i'
+const META = '$svc$_$meta'
+const EXPORTS = '$svc$x'
+const LOAD = '$svc$l'
+
+/**
+ * Gives `{ isModule, prefix, code }`: the source with its module syntax replaced, and what is to stand before it on its
+ * first line. Throws a SyntaxError with `line` and `column` when it is neither a script nor a module.
+ */
+function rewrite(source) {
+  acorn ??= require('acorn')
+  const script = parse(source, 'script')
+  if (script.program) return edited(source, script.program, false)
+  const module = parse(source, 'module')
+  if (module.program) return edited(source, module.program, true)
+  throw script.error.pos > module.error.pos ? script.error : module.error
+}
+
+function parse(source, sourceType) {
+  try {
+    const options = { allowReturnOutsideFunction: true, allowAwaitOutsideFunction: true, allowHashBang: true }
+    return { program: acorn.parse(source, { ecmaVersion: 'latest', sourceType, ...options }) }
+  } catch (thrown) {
+    const error = new SyntaxError(thrown.message.replace(/ \(\d+:\d+\)$/, ''))
+    return { error: Object.assign(error, { pos: thrown.pos, line: thrown.loc?.line, column: thrown.loc?.column }) }
+  }
+}
+
+function edited(source, program, isModule) {
+  const edits = []
+  const hoisted = []
+  const replace = (start, end, text) => edits.push({ start, end, text })
+  for (const node of program.body) rewriteStatement(node, source, replace, hoisted)
+  rewriteExpressions(program, replace)
+  edits.sort((a, b) => a.start - b.start)
+  let code = ''
+  let at = 0
+  for (const { start, end, text } of edits) {
+    code += source.slice(at, start) + text
+    at = end
+  }
+  return { isModule, prefix: isModule ? `'use strict';${hoisted.join('')}` : '', code: code + source.slice(at) }
+}
+
+function rewriteStatement(node, source, replace, hoisted) {
+  const blank = (start, end) => replace(start, end, source.slice(start, end).replace(/[^\n\r\u2028\u2029]/g, ' '))
+  switch (node.type) {
+    case 'ImportDeclaration':
+      hoisted.push(importOf(node))
+      return blank(node.start, node.end)
+    case 'ExportAllDeclaration':
+      hoisted.push(reexportAll(node))
+      return blank(node.start, node.end)
+    case 'ExportNamedDeclaration':
+      if (node.source) hoisted.push(...node.specifiers.map((each) => reexport(node, each)))
+      else hoisted.push(...namesOf(node).map(([exported, local]) => getter(exported, local)))
+      return node.declaration ? blank(node.start, node.declaration.start) : blank(node.start, node.end)
+    case 'ExportDefaultDeclaration': {
+      const { declaration } = node
+      if (declaration.id && /^(Function|Class)Declaration$/.test(declaration.type)) {
+        hoisted.push(getter('default', declaration.id.name))
+        return blank(node.start, declaration.start)
+      }
+      replace(node.start, declaration.start, defaultAssignment(source.slice(node.start, declaration.start)))
+      return replace(declaration.end, declaration.end, ';')
+    }
+  }
+}
+
+/** `export default ` and `$svc$x.default=` are equally long. */
+const defaultAssignment = (keywords) => `${EXPORTS}.default=` + keywords.slice(15).replace(/\S/g, ' ')
+
+const quoted = (node) => JSON.stringify(node.type === 'Literal' ? node.value : node.name)
+
+function importOf({ source, specifiers }) {
+  const from = quoted(source)
+  const all = specifiers.find(({ type }) => type === 'ImportNamespaceSpecifier')
+  const named = specifiers.filter(({ type }) => type !== 'ImportNamespaceSpecifier')
+  const pairs = named.map((each) => [each.imported ? quoted(each.imported) : '"default"', each.local.name])
+  const wanted = pairs.map(([imported]) => imported).join(',')
+  const loaded = `${LOAD}(${from},[${wanted}])`
+  const pattern = pairs.map(([imported, local]) => `${imported}:${local}`).join(',')
+  const whole = all ? `const ${all.local.name}=${loaded};` : ''
+  if (pairs.length === 0) return whole || `${loaded};`
+  return `${whole}const{${pattern}}=${loaded};`
+}
+
+function reexport(node, { local, exported }) {
+  const from = quoted(node.source)
+  return `${LOAD}.define(${EXPORTS},${quoted(exported)},()=>${LOAD}(${from},[${quoted(local)}])[${quoted(local)}]);`
+}
+
+function reexportAll({ source, exported }) {
+  const from = quoted(source)
+  if (exported) return `${LOAD}.define(${EXPORTS},${quoted(exported)},()=>${LOAD}(${from},[]));`
+  return `${LOAD}.defineAll(${EXPORTS},${LOAD}(${from},[]));`
+}
+
+const getter = (exported, local) => `${LOAD}.define(${EXPORTS},${JSON.stringify(exported)},()=>${local});`
+
+function namesOf({ declaration, specifiers }) {
+  if (!declaration) return specifiers.map(({ local, exported }) => [exported.name ?? exported.value, local.name])
+  if (declaration.id) return [[declaration.id.name, declaration.id.name]]
+  return declaration.declarations.flatMap(({ id }) => boundNames(id)).map((name) => [name, name])
+}
+
+function boundNames(pattern) {
+  switch (pattern?.type) {
+    case 'Identifier':
+      return [pattern.name]
+    case 'ObjectPattern':
+      return pattern.properties.flatMap((each) => boundNames(each.value ?? each.argument))
+    case 'ArrayPattern':
+      return pattern.elements.flatMap(boundNames)
+    case 'AssignmentPattern':
+      return boundNames(pattern.left)
+    case 'RestElement':
+      return boundNames(pattern.argument)
+    default:
+      return []
+  }
+}
+
+/** `import(` and `import.meta` anywhere become names of the same length. */
+function rewriteExpressions(node, replace) {
+  const open = [node]
+  while (open.length > 0) {
+    const next = open.pop()
+    if (next.type === 'ImportExpression') replace(next.start, next.start + 6, IMPORT)
+    if (next.type === 'MetaProperty' && next.meta.name === 'import') replace(next.start, next.end, META)
+    for (const key in next) {
+      const value = next[key]
+      if (Array.isArray(value)) for (const each of value) each?.type && open.push(each)
+      else if (value?.type) open.push(value)
+    }
+  }
+}
+
+module.exports = { rewrite, names: { IMPORT, META, EXPORTS, LOAD } }

@@ -1,0 +1,61 @@
+'use strict'
+
+const { inspect, types } = require('node:util')
+
+const MAX_MESSAGE = 16 * 1024
+const MAX_STACK = 64 * 1024
+const MAX_CAUSES = 5
+const NOT_THE_USERS = [__dirname, '(node:internal/', ' node:internal/', '(node:vm:', 'at process.emit (node:events:']
+const OUT_OF_MEMORY = /^(?:Array buffer allocation failed|Failed to allocate memory|WebAssembly\.Memory\(\): could not allocate memory)/
+
+/** What is told of anything that a run threw: `{ name, message, stack }`, the stack with the user's own frames only. */
+function describe(thrown) {
+  try {
+    return types.isNativeError(thrown) || thrown instanceof Error ? describeError(thrown) : describeValue(thrown)
+  } catch {
+    return { name: 'Error', message: "What was thrown can't be shown", stack: "Error: What was thrown can't be shown" }
+  }
+}
+
+function describeError(error) {
+  const name = String(error.name || 'Error')
+  const message = explained(cut(String(error.message), MAX_MESSAGE))
+  const head = message === '' ? name : `${name}: ${message}`
+  return { name, message, stack: cut(head + framesOf(error) + causesOf(error), MAX_STACK) }
+}
+
+function describeValue(value) {
+  const message = cut(typeof value === 'string' ? value : inspect(value, { depth: 3 }), MAX_MESSAGE)
+  return { name: 'Error', message, stack: `Error: ${message}` }
+}
+
+function explained(message) {
+  return OUT_OF_MEMORY.test(message) ? `${message} (out of memory)` : message
+}
+
+/** The lines `    at …` of an error's stack, with a newline before each. */
+function framesOf({ stack }) {
+  const frames = String(stack)
+    .split('\n')
+    .filter((line) => /^\s+at /.test(line) && !NOT_THE_USERS.some((mark) => line.includes(mark)))
+  return frames.map((frame) => `\n${frame}`).join('')
+}
+
+function causesOf(error) {
+  let text = ''
+  let cause = error.cause
+  for (let depth = 0; cause !== undefined && depth < MAX_CAUSES; depth += 1) {
+    const isError = types.isNativeError(cause)
+    text += isError
+      ? `\n  [cause]: ${cause.name}: ${cause.message}${framesOf(cause)}`
+      : `\n  [cause]: ${inspect(cause)}`
+    cause = isError ? cause.cause : undefined
+  }
+  if (Array.isArray(error.errors))
+    for (const each of error.errors.slice(0, MAX_CAUSES)) text += `\n  [error]: ${describe(each).stack}`
+  return text
+}
+
+const cut = (text, length) => (text.length > length ? `${text.slice(0, length)}… (cut)` : text)
+
+module.exports = { describe }

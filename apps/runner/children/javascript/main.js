@@ -1,0 +1,219 @@
+'use strict'
+
+/*
+ * A child that runs JavaScript processes, one run at a time. Blank until it gets its first program. See channel.js for
+ * the frames; README.md of the runner for the whole.
+ */
+
+const channel = require('./channel.js')
+const output = require('./output.js')
+const realm = require('./realm.js')
+const resources = require('./resources.js')
+const surroundings = require('./surroundings.js')
+const modules = require('./modules.js')
+const { compile } = require('./program.js')
+const { createSvc } = require('./svc.js')
+const { serialise } = require('./value.js')
+const { describe } = require('./failure.js')
+const { AsyncLocalStorage } = require('node:async_hooks')
+
+// Types of frames; src/channel/frames.ts has the same.
+const WARM_UP = 87
+const PROGRAM = 80
+const SURROUNDINGS = 83
+const RUN = 82
+const ANSWER = 65
+const HELLO = 72
+const VALUE = 86
+const FAILURE = 69
+const CALL = 67
+const UNCLEAN = 88
+
+const { setImmediate } = globalThis
+const { reallyExit } = process
+const { parse, stringify } = JSON
+const { apply, deleteProperty } = Reflect
+const then = Function.prototype.call.bind(Promise.prototype.then)
+const settled = Promise.resolve()
+const END = Object.freeze({})
+// Has the parser loaded and its ways compiled before the first program comes.
+const WARM_UP_SOURCE = "import { context } from 'svc'\nexport async function main() { return [...context.parameters] }"
+
+let program
+let compiled
+let variables
+let run
+
+/** Waits for the next frame, and acts on it. Nothing else happens in this process meanwhile. */
+function idle() {
+  for (;;) {
+    const frame = channel.receive()
+    if (frame === undefined) return reallyExit(0)
+    const { type, payload } = frame
+    if (type === WARM_UP) compile(WARM_UP_SOURCE, 'warm-up.js')
+    else if (type === PROGRAM) load(parse(payload.utf8Slice()))
+    else if (type === SURROUNDINGS) surroundWith(parse(payload.utf8Slice()))
+    else if (type === RUN) return begin(payload)
+  }
+}
+
+function load(next) {
+  program = next
+  compiled = undefined
+  process.argv = [process.execPath, program.fileName]
+}
+
+function surroundWith(next) {
+  variables = next
+  surroundings.setVariables(next.variables)
+}
+
+/** A run's frame: the length of its header, of its parameters, and then header, parameters and request. */
+function begin(payload) {
+  const headerEnd = 8 + payload.readUInt32LE(0)
+  const parametersEnd = headerEnd + payload.readUInt32LE(4)
+  const header = parse(payload.utf8Slice(8, headerEnd))
+  run = { number: header.number, outcome: undefined, replied: false, calls: new Map(), callNumber: 0 }
+  const own = run
+  const fail = (thrown) => end(own, failureOf(thrown))
+  output.restart(program.logs)
+  try {
+    compiled ??= prepare()
+    const parameters = payload.utf8Slice(headerEnd, parametersEnd)
+    const request = payload.utf8Slice(parametersEnd)
+    const svc = createSvc({ header, parameters, request, surroundings: variables, ask: asker(own) })
+    for (const name of program.names) globalThis[name] = svc
+    const { isModule } = compiled
+    const directory = surroundings.privateDirectory()
+    const scope = modules.scopeOf({ fileName: program.fileName, isModule, packages: packagesOf(svc), directory })
+    const body = apply(compiled.evaluate(), isModule ? undefined : scope.module.exports, [...scope.values, END])
+    resources.watch()
+    then(then(settled, body), (value) => afterBody(own, scope, value, fail), fail)
+  } catch (error) {
+    fail(error)
+  }
+}
+
+function prepare() {
+  const made = compile(program.source, program.fileName)
+  realm.observe(made.words)
+  return made
+}
+
+const packagesOf = (svc) => new Map(program.names.map((name) => [name, svc]))
+
+/** The top level is through: its value counts, or, where it did not return, that of an exported `main`. */
+function afterBody(own, scope, value, fail) {
+  if (value !== END) return finish(own, value)
+  try {
+    const [main, holder] = mainOf(scope)
+    if (main === undefined) return finish(own, undefined)
+    then(then(settled, apply.bind(undefined, main, holder, [])), (result) => finish(own, result), fail)
+  } catch (error) {
+    fail(error)
+  }
+}
+
+function mainOf({ module, exported }) {
+  const exports = compiled.isModule ? exported : module.exports
+  for (const holder of [exports, exports?.default]) {
+    if (typeof holder?.main === 'function') return [holder.main, holder]
+  }
+  const single = compiled.isModule ? exported.default : module.exports
+  return typeof single === 'function' ? [single, undefined] : [undefined]
+}
+
+function finish(own, value) {
+  if (own.outcome !== undefined) return
+  try {
+    end(own, serialise(value, program.returnValueMaxBytes))
+  } catch (error) {
+    end(own, failureOf(error))
+  }
+}
+
+const failureOf = (thrown) => ({ failure: describe(thrown) })
+
+const ended = (message) => ({ failure: { name: 'Error', message, stack: `Error: ${message}` } })
+
+/** The run is over. One turn of the event loop later it is answered, so that rejections nobody handled still count. */
+function end(own, outcome) {
+  if (own.outcome !== undefined && own.outcome.failure !== undefined) return
+  const first = own.outcome === undefined
+  own.outcome = outcome
+  if (first) setImmediate(() => reply(own))
+}
+
+function reply(own) {
+  answer(own)
+  if (own === run) inCleanContext(goOn)
+}
+
+function answer(own) {
+  if (own.replied) return
+  own.replied = true
+  const { failure, text, transient } = own.outcome
+  if (failure === undefined) channel.send(VALUE, own.number, text, transient ? 1 : 0)
+  else channel.send(FAILURE, own.number, stringify(failure))
+}
+
+/** After the answer: looks for what the run left behind, and waits for the next one or ends. */
+function goOn() {
+  resources.unwatch()
+  for (const name of program.names) deleteProperty(globalThis, name)
+  const left = run.calls.size > 0 ? 'a call to the service' : undefined
+  const reason = left ?? resources.tidy() ?? surroundings.tidy() ?? realm.tidy()
+  if (reason === undefined) return idle()
+  channel.send(UNCLEAN, run.number, reason)
+  reallyExit(0)
+}
+
+function asker(own) {
+  return (call, settle) => {
+    if (own !== run || own.outcome !== undefined) throw new Error('The run is over')
+    own.callNumber += 1
+    own.calls.set(own.callNumber, settle)
+    channel.send(CALL, own.number, stringify({ number: own.callNumber, ...call }))
+    if (own.calls.size === 1) channel.receiveLater((frame) => answered(own, frame))
+  }
+}
+
+function answered(own, { type, payload }) {
+  if (type !== ANSWER) return reallyExit(1)
+  const headerEnd = 4 + payload.readUInt32LE(0)
+  const header = parse(payload.utf8Slice(4, headerEnd))
+  const settle = own.calls.get(header.number)
+  own.calls.delete(header.number)
+  settle(header, payload.utf8Slice(headerEnd))
+  if (own.calls.size > 0) channel.receiveLater((frame) => answered(own, frame))
+}
+
+/** A fault of this program itself, before any run. */
+function giveUp(error) {
+  process._rawDebug(error.stack)
+  reallyExit(70)
+}
+
+process.on('uncaughtException', (error) => {
+  if (run === undefined) giveUp(error)
+  if (process.listenerCount('uncaughtException') === 1) end(run, failureOf(error))
+})
+process.on('unhandledRejection', (reason) => {
+  if (process.listenerCount('unhandledRejection') === 1) end(run, failureOf(reason))
+})
+process.on('beforeExit', () => {
+  if (run.outcome === undefined) end(run, ended('The run waits for a promise that can never settle'))
+})
+process.on('exit', (code) => {
+  if (run === undefined || run.replied) return
+  run.outcome ??= failureOf(new Error(`process.exit(${code}) was called before the run had a value`))
+  answer(run)
+})
+
+const inCleanContext = AsyncLocalStorage.snapshot()
+output.install()
+modules.watchBuiltins(realm.observeModule)
+surroundings.prepare()
+realm.capture()
+channel.send(HELLO, 0, '')
+setImmediate(idle)

@@ -1,0 +1,100 @@
+'use strict'
+
+/*
+ * What `require`, `import` and `import()` find: Node's own modules and the package `svc`. The team's modules and
+ * installed packages have their place in `resolve`.
+ */
+
+const { isBuiltin } = require('node:module')
+const { pathToFileURL } = require('node:url')
+
+const used = new Set()
+const nodeRequire = require
+const { getBuiltinModule } = process
+
+/** Names of the built-in modules that process code has asked for in this child, without `node:`. */
+const usedBuiltins = () => used
+
+/** Called with the name and the exports of a built-in module before process code gets it for the first time. */
+let onFirstUse = () => {}
+const watchBuiltins = (listener) => (onFirstUse = listener)
+
+function builtin(specifier) {
+  const name = specifier.replace(/^node:/, '')
+  const exported = nodeRequire(specifier)
+  if (!used.has(name)) {
+    used.add(name)
+    onFirstUse(name, exported)
+  }
+  return exported
+}
+
+process.getBuiltinModule = (specifier) => (isBuiltin(specifier) ? builtin(specifier) : getBuiltinModule(specifier))
+
+/** The scope that one run's source is evaluated in. `packages` maps the names of our own packages to their exports. */
+function scopeOf({ fileName, isModule, packages, directory }) {
+  const path = `${directory}/${fileName}`
+  const module = { exports: {}, id: '.', filename: path, path: directory, loaded: false, children: [], paths: [] }
+
+  const resolve = (specifier) => {
+    const name = String(specifier)
+    if (isBuiltin(name)) return builtin(name)
+    if (packages.has(name)) return packages.get(name)
+    throw notFound(name, isModule)
+  }
+  const require = Object.assign((specifier) => resolve(specifier), {
+    resolve: (specifier) => (resolve(specifier), specifier),
+    cache: Object.create(null),
+    main: module,
+  })
+  module.require = require
+
+  const own = new Map()
+  const load = (specifier, wanted) => {
+    const name = String(specifier)
+    const namespaces = isBuiltin(name) ? ofBuiltins : own
+    const exported = resolve(name)
+    if (!namespaces.has(name)) namespaces.set(name, namespaceOf(exported))
+    const namespace = namespaces.get(name)
+    const missing = wanted.find((each) => !(each in namespace))
+    if (missing === undefined) return namespace
+    throw new SyntaxError(`The requested module '${name}' does not provide an export named '${missing}'`)
+  }
+  load.define = (target, name, get) => Object.defineProperty(target, name, { get, enumerable: true })
+  load.defineAll = (target, namespace) => {
+    for (const name of Object.keys(namespace)) {
+      if (name !== 'default' && !(name in target)) load.define(target, name, () => namespace[name])
+    }
+  }
+  const meta = isModule && {
+    url: pathToFileURL(path).href,
+    filename: path,
+    dirname: directory,
+    resolve: require.resolve,
+  }
+  const importLater = async (specifier) => load(specifier, [])
+  const exported = Object.create(null)
+  return {
+    module,
+    exported,
+    values: [module.exports, require, module, path, directory, importLater, meta, exported, load],
+  }
+}
+
+const ofBuiltins = new Map()
+
+/** What `import * as` gives: the enumerable names of what a module exports, read when they are asked for. */
+function namespaceOf(exported) {
+  const namespace = Object.create(null, { [Symbol.toStringTag]: { value: 'Module' } })
+  for (const name of Object.keys(exported)) {
+    Object.defineProperty(namespace, name, { get: () => exported[name], enumerable: true })
+  }
+  return Object.freeze(Object.defineProperty(namespace, 'default', { value: exported, enumerable: true }))
+}
+
+function notFound(name, isModule) {
+  const error = new Error(`Cannot find ${isModule ? 'package' : 'module'} '${name}'`)
+  return Object.assign(error, { code: isModule ? 'ERR_MODULE_NOT_FOUND' : 'MODULE_NOT_FOUND' })
+}
+
+module.exports = { scopeOf, usedBuiltins, watchBuiltins }

@@ -1,0 +1,180 @@
+'use strict'
+
+/*
+ * What process code prints. `console` and `process.stderr` write records into standard output, between the raw bytes
+ * that anything else puts there, so that the order holds: a mark that no UTF-8 text contains, a kind (log level, or
+ * RAW_ERROR for bytes of standard error), the time in microseconds, a length, and the text. Every line is written at
+ * once: it is seen live, and survives whatever ends the process.
+ */
+
+const { writeSync } = require('node:fs')
+const { Console } = require('node:console')
+const { Writable } = require('node:stream')
+const { performance } = require('node:perf_hooks')
+const { format } = require('node:util')
+
+const DEBUG = 1
+const INFO = 2
+const WARNING = 3
+const ERROR = 4
+const RAW_ERROR = 16
+const STANDARD_OUTPUT = 1
+const MARK = [0xff, 0x00, 0xfe, 0x01]
+const HEAD = 17
+const MAX_CHARACTERS = 128 * 1024
+const RETRY_MS = 1
+
+const now = performance.now.bind(performance)
+const origin = performance.timeOrigin
+const wait = Atomics.wait
+const sleeper = new Int32Array(new SharedArrayBuffer(4))
+const record = Buffer.allocUnsafeSlow(HEAD + MAX_CHARACTERS * 3)
+record.set(MARK)
+
+let lines = 0
+let characters = 0
+let maxLines = Infinity
+let maxCharacters = Infinity
+let formatter
+let grouped = false
+
+function emit(kind, text) {
+  lines += 1
+  characters += text.length
+  if (lines > maxLines || characters > maxCharacters) return
+  const size = record.write(text.length > MAX_CHARACTERS ? text.slice(0, MAX_CHARACTERS) : text, HEAD)
+  emitRecord(kind, size)
+}
+
+function emitRecord(kind, size) {
+  record[4] = kind
+  record.writeDoubleLE(Math.round((origin + now()) * 1000), 5)
+  record.writeUInt32LE(size, 13)
+  write(record, HEAD + size)
+}
+
+/** Writes all of it. A subprocess may have made the shared pipe non-blocking; a closed one swallows what is printed. */
+function write(bytes, size) {
+  for (let sent = 0; sent < size;) {
+    try {
+      sent += writeSync(STANDARD_OUTPUT, bytes, sent, size - sent)
+    } catch (error) {
+      if (error.code !== 'EAGAIN') return
+      wait(sleeper, 0, 0, RETRY_MS)
+    }
+  }
+}
+
+/** Node's own formatting of everything but the plain `console.log('text')`, made when a run first needs it. */
+function formatted() {
+  formatter ??= new Console({
+    stdout: { write: (text) => emit(level, withoutNewline(text)) },
+    stderr: { write: (text) => emit(errorLevel, withoutNewline(text)) },
+    ignoreErrors: false,
+    groupIndentation: 2,
+  })
+  return formatter
+}
+
+let level = INFO
+let errorLevel = ERROR
+
+const withoutNewline = (text) => (text.endsWith('\n') ? text.slice(0, -1) : text)
+
+const plain = (of) => of.length === 1 && typeof of[0] === 'string' && !grouped
+
+const methods = {
+  debug(...values) {
+    if (plain(values)) return emit(DEBUG, values[0])
+    level = DEBUG
+    formatted().debug(...values)
+    level = INFO
+  },
+  log(...values) {
+    if (plain(values)) return emit(INFO, values[0])
+    formatted().log(...values)
+  },
+  info(...values) {
+    if (plain(values)) return emit(INFO, values[0])
+    formatted().info(...values)
+  },
+  warn(...values) {
+    if (plain(values)) return emit(WARNING, values[0])
+    errorLevel = WARNING
+    formatted().warn(...values)
+    errorLevel = ERROR
+  },
+  error(...values) {
+    if (plain(values)) return emit(ERROR, values[0])
+    formatted().error(...values)
+  },
+  trace(...values) {
+    const holder = { name: 'Trace', message: values.length > 0 ? format(...values) : '' }
+    Error.captureStackTrace(holder, methods.trace)
+    formatted().error(holder.stack)
+  },
+  assert(condition, ...values) {
+    errorLevel = WARNING
+    formatted().assert(condition, ...values)
+    errorLevel = ERROR
+  },
+  group(...values) {
+    grouped = true
+    formatted().group(...values)
+  },
+  groupCollapsed(...values) {
+    grouped = true
+    formatted().groupCollapsed(...values)
+  },
+}
+const delegated = ['dir', 'dirxml', 'table', 'count', 'time', 'timeEnd', 'timeLog', 'groupEnd', 'countReset']
+for (const name of delegated) methods[name] = (...values) => formatted()[name](...values)
+
+/** Puts our methods onto the one console that process code sees, and our streams where `process` has its own. */
+function install() {
+  for (const name of Object.keys(methods)) {
+    Object.defineProperty(methods[name], 'name', { value: name })
+    console[name] = methods[name]
+  }
+  lazily('stdout', () => streamOf(STANDARD_OUTPUT, (chunk) => write(chunk, chunk.length)))
+  lazily('stderr', () => streamOf(2, writeError))
+}
+
+const streams = {}
+
+function lazily(name, make) {
+  Object.defineProperty(process, name, {
+    get: () => (streams[name] ??= make()),
+    enumerable: true,
+    configurable: true,
+  })
+}
+
+function streamOf(descriptor, sink) {
+  const stream = new Writable({
+    write(chunk, _encoding, done) {
+      sink(chunk)
+      done()
+    },
+  })
+  return Object.assign(stream, { fd: descriptor })
+}
+
+function writeError(chunk) {
+  for (let at = 0; at < chunk.length; at += MAX_CHARACTERS) {
+    emitRecord(RAW_ERROR, chunk.copy(record, HEAD, at, Math.min(chunk.length, at + MAX_CHARACTERS)))
+  }
+}
+
+/** Makes console and streams as new for the next run, which may print at most so much before the rest is dropped. */
+function restart(limits) {
+  lines = characters = 0
+  maxLines = limits.lines
+  maxCharacters = limits.bytes
+  formatter = streams.stdout = streams.stderr = undefined
+  level = INFO
+  errorLevel = ERROR
+  grouped = false
+}
+
+module.exports = { install, restart }

@@ -1,0 +1,66 @@
+'use strict'
+
+/*
+ * One version of a process's source, compiled once and evaluated afresh for each run. The source runs inside an async
+ * function, so that `return` and `await` work at its top level; the name of every line stays what the user wrote.
+ */
+
+const vm = require('node:vm')
+const { isBuiltin } = require('node:module')
+const esModules = require('./es-modules.js')
+
+const { IMPORT, META, EXPORTS, LOAD } = esModules.names
+const END = '$svc$e'
+const PARAMETERS = ['exports', 'require', 'module', '__filename', '__dirname', IMPORT, META, EXPORTS, LOAD, END]
+const OPENING = `(function(${PARAMETERS.join()}){return async()=>{`
+const AsyncFunction = (async () => {}).constructor
+
+/**
+ * Compiles a source. Gives `{ isModule, words, evaluate }`: `evaluate` makes a fresh async function of the user's code,
+ * `words` are the identifiers that occur in it. Throws a SyntaxError whose stack names the user's line.
+ */
+function compile(source, fileName) {
+  const text = source.replace(/^\uFEFF/, '').replace(/^#!/, '//')
+  const mayHaveModuleSyntax = /\b(?:import|export)\b/.test(text)
+  try {
+    const { isModule, prefix, code } = mayHaveModuleSyntax
+      ? esModules.rewrite(text)
+      : { isModule: false, prefix: '', code: text }
+    const opening = OPENING + prefix
+    const script = new vm.Script(`${opening}${code}\nreturn ${END}}})`, {
+      filename: fileName,
+      columnOffset: -opening.length,
+      importModuleDynamically: importBuiltin,
+    })
+    if (!mayHaveModuleSyntax) refuseEscapes(code)
+    return { isModule, words: new Set(text.match(/[A-Za-z_$][\w$]*/g)), evaluate: () => script.runInThisContext() }
+  } catch (error) {
+    throw error instanceof SyntaxError ? withUsersLine(error, text, fileName) : error
+  }
+}
+
+/** A source such as `}); (() => {` would close the function around it; as a function's whole body it is refused. */
+function refuseEscapes(code) {
+  new AsyncFunction(code)
+}
+
+/** For code that is made at run time (`eval`, `new Function`), which the rewriting of `import(` does not reach. */
+function importBuiltin(specifier) {
+  if (isBuiltin(specifier)) return import(specifier)
+  throw Object.assign(new Error(`Cannot find package '${specifier}'`), { code: 'ERR_MODULE_NOT_FOUND' })
+}
+
+/** The error with the user's line: what is wrong only at our closing line is an end that came too early. */
+function withUsersLine(error, text, fileName) {
+  const place = /^(.*):(\d+)\n/.exec(error.stack)
+  const line = error.line ?? (place?.[1] === fileName ? Number(place[2]) : undefined)
+  const column = error.column === undefined ? '' : `:${error.column + 1}`
+  const last = text.split('\n').length
+  const message = line > last ? 'Unexpected end of input' : error.message
+  const where = line === undefined ? fileName : `${fileName}:${Math.min(line, last)}${column}`
+  const plain = new SyntaxError(message)
+  plain.stack = `SyntaxError: ${message}\n    at ${where}`
+  return plain
+}
+
+module.exports = { compile }

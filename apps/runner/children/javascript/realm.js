@@ -1,0 +1,132 @@
+'use strict'
+
+/*
+ * The built-ins as they were before process code ran, to be compared afterwards: what literals reach and the names of
+ * globals each time; the rest, and the flags of properties, when the source has a word for it or asked for the module.
+ */
+
+const { Snapshot } = require('./snapshot.js')
+
+const { getOwnPropertyDescriptor, getPrototypeOf, freeze } = Object
+const { ownKeys, deleteProperty } = Reflect
+const { stackTraceLimit } = Error
+
+// Words by which a source may reach globals that it does not name, or change the flags of a property.
+const DYNAMIC = 'globalThis global self eval Function __proto__ getPrototypeOf'.split(' ')
+const FLAGS = 'defineProperty defineProperties freeze seal preventExtensions setPrototypeOf __defineGetter__'.split(' ')
+// Others are made by Node when they are first read, which takes long: they are looked at only when a source names them.
+const EAGER =
+  `Map Set WeakMap WeakSet WeakRef Date Math JSON Reflect Proxy Intl Atomics ArrayBuffer SharedArrayBuffer DataView
+  Int8Array Uint8Array Uint8ClampedArray Int16Array Uint16Array Int32Array Uint32Array Float32Array Float64Array
+  BigInt64Array BigUint64Array FinalizationRegistry parseInt parseFloat isNaN isFinite decodeURI decodeURIComponent
+  encodeURI encodeURIComponent escape unescape Buffer process console URL URLSearchParams AbortController AbortSignal
+  Event EventTarget TextEncoder TextDecoder setTimeout setInterval setImmediate clearTimeout clearInterval
+  clearImmediate queueMicrotask structuredClone fetch performance atob btoa`.split(/\s+/)
+
+const touched = new Map()
+let literals
+let globalNames
+let thorough = false
+
+/** Takes the state that all programs start from. */
+function capture() {
+  const objects = literalObjects()
+  freezeFunctions(objects)
+  literals = objects.map((object) => new Snapshot(object))
+  globalNames = new Set(ownKeys(globalThis))
+}
+
+function literalObjects() {
+  const generator = function* () {}.constructor
+  const asyncGenerator = async function* () {}.constructor
+  const asyncFunction = (async () => {}).constructor
+  const constructors = [Object, Function, Array, String, Number, Boolean, Symbol, BigInt, RegExp, Promise, Iterator]
+  const errors = [Error, TypeError, RangeError, SyntaxError, ReferenceError, EvalError, URIError, AggregateError]
+  const both = [...constructors, ...errors, generator, asyncGenerator, asyncFunction].flatMap((each) => [
+    each,
+    each.prototype,
+  ])
+  const iterators = [[][Symbol.iterator](), ''[Symbol.iterator](), ''.matchAll(/a/g)].map(getPrototypeOf)
+  const generators = [generator.prototype.prototype, asyncGenerator.prototype.prototype]
+  return [...new Set([...both, ...iterators, ...generators, getPrototypeOf(generators[1])])]
+}
+
+/** Built-in functions that hold nothing of their own are frozen, so that nothing can be hung onto them. */
+function freezeFunctions(objects) {
+  for (const object of objects) {
+    for (const key of ownKeys(object)) {
+      const { value, get, set } = getOwnPropertyDescriptor(object, key)
+      for (const each of [value, get, set]) if (typeof each === 'function' && isPlain(each)) freeze(each)
+    }
+  }
+}
+
+const isPlain = (method) => ownKeys(method).every((key) => key === 'length' || key === 'name')
+
+/** Looks from now on also at what a program may reach by its words. Called before each program's first run. */
+function observe(words) {
+  const has = (word) => words.has(word)
+  thorough = FLAGS.some(has)
+  if (DYNAMIC.some(has)) for (const name of EAGER) observeGlobal(name)
+  for (const name of globalNames) if (has(name)) observeGlobal(name)
+}
+
+function observeGlobal(name) {
+  if (touched.has(name)) return
+  const parts = partsOf(globalThis[name])
+  freezeFunctions(parts)
+  const binding = new Snapshot(globalThis, [name])
+  touched.set(name, { binding, snapshots: parts.map((part) => new Snapshot(part)) })
+}
+
+/** Looks from now on also at a built-in module, which process code is about to get. */
+function observeModule(name, exported) {
+  const parts = partsOf(exported)
+  for (const key of ownKeys(exported)) parts.push(...partsOf(getOwnPropertyDescriptor(exported, key).value))
+  touched.set(`module ${name}`, { snapshots: [...new Set(parts)].map((part) => new Snapshot(part)) })
+}
+
+/** What of a value can be changed: its own properties, and those of the prototype that it makes objects with. */
+function partsOf(value) {
+  if (value === globalThis || value === null || (typeof value !== 'object' && typeof value !== 'function')) return []
+  const prototype = typeof value === 'function' ? getOwnPropertyDescriptor(value, 'prototype')?.value : undefined
+  return prototype !== null && typeof prototype === 'object' ? [value, prototype] : [value]
+}
+
+/** Removes globals that the run added. Gives what else is not as it was, in words, or undefined. */
+function tidy() {
+  Error.stackTraceLimit = stackTraceLimit
+  return changedNames() ?? changedLiterals() ?? changedTouched()
+}
+
+function changedNames() {
+  const names = ownKeys(globalThis)
+  if (names.length < globalNames.size) return 'a global was removed'
+  if (names.length === globalNames.size) return undefined
+  for (const name of names) {
+    if (!globalNames.has(name) && !deleteProperty(globalThis, name)) return `the global ${String(name)}`
+  }
+  return undefined
+}
+
+function changedLiterals() {
+  for (const snapshot of literals) {
+    if (!thorough && snapshot.isAlike()) continue
+    const change = snapshot.difference()
+    if (change !== undefined) return `the built-in ${String(change)}`
+  }
+  return undefined
+}
+
+function changedTouched() {
+  for (const [name, { binding, snapshots }] of touched) {
+    if (binding?.isSame(0) === false) return `the global ${name}`
+    for (const snapshot of snapshots) {
+      const change = snapshot.difference()
+      if (change !== undefined) return `${String(change)} of ${name}`
+    }
+  }
+  return undefined
+}
+
+module.exports = { capture, observe, observeModule, tidy }

@@ -1,0 +1,88 @@
+'use strict'
+
+/*
+ * What a run opened and did not close: timers are stopped, anything else that is still there ends the child.
+ */
+
+const { createHook } = require('node:async_hooks')
+const { openSync, closeSync } = require('node:fs')
+const { getActiveResourcesInfo, moduleLoadList } = process
+const { clearTimeout, clearImmediate } = globalThis
+
+const HARMLESS = new Set(['TickObject', 'Microtask', 'PROMISE', 'RANDOMBYTESREQUEST'])
+const LASTING = new Set(['PROCESSWRAP', 'WORKER', 'MESSAGEPORT', 'STATWATCHER', 'FSEVENTWRAP', 'INSPECTORJSBINDING'])
+// Modules whose effects no look at this process shows.
+const TELLTALE = new Set([
+  'child_process',
+  'worker_threads',
+  'cluster',
+  'inspector',
+  'repl',
+  'trace_events',
+  'wasi',
+  'domain',
+])
+const MAX_NOTED = 10_000
+
+let noted = []
+let lasting
+let watching = false
+let loaded = 0
+let lowestFree
+
+// Promises are left out: noting each would cost more than all else a short run does.
+createHook({
+  init(_id, type, _trigger, resource) {
+    if (!watching || HARMLESS.has(type)) return
+    if (LASTING.has(type)) lasting = type
+    if (noted.length < MAX_NOTED) noted.push(type, resource)
+    else lasting ??= 'many resources'
+  },
+  trackPromises: false,
+}).enable()
+
+/** Begins to note what is opened. */
+function watch() {
+  loaded ||= moduleLoadList.length
+  lowestFree ??= probe()
+  watching = true
+}
+
+/** Stops noting; from now on what the child itself opens is its own. */
+function unwatch() {
+  watching = false
+}
+
+/** Stops the timers of the run. Gives what is left that can't be put back, in words, or undefined. */
+function tidy() {
+  const left = lasting ?? telltaleModule()
+  const opened = noted
+  noted = []
+  lasting = undefined
+  for (let at = 0; at < opened.length; at += 2) {
+    if (opened[at] === 'Timeout') clearTimeout(opened[at + 1])
+    else if (opened[at] === 'Immediate') clearImmediate(opened[at + 1])
+  }
+  if (left !== undefined) return left
+  if (opened.length > 0) {
+    const active = getActiveResourcesInfo()
+    if (active.length > 0) return `open ${active[0]}`
+  }
+  return probe() === lowestFree ? undefined : 'an open file or connection'
+}
+
+/** The lowest descriptor that is free: a file or connection left open has taken it. */
+function probe() {
+  const descriptor = openSync('/dev/null', 'r')
+  closeSync(descriptor)
+  return descriptor
+}
+
+function telltaleModule() {
+  if (moduleLoadList.length === loaded) return undefined
+  const news = moduleLoadList.slice(loaded)
+  loaded = moduleLoadList.length
+  return news.map((entry) => entry.replace('NativeModule ', '')).find((name) => TELLTALE.has(name))
+}
+
+module.exports = { watch, unwatch, tidy }

@@ -1,0 +1,84 @@
+'use strict'
+
+const { getOwnPropertyDescriptor, getPrototypeOf, isExtensible } = Object
+const { ownKeys } = Reflect
+
+// What the child itself puts back on `process`.
+const IGNORED = new Set(['_events', '_eventsCount', '_exiting'])
+
+/** An object's own properties with their flags, as they were when this was made, by references taken then. */
+class Snapshot {
+  #quick
+
+  constructor(object, keys = keysOf(object)) {
+    this.object = object
+    this.prototype = getPrototypeOf(object)
+    this.extensible = isExtensible(object)
+    this.keys = keys
+    this.properties = keys.map((key) => getOwnPropertyDescriptor(object, key))
+  }
+
+  /** The first key that is not as it was, flags included, or undefined. */
+  difference() {
+    const { object, keys } = this
+    if (getPrototypeOf(object) !== this.prototype || isExtensible(object) !== this.extensible) return 'its prototype'
+    for (let at = 0; at < keys.length; at += 1) if (!this.isSame(at)) return keys[at]
+    return this.addedKey()
+  }
+
+  /** Whether all has the values that it had; a fifth of the time, and blind for flags. */
+  isAlike() {
+    this.#quick ??= comparison(this)
+    if (getPrototypeOf(this.object) !== this.prototype || isExtensible(this.object) !== this.extensible) return false
+    return keysOf(this.object).length === this.keys.length && this.#quick(this.object)
+  }
+
+  isSame(at) {
+    const now = getOwnPropertyDescriptor(this.object, this.keys[at])
+    const before = this.properties[at]
+    return now !== undefined && (same(now, before) || this.#adopt(at, now))
+  }
+
+  addedKey() {
+    const now = keysOf(this.object)
+    return now.length === this.keys.length ? undefined : now.find((key) => !this.keys.includes(key))
+  }
+
+  /** Node replaces some getters by the value that they gave at their first use: that is no change. */
+  #adopt(at, now) {
+    const { get } = this.properties[at]
+    if (get === undefined || !('value' in now) || get.call(this.object) !== now.value) return false
+    this.properties[at] = now
+    return true
+  }
+}
+
+function keysOf(object) {
+  const keys = ownKeys(object)
+  return object === process ? keys.filter((key) => !IGNORED.has(key)) : keys
+}
+
+function same(now, before) {
+  return (
+    (now.value === before.value || Number.isNaN(before.value)) &&
+    now.get === before.get &&
+    now.set === before.set &&
+    now.writable === before.writable &&
+    now.enumerable === before.enumerable &&
+    now.configurable === before.configurable
+  )
+}
+
+/** One function made for one object: reading every property by its constant name is what the engine does fastest. */
+function comparison(snapshot) {
+  const { keys, properties } = snapshot
+  const terms = keys.map((key, at) => {
+    if (!('value' in properties[at])) return `s.isSame(${at})`
+    const place = typeof key === 'symbol' ? `k[${at}]` : JSON.stringify(key)
+    return Number.isNaN(properties[at].value) ? 'true' : `o[${place}]===v[${at}]`
+  })
+  const values = properties.map(({ value }) => value)
+  return new Function('s', 'k', 'v', `return (o)=>${terms.join('&&') || 'true'}`)(snapshot, keys, values)
+}
+
+module.exports = { Snapshot }

@@ -1,0 +1,103 @@
+'use strict'
+
+/*
+ * The global `svc` of one run. It holds values that came with the run, and calls that the runner makes for it.
+ */
+
+const MAX_OPEN_CALLS = 1000
+const LATER = ['storage', 'datastore']
+const METHODS = {
+  storage: ['upload', 'list', 'download', 'delete', 'createSignedUrl'],
+  datastore: ['get', 'set', 'del', 'delete', 'keys'],
+}
+
+/** A call of `svc.processes` that failed, or whose run did. `code` and `executionId` say more where there is more. */
+class ProcessError extends Error {
+  get name() {
+    return 'ProcessError'
+  }
+}
+
+/**
+ * Makes `svc` from the run's header, its parameters and request as JSON text, and the surroundings of its version.
+ * `ask(call, settle)` sends a call to the runner and gives `settle` its answer.
+ */
+function createSvc({ header, parameters, request, surroundings, ask }) {
+  const { team, timeZone, process, variables } = surroundings
+  const svc = {
+    context: { parameters: JSON.parse(parameters) },
+    env: { ...variables },
+    execution: { id: header.id, comment: header.comment ?? null, process: { ...process }, timezone: timeZone },
+    team: { slug: team, timezone: timeZone },
+    processes: {
+      run: (identifier, input) => call('run', identifier, input, ask, svc.processes.run),
+      runSync: (identifier, input) => call('runSync', identifier, input, ask, svc.processes.runSync),
+    },
+    import: () => laterRelease('svc.import'),
+  }
+  for (const name of LATER) {
+    svc[name] = {}
+    for (const method of METHODS[name]) svc[name][method] = async () => laterRelease(`svc.${name}.${method}`)
+  }
+  if (request !== '') svc.context.request = JSON.parse(request)
+  if (header.scheduleId) svc.execution.schedule = { id: header.scheduleId, comment: header.scheduleComment ?? null }
+  return svc
+}
+
+function laterRelease(what) {
+  throw new Error(`${what} comes with a later release`)
+}
+
+let open = 0
+
+async function call(method, identifier, input, ask, caller) {
+  // The error is made here, where the stack still shows the user's line.
+  const failure = new ProcessError('')
+  Error.captureStackTrace(failure, caller)
+  const message = { method, ...checked(identifier, input ?? {}) }
+  if (open >= MAX_OPEN_CALLS) throw new RangeError(`More than ${MAX_OPEN_CALLS} calls are open at once`)
+  open += 1
+  return new Promise((resolve, reject) => {
+    ask(message, (answer, value) => {
+      open -= 1
+      if (answer.error === undefined) return resolve(value === '' ? answer.value : JSON.parse(value))
+      const { message: text, ...rest } = answer.error
+      failure.message = text
+      failure.stack = failure.stack.replace(/^ProcessError(: )?/, () => `ProcessError: ${text}`)
+      reject(Object.assign(failure, rest))
+    })
+  })
+}
+
+function checked(identifier, { parameters, tag, comment, settings }) {
+  if (typeof identifier !== 'string' || identifier === '')
+    throw new TypeError('The process must be named by its id or slug')
+  for (const [name, value] of Object.entries({ tag, comment })) {
+    if (value != null && typeof value !== 'string') throw new TypeError(`${name} must be a string`)
+  }
+  const { agentPoolSlug, callbackUrl, timeout, freshProcess } = settings ?? {}
+  if (timeout != null && !(Number.isInteger(timeout) && timeout > 0 && timeout < 2 ** 32))
+    throw new TypeError('settings.timeout must be a whole number of milliseconds')
+  return {
+    identifier,
+    parameters: textOf(parameters ?? {}),
+    tag: tag ?? undefined,
+    comment: comment ?? undefined,
+    settings: {
+      agentPool: optionalText(agentPoolSlug),
+      callbackUrl: optionalText(callbackUrl),
+      timeoutMs: timeout ?? undefined,
+      freshProcess: freshProcess === true,
+    },
+  }
+}
+
+const optionalText = (value) => (value == null ? undefined : String(value))
+
+function textOf(parameters) {
+  const text = typeof parameters === 'string' ? parameters : JSON.stringify(parameters)
+  if (!text?.trimStart().startsWith('{')) throw new TypeError('parameters must be an object')
+  return text
+}
+
+module.exports = { createSvc }

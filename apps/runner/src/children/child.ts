@@ -1,0 +1,193 @@
+import { OutputReader } from '../logs/output-reader.ts'
+import { failureOf, exitOf, valueOf } from './ending.ts'
+import { FrameReader, FrameType, frame, type Frame } from './frames.ts'
+import type { Launched } from './launch.ts'
+import type { Ending, Exit, RunningChild, Surroundings, Task } from './task.ts'
+
+export type ChildState = 'starting' | 'blank' | 'idle' | 'running' | 'ending' | 'gone'
+
+/** What the pool is told. */
+export interface ChildEvents {
+  /** Started, and without a program. */
+  ready(child: Child): void
+  /** The run has ended, and the next may come. */
+  free(child: Child): void
+  /** It declined: it has not begun the run that it was sent. */
+  declined(child: Child, task: Task | undefined): void
+  gone(child: Child, exit: Exit): void
+}
+
+const lastResortMs = 3000
+const closeWaitMs = 500
+// A flood beyond the limit of the log is read at about this rate.
+const floodBytes = 1024 * 1024
+const floodPauseMs = 10
+
+/** One child process with its channels. It runs one task at a time; what it says is believed only for that one. */
+export class Child implements RunningChild {
+  state: ChildState = 'starting'
+  hasStarted = false
+  runs = 0
+  readonly startedAt = performance.now()
+  freeSince = performance.now()
+  runningSince = 0
+  readonly #launched: Launched
+  readonly #events: ChildEvents
+  readonly #reader: OutputReader
+  #surroundings: Surroundings | undefined
+  #task: Task | undefined
+  #ending: Ending | undefined
+  #exit: Exit | undefined
+  #report = ''
+  #flood = 0
+  #paused = false
+
+  constructor(launched: Launched, frameMaxBytes: number, events: ChildEvents) {
+    this.#launched = launched
+    this.#events = events
+    this.#reader = new OutputReader((line) => this.#task?.output(line))
+    const frames = new FrameReader(
+      frameMaxBytes,
+      (each) => this.#frame(each),
+      (words) => this.#fault(words),
+    )
+    const { process, output, errors, answers, control } = launched
+    for (const stream of [output, errors, launched.frames, answers, control]) stream.on('error', leftToTheEnd)
+    output.on('data', (chunk: Buffer) => this.#printed(chunk, 'standardOutput'))
+    errors.on('data', (chunk: Buffer) => this.#printed(chunk, 'standardError'))
+    answers.on('data', (chunk: Buffer) => frames.push(chunk))
+    control.on('data', (chunk: Buffer) => (this.#report = (this.#report + chunk.toString('latin1')).slice(-1000)))
+    process.on('error', (error) => this.#gone({ kind: 'failed', words: error.message }))
+    process.on('exit', () => setTimeout(() => this.#gone(exitOf(this.#report)), closeWaitMs))
+    process.on('close', () => this.#gone(exitOf(this.#report)))
+  }
+
+  get pid(): number {
+    return this.#launched.process.pid ?? 0
+  }
+
+  get task(): Task | undefined {
+    return this.#task
+  }
+
+  /** Gives it something to do while it is blank, so that the first program finds it ready. */
+  warmUp(): void {
+    this.send(frame(FrameType.warmUp))
+  }
+
+  begin(task: Task): void {
+    this.#task = task
+    this.#ending = undefined
+    this.state = 'running'
+    this.runningSince = performance.now()
+    this.#flood = 0
+    this.runs += 1
+    const { frames } = this.#launched
+    frames.cork()
+    if (this.runs === 1) frames.write(task.program.frame)
+    if (this.#surroundings !== task.surroundings) frames.write(task.surroundings.frame)
+    frames.write(task.frame(this.runs))
+    frames.uncork()
+    this.#surroundings = task.surroundings
+    task.started(this)
+  }
+
+  send(bytes: Buffer): void {
+    if (this.state !== 'gone') this.#launched.frames.write(bytes)
+  }
+
+  end(how: 'terminate' | 'kill'): void {
+    if (this.state === 'gone') return
+    if (this.state !== 'ending') {
+      this.state = 'ending'
+      setTimeout(() => this.#launched.process.kill('SIGKILL'), lastResortMs).unref()
+    }
+    this.#launched.control.write(how === 'kill' ? 'K' : 'T')
+    this.#resume()
+  }
+
+  #frame({ type, run, payload }: Frame): void {
+    if (type === FrameType.hello && this.state === 'starting') {
+      this.state = 'blank'
+      this.hasStarted = true
+      return this.#events.ready(this)
+    }
+    if (type === FrameType.unclean) return this.#declined()
+    if (this.#task === undefined || this.#ending !== undefined || this.state !== 'running') return
+    if (run !== this.runs) return this.#fault('a frame for another run')
+    if (type === FrameType.value) this.#answered(valueOf(payload))
+    else if (type === FrameType.failure) this.#answered(failureOf(payload))
+    else if (type === FrameType.call) this.#task.called(payload)
+    else this.#fault(`a frame of type ${type}`)
+  }
+
+  /** One turn later all that the run printed has been read: it was written before the answer. */
+  #answered(ending: Ending | undefined): void {
+    if (ending === undefined) return this.#fault('an answer that is none')
+    this.#ending = ending
+    setImmediate(() => this.#conclude())
+  }
+
+  #conclude(): void {
+    const task = this.#task
+    if (task === undefined) return
+    const ending = this.#ending ?? { kind: 'died', exit: this.#exit!, ofMemory: this.#reader.diedOfMemory }
+    this.#reader.end(ending.kind === 'died')
+    this.#task = undefined
+    if (this.state === 'running') {
+      this.state = 'idle'
+      this.freeSince = performance.now()
+      // What is unread would be taken for the next run's.
+      if (this.#paused) this.end('kill')
+    }
+    task.ended(ending)
+    if (this.state === 'idle') this.#events.free(this)
+  }
+
+  #printed(chunk: Buffer, from: 'standardOutput' | 'standardError'): void {
+    const task = this.#task
+    if (task === undefined) return
+    this.#reader[from](chunk)
+    if (!task.isFull || this.#paused || this.state !== 'running') return
+    this.#flood += chunk.length
+    if (this.#flood < floodBytes) return
+    this.#flood = 0
+    this.#paused = true
+    this.#launched.output.pause()
+    this.#launched.errors.pause()
+    setTimeout(() => this.#resume(), floodPauseMs)
+  }
+
+  #resume(): void {
+    if (!this.#paused) return
+    this.#paused = false
+    this.#launched.output.resume()
+    this.#launched.errors.resume()
+  }
+
+  /** It ends, because of what a run left in it; a run that it was sent meanwhile it has not begun. */
+  #declined(): void {
+    const task = this.#ending === undefined ? this.#task : undefined
+    if (task !== undefined) this.#task = undefined
+    this.end('kill')
+    this.#events.declined(this, task)
+  }
+
+  #fault(words: string): void {
+    this.#ending = { kind: 'failure', name: 'Error', message: `The process broke its channel: ${words}`, stack: '' }
+    this.end('kill')
+  }
+
+  #gone(exit: Exit): void {
+    if (this.state === 'gone') return
+    this.state = 'gone'
+    this.#exit = exit
+    const { output, errors, frames, answers, control } = this.#launched
+    for (const stream of [output, errors, frames, answers, control]) stream.destroy()
+    this.#conclude()
+    this.#events.gone(this, exit)
+  }
+}
+
+/** A channel that breaks tells that the child is going; how it went is told when it has gone. */
+function leftToTheEnd(): void {}

@@ -1,0 +1,50 @@
+import type { Ending, Exit } from './task.ts'
+
+const maxText = 128 * 1024
+
+/** A value frame: a flag and JSON text. The child is hostile, so the text is checked to be JSON; undefined when not. */
+export function valueOf(payload: Buffer): Ending | undefined {
+  const flag = payload[0]
+  if (payload.length < 2 || (flag !== 0 && flag !== 1)) return undefined
+  const json = payload.subarray(1)
+  return isJson(json) ? { kind: 'value', json, transient: flag === 1 } : undefined
+}
+
+function isJson(bytes: Buffer): boolean {
+  try {
+    JSON.parse(bytes.toString())
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** A failure frame: name, message and stack as JSON; undefined when it is something else. */
+export function failureOf(payload: Buffer): Ending | undefined {
+  const sent = objectOf(payload)
+  if (sent === undefined) return undefined
+  return { kind: 'failure', name: textOf(sent['name']), message: textOf(sent['message']), stack: textOf(sent['stack']) }
+}
+
+/** A JSON object out of a frame, or undefined. */
+export function objectOf(payload: Buffer): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(payload.toString())
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value.slice(0, maxText).toWellFormed() : ''
+}
+
+/** What the launcher reported at its end: `exit CODE`, `signal NUMBER` or `failed WORDS`. */
+export function exitOf(report: string): Exit {
+  const last = report.trimEnd().split('\n').at(-1) ?? ''
+  const [, word, rest = ''] = /^(\w+) (.*)$/.exec(last) ?? []
+  if (word === 'exit') return { kind: 'exit', code: Number(rest) }
+  if (word === 'signal') return { kind: 'signal', signal: Number(rest) }
+  return { kind: 'failed', words: rest || 'its launcher was ended' }
+}

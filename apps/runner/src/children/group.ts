@@ -1,0 +1,85 @@
+import type { Child } from './child.ts'
+import { expectation, type Demand } from './policy.ts'
+import type { Task } from './task.ts'
+
+interface Waiting {
+  task: Task
+  since: number
+}
+
+/** The children of one program, and the runs of it that wait for one. */
+export class Group {
+  readonly #waiting: Waiting[] = []
+  readonly #idle: Child[] = []
+  readonly running = new Set<Child>()
+  /** Children that were asked for because runs wait here. */
+  coming = 0
+  /** A run that wants a child of its own: the child ends with it. */
+  readonly isForOne: boolean
+  #expectedMs: number | undefined
+
+  constructor(isForOne = false) {
+    this.isForOne = isForOne
+  }
+
+  /** The child that became free last, so that the others may end unused. */
+  takeIdle(): Child | undefined {
+    for (;;) {
+      const child = this.#idle.pop()
+      if (child === undefined || child.state === 'idle') return child
+    }
+  }
+
+  add(child: Child): void {
+    this.#idle.push(child)
+  }
+
+  remove(child: Child): void {
+    this.running.delete(child)
+    const at = this.#idle.indexOf(child)
+    if (at >= 0) this.#idle.splice(at, 1)
+  }
+
+  wait(task: Task, first = false): void {
+    const waiting = { task, since: performance.now() }
+    if (first) this.#waiting.unshift(waiting)
+    else this.#waiting.push(waiting)
+  }
+
+  nextTask(): Task | undefined {
+    return this.#waiting.shift()?.task
+  }
+
+  /** Takes a run out of the queue; false when it is not in it. */
+  withdraw(task: Task): boolean {
+    const at = this.#waiting.findIndex((each) => each.task === task)
+    if (at >= 0) this.#waiting.splice(at, 1)
+    return at >= 0
+  }
+
+  took(ms: number): void {
+    this.#expectedMs = expectation(this.#expectedMs, ms)
+  }
+
+  get hasWaiting(): boolean {
+    return this.#waiting.length > 0
+  }
+
+  get isEmpty(): boolean {
+    return this.#waiting.length === 0 && this.#idle.length === 0 && this.running.size === 0 && this.coming === 0
+  }
+
+  demand(now: number, cores: number): Demand {
+    let longestRunningMs = 0
+    for (const { runningSince } of this.running) longestRunningMs = Math.max(longestRunningMs, now - runningSince)
+    return {
+      waiting: this.#waiting.length,
+      running: this.running.size,
+      coming: this.coming,
+      expectedMs: this.#expectedMs,
+      longestRunningMs,
+      waitedMs: now - (this.#waiting[0]?.since ?? now),
+      cores,
+    }
+  }
+}

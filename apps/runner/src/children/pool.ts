@@ -1,0 +1,257 @@
+import { availableParallelism } from 'node:os'
+import type { Logger } from '@automation/service'
+import type { ChildrenConfig } from '../config.ts'
+import { Child, type ChildEvents } from './child.ts'
+import { Group } from './group.ts'
+import type { Launcher } from './launch.ts'
+import { childrenWanted, patienceMs, sparesWanted } from './policy.ts'
+import type { Exit, Task } from './task.ts'
+
+export interface PoolOptions {
+  config: ChildrenConfig
+  launcher: Launcher
+  frameMaxBytes: number
+  logger: Logger
+}
+
+const sweepMs = 1000
+const takenLatelyMs = 10_000
+const triesToStart = 3
+const retryMs = 200
+/** What a child is taken to hold until it is measured. */
+const usualMb = 48
+
+/**
+ * The children: blank spares at hand, warm ones by program, and the runs that wait for one. A child of a program never
+ * runs another; blank ones belong to nobody.
+ */
+export class ChildPool {
+  readonly #options: PoolOptions
+  readonly #cores = availableParallelism()
+  readonly #children = new Set<Child>()
+  readonly #blank: Child[] = []
+  readonly #groups = new Map<string, Group>()
+  /** Which group each child works for. */
+  readonly #groupOf = new Map<Child, Group>()
+  /** Who asked for a blank child, in order. */
+  readonly #wants: Group[] = []
+  readonly #memoryMb = new Map<Child, number>()
+  #taken: number[] = []
+  #failedStarts = 0
+  #patience: NodeJS.Timeout | undefined
+  #sweeper: NodeJS.Timeout | undefined
+  #retry: NodeJS.Timeout | undefined
+  #stopped = false
+  #allGone: (() => void) | undefined
+
+  constructor(options: PoolOptions) {
+    this.#options = options
+  }
+
+  start(): void {
+    this.#sweeper = setInterval(() => this.#sweep(), sweepMs)
+    this.#supply()
+  }
+
+  /** Runs a task as soon as there is a child for it. */
+  run(task: Task): void {
+    const group = this.#groupFor(task)
+    const child = group.takeIdle()
+    if (child !== undefined) return this.#begin(child, group, task)
+    group.wait(task)
+    this.#ask(group)
+  }
+
+  /** Takes back a task that no child has begun; false when one has. */
+  withdraw(task: Task): boolean {
+    const known = this.#groups.get(task.program.key)
+    return known?.withdraw(task) === true || this.#wants.some((group) => group.withdraw(task))
+  }
+
+  /** Ends all children, and resolves when they are gone. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    clearInterval(this.#sweeper)
+    clearTimeout(this.#patience)
+    clearTimeout(this.#retry)
+    if (this.#children.size === 0) return
+    const gone = new Promise<void>((resolve) => (this.#allGone = resolve))
+    for (const child of this.#children) child.end('kill')
+    await gone
+  }
+
+  /** Children that have been running one task for longer than `ms`. */
+  longRunning(ms: number): Child[] {
+    const since = performance.now() - ms
+    return [...this.#children].filter(({ state, runningSince }) => state === 'running' && runningSince < since)
+  }
+
+  get children(): ReadonlySet<Child> {
+    return this.#children
+  }
+
+  get failedToStart(): boolean {
+    return this.#failedStarts >= triesToStart
+  }
+
+  measured(child: Child, memoryMb: number): void {
+    if (this.#children.has(child)) this.#memoryMb.set(child, memoryMb)
+  }
+
+  #groupFor(task: Task): Group {
+    if (task.fresh) return new Group(true)
+    const { key } = task.program
+    let group = this.#groups.get(key)
+    if (group === undefined) this.#groups.set(key, (group = new Group()))
+    return group
+  }
+
+  #begin(child: Child, group: Group, task: Task): void {
+    group.running.add(child)
+    this.#groupOf.set(child, group)
+    child.begin(task)
+  }
+
+  #ask(group: Group): void {
+    const more = childrenWanted(group.demand(performance.now(), this.#cores))
+    for (let each = 0; each < more; each += 1) {
+      group.coming += 1
+      this.#wants.push(group)
+    }
+    if (more > 0) this.#supply()
+    if (group.hasWaiting) this.#patience ??= setTimeout(() => this.#askAgain(), patienceMs)
+  }
+
+  #askAgain(): void {
+    this.#patience = undefined
+    for (const group of this.#groups.values()) if (group.hasWaiting) this.#ask(group)
+  }
+
+  /** Gives blank children to who asked for them, and starts as many as are missing. */
+  #supply(): void {
+    while (this.#wants.length > 0) {
+      const group = this.#wants[0]!
+      const child = group.hasWaiting ? this.#takeBlank() : undefined
+      if (child === undefined && group.hasWaiting) break
+      this.#wants.shift()
+      group.coming -= 1
+      if (child !== undefined) this.#begin(child, group, group.nextTask()!)
+    }
+    const starting = this.#count('starting')
+    const spares = sparesWanted(this.#options.config.spares, this.#takenLately())
+    let missing = this.#wants.length + spares - this.#blank.length - starting
+    for (let room = this.#cores * 2 - starting; room > 0 && missing > 0 && this.#mayStart(); room -= 1, missing -= 1)
+      this.#startOne()
+  }
+
+  #takeBlank(): Child | undefined {
+    const child = this.#blank.pop()
+    if (child !== undefined) this.#taken.push(performance.now())
+    return child
+  }
+
+  #takenLately(): number {
+    const since = performance.now() - takenLatelyMs
+    this.#taken = this.#taken.filter((at) => at > since)
+    return this.#taken.length
+  }
+
+  #mayStart(): boolean {
+    if (this.#stopped || this.#retry !== undefined) return false
+    let heldMb = usualMb
+    for (const child of this.#children) heldMb += this.#memoryMb.get(child) ?? usualMb
+    if (heldMb <= this.#options.config.memoryMb || this.#children.size === 0) return true
+    const oldest = [...this.#children]
+      .filter(({ state }) => state === 'idle')
+      .toSorted((a, b) => a.freeSince - b.freeSince)[0]
+    oldest?.end('kill')
+    return false
+  }
+
+  #startOne(): void {
+    const { launcher, frameMaxBytes } = this.#options
+    const child = new Child(launcher.javascript(), frameMaxBytes, this.#events)
+    this.#children.add(child)
+  }
+
+  readonly #events: ChildEvents = {
+    ready: (child) => {
+      this.#failedStarts = 0
+      this.#blank.push(child)
+      this.#supply()
+      if (child.state === 'blank') child.warmUp()
+    },
+    free: (child) => this.#free(child),
+    declined: (child, task) => {
+      const group = this.#groupOf.get(child)
+      group?.running.delete(child)
+      if (task === undefined || group === undefined) return
+      task.declined()
+      group.wait(task, true)
+      this.#ask(group)
+    },
+    gone: (child, exit) => this.#gone(child, exit),
+  }
+
+  #free(child: Child): void {
+    const group = this.#groupOf.get(child)!
+    group.running.delete(child)
+    group.took(child.freeSince - child.runningSince)
+    const { maxRuns, maxAgeMs } = this.#options.config
+    const isWorn = child.runs >= maxRuns || child.freeSince - child.startedAt >= maxAgeMs
+    if (isWorn || this.#stopped || group.isForOne) child.end('kill')
+    const task = child.state === 'idle' ? group.nextTask() : undefined
+    if (task !== undefined) this.#begin(child, group, task)
+    else if (child.state === 'idle') group.add(child)
+    else if (group.hasWaiting) this.#ask(group)
+  }
+
+  #gone(child: Child, exit: Exit): void {
+    this.#children.delete(child)
+    this.#memoryMb.delete(child)
+    const at = this.#blank.indexOf(child)
+    if (at >= 0) this.#blank.splice(at, 1)
+    const group = this.#groupOf.get(child)
+    this.#groupOf.delete(child)
+    group?.remove(child)
+    if (!child.hasStarted && !this.#stopped) this.#startFailed(exit)
+    if (group?.hasWaiting) this.#ask(group)
+    this.#supply()
+    if (this.#children.size === 0) this.#allGone?.()
+  }
+
+  #startFailed(exit: Exit): void {
+    this.#failedStarts += 1
+    this.#options.logger.error({ exit, failedStarts: this.#failedStarts }, 'a child did not start')
+    this.#retry ??= setTimeout(() => {
+      this.#retry = undefined
+      this.#supply()
+    }, retryMs * this.#failedStarts)
+    if (!this.failedToStart) return
+    const message = 'No process could be started for the run'
+    for (const group of new Set([...this.#groups.values(), ...this.#wants])) {
+      for (let task = group.nextTask(); task !== undefined; task = group.nextTask())
+        task.ended({ kind: 'failure', name: 'Error', message, stack: '' })
+    }
+  }
+
+  #sweep(): void {
+    const now = performance.now()
+    const { idleMs, maxAgeMs, memoryMb } = this.#options.config
+    for (const child of this.#children) {
+      const isOld = now - child.startedAt >= maxAgeMs
+      const isLarge = (this.#memoryMb.get(child) ?? 0) > Math.min(256, memoryMb / 4)
+      if (child.state === 'idle' && (now - child.freeSince >= idleMs || isOld || isLarge)) child.end('kill')
+    }
+    const spares = sparesWanted(this.#options.config.spares, this.#takenLately())
+    while (this.#blank.length > spares) this.#blank.shift()!.end('kill')
+    for (const [key, group] of this.#groups) if (group.isEmpty) this.#groups.delete(key)
+    this.#supply()
+  }
+
+  #count(state: Child['state']): number {
+    let count = 0
+    for (const child of this.#children) if (child.state === state) count += 1
+    return count
+  }
+}

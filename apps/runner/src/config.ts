@@ -1,0 +1,59 @@
+import { hostname, tmpdir, totalmem } from 'node:os'
+import type { Environment } from '@automation/service'
+
+const MB = 1024 * 1024
+
+export interface RunnerConfig {
+  /** How the runner is called in sessions and logs. */
+  name: string
+  pool: string
+  /** Runs at once. */
+  slots: number
+  memoryMb: number
+  returnValueMaxBytes: number
+  logMaxLines: number
+  logMaxBytes: number
+  /** The names under which process code finds `svc`, as a global and as a package. */
+  globalNames: string[]
+  children: ChildrenConfig
+}
+
+export interface ChildrenConfig {
+  /** The Python that the launcher runs on: a name on the PATH, or a path. */
+  python: string
+  /** Where the private directories of runs are made. */
+  tmpDir: string
+  /** What all children together may hold; beyond, idle ones end, and then new runs wait for a child. */
+  memoryMb: number
+  /** Blank children kept at hand. */
+  spares: number
+  maxRuns: number
+  maxAgeMs: number
+  idleMs: number
+}
+
+/** Reads the settings of a runner. */
+export function readRunnerConfig(env: Environment): RunnerConfig {
+  const alias = env.text('CODE_GLOBAL_ALIAS')
+  if (alias !== undefined && !/^[A-Za-z_$][\w$]*$/.test(alias))
+    env.fault('CODE_GLOBAL_ALIAS', `must be a JavaScript identifier, not ${JSON.stringify(alias)}`)
+  return {
+    name: env.text('RUNNER_NAME', `${hostname()}-${process.pid}`),
+    pool: env.text('RUNNER_POOL', 'default'),
+    slots: env.integer('RUNNER_SLOTS', { default: 64, min: 1, max: 10_000 }),
+    memoryMb: env.integer('RUN_MEMORY_MB', { default: 512, min: 32, max: 65_536 }),
+    returnValueMaxBytes: env.integer('RETURN_VALUE_MAX_BYTES', { default: 5 * MB, min: 1, max: 256 * MB }),
+    logMaxLines: env.integer('LOG_MAX_LINES', { default: 10_000, min: 1 }),
+    logMaxBytes: env.integer('LOG_MAX_BYTES', { default: 5 * MB, min: 1 }),
+    globalNames: alias === undefined || alias === 'svc' ? ['svc'] : ['svc', alias],
+    children: {
+      python: env.text('RUNNER_PYTHON', 'python3'),
+      tmpDir: env.text('RUNNER_TMP_DIR', tmpdir()),
+      memoryMb: env.integer('RUNNER_CHILDREN_MEMORY_MB', { default: Math.round(totalmem() / 2 / MB), min: 64 }),
+      spares: env.integer('RUNNER_SPARES', { default: 1, max: 64 }),
+      maxRuns: env.integer('RUNNER_CHILD_MAX_RUNS', { default: 10_000, min: 1 }),
+      maxAgeMs: env.integer('RUNNER_CHILD_MAX_AGE_MS', { default: 600_000, min: 1000 }),
+      idleMs: env.integer('RUNNER_CHILD_IDLE_MS', { default: 60_000, min: 100 }),
+    },
+  }
+}

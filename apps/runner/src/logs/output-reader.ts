@@ -1,0 +1,129 @@
+import { LogLevel } from '@automation/contract/execution/v1/execution'
+import { LineSplitter } from './line-splitter.ts'
+
+/** One entry as a child printed it. `timeUs` is the child's own word for when. */
+export interface Line {
+  level: LogLevel
+  text: string
+  timeUs?: number
+  /** Only the start of it is there. */
+  wasCut: boolean
+}
+
+// A record in standard output; children/javascript/output.js writes them.
+const mark = Buffer.from([0xff, 0x00, 0xfe, 0x01])
+const headBytes = 17
+const rawError = 16
+const recordMaxBytes = 512 * 1024
+const levels = new Map([
+  [1, LogLevel.DEBUG],
+  [2, LogLevel.INFO],
+  [3, LogLevel.WARNING],
+  [4, LogLevel.ERROR],
+])
+const noiseBegins = /^(?:<--- Last few GCs --->|----- Native stack trace -----|FATAL ERROR: |# Fatal )/
+const noiseMax = 200
+
+/**
+ * Reads what a child prints: in standard output records of `console` between raw bytes, in standard error raw bytes.
+ * What Node prints when it dies is kept apart: it speaks of this machine, not of the user's code.
+ */
+export class OutputReader {
+  readonly #onLine: (line: Line) => void
+  readonly #output: LineSplitter
+  readonly #errors: LineSplitter
+  #rest: Buffer | undefined
+  #noise: Line[] = []
+
+  constructor(onLine: (line: Line) => void) {
+    this.#onLine = onLine
+    this.#output = new LineSplitter((text, wasCut) => onLine({ level: LogLevel.INFO, text, wasCut }))
+    this.#errors = new LineSplitter((text, wasCut) => this.#error({ level: LogLevel.ERROR, text, wasCut }))
+  }
+
+  standardOutput(chunk: Buffer): void {
+    let bytes = chunk
+    if (this.#rest !== undefined) {
+      bytes = Buffer.concat([this.#rest, chunk])
+      this.#rest = undefined
+    }
+    for (let at = 0; at < bytes.length;) {
+      const next = this.#next(bytes, at)
+      if (next === undefined) return
+      at = next
+    }
+  }
+
+  standardError(chunk: Buffer): void {
+    this.#errors.push(chunk)
+  }
+
+  /** The run is over: what is left is its last line. `died`: what Node said about the death is dropped. */
+  end(died: boolean): void {
+    if (this.#rest !== undefined) this.#output.push(this.#rest)
+    this.#rest = undefined
+    this.#output.flush()
+    this.#errors.flush()
+    if (!died) for (const line of this.#noise) this.#onLine(line)
+    this.#noise = []
+  }
+
+  /** Whether the last words of the child tell of memory. */
+  get diedOfMemory(): boolean {
+    return this.#noise.some(({ text }) => /out of memory|allocation failed|reached heap limit/i.test(text))
+  }
+
+  /** Reads raw bytes up to a record, or a record; undefined when the rest of it has yet to come. */
+  #next(bytes: Buffer, at: number): number | undefined {
+    const found = bytes.indexOf(mark, at)
+    if (found < 0) {
+      const end = bytes.length - startOfMark(bytes, at)
+      if (end > at) this.#output.push(bytes.subarray(at, end))
+      if (end < bytes.length) this.#rest = bytes.subarray(end)
+      return bytes.length
+    }
+    if (found > at) this.#output.push(bytes.subarray(at, found))
+    if (bytes.length < found + headBytes) return this.#wait(bytes, found)
+    const size = bytes.readUInt32LE(found + 13)
+    const kind = bytes[found + 4]!
+    if (size > recordMaxBytes || (kind !== rawError && !levels.has(kind))) {
+      this.#output.push(bytes.subarray(found, found + 1))
+      return found + 1
+    }
+    const end = found + headBytes + size
+    if (bytes.length < end) return this.#wait(bytes, found)
+    this.#record(kind, bytes.readDoubleLE(found + 5), bytes.subarray(found + headBytes, end))
+    return end
+  }
+
+  #wait(bytes: Buffer, at: number): undefined {
+    this.#rest = bytes.subarray(at)
+  }
+
+  #record(kind: number, timeUs: number, text: Buffer): void {
+    if (kind === rawError) return this.#errors.push(text)
+    this.#output.flush()
+    this.#errors.flush()
+    this.#onLine({ level: levels.get(kind)!, text: text.toString(), timeUs, wasCut: false })
+  }
+
+  #error(line: Line): void {
+    // Before its last words Node prints an empty line.
+    const mayBegin = line.text === '' || noiseBegins.test(line.text)
+    const isNoise = this.#noise.some(({ text }) => text !== '')
+    if (!isNoise && !mayBegin) {
+      for (const held of this.#noise) this.#onLine(held)
+      this.#noise = []
+      return this.#onLine(line)
+    }
+    if (this.#noise.length < noiseMax) this.#noise.push(line)
+  }
+}
+
+/** How many bytes at the end may be the start of a mark. */
+function startOfMark(bytes: Buffer, from: number): number {
+  for (let length = Math.min(mark.length - 1, bytes.length - from); length > 0; length -= 1) {
+    if (bytes.compare(mark, 0, length, bytes.length - length) === 0) return length
+  }
+  return 0
+}

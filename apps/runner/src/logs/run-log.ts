@@ -1,0 +1,119 @@
+import { create } from '@bufbuild/protobuf'
+import { LogEntrySchema, LogLevel, type LogEntry } from '@automation/contract/execution/v1/execution'
+import { LogChunkSchema, type LogChunk } from '@automation/contract/runner/v1/runner'
+import type { Mask } from './masking.ts'
+import type { Line } from './output-reader.ts'
+
+const chunkEveryMs = 50
+const chunkBytes = 64 * 1024
+const lineMaxCharacters = 64 * 1024
+const repeatWithinMs = 5000
+
+export interface RunLogOptions {
+  maxLines: number
+  maxBytes: number
+  mask: Mask
+  /** Sends a chunk; false when nobody is there to take it, then it is offered again. */
+  send(chunk: LogChunk): boolean
+}
+
+/**
+ * The log of one run on its way to execution: bounded, masked, in chunks of about 50 ms. Times never go back.
+ */
+export class RunLog {
+  readonly #options: RunLogOptions
+  #pending: LogEntry[] = []
+  #pendingBytes = 0
+  #first = 0
+  #lines = 0
+  #bytes = 0
+  #full = false
+  #lastUs = 0
+  #timer: NodeJS.Timeout | undefined
+  #sent: { at: number; chunk: LogChunk }[] = []
+
+  constructor(options: RunLogOptions) {
+    this.#options = options
+  }
+
+  /** Whether the limit is reached, so that whatever else is printed is dropped. */
+  get isFull(): boolean {
+    return this.#full
+  }
+
+  add({ level, text, timeUs, wasCut }: Line): void {
+    if (this.#full) return
+    const shown = this.#shown(text, wasCut)
+    this.#lines += 1
+    this.#bytes += shown.length
+    const { maxLines, maxBytes } = this.#options
+    if (this.#lines <= maxLines && this.#bytes <= maxBytes) return this.#push(level, shown, timeUs)
+    this.#full = true
+    this.#push(
+      LogLevel.WARNING,
+      `The log has reached its limit (${maxLines} lines, ${maxBytes} bytes): the rest was dropped`,
+    )
+  }
+
+  /** The runner's own word on the run, which no limit drops. */
+  addFinal(level: LogLevel, text: string): void {
+    this.#push(level, this.#shown(text, false))
+  }
+
+  /** What is not yet sent, for the result. Nothing is sent afterwards. */
+  takeRest(): LogChunk | undefined {
+    clearTimeout(this.#timer)
+    return this.#pending.length > 0 ? this.#takeChunk() : undefined
+  }
+
+  /** Sends what there is at once. */
+  flush(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    if (this.#pending.length === 0) return
+    const chunk = this.#takeChunk()
+    if (this.#options.send(chunk)) return this.#remember(chunk)
+    this.#first = chunk.first
+    this.#pending = chunk.entries
+    this.#timer = setTimeout(() => this.flush(), chunkEveryMs * 4)
+  }
+
+  /** Sends once more what went over a stream that has just broken: known chunks are stored once. */
+  repeat(): void {
+    const since = performance.now() - repeatWithinMs
+    for (const { at, chunk } of this.#sent) if (at > since) this.#options.send(chunk)
+  }
+
+  #push(level: LogLevel, message: string, timeUs = Infinity): void {
+    this.#lastUs = Math.max(this.#lastUs, Math.min(Number.isNaN(timeUs) ? 0 : timeUs, nowUs()))
+    this.#pending.push(create(LogEntrySchema, { timeUs: BigInt(Math.round(this.#lastUs)), level, message }))
+    this.#pendingBytes += message.length
+    if (this.#pendingBytes >= chunkBytes) this.flush()
+    else this.#timer ??= setTimeout(() => this.flush(), chunkEveryMs)
+  }
+
+  #shown(text: string, wasCut: boolean): string {
+    const masked = this.#options.mask(text)
+    if (!wasCut && masked.length <= lineMaxCharacters) return masked
+    return `${masked.slice(0, lineMaxCharacters).toWellFormed()}… (the rest of this line was cut)`
+  }
+
+  #takeChunk(): LogChunk {
+    const entries = this.#pending
+    const first = this.#first
+    this.#first += entries.length
+    this.#pending = []
+    this.#pendingBytes = 0
+    return create(LogChunkSchema, { first, entries })
+  }
+
+  #remember(chunk: LogChunk): void {
+    const now = performance.now()
+    while (this.#sent.length > 0 && this.#sent[0]!.at < now - repeatWithinMs) this.#sent.shift()
+    this.#sent.push({ at: now, chunk })
+  }
+}
+
+function nowUs(): number {
+  return (performance.timeOrigin + performance.now()) * 1000
+}

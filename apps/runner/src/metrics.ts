@@ -1,0 +1,68 @@
+import type { Result } from '@automation/contract/runner/v1/runner'
+import type { Registry } from '@automation/service'
+import { Gauge, Histogram } from 'prom-client'
+import type { Child, ChildState } from './children/child.ts'
+import type { ActiveRun } from './runs/active-run.ts'
+
+export interface Metrics {
+  /** A run is over; without a result it was ended because nobody asks for it. */
+  ended(run: ActiveRun, result: Result | undefined): void
+}
+
+/** What is looked at when metrics are asked for. */
+export interface Measured {
+  slots: number
+  running(): number
+  keptResults(): number
+  connected(): number
+  children(): Iterable<Child>
+}
+
+const buckets = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60, 300, 3600]
+const states: ChildState[] = ['starting', 'blank', 'idle', 'running', 'ending']
+
+/** Places, children and run durations of a runner. */
+export function runnerMetrics(registry: Registry, measured: Measured): Metrics {
+  const registers = [registry]
+  const gauge = (name: string, help: string, value: () => number) =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(value())
+      },
+    })
+  gauge('runner_places', 'Runs that this runner takes at once', () => measured.slots)
+  gauge('runner_runs', 'Runs that are on', measured.running)
+  gauge('runner_kept_results', 'Results that no replica has stored yet', measured.keptResults)
+  gauge('runner_connected_replicas', 'Replicas of execution with a stream', measured.connected)
+  new Gauge({
+    name: 'runner_children',
+    help: 'Child processes by state',
+    labelNames: ['state'],
+    registers,
+    collect() {
+      const counts = new Map(states.map((state) => [state, 0]))
+      for (const { state } of measured.children()) counts.set(state, (counts.get(state) ?? 0) + 1)
+      for (const [state, count] of counts) this.set({ state }, count)
+    },
+  })
+  new Gauge({ name: 'runner_wall', help: 'The wall around process code', labelNames: ['wall'], registers }).set(
+    { wall: 'none' },
+    1,
+  )
+  const durations = new Histogram({
+    name: 'runner_run_seconds',
+    help: 'From hand-over to the end of a run',
+    labelNames: ['end'],
+    buckets,
+    registers,
+  })
+  return {
+    ended(run, result) {
+      const end = result === undefined ? 'discarded' : (result.end.case ?? 'failed')
+      durations.observe({ end }, (performance.now() - run.handedOverAt) / 1000)
+    },
+  }
+}

@@ -1,0 +1,273 @@
+import { randomUUIDv7 } from 'node:crypto'
+import { Language } from '@automation/contract/common/v1/language'
+import { LogLevel } from '@automation/contract/execution/v1/execution'
+import { ResultSchema, RunnerService, type Result, type Run } from '@automation/contract/runner/v1/runner'
+import { create } from '@bufbuild/protobuf'
+import type { Client, Neighbours, Principal } from '@automation/rpc'
+import { failPoint, type Logger } from '@automation/service'
+import type { ChildPool } from './children/pool.ts'
+import type { RunnerConfig } from './config.ts'
+import type { Metrics } from './metrics.ts'
+import { lendings } from './places.ts'
+import { ActiveRun, type RunEnvironment } from './runs/active-run.ts'
+import { reason, timelineText, type Reason } from './runs/explanation.ts'
+import { KeptResults } from './runs/kept-results.ts'
+import { ProcessCalls } from './runs/process-calls.ts'
+import { RunningRuns } from './runs/running.ts'
+import { Version } from './runs/version.ts'
+import { Lease } from './session/lease.ts'
+import { ReplicaLink, type OutgoingMessage } from './session/link.ts'
+
+export interface RunnerOptions {
+  config: RunnerConfig
+  neighbours: Neighbours
+  pool: ChildPool
+  metrics: Metrics
+  logger: Logger
+}
+
+// How long a replica that is away keeps its share of the places.
+const absentKeepsMs = 5000
+const tickMs = 250
+const stoppedReason: Reason = { explanation: 'service stopped', log: 'service stopped' }
+const unsupported = reason('Error', 'Python processes are not supported yet by this runner')
+
+/** The session with the replicas of execution: lends places, takes runs, brings back results. */
+export class Runner {
+  readonly #options: RunnerOptions
+  readonly #runs: RunningRuns
+  readonly #links: ReplicaLink[]
+  readonly #linkOf = new Map<ActiveRun, ReplicaLink>()
+  readonly #results: KeptResults<ReplicaLink>
+  readonly #lease: Lease
+  readonly #environment: RunEnvironment
+  #sessionId = randomUUIDv7()
+  #startedAt = 0
+  #isStopping = false
+  #lendingSoon = false
+  #tick: NodeJS.Timeout | undefined
+  #idle: (() => void) | undefined
+
+  constructor(options: RunnerOptions) {
+    this.#options = options
+    const { config, neighbours, pool, logger } = options
+    const principal: Principal = { role: 'runner', team: '', subject: config.name, name: config.name }
+    this.#runs = new RunningRuns(config.slots)
+    this.#results = new KeptResults((result, link) => this.#sendTo(link, { case: 'result', value: result }))
+    const calls = new ProcessCalls(
+      neighbours,
+      { waits: (run) => this.#waits(run), goesOn: (run) => this.#runs.goesOn(run) },
+      logger,
+    )
+    this.#environment = {
+      ...config,
+      sendLogs: ({ id, run: { fence } }, chunk) => this.#sendLogs(id, { executionId: id, fence, chunk }),
+      called: (run, payload) => calls.called(run, payload),
+      withdraw: (run) => pool.withdraw(run),
+      over: (run, result) => this.#over(run, result),
+    }
+    this.#links = neighbours.replicas(RunnerService).map((client) => this.#linkTo(client, principal))
+    this.#lease = new Lease({
+      client: neighbours.client(RunnerService, 'control'),
+      principal,
+      session: () => ({ id: this.#sessionId, executionIds: [...this.#ids()] }),
+      ended: (ids) => ids.forEach((id) => this.#end(id)),
+      lost: (sessionId) => this.#lost(sessionId),
+      cutOff: () => this.#cutOff(),
+      logger,
+    })
+  }
+
+  start(): void {
+    this.#startedAt = performance.now()
+    this.#tick = setInterval(() => this.#results.sendDue(performance.now()), tickMs)
+    for (const link of this.#links) link.start()
+  }
+
+  /** Takes nothing new; what runs may end within `runMs`, then it ends as "service stopped". Resolves when all is told. */
+  async stop(runMs: number, storeMs: number): Promise<void> {
+    this.#isStopping = true
+    if (this.#runs.size > 0) await this.#untilIdle(runMs)
+    for (const run of this.#runs) run.fail(stoppedReason)
+    if (this.#runs.size > 0) await this.#untilIdle(Infinity)
+    await this.#untilStored(storeMs)
+    clearInterval(this.#tick)
+    this.#lease.stop()
+    await Promise.all(this.#links.map((link) => link.stop(storeMs)))
+  }
+
+  get connected(): number {
+    return this.#links.filter(({ isConnected }) => isConnected).length
+  }
+
+  get replicas(): number {
+    return this.#links.length
+  }
+
+  get running(): number {
+    return this.#runs.size
+  }
+
+  get keptResults(): number {
+    return this.#results.size
+  }
+
+  #linkTo(client: Client<typeof RunnerService>, principal: Principal): ReplicaLink {
+    const { config, logger } = this.#options
+    return new ReplicaLink({
+      client,
+      principal,
+      hello: () => ({
+        sessionId: this.#sessionId,
+        runnerName: config.name,
+        pool: config.pool,
+        places: config.slots,
+        // Python runs are taken too, to be answered in words.
+        languages: [Language.JAVASCRIPT, Language.PYTHON],
+      }),
+      versionOf: (spec) => new Version(spec, config),
+      welcomed: (_, leaseMs) => this.#welcomed(leaseMs),
+      run: (link, run, version) => this.#take(link, run, version),
+      kill: (id) => this.#end(id),
+      stored: (id) => this.#stored(id),
+      down: (link, failure) => this.#down(link, failure?.code),
+      logger,
+    })
+  }
+
+  #welcomed(leaseMs: number): void {
+    this.#options.logger.info({ sessionId: this.#sessionId, leaseMs }, 'a replica knows this runner')
+    this.#lease.begin(leaseMs)
+    this.#results.sendDue(performance.now())
+    this.#lendSoon()
+  }
+
+  #take(link: ReplicaLink, run: Run, version: Version | undefined): void {
+    // A hand-over is never repeated; were it, user code would still start only once.
+    if (this.#runs.get(run.executionId) !== undefined || this.#results.has(run.executionId)) return
+    if (version === undefined) return this.#refuse(link, run, reason('Error', 'The runner was not told what to run'))
+    if (this.#isStopping) return this.#refuse(link, run, stoppedReason)
+    if (version.spec.language !== Language.JAVASCRIPT) return this.#refuse(link, run, unsupported)
+    const active = new ActiveRun(run, version, this.#environment)
+    this.#runs.add(active)
+    this.#linkOf.set(active, link)
+    link.running += 1
+    this.#options.pool.run(active)
+  }
+
+  #refuse(link: ReplicaLink, { executionId, fence }: Run, why: Reason): void {
+    const entry = { timeUs: BigInt(Date.now()) * 1000n, level: LogLevel.ERROR, message: why.log }
+    const end = { case: 'failed', value: { explanation: timelineText(why.explanation) } } as const
+    this.#results.add(create(ResultSchema, { executionId, fence, end, lastLogs: { first: 0, entries: [entry] } }), link)
+    this.#lendSoon()
+  }
+
+  #over(run: ActiveRun, result: Result | undefined): void {
+    const link = this.#linkOf.get(run)!
+    this.#linkOf.delete(run)
+    link.running -= 1
+    this.#runs.remove(run)
+    this.#options.metrics.ended(run, result)
+    failPoint('result-before-send')
+    if (result !== undefined) this.#results.add(result, link)
+    if (this.#runs.size === 0) this.#idle?.()
+    this.#lendSoon()
+  }
+
+  /** Nobody asks for this run any more. */
+  #end(executionId: string): void {
+    this.#results.drop(executionId)
+    this.#runs.get(executionId)?.discard('terminate')
+  }
+
+  #stored(executionId: string): void {
+    this.#results.drop(executionId)
+    if (this.#results.size === 0) this.#idle?.()
+  }
+
+  #waits(run: ActiveRun): void {
+    this.#runs.waits(run)
+    this.#lendSoon()
+  }
+
+  #down(link: ReplicaLink, code: string | undefined): void {
+    this.#results.hasten(link)
+    for (const run of this.#runs) if (this.#linkOf.get(run) === link) run.repeatLogs()
+    if (code === 'session_lost') this.#lost(this.#sessionId)
+    this.#lendSoon()
+  }
+
+  /** The session has ended without us: whatever ran in it is recorded as lost. A new one begins. */
+  #lost(sessionId: string): void {
+    if (sessionId !== this.#sessionId || this.#isStopping) return
+    this.#options.logger.warn({ sessionId, runs: this.#runs.size }, 'the session was lost; its runs are ended')
+    this.#sessionId = randomUUIDv7()
+    this.#results.clear()
+    for (const run of this.#runs) run.discard('kill')
+    for (const link of this.#links) link.reconnect()
+  }
+
+  #cutOff(): void {
+    this.#options.logger.error({ runs: this.#runs.size }, 'no replica was reached for almost a lease; runs are ended')
+    const why = reason('RunnerLost', 'The runner was cut off from the service, and ended the run')
+    for (const run of this.#runs) run.fail(why, 'kill')
+  }
+
+  #lendSoon(): void {
+    if (this.#lendingSoon) return
+    this.#lendingSoon = true
+    setImmediate(() => {
+      this.#lendingSoon = false
+      if (!this.#isStopping) this.#lend()
+    })
+  }
+
+  #lend(): void {
+    const { slots } = this.#options.config
+    const lent = this.#links.reduce((sum, link) => sum + link.lent, 0)
+    const isEarly = performance.now() - this.#startedAt < absentKeepsMs
+    const more = lendings(this.#links, this.#runs.free - lent, slots, isEarly)
+    for (const [at, link] of this.#links.entries()) {
+      const places = more[at]!
+      if (places > 0 && link.send({ case: 'credit', value: { places } })) link.lent += places
+    }
+    if (isEarly && this.connected < this.#links.length) setTimeout(() => this.#lendSoon(), absentKeepsMs).unref()
+  }
+
+  #sendLogs(id: string, value: Extract<OutgoingMessage, { case: 'logs' }>['value']): boolean {
+    const run = this.#runs.get(id)
+    return this.#sendTo(run && this.#linkOf.get(run), { case: 'logs', value })
+  }
+
+  /** To this replica, or to any other when it is away. */
+  #sendTo(preferred: ReplicaLink | undefined, message: OutgoingMessage): boolean {
+    if (preferred?.send(message)) return true
+    return this.#links.some((link) => link.send(message))
+  }
+
+  *#ids(): Iterable<string> {
+    for (const { id } of this.#runs) yield id
+    yield* this.#results.ids
+  }
+
+  async #untilIdle(ms: number): Promise<void> {
+    await this.#until(() => this.#runs.size === 0, ms)
+  }
+
+  async #untilStored(ms: number): Promise<void> {
+    if (this.connected > 0) await this.#until(() => this.#results.size === 0, ms)
+  }
+
+  async #until(isSo: () => boolean, ms: number): Promise<void> {
+    if (isSo()) return
+    await new Promise<void>((resolve) => {
+      const timer = ms === Infinity ? undefined : setTimeout(resolve, ms)
+      this.#idle = () => {
+        if (!isSo()) return
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+    this.#idle = undefined
+  }
+}

@@ -1,0 +1,177 @@
+import { create } from '@bufbuild/protobuf'
+import { LogLevel } from '@automation/contract/execution/v1/execution'
+import { ResultSchema, type LogChunk, type Result, type Run } from '@automation/contract/runner/v1/runner'
+import { failPoint } from '@automation/service'
+import { runFrame } from '../children/frames.ts'
+import type { Ending, RunningChild, Task } from '../children/task.ts'
+import type { Line } from '../logs/output-reader.ts'
+import { RunLog } from '../logs/run-log.ts'
+import { outOfMemory, reasonOf, timedOut, timelineText, type Reason } from './explanation.ts'
+import type { Version } from './version.ts'
+
+export interface RunEnvironment {
+  memoryMb: number
+  logMaxLines: number
+  logMaxBytes: number
+  returnValueMaxBytes: number
+  sendLogs(run: ActiveRun, chunk: LogChunk): boolean
+  called(run: ActiveRun, payload: Buffer): void
+  /** Takes it out of the queue; false when a child has begun it. */
+  withdraw(run: ActiveRun): boolean
+  /** The run is over and nothing of it is left; `result` is absent where nobody asks for it any more. */
+  over(run: ActiveRun, result: Result | undefined): void
+}
+
+/** One run from its hand-over to its result. */
+export class ActiveRun implements Task {
+  readonly run: Run
+  readonly version: Version
+  readonly handedOverAt = performance.now()
+  readonly #environment: RunEnvironment
+  readonly #log: RunLog
+  readonly #aborted = new AbortController()
+  #child: RunningChild | undefined
+  #timer: NodeJS.Timeout | undefined
+  /** Why the runner ends it, before its child has gone. */
+  #verdict: Reason | 'unwanted' | undefined
+  #isOver = false
+  /** Monotonic time at which its time is over. */
+  deadline = Infinity
+
+  constructor(run: Run, version: Version, environment: RunEnvironment) {
+    this.run = run
+    this.version = version
+    this.#environment = environment
+    this.#log = new RunLog({
+      maxLines: environment.logMaxLines,
+      maxBytes: environment.logMaxBytes,
+      mask: version.mask,
+      send: (chunk) => environment.sendLogs(this, chunk),
+    })
+  }
+
+  get id(): string {
+    return this.run.executionId
+  }
+
+  get program(): Version['program'] {
+    return this.version.program
+  }
+
+  get surroundings(): Version['surroundings'] {
+    return this.version.surroundings
+  }
+
+  get fresh(): boolean {
+    return this.run.freshProcess
+  }
+
+  get isFull(): boolean {
+    return this.#log.isFull
+  }
+
+  get child(): RunningChild | undefined {
+    return this.#child
+  }
+
+  /** Aborted when the run is over; calls that it made are no longer waited for. */
+  get signal(): AbortSignal {
+    return this.#aborted.signal
+  }
+
+  frame(number: number): Buffer {
+    const { executionId: id, comment, scheduleId, scheduleComment, parameters, request } = this.run
+    return runFrame(
+      { number, id, comment, scheduleId, scheduleComment },
+      parameters.length > 0 ? parameters : emptyObject,
+      request,
+    )
+  }
+
+  started(child: RunningChild): void {
+    failPoint('child-started')
+    this.#child = child
+    const { timeoutMs } = this.run
+    this.deadline = performance.now() + timeoutMs
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.fail(timedOut(timeoutMs)), timeoutMs)
+  }
+
+  declined(): void {
+    clearTimeout(this.#timer)
+    this.deadline = Infinity
+    this.#child = undefined
+  }
+
+  output(line: Line): void {
+    this.#log.add(line)
+  }
+
+  called(payload: Buffer): void {
+    if (this.#verdict === undefined) this.#environment.called(this, payload)
+  }
+
+  /** Ends the run with this reason, once nothing of it is left. */
+  fail(why: Reason, how: 'terminate' | 'kill' = 'terminate'): void {
+    this.#judge(why, how)
+  }
+
+  failOfMemory(): void {
+    this.#judge(outOfMemory(this.#environment.memoryMb), 'kill')
+  }
+
+  /** Ends the run without a result: nobody asks for it. */
+  discard(how: 'terminate' | 'kill'): void {
+    this.#judge('unwanted', how)
+  }
+
+  repeatLogs(): void {
+    this.#log.repeat()
+  }
+
+  ended(ending: Ending): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    clearTimeout(this.#timer)
+    this.#aborted.abort()
+    if (this.#verdict === 'unwanted') {
+      this.#log.flush()
+      return this.#environment.over(this, undefined)
+    }
+    this.#environment.over(this, this.#verdict === undefined ? this.#resultOf(ending) : this.#failed(this.#verdict))
+  }
+
+  #judge(verdict: Reason | 'unwanted', how: 'terminate' | 'kill'): void {
+    if (this.#isOver) return
+    if (this.#verdict !== 'unwanted') this.#verdict = verdict
+    if (this.#child !== undefined) this.#child.end(how)
+    else if (this.#environment.withdraw(this)) this.ended(neverBegan)
+  }
+
+  #resultOf(ending: Ending): Result {
+    const { memoryMb, returnValueMaxBytes } = this.#environment
+    if (ending.kind !== 'value') return this.#failed(reasonOf(ending, memoryMb))
+    if (ending.json.length > returnValueMaxBytes)
+      return this.#failed(
+        reasonOf(
+          { kind: 'failure', name: 'RangeError', message: 'The return value is too large', stack: '' },
+          memoryMb,
+        ),
+      )
+    const value = { returnValue: ending.json, transient: ending.transient }
+    return this.#result({ case: 'finished', value })
+  }
+
+  #failed({ explanation, log }: Reason): Result {
+    this.#log.addFinal(LogLevel.ERROR, log)
+    return this.#result({ case: 'failed', value: { explanation: timelineText(this.version.mask(explanation)) } })
+  }
+
+  #result(end: NonNullable<Parameters<typeof create<typeof ResultSchema>>[1]>['end']): Result {
+    const { executionId, fence } = this.run
+    return create(ResultSchema, { executionId, fence, end, lastLogs: this.#log.takeRest() })
+  }
+}
+
+const neverBegan: Ending = { kind: 'failure', name: 'Error', message: 'The run was never begun', stack: '' }
+const emptyObject = Buffer.from('{}')

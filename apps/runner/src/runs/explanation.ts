@@ -1,0 +1,54 @@
+import { constants } from 'node:os'
+import type { Ending } from '../children/task.ts'
+
+/** Why a run failed: what its timeline says, and the text of its last log line. */
+export interface Reason {
+  explanation: string
+  log: string
+}
+
+const maxExplanation = 4096
+
+/** A reason of the runner's own, such as `TimeoutError` and a sentence. */
+export function reason(name: string, message: string): Reason {
+  const text = `${name}: ${message}`
+  return { explanation: text, log: text }
+}
+
+export function timedOut(timeoutMs: number): Reason {
+  return reason('TimeoutError', `The run took longer than the ${seconds(timeoutMs)} that it was given`)
+}
+
+export function outOfMemory(memoryMb: number): Reason {
+  return reason('OutOfMemoryError', `The run is out of memory: it may use ${memoryMb} MiB`)
+}
+
+/** What a child's own word on a failure, or its death, comes to. */
+export function reasonOf(ending: Exclude<Ending, { kind: 'value' }>, memoryMb: number): Reason {
+  if (ending.kind === 'failure') {
+    const { name, message, stack } = ending
+    const explanation = message === '' ? name || 'Error' : `${name || 'Error'}: ${message}`
+    return { explanation, log: stack.startsWith(explanation) ? stack : `${explanation}\n${stack}`.trimEnd() }
+  }
+  const { exit, ofMemory } = ending
+  if (ofMemory) return outOfMemory(memoryMb)
+  if (exit.kind === 'signal') return reason('Error', `The process was ended by ${signalName(exit.signal)}`)
+  if (exit.kind === 'failed') return reason('Error', `The process could not go on: ${exit.words}`)
+  return reason('Error', `The process ended (exit code ${exit.code}) before the run had a value`)
+}
+
+/** As the timeline takes it: one bounded text without what a database refuses. */
+export function timelineText(explanation: string): string {
+  const safe = explanation.replaceAll('\0', '\uFFFD').toWellFormed()
+  return safe.length > maxExplanation ? `${safe.slice(0, maxExplanation).toWellFormed()}… (cut)` : safe
+}
+
+function seconds(ms: number): string {
+  const value = ms / 1000
+  return value === 1 ? 'one second' : `${value} s`
+}
+
+function signalName(number: number): string {
+  const [name] = Object.entries(constants.signals).find(([, value]) => value === number) ?? []
+  return name ?? `signal ${number}`
+}

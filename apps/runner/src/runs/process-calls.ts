@@ -1,0 +1,130 @@
+import { RunService, type ProcessCall } from '@automation/contract/run/v1/run'
+import { Status, type Outcome } from '@automation/contract/execution/v1/execution'
+import { asFailure } from '@automation/errors'
+import type { CallContext, Client, Neighbours } from '@automation/rpc'
+import type { Logger } from '@automation/service'
+import type { MessageInitShape } from '@bufbuild/protobuf'
+import type { ProcessCallSchema } from '@automation/contract/run/v1/run'
+import { answerFrame } from '../children/frames.ts'
+import { objectOf } from '../children/ending.ts'
+import type { ActiveRun } from './active-run.ts'
+import { reason } from './explanation.ts'
+
+type CallInit = MessageInitShape<typeof ProcessCallSchema>
+
+/** Told of runs that wait for others, and asked when they may go on. */
+export interface WaitingRuns {
+  waits(run: ActiveRun): void
+  goesOn(run: ActiveRun): Promise<void>
+}
+
+/** `svc.processes`: what process code asks for, asked of execution with the run's own rights. */
+export class ProcessCalls {
+  readonly #client: Client<typeof RunService>
+  readonly #waiting: WaitingRuns
+  readonly #logger: Logger
+
+  constructor(neighbours: Neighbours, waiting: WaitingRuns, logger: Logger) {
+    this.#client = neighbours.client(RunService, 'run')
+    this.#waiting = waiting
+    this.#logger = logger
+  }
+
+  /** Acts on a call frame and answers it. The child is hostile: what is no proper call ends the run. */
+  called(run: ActiveRun, payload: Buffer): void {
+    const call = callOf(payload)
+    if (call === undefined) return run.fail(reason('Error', 'The process broke its channel: a call that is none'))
+    void this.#answer(run, call).then((answer) => run.signal.aborted || run.child?.send(answer))
+  }
+
+  async #answer(run: ActiveRun, { method, number, init }: Call): Promise<Buffer> {
+    const context = contextOf(run)
+    try {
+      if (method === 'run') {
+        const { executionId, status } = await this.#client.startProcess(init, context)
+        if (status === Status.REJECTED) return answerFrame({ number, error: rejected(init, executionId) })
+        return answerFrame({ number, value: executionId })
+      }
+      this.#waiting.waits(run)
+      const outcome = await this.#client.runProcess(init, context).finally(() => this.#waiting.goesOn(run))
+      return outcomeFrame(number, init, outcome)
+    } catch (thrown) {
+      const { kind, code, message, cause, executionId } = asFailure(thrown)
+      if (kind === 'internal')
+        this.#logger.error({ err: cause ?? thrown, executionId: run.id }, 'a call of a run failed')
+      return answerFrame({ number, error: { message, code, executionId } })
+    }
+  }
+}
+
+interface Call {
+  method: 'run' | 'runSync'
+  number: number
+  init: CallInit
+}
+
+function callOf(payload: Buffer): Call | undefined {
+  const sent = objectOf(payload)
+  const { method, number, identifier, tag, parameters, comment, settings } = sent ?? {}
+  if ((method !== 'run' && method !== 'runSync') || !isCount(number)) return undefined
+  if (typeof identifier !== 'string' || typeof parameters !== 'string') return undefined
+  return {
+    method,
+    number,
+    init: {
+      callNumber: number,
+      identifier: identifier.toWellFormed(),
+      tag: optionalText(tag) ?? '',
+      parameters: Buffer.from(parameters),
+      comment: optionalText(comment),
+      settings: settingsOf(settings),
+    },
+  }
+}
+
+function settingsOf(value: unknown): CallInit['settings'] {
+  const { agentPool, callbackUrl, timeoutMs, freshProcess } = (value ?? {}) as Record<string, unknown>
+  return {
+    agentPool: optionalText(agentPool),
+    callbackUrl: optionalText(callbackUrl),
+    timeoutMs: isCount(timeoutMs) ? timeoutMs : undefined,
+    freshProcess: freshProcess === true,
+  }
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) > 0 && (value as number) < 2 ** 32
+}
+
+function optionalText(value: unknown): string | undefined {
+  return typeof value === 'string' ? value.toWellFormed() : undefined
+}
+
+function contextOf(run: ActiveRun): CallContext {
+  const principal = { role: 'run', team: '', subject: 'run', name: 'run', token: run.run.token } as const
+  const leftMs = Math.max(0, run.deadline - performance.now())
+  return { principal, requestId: crypto.randomUUID(), deadlineMs: Date.now() + leftMs, signal: run.signal }
+}
+
+const words: Partial<Record<Status, string>> = {
+  [Status.ERROR]: 'ERROR',
+  [Status.KILLED]: 'KILLED',
+  [Status.REJECTED]: 'REJECTED',
+}
+
+function outcomeFrame(number: number, { identifier }: CallInit, outcome: Outcome): Buffer {
+  const { executionId, status, returnValue, explanation } = outcome
+  if (status === Status.FINISHED) return answerFrame({ number, value: null }, returnValue)
+  const word = words[status] ?? Status[status]
+  const message = `${identifier} ended as ${word}${explanation ? `: ${explanation}` : ''}`
+  return answerFrame({ number, error: { message, executionId, status: word } })
+}
+
+function rejected({ identifier }: Pick<ProcessCall, 'identifier'> | CallInit, executionId: string): object {
+  return {
+    message: `${identifier} was not started: too many runs are waiting`,
+    code: 'rejected',
+    executionId,
+    status: 'REJECTED',
+  }
+}

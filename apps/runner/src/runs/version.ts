@@ -1,0 +1,54 @@
+import type { RunSpec } from '@automation/contract/catalog/v1/resolve'
+import { Language } from '@automation/contract/common/v1/language'
+import { FrameType, jsonFrame } from '../children/frames.ts'
+import type { Program, Surroundings } from '../children/task.ts'
+import { maskOf, type Mask } from '../logs/masking.ts'
+
+export interface VersionOptions {
+  globalNames: string[]
+  returnValueMaxBytes: number
+  logMaxLines: number
+  logMaxBytes: number
+}
+
+/** A process version as runs of it need it, made once from a RunSpec and kept as long as that. Holds secrets. */
+export class Version {
+  readonly spec: RunSpec
+  readonly program: Program
+  readonly surroundings: Surroundings
+  #mask: Mask | undefined
+
+  constructor(spec: RunSpec, options: VersionOptions) {
+    this.spec = spec
+    this.program = programOf(spec, options)
+    this.surroundings = surroundingsOf(spec)
+  }
+
+  get mask(): Mask {
+    const secrets = this.spec.variables.filter(({ isSensitive }) => isSensitive)
+    return (this.#mask ??= maskOf(secrets.map(({ value }) => value)))
+  }
+}
+
+function programOf(spec: RunSpec, options: VersionOptions): Program {
+  const { team, digest, language, processSlug, sourceCode } = spec
+  const { globalNames, returnValueMaxBytes, logMaxLines, logMaxBytes } = options
+  const frame = jsonFrame(FrameType.program, {
+    source: sourceCode,
+    fileName: `${processSlug || 'process'}.js`,
+    names: globalNames,
+    logs: { lines: logMaxLines, bytes: logMaxBytes },
+    returnValueMaxBytes,
+  })
+  return { key: `${team}\n${Language[language]}\n${globalNames.join()}\n${digest}`, frame }
+}
+
+function surroundingsOf({ team, timeZone, processId, processName, processSlug, variables }: RunSpec): Surroundings {
+  const frame = jsonFrame(FrameType.surroundings, {
+    team,
+    timeZone,
+    process: { id: processId, name: processName, slug: processSlug },
+    variables: Object.fromEntries(variables.map(({ key, value }) => [key, value])),
+  })
+  return { frame }
+}

@@ -1,0 +1,160 @@
+import type { RunSpec } from '@automation/contract/catalog/v1/resolve'
+import type {
+  HelloSchema,
+  ReplicaMessage,
+  Run,
+  RunnerMessageSchema,
+  RunnerService,
+} from '@automation/contract/runner/v1/runner'
+import { asFailure, type Failure } from '@automation/errors'
+import type { Client, Principal } from '@automation/rpc'
+import type { Logger } from '@automation/service'
+import type { MessageInitShape } from '@bufbuild/protobuf'
+import type { Version } from '../runs/version.ts'
+import { Outbox } from './outbox.ts'
+
+type Outgoing = MessageInitShape<typeof RunnerMessageSchema>
+export type OutgoingMessage = NonNullable<Outgoing['message']>
+
+export interface LinkOptions {
+  client: Client<typeof RunnerService>
+  principal: Principal
+  hello(): MessageInitShape<typeof HelloSchema>
+  versionOf(spec: RunSpec): Version
+  /** The replica knows the session; places may be lent. */
+  welcomed(link: ReplicaLink, leaseMs: number): void
+  run(link: ReplicaLink, run: Run, version: Version | undefined): void
+  kill(executionId: string): void
+  stored(executionId: string): void
+  /** The stream has ended; `failure` where it broke. */
+  down(link: ReplicaLink, failure: Failure | undefined): void
+  logger: Logger
+}
+
+const firstPauseMs = 100
+const longestPauseMs = 3000
+const welcomeWithinMs = 10_000
+
+/** The Work stream to one replica of execution: opened again whenever it breaks. */
+export class ReplicaLink {
+  /** Places lent to this replica that no run has taken. */
+  lent = 0
+  /** Runs that it handed over and that are on. */
+  running = 0
+  isConnected = false
+  readonly #options: LinkOptions
+  readonly #versions = new Map<string, Version>()
+  readonly #stopped = new AbortController()
+  #connection: AbortController | undefined
+  #outbox: Outbox<Outgoing> | undefined
+  #loop: Promise<void> | undefined
+
+  constructor(options: LinkOptions) {
+    this.#options = options
+  }
+
+  start(): void {
+    this.#loop = this.#keepConnected()
+  }
+
+  /** Sends a message; false when there is no stream. */
+  send(message: OutgoingMessage): boolean {
+    if (!this.isConnected || this.#outbox === undefined) return false
+    this.#outbox.push({ message })
+    return true
+  }
+
+  /** Breaks the stream, to open it again under another session. */
+  reconnect(): void {
+    this.#connection?.abort()
+  }
+
+  /** Says goodbye, and ends when the replica has ended the stream, or after `waitMs`. */
+  async stop(waitMs: number): Promise<void> {
+    const timer = setTimeout(() => this.#connection?.abort(), waitMs)
+    this.#stopped.abort()
+    if (!this.send({ case: 'goodbye', value: {} })) this.#connection?.abort()
+    this.#outbox?.close()
+    await this.#loop
+    clearTimeout(timer)
+  }
+
+  async #keepConnected(): Promise<void> {
+    let pauseMs = firstPauseMs
+    while (!this.#stopped.signal.aborted) {
+      const wasWelcome = await this.#connect()
+      if (wasWelcome) pauseMs = firstPauseMs
+      await this.#pause(pauseMs * (0.75 + Math.random() / 2))
+      pauseMs = Math.min(longestPauseMs, pauseMs * 2)
+    }
+  }
+
+  async #pause(ms: number): Promise<void> {
+    const { signal } = this.#stopped
+    if (signal.aborted) return
+    await new Promise<void>((resolve) => {
+      const done = () => {
+        clearTimeout(timer)
+        signal.removeEventListener('abort', done)
+        resolve()
+      }
+      const timer = setTimeout(done, ms)
+      signal.addEventListener('abort', done)
+    })
+  }
+
+  async #connect(): Promise<boolean> {
+    const { client, principal, hello, logger } = this.#options
+    const connection = (this.#connection = new AbortController())
+    const outbox = (this.#outbox = new Outbox<Outgoing>())
+    outbox.push({ message: { case: 'hello', value: hello() } })
+    const impatience = setTimeout(() => connection.abort(), welcomeWithinMs)
+    let wasWelcome = false
+    let failure: Failure | undefined
+    try {
+      const context = { principal, requestId: crypto.randomUUID(), signal: connection.signal }
+      for await (const message of client.work(outbox, context)) {
+        clearTimeout(impatience)
+        wasWelcome = true
+        this.#hear(message)
+      }
+    } catch (thrown) {
+      failure = asFailure(thrown)
+      if (!connection.signal.aborted)
+        logger.warn({ err: failure, cause: failure.cause }, 'the stream to a replica broke')
+    }
+    clearTimeout(impatience)
+    outbox.close()
+    this.#down(failure)
+    return wasWelcome
+  }
+
+  #hear({ message }: ReplicaMessage): void {
+    const options = this.#options
+    switch (message.case) {
+      case 'welcome':
+        this.isConnected = true
+        return options.welcomed(this, message.value.leaseMs)
+      case 'putSpec':
+        if (message.value.spec) this.#versions.set(message.value.key, options.versionOf(message.value.spec))
+        return
+      case 'dropSpec':
+        this.#versions.delete(message.value.key)
+        return
+      case 'run':
+        this.lent = Math.max(0, this.lent - 1)
+        return options.run(this, message.value, this.#versions.get(message.value.specKey))
+      case 'kill':
+        return options.kill(message.value.executionId)
+      case 'resultStored':
+        return options.stored(message.value.executionId)
+    }
+  }
+
+  #down(failure: Failure | undefined): void {
+    this.isConnected = false
+    this.lent = 0
+    this.#versions.clear()
+    this.#options.down(this, failure)
+  }
+}

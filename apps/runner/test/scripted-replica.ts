@@ -1,0 +1,209 @@
+import type { RunSpecSchema } from '@automation/contract/catalog/v1/resolve'
+import { Language } from '@automation/contract/common/v1/language'
+import { LogLevel, type LogEntry, type Outcome, type OutcomeSchema } from '@automation/contract/execution/v1/execution'
+import { RunService, type ProcessCall } from '@automation/contract/run/v1/run'
+import {
+  RunnerService,
+  type Hello,
+  type LogChunk,
+  type ReplicaMessageSchema,
+  type Result,
+  type RunnerMessage,
+  type RunSchema,
+} from '@automation/contract/runner/v1/runner'
+import { Failure } from '@automation/errors'
+import { served, type CallContext, type ServedService } from '@automation/rpc'
+import type { MessageInitShape } from '@bufbuild/protobuf'
+import { Outbox } from '../src/session/outbox.ts'
+
+type Outgoing = MessageInitShape<typeof ReplicaMessageSchema>
+
+/** How a run ended, as a replica learns it. */
+export interface Ended {
+  result: Result
+  /** The return value, parsed; undefined for a failed run. */
+  value: unknown
+  transient: boolean
+  explanation: string | undefined
+  log: LogEntry[]
+}
+
+export interface RunOptions {
+  parameters?: unknown
+  request?: unknown
+  run?: MessageInitShape<typeof RunSchema>
+  spec?: MessageInitShape<typeof RunSpecSchema>
+}
+
+interface Handed {
+  chunks: Map<number, LogEntry[]>
+  ended: PromiseWithResolvers<Ended>
+}
+
+/** A replica of execution that a test writes the script of: it hands over runs and keeps what comes back. */
+export class ScriptedReplica {
+  leaseMs = 15_000
+  credit = 0
+  /** While false, results are taken and not acknowledged. */
+  stores = true
+  /** What RenewSession throws, as long as it is set. */
+  renewalFailure: Failure | undefined
+  readonly hellos: Hello[] = []
+  readonly renewals: { sessionId: string; executionIds: string[] }[] = []
+  readonly results: Result[] = []
+  readonly endedIds = new Set<string>()
+  readonly calls: { method: string; call: ProcessCall; context: CallContext }[] = []
+  onCall: (method: string, call: ProcessCall) => Promise<MessageInitShape<typeof OutcomeSchema>> = async () => ({})
+  goodbyes = 0
+  readonly #handed = new Map<string, Handed>()
+  readonly #specs = new Map<string, string>()
+  #outbox: Outbox<Outgoing> | undefined
+  #count = 0
+
+  get services(): ServedService[] {
+    return [
+      served(RunnerService, {
+        work: (requests, context) => this.#work(requests, context),
+        renewSession: ({ sessionId, executionIds }) => {
+          this.renewals.push({ sessionId, executionIds })
+          if (this.renewalFailure !== undefined) throw this.renewalFailure
+          return { endedExecutionIds: executionIds.filter((id) => this.endedIds.has(id)) }
+        },
+      }),
+      served(RunService, {
+        startProcess: async (call, context) => this.#called('run', call, context),
+        runProcess: async (call, context) => this.#called('runSync', call, context),
+      }),
+    ] as ServedService[]
+  }
+
+  get isConnected(): boolean {
+    return this.#outbox !== undefined && this.credit > 0
+  }
+
+  /** Hands a run of this source over; resolves with its end. */
+  run(source: string, options: RunOptions = {}): Promise<Ended> {
+    return this.hand(source, options).ended
+  }
+
+  hand(source: string, { parameters = {}, request, run, spec }: RunOptions = {}): { id: string; ended: Promise<Ended> } {
+    const id = run?.executionId ?? `run-${(this.#count += 1)}`
+    const handed: Handed = { chunks: new Map(), ended: Promise.withResolvers<Ended>() }
+    this.#handed.set(id, handed)
+    const specKey = this.#put(source, spec)
+    this.credit -= 1
+    this.send({
+      case: 'run',
+      value: {
+        executionId: id,
+        fence: 1n,
+        specKey,
+        parameters: Buffer.from(JSON.stringify(parameters)),
+        request: request === undefined ? undefined : Buffer.from(JSON.stringify(request)),
+        timeoutMs: 10_000,
+        token: `token of ${id}`,
+        ...run,
+      },
+    })
+    return { id, ended: handed.ended.promise }
+  }
+
+  /** The log of a run so far. */
+  logOf(id: string): LogEntry[] {
+    const { chunks } = this.#handed.get(id)!
+    return [...chunks].toSorted(([a], [b]) => a - b).flatMap(([, entries]) => entries)
+  }
+
+  send(message: NonNullable<Outgoing['message']>): void {
+    this.#outbox?.push({ message })
+  }
+
+  kill(executionId: string): void {
+    this.send({ case: 'kill', value: { executionId } })
+  }
+
+  /** Breaks the stream, as a replica that goes away. */
+  drop(): void {
+    this.#outbox?.close()
+  }
+
+  #put(source: string, spec: RunOptions['spec']): string {
+    const content = JSON.stringify([source, spec])
+    const known = this.#specs.get(content)
+    if (known !== undefined) return known
+    const key = `spec-${this.#specs.size + 1}`
+    this.#specs.set(content, key)
+    const base = { team: 'demo', timeZone: 'Europe/Bucharest', processId: 'p-1', processName: 'Demo', processSlug: 'demo' }
+    const digest = JSON.stringify([source, spec?.digest])
+    const value = { ...base, language: Language.JAVASCRIPT, sourceCode: source, ...spec, digest }
+    this.send({ case: 'putSpec', value: { key, spec: value } })
+    return key
+  }
+
+  async *#work(requests: AsyncIterable<RunnerMessage>, { signal }: CallContext): AsyncIterable<Outgoing> {
+    const outbox = (this.#outbox = new Outbox<Outgoing>())
+    this.credit = 0
+    this.#specs.clear()
+    signal.addEventListener('abort', () => outbox.close())
+    void this.#listen(requests, outbox)
+    try {
+      yield* outbox
+    } finally {
+      if (this.#outbox === outbox) this.#outbox = undefined
+    }
+  }
+
+  async #listen(requests: AsyncIterable<RunnerMessage>, outbox: Outbox<Outgoing>): Promise<void> {
+    try {
+      for await (const { message } of requests) this.#hear(message, outbox)
+    } catch (thrown) {
+      if (!(thrown instanceof Failure)) throw thrown
+    }
+    outbox.close()
+  }
+
+  #hear(message: RunnerMessage['message'], outbox: Outbox<Outgoing>): void {
+    if (message.case === 'hello') {
+      this.hellos.push(message.value)
+      outbox.push({ message: { case: 'welcome', value: { leaseMs: this.leaseMs } } })
+    } else if (message.case === 'credit') this.credit += message.value.places
+    else if (message.case === 'logs') this.#keep(message.value.executionId, message.value.chunk)
+    else if (message.case === 'result') this.#result(message.value)
+    else if (message.case === 'goodbye') {
+      this.goodbyes += 1
+      outbox.close()
+    }
+  }
+
+  #keep(id: string, chunk: LogChunk | undefined): void {
+    const chunks = this.#handed.get(id)?.chunks
+    if (chunk !== undefined && chunks !== undefined && !chunks.has(chunk.first)) chunks.set(chunk.first, chunk.entries)
+  }
+
+  #result(result: Result): void {
+    this.results.push(result)
+    const { executionId, end, lastLogs } = result
+    this.#keep(executionId, lastLogs)
+    if (this.stores) this.send({ case: 'resultStored', value: { executionId } })
+    const finished = end.case === 'finished' ? end.value : undefined
+    this.#handed.get(executionId)?.ended.resolve({
+      result,
+      value: finished && JSON.parse(Buffer.from(finished.returnValue).toString()),
+      transient: finished?.transient ?? false,
+      explanation: end.case === 'failed' ? end.value.explanation : undefined,
+      log: this.logOf(executionId),
+    })
+  }
+
+  async #called(method: string, call: ProcessCall, context: CallContext): Promise<MessageInitShape<typeof OutcomeSchema>> {
+    this.calls.push({ method, call, context })
+    return this.onCall(method, call)
+  }
+}
+
+/** The log as `LEVEL message` lines. */
+export function lines(log: LogEntry[]): string[] {
+  return log.map(({ level, message }) => `${LogLevel[level]} ${message}`)
+}
+
+export type { Outcome }
