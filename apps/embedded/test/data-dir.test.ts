@@ -29,5 +29,7 @@ test('a start waits for an admin command that has the folder for a moment', asyn
 
 test('a folder that can not be made is named, with the reason', async () => {
   await writeFile(join(folder, '../..', 'file'), '')
-  await expect(takeDataDir(join(folder, '../..', 'file', 'here'), 'embedded')).rejects.toMatchObject({ code: 'data_dir_unusable' })
+  await expect(takeDataDir(join(folder, '../..', 'file', 'here'), 'embedded')).rejects.toMatchObject({
+    code: 'data_dir_unusable',
+  })
 })

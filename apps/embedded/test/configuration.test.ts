@@ -1,0 +1,64 @@
+import { readdir } from 'node:fs/promises'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { embeddedMain, ownEnvironment, runProgramToEnd, servicesMain, type Values } from './started.ts'
+
+let values: Values
+
+beforeEach(async () => {
+  const own = await ownEnvironment()
+  values = own.values
+  return own.remove
+})
+
+test('all faults of all parts are shown at once, and nothing is started', async () => {
+  const faulty = {
+    ...values,
+    PORT: 'x',
+    BOOTSTRAP_TEAM: 'No Team',
+    ACCESS_TOKEN_TTL_S: '0',
+    TEAM_MAX_RUNNING: '-1',
+    RUNNER_SLOTS: 'many',
+    HEADER_PREFIX: '!',
+    LOG_LEVEL: 'loud',
+  }
+  const { code, stderr, stdout } = await runProgramToEnd(embeddedMain, faulty)
+  expect(code).not.toBe(0)
+  expect(stdout).toBe('')
+  for (const name of [
+    'PORT',
+    'BOOTSTRAP_TEAM',
+    'ACCESS_TOKEN_TTL_S',
+    'TEAM_MAX_RUNNING',
+    'RUNNER_SLOTS',
+    'HEADER_PREFIX',
+    'LOG_LEVEL',
+  ])
+    expect(stderr).toContain(`  ${name} must`)
+  expect(stderr.match(/ {2}PORT must/g)).toHaveLength(1)
+  expect(await readdir(values['DATA_DIR'] ?? '')).toEqual([])
+})
+
+describe.each([embeddedMain, servicesMain])('%s', (main) => {
+  test('--print-config shows settings, masks secrets and starts nothing', async () => {
+    const secrets = {
+      ENCRYPTION_KEY: 'very-secret-encryption-key-0123456789',
+      DATABASE_URL: 'postgresql://user:very-secret-password@localhost/x',
+      BOOTSTRAP_API_TOKEN: `sk-${Buffer.from('sa-demo-abcdefgh:very-secret-token').toString('base64')}`,
+    }
+    const { code, stdout } = await runProgramToEnd(main, { ...values, ...secrets }, ['--print-config'])
+    expect(code).toBe(0)
+    expect(stdout).toContain(`PORT=${values['PORT']}\n`)
+    expect(stdout).toContain('BOOTSTRAP_API_TOKEN=******\n')
+    expect(stdout).not.toContain('very-secret')
+    expect(stdout).not.toContain(secrets.BOOTSTRAP_API_TOKEN)
+    expect(await readdir(values['DATA_DIR'] ?? '')).toEqual([])
+  })
+
+  test('--help explains, and an unknown argument is refused', async () => {
+    expect(await runProgramToEnd(main, values, ['--help'])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('--print-config'),
+    })
+    expect(await runProgramToEnd(main, values, ['--nonsense'])).toMatchObject({ code: 2, stdout: '' })
+  })
+})

@@ -1,0 +1,112 @@
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import {
+  admin,
+  embeddedMain,
+  ownEnvironment,
+  pasted,
+  runProgramToEnd,
+  startProgram,
+  type RunningProgram,
+  type Values,
+} from './started.ts'
+
+let values: Values
+let system: RunningProgram
+let remove: () => Promise<void>
+
+beforeAll(async () => {
+  const own = await ownEnvironment()
+  values = own.values
+  remove = own.remove
+  system = startProgram(embeddedMain, values)
+  await system.said('/logs')
+})
+
+afterAll(async () => {
+  system.child.kill('SIGKILL')
+  await system.ended
+  await remove()
+})
+
+test('the first start tells address, team and token, and keeps the token', async () => {
+  const token = (await readFile(join(values['DATA_DIR'] ?? '', 'bootstrap-token'), 'utf8')).trim()
+  expect(system.output.stdout).toContain(`http://localhost:${values['PORT']}`)
+  expect(system.output.stdout).toContain('demo')
+  expect(system.output.stdout).toContain(token)
+  for (const name of ['internal-key', 'encryption-key', 'bootstrap-token', 'admin.sock'])
+    expect((await stat(join(values['DATA_DIR'] ?? '', name))).mode & 0o777).toBe(0o600)
+})
+
+test('the three commands work as they are pasted', async () => {
+  const [create = '', run = '', logs = ''] = curls(system.output.stdout)
+  expect(JSON.parse((await pasted(create)).stdout)).toMatchObject({ slug: 'hello' })
+  expect(JSON.parse((await pasted(run)).stdout)).toEqual({ hello: 'world' })
+  expect(JSON.parse((await pasted(logs)).stdout)).toMatchObject({ data: [{ level: 'INFO', message: 'hello world' }] })
+})
+
+test('a second start on the same data folder says who holds it', async () => {
+  const { code, stderr } = await runProgramToEnd(embeddedMain, { ...values, PORT: '1' })
+  expect(code).toBe(1)
+  expect(stderr).toContain(`process ${system.child.pid}`)
+  expect(stderr).toContain(`http://localhost:${values['PORT']}`)
+})
+
+test('the admin command finds the running system by its data folder', async () => {
+  expect(await admin(values, 'teams', 'create', 'acme')).toMatchObject({ code: 0 })
+  const { stdout, code } = await admin(values, 'tokens', 'create', 'acme', '--name', 'ci')
+  expect(code).toBe(0)
+  expect(stdout).toMatch(/^sk-[A-Za-z0-9+/]+=*\n$/)
+  expect((await exchange('acme', stdout.trim())).status).toBe(200)
+  const [token] = JSON.parse((await admin(values, 'tokens', 'list', 'acme', '--json')).stdout) as { clientId: string }[]
+  expect(token).toMatchObject({ name: 'ci', team: 'acme' })
+  expect(await admin(values, 'tokens', 'revoke', token?.clientId ?? '')).toMatchObject({ code: 0 })
+  expect((await exchange('acme', stdout.trim())).status).toBe(401)
+  expect(await admin(values, 'keys', 'rotate')).toMatchObject({ code: 0 })
+})
+
+test('admin commands that fail say why on stderr, with exit code 1', async () => {
+  expect(await admin(values, 'teams', 'create', 'demo')).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringContaining('exists'),
+  })
+  const unknown = await admin(values, 'tokens', 'create', 'nobody', '--json')
+  expect(unknown).toMatchObject({ code: 1, stdout: '' })
+  expect(JSON.parse(unknown.stderr)).toMatchObject({ error: { code: 'team_not_found' } })
+  expect(await admin(values, 'tokens', 'create')).toMatchObject({ code: 1, stdout: '' })
+  expect(await admin(values, 'tokens', 'create', '--help')).toMatchObject({ code: 0, stderr: '' })
+})
+
+test('killed and started again it recovers; the banner keeps the token to itself and the command still works', async () => {
+  system.child.kill('SIGKILL')
+  await system.ended
+  system = startProgram(embeddedMain, values)
+  await system.said('/logs')
+  expect(system.output.stdout).not.toContain('sk-')
+  const [change = '', run = ''] = curls(system.output.stdout)
+  expect(change).toContain('PATCH')
+  expect(JSON.parse((await pasted(change)).stdout)).toMatchObject({ slug: 'hello' })
+  expect(JSON.parse((await pasted(run)).stdout)).toEqual({ hello: 'world' })
+})
+
+test('stopped it ends at once when nothing runs, and the admin command then opens the database itself', async () => {
+  const startedMs = performance.now()
+  system.child.kill('SIGTERM')
+  expect(await system.ended).toMatchObject({ code: 0 })
+  expect(performance.now() - startedMs).toBeLessThan(5000)
+  const { stdout } = await admin(values, 'teams', 'list', '--json')
+  expect((JSON.parse(stdout) as { slug: string }[]).map(({ slug }) => slug).toSorted()).toEqual(['acme', 'demo'])
+})
+
+function curls(text: string): string[] {
+  return text.split('\n').filter((line) => line.startsWith('curl '))
+}
+
+function exchange(team: string, token: string): Promise<Response> {
+  return fetch(`http://localhost:${values['PORT']}/api/${team}/rest/auth/token`, {
+    method: 'POST',
+    headers: { 'x-api-token': token },
+  })
+}

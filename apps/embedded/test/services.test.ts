@@ -1,0 +1,76 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { until } from '@automation/testing'
+import {
+  admin,
+  ownEnvironment,
+  pasted,
+  servicesMain,
+  startProgram,
+  type RunningProgram,
+  type Values,
+} from './started.ts'
+
+let values: Values
+let system: RunningProgram
+let remove: () => Promise<void>
+
+beforeAll(async () => {
+  const own = await ownEnvironment()
+  values = own.values
+  remove = own.remove
+  system = startProgram(servicesMain, values)
+  await system.said('/logs')
+}, 60_000)
+
+afterAll(async () => {
+  system.child.kill('SIGKILL')
+  await system.ended
+  await remove()
+})
+
+test('the services together serve what the banner promises', async () => {
+  const [create = '', run = '', logs = ''] = system.output.stdout.split('\n').filter((line) => line.startsWith('curl '))
+  expect(JSON.parse((await pasted(create)).stdout)).toMatchObject({ slug: 'hello' })
+  expect(JSON.parse((await pasted(run)).stdout)).toEqual({ hello: 'world' })
+  expect(JSON.parse((await pasted(logs)).stdout)).toMatchObject({ data: [{ message: 'hello world' }] })
+})
+
+test('the admin command finds them by their data folder', async () => {
+  expect(await admin(values, 'teams', 'create', 'acme')).toMatchObject({ code: 0 })
+  expect((await admin(values, 'tokens', 'create', 'acme')).stdout).toMatch(/^sk-\S+\n$/)
+})
+
+test('a service that dies is started again', async () => {
+  const before = await servicesFile()
+  process.kill(before.services['runner']?.pid ?? 0, 'SIGKILL')
+  await until(async () => (await servicesFile()).services['runner']?.starts === 2)
+  await until(
+    async () => (await fetch(`${before.services['runner']?.health}/readyz`).catch(() => undefined))?.ok === true,
+  )
+})
+
+test('when the supervisor is killed its services end within 5 s', async () => {
+  const { services } = await servicesFile()
+  system.child.kill('SIGKILL')
+  await until(() => Object.values(services).every(({ pid }) => !isAlive(pid)), { timeoutMs: 5000 })
+})
+
+interface ServicesFile {
+  services: Record<string, { pid: number; starts: number; health: string }>
+}
+
+async function servicesFile(): Promise<ServicesFile> {
+  return JSON.parse(await readFile(join(values['DATA_DIR'] ?? '', 'services.json'), 'utf8')) as ServicesFile
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false
+    throw error
+  }
+}

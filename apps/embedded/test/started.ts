@@ -1,0 +1,93 @@
+import { execFile, spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const repository = new URL('../../../', import.meta.url).pathname
+
+export const embeddedMain = 'apps/embedded/src/main.ts'
+export const servicesMain = 'scripts/services.ts'
+const adminMain = 'apps/embedded/src/admin/main.ts'
+
+export interface Ended {
+  code: number | null
+  stdout: string
+  stderr: string
+}
+
+export type Values = Record<string, string>
+
+/** A program of the repository that runs; `output` grows while it does. */
+export interface RunningProgram {
+  child: ChildProcess
+  output: { stdout: string; stderr: string }
+  ended: Promise<Ended>
+  /** Resolves once stdout holds this text; fails when the program ends before. */
+  said(text: string): Promise<void>
+}
+
+/** The environment of a system of its own: free ports, a new data folder that goes with the test. */
+export async function ownEnvironment(count = 6): Promise<{ values: Values; remove(): Promise<void> }> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'embedded-test-'))
+  const names = [
+    'PORT',
+    'CATALOG_PORT',
+    'EXECUTION_PORT',
+    'CATALOG_HEALTH_PORT',
+    'EXECUTION_HEALTH_PORT',
+    'RUNNER_HEALTH_PORT',
+  ]
+  const ports = await freePorts(count)
+  const values = {
+    PATH: process.env['PATH'] ?? '',
+    HOME: process.env['HOME'] ?? '',
+    DATA_DIR: dataDir,
+    LOG_LEVEL: 'warn',
+    ...Object.fromEntries(ports.map((port, index) => [names[index], String(port)])),
+  }
+  return { values, remove: () => rm(dataDir, { recursive: true, force: true }) }
+}
+
+export function startProgram(main: string, values: Values, args: string[] = []): RunningProgram {
+  const child = spawn(process.execPath, [main, ...args], {
+    cwd: repository,
+    env: values,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const output = { stdout: '', stderr: '' }
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text))
+  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, ...output }))
+  const said = async (text: string) => {
+    while (!output.stdout.includes(text)) {
+      const over = await Promise.race([once(child.stdout, 'data').then(() => false), ended.then(() => true)])
+      if (over) throw new Error(`It ended without saying ${JSON.stringify(text)}:\n${output.stderr}`)
+    }
+  }
+  return { child, output, ended, said }
+}
+
+export function runProgramToEnd(main: string, values: Values, args: string[] = []): Promise<Ended> {
+  return startProgram(main, values, args).ended
+}
+
+export function admin(values: Values, ...args: string[]): Promise<Ended> {
+  return runProgramToEnd(adminMain, values, args)
+}
+
+/** A line as a user pastes it into a shell. */
+export function pasted(line: string): Promise<Ended> {
+  return new Promise((resolve) => {
+    execFile('sh', ['-c', line], (error, stdout, stderr) => resolve({ code: Number(error?.code ?? 0), stdout, stderr }))
+  })
+}
+
+async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
+  await Promise.all(servers.map((server) => once(server, 'listening')))
+  const ports = servers.map((server) => (server.address() as AddressInfo).port)
+  await Promise.all(servers.map((server) => once(server.close(), 'close')))
+  return ports
+}
