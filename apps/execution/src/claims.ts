@@ -19,6 +19,8 @@ export interface ClaimsContext {
   logger: Logger
   /** A claimed run that can't be handed over ends as ERROR. */
   fail(id: string, explanation: string): Promise<unknown>
+  /** There are new lifecycle events. */
+  changed(): void
   /** Runs that waited for others take their slots back first. */
   resumeFirst(): Promise<void>
 }
@@ -99,6 +101,7 @@ export class Claims {
     try {
       const result = await claimRows(this.#context.pool, request)
       failPoint('claim-after-commit')
+      this.#context.changed()
       return result
     } catch (error) {
       if (!isConnectionFailure(error)) {

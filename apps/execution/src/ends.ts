@@ -22,6 +22,8 @@ export interface EndsContext {
   logger: Logger
   /** A slot of this team came free. */
   freed(team: string): void
+  /** There are new lifecycle events. */
+  changed(): void
   /** The row has another end than the one that was brought: whoever waits is told that one. */
   superseded(executionId: string): void
   /** Aborted when this replica stops: results that can't be stored are left to the runner, which keeps them. */
@@ -78,7 +80,7 @@ export class Ends {
   }
 
   async #flush(endings: Ending[]): Promise<(Ended | undefined)[]> {
-    const { pool, partitions, signal } = this.#context
+    const { pool, partitions, signal, changed } = this.#context
     // Days that retention has dropped: nobody is to be told.
     if (!partitions.has(dayOf(endings[0]!.id))) return endings.map(() => undefined)
     for (let pauseMs = 50; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
@@ -86,6 +88,7 @@ export class Ends {
         failPoint('end-before-commit')
         const ended = await endRows(pool, endings)
         failPoint('end-after-commit')
+        changed()
         return endings.map(({ id }) => ended.get(id))
       } catch (error) {
         if (!isConnectionFailure(error) || signal.aborted) throw error

@@ -22,6 +22,7 @@ import { RunTokens } from './run-token.ts'
 import { Sessions } from './sessions.ts'
 import { Specs } from './specs.ts'
 import { Starts } from './starts.ts'
+import { TimelineOutbox } from './store/outbox.ts'
 import { Partitions } from './store/partitions.ts'
 import type { Pools } from './store/pools.ts'
 import { Upkeep } from './upkeep.ts'
@@ -32,7 +33,13 @@ import { WorkStreams } from './work-streams.ts'
 export type Engine = ReturnType<typeof compose>
 
 /** All that one replica of execution is made of, wired by hand. */
-export function compose(config: ExecutionConfig, { neighbours, logger }: PartContext, metrics: Metrics, pools: Pools) {
+export function compose(
+  config: ExecutionConfig,
+  { neighbours, logger }: PartContext,
+  metrics: Metrics,
+  pools: Pools,
+  events: { wake(): void; consumers: string[] },
+) {
   /** Aborted at the very end: what can't be written then is left to the others. */
   const giveUp = new AbortController()
   const { signal } = giveUp
@@ -61,14 +68,16 @@ export function compose(config: ExecutionConfig, { neighbours, logger }: PartCon
   const superseded = (id: string) =>
     void outcomes.look([id]).catch((error: unknown) => logger.warn({ err: error }, 'look'))
 
-  const common = { pool: hot, partitions, runners, waiters, peers, metrics, freed }
+  const changed = () => events.wake()
+  const common = { pool: hot, partitions, runners, waiters, peers, metrics, freed, changed }
   const forced = new ForcedEnds(common)
   const ends = new Ends({ ...common, replicaId, logger, superseded, signal })
-  const starts = new Starts({ pool: hot, runners, backlog, limits, replicaId, metrics, queued })
+  const starts = new Starts({ pool: hot, runners, backlog, limits, replicaId, metrics, queued, changed })
   const fail = (id: string, explanation: string) => forced.fail([id], explanation)
   const resumeFirst = () => nested.resumeAll()
   const { maxRunning } = limits
-  const claims = new Claims({ pool: hot, runners, backlog, specs, maxRunning, metrics, logger, fail, resumeFirst })
+  const claiming = { pool: hot, runners, backlog, specs, maxRunning, metrics, logger }
+  const claims = new Claims({ ...claiming, fail, resumeFirst, changed })
   const logs = new Logs(pools.logs, partitions, metrics, logger, signal)
   const sessions = new Sessions(hot, forced, leaseMs)
 
@@ -78,18 +87,20 @@ export function compose(config: ExecutionConfig, { neighbours, logger }: PartCon
   const admission = new Admission({ pool: hot, config, egress, specs, gate, parametersCheck, starts, waiters })
   const nested = new NestedRuns({ pool: hot, admission, outcomes, runners, maxRunning, logger, freed })
 
+  const outbox = new TimelineOutbox(pools.events)
   const records = new Records(reads)
   const kills = new Kills(hot, forced)
   const deletion = new ProcessDeletion(reads, forced)
   const reaper = new Reaper(hot, forced, leaseMs, logger)
   const { returnValueMaxBytes, retentionDays } = config
   const streams = new WorkStreams({ sessions, runners, claims, ends, logs, returnValueMaxBytes, logger })
-  const looked = { backlog, claims, nested, runners, waiters, outcomes, reaper, deletion }
+  const consumers = () => events.consumers
+  const looked = { backlog, claims, nested, runners, waiters, outcomes, reaper, deletion, outbox, consumers }
   const kept = { hot, reads, partitions, retentionDays, leaseMs, pools: config.pools, metrics, logger }
   const upkeep = new Upkeep({ ...looked, ...kept })
 
   return {
     ...{ pools, partitions, specs, tokens, waiters, runners, outcomes, forced, ends, starts, claims, sessions, reaper },
-    ...{ giveUp, peers, gate, parametersCheck, admission, nested, records, kills, deletion, streams, upkeep },
+    ...{ giveUp, peers, outbox, gate, parametersCheck, admission, nested, records, kills, deletion, streams, upkeep },
   }
 }

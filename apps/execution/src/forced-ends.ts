@@ -18,6 +18,8 @@ export interface ForcedEndsContext {
   metrics: Metrics
   /** A slot of this team came free. */
   freed(team: string): void
+  /** There are new lifecycle events. */
+  changed(): void
 }
 
 /** Ends that do not come from the runs: kills, lost runners, service stops. One compare-and-set, then whoever is concerned hears of it. */
@@ -39,10 +41,11 @@ export class ForcedEnds {
   }
 
   async #end(end: ForcedEnd): Promise<string[]> {
-    const { pool, partitions, runners, waiters, peers, metrics, freed } = this.#context
+    const { pool, partitions, runners, waiters, peers, metrics, freed, changed } = this.#context
     const ids = end.ids.filter((id) => partitions.has(dayOf(id)))
     if (ids.length === 0) return []
     const rows = await forceEnds(pool, { ...end, ids })
+    if (rows.length > 0) changed()
     for (const { id, team, sessionId, was } of rows) {
       metrics.ended.inc({ status: Status[end.to] })
       if (was === Status.RUNNING) {

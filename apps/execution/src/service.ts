@@ -1,6 +1,7 @@
 import { ExecutionService, ReplicaService } from '@automation/contract/execution/v1/execution'
 import { RunService } from '@automation/contract/run/v1/run'
 import { RunnerService } from '@automation/contract/runner/v1/runner'
+import { OutboxBus, type EventBus } from '@automation/events'
 import { served } from '@automation/rpc'
 import type { Check, Part, PartContext } from '@automation/service'
 import type { ExecutionConfig } from './config.ts'
@@ -16,14 +17,21 @@ import { openPools } from './store/pools.ts'
 
 export { readExecutionConfig, type ExecutionConfig } from './config.ts'
 
+export interface ExecutionPart extends Part {
+  /** Lifecycle events, for other parts of the same process; may be subscribed to before the start. */
+  events: EventBus
+}
+
 /**
  * Execution: accepts runs, gives them to runners, and keeps what becomes of them. Calls `ResolveService`, and
  * `ReplicaService` of the other replicas.
  */
-export function createExecution(config: ExecutionConfig, context: PartContext): Part {
+export function createExecution(config: ExecutionConfig, context: PartContext): ExecutionPart {
   const metrics = executionMetrics(context.metrics)
   const stopping = new AbortController()
   let running: ReturnType<typeof open> | undefined
+  const outbox = { lead: async (consumer: string) => running?.engine.outbox.lead(consumer) }
+  const events = new OutboxBus({ outbox, logger: context.logger })
   let stopped: Promise<void> | undefined
 
   function open(engine: Engine) {
@@ -39,6 +47,7 @@ export function createExecution(config: ExecutionConfig, context: PartContext): 
 
   return {
     name: 'execution',
+    events,
     serves: [
       served(
         ExecutionService,
@@ -59,17 +68,18 @@ export function createExecution(config: ExecutionConfig, context: PartContext): 
     ],
     async start() {
       const pools = await openPools(config.databaseUrl, context.logger, stopping.signal)
-      const engine = compose(config, context, metrics, pools)
+      const engine = compose(config, context, metrics, pools, events)
       await engine.upkeep.keepPartitions()
       if (config.exclusive) await engine.reaper.endAll('runner lost: the service was restarted while it ran')
       await engine.upkeep.recount()
       engine.upkeep.start()
       running = open(engine)
+      events.wake()
     },
     async stop(graceMs) {
       stopping.abort()
       if (running === undefined) return
-      await (stopped ??= stopEngine(running.engine, config.exclusive, graceMs))
+      await (stopped ??= stopEngine(running.engine, config.exclusive, graceMs, () => events.close()))
     },
     ready: () => checksOf(running?.engine),
   }

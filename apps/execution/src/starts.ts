@@ -34,6 +34,8 @@ export interface StartsContext {
   metrics: Metrics
   /** There is something to claim in this pool. */
   queued(pool: string): void
+  /** There are new lifecycle events. */
+  changed(): void
 }
 
 /** Leaves time for one more attempt, which takes at most 2.5 s, within the 5 s in which a caller has an answer. */
@@ -121,6 +123,7 @@ export class Starts {
       return insertArrivals(pool, items, limits, replicaId)
     })
     failPoint('start-after-commit')
+    this.#context.changed()
     const byId = new Map(placed.map((one) => [one.id, one]))
     return items.map(({ run }) => byId.get(run.id))
   }
@@ -131,6 +134,7 @@ export class Starts {
     failPoint('start-before-commit')
     const placed = await insertKeyedArrival(pool, item, key, limits, replicaId)
     failPoint('start-after-commit')
+    this.#context.changed()
     // After a commit with unknown outcome the key may be there through this very run.
     return placed ?? (await readPlaced(pool, [item.run.id]))[0]
   }

@@ -7,7 +7,12 @@ const writesMs = 2000
  * Ends a replica: nothing new, the runs that it gave out may finish within `graceMs`, then those that no other replica
  * could take over end as ERROR; callers that still wait are answered; nothing is left hanging.
  */
-export async function stopEngine(engine: Engine, exclusive: boolean, graceMs: number): Promise<void> {
+export async function stopEngine(
+  engine: Engine,
+  exclusive: boolean,
+  graceMs: number,
+  closeEvents: () => Promise<void>,
+): Promise<void> {
   const { admission, claims, starts, ends, runners, waiters, forced, peers, streams, upkeep } = engine
   admission.stop()
   const end = performance.now() + graceMs
@@ -19,7 +24,7 @@ export async function stopEngine(engine: Engine, exclusive: boolean, graceMs: nu
   waiters.abandon()
   await atMost(writesMs, ends.idle())
   streams.close()
-  await atMost(writesMs, upkeep.stop())
+  await atMost(writesMs, Promise.all([upkeep.stop(), closeEvents()]))
   engine.giveUp.abort()
   await Promise.all([engine.gate.close(), engine.parametersCheck.close()])
   await atMost(writesMs, engine.pools.close())

@@ -12,6 +12,7 @@ import type { Reaper } from './reaper.ts'
 import { readBacklog } from './store/claim-rows.ts'
 import type { Partitions } from './store/partitions.ts'
 import { readSlotSums, recountSlots } from './store/run-slots.ts'
+import type { TimelineOutbox } from './store/outbox.ts'
 import { forgetSessions } from './store/sessions.ts'
 import { removeExpiredKeys } from './store/start-keys.ts'
 import type { Waiters } from './waiters.ts'
@@ -31,6 +32,9 @@ export interface UpkeepContext {
   outcomes: Outcomes
   reaper: Reaper
   deletion: ProcessDeletion
+  outbox: TimelineOutbox
+  /** Who is subscribed to lifecycle events. */
+  consumers(): string[]
   metrics: Metrics
   logger: Logger
 }
@@ -105,7 +109,7 @@ export class Upkeep {
   }
 
   async #measure(): Promise<void> {
-    const { reads, metrics, waiters, runners, pools } = this.#context
+    const { reads, metrics, waiters, runners, pools, outbox, consumers } = this.#context
     metrics.waiting.set(waiters.count)
     for (const pool of pools) {
       metrics.credit.set({ pool }, runners.places.credit(pool))
@@ -113,6 +117,7 @@ export class Upkeep {
     }
     const { running, queued } = await readSlotSums(reads)
     metrics.running.set(running)
+    for (const consumer of consumers()) metrics.eventBacklog.set({ consumer }, await outbox.backlog(consumer))
     metrics.queued.set(queued)
   }
 

@@ -7,12 +7,12 @@ import {
 } from '@automation/contract/execution/v1/execution'
 import { RunnerService } from '@automation/contract/runner/v1/runner'
 import { InProcessNetwork, type Client, type Neighbours } from '@automation/rpc'
-import { Environment, type Part } from '@automation/service'
+import { Environment } from '@automation/service'
 import { testContext, testDatabase, until, userContext, type TestDatabase } from '@automation/testing'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import type { DescService } from '@bufbuild/protobuf'
 import pg from 'pg'
-import { createExecution, readExecutionConfig, type ExecutionConfig } from '../src/service.ts'
+import { createExecution, readExecutionConfig, type ExecutionConfig, type ExecutionPart } from '../src/service.ts'
 import { isTerminal } from '../src/status.ts'
 import { ScriptedRunner, type Script } from './scripted-runner.ts'
 import { SmallCatalog } from './small-catalog.ts'
@@ -21,7 +21,7 @@ type Start = MessageInitShape<typeof StartExecutionRequestSchema>
 
 /** One replica of execution in a network of its own. */
 export interface Replica {
-  part: Part
+  part: ExecutionPart
   network: InProcessNetwork
   executions: Client<typeof ExecutionService>
 }

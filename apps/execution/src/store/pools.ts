@@ -10,6 +10,8 @@ export interface Pools {
   logs: pg.Pool
   /** Lists, single reads and the work in the background. */
   reads: pg.Pool
+  /** One connection for each consumer of lifecycle events; none while there are no consumers. */
+  events: pg.Pool
   check: Database['check']
   close(): Promise<void>
 }
@@ -31,17 +33,19 @@ export async function openPools(url: string, logger: Logger, signal: AbortSignal
   const migrationsDir = new URL('../../prisma/migrations', import.meta.url)
   const settings = { ...byKey, statement_timeout: '4s' }
   const hot = await openDatabase({ ...common, poolSize: 6, migrationsDir, settings, connectTimeoutMs: 1000 })
-  const [logs, reads] = await Promise.all([
+  const [logs, reads, events] = await Promise.all([
     openDatabase({ ...common, poolSize: 1, settings: { ...byKey, synchronous_commit: 'off' } }),
     openDatabase({ ...common, poolSize: 4, settings: { jit: 'off' } }),
+    openDatabase({ ...common, poolSize: 20, settings: byKey, queryTimeoutMs: 60_000 }),
   ])
   return {
     hot: hot.pool,
     logs: logs.pool,
     reads: reads.pool,
+    events: events.pool,
     check: reads.check,
     close: async () => {
-      await Promise.all([hot.close(), logs.close(), reads.close()])
+      await Promise.all([hot.close(), logs.close(), reads.close(), events.close()])
     },
   }
 }

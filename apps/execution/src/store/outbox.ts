@@ -1,0 +1,108 @@
+import { ExecutionEventSchema } from '@automation/contract/events/v1/execution_event'
+import type { Status } from '@automation/contract/execution/v1/execution'
+import type { Cursor, Leadership, Outbox, OutboxEvent } from '@automation/events'
+import { create } from '@bufbuild/protobuf'
+import { timestampFromDate } from '@bufbuild/protobuf/wkt'
+import type pg from 'pg'
+
+interface Row {
+  executionId: string
+  sequence: number
+  status: Status
+  at: Date
+  explanation: string | null
+  team: string
+  processId: string
+  position: string
+}
+
+/** The timeline as an outbox. Who leads holds an advisory lock on a connection of its own, and does all else on it. */
+export class TimelineOutbox implements Outbox {
+  readonly #pool: pg.Pool
+
+  /** `pool`: has room for one connection a consumer. */
+  constructor(pool: pg.Pool) {
+    this.#pool = pool
+  }
+
+  async lead(consumer: string): Promise<Leadership | undefined> {
+    const client = await this.#pool.connect()
+    // A lost connection fails the next call, which is what is handled.
+    client.on('error', () => undefined)
+    let mine = false
+    try {
+      const { rows } = await client.query<{ mine: boolean }>(
+        `SELECT pg_try_advisory_lock(hashtextextended('events for ' || $1, 0)) AS mine`,
+        [consumer],
+      )
+      mine = rows[0]!.mine
+    } finally {
+      if (!mine) client.release(true)
+    }
+    return mine ? leadership(client, consumer) : undefined
+  }
+
+  /** Events that a consumer has not handled, up to 100,000. */
+  async backlog(consumer: string): Promise<number> {
+    const { rows } = await this.#pool.query<{ count: number }>(
+      `SELECT count(*)::integer AS count FROM (
+         SELECT FROM timeline_events t JOIN bus_cursors c ON c.consumer = $1
+          WHERE t.xid >= c.window_from AND NOT (t.xid < c.window_to AND t.position <= c.position) LIMIT 100000) AS waiting`,
+      [consumer],
+    )
+    return rows[0]!.count
+  }
+}
+
+function leadership(client: pg.PoolClient, consumer: string): Leadership {
+  return {
+    async cursor() {
+      await client.query(
+        `INSERT INTO bus_cursors (consumer, window_from, window_to, position)
+         SELECT $1, horizon, horizon, 0 FROM pg_snapshot_xmin(pg_current_snapshot()) AS horizon ON CONFLICT DO NOTHING`,
+        [consumer],
+      )
+      const { rows } = await client.query<Record<keyof Cursor, string>>(
+        'SELECT window_from AS "from", window_to AS "to", position FROM bus_cursors WHERE consumer = $1',
+        [consumer],
+      )
+      const { from, to, position } = rows[0]!
+      return { from: BigInt(from), to: BigInt(to), position: BigInt(position) }
+    },
+    async horizon() {
+      const { rows } = await client.query<{ horizon: string }>(
+        'SELECT pg_snapshot_xmin(pg_current_snapshot()) AS horizon',
+      )
+      return BigInt(rows[0]!.horizon)
+    },
+    async read({ from, to, position }, limit) {
+      const { rows } = await client.query<Row>({
+        name: 'outbox-read',
+        text: `SELECT execution_id AS "executionId", sequence, status, at, explanation, team, process_id AS "processId", position
+                 FROM timeline_events WHERE xid >= $1::xid8 AND xid < $2::xid8 AND position > $3
+                ORDER BY position LIMIT $4`,
+        values: [from, to, position, limit],
+      })
+      return rows.map(eventOf)
+    },
+    async save({ from, to, position }) {
+      await client.query({
+        name: 'outbox-save',
+        text: 'UPDATE bus_cursors SET window_from = $2::xid8, window_to = $3::xid8, position = $4 WHERE consumer = $1',
+        values: [consumer, from, to, position],
+      })
+    },
+    // Closed, so that the lock goes with it.
+    async release() {
+      client.release(true)
+    },
+  }
+}
+
+function eventOf(row: Row): OutboxEvent {
+  const { executionId, sequence, status, at, explanation, team, processId, position } = row
+  const eventId = `${executionId}:${sequence}`
+  const base = { eventId, executionId, team, processId, sequence, status, time: timestampFromDate(at) }
+  const event = create(ExecutionEventSchema, { ...base, explanation: explanation ?? undefined })
+  return { position: BigInt(position), event }
+}

@@ -1,0 +1,25 @@
+import type { ExecutionEvent } from '@automation/contract/events/v1/execution_event'
+
+/**
+ * Takes some events in their order. They count as handled when it returns; when it throws, the same ones come again,
+ * perhaps with more. `signal` is aborted when nobody waits for it any more.
+ */
+export type EventHandler = (events: ExecutionEvent[], signal: AbortSignal) => Promise<void>
+
+export interface Subscription {
+  /** Takes no more; returns when the handler is not at work any more. */
+  close(): Promise<void>
+}
+
+/**
+ * Lifecycle events of executions for whoever reacts to them. Every event comes at least once; those of one execution
+ * come in order, once repetitions are left out by (execution, sequence).
+ */
+export interface EventBus {
+  /**
+   * Hears of all events from the first subscription under this name on, also of those from times when nobody was
+   * subscribed. Subscribers of the same name, in whatever process, share the events; others have all of them each.
+   */
+  subscribe(consumer: string, handle: EventHandler): Subscription
+  close(): Promise<void>
+}

@@ -1,0 +1,130 @@
+import type { Logger } from '@automation/service'
+import type { EventBus, EventHandler, Subscription } from './event-bus.ts'
+import type { Leadership, Outbox } from './outbox.ts'
+import { relay } from './relay.ts'
+
+export interface OutboxBusOptions {
+  outbox: Outbox
+  logger: Logger
+  /** How often to look where no wake-up has come: for what other processes write, and for a lead that comes free. */
+  lookMs?: number
+  /** The most events for one call of a handler. */
+  batch?: number
+}
+
+/** An event bus without a broker: it reads the outbox itself. Nothing is read while nobody subscribes. */
+export class OutboxBus implements EventBus {
+  readonly #options: Required<OutboxBusOptions>
+  readonly #consumers = new Set<Consumer>()
+
+  constructor(options: OutboxBusOptions) {
+    this.#options = { lookMs: 1000, batch: 500, ...options }
+  }
+
+  subscribe(name: string, handle: EventHandler): Subscription {
+    const consumer = new Consumer(name, handle, this.#options)
+    this.#consumers.add(consumer)
+    return {
+      close: async () => {
+        this.#consumers.delete(consumer)
+        await consumer.close()
+      },
+    }
+  }
+
+  /** There are new events: to be called after their commit. */
+  wake(): void {
+    for (const consumer of this.#consumers) consumer.wake()
+  }
+
+  /** Names of those who are subscribed here. */
+  get consumers(): string[] {
+    return [...this.#consumers].map(({ name }) => name)
+  }
+
+  async close(): Promise<void> {
+    const consumers = [...this.#consumers]
+    this.#consumers.clear()
+    await Promise.all(consumers.map((consumer) => consumer.close()))
+  }
+}
+
+const longestPauseMs = 30_000
+
+class Consumer {
+  readonly name: string
+  readonly #handle: EventHandler
+  readonly #options: Required<OutboxBusOptions>
+  readonly #stop = new AbortController()
+  readonly #loop: Promise<void>
+  #news = true
+  #wake: (() => void) | undefined
+
+  constructor(name: string, handle: EventHandler, options: Required<OutboxBusOptions>) {
+    this.name = name
+    this.#handle = handle
+    this.#options = options
+    this.#loop = this.#run()
+  }
+
+  wake(): void {
+    this.#news = true
+    this.#wake?.()
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort()
+    this.#wake?.()
+    await this.#loop
+  }
+
+  async #run(): Promise<void> {
+    const { logger, lookMs } = this.#options
+    let pauseMs = 100
+    while (!this.#stop.signal.aborted) {
+      try {
+        await this.#lead()
+        pauseMs = 100
+        await this.#pause(lookMs)
+      } catch (error) {
+        logger.warn({ err: error, consumer: this.name }, 'events could not be handed on, trying again')
+        this.#news = false
+        await this.#pause(pauseMs)
+        pauseMs = Math.min(pauseMs * 2, longestPauseMs)
+      }
+    }
+  }
+
+  /** Hands on as long as the lead is ours; returns when another has it. */
+  async #lead(): Promise<void> {
+    const leadership = await this.#options.outbox.lead(this.name)
+    if (leadership === undefined) return
+    try {
+      while (!this.#stop.signal.aborted) {
+        await this.#relay(leadership)
+        await this.#pause(this.#options.lookMs)
+      }
+    } finally {
+      await leadership.release()
+    }
+  }
+
+  async #relay(leadership: Leadership): Promise<void> {
+    this.#news = false
+    const { signal } = this.#stop
+    await relay(leadership, (events) => this.#handle(events, signal), this.#options.batch, signal)
+  }
+
+  /** Until there is news, or `ms` later. */
+  async #pause(ms: number): Promise<void> {
+    if (this.#news || this.#stop.signal.aborted) return
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms)
+      this.#wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+    this.#wake = undefined
+  }
+}
