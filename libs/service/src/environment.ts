@@ -110,7 +110,9 @@ export class Environment {
 
   /** Notes a fault that only the reader of the setting can see. */
   fault(name: string, text: string): void {
-    this.#faults.push(`${name} ${text}`)
+    const fault = `${name} ${text}`
+    // Several parts may read the same setting.
+    if (!this.#faults.includes(fault)) this.#faults.push(fault)
   }
 
   /** Throws a ConfigurationError when any read found a fault. */
