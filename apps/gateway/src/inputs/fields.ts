@@ -30,7 +30,7 @@ export const textMap = () => z.record(text(), text())
 export const jsonObject = (what: string) =>
   z
     .union([text(), z.looseObject({})], { error: `must be ${what}: an object, or a string that holds its JSON` })
-    .openapi({ type: ['string', 'object'], description: `${what}: an object, or a string that holds its JSON` })
+    .openapi({ type: ['string', 'object', 'null'], description: `${what}: an object, or a string that holds its JSON` })
 
 /** A moment on output: RFC 3339 in UTC. */
 export const moment = () => z.string().openapi({ format: 'date-time' })

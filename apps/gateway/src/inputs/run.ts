@@ -26,10 +26,7 @@ export const executeProcessInput = z
     parameters: jsonObject('the parameters').nullish(),
     tag: optionalText().openapi({ description: 'A version id, a version tag or an alias' }),
     comment: optionalText(),
-    settings: z
-      .union([settings, z.literal('')], { error: 'must be an object' })
-      .nullish()
-      .openapi({ type: 'object' }),
+    settings: z.preprocess((value) => (value === '' ? undefined : value), settings.nullish()),
   })
   .openapi('ExecuteProcessInput')
 
@@ -44,7 +41,7 @@ export function startRequest(
   input: z.output<typeof executeProcessInput>,
   body: string,
 ): StartRequest {
-  const wanted = input.settings || undefined
+  const wanted = input.settings ?? undefined
   return {
     identifier,
     tag: input.tag ?? '',

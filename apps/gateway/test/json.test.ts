@@ -1,0 +1,64 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { parseJson } from '../src/json/decode.ts'
+import { jsonText, RawJson } from '../src/json/raw-json.ts'
+import { isDeeperThan, memberText } from '../src/json/scan.ts'
+
+describe('JSON passes through without loss', () => {
+  test.each([
+    ['{"a":1.0}', 'a', '1.0'],
+    ['{"a":12345678901234567890,"b":2}', 'a', '12345678901234567890'],
+    ['{ "x" : {"a":1} , "a" : [1, {"a": "}"}] }', 'a', '[1, {"a": "}"}]'],
+    ['{"a":1,"a":2}', 'a', '2'],
+    [String.raw`{"\u0061":"\"}\\"}`, 'a', String.raw`"\"}\\"`],
+    ['{"b":"a","c":{"a":3}}', 'a', undefined],
+    ['{"__proto__":{"x":1}}', '__proto__', '{"x":1}'],
+    [' [1] ', 'a', undefined],
+    ['{}', 'a', undefined],
+    ['{"a":true}', 'a', 'true'],
+  ])('the member of %s', (text, name, expected) => {
+    expect(memberText(text, name)).toBe(expected)
+  })
+
+  test('a member is found in any object as JSON.parse finds it', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.boolean(), (object, spaced) => {
+        const text = JSON.stringify(object, null, spaced ? 2 : 0)
+        for (const name of Object.keys(JSON.parse(text) as object)) {
+          const member = memberText(text, name)
+          expect(JSON.parse(member as string)).toEqual((JSON.parse(text) as Record<string, unknown>)[name])
+        }
+      }),
+    )
+  })
+
+  test('raw texts stand unchanged inside a presented record', () => {
+    const record = { a: new RawJson('{"n":1.0}'), list: [new RawJson('1e400'), 'x'], b: undefined }
+    expect(jsonText(record)).toBe('{"a":{"n":1.0},"list":[1e400,"x"]}')
+    expect(jsonText(new RawJson('-0.0'))).toBe('-0.0')
+    expect(jsonText({ plain: '$&' })).toBe('{"plain":"$&"}')
+  })
+})
+
+describe('JSON from outside can not hurt', () => {
+  test.each([
+    ['[[1]]', 2, false],
+    ['[[[1]]]', 2, true],
+    ['["[[[[", {"]":"{"}]', 2, false],
+    ['"\\"[[["', 0, false],
+    ['{"a":[{"b":1}]}', 2, true],
+    ['"[[[', 0, false],
+  ])('%s deeper than %i: %s', (text, levels, expected) => {
+    expect(isDeeperThan(text, levels)).toBe(expected)
+  })
+
+  test('a text of a million levels is refused, not recursed into', () => {
+    expect(() => parseJson('['.repeat(1_000_000))).toThrow(/nested deeper/)
+  })
+
+  test('what is no JSON is refused with the pointer of where it stands', () => {
+    expect(() => parseJson('{"a":', '/parameters')).toThrow(
+      expect.objectContaining({ code: 'invalid_json', fields: [{ path: '/parameters', message: 'not valid JSON' }] }),
+    )
+  })
+})

@@ -1,0 +1,119 @@
+import { ConfigurationError, Environment } from '@automation/service'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { clientAddress } from '../src/http/client-address.ts'
+import { readGatewayConfig } from '../src/service.ts'
+import { startGateway, type GatewayForTests } from './gateway-for-tests.ts'
+
+let gateway: GatewayForTests
+
+beforeAll(async () => {
+  gateway = await startGateway()
+})
+afterAll(() => gateway.stop())
+
+describe('the document', () => {
+  test('describes exactly the routes that there are, each with its scope', async () => {
+    const document = (await (await gateway.request('GET', '/openapi.json')).json()) as {
+      openapi: string
+      paths: Record<string, Record<string, { security?: unknown; operationId: string }>>
+      components: { schemas: Record<string, unknown> }
+    }
+    expect(document.openapi).toBe('3.1.0')
+    const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => ({ path, method, ...operation })),
+    )
+    expect(operations).toHaveLength(30)
+    expect(new Set(operations.map((one) => one.operationId)).size).toBe(30)
+    for (const { path, security } of operations) {
+      if (path.endsWith('/auth/token')) expect(security).toBeUndefined()
+      else if (path.includes('/rest/')) expect(security).toContainEqual({ oauth2: ['executor'] })
+    }
+    for (const [, name] of JSON.stringify(document).matchAll(/#\/components\/schemas\/(\w+)/g))
+      expect(document.components.schemas).toHaveProperty(name as string)
+  })
+})
+
+describe('the API page', () => {
+  test('comes from here alone, under a strict policy', async () => {
+    const response = await gateway.request('GET', '/docs')
+    const page = await response.text()
+    expect(response.headers.get('content-security-policy')).toContain("default-src 'none'; script-src 'self'")
+    expect(page).not.toMatch(/https?:|<script>/)
+    for (const [, path] of page.matchAll(/(?:src|href)="([^"]+)"/g)) {
+      const file = await gateway.request('GET', path as string)
+      expect([path, file.status]).toEqual([path, 200])
+      expect((await file.arrayBuffer()).byteLength).toBeGreaterThan(50)
+    }
+  })
+
+  test.each([
+    '/docs/package.json',
+    '/docs/../package.json',
+    '/docs/%2e%2e/package.json',
+    '/docs/index.html',
+    '/docs/__proto__',
+  ])('gives nothing else: %s', async (path) => {
+    expect((await gateway.request('GET', path)).status).toBe(404)
+  })
+})
+
+describe('operators', () => {
+  test('see that it lives, is ready, and what it did', async () => {
+    expect((await gateway.request('GET', '/livez')).status).toBe(200)
+    await expect.poll(async () => (await gateway.request('GET', '/readyz')).status).toBe(200)
+    await gateway.rest('GET', '/processes/hello')
+    const metrics = await (await gateway.request('GET', '/metrics')).text()
+    expect(metrics).toContain('route="/api/{team}/rest/processes/{identifier}",status="200"')
+  })
+
+  test('see that it is not ready without keys', async () => {
+    const lost = await startGateway()
+    lost.servers.answers.set('listSigningKeys', () => {
+      throw new Error('away')
+    })
+    try {
+      const response = await lost.request('GET', '/readyz')
+      expect([200, 503]).toContain(response.status)
+    } finally {
+      await lost.stop()
+    }
+  })
+})
+
+describe('configuration', () => {
+  test('all faults are named at once', () => {
+    const env = new Environment({
+      PORT: 'x',
+      HEADER_PREFIX: 'S vc',
+      TRUSTED_PROXIES: '10.0.0.0/99',
+      CORS_ORIGINS: 'https://a/b',
+      OIDC_ISSUER: 'https://id',
+    })
+    readGatewayConfig(env)
+    expect(() => env.check()).toThrow(ConfigurationError)
+    expect(() => env.check()).toThrow(
+      /PORT[^]*HEADER_PREFIX[^]*CORS_ORIGINS[^]*TRUSTED_PROXIES[^]*OIDC_AUDIENCE[^]*OIDC_JWKS_URL/,
+    )
+  })
+})
+
+describe('the address of a caller', () => {
+  const trusting = clientAddress(['10.0.0.0/8', '::1'])
+
+  test.each([
+    ['10.0.0.1', '1.2.3.4', '1.2.3.4'],
+    ['10.0.0.1', '6.6.6.6, 1.2.3.4, 10.0.0.2', '1.2.3.4'],
+    ['9.9.9.9', '1.2.3.4', '9.9.9.9'],
+    ['::ffff:10.0.0.1', '1.2.3.4', '1.2.3.4'],
+    ['::1', '2001:db8::1', '2001:db8::1'],
+    ['10.0.0.1', 'nonsense', '10.0.0.1'],
+    ['10.0.0.1', undefined, '10.0.0.1'],
+    ['10.0.0.1', '10.0.0.2', '10.0.0.2'],
+  ])('from %s with %s is %s', (remote, forwarded, expected) => {
+    expect(trusting(remote, forwarded)).toBe(expected)
+  })
+
+  test('X-Forwarded-For is not believed where no proxy is trusted', () => {
+    expect(clientAddress([])('::ffff:9.9.9.9', '1.2.3.4')).toBe('9.9.9.9')
+  })
+})

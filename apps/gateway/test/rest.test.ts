@@ -1,0 +1,381 @@
+import { Failure, unavailable } from '@automation/errors'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { EXECUTION_ID, ISSUER, noProcess, PROCESS_ID } from './contract-servers.ts'
+import { problemOf, startGateway, type GatewayForTests } from './gateway-for-tests.ts'
+
+let gateway: GatewayForTests
+
+beforeAll(async () => {
+  gateway = await startGateway({ BODY_MAX_BYTES: '100000' })
+})
+afterAll(() => gateway.stop())
+beforeEach(() => gateway.servers.answers.clear())
+
+const json = { 'content-type': 'application/json' }
+const rest = (method: string, path: string, body?: unknown) => gateway.rest(method, path, body)
+const fails = (method: string, failure: Failure) =>
+  gateway.servers.answers.set(method, () => {
+    throw failure
+  })
+
+describe('every operation of the interface is there', () => {
+  test.each([
+    ['GET', '/processes', 200, 'listProcesses'],
+    ['POST', '/processes', 201, 'createProcess'],
+    ['GET', '/processes/hello', 200, 'getProcess'],
+    ['PATCH', '/processes/hello', 200, 'updateProcess'],
+    ['DELETE', '/processes/hello', 200, 'deleteProcess'],
+    ['GET', '/processes/hello/versions', 200, 'listVersions'],
+    ['POST', '/processes/hello/versions', 201, 'publishVersion'],
+    ['GET', '/processes/hello/versions/v1', 200, 'getVersion'],
+    ['DELETE', '/processes/hello/versions/v1', 200, 'deleteVersion'],
+    ['GET', '/processes/hello/aliases', 200, 'listAliases'],
+    ['POST', '/processes/hello/aliases', 201, 'createAlias'],
+    ['GET', `/processes/hello/aliases/${PROCESS_ID}`, 200, 'getAlias'],
+    ['PATCH', `/processes/hello/aliases/${PROCESS_ID}`, 200, 'updateAlias'],
+    ['DELETE', `/processes/hello/aliases/${PROCESS_ID}`, 200, 'deleteAlias'],
+    ['POST', '/processes/hello/execute', 202, 'startExecution'],
+    ['POST', '/processes/hello/execute-sync', 203, 'runExecution'],
+    ['GET', '/executions', 200, 'listExecutions'],
+    ['GET', `/executions/${EXECUTION_ID}`, 200, 'getExecution'],
+    ['GET', `/executions/${EXECUTION_ID}/logs`, 200, 'listLogs'],
+    ['PUT', `/executions/${EXECUTION_ID}/kill`, 202, 'killExecution'],
+    ['POST', `/executions/${EXECUTION_ID}/rerun`, 202, 'rerunExecution'],
+    ['GET', '/variables', 200, 'listVariables'],
+    ['POST', '/variables', 201, 'createVariable'],
+    ['PATCH', `/variables/${PROCESS_ID}`, 200, 'updateVariable'],
+    ['DELETE', `/variables/${PROCESS_ID}`, 200, 'deleteVariable'],
+    ['GET', '/team', 200, 'getTeam'],
+    ['PATCH', '/team', 200, 'updateTeam'],
+  ])('%s %s → %i', async (method, path, status, called) => {
+    const input = { name: 'n', tag: 'v1', versionId: 'v1', key: 'K', value: 'v' }
+    const response = await rest(method, path, method === 'GET' || method === 'DELETE' ? undefined : input)
+    expect(response.status).toBe(status)
+    expect(gateway.servers.received.at(-1)?.method).toBe(called)
+    expect(response.headers.get('x-request-id')).toBeTruthy()
+    const text = await response.text()
+    if (method === 'DELETE') expect(text).toBe('')
+    else expect(() => JSON.parse(text) as unknown).not.toThrow()
+  })
+})
+
+describe('conventions', () => {
+  test('a list has its five members, and a limit above 1000 is 1000', async () => {
+    const list = (await (await rest('GET', '/processes?page=2&limit=5000&tags=a,b&tags=c&keywords=k')).json()) as object
+    expect(list).toMatchObject({ hasNextPage: true, page: 2, limit: 1000, total: 11 })
+    expect(Object.keys(list)).toEqual(['hasNextPage', 'page', 'limit', 'total', 'data'])
+    expect(gateway.servers.last('listProcesses')).toMatchObject({
+      page: { page: 2, limit: 1000 },
+      keywords: 'k',
+      tags: ['a', 'b', 'c'],
+    })
+  })
+
+  test('filters of executions reach the service as it wants them', async () => {
+    await rest(
+      'GET',
+      `/executions?status=ERROR&processId=${PROCESS_ID.toUpperCase()}&from=2026-01-01T00:00:00&comment=c`,
+    )
+    expect(gateway.servers.last('listExecutions')).toMatchObject({
+      status: 8,
+      processId: PROCESS_ID,
+      from: { seconds: 1_767_225_600n, nanos: 0 },
+      comment: 'c',
+      keywords: '',
+    })
+  })
+
+  test.each([
+    ['GET', '/executions?status=NOPE', '/status'],
+    ['GET', '/executions?from=yesterday', '/from'],
+    ['GET', '/executions?processId=x', '/processId'],
+    ['GET', '/executions?keywords=%00', '/keywords'],
+    ['GET', `/executions/${EXECUTION_ID}/logs?limit=0`, '/limit'],
+    ['GET', '/variables?page=-1', '/page'],
+    ['POST', '/processes/hello/versions', '/tag'],
+    ['POST', '/variables', '/key'],
+    ['PATCH', '/team', '/parentTeamSlugs', { parentTeamSlugs: ['other'] }],
+    ['PATCH', '/team', '/errorHandlerConfig', { errorHandlerConfig: { processSlug: 'x' } }],
+    ['PATCH', '/team', '/zoneId', { zoneId: 3 }],
+    ['POST', '/processes/hello/execute', '/parameters', { parameters: '[1]' }],
+    ['POST', '/processes/hello/execute', '/parameters', { parameters: '{' }],
+    ['POST', '/processes/hello/execute', '/parameters', { parameters: 5 }],
+    ['POST', '/processes/hello/execute', '/settings/timeout', { settings: { timeout: 'x' } }],
+    ['POST', '/processes/hello/execute', '/comment', { comment: 'a\0' }],
+  ])('%s %s is refused with the pointer %s', async (method, path, pointer, body: unknown = {}) => {
+    const before = gateway.servers.received.length
+    const response = await rest(method, path, method === 'GET' ? undefined : body)
+    expect(response.status).toBe(400)
+    expect((await problemOf(response)).errors?.map((fault) => fault.path)).toContain(pointer)
+    expect(gateway.servers.received).toHaveLength(before)
+  })
+
+  test.each([
+    ['/executions/nope', 'execution_not_found'],
+    ['/executions/nope/logs', 'execution_not_found'],
+    ['/processes/a%20b', 'process_not_found'],
+    ['/processes/%00', 'process_not_found'],
+    ['/processes/x/versions/%2F', 'version_not_found'],
+    ['/processes/x/aliases/live', 'alias_not_found'],
+    ['/nothing', 'not_found'],
+    ['/schedules', 'not_found'],
+    ['/processes/', 'not_found'],
+  ])('what can name nothing is 404: %s', async (path, code) => {
+    const response = await rest('GET', path)
+    expect([response.status, (await problemOf(response)).code]).toEqual([404, code])
+  })
+
+  test('a problem has all of its members', async () => {
+    gateway.servers.answers.set('getProcess', noProcess)
+    const response = await gateway.request('GET', '/api/demo/rest/processes/x?secret=1', {
+      headers: { 'x-request-id': 'abc-1' },
+    })
+    expect(response.headers.get('content-type')).toBe('application/problem+json')
+    expect(response.headers.get('x-request-id')).toBe('abc-1')
+    expect(await problemOf(response)).toEqual({
+      type: 'about:blank',
+      title: 'Not Found',
+      status: 404,
+      detail: 'Process not found',
+      instance: '/api/demo/rest/processes/x',
+      message: 'Process not found',
+      code: 'process_not_found',
+      requestId: 'abc-1',
+    })
+  })
+
+  test.each([
+    ['a b', false],
+    ['x'.repeat(200), false],
+    ['ok_1.2:3', true],
+  ])('the request id %s is taken: %s', async (id, taken) => {
+    const response = await gateway.request('GET', '/livez', { headers: { 'x-request-id': id } })
+    expect(response.headers.get('x-request-id') === id).toBe(taken)
+  })
+
+  test('trace context, initiator and address travel with the call', async () => {
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+    await gateway.request('GET', '/api/demo/rest/team', {
+      headers: { traceparent, 'svc-initiated-by': 'jos\u00c3\u00a9' },
+    })
+    expect(gateway.servers.lastContext()).toMatchObject({
+      traceparent,
+      principal: {
+        role: 'user',
+        team: 'demo',
+        subject: 'sa-demo-abcdefgh',
+        name: 'ci',
+        scope: 'executor',
+        initiatedBy: 'josé',
+        ip: '127.0.0.1',
+      },
+    })
+  })
+
+  test.each([
+    [unavailable('The database is away', new Error('ECONNREFUSED 10.0.0.7'), 3), 503, '3'],
+    [new Failure('resource_exhausted', 'too_many_attempts', 'Later', { retryAfterS: 30 }), 429, '30'],
+    [new Failure('deadline_exceeded', 'deadline_exceeded', 'Too slow'), 504, null],
+    [new Failure('already_exists', 'idempotency_key_reused', 'Reused'), 409, null],
+    [new Failure('failed_precondition', 'execution_ended', 'Ended'), 400, null],
+    [new Failure('too_large', 'parameters_too_large', 'Large'), 413, null],
+    [new Failure('unimplemented', 'python_not_yet', 'Later'), 501, null],
+  ])('%s', async (failure, status, retryAfter) => {
+    fails('getTeam', failure)
+    const response = await rest('GET', '/team')
+    expect(response.status).toBe(status)
+    expect(response.headers.get('retry-after')).toBe(retryAfter)
+    expect(await response.text()).not.toContain('10.0.0.7')
+  })
+
+  test('what is thrown and no Failure shows nothing of itself', async () => {
+    gateway.servers.answers.set('getTeam', () => {
+      throw new Error('SELECT secret FROM teams')
+    })
+    const response = await rest('GET', '/team')
+    expect(response.status).toBe(500)
+    expect(await problemOf(response)).toMatchObject({ code: 'internal_error', message: 'Internal error' })
+  })
+
+  test('another method than a path has is 405 with what it has', async () => {
+    const response = await rest('PUT', '/processes')
+    expect(response.status).toBe(405)
+    expect(response.headers.get('allow')).toBe('GET, POST, HEAD, OPTIONS')
+    expect((await problemOf(response)).code).toBe('method_not_allowed')
+    expect((await gateway.request('POST', '/livez')).status).toBe(405)
+  })
+
+  test('HEAD answers as GET does, without a body', async () => {
+    const response = await rest('HEAD', '/team')
+    expect([response.status, await response.text()]).toEqual([200, ''])
+  })
+})
+
+describe('bodies', () => {
+  const post = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string>) =>
+    gateway.request('POST', '/api/demo/rest/processes', { body, headers })
+
+  test('JSON without a Content-Type is JSON', async () => {
+    expect((await post(new TextEncoder().encode('{"name":"n"}'), {})).status).toBe(201)
+  })
+
+  test.each([
+    [{ 'content-type': 'application/merge-patch+json' }, 201],
+    [{ 'content-type': 'application/json; charset="utf-8"' }, 201],
+    [{ 'content-type': 'text/plain' }, 415],
+    [{ 'content-type': 'application/x-www-form-urlencoded' }, 415],
+    [{ 'content-type': 'application/json; charset=utf-16' }, 415],
+    [{ ...json, 'content-encoding': 'gzip' }, 415],
+    [{ ...json, 'content-encoding': 'identity' }, 201],
+  ])('%j → %i', async (headers, status) => {
+    expect((await post('{"name":"n"}', headers)).status).toBe(status)
+  })
+
+  test.each([
+    ['{', 'invalid_json'],
+    ['', 'invalid_json'],
+    ['null', 'invalid_json'],
+    ['[]', 'invalid_json'],
+    ['"x"', 'invalid_json'],
+    ['{"name":"\\ud800"}', 'invalid_input'],
+    [`{"name":"n","x":${'['.repeat(50_000)}${']'.repeat(49_000)}}`, 'invalid_json'],
+    [`{"name":"n","x":${'['.repeat(300)}${']'.repeat(300)}}`, 'invalid_json'],
+  ])('case %# is 400', async (body, code) => {
+    const response = await post(body, json)
+    expect([response.status, (await problemOf(response)).code]).toEqual([400, code])
+  })
+
+  test('bytes that are no UTF-8 are 400', async () => {
+    expect((await post(new Uint8Array([0x7b, 0xff, 0x7d]), json)).status).toBe(400)
+  })
+
+  test('a body beyond the limit is 413, one at the limit is not', async () => {
+    const body = (length: number) => `{"name":"n","description":"${'x'.repeat(length - 29)}"}`
+    expect((await post(body(100_000), json)).status).toBe(201)
+    expect((await post(body(100_001), json)).status).toBe(413)
+  })
+
+  test('unknown fields are ignored, and __proto__ is one of them', async () => {
+    const body =
+      '{"name":"n","later":1,"__proto__":{"webhook":{"enabled":true}},"manifest":{"dependencies":{"__proto__":"1"}}}'
+    expect((await post(body, json)).status).toBe(201)
+    expect(gateway.servers.last('createProcess')).toMatchObject({ values: { name: 'n' } })
+    expect(gateway.servers.last('createProcess')).not.toHaveProperty('values.webhookEnabled')
+    expect(({} as Record<string, unknown>)['webhook']).toBeUndefined()
+  })
+
+  test('a call without a body accepts an empty one of type JSON', async () => {
+    const response = await gateway.request('PUT', `/api/demo/rest/executions/${EXECUTION_ID}/kill`, { headers: json })
+    expect([response.status, await response.json()]).toEqual([202, EXECUTION_ID])
+  })
+})
+
+describe('records', () => {
+  test('parameters keep every digit, the return value is JSON text', async () => {
+    const text = await (await rest('GET', `/executions/${EXECUTION_ID}`)).text()
+    expect(text).toContain('"parameters":{"big":12345678901234567890,"one":1.0}')
+    expect(JSON.parse(text)).toMatchObject({
+      status: 'FINISHED',
+      returnValue: '"[transient]"',
+      settings: { timeout: 300_000, agentPoolSlug: 'default' },
+      timeline: {
+        events: [
+          { status: 'CREATED', timestamp: '2026-01-02T03:04:05.678Z' },
+          {},
+          { timestamp: '2026-01-02T03:04:05.678901Z' },
+        ],
+      },
+    })
+  })
+
+  test('a log entry has exactly time, level and message', async () => {
+    const { data } = (await (await rest('GET', `/executions/${EXECUTION_ID}/logs`)).json()) as { data: unknown[] }
+    expect(data).toEqual([{ timestamp: '2023-11-14T22:13:20.123456Z', level: 'WARNING', message: 'careful' }])
+  })
+
+  test('a process shows its schema as it was stored and no password', async () => {
+    const text = await (await rest('GET', '/processes/hello')).text()
+    expect(text).toContain('"parametersSchema":{"type":"object","properties":{"n":{"multipleOf":1.0}}}')
+    expect(JSON.parse(text)).toMatchObject({ webhook: { enabled: true, username: 'u' }, updatedAt: null })
+    expect(text).not.toContain('password')
+  })
+})
+
+describe('runs', () => {
+  const execute = (path: string, body: string, headers: Record<string, string> = {}) =>
+    gateway.request('POST', `/api/demo/rest/processes/hello/${path}`, { body, headers: { ...json, ...headers } })
+
+  test('execute answers 202 with the id and where it is', async () => {
+    const response = await execute(
+      'execute',
+      '{"parameters":{"n":1.0,"big":12345678901234567890},"tag":"","comment":"c","settings":""}',
+    )
+    expect([response.status, await response.json()]).toEqual([202, { executionId: EXECUTION_ID }])
+    expect(response.headers.get('svc-execution-id')).toBe(EXECUTION_ID)
+    expect(response.headers.get('location')).toBe(`${ISSUER}/api/demo/rest/executions/${EXECUTION_ID}`)
+    const { parameters, ...request } = gateway.servers.last<{ parameters: Uint8Array }>('startExecution')
+    expect(new TextDecoder().decode(parameters)).toBe('{"n":1.0,"big":12345678901234567890}')
+    expect(request).toMatchObject({ identifier: 'hello', tag: '', comment: 'c' })
+    expect(request).not.toHaveProperty('webhook')
+  })
+
+  test.each([
+    ['', '{}'],
+    ['{}', '{}'],
+    ['{"parameters":null}', '{}'],
+    ['{"parameters":"{\\"a\\": 1e2}"}', '{"a": 1e2}'],
+  ])('the parameters of %s are %s', async (body, expected) => {
+    expect((await execute('execute', body)).status).toBe(202)
+    const { parameters } = gateway.servers.last<{ parameters: Uint8Array }>('startExecution')
+    expect(new TextDecoder().decode(parameters)).toBe(expected)
+  })
+
+  test('execute-sync answers 203 with the bare value, without loss', async () => {
+    for (const value of ['{"n":1.0}', '"x"', 'null', '12345678901234567890']) {
+      gateway.servers.returns(value)
+      const response = await execute('execute-sync', '{}')
+      expect([response.status, await response.text()]).toEqual([203, value])
+      expect(response.headers.get('content-type')).toBe('application/json')
+      expect(response.headers.get('svc-execution-id')).toBe(EXECUTION_ID)
+    }
+  })
+
+  test.each([
+    [8, 500, 'execution_failed'],
+    [6, 500, 'execution_killed'],
+    [7, 429, 'execution_rejected'],
+    [4, 408, 'execution_timeout'],
+    [2, 408, 'execution_timeout'],
+  ])('an outcome of status %i is %i %s', async (status, httpStatus, code) => {
+    gateway.servers.outcome = { status, returnValue: undefined, explanation: 'Error: secret' }
+    const response = await execute('execute-sync', '{}')
+    expect(response.status).toBe(httpStatus)
+    expect(response.headers.get('svc-execution-id')).toBe(EXECUTION_ID)
+    expect(response.headers.has('retry-after')).toBe(httpStatus === 429)
+    const problem = await problemOf(response)
+    expect(problem).toMatchObject({ status: httpStatus, code, executionId: EXECUTION_ID })
+    expect(JSON.stringify(problem)).not.toContain('secret')
+  })
+
+  test('an idempotency key goes along with a digest of the request', async () => {
+    const hashOf = async (body: string) => {
+      await execute('execute', body, { 'idempotency-key': 'k' })
+      return gateway.servers.last<{ idempotencyKey: { key: string; requestHash: Uint8Array } }>('startExecution')
+        .idempotencyKey
+    }
+    const [one, same, other] = [await hashOf('{"a":1}'), await hashOf('{"a":1}'), await hashOf('{"a":2}')]
+    expect(one).toMatchObject({ key: 'k' })
+    expect(one.requestHash).toEqual(same.requestHash)
+    expect(one.requestHash).not.toEqual(other.requestHash)
+    expect((await execute('execute', '{}', { 'idempotency-key': 'k'.repeat(256) })).status).toBe(400)
+  })
+
+  test('a replay says so; one whose value was not kept is 409', async () => {
+    gateway.servers.outcome = { replayed: true }
+    const replay = await execute('execute-sync', '{}', { 'idempotency-key': 'k' })
+    expect([replay.status, replay.headers.get('idempotency-replayed')]).toEqual([203, 'true'])
+    gateway.servers.outcome = { replayed: true, returnValue: undefined }
+    const lost = await execute('execute-sync', '{}', { 'idempotency-key': 'k' })
+    expect([lost.status, (await problemOf(lost)).code]).toEqual([409, 'result_not_kept'])
+  })
+})

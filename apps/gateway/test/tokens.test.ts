@@ -1,0 +1,181 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Failure } from '@automation/errors'
+import { exportJWK, generateKeyPair, SignJWT } from 'jose'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { problemOf, startGateway, type GatewayForTests } from './gateway-for-tests.ts'
+
+let gateway: GatewayForTests
+
+beforeAll(async () => {
+  gateway = await startGateway()
+})
+afterAll(() => gateway.stop())
+
+const team = (authorization: string, path = '/api/demo/rest/team') =>
+  gateway.request('GET', path, { headers: { authorization } })
+const outcome = async (authorization: string, path?: string) => {
+  const response = await team(authorization, path)
+  const code = response.status === 200 ? 'ok' : (await problemOf(response)).code
+  return { status: response.status, code, challenge: response.headers.get('www-authenticate')?.split(' ')[0] ?? null }
+}
+
+describe('401 only for what is missing, malformed, expired or wrongly signed', () => {
+  const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const claims = { sub: 'x', groups: ['demo'], scope: 'executor', iss: 'http://gateway.test', exp: 4_000_000_000 }
+
+  test.each([
+    ['', 'token_missing'],
+    ['Bearer ', 'token_missing'],
+    ['Basic eDp5', 'token_missing'],
+    ['Bearer x', 'token_invalid'],
+    ['Bearer a.b.c', 'token_invalid'],
+    [`Bearer ${encoded({ alg: 'none' })}.${encoded(claims)}.`, 'token_invalid'],
+    [`Bearer ${encoded({ alg: 'HS256', kid: 'first' })}.${encoded(claims)}.AAAA`, 'token_invalid'],
+    [`Bearer ${encoded({ alg: 'ES256', kid: '../../x' })}.${encoded(claims)}.AAAA`, 'token_invalid'],
+  ])('%s', async (authorization, code) => {
+    expect(await outcome(authorization)).toEqual({ status: 401, code, challenge: 'Bearer' })
+  })
+
+  test('an expired token', async () => {
+    expect(await outcome(`Bearer ${await gateway.servers.token({}, '-1s')}`)).toMatchObject({ code: 'token_expired' })
+  })
+
+  test('a token of another issuer, or without an end', async () => {
+    expect(await outcome(`Bearer ${await gateway.servers.token({ iss: 'http://else' })}`)).toMatchObject({
+      status: 401,
+    })
+  })
+
+  test('a token whose signature was made over other claims', async () => {
+    const [head, , signature] = (await gateway.servers.token()).split('.')
+    expect(await outcome(`Bearer ${head}.${encoded(claims)}.${signature}`)).toMatchObject({ code: 'token_invalid' })
+  })
+
+  test('a token is forgotten at its end, also when it was verified a moment before', async () => {
+    const token = await gateway.servers.token({}, '1s')
+    expect(await outcome(`Bearer ${token}`)).toMatchObject({ status: 200 })
+    const { exp } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { exp: number }
+    while (Date.now() <= exp * 1000) await new Promise((resolve) => setImmediate(resolve))
+    expect(await outcome(`Bearer ${token}`)).toMatchObject({ status: 401, code: 'token_expired' })
+  })
+})
+
+describe('403 for a valid token that does not allow it, the same for teams that exist and teams that do not', () => {
+  test.each([
+    [{ groups: ['other'] }, '/api/demo/rest/team'],
+    [{}, '/api/nowhere/rest/team'],
+    [{ groups: ['Not A Slug'] }, '/api/Not%20A%20Slug/rest/team'],
+    [{ groups: 'demo' }, '/api/demo/rest/team'],
+    [{ groups: undefined }, '/api/demo/rest/team'],
+    [{ scope: 'reader' }, '/api/demo/rest/team'],
+    [{ scope: '' }, '/api/demo/rest/team'],
+    [{ scope: 'executors' }, '/api/demo/rest/team'],
+  ])('%j on %s', async (claims, path) => {
+    const before = gateway.servers.received.length
+    expect(await outcome(`Bearer ${await gateway.servers.token(claims)}`, path)).toEqual({
+      status: 403,
+      code: 'forbidden',
+      challenge: null,
+    })
+    expect(gateway.servers.received).toHaveLength(before)
+  })
+
+  test('a token of several teams and scopes may act for each', async () => {
+    const token = await gateway.servers.token({ groups: ['a', 'demo'], scope: 'x executor' })
+    expect(await outcome(`Bearer ${token}`)).toMatchObject({ status: 200 })
+  })
+})
+
+describe('keys', () => {
+  test('a key that came after the start is found, and old tokens stay good', async () => {
+    const old = await gateway.servers.token()
+    await gateway.servers.rotateKey('second')
+    const fresh = await gateway.servers.token()
+    await expect.poll(async () => (await outcome(`Bearer ${fresh}`)).status, { timeout: 5000, interval: 100 }).toBe(200)
+    expect(await outcome(`Bearer ${old}`)).toMatchObject({ status: 200 })
+    expect(await (await gateway.request('GET', '/.well-known/jwks.json')).json()).toMatchObject({
+      keys: [{ kid: 'first' }, { kid: 'second' }],
+    })
+  })
+
+  test('tokens with made-up keys do not make the gateway ask again and again', async () => {
+    const before = gateway.servers.keyReads
+    const { privateKey } = await generateKeyPair('ES256')
+    const forged = (kid: string) =>
+      new SignJWT({ groups: ['demo'], scope: 'executor' })
+        .setProtectedHeader({ alg: 'ES256', kid })
+        .setIssuer('http://gateway.test')
+        .setSubject('x')
+        .setExpirationTime('1h')
+        .sign(privateKey)
+    const tokens = await Promise.all(Array.from({ length: 20 }, (_, index) => forged(`k${index}`)))
+    for (const token of tokens) expect(await outcome(`Bearer ${token}`)).toMatchObject({ status: 401 })
+    expect(gateway.servers.keyReads - before).toBeLessThan(4)
+  })
+})
+
+describe('the token exchange', () => {
+  const exchange = (headers: Record<string, string>, body = '') =>
+    gateway.request('POST', '/api/demo/rest/auth/token', { headers: { authorization: '', ...headers }, body })
+
+  test('needs no access token, and tolerates any body', async () => {
+    const response = await exchange({ 'x-api-token': 'sk-abc', 'content-type': 'text/weird' }, '{{{')
+    expect(response.status).toBe(200)
+    expect(await response.json()).toEqual({
+      access_token: 'a.b.c',
+      token_type: 'Bearer',
+      expires_in: 3600,
+      scope: 'executor',
+    })
+    expect(gateway.servers.last('exchangeToken')).toMatchObject({ team: 'demo', apiToken: 'sk-abc' })
+  })
+
+  test('without the header it is 400', async () => {
+    expect((await exchange({})).status).toBe(400)
+  })
+
+  test('a token that is not known is 401', async () => {
+    gateway.servers.answers.set('exchangeToken', () => {
+      throw new Failure('unauthenticated', 'api_token_invalid', 'The API token is not valid')
+    })
+    const response = await exchange({ 'x-api-token': 'sk-abc' })
+    expect([response.status, response.headers.get('www-authenticate')?.split(' ')[0]]).toEqual([401, 'Bearer'])
+  })
+})
+
+test('tokens of a configured external issuer are accepted by its own keys, issuer and audience', async () => {
+  const { publicKey, privateKey } = await generateKeyPair('RS256', { extractable: true })
+  const jwks = { keys: [{ ...(await exportJWK(publicKey)), kid: 'ext', alg: 'RS256' }] }
+  const issuer = createServer((_request, response) => response.end(JSON.stringify(jwks)))
+  await new Promise<void>((resolve) => issuer.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(issuer.address() as AddressInfo).port}`
+  const guarded = await startGateway({
+    OIDC_ISSUER: 'https://id.test',
+    OIDC_AUDIENCE: 'svc',
+    OIDC_JWKS_URL: `${url}/keys`,
+  })
+  const token = (audience: string, groups: string[]) =>
+    new SignJWT({ groups, scope: 'openid executor', name: 'Ada' })
+      .setProtectedHeader({ alg: 'RS256', kid: 'ext' })
+      .setIssuer('https://id.test')
+      .setAudience(audience)
+      .setSubject('ada')
+      .setExpirationTime('1h')
+      .sign(privateKey)
+  const status = async (value: string) =>
+    (await guarded.request('GET', '/api/demo/rest/team', { headers: { authorization: `Bearer ${value}` } })).status
+  try {
+    expect(await status(await token('svc', ['demo']))).toBe(200)
+    expect(guarded.servers.lastContext().principal).toMatchObject({ subject: 'ada', name: 'Ada', team: 'demo' })
+    expect(await status(await token('other', ['demo']))).toBe(401)
+    expect(await status(await token('svc', ['else']))).toBe(403)
+    expect(await status(await guarded.servers.token())).toBe(200)
+    issuer.close()
+    issuer.closeAllConnections()
+    expect(await status(await token('svc', ['demo', 'x']))).toBe(200)
+  } finally {
+    issuer.close()
+    await guarded.stop()
+  }
+})

@@ -1,0 +1,142 @@
+import { describe, expect, test } from 'vitest'
+import { mediaTypeOf } from '../src/http/media-type.ts'
+import { readMultipart } from '../src/webhooks/multipart.ts'
+import { readPayload } from '../src/webhooks/payload.ts'
+import { basicCredentials, requestContext } from '../src/webhooks/request-context.ts'
+import { isWebhookPath, webhookTarget } from '../src/webhooks/target.ts'
+
+const read = (body: string | Buffer, type?: string) => readPayload(Buffer.from(body as string), mediaTypeOf(type))
+
+describe('a body becomes parameters and a raw body', () => {
+  test.each([
+    ['application/json', '{"a":1.0}', '{"a":1.0}'],
+    ['application/json; charset=UTF-8', '{"a":"é"}', '{"a":"é"}'],
+    ['application/cloudevents+json', '{"a":1}', '{"a":1}'],
+    ['application/json', '[1,2.0]', '{"body":[1,2.0]}'],
+    ['application/json', '"x"', '{"body":"x"}'],
+    ['application/json', 'null', '{}'],
+    [undefined, '{"a":1}', '{"a":1}'],
+    ['application/x-www-form-urlencoded', 'a=1&b=2&a=%C3%A9', '{"a":["1","é"],"b":"2"}'],
+    ['text/plain', 'hello', '{}'],
+    ['application/xml', '<a/>', '{}'],
+  ])('%s %s', (type, body, parameters) => {
+    expect(read(body, type)).toEqual({ parameters, rawBody: body, isBase64: false })
+  })
+
+  test('an empty body is {} whatever its type', () => {
+    expect(read('', 'application/json')).toEqual({ parameters: '{}', rawBody: '', isBase64: false })
+  })
+
+  test.each([
+    ['application/octet-stream', Buffer.from('plain')],
+    ['image/png', Buffer.from([0x89, 0x50])],
+    ['text/plain', Buffer.from([0xff, 0xfe])],
+    [undefined, Buffer.from('hello')],
+  ])('what is no valid text is base64: %s', (type, body) => {
+    expect(read(body, type)).toEqual({ parameters: '{}', rawBody: body.toString('base64'), isBase64: true })
+  })
+
+  test('a byte order mark stays in the raw body and is no part of the JSON', () => {
+    expect(read('\ufeff{"a":1}', 'application/json')).toEqual({
+      parameters: '{"a":1}',
+      rawBody: '\ufeff{"a":1}',
+      isBase64: false,
+    })
+  })
+
+  test('JSON in another charset is read by it', () => {
+    const body = Buffer.from('{"a":"é"}', 'latin1')
+    expect(read(body, 'application/json; charset=iso-8859-1').parameters).toBe('{"a":"é"}')
+  })
+
+  test.each([
+    ['application/json', '{', 'invalid_json'],
+    ['application/json', '{"a":\u0000}', 'invalid_json'],
+    ['application/json; charset=utf-99', '{}', 'unsupported_media_type'],
+    [undefined, '{"a"', 'invalid_json'],
+  ])('%s %s is refused as %s', (type, body, code) => {
+    expect(() => read(body, type)).toThrow(expect.objectContaining({ code }))
+  })
+
+  test('JSON that is no UTF-8 is refused', () => {
+    expect(() => read(Buffer.from([0x22, 0xff, 0x22]), 'application/json')).toThrow(
+      expect.objectContaining({ code: 'invalid_json' }),
+    )
+  })
+})
+
+describe('multipart forms', () => {
+  const type = 'multipart/form-data; boundary=b'
+  const part = (head: string, body: string) => `--b\r\nContent-Disposition: form-data; ${head}\r\n\r\n${body}\r\n`
+
+  test('fields become parameters, repeated ones arrays', async () => {
+    const body = `${part('name="a"', '1')}${part('name="b"', 'x')}${part('name="a"', '2')}${part('name="__proto__"', 'p')}--b--\r\n`
+    const payload = await readMultipart(Buffer.from(body), type)
+    expect(payload.parameters).toBe('{"a":["1","2"],"b":"x","__proto__":"p"}')
+    expect(payload.isBase64).toBe(true)
+  })
+
+  test('a file part is refused by its name until there is a storage', async () => {
+    const body = `${part('name="f"; filename="x.txt"', 'data')}--b--\r\n`
+    await expect(readMultipart(Buffer.from(body), type)).rejects.toMatchObject({
+      code: 'files_not_supported',
+      fields: [{ path: '/f' }],
+    })
+  })
+
+  test.each([
+    ['multipart/form-data', 'x'],
+    [type, 'garbage'],
+    [type, '--b\r\nContent-Disposition: form-data; name="a"\r\n\r\nunfinished'],
+  ])('%s with %s is malformed', async (contentType, body) => {
+    await expect(readMultipart(Buffer.from(body), contentType)).rejects.toMatchObject({ code: 'malformed_request' })
+  })
+})
+
+describe('the request as process code sees it', () => {
+  const payload = { parameters: '{}', rawBody: 'r', isBase64: false }
+
+  test('Basic credentials and steering headers are hidden, other headers are not', () => {
+    const headers = { authorization: 'Basic eDp5', 'svc-async': 'true', 'x-a': '1', 'idempotency-key': 'k' }
+    expect(JSON.parse(requestContext('POST', headers, new Set(['svc-async']), {}, payload))).toEqual({
+      headers: { 'x-a': '1', 'idempotency-key': 'k' },
+      query: {},
+      method: 'POST',
+      rawBody: 'r',
+    })
+    expect(requestContext('GET', { authorization: 'Bearer t' }, new Set(), {}, payload)).toContain('Bearer t')
+  })
+
+  test.each([
+    ['Basic dTpwOng=', { username: 'u', password: 'p:x' }],
+    ['basic dTo=', { username: 'u', password: '' }],
+    ['Basic eA==', undefined],
+    ['Bearer x', undefined],
+    [undefined, undefined],
+  ])('credentials of %s', (header, expected) => {
+    expect(basicCredentials(header)).toEqual(expected)
+  })
+})
+
+describe('webhook addresses', () => {
+  test.each([
+    ['/api/demo/webhooks/hello', { team: 'demo', identifier: 'hello' }],
+    ['/api/demo/webhooks/h%65llo', { team: 'demo', identifier: 'hello' }],
+    ['/api/demo/webhooks/', undefined],
+    ['/api/demo/webhooks/a/b', undefined],
+    ['/api/demo/webhooks/%00', undefined],
+    ['/api/demo/webhooks/%zz', undefined],
+    ['/api/De%20mo/webhooks/a', undefined],
+    ['/api/-demo/webhooks/a', undefined],
+  ])('%s', (path, expected) => {
+    expect(isWebhookPath(path)).toBe(true)
+    expect(webhookTarget(path)).toEqual(expected)
+  })
+
+  test.each(['/', '/api', '/api/', '/api/demo', '/api/demo/rest/webhooks/x', '/docs', '/api/demo/webhooks'])(
+    '%s is none',
+    (path) => {
+      expect(isWebhookPath(path)).toBe(false)
+    },
+  )
+})

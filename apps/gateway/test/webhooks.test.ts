@@ -1,0 +1,284 @@
+import { Failure, notFound } from '@automation/errors'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { EXECUTION_ID, ISSUER } from './contract-servers.ts'
+import { problemOf, startGateway, type GatewayForTests, type RequestOptions } from './gateway-for-tests.ts'
+
+let gateway: GatewayForTests
+
+beforeAll(async () => {
+  gateway = await startGateway({ BODY_MAX_BYTES: '100000' })
+})
+afterAll(() => gateway.stop())
+beforeEach(() => {
+  gateway.servers.answers.clear()
+  gateway.servers.outcome = {}
+  gateway.servers.logs.length = 0
+})
+
+const call = (method: string, path = '', { headers, body }: RequestOptions = {}) =>
+  gateway.request(method, `/api/demo/webhooks/hello${path}`, { headers: { authorization: '', ...headers }, body })
+const post = (body: string, headers: Record<string, string> = {}, path = '') =>
+  call('POST', path, { body, headers: { 'content-type': 'application/json', ...headers } })
+const utf8 = (bytes: Uint8Array | undefined) => new TextDecoder().decode(bytes)
+const requestSeen = () =>
+  JSON.parse(utf8(gateway.servers.started.webhook?.request)) as { headers: Record<string, string> } & Record<
+    string,
+    unknown
+  >
+
+describe('what a call starts', () => {
+  test('a POST gives its body as parameters, digit by digit, and its request as it came', async () => {
+    await post('{"a": 1.0, "big": 12345678901234567890}', { 'x-custom': 'v' }, '?q=1&q=2&async=false&async_response=x')
+    expect(utf8(gateway.servers.started.parameters)).toBe('{"a": 1.0, "big": 12345678901234567890}')
+    expect(requestSeen()).toMatchObject({
+      method: 'POST',
+      query: { q: ['1', '2'] },
+      rawBody: '{"a": 1.0, "big": 12345678901234567890}',
+      headers: { 'x-custom': 'v', 'content-type': 'application/json' },
+    })
+  })
+
+  test('a GET gives its query as parameters', async () => {
+    expect((await call('GET', '?a=1&b=x%20y&b=z&async=')).status).toBe(204)
+    expect(JSON.parse(utf8(gateway.servers.started.parameters))).toEqual({ a: '1', b: ['x y', 'z'] })
+    expect(requestSeen()).toMatchObject({ method: 'GET', rawBody: '', query: { a: '1' } })
+  })
+
+  test('steering headers become settings and are hidden from the process', async () => {
+    await post('{}', {
+      'svc-version-tag': 'v1',
+      'svc-comment': 'caf\u00c3\u00a9',
+      'svc-agent-pool': 'big',
+      'svc-initiated-by': 'ada',
+      'svc-async': '',
+    })
+    expect(gateway.servers.started).toMatchObject({
+      identifier: 'hello',
+      tag: 'v1',
+      comment: 'café',
+      settings: { agentPool: 'big' },
+    })
+    expect(gateway.servers.lastContext().principal).toEqual({
+      role: 'user',
+      team: 'demo',
+      subject: 'webhook',
+      name: 'webhook',
+      initiatedBy: 'ada',
+      ip: '127.0.0.1',
+    })
+    expect(Object.keys(requestSeen().headers).filter((name) => name.startsWith('svc-'))).toEqual([])
+  })
+
+  test('Basic credentials go to the service, not to the process', async () => {
+    await post('{}', { authorization: `Basic ${Buffer.from('u:p:q').toString('base64')}` })
+    expect(gateway.servers.started.webhook).toMatchObject({ username: 'u', password: 'p:q' })
+    expect(requestSeen().headers).not.toHaveProperty('authorization')
+    await post('{}', { authorization: 'Bearer own' })
+    expect(gateway.servers.started.webhook?.username).toBeUndefined()
+    expect(requestSeen().headers['authorization']).toBe('Bearer own')
+  })
+
+  test('an idempotency key covers raw body, query and tag', async () => {
+    const hashOf = async (body: string, path = '', tag = '') => {
+      await post(body, { 'idempotency-key': 'k', 'svc-version-tag': tag }, path)
+      return Buffer.from(gateway.servers.started.idempotencyKey?.requestHash ?? []).toString('hex')
+    }
+    const same = await hashOf('{}')
+    expect(await hashOf('{}')).toBe(same)
+    expect(new Set([same, await hashOf('{} '), await hashOf('{}', '?a=1'), await hashOf('{}', '', 'v1')]).size).toBe(4)
+  })
+})
+
+describe('asynchronous calls', () => {
+  const body = { id: EXECUTION_ID, status: 'CREATED', data: null }
+
+  test.each([
+    ['?async=true', {}],
+    ['', { 'svc-async': 'true' }],
+    ['?async=TRUE', { 'svc-async': 'false' }],
+  ])('%s %j answers at once', async (path, headers) => {
+    const response = await post('{}', headers, path)
+    expect([response.status, await response.json()]).toEqual([201, body])
+    expect(response.headers.get('svc-execution-id')).toBe(EXECUTION_ID)
+    expect(response.headers.get('location')).toBe(`${ISSUER}/api/demo/rest/executions/${EXECUTION_ID}`)
+  })
+
+  test('async=false in the query wins over the header', async () => {
+    expect((await post('{}', { 'svc-async': 'true' }, '?async=false')).status).toBe(204)
+  })
+
+  test.each([
+    ['thanks%20%3Cb%3E', 'thanks <b>'],
+    ['false', ''],
+  ])('async_response=%s answers %j as plain text', async (value, text) => {
+    const response = await post('{}', {}, `?async=true&async_response=${value}`)
+    expect([response.status, await response.text()]).toEqual([201, text])
+    expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8')
+  })
+
+  test('a flag that is none is 400', async () => {
+    expect((await post('{}', {}, '?async=perhaps')).status).toBe(400)
+    expect((await post('{}', { 'svc-async': 'perhaps' })).status).toBe(400)
+  })
+})
+
+describe('synchronous answers', () => {
+  test('come from the value, with the execution, and sealed off from the origin', async () => {
+    gateway.servers.returns('{"n":1.0}')
+    const response = await post('{}')
+    expect([response.status, await response.text()]).toEqual([200, '{"n":1.0}'])
+    expect(response.headers.get('svc-execution-id')).toBe(EXECUTION_ID)
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff')
+    expect(response.headers.get('content-security-policy')).toBe('sandbox')
+    expect(response.headers.get('x-request-id')).toBeTruthy()
+  })
+
+  test('a process may set its own policy, and bytes', async () => {
+    gateway.servers.returns(
+      '{"status":203,"headers":{"Content-Security-Policy":"default-src *","X-Content-Type-Options":"off"},"body":{"base64":"AP8=","contentType":"image/x"}}',
+    )
+    const response = await post('{}')
+    expect(response.status).toBe(203)
+    expect([...new Uint8Array(await response.arrayBuffer())]).toEqual([0, 255])
+    expect(response.headers.get('content-type')).toBe('image/x')
+    expect(response.headers.get('content-security-policy')).toBe('default-src *')
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff')
+  })
+
+  test('what can not be sent is 500 with an ERROR line in the execution', async () => {
+    gateway.servers.returns('{"status":200,"headers":{"X-A":"a\\r\\nX-B: b"},"body":""}')
+    const response = await post('{}')
+    expect(response.status).toBe(500)
+    expect(await problemOf(response)).toMatchObject({ code: 'webhook_answer_invalid', executionId: EXECUTION_ID })
+    expect(response.headers.get('svc-execution-id')).toBe(EXECUTION_ID)
+    expect(gateway.servers.logs).toMatchObject([{ executionId: EXECUTION_ID, level: 4 }])
+  })
+
+  test('what is dropped is a WARNING line in the execution', async () => {
+    gateway.servers.returns(
+      '{"status":200,"headers":{"Connection":"x","Set-Cookie":"a=1; Domain=evil.example"},"body":"b"}',
+    )
+    const response = await post('{}')
+    expect([response.status, await response.text(), response.headers.get('set-cookie')]).toEqual([200, 'b', null])
+    expect(gateway.servers.logs.map((line) => line.level)).toEqual([3, 3])
+  })
+
+  test('an answer does not fail with the line that tells of it', async () => {
+    gateway.servers.answers.set('appendLogs', () => {
+      throw new Error('away')
+    })
+    gateway.servers.returns('{"status":200,"headers":{"Connection":"x"},"body":"b"}')
+    expect((await post('{}')).status).toBe(200)
+  })
+
+  test.each([
+    ['{"isTransient":true,"body":{"a":1}}', 'application/json', '{"a":1}'],
+    ['{"transient":true,"data":"x"}', 'text/plain; charset=utf-8', 'x'],
+  ])('a transient value delivers what it holds: %s', async (value, type, text) => {
+    gateway.servers.returns(value)
+    const response = await post('{}')
+    expect([response.headers.get('content-type'), await response.text()]).toEqual([type, text])
+  })
+
+  test.each([
+    [8, 500, 'Execution failed'],
+    [6, 500, 'Execution killed'],
+    [7, 429, 'The queue of the team is full'],
+    [4, 408, 'Execution still running'],
+  ])('an outcome of status %i is %i', async (status, httpStatus, message) => {
+    gateway.servers.outcome = { status, explanation: 'Error: secret', returnValue: undefined }
+    const response = await post('{}')
+    const text = await response.text()
+    expect(JSON.parse(text)).toMatchObject({ status: httpStatus, message, executionId: EXECUTION_ID })
+    expect(text).not.toContain('secret')
+    expect(response.status).toBe(httpStatus)
+    expect(response.headers.get('svc-execution-id')).toBe(EXECUTION_ID)
+    expect(response.headers.has('retry-after')).toBe(httpStatus === 429)
+  })
+
+  test('a replay says so', async () => {
+    gateway.servers.returns('1', { replayed: true })
+    expect((await post('{}', { 'idempotency-key': 'k' })).headers.get('idempotency-replayed')).toBe('true')
+  })
+})
+
+describe('refusals', () => {
+  test('wrong credentials are 401 and ask for Basic ones', async () => {
+    gateway.servers.answers.set('runExecution', () => {
+      throw new Failure('unauthenticated', 'webhook_credentials', 'Credentials are needed')
+    })
+    const response = await post('{}')
+    expect([response.status, response.headers.get('www-authenticate')?.split(' ')[0]]).toEqual([401, 'Basic'])
+  })
+
+  test('what names nothing is 404 alike, with or without a call to the service', async () => {
+    gateway.servers.answers.set('runExecution', () => {
+      throw notFound('webhook')
+    })
+    const seen = await problemOf(await post('{}'))
+    const malformed = await gateway.request('POST', '/api/No%20Team/webhooks/x')
+    expect(malformed.status).toBe(404)
+    expect(await problemOf(malformed)).toMatchObject({ code: seen.code, message: seen.message })
+  })
+
+  test.each(['HEAD', 'PUT', 'DELETE', 'PATCH'])('%s never starts a run', async (method) => {
+    const before = gateway.servers.received.length
+    const response = await call(method)
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, POST, OPTIONS'])
+    expect(gateway.servers.received).toHaveLength(before)
+  })
+
+  test.each([
+    ['{', { 'content-type': 'application/json' }, 400],
+    ['x'.repeat(100_001), { 'content-type': 'text/plain' }, 413],
+    ['x', { 'content-encoding': 'gzip' }, 415],
+    ['x', { 'content-type': 'multipart/form-data' }, 400],
+    ['[]'.padStart(5000, '[').padEnd(9998, ']'), { 'content-type': 'application/json' }, 400],
+  ])('%#', async (body, headers, status) => {
+    const response = await call('POST', '', { body, headers })
+    expect(response.status).toBe(status)
+    expect(response.headers.get('content-type')).toBe('application/problem+json')
+  })
+})
+
+describe('browsers', () => {
+  const preflight = { origin: 'https://app.test', 'access-control-request-method': 'POST' }
+
+  test('without configured origins nothing is granted', async () => {
+    const response = await call('OPTIONS', '', { headers: preflight })
+    expect([response.status, response.headers.get('access-control-allow-origin')]).toEqual([204, null])
+  })
+
+  test('configured origins may call, others not', async () => {
+    const open = await startGateway({ CORS_ORIGINS: 'https://app.test' })
+    const ask = (origin: string, method = 'OPTIONS', path = '/api/demo/webhooks/hello') =>
+      open.request(method, path, { headers: { ...preflight, origin, 'access-control-request-headers': 'x-a' } })
+    try {
+      const granted = await ask('https://app.test')
+      expect(granted.status).toBe(204)
+      expect(granted.headers.get('access-control-allow-origin')).toBe('https://app.test')
+      expect(granted.headers.get('access-control-allow-headers')).toBe('x-a')
+      expect((await ask('https://else.test')).headers.has('access-control-allow-origin')).toBe(false)
+      for (const path of ['/api/demo/webhooks/hello', '/api/demo/rest/team'])
+        expect((await ask('https://app.test', 'GET', path)).headers.get('access-control-allow-origin')).toBe(
+          'https://app.test',
+        )
+      expect(open.servers.received.filter((one) => one.method === 'runExecution')).toHaveLength(1)
+    } finally {
+      await open.stop()
+    }
+  })
+})
+
+test('the header prefix is configurable, for requests, answers and the document', async () => {
+  const other = await startGateway({ HEADER_PREFIX: 'Acme-' })
+  try {
+    const response = await other.request('POST', '/api/demo/webhooks/hello', { headers: { 'acme-async': 'true' } })
+    expect([response.status, response.headers.get('acme-execution-id')]).toEqual([201, EXECUTION_ID])
+    const document = await (await other.request('GET', '/openapi.json')).text()
+    expect(document).toContain('Acme-Initiated-By')
+    expect(document).not.toContain('Svc-')
+  } finally {
+    await other.stop()
+  }
+})
