@@ -1,7 +1,5 @@
 import { Status, type Outcome } from '@automation/contract/execution/v1/execution'
 import { Failure } from '@automation/errors'
-import { isObject } from './json/decode.ts'
-import { memberText } from './json/scan.ts'
 
 const QUEUE_FULL_RETRY_S = 5
 
@@ -18,7 +16,7 @@ export function returnedText(outcome: Outcome): string {
     throw new Failure('already_exists', 'result_not_kept', 'The result of this execution was not kept', {
       executionId: outcome.executionId,
     })
-  return delivered(utf8.decode(outcome.returnValue) || 'null')
+  return utf8.decode(outcome.returnValue) || 'null'
 }
 
 function unfinished({ status, executionId }: Outcome): Failure {
@@ -35,18 +33,4 @@ function unfinished({ status, executionId }: Outcome): Failure {
     default:
       return new Failure('deadline_exceeded', 'execution_timeout', 'Execution still running', { executionId })
   }
-}
-
-/**
- * What a transient value delivers: `{isTransient: true, body}` its body and `{transient: true, data}` its data. One that
- * describes a whole response (status, headers) stays as it is, and so does any other value.
- */
-function delivered(text: string): string {
-  if (!text.includes('ransient":true') || !text.startsWith('{')) return text
-  const value: unknown = JSON.parse(text)
-  if (!isObject(value)) return text
-  if (value['transient'] === true && 'data' in value) return memberText(text, 'data') ?? 'null'
-  if (value['isTransient'] === true && 'body' in value && !('status' in value) && !('headers' in value))
-    return memberText(text, 'body') ?? 'null'
-  return text
 }

@@ -171,15 +171,6 @@ describe('synchronous answers', () => {
   })
 
   test.each([
-    ['{"isTransient":true,"body":{"a":1}}', 'application/json', '{"a":1}'],
-    ['{"transient":true,"data":"x"}', 'text/plain; charset=utf-8', 'x'],
-  ])('a transient value delivers what it holds: %s', async (value, type, text) => {
-    gateway.servers.returns(value)
-    const response = await post('{}')
-    expect([response.headers.get('content-type'), await response.text()]).toEqual([type, text])
-  })
-
-  test.each([
     [8, 500, 'Execution failed'],
     [6, 500, 'Execution killed'],
     [7, 429, 'The queue of the team is full'],
