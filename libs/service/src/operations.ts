@@ -12,7 +12,7 @@ export interface OperationsAnswer {
 /** Answers `/livez`, `/readyz` and `/metrics`; undefined for any other path. */
 export async function operationsAnswer(
   path: string,
-  health: Health,
+  health: Pick<Health, 'report'>,
   metrics: Registry,
 ): Promise<OperationsAnswer | undefined> {
   switch (path) {
