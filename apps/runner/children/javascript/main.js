@@ -39,6 +39,9 @@ const END = Object.freeze({})
 // Has the parser loaded and its ways compiled before the first program comes.
 const WARM_UP_SOURCE = "import { context } from 'svc'\nexport async function main() { return [...context.parameters] }"
 
+// Words by which a source may reach the process, its files or its directory.
+const SYSTEM = ['process', 'meta', '__dirname', '__filename']
+
 let program
 let compiled
 let variables
@@ -97,7 +100,7 @@ function begin(payload) {
 function prepare() {
   const made = compile(program.source, program.fileName)
   realm.observe(made.words)
-  return made
+  return { ...made, mayReachSystem: realm.isDynamic() || SYSTEM.some((word) => made.words.has(word)) }
 }
 
 const packagesOf = (svc) => new Map(program.names.map((name) => [name, svc]))
@@ -161,11 +164,17 @@ function answer(own) {
 function goOn() {
   resources.unwatch()
   for (const name of program.names) deleteProperty(globalThis, name)
-  const left = run.calls.size > 0 ? 'a call to the service' : undefined
-  const reason = left ?? resources.tidy() ?? surroundings.tidy() ?? realm.tidy()
+  const reason = leftBehind()
   if (reason === undefined) return idle()
   channel.send(UNCLEAN, run.number, reason)
   reallyExit(0)
+}
+
+function leftBehind() {
+  if (run.calls.size > 0) return 'a call to the service'
+  // Where a program has no word for it, and asked for no module, there is nothing to put back.
+  const mayReachSystem = modules.usedBuiltins().size > 0 || compiled === undefined || compiled.mayReachSystem
+  return resources.tidy(mayReachSystem) ?? (mayReachSystem ? surroundings.tidy() : undefined) ?? realm.tidy()
 }
 
 function asker(own) {

@@ -22,6 +22,8 @@ const STANDARD_OUTPUT = 1
 const MARK = [0xff, 0x00, 0xfe, 0x01]
 const HEAD = 17
 const MAX_CHARACTERS = 128 * 1024
+// The runner shows so much of a line.
+const COUNTED_CHARACTERS = 64 * 1024
 const RETRY_MS = 1
 
 const now = performance.now.bind(performance)
@@ -39,9 +41,10 @@ let formatter
 let grouped = false
 
 function emit(kind, text) {
-  lines += 1
-  characters += text.length
+  // What goes beyond the limit is told to the runner once; it counts the same, so it drops all that follows.
   if (lines > maxLines || characters > maxCharacters) return
+  lines += 1
+  characters += Math.min(text.length, COUNTED_CHARACTERS)
   const size = record.write(text.length > MAX_CHARACTERS ? text.slice(0, MAX_CHARACTERS) : text, HEAD)
   emitRecord(kind, size)
 }

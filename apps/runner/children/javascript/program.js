@@ -6,7 +6,6 @@
  */
 
 const vm = require('node:vm')
-const { isBuiltin } = require('node:module')
 const esModules = require('./es-modules.js')
 
 const { IMPORT, META, EXPORTS, LOAD } = esModules.names
@@ -30,7 +29,8 @@ function compile(source, fileName) {
     const script = new vm.Script(`${opening}${code}\nreturn ${END}}})`, {
       filename: fileName,
       columnOffset: -opening.length,
-      importModuleDynamically: importBuiltin,
+      // For code that is made at run time, which the rewriting of `import(` does not reach.
+      importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
     })
     if (!mayHaveModuleSyntax) refuseEscapes(code)
     return { isModule, words: new Set(text.match(/[A-Za-z_$][\w$]*/g)), evaluate: () => script.runInThisContext() }
@@ -42,12 +42,6 @@ function compile(source, fileName) {
 /** A source such as `}); (() => {` would close the function around it; as a function's whole body it is refused. */
 function refuseEscapes(code) {
   new AsyncFunction(code)
-}
-
-/** For code that is made at run time (`eval`, `new Function`), which the rewriting of `import(` does not reach. */
-function importBuiltin(specifier) {
-  if (isBuiltin(specifier)) return import(specifier)
-  throw Object.assign(new Error(`Cannot find package '${specifier}'`), { code: 'ERR_MODULE_NOT_FOUND' })
 }
 
 /** The error with the user's line: what is wrong only at our closing line is an end that came too early. */

@@ -7,13 +7,14 @@
 
 const { Snapshot } = require('./snapshot.js')
 
-const { getOwnPropertyDescriptor, getPrototypeOf, freeze } = Object
+const { getOwnPropertyDescriptor, getPrototypeOf, freeze, keys } = Object
 const { ownKeys, deleteProperty } = Reflect
 const { stackTraceLimit } = Error
 
-// Words by which a source may reach globals that it does not name, or change the flags of a property.
+// Words by which a source may reach globals that it does not name, or change what is not seen in a property's value.
 const DYNAMIC = 'globalThis global self eval Function __proto__ getPrototypeOf'.split(' ')
-const FLAGS = 'defineProperty defineProperties freeze seal preventExtensions setPrototypeOf __defineGetter__'.split(' ')
+const FLAGS =
+  'defineProperty defineProperties freeze seal preventExtensions setPrototypeOf __defineGetter__ __defineSetter__ Symbol'.split(' ')
 // Others are made by Node when they are first read, which takes long: they are looked at only when a source names them.
 const EAGER =
   `Map Set WeakMap WeakSet WeakRef Date Math JSON Reflect Proxy Intl Atomics ArrayBuffer SharedArrayBuffer DataView
@@ -26,7 +27,9 @@ const EAGER =
 const touched = new Map()
 let literals
 let globalNames
+let enumerableNames
 let thorough = false
+let dynamic = false
 
 /** Takes the state that all programs start from. */
 function capture() {
@@ -34,6 +37,7 @@ function capture() {
   freezeFunctions(objects)
   literals = objects.map((object) => new Snapshot(object))
   globalNames = new Set(ownKeys(globalThis))
+  enumerableNames = keys(globalThis).length
 }
 
 function literalObjects() {
@@ -63,11 +67,12 @@ function freezeFunctions(objects) {
 
 const isPlain = (method) => ownKeys(method).every((key) => key === 'length' || key === 'name')
 
-/** Looks from now on also at what a program may reach by its words. Called before each program's first run. */
+/** Looks from now on also at what a program may reach by its words. Called before its first run. */
 function observe(words) {
   const has = (word) => words.has(word)
-  thorough = FLAGS.some(has)
-  if (DYNAMIC.some(has)) for (const name of EAGER) observeGlobal(name)
+  dynamic = DYNAMIC.some(has)
+  thorough = dynamic || FLAGS.some(has)
+  if (dynamic) for (const name of EAGER) observeGlobal(name)
   for (const name of globalNames) if (has(name)) observeGlobal(name)
 }
 
@@ -100,6 +105,7 @@ function tidy() {
 }
 
 function changedNames() {
+  if (!thorough && keys(globalThis).length === enumerableNames) return undefined
   const names = ownKeys(globalThis)
   if (names.length < globalNames.size) return 'a global was removed'
   if (names.length === globalNames.size) return undefined
@@ -129,4 +135,7 @@ function changedTouched() {
   return undefined
 }
 
-module.exports = { capture, observe, observeModule, tidy }
+/** Whether the program may reach what it does not name. */
+const isDynamic = () => dynamic
+
+module.exports = { capture, isDynamic, observe, observeModule, tidy }

@@ -26,6 +26,7 @@ const MAX_NOTED = 10_000
 
 let noted = []
 let lasting
+let mayHaveOpened = false
 let watching = false
 let loaded = 0
 let lowestFree
@@ -35,6 +36,7 @@ createHook({
   init(_id, type, _trigger, resource) {
     if (!watching || HARMLESS.has(type)) return
     if (LASTING.has(type)) lasting = type
+    if (type !== 'Timeout' && type !== 'Immediate') mayHaveOpened = true
     if (noted.length < MAX_NOTED) noted.push(type, resource)
     else lasting ??= 'many resources'
   },
@@ -53,21 +55,25 @@ function unwatch() {
   watching = false
 }
 
-/** Stops the timers of the run. Gives what is left that can't be put back, in words, or undefined. */
-function tidy() {
+/**
+ * Stops the timers of the run. Gives what is left that can't be put back, in words, or undefined. Open files and
+ * connections are looked for when the run opened any, or `mayHaveFiles`.
+ */
+function tidy(mayHaveFiles) {
   const left = lasting ?? telltaleModule()
   const opened = noted
+  const looksForFiles = mayHaveFiles || mayHaveOpened
   noted = []
   lasting = undefined
+  mayHaveOpened = false
   for (let at = 0; at < opened.length; at += 2) {
     if (opened[at] === 'Timeout') clearTimeout(opened[at + 1])
     else if (opened[at] === 'Immediate') clearImmediate(opened[at + 1])
   }
   if (left !== undefined) return left
-  if (opened.length > 0) {
-    const active = getActiveResourcesInfo()
-    if (active.length > 0) return `open ${active[0]}`
-  }
+  if (!looksForFiles) return undefined
+  const [active] = getActiveResourcesInfo()
+  if (active !== undefined) return `open ${active}`
   return probe() === lowestFree ? undefined : 'an open file or connection'
 }
 

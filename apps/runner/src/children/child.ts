@@ -20,7 +20,7 @@ export interface ChildEvents {
 const lastResortMs = 3000
 const closeWaitMs = 500
 // A flood beyond the limit of the log is read at about this rate.
-const floodBytes = 1024 * 1024
+const floodBytes = 4 * 1024 * 1024
 const floodPauseMs = 10
 
 /** One child process with its channels. It runs one task at a time; what it says is believed only for that one. */
@@ -147,8 +147,9 @@ export class Child implements RunningChild {
   #printed(chunk: Buffer, from: 'standardOutput' | 'standardError'): void {
     const task = this.#task
     if (task === undefined) return
-    this.#reader[from](chunk)
-    if (!task.isFull || this.#paused || this.state !== 'running') return
+    if (!task.isFull) return this.#reader[from](chunk)
+    if (from === 'standardError') this.#reader.lastWords(chunk)
+    if (this.#paused || this.state !== 'running') return
     this.#flood += chunk.length
     if (this.#flood < floodBytes) return
     this.#flood = 0

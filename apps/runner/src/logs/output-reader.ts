@@ -22,6 +22,7 @@ const levels = new Map([
   [4, LogLevel.ERROR],
 ])
 const noiseBegins = /^(?:<--- Last few GCs --->|----- Native stack trace -----|FATAL ERROR: |# Fatal )/
+const wordsOfDeath = ['<--- Last few GCs', 'FATAL ERROR']
 const noiseMax = 200
 
 /**
@@ -56,6 +57,11 @@ export class OutputReader {
 
   standardError(chunk: Buffer): void {
     this.#errors.push(chunk)
+  }
+
+  /** Reads standard error when nothing of it is kept, only for what it says of a death. */
+  lastWords(chunk: Buffer): void {
+    if (wordsOfDeath.some((words) => chunk.includes(words))) this.#errors.push(chunk)
   }
 
   /** The run is over: what is left is its last line. `died`: what Node said about the death is dropped. */

@@ -1,0 +1,156 @@
+import { LogLevel } from '@automation/contract/execution/v1/execution'
+import { until } from '@automation/testing'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startRunner, type RunnerUnderTest } from './runner-under-test.ts'
+import { lines } from './scripted-replica.ts'
+
+let under: RunnerUnderTest
+beforeAll(async () => {
+  under = await startRunner({ LOG_MAX_LINES: '2000', LOG_MAX_BYTES: '1000000' })
+})
+afterAll(() => under.stop())
+
+const logged = async (source: string, options = {}) => lines((await under.replica.run(source, options)).log)
+
+test('each kind of console has its level, and the order of the calls', async () => {
+  const source =
+    'console.debug("d"); console.log("l"); console.info("i"); console.warn("w"); console.error("e"); console.assert(1 > 2, "no")'
+  expect(await logged(source)).toEqual(['DEBUG d', 'INFO l', 'INFO i', 'WARNING w', 'ERROR e', 'WARNING Assertion failed: no'])
+})
+
+test('values are formatted as Node formats them', async () => {
+  const source = `
+    console.log('%s is %d', 'a', 1, { b: [1, { c: { d: 1 } }] })
+    console.log('100%'); console.log(); console.log('%s')
+    console.dir({ a: { b: { c: { d: 1 } } } }, { depth: 0 })
+    console.table([{ a: 1 }])
+    console.group('g'); console.log('inside'); console.groupEnd(); console.log('outside')
+    console.count(); console.count(); console.countReset(); console.count()`
+  expect(await logged(source)).toEqual([
+    'INFO a is 1 { b: [ 1, { c: [Object] } ] }',
+    'INFO 100%',
+    'INFO ',
+    'INFO %s',
+    'INFO { a: [Object] }',
+    'INFO ┌─────────┬───┐\n│ (index) │ a │\n├─────────┼───┤\n│ 0       │ 1 │\n└─────────┴───┘',
+    'INFO g',
+    'INFO   inside',
+    'INFO outside',
+    'INFO default: 1',
+    'INFO default: 2',
+    'INFO default: 1',
+  ])
+})
+
+test('time and trace', async () => {
+  const [time, trace] = await logged('console.time("t"); console.timeEnd("t"); function f() { console.trace("here") }\nf()')
+  expect(time).toMatch(/^INFO t: [\d.]+ms$/)
+  expect(trace).toMatch(/^ERROR Trace: here\n {4}at f \(demo.js:1:\d+\)/)
+})
+
+test('raw output is cut into lines, of all ways in order', async () => {
+  const source = `
+    const fs = require('fs')
+    console.log('1'); fs.writeSync(1, '2\\n3\\n'); process.stdout.write('4\\r\\n'); console.log('5')
+    process.stdout.write('6'); process.stdout.write('6\\n'); process.stderr.write('7\\n'); console.log('8'); process.stdout.write('last')`
+  const numbers = ['1', '2', '3', '4', '5', '66']
+  expect(await logged(source)).toEqual([...numbers.map((each) => `INFO ${each}`), 'ERROR 7', 'INFO 8', 'INFO last'])
+})
+
+test('output of subprocesses is there, with its level', async () => {
+  const source = 'require("child_process").execSync("echo out; echo err >&2", { stdio: "inherit" }); console.log("after")'
+  const log = await logged(source)
+  expect(log.toSorted()).toEqual(['ERROR err', 'INFO after', 'INFO out'])
+  expect(log.indexOf('INFO out')).toBeLessThan(log.indexOf('INFO after'))
+})
+
+test('what a stopped process printed is not lost', async () => {
+  const log = await logged('for (let i = 0; i < 1000; i++) console.log(`line ${i}`)\nprocess.abort()')
+  expect(log).toHaveLength(1001)
+  expect(log[999]).toBe('INFO line 999')
+})
+
+test('invalid UTF-8 and NUL are kept safe', async () => {
+  const log = await logged('require("fs").writeSync(1, Buffer.from([97, 0xff, 0, 98, 10])); console.log("a\\0b")')
+  expect(log).toEqual(['INFO a\uFFFD\0b', 'INFO a\0b'])
+})
+
+test('lines are visible while the run goes on', async () => {
+  const { id, ended } = under.replica.hand('console.log("early"); const t = Date.now(); while (Date.now() - t < 400);\nconsole.log("late")')
+  await until(() => under.replica.logOf(id).length > 0, { timeoutMs: 350, what: 'the first line' })
+  expect(lines(under.replica.logOf(id))).toEqual(['INFO early'])
+  expect(lines((await ended).log)).toEqual(['INFO early', 'INFO late'])
+})
+
+test('times are in microseconds, and never go back', async () => {
+  const { log } = await under.replica.run(
+    'for (let i = 0; i < 500; i++) { console.log(i); if (i % 50 === 0) require("fs").writeSync(2, "raw\\n") }',
+  )
+  const times = log.map(({ timeUs }) => timeUs)
+  expect(times.every((time, at) => at === 0 || time >= times[at - 1]!)).toBe(true)
+  expect(Math.abs(Number(times[0]! / 1000n) - Date.now())).toBeLessThan(5000)
+})
+
+test('beyond the number of lines one line says that the rest was dropped, and the error is told', async () => {
+  const log = await logged('for (let i = 0; i < 5000; i++) console.log(i)\nthrow new Error("end")')
+  expect(log).toHaveLength(2002)
+  expect(log[1999]).toBe('INFO 1999')
+  expect(log[2000]).toMatch(/^WARNING The log has reached its limit \(2000 lines, 1000000 bytes\): the rest was dropped$/)
+  expect(log[2001]).toContain('ERROR Error: end')
+})
+
+test('beyond the bytes too', async () => {
+  const log = await logged('for (let i = 0; i < 200; i++) console.log("x".repeat(10000))')
+  expect(log).toHaveLength(101)
+  expect(log[100]).toContain('the rest was dropped')
+})
+
+test.for([
+  ['console.log', 'console.log("x".repeat(1e8)); console.log("after")'],
+  ['a raw write', 'const b = Buffer.alloc(1e8, 120); let n = 0; while (n < b.length) n += require("fs").writeSync(1, b, n); console.log("\\nafter")'],
+])('a line of 100 MB from %s takes bounded memory and is cut visibly', async ([, source]) => {
+  const before = process.memoryUsage().rss
+  const [line, ...after] = (await under.replica.run(source!)).log
+  expect(line!.message).toMatch(/^x{65536}… \(the rest of this line was cut\)$/)
+  expect(after.at(-1)!.message).toMatch(/after$/)
+  expect(process.memoryUsage().rss - before).toBeLessThan(150e6)
+})
+
+test('a flood of output is dropped, and the next run of the version is well', async () => {
+  const flood = 'const b = Buffer.alloc(1 << 20, "flood flood\\n"); for (let i = 0; i < 200; i++) require("fs").writeSync(1, b)\nreturn 1'
+  const ended = await under.replica.run(flood)
+  expect(ended.value).toBe(1)
+  expect(ended.log.at(-1)!.message).toContain('the rest was dropped')
+  expect((await under.replica.run(flood)).value).toBe(1)
+})
+
+test('sensitive values are masked in every form, others are not', async () => {
+  const variables = [
+    { key: 'TOKEN', value: 'p&ss"w/rd=', isSensitive: true },
+    { key: 'KEY', value: '-----BEGIN-----\nMIIEvQIBADANBg\n-----END-----', isSensitive: true },
+    { key: 'PIN', value: '123', isSensitive: true },
+    { key: 'OPEN', value: 'visible', isSensitive: false },
+  ]
+  const source = `
+    const { TOKEN, KEY, PIN, OPEN } = svc.env
+    console.log(TOKEN, PIN, OPEN, encodeURIComponent(TOKEN), JSON.stringify({ TOKEN }))
+    console.log(Buffer.from(TOKEN).toString('base64'), Buffer.from(TOKEN).toString('base64url'))
+    process.stdout.write(KEY + '\\n')
+    throw new Error('bad ' + TOKEN)`
+  const ended = await under.replica.run(source, { spec: { variables } })
+  const text = lines(ended.log).join('\n') + ended.explanation
+  for (const secret of ['p&ss"w/rd=', 'p%26ss', 'p&ss\\"', 'MIIEvQIBADANBg', Buffer.from('p&ss"w/rd=').toString('base64').slice(0, 12)])
+    expect(text).not.toContain(secret)
+  expect(ended.explanation).toBe('Error: bad ******')
+  expect(text).toContain('****** 123 visible')
+})
+
+test('a log goes in numbered chunks that do not overlap, the last with the result', async () => {
+  const { result, log } = await under.replica.run('for (let i = 0; i < 1500; i++) console.log("x".repeat(100) + i)\nreturn 1')
+  expect(log).toHaveLength(1500)
+  expect(log.map(({ message }) => message.slice(100))).toEqual(Array.from({ length: 1500 }, (_, at) => String(at)))
+  const { first = 0, entries = [] } = result.lastLogs ?? {}
+  expect(first + entries.length).toBe(1500)
+  expect(first).toBeGreaterThan(0)
+  expect(log.every(({ level }) => level === LogLevel.INFO)).toBe(true)
+})
