@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http'
 import { getRequestListener, RequestError } from '@hono/node-server'
 import { asFailure, type Failure } from '@automation/errors'
 import type { GatewayConfig } from './config.ts'
@@ -37,18 +36,14 @@ export function listener({ config, app, webhooks, report }: ListenerDependencies
     send(exchange.outgoing, problemAnswer(failure, { requestId, path, executionIdHeader }))
   }
 
-  const toRest = async (exchange: Exchange): Promise<void> => {
-    exchanges.set(exchange.incoming as IncomingMessage, exchange)
+  const toRest = (exchange: Exchange): Promise<void> => {
+    exchanges.set(exchange.incoming, exchange)
     exchange.outgoing.setHeader('X-Request-Id', exchange.requestId)
-    try {
-      await rest(exchange.incoming, exchange.outgoing)
-    } catch (error) {
-      refuse(
-        error instanceof RequestError ? malformedRequest('The address is malformed', error) : asFailure(error),
-        exchange,
-      )
-    }
+    return rest(exchange.incoming, exchange.outgoing)
   }
+
+  const failureOf = (error: unknown): Failure =>
+    error instanceof RequestError ? malformedRequest('The address is malformed', error) : asFailure(error)
 
   return (exchange) => {
     const failure = inadmissible(exchange)
@@ -57,7 +52,8 @@ export function listener({ config, app, webhooks, report }: ListenerDependencies
     if (answer !== undefined) return send(exchange.outgoing, answer)
     const headers = headersFor(exchange)
     if (headers !== undefined) for (const name in headers) exchange.outgoing.setHeader(name, headers[name] as string)
-    void (isWebhookPath(exchange.path) ? webhooks.handle(exchange) : toRest(exchange))
+    const answered = isWebhookPath(exchange.path) ? webhooks.handle(exchange) : toRest(exchange)
+    answered.catch((error: unknown) => refuse(failureOf(error), exchange))
   }
 }
 

@@ -59,6 +59,7 @@ describe('what a process returns becomes the answer', () => {
     [{ status: 200, headers: { 'X-A': '\u2028' } }, /X-A/],
     [{ status: 200, headers: { 'X-A': { nested: 1 } } }, /X-A/],
     [{ status: 200, body: { base64: '%%' } }, /base64/],
+    [{ status: 200, body: { base64: '', contentType: 'a\r\nb: c' } }, /content type/],
   ])('%j can not be sent, and the reason is told', (value, reason) => {
     expect(answerTo(value)).toEqual({ fault: expect.stringMatching(reason) as string })
   })

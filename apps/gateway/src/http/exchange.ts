@@ -41,8 +41,8 @@ export class Exchange {
 
   /** The result of the work, or the failure that the request is abandoned with before it is there. */
   settle<T>(work: Promise<T>): Promise<T> {
-    if (this.#abandoned !== undefined) return Promise.reject(this.#abandoned)
     return new Promise((resolve, reject) => {
+      if (this.#abandoned !== undefined) reject(this.#abandoned)
       this.#reject = reject
       work.then(resolve, reject)
     })

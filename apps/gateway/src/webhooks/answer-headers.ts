@@ -36,7 +36,8 @@ export function answerHeaders(given: unknown, rules: HeaderRules): GivenHeaders 
   for (const [name, value] of Object.entries(given)) {
     const values = headerValues(value)
     if (values === undefined) return { fault: `The returned header ${JSON.stringify(name)} is no text` }
-    if (!isValid(name, values)) return { fault: `The returned header ${JSON.stringify(name)} is not valid` }
+    if (!isHeaderValue(name, '') || !values.every((text) => isHeaderValue(name, text)))
+      return { fault: `The returned header ${JSON.stringify(name)} is not valid` }
     const lower = name.toLowerCase()
     if (DROPPED.has(lower) || lower === rules.reserved)
       warnings.push(`The returned header ${name} was dropped: it is not the process's to set`)
@@ -58,10 +59,11 @@ function headerValues(value: unknown): string[] | undefined {
     : undefined
 }
 
-function isValid(name: string, values: string[]): boolean {
+/** Whether a header can be sent as it is: nothing in it ends a line or is no Latin-1. */
+export function isHeaderValue(name: string, value: string): boolean {
   try {
     validateHeaderName(name)
-    for (const value of values) validateHeaderValue(name, value)
+    validateHeaderValue(name, value)
     return true
   } catch (error) {
     if (!(error instanceof TypeError)) throw error

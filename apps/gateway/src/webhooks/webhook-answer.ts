@@ -1,7 +1,7 @@
 import type { Answer, AnswerHeaders } from '../http/answer.ts'
 import { isObject } from '../json/decode.ts'
 import { memberText } from '../json/scan.ts'
-import { answerHeaders, type HeaderRules } from './answer-headers.ts'
+import { answerHeaders, isHeaderValue, type HeaderRules } from './answer-headers.ts'
 
 /** An answer made of what a process returned, or why none can be made of it. */
 export type WebhookAnswer = { answer: Answer; warnings: string[] } | { fault: string }
@@ -40,7 +40,7 @@ function described(value: Record<string, unknown>, returned: string, rules: Head
   const given = answerHeaders(value['headers'], rules)
   if ('fault' in given) return given
   const content = bodyContent(value['body'], memberText(returned, 'body') ?? 'null')
-  if (content === undefined) return { fault: 'The returned body holds base64 that is malformed' }
+  if (content === undefined) return { fault: 'The returned body holds malformed base64 or a malformed content type' }
   const { headers, warnings } = given
   if (BODILESS.has(status)) return { answer: { status, headers, body: '' }, warnings }
   return { answer: { status, headers: { ...content.headers, ...headers }, body: content.body }, warnings }
@@ -51,13 +51,14 @@ interface Content {
   body: string | Uint8Array
 }
 
-/** Content of a described body: text, bytes in base64, or JSON. Undefined for base64 that is malformed. */
+/** Content of a described body: text, bytes in base64, or JSON. Undefined for base64 or a type that is malformed. */
 function bodyContent(body: unknown, text: string): Content | undefined {
   if (text === 'null') return { headers: {}, body: '' }
   if (!isObject(body) || !isBase64Body(body)) return contentOf(text)
   const { base64, contentType } = body
-  if (!BASE64.test(base64.replaceAll(/\s+/g, ''))) return undefined
-  return { headers: { 'content-type': contentType ?? 'application/octet-stream' }, body: Buffer.from(base64, 'base64') }
+  const type = contentType ?? 'application/octet-stream'
+  if (!BASE64.test(base64.replaceAll(/\s+/g, '')) || !isHeaderValue('content-type', type)) return undefined
+  return { headers: { 'content-type': type }, body: Buffer.from(base64, 'base64') }
 }
 
 function isBase64Body(body: Record<string, unknown>): body is { base64: string; contentType?: string | null } {

@@ -52,7 +52,7 @@ export class WebhookEntry {
     this.#publicHost = new URL(config.publicUrl).hostname
   }
 
-  /** Answers one request. Never throws: a failure is an answer too. */
+  /** Answers one request; a failure is an answer too. */
   async handle(exchange: Exchange): Promise<void> {
     exchange.route = '/api/{team}/webhooks/{slug}'
     let answer: Answer
