@@ -95,7 +95,7 @@ export function compose(
   const { returnValueMaxBytes, retentionDays } = config
   const streams = new WorkStreams({ sessions, runners, claims, ends, logs, returnValueMaxBytes, logger })
   const consumers = () => events.consumers
-  const looked = { backlog, claims, nested, runners, waiters, outcomes, reaper, deletion, outbox, consumers }
+  const looked = { backlog, claims, nested, runners, waiters, outcomes, reaper, sessions, deletion, outbox, consumers }
   const kept = { hot, reads, partitions, retentionDays, leaseMs, pools: config.pools, metrics, logger }
   const upkeep = new Upkeep({ ...looked, ...kept })
 

@@ -2,12 +2,14 @@ import { databaseFailure } from '@automation/database'
 import { Failure } from '@automation/errors'
 import { failPoint } from '@automation/service'
 import type pg from 'pg'
+import type { Runners } from './dispatch/runners.ts'
 import { isUuid } from './execution-id.ts'
 import type { ForcedEnds } from './forced-ends.ts'
 import {
   endSession,
   openSession,
   readEnded,
+  readLeases,
   readRunningOf,
   readUnnamed,
   renewSession,
@@ -48,10 +50,25 @@ export class Sessions {
     })
   }
 
+  /** Cuts the streams of sessions that have ended, and doubts those that should have been renewed by now. */
+  async check(runners: Runners): Promise<void> {
+    const sessionIds = runners.streams.map(({ sessionId }) => sessionId)
+    if (sessionIds.length === 0) return
+    for (const { id, ended, leftMs } of await readLeases(this.#pool, sessionIds)) {
+      if (ended) runners.drop(id, lost())
+      else runners.places.doubt(id, leftMs < this.leaseMs / 4)
+    }
+  }
+
   /** The runner has stopped: its children are gone, and whatever it still had with them. */
   async end(id: string): Promise<void> {
-    await this.#reached(() => endSession(this.#pool, id))
-    await this.#forced.fail(await readRunningOf(this.#pool, id), 'service stopped')
+    const failRunning = async () => this.#forced.fail(await readRunningOf(this.#pool, id), 'service stopped')
+    await this.#reached(async () => {
+      // Before the session ends, so that no reaper takes them for lost; and again for what came in meanwhile.
+      await failRunning()
+      await endSession(this.#pool, id)
+      await failRunning()
+    })
   }
 
   async #reached<T>(work: () => Promise<T>): Promise<T> {

@@ -10,6 +10,7 @@ import { Periodic } from './periodic.ts'
 import type { ProcessDeletion } from './process-deletion.ts'
 import type { Reaper } from './reaper.ts'
 import { readBacklog } from './store/claim-rows.ts'
+import type { Sessions } from './sessions.ts'
 import type { Partitions } from './store/partitions.ts'
 import { readSlotSums, recountSlots } from './store/run-slots.ts'
 import type { TimelineOutbox } from './store/outbox.ts'
@@ -31,6 +32,7 @@ export interface UpkeepContext {
   waiters: Waiters
   outcomes: Outcomes
   reaper: Reaper
+  sessions: Sessions
   deletion: ProcessDeletion
   outbox: TimelineOutbox
   /** Who is subscribed to lifecycle events. */
@@ -49,14 +51,17 @@ export class Upkeep {
 
   constructor(context: UpkeepContext) {
     this.#context = context
-    const { logger, leaseMs, reaper, deletion } = context
+    const { logger, leaseMs, reaper, deletion, sessions, runners } = context
     const work = (name: string, everyMs: number, run: (signal: AbortSignal) => Promise<void>) =>
       new Periodic(name, everyMs, logger, run)
     this.#works = [
       work('queue', lookMs, () => this.lookAtQueue()),
       work('waiters', lookMs, () => this.#lookAtWaiters()),
       work('gauges', 5000, () => this.#measure()),
-      work('leases', leaseMs / 3, () => reaper.reap()),
+      work('leases', leaseMs / 3, async () => {
+        await reaper.reap()
+        await sessions.check(runners)
+      }),
       work('slots', 60_000, () => this.recount()),
       work('deleted processes', 5000, (signal) => deletion.sweep(signal)),
       work('partitions', 3_600_000, () => this.keepPartitions()),

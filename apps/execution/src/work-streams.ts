@@ -113,6 +113,7 @@ export class WorkStreams {
   }
 
   async #goodbye(stream: Stream): Promise<void> {
+    this.#context.runners.close(stream)
     await Promise.all(stream.storing)
     await this.#context.sessions.end(stream.sessionId)
   }

@@ -99,8 +99,8 @@ export class ScriptedRunner {
   #frozen = false
 
   goodbye(): void {
+    this.#frozen = true
     for (const sent of this.#sent) sent.push({ message: { case: 'goodbye', value: {} } })
-    this.#stop.abort()
   }
 
   /** Ends a run that its script has left open. */
@@ -113,6 +113,11 @@ export class ScriptedRunner {
 
   send(executionId: string, message: Sent['message']): void {
     this.#owner.get(executionId)!.push({ message })
+  }
+
+  /** Says something on its first stream. */
+  say(message: Sent['message']): void {
+    this.#sent[0]!.push({ message })
   }
 
   lend(places: number): void {

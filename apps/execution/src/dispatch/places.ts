@@ -5,6 +5,8 @@ interface Lender {
   /** All places of the runner, lent to whomever. */
   places: number
   credit: number
+  /** Its lease runs out: its places are not used until it is renewed. */
+  doubtful: boolean
 }
 
 /**
@@ -17,7 +19,7 @@ export class Places {
   readonly #held = new Map<string, Map<string, number>>()
 
   open(sessionId: string, pool: string, places: number): void {
-    this.#lenders.set(sessionId, { sessionId, pool, places, credit: 0 })
+    this.#lenders.set(sessionId, { sessionId, pool, places, credit: 0, doubtful: false })
   }
 
   close(sessionId: string): void {
@@ -27,6 +29,11 @@ export class Places {
   lend(sessionId: string, places: number): void {
     const lender = this.#lenders.get(sessionId)
     if (lender !== undefined) lender.credit += places
+  }
+
+  doubt(sessionId: string, doubtful: boolean): void {
+    const lender = this.#lenders.get(sessionId)
+    if (lender !== undefined) lender.doubtful = doubtful
   }
 
   /** Takes a place for a run of this team; undefined when there is none for it. */
@@ -64,7 +71,7 @@ export class Places {
   }
 
   credit(pool: string): number {
-    return this.#sum(pool, ({ credit }) => credit)
+    return this.#sum(pool, ({ credit, doubtful }) => (doubtful ? 0 : credit))
   }
 
   places(pool: string): number {
@@ -91,7 +98,7 @@ export class Places {
   #richest(pool: string): Lender | undefined {
     let found: Lender | undefined
     for (const lender of this.#lenders.values())
-      if (lender.pool === pool && lender.credit > (found?.credit ?? 0)) found = lender
+      if (lender.pool === pool && !lender.doubtful && lender.credit > (found?.credit ?? 0)) found = lender
     return found
   }
 

@@ -74,6 +74,14 @@ export class Runners {
     for (const [id, { sessionId }] of this.#active) if (sessionId === stream.sessionId) this.ended(id)
   }
 
+  /** The session has ended: its stream is cut, and nothing goes there any more. */
+  drop(sessionId: string, failure: Error): void {
+    const stream = this.#streams.get(sessionId)?.stream
+    if (stream === undefined) return
+    this.close(stream)
+    stream.messages.close(failure)
+  }
+
   /**
    * Hands a run over, once. Where the stream has gone since its RUNNING row was written, it is left to the lease: the
    * runner does not name it and it ends as lost.

@@ -30,6 +30,25 @@ export async function renewSession(pool: pg.Pool, id: string, leaseMs: number): 
   return rowCount === 1
 }
 
+export interface Lease {
+  id: string
+  ended: boolean
+  /** What is left of the lease. */
+  leftMs: number
+}
+
+/** How it stands with some sessions; one that is not there has ended long ago. */
+export async function readLeases(pool: pg.Pool, sessionIds: string[]): Promise<Lease[]> {
+  const { rows } = await pool.query<Lease>({
+    name: 'leases',
+    text: `SELECT i.id, s.id IS NULL OR s.ended_at IS NOT NULL AS ended,
+                  coalesce(extract(epoch FROM s.expires_at - now()) * 1000, 0)::float8 AS "leftMs"
+             FROM unnest($1::uuid[]) AS i(id) LEFT JOIN sessions s ON s.id = i.id`,
+    values: [sessionIds],
+  })
+  return rows
+}
+
 /** Ends one session. */
 export async function endSession(pool: pg.Pool, id: string): Promise<void> {
   await pool.query({

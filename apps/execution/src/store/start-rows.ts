@@ -62,7 +62,7 @@ WITH ${input}, slots AS MATERIALIZED (
 ), placed AS MATERIALIZED (
   SELECT c.*, CASE WHEN runs THEN 4 WHEN place > ${next(2)}::integer THEN 7 ELSE 2 END AS status,
          CASE WHEN runs THEN NULL
-              WHEN place > ${next(2)}::integer THEN format('The team has %s runs that wait, the most it may have', queued)
+              WHEN place > ${next(2)}::integer THEN format('The team has %s runs that wait, the most it may have', ${next(2)}::integer)
               ELSE format('Place %s in the team''s queue: %s', place,
                      coalesce(waits_for, format('the team runs %s at once, the most it may', ${next(1)}::integer)))
          END AS why

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { unavailable } from '@automation/errors'
+import { watchProcessorTime } from '@automation/service'
 
 /** The job took longer than it may. */
 export class DeadlineError extends Error {
@@ -9,6 +10,7 @@ export class DeadlineError extends Error {
 
 interface Job {
   input: unknown
+  /** Of the thread's own processor time: on a busy machine nothing is late because others were quicker. */
   deadlineMs: number
   resolve(answer: unknown): void
   reject(error: Error): void
@@ -62,7 +64,9 @@ export class DeadlineWorker {
   async #answer({ input, deadlineMs }: Job): Promise<unknown> {
     const worker = (this.#worker ??= await this.#start())
     const late = Promise.withResolvers<never>()
-    const timer = setTimeout(() => late.reject(new DeadlineError(`Not done within ${deadlineMs} ms`)), deadlineMs)
+    const watch = watchProcessorTime(worker, deadlineMs, () =>
+      late.reject(new DeadlineError(`Not done within ${deadlineMs} ms`)),
+    )
     const ended = new AbortController()
     const exit = once(worker, 'exit', { signal: ended.signal })
     try {
@@ -79,7 +83,7 @@ export class DeadlineWorker {
       void worker.terminate()
       throw error
     } finally {
-      clearTimeout(timer)
+      watch.end()
       exit.catch(() => undefined)
       ended.abort()
     }

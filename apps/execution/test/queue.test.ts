@@ -1,0 +1,108 @@
+import { Status } from '@automation/contract/execution/v1/execution'
+import { until, userContext } from '@automation/testing'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { brokenInvariants } from './invariants.ts'
+import type { ScriptedRunner } from './scripted-runner.ts'
+import { System } from './system.ts'
+
+let system: System
+let runner: ScriptedRunner | undefined
+
+beforeAll(async () => {
+  system = await System.start({ teamMaxRunning: 5, teamMaxQueued: 150 })
+})
+afterEach(async () => {
+  runner?.goodbye()
+  await until(async () => (await system.rows('SELECT 1 FROM executions WHERE status = 4')).length === 0)
+  expect(await brokenInvariants(system)).toEqual([])
+})
+afterAll(() => system.stop())
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+test("a team's limit is never exceeded, with 200 starts at once and a queue that has room for 150", async () => {
+  runner = await system.runner({
+    places: 40,
+    runs: async () => {
+      await pause(Math.random() * 5)
+      return { case: 'finished', value: { returnValue: Buffer.from('1') } }
+    },
+  })
+  const outcomes = await Promise.all(Array.from({ length: 200 }, () => system.run('many')))
+  expect(runner.most).toBeLessThanOrEqual(5)
+  const rejected = outcomes.filter(({ status }) => status === Status.REJECTED)
+  expect(outcomes.filter(({ status }) => status === Status.FINISHED)).toHaveLength(200 - rejected.length)
+  expect(rejected.length).toBeGreaterThan(0)
+  expect(rejected[0]?.explanation).toBe('The team has 150 runs that wait, the most it may have')
+})
+
+test('what the queue has no room for is REJECTED, asynchronous callers too, and never starts', async () => {
+  const ids = await Promise.all(Array.from({ length: 150 }, () => system.start('full')))
+  const { executionId, status } = await system.executions.startExecution({ identifier: 'hello' }, userContext('full'))
+  expect(status).toBe(Status.REJECTED)
+  const { timeline } = await system.get(executionId, 'full')
+  expect(timeline.map(({ status: one }) => one)).toEqual([Status.CREATED, Status.REJECTED])
+  runner = await system.runner({ places: 20 })
+  await Promise.all(ids.map((id) => system.ended(id, 'full')))
+  expect(runner.started.map((run) => run.executionId)).not.toContain(executionId)
+})
+
+test('runs of a team start in the order in which they came', async () => {
+  const ids: string[] = []
+  for (let count = 0; count < 30; count++) ids.push(await system.start('orderly'))
+  runner = await system.runner({ places: 2 })
+  await system.ended(ids.at(-1)!, 'orderly')
+  expect(runner.started.map((run) => run.executionId)).toEqual(ids)
+})
+
+test('a killed queued run never starts', async () => {
+  const [first, second, third] = [
+    await system.start('killer'),
+    await system.start('killer'),
+    await system.start('killer'),
+  ]
+  await system.executions.killExecution({ id: second }, userContext('killer'))
+  runner = await system.runner({ places: 3 })
+  await system.ended(third, 'killer')
+  await system.ended(first, 'killer')
+  expect(runner.started.map((run) => run.executionId).toSorted()).toEqual([first, third].toSorted())
+  expect((await system.get(second, 'killer')).timeline.at(-1)).toMatchObject({
+    status: Status.KILLED,
+    explanation: 'Killed by tester',
+  })
+})
+
+test('teams take turns: one with a long queue does not hold up another', async () => {
+  await Promise.all(Array.from({ length: 100 }, () => system.start('busy')))
+  const ids = await Promise.all(Array.from({ length: 5 }, () => system.start('quick')))
+  runner = await system.runner({ places: 2 })
+  await Promise.all(ids.map((id) => system.ended(id, 'quick')))
+  const last = Math.max(...ids.map((id) => runner!.started.findIndex((run) => run.executionId === id)))
+  expect(last).toBeLessThan(20)
+  await until(async () => (await system.rows('SELECT 1 FROM executions WHERE status IN (2, 4)')).length === 0)
+})
+
+test('a claimed run whose process is gone ends as ERROR with the reason', async () => {
+  system.catalog.put('fleeting')
+  const id = await system.start('demo', { identifier: 'fleeting' })
+  system.catalog.remove('fleeting')
+  runner = await system.runner({ places: 1 })
+  const { timeline } = await system.ended(id)
+  expect(timeline.at(-1)).toMatchObject({ status: Status.ERROR, explanation: 'Process not found' })
+  expect(runner.started).toEqual([])
+  expect((await system.run()).status).toBe(Status.FINISHED)
+})
+
+test('a run waits for its own pool', async () => {
+  const other = await System.start({ pools: ['default', 'gpu'] })
+  try {
+    const id = await other.start('demo', { settings: { agentPool: 'gpu' } })
+    await other.runner({ pool: 'default' })
+    expect((await other.run()).status).toBe(Status.FINISHED)
+    expect((await other.get(id)).status).toBe(Status.QUEUED)
+    await other.runner({ pool: 'gpu' })
+    expect((await other.ended(id)).status).toBe(Status.FINISHED)
+  } finally {
+    await other.stop()
+  }
+})
