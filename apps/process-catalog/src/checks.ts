@@ -1,8 +1,10 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { Failure, invalid } from '@automation/errors'
+import { watchProcessorTime } from '@automation/service'
 import type { CheckJob, CheckResult } from './check-worker.ts'
 
+// Of the thread's processor time.
 const schemaDeadlineMs = 200
 const hashDeadlineMs = 3000
 
@@ -49,12 +51,12 @@ export class Checks {
     if (this.#closed) throw new Failure('unavailable', 'unavailable', 'The service is stopping', { retryAfterS: 1 })
     const worker = await this.#started()
     const { promise, resolve } = Promise.withResolvers<CheckResult | 'late'>()
-    const timer = setTimeout(resolve, deadlineMs, 'late')
+    const watch = watchProcessorTime(worker, deadlineMs, () => resolve('late'))
     const failed = (error: Error) => resolve({ error: String(error) })
     worker.once('message', resolve).once('error', failed)
     worker.postMessage(job)
     const result = await promise
-    clearTimeout(timer)
+    watch.end()
     worker.off('message', resolve).off('error', failed)
     // A thread that is late is still busy, and one that failed has ended.
     if (result === 'late' || 'error' in result) await this.#drop(worker)
