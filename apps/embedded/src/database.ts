@@ -6,17 +6,16 @@ interface DatabaseOptions {
   settings: SystemSettings
   /** Whether the environment names a database of the operator's own. */
   given: boolean
-  /** 0 or absent: a free one. */
-  port?: number
   logger: Logger
   order: StopOrder
 }
 
 /** The address of the system's database: the one that is given, else of an embedded PostgreSQL that starts here. */
-export async function systemDatabase({ settings, given, port, logger, order }: DatabaseOptions): Promise<string> {
+export async function systemDatabase({ settings, given, logger, order }: DatabaseOptions): Promise<string> {
   if (given && settings.databaseUrl !== undefined) return settings.databaseUrl
   const { startPostgres } = await import('@automation/postgres')
-  const postgres = await startPostgres({ dataDir: join(settings.dataDir, 'postgres'), port: port || undefined, logger })
+  const port = settings.postgresPort === 0 ? undefined : settings.postgresPort
+  const postgres = await startPostgres({ dataDir: join(settings.dataDir, 'postgres'), port, logger })
   order.add('PostgreSQL', () => postgres.stop())
   return postgres.url
 }

@@ -1,7 +1,8 @@
 // Starts the whole system on this machine. All else is imported once the compile cache is on.
 import { enableCompileCache, flushCompileCache } from 'node:module'
+import { compileCache } from './compile-cache.ts'
 
-enableCompileCache(new URL('../../../node_modules/.cache/compile', import.meta.url).pathname)
+enableCompileCache(compileCache)
 
 const { readArguments } = await import('./arguments.ts')
 readArguments(

@@ -7,6 +7,8 @@ export interface SystemSettings {
   dataDir: string
   /** Absent: an embedded PostgreSQL in the data folder. */
   databaseUrl: string | undefined
+  /** Of the embedded PostgreSQL; 0: a free one. */
+  postgresPort: number
   port: number
   publicUrl: string
   bootstrapTeam: string
@@ -25,6 +27,7 @@ export function readSystemSettings(env: Environment): SystemSettings {
   return {
     dataDir: resolve(env.text('DATA_DIR', '.data')),
     databaseUrl: env.secret('DATABASE_URL'),
+    postgresPort: env.integer('POSTGRES_PORT', { default: 0, max: 65_535 }),
     port,
     publicUrl: env.url('PUBLIC_URL', `http://localhost:${port}`),
     bootstrapTeam,

@@ -5,7 +5,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-const repository = new URL('../../../', import.meta.url).pathname
+const repository = join(import.meta.dirname, '../../..')
 
 export const embeddedMain = 'apps/embedded/src/main.ts'
 export const servicesMain = 'scripts/services.ts'

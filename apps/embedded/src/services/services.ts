@@ -94,7 +94,6 @@ class Services implements Running {
     const databaseUrl = await systemDatabase({
       settings: this.#settings,
       given: gives(given, 'DATABASE_URL'),
-      port: this.#settings.ports.postgres,
       logger: this.#logger,
       order: this.#order,
     })

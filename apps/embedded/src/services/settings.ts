@@ -8,8 +8,6 @@ export interface ServicesSettings extends SystemSettings {
     execution: number
     executionHealth: number
     runnerHealth: number
-    /** 0: a free one. */
-    postgres: number
   }
 }
 
@@ -24,7 +22,6 @@ export function readServicesSettings(env: Environment): ServicesSettings {
       execution: port('EXECUTION_PORT', 9102),
       executionHealth: port('EXECUTION_HEALTH_PORT', 9202),
       runnerHealth: port('RUNNER_HEALTH_PORT', 9203),
-      postgres: env.integer('POSTGRES_PORT', { default: 0, max: 65535 }),
     },
   }
 }

@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from '@automation/service'
+import { compileCache } from '../compile-cache.ts'
 import type { ServicePlan } from './plan.ts'
 
 /** A service that runs as a process of its own and is started again when it dies. */
@@ -53,9 +54,9 @@ export function supervise(plan: ServicePlan, { logger, changed }: Hooks): Superv
     const startedMs = Date.now()
     starts += 1
     // A fail point is for the first process: its successor shows how the service recovers.
-    const env = starts === 1 ? plan.env : { ...plan.env, FAIL_POINT: undefined }
+    const failPoint = starts === 1 ? plan.env['FAIL_POINT'] : undefined
     child = spawn(process.execPath, ['--import', lifeline, mainOf(plan.name)], {
-      env,
+      env: { NODE_COMPILE_CACHE: compileCache, ...plan.env, FAIL_POINT: failPoint },
       // A process group of its own: a Ctrl-C in the terminal is for the supervisor, which stops the services in order.
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
