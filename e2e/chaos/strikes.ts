@@ -28,7 +28,7 @@ export const failPoints: Record<string, FailPoint> = {
   'child-started': { service: 'runner', passes: 4 },
   'logs-before-commit': { service: 'execution', passes: 8 },
   'kill-after-commit': { service: 'execution', passes: 3 },
-  'renew-before': { service: 'runner', passes: 4 },
+  'renew-before': { service: 'execution', passes: 4 },
 }
 
 const victims: Record<Shape, readonly string[]> = {

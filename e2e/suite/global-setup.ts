@@ -21,6 +21,7 @@ export default async function setUp(project: TestProject): Promise<() => Promise
     env: {
       CODE_GLOBAL_ALIAS: 'acme',
       AGENT_POOLS: 'default,slow',
+      CORS_ORIGINS: 'https://shop.example',
       OIDC_ISSUER: issuer.issuer,
       OIDC_AUDIENCE: issuer.audience,
       OIDC_JWKS_URL: issuer.jwksUrl,

@@ -1,11 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { chmod } from 'node:fs/promises'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Client, accessTokenOf } from '../client/client.ts'
-import { runScript, shapeFromEnvironment, startSystem } from '../system/system.ts'
-import type { System, SystemOptions } from '../system/system.ts'
+import { runScript, shapeFromEnvironment, startSystem, systemSettings } from '../system/system.ts'
+import type { System } from '../system/system.ts'
 import { expectProblem } from './problem.ts'
 import { awaitEnd, awaitStatus, execute, executionOf, makeProcess } from './runs.ts'
 import { shared } from './shared-system.ts'
@@ -15,12 +14,15 @@ describe.skipIf(!shared.owned)('a system that is stopped and started again', { c
   let dataDir: string
   let system: System | undefined
   let accessToken: string
+  let same: Record<string, string> | undefined
   const running = () => {
     if (!system) throw new Error('no system runs')
     return new Client({ host: system.host, team: system.team, accessToken })
   }
-  const start = async (options: SystemOptions = {}) => {
-    system = await startSystem({ team: 'life', dataDir, ...options })
+  /** On the same ports as before: what it calls itself stays the same. */
+  const start = async (env: Record<string, string> = {}) => {
+    same ??= await systemSettings(dataDir, 'life')
+    system = await startSystem({ team: 'life', dataDir, env: { ...same, ...env } })
     return system
   }
   const sleeper = (ms: number) =>
@@ -66,7 +68,7 @@ describe.skipIf(!shared.owned)('a system that is stopped and started again', { c
 
   test('what still runs after the grace time ends as ERROR with the reason', async () => {
     await system?.stop()
-    await start({ env: { SHUTDOWN_GRACE_MS: '500' } })
+    await start({ SHUTDOWN_GRACE_MS: '500' })
     const id = await execute(await sleeper(60_000), {}, running())
     await awaitStatus(id, ({ status }) => status === 'RUNNING', 5000, running())
     await system?.stop(8000)
@@ -81,7 +83,7 @@ describe.skipIf(!shared.owned)('a system that is stopped and started again', { c
     const id = await execute(runs, {}, running())
     await awaitStatus(id, ({ status }) => status === 'RUNNING', 5000, running())
     await system?.kill()
-    await start({ env: { RUNNER_LEASE_MS: '2000' } })
+    await start({ RUNNER_LEASE_MS: '2000' })
     const execution = await awaitEnd(id, 20_000, running())
     expect(execution.status).toBe('ERROR')
     expect(execution.timeline.events.at(-1)?.explanation).toMatch(/runner lost|restart/)
@@ -118,9 +120,9 @@ describe.skipIf(!shared.owned)('a system that is stopped and started again', { c
     for (const name of Object.keys(env)) expect((error as Error).message).toContain(name)
   })
 
-  test('a token that is expired gives 401, one of a configured issuer is accepted', async () => {
+  test('a token that is expired gives 401', async () => {
     await system?.stop()
-    await start({ env: { ACCESS_TOKEN_TTL_S: '2' } })
+    await start({ ACCESS_TOKEN_TTL_S: '2' })
     const token = await accessTokenOf(system?.host ?? '', 'life', system?.apiToken ?? '')
     const short = new Client({ host: system?.host ?? '', team: 'life', accessToken: token })
     expect((await short.get('/team')).status).toBe(200)

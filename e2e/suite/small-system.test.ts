@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Client, accessTokenOf } from '../client/client.ts'
 import type { Answer } from '../client/client.ts'
-import type { Execution } from '../client/records.ts'
+import type { Process } from '../client/records.ts'
 import { startSystem } from '../system/system.ts'
 import type { System } from '../system/system.ts'
 import { expectProblem } from './problem.ts'
@@ -28,8 +28,16 @@ describe.skipIf(!shared.owned)('a system with narrow limits', { concurrent: fals
   let small: Client
   const sync = (id: string, input: unknown = {}, headers: Record<string, string> = {}) =>
     small.post(`/processes/${id}/execute-sync`, input, { headers })
-  const sleeper = (ms: number) =>
-    makeProcess({ sourceCode: `await new Promise((done) => setTimeout(done, ${ms})); return 1` }, small)
+  const timed = () =>
+    makeProcess(
+      { sourceCode: 'await new Promise((done) => setTimeout(done, svc.context.parameters.ms)); return 1' },
+      small,
+    )
+  const start = (process: Process, ms: number) =>
+    execute(process, { parameters: { ms }, settings: { timeout: 30_000 } }, small)
+  const killAll = async (ids: string[]) => {
+    for (const id of ids) expect((await small.put(`/executions/${id}/kill`)).status).toBe(202)
+  }
 
   beforeAll(async () => {
     system = await startSystem({ team: 'small', env: settings })
@@ -40,10 +48,8 @@ describe.skipIf(!shared.owned)('a system with narrow limits', { concurrent: fals
   afterAll(() => system?.stop())
 
   test('a sync call beyond its longest wait answers 408, and the run goes on', async () => {
-    const process = await sleeper(2500)
-    const started = performance.now()
-    const answer = await sync(process.id)
-    expect(performance.now() - started).toBeLessThan(2400)
+    const process = await timed()
+    const answer = await sync(process.id, { parameters: { ms: 4000 } })
     const executionId = answer.headers.get('x-acme-execution-id') ?? ''
     expectProblem(answer, 408, { executionId })
     expect((await executionOf(executionId, small)).status).toBe('RUNNING')
@@ -52,7 +58,7 @@ describe.skipIf(!shared.owned)('a system with narrow limits', { concurrent: fals
 
   test('a sync webhook beyond its longest wait answers 408 as well', async () => {
     const process = await makeProcess(
-      { sourceCode: 'await new Promise((done) => setTimeout(done, 2200))', webhook: { enabled: true } },
+      { sourceCode: 'await new Promise((done) => setTimeout(done, 4000))', webhook: { enabled: true } },
       small,
     )
     const answer = await small.webhook('GET', process.slug)
@@ -62,40 +68,45 @@ describe.skipIf(!shared.owned)('a system with narrow limits', { concurrent: fals
   })
 
   test('beyond the running limit runs wait QUEUED with the reason, beyond the queue they are REJECTED', async () => {
-    const process = await sleeper(1500)
-    const ids: string[] = []
-    for (let n = 0; n < 5; n += 1) ids.push(await execute(process, {}, small))
-    const waiting = await executionOf(ids[4] ?? '', small)
-    expect(statusesOf(waiting)).toEqual(['CREATED', 'QUEUED'])
-    expect(waiting.timeline.events.at(-1)?.explanation).toMatch(/\S/)
+    const process = await timed()
+    const running = [await start(process, 60_000), await start(process, 60_000)]
+    const waiting = [await start(process, 0), await start(process, 0), await start(process, 0)]
+    for (const id of waiting) {
+      const execution = await executionOf(id, small)
+      expect(statusesOf(execution)).toEqual(['CREATED', 'QUEUED'])
+      expect(execution.timeline.events.at(-1)?.explanation).toMatch(/\S/)
+    }
 
-    const rejected = await executionOf(await execute(process, {}, small), small)
+    const rejected = await executionOf(await start(process, 0), small)
     expect(rejected.status).toBe('REJECTED')
-    expect(statusesOf(rejected).at(-1)).toBe('REJECTED')
+    expect(statusesOf(rejected)).toEqual(['CREATED', 'REJECTED'])
     const answer = await sync(process.id)
     expectProblem(answer, 429, { executionId: answer.headers.get('x-acme-execution-id') ?? '' })
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
 
-    const ended = await Promise.all(ids.map((id) => awaitEnd(id, 20_000, small)))
-    for (const execution of ended.slice(2))
+    await killAll(running)
+    const ended = await Promise.all(waiting.map((id) => awaitEnd(id, 20_000, small)))
+    for (const execution of ended)
       expect(statusesOf(execution)).toEqual(['CREATED', 'QUEUED', 'DEQUEUED', 'RUNNING', 'FINISHED'])
     const starts = ended.map(
-      (execution: Execution) => execution.timeline.events.find(({ status }) => status === 'RUNNING')?.timestamp ?? '',
+      ({ timeline }) => timeline.events.find(({ status }) => status === 'RUNNING')?.timestamp ?? '',
     )
     expect(starts).toEqual(starts.toSorted())
   })
 
   test('a killed run that waited never starts, and its place in the queue is free', async () => {
-    const process = await sleeper(1500)
-    const ids: string[] = []
-    for (let n = 0; n < 5; n += 1) ids.push(await execute(process, {}, small))
-    expect((await small.put(`/executions/${ids[4]}/kill`)).status).toBe(202)
-    const killed = await executionOf(ids[4] ?? '', small)
+    const process = await timed()
+    const running = [await start(process, 60_000), await start(process, 60_000)]
+    const waiting = [await start(process, 0), await start(process, 0), await start(process, 0)]
+    const last = waiting[2] ?? ''
+    expect((await small.put(`/executions/${last}/kill`)).status).toBe(202)
+    const killed = await executionOf(last, small)
     expect(statusesOf(killed)).toEqual(['CREATED', 'QUEUED', 'KILLED'])
-    const next = await execute(process, {}, small)
+    const next = await start(process, 0)
     expect((await executionOf(next, small)).status).toBe('QUEUED')
-    await Promise.all([...ids, next].map((id) => awaitEnd(id, 20_000, small)))
-    expect(await executionOf(ids[4] ?? '', small)).toEqual(killed)
+    await killAll(running)
+    for (const id of [...waiting.slice(0, 2), next]) expect((await awaitEnd(id, 20_000, small)).status).toBe('FINISHED')
+    expect(await executionOf(last, small)).toEqual(killed)
   })
 
   test('as many parents as there are places, all in runSync, finish', async () => {
@@ -141,11 +152,10 @@ describe.skipIf(!shared.owned)('a system with narrow limits', { concurrent: fals
   })
 
   test('an execution that waits is started as soon as another is killed', async () => {
-    const process = await sleeper(10_000)
-    const ids: string[] = []
-    for (let n = 0; n < 3; n += 1) ids.push(await execute(process, {}, small))
-    await small.put(`/executions/${ids[0]}/kill`)
-    await awaitStatus(ids[2] ?? '', ({ status }) => status === 'RUNNING', 3000, small)
-    for (const id of ids.slice(1)) await small.put(`/executions/${id}/kill`)
+    const process = await timed()
+    const ids = [await start(process, 60_000), await start(process, 60_000), await start(process, 60_000)]
+    await killAll(ids.slice(0, 1))
+    await awaitStatus(ids[2] ?? '', ({ status }) => status === 'RUNNING', 5000, small)
+    await killAll(ids.slice(1))
   })
 })

@@ -57,7 +57,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
   const { shape = shapeFromEnvironment(), team = 'e2e', readyWithinMs = 60_000 } = options
   const dataDir = options.dataDir ?? (await makeFolder())
   const name = options.env?.['AUTOMATION_E2E'] ?? randomUUID()
-  const env: Record<string, string> = { ...(await settings(dataDir, team)), ...options.env, AUTOMATION_E2E: name }
+  const env: Record<string, string> = { ...(await systemSettings(dataDir, team)), ...options.env, AUTOMATION_E2E: name }
   const child = spawnSystem(shape, dataDir, env)
   const host = `http://127.0.0.1:${env['PORT']}`
   const output = () => readFile(logPath(dataDir), 'utf8')
@@ -115,7 +115,8 @@ async function makeFolder(): Promise<string> {
   return folder
 }
 
-async function settings(dataDir: string, team: string): Promise<Record<string, string>> {
+/** What a system on this machine needs to be told: free ports, its folder, its first team. */
+export async function systemSettings(dataDir: string, team: string): Promise<Record<string, string>> {
   const [gateway, catalog, execution, catalogHealth, executionHealth, runnerHealth, database, sandbox, sandboxGrpc] =
     await freePorts(9)
   return {
