@@ -108,7 +108,15 @@ export class ScriptedRunner {
     const run = this.#running.get(executionId) ?? this.started.find((one) => one.executionId === executionId)!
     const sent = this.#owner.get(executionId)!
     sent.push({ message: { case: 'result', value: { executionId, fence: fence ?? run.fence, end } } })
-    if (this.#running.delete(executionId)) sent.push({ message: { case: 'credit', value: { places: 1 } } })
+    if (this.#running.delete(executionId)) this.#lendAgain(sent)
+  }
+
+  /** Places that are not lent again, because runs that gave theirs back have gone on. */
+  debt = 0
+
+  #lendAgain(sent: MessageQueue<Sent>): void {
+    if (this.debt > 0) this.debt -= 1
+    else sent.push({ message: { case: 'credit', value: { places: 1 } } })
   }
 
   send(executionId: string, message: Sent['message']): void {
@@ -159,7 +167,7 @@ export class ScriptedRunner {
 
   #killed(executionId: string, sent: MessageQueue<Sent>): void {
     this.killed.push(executionId)
-    if (this.#running.delete(executionId)) sent.push({ message: { case: 'credit', value: { places: 1 } } })
+    if (this.#running.delete(executionId)) this.#lendAgain(sent)
   }
 
   async #start(run: Run, sent: MessageQueue<Sent>): Promise<void> {

@@ -1,0 +1,139 @@
+import { Status } from '@automation/contract/execution/v1/execution'
+import { RunService } from '@automation/contract/run/v1/run'
+import type { Run } from '@automation/contract/runner/v1/runner'
+import { ownContext } from '@automation/rpc'
+import { until, userContext } from '@automation/testing'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { brokenInvariants } from './invariants.ts'
+import { value, type ScriptedRunner } from './scripted-runner.ts'
+import { System } from './system.ts'
+
+let system: System
+
+beforeAll(async () => {
+  system = await System.start({ teamMaxRunning: 4 })
+  system.catalog.put('parent')
+  system.catalog.put('child')
+})
+afterEach(async () => expect(await brokenInvariants(system)).toEqual([]))
+afterAll(() => system.stop())
+
+const asRun = (run: Run, signal?: AbortSignal) => {
+  const context = ownContext({ role: 'run', team: '', subject: 'run', name: 'run', token: run.token }, 10_000)
+  return signal === undefined ? context : { ...context, signal }
+}
+const runs = () => system.neighbours.client(RunService)
+const slugOf = (run: Run, runner: ScriptedRunner) => runner.specs.get(run.specKey)!.processSlug
+
+/** Parents wait for their children, and lend their places meanwhile, as a runner does. */
+function parentsWait(children = 1) {
+  return async (run: Run, runner: ScriptedRunner) => {
+    if (slugOf(run, runner) !== 'parent') return value('child')
+    runner.lend(1)
+    const calls = Array.from({ length: children }, (_, index) =>
+      runs().runProcess({ callNumber: index + 1, identifier: 'child' }, asRun(run)),
+    )
+    const outcomes = await Promise.all(calls)
+    runner.debt += 1
+    return value(outcomes.map(({ status, returnValue }) => [status, Buffer.from(returnValue!).toString()]))
+  }
+}
+
+test('as many parents as there are places and slots, all waiting for children, finish', async () => {
+  const runner = await system.runner({ places: 4, runs: parentsWait() })
+  const outcomes = await Promise.all(Array.from({ length: 12 }, () => system.run('demo', { identifier: 'parent' })))
+  for (const { status, returnValue } of outcomes) {
+    expect(status).toBe(Status.FINISHED)
+    expect(Buffer.from(returnValue!).toString()).toBe(JSON.stringify([[Status.FINISHED, '"child"']]))
+  }
+  runner.goodbye()
+})
+
+test('parents that wait for several children at once finish too', async () => {
+  const runner = await system.runner({ places: 4, runs: parentsWait(3) })
+  const outcomes = await Promise.all(Array.from({ length: 8 }, () => system.run('demo', { identifier: 'parent' })))
+  expect(outcomes.map(({ status }) => status)).toEqual(outcomes.map(() => Status.FINISHED))
+  runner.goodbye()
+})
+
+test('a call of a run starts once, however often it is made', async () => {
+  const runner = await system.runner({ runs: (run, it) => (slugOf(run, it) === 'parent' ? undefined : value(1)) })
+  const parent = await system.start('demo', { identifier: 'parent' })
+  const run = await runner.run(parent)
+  const call = { callNumber: 1, identifier: 'child', comment: 'from code' }
+  const answers = await Promise.all([1, 2, 3].map(() => runs().startProcess(call, asRun(run))))
+  expect(new Set(answers.map(({ executionId }) => executionId)).size).toBe(1)
+  const outcome = await runs().runProcess(call, asRun(run))
+  expect(outcome).toMatchObject({ executionId: answers[0]!.executionId, status: Status.FINISHED, replayed: true })
+  const other = await runs().startProcess({ ...call, callNumber: 2 }, asRun(run))
+  expect(other.executionId).not.toBe(outcome.executionId)
+  expect(await system.get(outcome.executionId)).toMatchObject({ createdBy: 'tester', comment: 'from code' })
+  await system.ended(other.executionId)
+  runner.finish(parent)
+  await system.ended(parent)
+  runner.goodbye()
+})
+
+test('processes may call each other 16 deep, and no deeper', async () => {
+  const depths: number[] = []
+  const runner = await system.runner({
+    places: 40,
+    runs: async (run) => {
+      try {
+        const outcome = await runs().runProcess({ callNumber: 1, identifier: 'hello' }, asRun(run))
+        return value(1 + Number(Buffer.from(outcome.returnValue!).toString()))
+      } catch (error) {
+        depths.push(1)
+        return value((error as { code: string }).code === 'nesting_too_deep' ? 0 : -100)
+      }
+    },
+  })
+  const outcome = await system.run('demo')
+  expect(Buffer.from(outcome.returnValue!).toString()).toBe('16')
+  expect(depths).toHaveLength(1)
+  runner.goodbye()
+})
+
+test('a killed parent starts no more children, and its token is worth nothing once its run is over', async () => {
+  const runner = await system.runner({ runs: () => undefined })
+  const parent = await system.start('demo', { identifier: 'parent' })
+  const run = await runner.run(parent)
+  await system.executions.killExecution({ id: parent }, userContext('demo'))
+  const call = runs().startProcess({ callNumber: 1, identifier: 'child' }, asRun(run))
+  await expect(call).rejects.toMatchObject({ code: 'execution_ended' })
+  expect(await system.rows('SELECT 1 FROM start_keys WHERE scope = $1', [`run ${parent}`])).toEqual([])
+  runner.goodbye()
+})
+
+test('a token that was tampered with is refused', async () => {
+  const runner = await system.runner({ runs: () => undefined })
+  const parent = await system.start('demo', { identifier: 'parent' })
+  const run = await runner.run(parent)
+  const [head, payload, mac] = run.token.split('.') as [string, string, string]
+  const rights = { ...JSON.parse(Buffer.from(payload, 'base64url').toString()), team: 'rival' }
+  const none = Buffer.from('{"alg":"none"}').toString('base64url')
+  const forged = Buffer.from(JSON.stringify(rights)).toString('base64url')
+  for (const token of ['', 'x', `${head}.${forged}.${mac}`, `${none}.${forged}.`, `${head}.${payload}.${mac}x.`]) {
+    const call = runs().startProcess({ callNumber: 1, identifier: 'child' }, asRun({ ...run, token }))
+    await expect(call).rejects.toMatchObject({ kind: 'unauthenticated', code: 'run_token' })
+  }
+  runner.finish(parent)
+  await system.ended(parent)
+  runner.goodbye()
+})
+
+test('a parent that is killed while it waits holds up nobody', async () => {
+  const runner = await system.runner({ places: 8, runs: () => undefined })
+  const parent = await system.start('demo', { identifier: 'parent' })
+  const run = await runner.run(parent)
+  const gone = new AbortController()
+  const call = runs().runProcess({ callNumber: 1, identifier: 'child' }, asRun(run, gone.signal))
+  const settled = call.catch((error: unknown) => error)
+  const child = await until(() => runner.started.find((one) => one.executionId !== parent))
+  await system.executions.killExecution({ id: parent }, userContext('demo'))
+  gone.abort()
+  await settled
+  runner.finish(child.executionId)
+  await system.ended(child.executionId)
+  runner.goodbye()
+})

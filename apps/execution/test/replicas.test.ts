@@ -1,0 +1,80 @@
+import { Status } from '@automation/contract/execution/v1/execution'
+import { until, userContext } from '@automation/testing'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { brokenInvariants } from './invariants.ts'
+import { nothing, value } from './scripted-runner.ts'
+import { System } from './system.ts'
+
+let system: System
+
+beforeAll(async () => {
+  system = await System.start({ teamMaxRunning: 8 }, 2)
+})
+afterEach(async () => expect(await brokenInvariants(system)).toEqual([]))
+afterAll(() => system.stop())
+
+/** A runner that lends all its places to the second replica. */
+function lendsToSecond(script: Parameters<System['runner']>[0]) {
+  const [, second] = system.replicas
+  return system.runner(script, {
+    client: (service) => second!.network.client(service),
+    replicas: (service) => [second!.network.client(service)],
+  } as typeof system.neighbours)
+}
+
+test('a sync caller of one replica hears of the end of a run that another replica claimed, transient values too', async () => {
+  const runner = await lendsToSecond({ places: 2, runs: () => value({ secret: 1 }, true) })
+  const began = performance.now()
+  const outcome = await system.run('demo')
+  expect(outcome.status).toBe(Status.FINISHED)
+  expect(Buffer.from(outcome.returnValue!).toString()).toBe('{"secret":1}')
+  // Woken, not found by looking.
+  expect(performance.now() - began).toBeLessThan(900)
+  const { returnValue } = await system.get(outcome.executionId)
+  expect(Buffer.from(returnValue!).toString()).toBe('"[transient]"')
+  runner.goodbye()
+})
+
+test('two replicas and two runners: no run is started twice, the limit of the team holds, all end', async () => {
+  let running = 0
+  let most = 0
+  const runs = async () => {
+    most = Math.max(most, ++running)
+    await new Promise((resolve) => setTimeout(resolve, Math.random() * 4))
+    running--
+    return nothing
+  }
+  const runners = [await system.runner({ places: 10, runs }), await system.runner({ places: 10, runs })]
+  const outcomes = await Promise.all(
+    Array.from({ length: 300 }, (_, index) =>
+      system.replicas[index % 2]!.executions.runExecution(
+        { start: { identifier: 'hello' }, waitMs: 10_000 },
+        userContext('demo'),
+      ),
+    ),
+  )
+  expect(outcomes.map(({ status }) => status)).toEqual(outcomes.map(() => Status.FINISHED))
+  const started = runners.flatMap((runner) => runner.started.map((run) => run.executionId))
+  expect(new Set(started).size).toBe(started.length)
+  expect(started).toHaveLength(300)
+  expect(most).toBeLessThanOrEqual(8)
+  for (const runner of runners) runner.goodbye()
+})
+
+test('a result is taken by another replica when the one that gave the run has stopped', async () => {
+  const extra = await system.addReplica()
+  const runner = await system.runner({ places: 2, runs: () => undefined }, {
+    ...system.neighbours,
+    replicas: (service) => [extra.network.client(service)],
+  } as typeof system.neighbours)
+  const { executionId } = await extra.executions.startExecution({ identifier: 'hello' }, userContext('demo'))
+  const run = await runner.run(executionId)
+  await extra.part.stop(0)
+  expect((await system.get(executionId)).status).toBe(Status.RUNNING)
+  const other = await system.runner()
+  other.say({ case: 'result', value: { executionId, fence: run.fence, end: value('kept') } })
+  expect(Buffer.from((await system.ended(executionId)).returnValue!).toString()).toBe('"kept"')
+  await until(() => other.stored.includes(executionId))
+  other.goodbye()
+  system.replicas.splice(system.replicas.indexOf(extra), 1)
+})
