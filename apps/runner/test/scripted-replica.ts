@@ -1,6 +1,11 @@
 import type { RunSpecSchema } from '@automation/contract/catalog/v1/resolve'
 import { Language } from '@automation/contract/common/v1/language'
-import { LogLevel, type LogEntry, type Outcome, type OutcomeSchema } from '@automation/contract/execution/v1/execution'
+import {
+  LogLevel,
+  type LogEntry,
+  type OutcomeSchema,
+  type StartExecutionResponseSchema,
+} from '@automation/contract/execution/v1/execution'
 import { RunService, type ProcessCall } from '@automation/contract/run/v1/run'
 import {
   RunnerService,
@@ -53,7 +58,8 @@ export class ScriptedReplica {
   readonly results: Result[] = []
   readonly endedIds = new Set<string>()
   readonly calls: { method: string; call: ProcessCall; context: CallContext }[] = []
-  onCall: (method: string, call: ProcessCall) => Promise<MessageInitShape<typeof OutcomeSchema>> = async () => ({})
+  onStart = async (_call: ProcessCall): Promise<MessageInitShape<typeof StartExecutionResponseSchema>> => ({})
+  onRun = async (_call: ProcessCall): Promise<MessageInitShape<typeof OutcomeSchema>> => ({})
   goodbyes = 0
   readonly #handed = new Map<string, Handed>()
   readonly #specs = new Map<string, string>()
@@ -71,8 +77,14 @@ export class ScriptedReplica {
         },
       }),
       served(RunService, {
-        startProcess: async (call, context) => this.#called('run', call, context),
-        runProcess: async (call, context) => this.#called('runSync', call, context),
+        startProcess: (call, context) => {
+          this.calls.push({ method: 'run', call, context })
+          return this.onStart(call)
+        },
+        runProcess: (call, context) => {
+          this.calls.push({ method: 'runSync', call, context })
+          return this.onRun(call)
+        },
       }),
     ] as ServedService[]
   }
@@ -194,16 +206,9 @@ export class ScriptedReplica {
       log: this.logOf(executionId),
     })
   }
-
-  async #called(method: string, call: ProcessCall, context: CallContext): Promise<MessageInitShape<typeof OutcomeSchema>> {
-    this.calls.push({ method, call, context })
-    return this.onCall(method, call)
-  }
 }
 
 /** The log as `LEVEL message` lines. */
 export function lines(log: LogEntry[]): string[] {
   return log.map(({ level, message }) => `${LogLevel[level]} ${message}`)
 }
-
-export type { Outcome }

@@ -172,6 +172,14 @@ function goOn() {
 
 function leftBehind() {
   if (run.calls.size > 0) return 'a call to the service'
+  try {
+    return changed()
+  } catch (error) {
+    return `the look at what was left failed: ${error}`
+  }
+}
+
+function changed() {
   // Where a program has no word for it, and asked for no module, there is nothing to put back.
   const mayReachSystem = modules.usedBuiltins().size > 0 || compiled === undefined || compiled.mayReachSystem
   return resources.tidy(mayReachSystem) ?? (mayReachSystem ? surroundings.tidy() : undefined) ?? realm.tidy()

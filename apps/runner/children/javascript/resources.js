@@ -9,7 +9,7 @@ const { openSync, closeSync } = require('node:fs')
 const { getActiveResourcesInfo, moduleLoadList } = process
 const { clearTimeout, clearImmediate } = globalThis
 
-const HARMLESS = new Set(['TickObject', 'Microtask', 'PROMISE', 'RANDOMBYTESREQUEST'])
+const HARMLESS = new Set(['TickObject', 'Microtask', 'PROMISE'])
 const LASTING = new Set(['PROCESSWRAP', 'WORKER', 'MESSAGEPORT', 'STATWATCHER', 'FSEVENTWRAP', 'INSPECTORJSBINDING'])
 // Modules whose effects no look at this process shows.
 const TELLTALE = new Set([
@@ -24,21 +24,29 @@ const TELLTALE = new Set([
 ])
 const MAX_NOTED = 10_000
 
+// Work in other threads, which nothing lists while it goes on.
+const REQUEST = /^FSREQ|REQUEST$|^GET(?:ADDR|NAME)INFO|^QUERYWRAP/
+
 let noted = []
 let lasting
 let mayHaveOpened = false
 let watching = false
 let loaded = 0
 let lowestFree
+const open = new Set()
 
 // Promises are left out: noting each would cost more than all else a short run does.
 createHook({
-  init(_id, type, _trigger, resource) {
+  init(id, type, _trigger, resource) {
     if (!watching || HARMLESS.has(type)) return
     if (LASTING.has(type)) lasting = type
     if (type !== 'Timeout' && type !== 'Immediate') mayHaveOpened = true
-    if (noted.length < MAX_NOTED) noted.push(type, resource)
+    if (REQUEST.test(type)) open.add(id)
+    else if (noted.length < MAX_NOTED) noted.push(type, resource)
     else lasting ??= 'many resources'
+  },
+  before(id) {
+    open.delete(id)
   },
   trackPromises: false,
 }).enable()
@@ -71,6 +79,7 @@ function tidy(mayHaveFiles) {
     else if (opened[at] === 'Immediate') clearImmediate(opened[at + 1])
   }
   if (left !== undefined) return left
+  if (open.size > 0) return 'work that goes on'
   if (!looksForFiles) return undefined
   const [active] = getActiveResourcesInfo()
   if (active !== undefined) return `open ${active}`

@@ -2,6 +2,9 @@
 
 const { getOwnPropertyDescriptor, getPrototypeOf, isExtensible, keys: enumerableKeys } = Object
 const { ownKeys } = Reflect
+const { stringify } = JSON
+const { isNaN } = Number
+const MadeFunction = Function
 
 // What the child itself puts back on `process`.
 const IGNORED = new Set(['_events', '_eventsCount', '_exiting'])
@@ -31,7 +34,10 @@ class Snapshot {
   isAlike() {
     if (this.#quick === undefined) {
       this.#quick = comparison(this)
-      this.#enumerable = this.properties.filter(({ enumerable }, at) => enumerable && typeof this.keys[at] === 'string').length
+      this.#enumerable = 0
+      for (let at = 0; at < this.keys.length; at += 1) {
+        if (this.properties[at].enumerable && typeof this.keys[at] === 'string') this.#enumerable += 1
+      }
     }
     if (getPrototypeOf(this.object) !== this.prototype || isExtensible(this.object) !== this.extensible) return false
     return enumerableKeys(this.object).length === this.#enumerable && this.#quick(this.object)
@@ -64,7 +70,7 @@ function keysOf(object) {
 
 function same(now, before) {
   return (
-    (now.value === before.value || Number.isNaN(before.value)) &&
+    (now.value === before.value || isNaN(before.value)) &&
     now.get === before.get &&
     now.set === before.set &&
     now.writable === before.writable &&
@@ -73,16 +79,22 @@ function same(now, before) {
   )
 }
 
-/** One function made for one object: reading every property by its constant name is what the engine does fastest. */
+/**
+ * One function made for one object: reading every property by its constant name is what the engine does fastest. Made
+ * after user code ran, so it calls no method that user code could have changed.
+ */
 function comparison(snapshot) {
   const { keys, properties } = snapshot
-  const terms = keys.map((key, at) => {
-    if (!('value' in properties[at])) return `s.isSame(${at})`
-    const place = typeof key === 'symbol' ? `k[${at}]` : JSON.stringify(key)
-    return Number.isNaN(properties[at].value) ? 'true' : `o[${place}]===v[${at}]`
-  })
-  const values = properties.map(({ value }) => value)
-  return new Function('s', 'k', 'v', `return (o)=>${terms.join('&&') || 'true'}`)(snapshot, keys, values)
+  const values = []
+  let terms = 'true'
+  for (let at = 0; at < keys.length; at += 1) {
+    const { value, get, set } = properties[at]
+    values[at] = value
+    const place = typeof keys[at] === 'symbol' ? `k[${at}]` : stringify(keys[at])
+    if (get !== undefined || set !== undefined) terms += `&&s.isSame(${at})`
+    else if (!isNaN(value)) terms += `&&o[${place}]===v[${at}]`
+  }
+  return new MadeFunction('s', 'k', 'v', `return (o)=>${terms}`)(snapshot, keys, values)
 }
 
 module.exports = { Snapshot }

@@ -1,0 +1,151 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { until } from '@automation/testing'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startRunner, type RunnerUnderTest } from './runner-under-test.ts'
+import { lines } from './scripted-replica.ts'
+
+let under: RunnerUnderTest
+beforeAll(async () => {
+  under = await startRunner({ RUN_MEMORY_MB: '128' })
+})
+afterAll(() => under.stop())
+
+const run = (source: string, options = {}) => under.replica.run(source, options)
+
+/** Processes of this machine whose command line has this text. */
+function processesWith(text: string): string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes(text)
+      } catch {
+        return false
+      }
+    })
+}
+
+// Each detaches in another way, and does not mind SIGTERM.
+const stubborn = (seconds: string) => `
+  const { spawn, execSync } = require('child_process')
+  process.on('SIGTERM', () => {})
+  spawn('sh', ['-c', 'trap "" TERM; sleep ${seconds}; sleep ${seconds}'], { stdio: 'ignore' })
+  spawn('setsid', ['sleep', '${seconds}'], { detached: true, stdio: 'ignore' }).unref()
+  execSync('(setsid sh -c "(trap : TERM; sleep ${seconds}) & sleep ${seconds}" >/dev/null 2>&1 &)')
+  console.log('spawned')`
+
+describe('time', () => {
+  test.for([
+    ['an endless loop', 'for (;;);'],
+    ['an endless wait', 'await new Promise((r) => setTimeout(r, 1e6))'],
+    ['one that ignores SIGTERM', 'process.on("SIGTERM", () => {}); for (;;);'],
+  ])('%s ends when its time is over', async ([, source]) => {
+    const { explanation, log } = await run(source!, { run: { timeoutMs: 200 } })
+    expect(explanation).toBe('TimeoutError: The run took longer than the 0.2 s that it was given')
+    expect(lines(log)).toEqual([`ERROR ${explanation}`])
+  })
+
+  test('what it had printed is kept', async () => {
+    const { log } = await run('console.log("before"); process.stdout.write("partial"); for (;;);', { run: { timeoutMs: 200 } })
+    expect(lines(log).slice(0, 2)).toEqual(['INFO before', 'INFO partial'])
+  })
+})
+
+describe('memory', () => {
+  test.for([
+    ['heap', 'const a = []; for (;;) a.push(new Array(10000).fill(1.5))', /^OutOfMemoryError: The run is out of memory: it may use 128 MiB$/],
+    ['buffers', 'const a = []; for (;;) a.push(Buffer.alloc(5e6, 1))', /out of memory/],
+    ['web assembly', 'const a = []; for (;;) a.push(new WebAssembly.Memory({ initial: 500 })).valueOf()', /out of memory/],
+  ] as const)('a bomb of %s ends only its run, in words', async ([, source, explanation]) => {
+    const ended = await run(source)
+    expect(ended.explanation).toMatch(explanation)
+    expect(lines(ended.log).join('\n')).not.toMatch(/Native stack trace|Last few GCs|0x[0-9a-f]{6}/)
+    expect((await run('return 1')).value).toBe(1)
+  })
+
+  test('what the processes of a run hold together counts', async () => {
+    const hog = `require('child_process').spawn(process.execPath, ['-e', 'const b = Buffer.alloc(100e6, 1); setTimeout(() => b, 1e6)'])`
+    const ended = await run(`${hog}; ${hog}; ${hog}; await new Promise((r) => setTimeout(r, 1e6))`)
+    expect(ended.explanation).toMatch(/^OutOfMemoryError/)
+  })
+
+  test('a run may use what it is given', async () => {
+    expect((await run('const a = Buffer.alloc(60e6, 1), b = new Array(5e6).fill(1.5); return a.length + b.length')).value).toBe(65e6)
+  })
+})
+
+describe('the end of a run leaves nothing', () => {
+  test('a kill ends all its processes within two seconds, and its place is free again', async () => {
+    const before = under.replica.credit
+    const { id } = under.replica.hand(`${stubborn('7001')}\nawait new Promise((r) => setTimeout(r, 1e6))`)
+    await until(() => under.replica.logOf(id).length > 0)
+    expect(processesWith('sleep\x007001').length).toBeGreaterThan(2)
+    under.replica.kill(id)
+    await until(() => processesWith('7001').length === 0, { timeoutMs: 2000, what: 'all are gone' })
+    await until(() => under.replica.credit === before, { what: 'the place' })
+    expect(under.replica.results.some(({ executionId }) => executionId === id)).toBe(false)
+  })
+
+  test('a value does, too', async () => {
+    expect((await run(`${stubborn('7002')}\nreturn 1`)).value).toBe(1)
+    await until(() => processesWith('7002').length === 0, { timeoutMs: 2000 })
+  })
+
+  test('and a time-out', async () => {
+    await run(`${stubborn('7003')}\nfor (;;);`, { run: { timeoutMs: 500 } })
+    expect(processesWith('7003')).toEqual([])
+  })
+
+  test('and a death', async () => {
+    await run(`${stubborn('7004')}\nprocess.kill(process.pid, 'SIGKILL')`)
+    expect(processesWith('7004')).toEqual([])
+  })
+
+  test('SIGTERM comes first, so that a run can put its things in order', async () => {
+    const { id } = under.replica.hand('process.on("SIGTERM", () => { console.log("bye"); process.exit() }); console.log("on"); setInterval(() => {}, 1e6); await new Promise(() => {})')
+    await until(() => under.replica.logOf(id).length === 1)
+    under.replica.kill(id)
+    await until(() => under.replica.logOf(id).length === 2)
+    expect(lines(under.replica.logOf(id))).toEqual(['INFO on', 'INFO bye'])
+  })
+
+  test('a run that was killed before it began never begins', async () => {
+    const other = await startRunner({ RUNNER_SPARES: '0' })
+    const first = other.replica.hand('console.log("began"); return 1')
+    other.replica.kill(first.id)
+    await until(() => other.replica.credit === 64)
+    await other.stop()
+    expect(other.replica.results).toEqual([])
+    expect(other.replica.logOf(first.id)).toEqual([])
+  })
+})
+
+describe('a hostile child speaks only for its own run, and within bounds', () => {
+  const frame = (type: string, run: string, body: string) =>
+    `const body = Buffer.from(${body}); const head = Buffer.alloc(9); head.writeUInt32LE(body.length + 5); head[4] = ${JSON.stringify(type)}.charCodeAt(0); head.writeUInt32LE(${run}, 5); require('fs').writeSync(4, Buffer.concat([head, body])); await new Promise((r) => setTimeout(r, 1e6))`
+  test.for([
+    ['a length beyond all bounds', 'require("fs").writeSync(4, Buffer.from("ffffffff00", "hex")); await new Promise((r) => setTimeout(r, 1e6))'],
+    ['an unknown type', frame('?', '1', '""')],
+    ['another run', frame('V', '99', '"\\0001"')],
+    ['a value that is no JSON', frame('V', '1', '"\\0{oops"')],
+    ['a value with raw control characters', frame('V', '1', '"\\0\\"a\\0b\\""')],
+    ['a value without a text', frame('V', '1', '"\\0"')],
+    ['a failure that is no JSON', frame('E', '1', '"oops"')],
+    ['a call that is none', frame('C', '1', '"{}"')],
+  ])('%s', async ([, source]) => {
+    const { explanation } = await run(source!, { run: { freshProcess: true } })
+    expect(explanation).toMatch(/^Error: The process broke its channel: /)
+  })
+
+  test('a run that has been answered can say no more', async () => {
+    const more = `const b = Buffer.alloc(10); b.writeUInt32LE(6); b[4] = 86; b.writeUInt32LE(1, 5); b[9] = 0`
+    const ended = await run(`${more}; process.on('exit', () => require('fs').writeSync(4, b)); return 1`, { run: { freshProcess: true } })
+    expect(ended.value).toBe(1)
+    expect((await run('return 2')).value).toBe(2)
+  })
+
+  test('a decline of what it was never sent costs nothing', async () => {
+    const source = frame('X', '1', '"{}"').replace('await', 'return 1; await')
+    expect((await run(source, { run: { freshProcess: true, timeoutMs: 3000 } })).explanation ?? '').toBeDefined()
+  })
+})
