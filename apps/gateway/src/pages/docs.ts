@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import type { Answer, AnswerHeaders } from '../http/answer.ts'
 
 const POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; " +
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
   "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 const PAGE = `<!doctype html>
