@@ -13,10 +13,14 @@ type Body = Record<string, unknown>
 export function wrongField(scene: Scene, random: Random): Attempt {
   const operation = random.pick(jsonOperations)
   const body: Body = {}
-  if (random.chance(0.3)) addOddities(body, operation, random)
+  const odd = random.chance(0.3)
+  if (odd) addOddities(body, operation, random)
   const paths = Array.from({ length: random.between(1, 3) }, () => random.pick(Object.keys(operation.fields)))
   for (const path of paths) put(body, path, breakingValue(operation.fields[path] ?? 'text', random))
-  return { ...refused(scene, operation, JSON.stringify(body), paths), fault: 'wrong type of a field' }
+  // An odd value may be the fault that is found first, or name what is not there.
+  const named = odd ? Object.keys(operation.fields) : paths
+  const attempt = refused(scene, operation, JSON.stringify(body), named)
+  return { ...attempt, status: odd ? [400, 404] : [400], fault: 'wrong type of a field' }
 }
 
 /** A required field is missing, or a body is no object at all. */

@@ -22,7 +22,8 @@ export class Sender {
     this.#agent.destroy()
   }
 
-  #sendRequest({ method, path, headers, body }: Attempt): Promise<Reply> {
+  #sendRequest(attempt: Attempt, again = false): Promise<Reply> {
+    const { method, path, headers, body } = attempt
     const { hostname, port } = this.#host
     const { promise, resolve } = Promise.withResolvers<Reply>()
     const closed: Reply = { status: 0, headers: {}, text: '' }
@@ -47,7 +48,11 @@ export class Sender {
       )
       response.on('error', () => resolve(closed))
     })
-    outgoing.on('error', () => resolve(closed)) // closed without an answer; the judge says whether that is right
+    outgoing.on('error', () => {
+      // A kept connection may just have been given up by the other side: once more, on another one.
+      if (outgoing.reusedSocket && !again) resolve(this.#sendRequest(attempt, true))
+      else resolve(closed)
+    })
     outgoing.on('timeout', () => outgoing.destroy())
     outgoing.end(body)
     return promise
