@@ -10,35 +10,35 @@ beforeEach(async () => {
   return own.remove
 })
 
-test('all faults of all parts are shown at once, and nothing is started', async () => {
-  const faulty = {
-    ...values,
-    PORT: 'x',
-    BOOTSTRAP_TEAM: 'No Team',
-    ACCESS_TOKEN_TTL_S: '0',
-    TEAM_MAX_RUNNING: '-1',
-    RUNNER_SLOTS: 'many',
-    HEADER_PREFIX: '!',
-    LOG_LEVEL: 'loud',
-  }
-  const { code, stderr, stdout } = await runProgramToEnd(embeddedMain, faulty)
-  expect(code).not.toBe(0)
-  expect(stdout).toBe('')
-  for (const name of [
-    'PORT',
-    'BOOTSTRAP_TEAM',
-    'ACCESS_TOKEN_TTL_S',
-    'TEAM_MAX_RUNNING',
-    'RUNNER_SLOTS',
-    'HEADER_PREFIX',
-    'LOG_LEVEL',
-  ])
-    expect(stderr).toContain(`  ${name} must`)
-  expect(stderr.match(/ {2}PORT must/g)).toHaveLength(1)
-  expect(await readdir(values['DATA_DIR'] ?? '')).toEqual([])
-})
-
 describe.each([embeddedMain, servicesMain])('%s', (main) => {
+  test('all faults of all parts are shown at once, and nothing is started', async () => {
+    const faulty = {
+      ...values,
+      PORT: 'x',
+      BOOTSTRAP_TEAM: 'No Team',
+      ACCESS_TOKEN_TTL_S: '0',
+      TEAM_MAX_RUNNING: '-1',
+      RUNNER_SLOTS: 'many',
+      HEADER_PREFIX: '!',
+      LOG_LEVEL: 'loud',
+    }
+    const { code, stderr, stdout } = await runProgramToEnd(main, faulty)
+    expect(code).not.toBe(0)
+    expect(stdout).toBe('')
+    for (const name of [
+      'PORT',
+      'BOOTSTRAP_TEAM',
+      'ACCESS_TOKEN_TTL_S',
+      'TEAM_MAX_RUNNING',
+      'RUNNER_SLOTS',
+      'HEADER_PREFIX',
+      'LOG_LEVEL',
+    ])
+      expect(stderr).toContain(`  ${name} must`)
+    expect(stderr.match(/ {2}PORT must/g)).toHaveLength(1)
+    expect(await readdir(values['DATA_DIR'] ?? '')).toEqual([])
+  })
+
   test('--print-config shows settings, masks secrets and starts nothing', async () => {
     const secrets = {
       ENCRYPTION_KEY: 'very-secret-encryption-key-0123456789',

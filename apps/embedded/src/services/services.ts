@@ -8,6 +8,7 @@ import { environmentToCome } from '../environment-to-come.ts'
 import { takeDataDir } from '../data-dir.ts'
 import { systemDatabase } from '../database.ts'
 import { gives, withKeys, type EnvironmentValues } from '../keys.ts'
+import { readConfigs } from '../parts.ts'
 import { welcome } from '../welcome.ts'
 import { planServices, type ServiceName, type ServicePlan } from './plan.ts'
 import { untilReady } from './readiness.ts'
@@ -26,7 +27,11 @@ export function runServices(values: EnvironmentValues): Promise<void> {
     name: 'services',
     values: toCome.values,
     shown: toCome.shown,
-    readConfig: readServicesSettings,
+    readConfig: (env) => {
+      // Each service reads its own settings again; here all their faults are shown at once, before anything starts.
+      readConfigs(env)
+      return readServicesSettings(env)
+    },
     start: async (settings, context) => {
       const services = new Services(settings, context)
       try {
