@@ -1,4 +1,4 @@
-import { OpenAPIHono, z, type RouteConfig } from '@hono/zod-openapi'
+import { OpenAPIHono, type RouteConfig, type z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import type { Principal } from '@automation/rpc'
 import { bearerToken, principalFor } from '../auth/authorize.ts'
@@ -30,10 +30,12 @@ export interface RestDependencies {
 export class RestApi {
   readonly app: OpenAPIHono<RestEnv> = new OpenAPIHono<RestEnv>()
   readonly #dependencies: RestDependencies
+  readonly #initiatedByHeader: string
   readonly #allowed = new Map<string, string[]>()
 
   constructor(dependencies: RestDependencies) {
     this.#dependencies = dependencies
+    this.#initiatedByHeader = `${dependencies.config.headerPrefix}initiated-by`.toLowerCase()
   }
 
   add<Q extends z.ZodObject, B extends z.ZodType>(
@@ -74,7 +76,7 @@ export class RestApi {
     const params: Record<string, string> = {}
     for (const [name, parameter] of Object.entries(operation.parameters ?? {}))
       params[name] = parameter.read(c.req.param(name) ?? '')
-    const query = validate(operation.query ?? z.object({}), queryRecord(exchange.query))
+    const query = operation.query === undefined ? {} : validate(operation.query, queryRecord(exchange.query))
     const { value, text, bytes } =
       operation.body === undefined
         ? NO_BODY
@@ -94,11 +96,11 @@ export class RestApi {
   }
 
   async #principal(operation: Operation, exchange: Exchange, team: string): Promise<Principal> {
-    const { config, verifier, clientAddress } = this.#dependencies
+    const { verifier, clientAddress } = this.#dependencies
     const ip = addressOf(exchange, clientAddress)
     if (operation.open === true) return { role: 'user', team, subject: '', name: '', ip }
     const identity = await verifier.verify(bearerToken(exchange.incoming.headers.authorization))
-    const initiatedBy = headerText(exchange, `${config.headerPrefix}initiated-by`.toLowerCase())
+    const initiatedBy = headerText(exchange, this.#initiatedByHeader)
     return principalFor(identity, team, initiatedBy, ip)
   }
 }
