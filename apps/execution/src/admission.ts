@@ -1,6 +1,6 @@
 import type { RunSpec } from '@automation/contract/catalog/v1/resolve'
 import { Status, type RunSettings, type WebhookCall } from '@automation/contract/execution/v1/execution'
-import { Failure, unavailable } from '@automation/errors'
+import { Failure, notFound, unavailable } from '@automation/errors'
 import type pg from 'pg'
 import type { ExecutionConfig } from './config.ts'
 import type { Egress } from './egress.ts'
@@ -120,6 +120,9 @@ export class Admission {
   async #cameFirst(wish: Wish, spec: RunSpec, wait: boolean): Promise<Accepted> {
     const known = await this.#replay(wish, spec, wait)
     if (known !== undefined) return known
+    const { parentId } = wish
+    const parentRuns = parentId === undefined || (await readStatus(this.#context.pool, parentId)) === Status.RUNNING
+    if (parentRuns) throw notFound(wish.webhook === undefined ? 'process' : 'webhook')
     throw new Failure('failed_precondition', 'execution_ended', 'The calling execution has ended')
   }
 

@@ -90,7 +90,7 @@ export function compose(
   const outbox = new TimelineOutbox(pools.events)
   const records = new Records(reads)
   const kills = new Kills(hot, forced)
-  const deletion = new ProcessDeletion(reads, forced)
+  const deletion = new ProcessDeletion(reads, forced, () => upkeep.sweepSoon())
   const reaper = new Reaper(hot, forced, leaseMs, logger)
   const { returnValueMaxBytes, retentionDays } = config
   const streams = new WorkStreams({ sessions, runners, claims, ends, logs, returnValueMaxBytes, logger })

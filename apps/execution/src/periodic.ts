@@ -7,6 +7,7 @@ export class Periodic {
   readonly #work: (signal: AbortSignal) => Promise<void>
   readonly #logger: Logger
   readonly #stop = new AbortController()
+  /** While it waits. */
   #timer: NodeJS.Timeout | undefined
   #running: Promise<void> = Promise.resolve()
 
@@ -19,10 +20,20 @@ export class Periodic {
 
   start(): void {
     if (this.#stop.signal.aborted) return
-    this.#timer = setTimeout(() => {
-      this.#running = this.#once().finally(() => this.start())
-    }, this.#everyMs)
+    this.#timer = setTimeout(() => this.#begin(), this.#everyMs)
     this.#timer.unref()
+  }
+
+  #begin(): void {
+    this.#timer = undefined
+    this.#running = this.#once().finally(() => this.start())
+  }
+
+  /** Does not wait for the next time. */
+  soon(): void {
+    if (this.#timer === undefined) return
+    clearTimeout(this.#timer)
+    this.#begin()
   }
 
   async stop(): Promise<void> {

@@ -19,8 +19,11 @@ const batch = 500
 export class ProcessDeletion {
   readonly #pool: pg.Pool
   readonly #forced: ForcedEnds
+  readonly #deleted: () => void
 
-  constructor(pool: pg.Pool, forced: ForcedEnds) {
+  /** `deleted`: there is something new to sweep. */
+  constructor(pool: pg.Pool, forced: ForcedEnds, deleted: () => void) {
+    this.#deleted = deleted
     this.#pool = pool
     this.#forced = forced
   }
@@ -36,9 +39,10 @@ export class ProcessDeletion {
       for (const end = performance.now() + patienceMs; performance.now() < end;) {
         const passed = await horizonPassed(this.#pool, xid)
         await this.#kill(team, id)
-        if (passed) return
+        if (passed) break
         await new Promise((resolve) => setTimeout(resolve, 10))
       }
+      this.#deleted()
     } catch (error) {
       throw databaseFailure(error)
     }

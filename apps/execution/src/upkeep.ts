@@ -47,6 +47,7 @@ const lookMs = 1000
 export class Upkeep {
   readonly #context: UpkeepContext
   readonly #works: Periodic[]
+  readonly #sweep: Periodic
   #partitionDays = 0
 
   constructor(context: UpkeepContext) {
@@ -63,7 +64,7 @@ export class Upkeep {
         await sessions.check(runners)
       }),
       work('slots', 60_000, () => this.recount()),
-      work('deleted processes', 5000, (signal) => deletion.sweep(signal)),
+      (this.#sweep = work('deleted processes', 5000, (signal) => deletion.sweep(signal))),
       work('partitions', 3_600_000, () => this.keepPartitions()),
       work('retention', 600_000, () => this.#retire()),
     ]
@@ -75,6 +76,10 @@ export class Upkeep {
 
   async stop(): Promise<void> {
     await Promise.all(this.#works.map((work) => work.stop()))
+  }
+
+  sweepSoon(): void {
+    this.#sweep.soon()
   }
 
   /** Days from now on for which there are partitions. */

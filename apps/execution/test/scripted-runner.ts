@@ -39,6 +39,8 @@ export class ScriptedRunner {
   readonly stored: string[] = []
   readonly specs = new Map<string, RunSpec>()
   readonly #running = new Map<string, Run>()
+  /** Running, or ended with a result that is not stored. */
+  readonly #named = new Set<string>()
   readonly #script: Required<Script>
   readonly #neighbours: Neighbours
   #sent: MessageQueue<Sent>[] = []
@@ -79,7 +81,7 @@ export class ScriptedRunner {
 
   async renew(): Promise<string[]> {
     const client = this.#neighbours.client(RunnerService, 'sessions')
-    const executionIds = [...this.#running.keys()]
+    const executionIds = [...this.#named]
     const { endedExecutionIds } = await client.renewSession(
       { sessionId: this.sessionId, executionIds },
       this.#context(),
@@ -158,8 +160,10 @@ export class ScriptedRunner {
       if (message.case === 'welcome') welcome()
       else if (message.case === 'putSpec') this.specs.set(message.value.key, message.value.spec!)
       else if (message.case === 'dropSpec') this.specs.delete(message.value.key)
-      else if (message.case === 'resultStored') this.stored.push(message.value.executionId)
-      else if (message.case === 'kill') this.#killed(message.value.executionId, sent)
+      else if (message.case === 'resultStored') {
+        this.stored.push(message.value.executionId)
+        this.#named.delete(message.value.executionId)
+      } else if (message.case === 'kill') this.#killed(message.value.executionId, sent)
       else if (message.case === 'run') void this.#start(message.value, sent)
     }
     sent.close()
@@ -167,6 +171,7 @@ export class ScriptedRunner {
 
   #killed(executionId: string, sent: MessageQueue<Sent>): void {
     this.killed.push(executionId)
+    this.#named.delete(executionId)
     if (this.#running.delete(executionId)) this.#lendAgain(sent)
   }
 
@@ -174,6 +179,7 @@ export class ScriptedRunner {
     if (!this.specs.has(run.specKey)) throw new Error('a run came before its spec')
     this.started.push(run)
     this.#running.set(run.executionId, run)
+    this.#named.add(run.executionId)
     this.#most = Math.max(this.#most, this.#running.size)
     this.#owner.set(run.executionId, sent)
     const end = await this.#script.runs(run, this)

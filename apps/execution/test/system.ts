@@ -119,6 +119,11 @@ export class System {
     return (await this.sql.query<T>(text, values)).rows
   }
 
+  /** The runners that are still there stop. */
+  dismissRunners(): void {
+    for (const runner of this.#runners.splice(0)) runner.goodbye()
+  }
+
   async stop(): Promise<void> {
     for (const runner of this.#runners) runner.crash()
     await Promise.all(this.replicas.map(({ part }) => part.stop(0)))

@@ -1,0 +1,162 @@
+import { Status } from '@automation/contract/execution/v1/execution'
+import { testDatabase, until, userContext, type TestDatabase } from '@automation/testing'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { FaultProxy } from './fault-proxy.ts'
+import { brokenInvariants } from './invariants.ts'
+import { value } from './scripted-runner.ts'
+import { System } from './system.ts'
+
+let database: TestDatabase
+let proxy: FaultProxy
+let system: System
+
+beforeAll(async () => {
+  database = await testDatabase()
+  proxy = await FaultProxy.start(database.url)
+  system = new System(database, { databaseUrl: proxy.url, runnerLeaseMs: 1500, teamMaxRunning: 10 })
+  await system.addReplica()
+})
+afterEach(async () => {
+  proxy.open()
+  system.dismissRunners()
+  expect(await brokenInvariants(system)).toEqual([])
+})
+afterAll(async () => {
+  proxy.open()
+  await system.stop()
+  await proxy.close()
+})
+
+const says = (text: string) => (sent: Buffer) => sent.includes(text)
+
+/** Cuts the service's connections in the midst of whatever they do. */
+const cut = () =>
+  system.rows(
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE application_name = 'execution' AND datname = current_database() AND pid <> pg_backend_pid()`,
+  )
+
+test('connections that are cut again and again lose no accepted run and double none', async () => {
+  const runner = await system.runner({ places: 6, runs: () => value(1) })
+  let cutting = true
+  const cuts = (async () => {
+    while (cutting) {
+      await cut()
+      await new Promise((resolve) => setTimeout(resolve, 60))
+    }
+  })()
+  const accepted: string[] = []
+  const refused: unknown[] = []
+  await Promise.all(
+    Array.from({ length: 16 }, async () => {
+      for (let count = 0; count < 12; count++)
+        await system.start().then(
+          (id) => accepted.push(id),
+          (error) => refused.push(error),
+        )
+    }),
+  )
+  cutting = false
+  await cuts
+  const ends = await Promise.all(accepted.map((id) => system.ended(id, 'demo', 12_000)))
+  for (const { timeline } of ends) expect([Status.FINISHED, Status.ERROR]).toContain(timeline.at(-1)!.status)
+  // A hand-over may be lost with a connection; nothing else ends as ERROR.
+  for (const { status, timeline } of ends)
+    if (status === Status.ERROR) expect(timeline.at(-1)!.explanation).toMatch(/^runner lost/)
+  const started = runner.started.map((run) => run.executionId)
+  expect(new Set(started).size).toBe(started.length)
+  for (const error of refused) expect(error).toMatchObject({ kind: 'unavailable' })
+  expect(accepted.length).toBeGreaterThan(100)
+  await until(async () => (await system.rows('SELECT 1 FROM executions WHERE status < 5')).length === 0, {
+    timeoutMs: 12_000,
+  })
+  runner.goodbye()
+}, 30_000)
+
+test('a start whose commit is unknown is there once and runs once', async () => {
+  const runner = await system.runner({ places: 6, runs: () => value(1) })
+  for (const statement of ['start-granted', 'start-granted']) {
+    proxy.loseAnswerTo(says(statement))
+    const outcome = await system.run()
+    expect(outcome.status).toBe(Status.FINISHED)
+    expect(runner.started.filter((run) => run.executionId === outcome.executionId)).toHaveLength(1)
+  }
+  runner.goodbye()
+})
+
+test('a keyed start whose commit is unknown is there once and runs once', async () => {
+  const runner = await system.runner({ places: 6, runs: () => value(1) })
+  await system.run('demo', { idempotencyKey: { key: 'warm', requestHash: new Uint8Array() } })
+  proxy.loseAnswerTo(says('start-keyed'))
+  const outcome = await system.run('demo', { idempotencyKey: { key: 'unknown', requestHash: new Uint8Array() } })
+  expect(outcome).toMatchObject({ status: Status.FINISHED, replayed: false })
+  expect(runner.started).toHaveLength(2)
+  runner.goodbye()
+})
+
+test('an end whose commit is unknown is stored once', async () => {
+  const runner = await system.runner({ places: 6, runs: () => value('kept') })
+  await system.run()
+  proxy.loseAnswerTo(says('end-2'))
+  const outcome = await system.run()
+  expect(Buffer.from(outcome.returnValue!).toString()).toBe('"kept"')
+  expect((await system.get(outcome.executionId)).timeline).toHaveLength(3)
+  runner.goodbye()
+})
+
+test('a claim whose commit is unknown is handed over once', async () => {
+  const id = await system.start()
+  proxy.loseAnswerTo(says('claim'))
+  const runner = await system.runner({ places: 1, leaseMs: 1500, runs: () => value(1) })
+  const { status, timeline } = await system.ended(id, 'demo', 12_000)
+  // Within the lease it is found again; else it counts as lost. It never runs twice.
+  if (status === Status.ERROR) expect(timeline.at(-1)!.explanation).toMatch(/^runner lost/)
+  expect(runner.started.length).toBeLessThanOrEqual(1)
+  runner.goodbye()
+}, 20_000)
+
+test('while the database is away starts are refused within 5 s, runs go on, and their results are stored when it is back', async () => {
+  const runner = await system.runner({ places: 4, runs: () => undefined })
+  const outcome = system.run()
+  const run = await runner.run()
+  proxy.refuse()
+  runner.finish(run.executionId, value('survived'))
+  const began = performance.now()
+  const refused = await Promise.allSettled([system.start(), system.run(), system.get(run.executionId)])
+  expect(performance.now() - began).toBeLessThan(5000)
+  for (const one of refused)
+    expect(one).toMatchObject({ status: 'rejected', reason: { kind: 'unavailable', retryAfterS: 1 } })
+  expect(runner.stored).toEqual([])
+  // Longer than a lease: nobody could renew, so nobody is lost.
+  await new Promise((resolve) => setTimeout(resolve, 2000))
+  expect(runner.failure).toMatchObject({ kind: 'unavailable' })
+  proxy.open()
+  expect(Buffer.from((await outcome).returnValue!).toString()).toBe('"survived"')
+  expect((await system.get(run.executionId)).status).toBe(Status.FINISHED)
+  await until(() => runner.stored.includes(run.executionId))
+  runner.goodbye()
+}, 20_000)
+
+test('a frozen database has every start answered within 5 s', async () => {
+  const runner = await system.runner({ places: 4, runs: () => value(1) })
+  await system.run()
+  proxy.freeze()
+  const began = performance.now()
+  const calls = await Promise.allSettled([system.start(), system.start(), system.start('other')])
+  expect(performance.now() - began).toBeLessThan(5000)
+  for (const one of calls) expect(one).toMatchObject({ status: 'rejected', reason: { kind: 'unavailable' } })
+  proxy.open()
+  await until(
+    () =>
+      system.run().then(
+        ({ status }) => status === Status.FINISHED,
+        () => false,
+      ),
+    { timeoutMs: 8000 },
+  )
+  runner.goodbye()
+  await until(async () => (await system.rows('SELECT 1 FROM executions WHERE status IN (2, 4)')).length === 0, {
+    timeoutMs: 8000,
+  })
+  await system.executions.listExecutions({}, userContext('demo'))
+}, 30_000)

@@ -1,0 +1,186 @@
+import { LogLevel, Status, type ListExecutionsRequestSchema } from '@automation/contract/execution/v1/execution'
+import { until, userContext } from '@automation/testing'
+import type { MessageInitShape } from '@bufbuild/protobuf'
+import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { value, type ScriptedRunner } from './scripted-runner.ts'
+import { System } from './system.ts'
+
+let system: System
+let runner: ScriptedRunner
+
+beforeAll(async () => {
+  system = await System.start()
+  runner = await system.runner({ places: 20, runs: () => undefined })
+})
+afterAll(() => system.stop())
+
+type Filter = MessageInitShape<typeof ListExecutionsRequestSchema>
+
+const list = (init: Filter = {}, team = 'demo') =>
+  system.executions.listExecutions({ page: { page: 0, limit: 10 }, ...init } as Filter, userContext(team))
+
+async function finished(team: string, init = {}): Promise<string> {
+  const id = await system.start(team, init)
+  await runner.run(id)
+  runner.finish(id, value(1))
+  await system.ended(id, team)
+  return id
+}
+
+test('lists are newest first, in pages, with a total, and only of the team', async () => {
+  const ids: string[] = []
+  for (let count = 0; count < 5; count++) ids.push(await finished('pages'))
+  await finished('foreign')
+  const pages = [0, 1, 2].map((page) => list({ page: { page, limit: 2 } }, 'pages'))
+  const answers = await Promise.all(pages)
+  expect(answers.flatMap(({ executions }) => executions.map(({ id }) => id))).toEqual(ids.toReversed())
+  expect(answers.map(({ page }) => [page!.total, page!.hasNextPage])).toEqual([
+    [5, true],
+    [5, true],
+    [5, false],
+  ])
+  expect(answers[0]!.executions[0]!.timeline.map(({ status }) => status)).toEqual([
+    Status.CREATED,
+    Status.RUNNING,
+    Status.FINISHED,
+  ])
+})
+
+test('lists are filtered by words, comment, process, status and time, and % and _ mean themselves', async () => {
+  const team = 'filters'
+  system.catalog.put('report', { processName: 'Monthly 100% Report' })
+  const report = await finished(team, { identifier: 'report', comment: 'for_the boss' })
+  await new Promise((resolve) => setTimeout(resolve, 5))
+  const hello = await finished(team, { comment: 'forXthe boss' })
+  const killed = await system.start(team)
+  await runner.run(killed)
+  await system.executions.killExecution({ id: killed }, userContext(team))
+  const { processId, createdAt } = await system.get(report, team)
+  const at = timestampMs(createdAt!)
+  const found = async (init: MessageInitShape<typeof ListExecutionsRequestSchema>) =>
+    (await list(init, team)).executions.map(({ id }) => id)
+  expect(await found({ keywords: '100% rep' })).toEqual([report])
+  expect(await found({ keywords: 'BOSS' })).toEqual([hello, report])
+  expect(await found({ keywords: '1_0' })).toEqual([])
+  expect(await found({ comment: 'r_t' })).toEqual([report])
+  expect(await found({ processId })).toEqual([report])
+  expect(await found({ processId: 'nonsense' })).toEqual([])
+  expect(await found({ status: Status.KILLED })).toEqual([killed])
+  expect(await found({ status: Status.FINISHED })).toEqual([hello, report])
+  expect(await found({ from: timestampFromMs(at), to: timestampFromMs(at) })).toEqual([report])
+  expect(await found({ to: timestampFromMs(at - 1) })).toEqual([])
+  expect(await found({ from: timestampFromMs(at + 1) })).toEqual([killed, hello])
+})
+
+test('list items leave out what is larger than 64 KiB; a single read has it', async () => {
+  const parameters = Buffer.from(JSON.stringify({ a: 'x'.repeat(70_000) }))
+  const id = await finished('large', { parameters })
+  const [item] = (await list({}, 'large')).executions
+  expect(item!.parameters).toBeUndefined()
+  expect(Buffer.from(item!.returnValue!).toString()).toBe('1')
+  expect(parameters.equals((await system.get(id, 'large')).parameters!)).toBe(true)
+})
+
+test('what belongs to another team is not there', async () => {
+  const id = await finished('owner')
+  const strange = userContext('stranger')
+  const missing = { kind: 'not_found', code: 'execution_not_found' }
+  await expect(system.executions.getExecution({ id }, strange)).rejects.toMatchObject(missing)
+  await expect(system.executions.listLogs({ executionId: id }, strange)).rejects.toMatchObject(missing)
+  await expect(system.executions.rerunExecution({ id }, strange)).rejects.toMatchObject(missing)
+  const line = { executionId: id, level: LogLevel.ERROR, message: 'x' }
+  await expect(system.executions.appendLogs(line, strange)).rejects.toMatchObject(missing)
+  await expect(system.executions.getExecution({ id }, userContext(''))).rejects.toMatchObject({
+    kind: 'permission_denied',
+  })
+})
+
+const entries = (from: number, count: number) =>
+  Array.from({ length: count }, (_, index) => ({
+    timeUs: 1_700_000_000_000_000n + BigInt(from + index),
+    level: LogLevel.INFO,
+    message: `line ${from + index}`,
+  }))
+
+const logs = (executionId: string, page: number, limit: number) =>
+  system.executions.listLogs({ executionId, page: { page, limit } }, userContext('demo'))
+
+test('logs are there while the run goes on, oldest first, in pages across chunks, with their microseconds', async () => {
+  const id = await system.start()
+  const { fence } = await runner.run(id)
+  for (const [first, count] of [
+    [0, 7],
+    [7, 1],
+    [8, 5],
+  ] as const)
+    runner.send(id, {
+      case: 'logs',
+      value: { executionId: id, fence, chunk: { first, entries: entries(first, count) } },
+    })
+  await until(async () => (await logs(id, 0, 10)).page!.total === 13)
+  const all = entries(0, 13)
+  for (const limit of [1, 4, 5, 13, 100]) {
+    const pages = Array.from({ length: Math.ceil(13 / limit) }, (_, page) => logs(id, page, limit))
+    const got = (await Promise.all(pages)).flatMap((page) => page.entries)
+    expect(got.map(({ timeUs, message }) => [timeUs, message])).toEqual(
+      all.map(({ timeUs, message }) => [timeUs, message]),
+    )
+  }
+  expect((await logs(id, 0, 13)).page!.hasNextPage).toBe(false)
+  expect((await logs(id, 1, 12)).entries).toHaveLength(1)
+  runner.send(id, {
+    case: 'result',
+    value: { executionId: id, fence, end: value(1), lastLogs: { first: 13, entries: entries(13, 2) } },
+  })
+  await system.ended(id)
+  expect((await logs(id, 0, 100)).entries).toHaveLength(15)
+})
+
+test('lines appended from outside come last, ended or not, and never displace the run’s own', async () => {
+  const id = await system.start()
+  const { fence } = await runner.run(id)
+  const append = (message: string) =>
+    system.executions.appendLogs({ executionId: id, level: LogLevel.WARNING, message }, userContext('demo'))
+  await append('first\0')
+  runner.send(id, { case: 'logs', value: { executionId: id, fence, chunk: { first: 0, entries: entries(0, 3) } } })
+  await until(async () => (await logs(id, 0, 10)).page!.total === 4)
+  runner.finish(id)
+  await system.ended(id)
+  await append('second')
+  const messages = (await logs(id, 0, 10)).entries.map(({ message }) => message)
+  expect(messages).toEqual(['line 0', 'line 1', 'line 2', 'first\0', 'second'])
+  expect((await logs(id, 2, 2)).entries.map(({ message }) => message)).toEqual(['second'])
+})
+
+test('log lines of another hand-over are refused', async () => {
+  const id = await system.start()
+  const { fence } = await runner.run(id)
+  runner.send(id, {
+    case: 'logs',
+    value: { executionId: id, fence: fence + 1n, chunk: { first: 0, entries: entries(0, 3) } },
+  })
+  runner.send(id, { case: 'logs', value: { executionId: id, fence, chunk: { first: 3, entries: entries(3, 1) } } })
+  runner.finish(id)
+  await system.ended(id)
+  expect(await system.rows('SELECT first FROM log_chunks WHERE execution_id = $1', [id])).toEqual([{ first: 3 }])
+})
+
+test('a page of 100,000 lines is read fast', async () => {
+  const id = await system.start()
+  const { fence } = await runner.run(id)
+  for (let first = 0; first < 100_000; first += 500)
+    runner.send(id, { case: 'logs', value: { executionId: id, fence, chunk: { first, entries: entries(first, 500) } } })
+  await until(async () => (await system.rows('SELECT 1 FROM log_chunks WHERE execution_id = $1', [id])).length === 200)
+  const times: number[] = []
+  for (let page = 90; page < 100; page++) {
+    const began = performance.now()
+    const { entries: lines, page: info } = await logs(id, page, 1000)
+    times.push(performance.now() - began)
+    expect(lines[0]!.message).toBe(`line ${page * 1000}`)
+    expect([info!.total, info!.hasNextPage]).toEqual([10_001, page < 99])
+  }
+  expect(times.toSorted((a, b) => a - b)[5]).toBeLessThan(100)
+  runner.finish(id)
+  await system.ended(id)
+})
