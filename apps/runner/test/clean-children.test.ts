@@ -13,6 +13,7 @@ const run = (source: string, options = {}) => under.replica.run(source, options)
 /** Runs a source twice that tells whether it finds traces of itself, and in which process it ran. */
 async function twice(source: string): Promise<{ traces: unknown[]; sameChild: boolean }> {
   const first = await run(`${source}\nreturn [trace, process.pid]`)
+  await under.settled()
   const second = await run(`${source}\nreturn [trace, process.pid]`)
   expect(first.explanation ?? second.explanation).toBeUndefined()
   const [one, two] = [first.value as [unknown, number], second.value as [unknown, number]]
@@ -28,16 +29,37 @@ const putBack: [guarantee: string, source: string][] = [
   ['environment variables', 'const trace = process.env.LEAKED; process.env.LEAKED = "1"; delete process.env.PATH'],
   ['the working directory', 'const trace = require("path").dirname(process.cwd()); process.chdir("/")'],
   ['the umask', 'const trace = process.umask(0o777)'],
-  ['listeners', 'const trace = process.listenerCount("exit") + process.listenerCount("SIGUSR2"); process.on("exit", () => {}); process.on("SIGUSR2", () => {})'],
-  ['listeners that were removed', 'const trace = process.listenerCount("uncaughtException"); process.removeAllListeners()'],
-  ['timers', 'globalThis.seen ??= 0; const trace = globalThis.seen; setInterval(() => { globalThis.seen = 1 }, 1); setTimeout(() => {}, 1).unref()'],
-  ['files in the private directory', 'const fs = require("fs"), d = process.env.TMP_DATA_DIR; const trace = fs.readdirSync(d).length; fs.writeFileSync(d + "/a", "x"); fs.mkdirSync(d + "/b/c", { recursive: true })'],
-  ['files beside it', 'const fs = require("fs"); const trace = fs.readdirSync("..").length; fs.writeFileSync("../a", "x")'],
-  ['a private directory that was removed', 'const fs = require("fs"); const trace = fs.existsSync(process.env.TMP_DATA_DIR); fs.rmdirSync(process.env.TMP_DATA_DIR)'],
+  [
+    'listeners',
+    'const trace = process.listenerCount("exit") + process.listenerCount("SIGUSR2"); process.on("exit", () => {}); process.on("SIGUSR2", () => {})',
+  ],
+  [
+    'listeners that were removed',
+    'const trace = process.listenerCount("uncaughtException"); process.removeAllListeners()',
+  ],
+  [
+    'timers',
+    'globalThis.seen ??= 0; const trace = globalThis.seen; setInterval(() => { globalThis.seen = 1 }, 1); setTimeout(() => {}, 1).unref()',
+  ],
+  [
+    'files in the private directory',
+    'const fs = require("fs"), d = process.env.TMP_DATA_DIR; const trace = fs.readdirSync(d).length; fs.writeFileSync(d + "/a", "x"); fs.mkdirSync(d + "/b/c", { recursive: true })',
+  ],
+  [
+    'files beside it',
+    'const fs = require("fs"); const trace = fs.readdirSync("..").length; fs.writeFileSync("../a", "x")',
+  ],
+  [
+    'a private directory that was removed',
+    'const fs = require("fs"); const trace = fs.existsSync(process.env.TMP_DATA_DIR); fs.rmdirSync(process.env.TMP_DATA_DIR)',
+  ],
   ['the stack trace limit', 'const trace = Error.stackTraceLimit; Error.stackTraceLimit = 1'],
   ['the exit code', 'const trace = process.exitCode; process.exitCode = 5'],
   ['groups and counters of console', 'const trace = 0; console.group("a"); console.count()'],
-  ['an async context', 'const { AsyncLocalStorage } = require("async_hooks"); const s = globalThis.als ??= new AsyncLocalStorage(); const trace = s.getStore(); s.enterWith(1)'],
+  [
+    'an async context',
+    'const { AsyncLocalStorage } = require("async_hooks"); const s = globalThis.als ??= new AsyncLocalStorage(); const trace = s.getStore(); s.enterWith(1)',
+  ],
 ]
 
 describe('what a run leaves behind is put back, and the child goes on', () => {
@@ -52,26 +74,44 @@ const retiring: [guarantee: string, source: string][] = [
   ['a property of what literals reach', 'const trace = [].leaked; Array.prototype.leaked = 1'],
   ['a changed method', 'const trace = [].map.toString().length; Array.prototype.map = function map() { return 1 }'],
   ['a symbol on a prototype', 'const key = Symbol.for("k"); const trace = {}[key]; Object.prototype[key] = 1'],
-  ['flags of a property', 'const trace = Object.getOwnPropertyDescriptor(Array.prototype, "at").writable; Object.defineProperty(Array.prototype, "at", { writable: false })'],
+  [
+    'flags of a property',
+    'const trace = Object.getOwnPropertyDescriptor(Array.prototype, "at").writable; Object.defineProperty(Array.prototype, "at", { writable: false })',
+  ],
   ['a hidden property', 'const trace = [].hidden; Object.defineProperty(Array.prototype, "hidden", { value: 1 })'],
   ['a frozen prototype', 'const trace = Object.isFrozen(RegExp.prototype); Object.freeze(RegExp.prototype)'],
   ['a removed method', 'const trace = typeof "".at; delete String.prototype.at'],
-  ['another prototype', 'const trace = Object.getPrototypeOf(Number.prototype) === Object.prototype; Object.setPrototypeOf(Number.prototype, { a: 1 })'],
+  [
+    'another prototype',
+    'const trace = Object.getPrototypeOf(Number.prototype) === Object.prototype; Object.setPrototypeOf(Number.prototype, { a: 1 })',
+  ],
   ['a global function', 'const trace = typeof parseInt("1"); parseInt = () => "no"'],
   ['a lazy global', 'const trace = typeof Headers.prototype.leaked; Headers.prototype.leaked = 1'],
   ['a static method', 'const trace = typeof JSON.leaked; JSON.leaked = 1'],
   ['a prototype of a collection', 'const trace = new Map().leaked; Map.prototype.leaked = 1'],
   ['a built-in module', 'const fs = require("fs"); const trace = fs.leaked; fs.leaked = 1'],
-  ['a class of a built-in module', 'const { EventEmitter } = require("events"); const trace = EventEmitter.prototype.leaked; EventEmitter.prototype.leaked = 1'],
-  ['a default of a class', 'const { EventEmitter } = require("events"); const trace = EventEmitter.defaultMaxListeners; Object.assign(EventEmitter, { leaked: 1 })'],
+  [
+    'a class of a built-in module',
+    'const { EventEmitter } = require("events"); const trace = EventEmitter.prototype.leaked; EventEmitter.prototype.leaked = 1',
+  ],
+  [
+    'a default of a class',
+    'const { EventEmitter } = require("events"); const trace = EventEmitter.defaultMaxListeners; Object.assign(EventEmitter, { leaked: 1 })',
+  ],
   ['console', 'const trace = console.leaked; console.leaked = 1'],
   ['a patched console method', 'const trace = String(console.log).length; console.log = () => {}'],
   ['process', 'const trace = process.leaked; process.leaked = 1'],
   ['the stack trace function', 'const trace = typeof Error.prepareStackTrace; Error.prepareStackTrace = () => "x"'],
   ['an open file', 'const trace = 0; require("fs").openSync("/dev/null")'],
   ['an unreferenced server', 'const trace = 0; require("net").createServer().listen(0).unref()'],
-  ['a subprocess', 'const trace = 0; require("child_process").spawn("sleep", ["50"], { detached: true, stdio: "ignore" }).unref()'],
-  ['a worker', 'const { Worker } = require("worker_threads"); const trace = 0; new Worker("0", { eval: true }).unref()'],
+  [
+    'a subprocess',
+    'const trace = 0; require("child_process").spawn("sleep", ["50"], { detached: true, stdio: "ignore" }).unref()',
+  ],
+  [
+    'a worker',
+    'const { Worker } = require("worker_threads"); const trace = 0; new Worker("0", { eval: true }).unref()',
+  ],
   ['a pending read', 'const trace = 0; require("fs").readFile("/dev/zero", () => {})'],
 ]
 
@@ -84,12 +124,15 @@ describe('anything else ends the child, and the next run gets another', () => {
 })
 
 test('functions of the language are frozen, so that nothing can be hung onto them', async () => {
-  const { value } = await run('try { (function () { "use strict"; Array.prototype.map.leaked = 1 })() } catch (e) { return e.name }')
+  const { value } = await run(
+    'try { (function () { "use strict"; Array.prototype.map.leaked = 1 })() } catch (e) { return e.name }',
+  )
   expect(value).toBe('TypeError')
 })
 
 test('the private directory is gone under its name after the run', async () => {
-  const source = 'require("fs").writeFileSync("a", "b"); return [process.cwd(), process.env.TMP_DATA_DIR, process.env.HOME, require("os").tmpdir()]'
+  const source =
+    'require("fs").writeFileSync("a", "b"); return [process.cwd(), process.env.TMP_DATA_DIR, process.env.HOME, require("os").tmpdir()]'
   const { value } = await run(source)
   const [directory, ...others] = value as string[]
   expect(others).toEqual([directory, directory, directory])

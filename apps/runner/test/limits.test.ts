@@ -46,16 +46,26 @@ describe('time', () => {
   })
 
   test('what it had printed is kept', async () => {
-    const { log } = await run('console.log("before"); process.stdout.write("partial"); for (;;);', { run: { timeoutMs: 200 } })
+    const { log } = await run('console.log("before"); process.stdout.write("partial"); for (;;);', {
+      run: { timeoutMs: 200 },
+    })
     expect(lines(log).slice(0, 2)).toEqual(['INFO before', 'INFO partial'])
   })
 })
 
 describe('memory', () => {
   test.for([
-    ['heap', 'const a = []; for (;;) a.push(new Array(10000).fill(1.5))', /^OutOfMemoryError: The run is out of memory: it may use 128 MiB$/],
+    [
+      'heap',
+      'const a = []; for (;;) a.push(new Array(10000).fill(1.5))',
+      /^OutOfMemoryError: The run is out of memory: it may use 128 MiB$/,
+    ],
     ['buffers', 'const a = []; for (;;) a.push(Buffer.alloc(5e6, 1))', /out of memory/],
-    ['web assembly', 'const a = []; for (;;) a.push(new WebAssembly.Memory({ initial: 500 })).valueOf()', /out of memory/],
+    [
+      'web assembly',
+      'const a = []; for (;;) a.push(new WebAssembly.Memory({ initial: 500 })).valueOf()',
+      /out of memory/,
+    ],
   ] as const)('a bomb of %s ends only its run, in words', async ([, source, explanation]) => {
     const ended = await run(source)
     expect(ended.explanation).toMatch(explanation)
@@ -70,7 +80,9 @@ describe('memory', () => {
   })
 
   test('a run may use what it is given', async () => {
-    expect((await run('const a = Buffer.alloc(60e6, 1), b = new Array(5e6).fill(1.5); return a.length + b.length')).value).toBe(65e6)
+    expect(
+      (await run('const a = Buffer.alloc(60e6, 1), b = new Array(5e6).fill(1.5); return a.length + b.length')).value,
+    ).toBe(65e6)
   })
 })
 
@@ -102,7 +114,9 @@ describe('the end of a run leaves nothing', () => {
   })
 
   test('SIGTERM comes first, so that a run can put its things in order', async () => {
-    const { id } = under.replica.hand('process.on("SIGTERM", () => { console.log("bye"); process.exit() }); console.log("on"); setInterval(() => {}, 1e6); await new Promise(() => {})')
+    const { id } = under.replica.hand(
+      'process.on("SIGTERM", () => { console.log("bye"); process.exit() }); console.log("on"); setInterval(() => {}, 1e6); await new Promise(() => {})',
+    )
     await until(() => under.replica.logOf(id).length === 1)
     under.replica.kill(id)
     await until(() => under.replica.logOf(id).length === 2)
@@ -124,7 +138,10 @@ describe('a hostile child speaks only for its own run, and within bounds', () =>
   const frame = (type: string, run: string, body: string) =>
     `const body = Buffer.from(${body}); const head = Buffer.alloc(9); head.writeUInt32LE(body.length + 5); head[4] = ${JSON.stringify(type)}.charCodeAt(0); head.writeUInt32LE(${run}, 5); require('fs').writeSync(4, Buffer.concat([head, body])); await new Promise((r) => setTimeout(r, 1e6))`
   test.for([
-    ['a length beyond all bounds', 'require("fs").writeSync(4, Buffer.from("ffffffff00", "hex")); await new Promise((r) => setTimeout(r, 1e6))'],
+    [
+      'a length beyond all bounds',
+      'require("fs").writeSync(4, Buffer.from("ffffffff00", "hex")); await new Promise((r) => setTimeout(r, 1e6))',
+    ],
     ['an unknown type', frame('?', '1', '""')],
     ['another run', frame('V', '99', '"\\0001"')],
     ['a value that is no JSON', frame('V', '1', '"\\0{oops"')],
@@ -139,13 +156,19 @@ describe('a hostile child speaks only for its own run, and within bounds', () =>
 
   test('a run that has been answered can say no more', async () => {
     const more = `const b = Buffer.alloc(10); b.writeUInt32LE(6); b[4] = 86; b.writeUInt32LE(1, 5); b[9] = 0`
-    const ended = await run(`${more}; process.on('exit', () => require('fs').writeSync(4, b)); return 1`, { run: { freshProcess: true } })
+    const ended = await run(`${more}; process.on('exit', () => require('fs').writeSync(4, b)); return 1`, {
+      run: { freshProcess: true },
+    })
     expect(ended.value).toBe(1)
     expect((await run('return 2')).value).toBe(2)
   })
 
-  test('a decline of what it was never sent costs nothing', async () => {
-    const source = frame('X', '1', '"{}"').replace('await', 'return 1; await')
-    expect((await run(source, { run: { freshProcess: true, timeoutMs: 3000 } })).explanation ?? '').toBeDefined()
+  test.for([
+    ['that it is clean', frame('K', '1', '""')],
+    ['that it is not', frame('X', '1', '""')],
+  ])('a word %s while its run is on ends the run, which is not begun again', async ([, source]) => {
+    const ended = await run(`console.log("began")\n${source}`, { run: { freshProcess: true } })
+    expect(ended.explanation).toMatch(/^Error: The process /)
+    expect(lines(ended.log).filter((line) => line === 'INFO began')).toHaveLength(1)
   })
 })

@@ -15,7 +15,14 @@ const logged = async (source: string, options = {}) => lines((await under.replic
 test('each kind of console has its level, and the order of the calls', async () => {
   const source =
     'console.debug("d"); console.log("l"); console.info("i"); console.warn("w"); console.error("e"); console.assert(1 > 2, "no")'
-  expect(await logged(source)).toEqual(['DEBUG d', 'INFO l', 'INFO i', 'WARNING w', 'ERROR e', 'WARNING Assertion failed: no'])
+  expect(await logged(source)).toEqual([
+    'DEBUG d',
+    'INFO l',
+    'INFO i',
+    'WARNING w',
+    'ERROR e',
+    'WARNING Assertion failed: no',
+  ])
 })
 
 test('values are formatted as Node formats them', async () => {
@@ -43,7 +50,9 @@ test('values are formatted as Node formats them', async () => {
 })
 
 test('time and trace', async () => {
-  const [time, trace] = await logged('console.time("t"); console.timeEnd("t"); function f() { console.trace("here") }\nf()')
+  const [time, trace] = await logged(
+    'console.time("t"); console.timeEnd("t"); function f() { console.trace("here") }\nf()',
+  )
   expect(time).toMatch(/^INFO t: [\d.]+ms$/)
   expect(trace).toMatch(/^ERROR Trace: here\n {4}at f \(demo.js:1:\d+\)/)
 })
@@ -58,7 +67,8 @@ test('raw output is cut into lines, of all ways in order', async () => {
 })
 
 test('output of subprocesses is there, with its level', async () => {
-  const source = 'require("child_process").execSync("echo out; echo err >&2", { stdio: "inherit" }); console.log("after")'
+  const source =
+    'require("child_process").execSync("echo out; echo err >&2", { stdio: "inherit" }); console.log("after")'
   const log = await logged(source)
   expect(log.toSorted()).toEqual(['ERROR err', 'INFO after', 'INFO out'])
   expect(log.indexOf('INFO out')).toBeLessThan(log.indexOf('INFO after'))
@@ -76,7 +86,9 @@ test('invalid UTF-8 and NUL are kept safe', async () => {
 })
 
 test('lines are visible while the run goes on', async () => {
-  const { id, ended } = under.replica.hand('console.log("early"); const t = Date.now(); while (Date.now() - t < 400);\nconsole.log("late")')
+  const { id, ended } = under.replica.hand(
+    'console.log("early"); const t = Date.now(); while (Date.now() - t < 400);\nconsole.log("late")',
+  )
   await until(() => under.replica.logOf(id).length > 0, { timeoutMs: 350, what: 'the first line' })
   expect(lines(under.replica.logOf(id))).toEqual(['INFO early'])
   expect(lines((await ended).log)).toEqual(['INFO early', 'INFO late'])
@@ -95,7 +107,9 @@ test('beyond the number of lines one line says that the rest was dropped, and th
   const log = await logged('for (let i = 0; i < 5000; i++) console.log(i)\nthrow new Error("end")')
   expect(log).toHaveLength(2002)
   expect(log[1999]).toBe('INFO 1999')
-  expect(log[2000]).toMatch(/^WARNING The log has reached its limit \(2000 lines, 1000000 bytes\): the rest was dropped$/)
+  expect(log[2000]).toMatch(
+    /^WARNING The log has reached its limit \(2000 lines, 1000000 bytes\): the rest was dropped$/,
+  )
   expect(log[2001]).toContain('ERROR Error: end')
 })
 
@@ -107,7 +121,10 @@ test('beyond the bytes too', async () => {
 
 test.for([
   ['console.log', 'console.log("x".repeat(1e8)); console.log("after")'],
-  ['a raw write', 'const b = Buffer.alloc(1e8, 120); let n = 0; while (n < b.length) n += require("fs").writeSync(1, b, n); console.log("\\nafter")'],
+  [
+    'a raw write',
+    'const b = Buffer.alloc(1e8, 120); let n = 0; while (n < b.length) n += require("fs").writeSync(1, b, n); console.log("\\nafter")',
+  ],
 ])('a line of 100 MB from %s takes bounded memory and is cut visibly', async ([, source]) => {
   const before = process.memoryUsage().rss
   const [line, ...after] = (await under.replica.run(source!)).log
@@ -117,7 +134,8 @@ test.for([
 })
 
 test('a flood of output is dropped, and the next run of the version is well', async () => {
-  const flood = 'const b = Buffer.alloc(1 << 20, "flood flood\\n"); for (let i = 0; i < 200; i++) require("fs").writeSync(1, b)\nreturn 1'
+  const flood =
+    'const b = Buffer.alloc(1 << 20, "flood flood\\n"); for (let i = 0; i < 200; i++) require("fs").writeSync(1, b)\nreturn 1'
   const ended = await under.replica.run(flood)
   expect(ended.value).toBe(1)
   expect(ended.log.at(-1)!.message).toContain('the rest was dropped')
@@ -139,14 +157,22 @@ test('sensitive values are masked in every form, others are not', async () => {
     throw new Error('bad ' + TOKEN)`
   const ended = await under.replica.run(source, { spec: { variables } })
   const text = lines(ended.log).join('\n') + ended.explanation
-  for (const secret of ['p&ss"w/rd=', 'p%26ss', 'p&ss\\"', 'MIIEvQIBADANBg', Buffer.from('p&ss"w/rd=').toString('base64').slice(0, 12)])
+  for (const secret of [
+    'p&ss"w/rd=',
+    'p%26ss',
+    'p&ss\\"',
+    'MIIEvQIBADANBg',
+    Buffer.from('p&ss"w/rd=').toString('base64').slice(0, 12),
+  ])
     expect(text).not.toContain(secret)
   expect(ended.explanation).toBe('Error: bad ******')
   expect(text).toContain('****** 123 visible')
 })
 
 test('a log goes in numbered chunks that do not overlap, the last with the result', async () => {
-  const { result, log } = await under.replica.run('for (let i = 0; i < 1500; i++) console.log("x".repeat(100) + i)\nreturn 1')
+  const { result, log } = await under.replica.run(
+    'for (let i = 0; i < 1500; i++) console.log("x".repeat(100) + i)\nreturn 1',
+  )
   expect(log).toHaveLength(1500)
   expect(log.map(({ message }) => message.slice(100))).toEqual(Array.from({ length: 1500 }, (_, at) => String(at)))
   const { first = 0, entries = [] } = result.lastLogs ?? {}

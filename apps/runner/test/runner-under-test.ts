@@ -7,6 +7,8 @@ import { ScriptedReplica } from './scripted-replica.ts'
 export interface RunnerUnderTest {
   runner: Part
   replica: ScriptedReplica
+  /** Resolves when no child is busy, not even with looking at itself. */
+  settled(): Promise<void>
   stop(graceMs?: number): Promise<void>
 }
 
@@ -20,8 +22,16 @@ export async function startRunner(
   env.check()
   const network = new InProcessNetwork()
   network.add(replica.services)
-  const runner = createRunner(config, testContext(network))
+  const context = testContext(network)
+  const runner = createRunner(config, context)
   await runner.start()
   await until(() => replica.isConnected, { what: 'the runner lends places' })
-  return { runner, replica, stop: (graceMs = 5000) => runner.stop(graceMs) }
+  const busy = async () => {
+    const children = await context.metrics.getSingleMetric('runner_children')!.get()
+    return children.values.some(
+      ({ labels, value }) => value > 0 && !['idle', 'blank'].includes(String(labels['state'])),
+    )
+  }
+  const settled = async () => void (await until(async () => !(await busy()), { what: 'no child is busy' }))
+  return { runner, replica, settled, stop: (graceMs = 5000) => runner.stop(graceMs) }
 }

@@ -98,7 +98,10 @@ export class ScriptedReplica {
     return this.hand(source, options).ended
   }
 
-  hand(source: string, { parameters = {}, request, run, spec }: RunOptions = {}): { id: string; ended: Promise<Ended> } {
+  hand(
+    source: string,
+    { parameters = {}, request, run, spec }: RunOptions = {},
+  ): { id: string; ended: Promise<Ended> } {
     const id = run?.executionId ?? `run-${(this.#count += 1)}`
     const handed: Handed = { chunks: new Map(), ended: Promise.withResolvers<Ended>() }
     this.#handed.set(id, handed)
@@ -145,7 +148,13 @@ export class ScriptedReplica {
     if (known !== undefined) return known
     const key = `spec-${this.#specs.size + 1}`
     this.#specs.set(content, key)
-    const base = { team: 'demo', timeZone: 'Europe/Bucharest', processId: 'p-1', processName: 'Demo', processSlug: 'demo' }
+    const base = {
+      team: 'demo',
+      timeZone: 'Europe/Bucharest',
+      processId: 'p-1',
+      processName: 'Demo',
+      processSlug: 'demo',
+    }
     const digest = JSON.stringify([source, spec?.digest])
     const value = { ...base, language: Language.JAVASCRIPT, sourceCode: source, ...spec, digest }
     this.send({ case: 'putSpec', value: { key, spec: value } })

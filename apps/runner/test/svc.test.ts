@@ -33,7 +33,13 @@ test('a run sees its parameters, its execution and its team', async () => {
 })
 
 test('a run from a webhook sees the request, others none', async () => {
-  const request = { headers: { 'x-a': 'b' }, query: { q: ['1', '2'] }, method: 'POST', rawBody: '{"a":1}', isBase64: false }
+  const request = {
+    headers: { 'x-a': 'b' },
+    query: { q: ['1', '2'] },
+    method: 'POST',
+    rawBody: '{"a":1}',
+    isBase64: false,
+  }
   expect((await run('return svc.context.request', { request })).value).toEqual(request)
   expect((await run('return "request" in svc.context')).value).toBe(false)
 })
@@ -48,26 +54,39 @@ test('variables are in svc.env and in the environment, with nothing of the servi
   const { value } = await run(source, { spec: { variables } })
   const [env, environment, hour] = value as [object, Record<string, string>, number]
   expect(env).toEqual({ API_URL: 'https://example.org', TZ: 'Asia/Tokyo', TMP_DATA_DIR: '/etc' })
-  expect(Object.keys(environment).toSorted()).toEqual(['API_URL', 'HOME', 'LANG', 'PATH', 'TMPDIR', 'TMP_DATA_DIR', 'TZ'])
+  expect(Object.keys(environment).toSorted()).toEqual([
+    'API_URL',
+    'HOME',
+    'LANG',
+    'PATH',
+    'TMPDIR',
+    'TMP_DATA_DIR',
+    'TZ',
+  ])
   expect(environment['TMP_DATA_DIR']).not.toBe('/etc')
   expect(hour).toBe(9)
 })
 
 test('variables are those of the run, not of the child', async () => {
   const source = 'return [svc.env.A, process.env.A]'
-  const variables = (value: string) => ({ spec: { variables: [{ key: 'A', value, isSensitive: false }], digest: 'same' } })
+  const variables = (value: string) => ({
+    spec: { variables: [{ key: 'A', value, isSensitive: false }], digest: 'same' },
+  })
   expect((await run(source, variables('1'))).value).toEqual(['1', '1'])
   expect((await run(source, variables('2'))).value).toEqual(['2', '2'])
   expect((await run(source, { spec: { digest: 'same' } })).value).toEqual([null, null])
 })
 
-test.for(['svc.import("a")', 'svc.storage.upload("a", "b")', 'svc.storage.list()', 'svc.datastore.get("a")', 'svc.datastore.set("a", 1)'])(
-  '%s says that it comes later',
-  async (call) => {
-    const { explanation } = await run(`return await ${call}`)
-    expect(explanation).toMatch(/^Error: svc\.\w+(\.\w+)? comes with a later release$/)
-  },
-)
+test.for([
+  'svc.import("a")',
+  'svc.storage.upload("a", "b")',
+  'svc.storage.list()',
+  'svc.datastore.get("a")',
+  'svc.datastore.set("a", 1)',
+])('%s says that it comes later', async (call) => {
+  const { explanation } = await run(`return await ${call}`)
+  expect(explanation).toMatch(/^Error: svc\.\w+(\.\w+)? comes with a later release$/)
+})
 
 describe('svc.processes', () => {
   beforeEach(() => {
@@ -94,7 +113,8 @@ describe('svc.processes', () => {
       status: Status.FINISHED,
       returnValue: Buffer.from(JSON.stringify({ callNumber, big: 'x'.repeat(200_000) })),
     })
-    const source = 'const all = await Promise.all(["a", "b", "c"].map((p) => svc.processes.runSync(p)))\nreturn all.map((r) => r.callNumber)'
+    const source =
+      'const all = await Promise.all(["a", "b", "c"].map((p) => svc.processes.runSync(p)))\nreturn all.map((r) => r.callNumber)'
     expect((await run(source)).value).toEqual([1, 2, 3])
     expect(Buffer.from(under.replica.calls[0]!.call.parameters).toString()).toBe('{}')
   })
@@ -105,7 +125,9 @@ describe('svc.processes', () => {
     [Status.REJECTED, 'orders ended as REJECTED', undefined],
   ] as const)('a run that ends as %i throws, with the user’s line', async ([status, message, explanation]) => {
     under.replica.onRun = async () => ({ executionId: 'e-9', status, explanation })
-    const ended = await run('try {\n  await svc.processes.runSync("orders")\n} catch (e) { console.log(e.executionId); throw e }')
+    const ended = await run(
+      'try {\n  await svc.processes.runSync("orders")\n} catch (e) { console.log(e.executionId); throw e }',
+    )
     expect(ended.explanation).toBe(`ProcessError: ${message}`)
     expect(lines(ended.log)[0]).toBe('INFO e-9')
     expect(ended.log.at(-1)!.message).toContain('demo.js:2:')
@@ -120,7 +142,12 @@ describe('svc.processes', () => {
   })
 
   test('arguments of the wrong kind are refused before anything is asked', async () => {
-    for (const call of ['run()', 'run("a", { parameters: 1 })', 'run("a", { tag: 1 })', 'runSync("a", { settings: { timeout: -1 } })'])
+    for (const call of [
+      'run()',
+      'run("a", { parameters: 1 })',
+      'run("a", { tag: 1 })',
+      'runSync("a", { settings: { timeout: -1 } })',
+    ])
       expect((await run(`await svc.processes.${call}`)).explanation).toMatch(/^TypeError: /)
     expect(under.replica.calls).toEqual([])
   })
@@ -138,7 +165,9 @@ describe('svc.processes', () => {
       await new Promise((resolve) => setTimeout(resolve, 60))
       return { status: Status.FINISHED, returnValue: Buffer.from('1') }
     }
-    const { log } = await run('setTimeout(() => console.log("tick"), 5); await svc.processes.runSync("a"); console.log("end")')
+    const { log } = await run(
+      'setTimeout(() => console.log("tick"), 5); await svc.processes.runSync("a"); console.log("end")',
+    )
     expect(lines(log)).toEqual(['INFO tick', 'INFO end'])
   })
 

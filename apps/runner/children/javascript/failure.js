@@ -6,7 +6,8 @@ const MAX_MESSAGE = 16 * 1024
 const MAX_STACK = 64 * 1024
 const MAX_CAUSES = 5
 const NOT_THE_USERS = [__dirname, '(node:internal/', ' node:internal/', '(node:vm:', 'at process.emit (node:events:']
-const OUT_OF_MEMORY = /^(?:Array buffer allocation failed|Failed to allocate memory|WebAssembly\.Memory\(\): could not allocate memory)/
+const OUT_OF_MEMORY =
+  /^(?:Array buffer allocation failed|Failed to allocate memory|WebAssembly\.Memory\(\): could not allocate memory)/
 
 /** What is told of anything that a run threw: `{ name, message, stack }`, the stack with the user's own frames only. */
 function describe(thrown) {

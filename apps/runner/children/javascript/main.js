@@ -27,6 +27,7 @@ const HELLO = 72
 const VALUE = 86
 const FAILURE = 69
 const CALL = 67
+const CLEAN = 75
 const UNCLEAN = 88
 
 const { setImmediate } = globalThis
@@ -36,7 +37,6 @@ const { apply, deleteProperty } = Reflect
 const then = Function.prototype.call.bind(Promise.prototype.then)
 const settled = Promise.resolve()
 const END = Object.freeze({})
-// Has the parser loaded and its ways compiled before the first program comes.
 const WARM_UP_SOURCE = "import { context } from 'svc'\nexport async function main() { return [...context.parameters] }"
 
 // Words by which a source may reach the process, its files or its directory.
@@ -53,11 +53,17 @@ function idle() {
     const frame = channel.receive()
     if (frame === undefined) return reallyExit(0)
     const { type, payload } = frame
-    if (type === WARM_UP) compile(WARM_UP_SOURCE, 'warm-up.js')
+    if (type === WARM_UP) warmUp()
     else if (type === PROGRAM) load(parse(payload.utf8Slice()))
     else if (type === SURROUNDINGS) surroundWith(parse(payload.utf8Slice()))
     else if (type === RUN) return begin(payload)
   }
+}
+
+/** Does once, while there is time, what the first program would wait for. */
+function warmUp() {
+  compile(WARM_UP_SOURCE, 'warm-up.js')
+  realm.tidy()
 }
 
 function load(next) {
@@ -165,8 +171,8 @@ function goOn() {
   resources.unwatch()
   for (const name of program.names) deleteProperty(globalThis, name)
   const reason = leftBehind()
+  channel.send(reason === undefined ? CLEAN : UNCLEAN, run.number, reason ?? '')
   if (reason === undefined) return idle()
-  channel.send(UNCLEAN, run.number, reason)
   reallyExit(0)
 }
 

@@ -14,7 +14,9 @@ const { stackTraceLimit } = Error
 // Words by which a source may reach globals that it does not name, or change what is not seen in a property's value.
 const DYNAMIC = 'globalThis global self eval Function __proto__ getPrototypeOf'.split(' ')
 const FLAGS =
-  'defineProperty defineProperties freeze seal preventExtensions setPrototypeOf __defineGetter__ __defineSetter__ Symbol'.split(' ')
+  'defineProperty defineProperties freeze seal preventExtensions setPrototypeOf __defineGetter__ __defineSetter__ Symbol'.split(
+    ' ',
+  )
 // Others are made by Node when they are first read, which takes long: they are looked at only when a source names them.
 const EAGER =
   `Map Set WeakMap WeakSet WeakRef Date Math JSON Reflect Proxy Intl Atomics ArrayBuffer SharedArrayBuffer DataView

@@ -4,16 +4,15 @@ import { FrameReader, FrameType, frame, type Frame } from './frames.ts'
 import type { Launched } from './launch.ts'
 import type { Ending, Exit, RunningChild, Surroundings, Task } from './task.ts'
 
-export type ChildState = 'starting' | 'blank' | 'idle' | 'running' | 'ending' | 'gone'
+/** `checking`: its run has been answered, and it looks whether it is clean. */
+export type ChildState = 'starting' | 'blank' | 'idle' | 'running' | 'checking' | 'ending' | 'gone'
 
 /** What the pool is told. */
 export interface ChildEvents {
   /** Started, and without a program. */
   ready(child: Child): void
-  /** The run has ended, and the next may come. */
+  /** Its run has ended and it is clean: the next may come. */
   free(child: Child): void
-  /** It declined: it has not begun the run that it was sent. */
-  declined(child: Child, task: Task | undefined): void
   gone(child: Child, exit: Exit): void
 }
 
@@ -37,6 +36,7 @@ export class Child implements RunningChild {
   #surroundings: Surroundings | undefined
   #task: Task | undefined
   #ending: Ending | undefined
+  #isClean = false
   #exit: Exit | undefined
   #report = ''
   #flood = 0
@@ -78,6 +78,7 @@ export class Child implements RunningChild {
   begin(task: Task): void {
     this.#task = task
     this.#ending = undefined
+    this.#isClean = false
     this.state = 'running'
     this.runningSince = performance.now()
     this.#flood = 0
@@ -112,7 +113,8 @@ export class Child implements RunningChild {
       this.hasStarted = true
       return this.#events.ready(this)
     }
-    if (type === FrameType.unclean) return this.#declined()
+    if (type === FrameType.unclean) return this.end('kill')
+    if (type === FrameType.clean) return this.#clean(run)
     if (this.#task === undefined || this.#ending !== undefined || this.state !== 'running') return
     if (run !== this.runs) return this.#fault('a frame for another run')
     if (type === FrameType.value) this.#answered(valueOf(payload))
@@ -134,14 +136,25 @@ export class Child implements RunningChild {
     const ending = this.#ending ?? { kind: 'died', exit: this.#exit!, ofMemory: this.#reader.diedOfMemory }
     this.#reader.end(ending.kind === 'died')
     this.#task = undefined
-    if (this.state === 'running') {
-      this.state = 'idle'
-      this.freeSince = performance.now()
-      // What is unread would be taken for the next run's.
-      if (this.#paused) this.end('kill')
-    }
+    this.freeSince = performance.now()
+    if (this.state === 'running') this.state = 'checking'
+    // What is unread would be taken for the next run's.
+    if (this.#paused) this.end('kill')
     task.ended(ending)
-    if (this.state === 'idle') this.#events.free(this)
+    this.#freeIfClean()
+  }
+
+  /** A child that says so before its answer was read is free when that has been. */
+  #clean(run: number): void {
+    if (run !== this.runs || this.#ending === undefined) return this.#fault('a word on a run that is on')
+    this.#isClean = true
+    this.#freeIfClean()
+  }
+
+  #freeIfClean(): void {
+    if (!this.#isClean || this.state !== 'checking') return
+    this.state = 'idle'
+    this.#events.free(this)
   }
 
   #printed(chunk: Buffer, from: 'standardOutput' | 'standardError'): void {
@@ -166,16 +179,8 @@ export class Child implements RunningChild {
     this.#launched.errors.resume()
   }
 
-  /** It ends, because of what a run left in it; a run that it was sent meanwhile it has not begun. */
-  #declined(): void {
-    const task = this.#ending === undefined ? this.#task : undefined
-    if (task !== undefined) this.#task = undefined
-    this.end('kill')
-    this.#events.declined(this, task)
-  }
-
   #fault(words: string): void {
-    this.#ending = { kind: 'failure', name: 'Error', message: `The process broke its channel: ${words}`, stack: '' }
+    this.#ending ??= { kind: 'failure', name: 'Error', message: `The process broke its channel: ${words}`, stack: '' }
     this.end('kill')
   }
 

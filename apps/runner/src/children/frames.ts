@@ -12,6 +12,7 @@ export const FrameType = {
   value: 86,
   failure: 69,
   call: 67,
+  clean: 75,
   unclean: 88,
 } as const
 

@@ -15,6 +15,8 @@ export interface PoolOptions {
 }
 
 const sweepMs = 1000
+/** A child that takes longer to look at itself is not believed. */
+const checkMs = 2000
 const takenLatelyMs = 10_000
 const triesToStart = 3
 const retryMs = 200
@@ -182,14 +184,6 @@ export class ChildPool {
       if (child.state === 'blank') child.warmUp()
     },
     free: (child) => this.#free(child),
-    declined: (child, task) => {
-      const group = this.#groupOf.get(child)
-      group?.running.delete(child)
-      if (task === undefined || group === undefined) return
-      task.declined()
-      group.wait(task, true)
-      this.#ask(group)
-    },
     gone: (child, exit) => this.#gone(child, exit),
   }
 
@@ -241,6 +235,7 @@ export class ChildPool {
     for (const child of this.#children) {
       const isOld = now - child.startedAt >= maxAgeMs
       const isLarge = (this.#memoryMb.get(child) ?? 0) > Math.min(256, memoryMb / 4)
+      if (child.state === 'checking' && now - child.freeSince >= checkMs) child.end('kill')
       if (child.state === 'idle' && (now - child.freeSince >= idleMs || isOld || isLarge)) child.end('kill')
     }
     const spares = sparesWanted(this.#options.config.spares, this.#takenLately())

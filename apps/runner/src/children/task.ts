@@ -33,8 +33,6 @@ export interface Task {
   frame(number: number): Buffer
   /** It has been sent to this child. */
   started(child: RunningChild): void
-  /** That child has not begun it, and another will. */
-  declined(): void
   output(line: Line): void
   /** Nothing more that it prints is kept. */
   readonly isFull: boolean

@@ -97,12 +97,6 @@ export class ActiveRun implements Task {
     this.#timer = setTimeout(() => this.fail(timedOut(timeoutMs)), timeoutMs)
   }
 
-  declined(): void {
-    clearTimeout(this.#timer)
-    this.deadline = Infinity
-    this.#child = undefined
-  }
-
   output(line: Line): void {
     this.#log.add(line)
   }

@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'vitest'
+import { Environment } from '@automation/service'
+import { FrameReader, frame, type Frame } from '../src/children/frames.ts'
+import { childrenWanted, expectation, sparesWanted, type Demand } from '../src/children/policy.ts'
+import { maskOf } from '../src/logs/masking.ts'
+import { LineSplitter } from '../src/logs/line-splitter.ts'
+import { OutputReader, type Line } from '../src/logs/output-reader.ts'
+import { lendings } from '../src/places.ts'
+import { createRunner, readRunnerConfig } from '../src/service.ts'
+import { testContext } from '@automation/testing'
+
+describe('lending', () => {
+  const borrower = (lent: number, running = 0, isConnected = true) => ({ lent, running, isConnected })
+  test.for([
+    ['one replica gets all', [borrower(0)], 64, [64]],
+    ['several share', [borrower(0), borrower(0), borrower(0)], 64, [22, 21, 21]],
+    ['who has least comes first', [borrower(10), borrower(0, 2)], 6, [0, 6]],
+    ['one that is away gets none', [borrower(0), borrower(0, 0, false)], 4, [4, 0]],
+    ['nothing is lent twice', [borrower(3)], -1, [0]],
+    ['nobody is there', [borrower(0, 0, false)], 4, [0]],
+  ] as const)('%s', ([, borrowers, free, expected]) => {
+    expect(lendings([...borrowers], free, 64, false)).toEqual(expected)
+  })
+
+  test('the share of one that may still come is kept for it', () => {
+    expect(lendings([borrower(0), borrower(0, 0, false)], 64, 64, true)).toEqual([32, 0])
+  })
+})
+
+describe('how many children', () => {
+  const demand = (given: Partial<Demand>): Demand => ({
+    waiting: 1,
+    running: 0,
+    coming: 0,
+    expectedMs: undefined,
+    longestRunningMs: 0,
+    waitedMs: 0,
+    cores: 2,
+    ...given,
+  })
+  test.for([
+    ['the first run gets one', demand({}), 1],
+    ['nobody waits', demand({ waiting: 0 }), 0],
+    ['a herd of short runs waits for one to come free', demand({ waiting: 31, running: 1, expectedMs: 0.2 }), 0],
+    ['unknown runs do at first', demand({ waiting: 31, running: 1 }), 0],
+    ['then one more is asked for', demand({ waiting: 31, running: 1, waitedMs: 5 }), 1],
+    ['one after the other', demand({ waiting: 31, running: 1, coming: 1, waitedMs: 5 }), 0],
+    ['quick runs get no more than cores', demand({ waiting: 31, running: 2, expectedMs: 0.5, waitedMs: 50 }), 0],
+    [
+      'middling ones get more when they waited long',
+      demand({ waiting: 31, running: 9, expectedMs: 5, waitedMs: 25 }),
+      1,
+    ],
+    ['long runs get theirs at once', demand({ waiting: 5, running: 1, coming: 2, expectedMs: 100 }), 3],
+    ['also when none has ended yet', demand({ waiting: 31, running: 1, longestRunningMs: 25 }), 31],
+  ] as const)('%s', ([, given, expected]) => {
+    expect(childrenWanted(given)).toBe(expected)
+  })
+
+  test('the expectation follows what runs take, and spares what was taken', () => {
+    expect(expectation(undefined, 10)).toBe(10)
+    expect(expectation(10, 20)).toBe(12)
+    expect([0, 2, 50].map((taken) => sparesWanted(1, taken))).toEqual([1, 3, 4])
+    expect(sparesWanted(0, 0)).toBe(0)
+  })
+})
+
+describe('frames from a child', () => {
+  const payload = Buffer.from('0700000061626364', 'hex')
+  const bytes = Buffer.concat([frame(86, payload), frame(86, payload), frame(69, payload)])
+
+  test.for([1, 2, 3, 7, 11, 1000])('are whole, however they come: %i bytes at a time', (size) => {
+    const frames: Frame[] = []
+    const reader = new FrameReader(100, (each) => frames.push(each), expect.fail)
+    for (let at = 0; at < bytes.length; at += size) reader.push(bytes.subarray(at, at + size))
+    expect(frames.map(({ type, run, payload: text }) => [type, run, text.toString()])).toEqual([
+      [86, 7, 'abcd'],
+      [86, 7, 'abcd'],
+      [69, 7, 'abcd'],
+    ])
+  })
+
+  test.for(['00000000', '01000000aa', 'ffffffff'])('a length out of bounds (%s) ends the reading', (hex) => {
+    const faults: string[] = []
+    const reader = new FrameReader(
+      100,
+      () => expect.fail(),
+      (words) => faults.push(words),
+    )
+    for (const byte of Buffer.from(hex, 'hex')) reader.push(Buffer.from([byte]))
+    reader.push(Buffer.alloc(1000))
+    expect(faults).toHaveLength(1)
+  })
+})
+
+describe('what is printed', () => {
+  test.for([1, 2, 5, 1000])('records and raw bytes are told apart: %i bytes at a time', (size) => {
+    const seen: Line[] = []
+    const reader = new OutputReader((line) => seen.push(line))
+    const record = Buffer.concat([
+      Buffer.from('ff00fe01', 'hex'),
+      Buffer.from([3]),
+      Buffer.alloc(8),
+      Buffer.from([5, 0, 0, 0]),
+      Buffer.from('a\nü!'),
+    ])
+    const bytes = Buffer.concat([Buffer.from('raw\npart'), record, Buffer.from('ff00fe', 'hex'), Buffer.from('x\nend')])
+    for (let at = 0; at < bytes.length; at += size) reader.standardOutput(bytes.subarray(at, at + size))
+    reader.end(false)
+    expect(seen.map(({ level, text }) => [level, text])).toEqual([
+      [2, 'raw'],
+      [2, 'part'],
+      [3, 'a\nü!'],
+      [2, '\uFFFD\0\uFFFDx'],
+      [2, 'end'],
+    ])
+  })
+
+  test('of a line without end only the start is kept', () => {
+    const seen: [number, boolean][] = []
+    const splitter = new LineSplitter((text, wasCut) => seen.push([text.length, wasCut]))
+    for (let each = 0; each < 100; each += 1) splitter.push(Buffer.alloc(10_000, 97))
+    splitter.push(Buffer.from('\nb\n'))
+    expect(seen).toEqual([
+      [192 * 1024, true],
+      [1, false],
+    ])
+  })
+})
+
+test('secrets are masked longest first, short ones not at all', () => {
+  const mask = maskOf(['abcd', 'abcdef', 'abc', '$1.*'])
+  expect(mask('abc abcd abcdef $1.* x')).toBe('abc ****** ****** ****** x')
+  expect(maskOf(['abc'])('abc')).toBe('abc')
+})
+
+test('a second name that is no identifier is refused at start, by its setting', () => {
+  const env = new Environment({ CODE_GLOBAL_ALIAS: 'not-one', RUNNER_SLOTS: '0' })
+  readRunnerConfig(env)
+  expect(() => env.check()).toThrow(/CODE_GLOBAL_ALIAS[^]*RUNNER_SLOTS/)
+})
+
+test('without Python the runner says what it needs', async () => {
+  const config = readRunnerConfig(new Environment({ RUNNER_PYTHON: 'no-such-python' }))
+  await expect(createRunner(config, testContext()).start()).rejects.toThrow(
+    /needs Python 3 .*no-such-python.*RUNNER_PYTHON/,
+  )
+})

@@ -1,0 +1,199 @@
+import { Failure, unavailable } from '@automation/errors'
+import { until } from '@automation/testing'
+import { afterEach, describe, expect, test } from 'vitest'
+import { startRunner, type RunnerUnderTest } from './runner-under-test.ts'
+import { lines, ScriptedReplica } from './scripted-replica.ts'
+
+let under: RunnerUnderTest
+afterEach(() => under.stop(0))
+
+function replicaWith(settings: Partial<ScriptedReplica>): ScriptedReplica {
+  return Object.assign(new ScriptedReplica(), settings)
+}
+
+const forever = 'console.log(process.pid); await new Promise((r) => setTimeout(r, 1e6))'
+
+/** Hands a run over that goes on, and gives its process. */
+async function handForever(replica: ScriptedReplica): Promise<{ id: string; pid: number; ended: Promise<unknown> }> {
+  const { id, ended } = replica.hand(forever)
+  const [entry] = await until(() => (replica.logOf(id).length > 0 ? replica.logOf(id) : undefined), { what: 'the run to begin' })
+  return { id, pid: Number(entry!.message), ended }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+describe('places', () => {
+  test('a runner says what it is and lends all its places', async () => {
+    under = await startRunner({ RUNNER_SLOTS: '3', RUNNER_POOL: 'gpu', RUNNER_NAME: 'r-1' })
+    const [hello] = under.replica.hellos
+    expect(hello).toMatchObject({ pool: 'gpu', runnerName: 'r-1', places: 3 })
+    expect(hello!.sessionId).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/)
+    expect(under.replica.credit).toBe(3)
+  })
+
+  test('a place comes back when its run has ended', async () => {
+    under = await startRunner({ RUNNER_SLOTS: '2' })
+    await Promise.all([under.replica.run('return 1'), under.replica.run('throw 1')])
+    await until(() => under.replica.credit === 2)
+  })
+
+  test('a broken stream is opened again, with its session and only the places that are free', async () => {
+    under = await startRunner({ RUNNER_SLOTS: '2' })
+    await handForever(under.replica)
+    under.replica.drop()
+    await until(() => under.replica.hellos.length === 2)
+    await until(() => under.replica.credit === 1)
+    expect(under.replica.hellos[1]!.sessionId).toBe(under.replica.hellos[0]!.sessionId)
+  })
+})
+
+describe('results', () => {
+  test('a result is sent again until it is stored, to a new stream at once', async () => {
+    under = await startRunner({}, replicaWith({ stores: false }))
+    const { id, ended } = under.replica.hand('return 7')
+    await ended
+    under.replica.drop()
+    await until(() => under.replica.results.filter(({ executionId }) => executionId === id).length === 2)
+    under.replica.stores = true
+    await until(() => under.replica.results.length === 3, { timeoutMs: 6000, what: 'the result to be sent once more' })
+    expect(under.replica.results.every(({ executionId, fence }) => executionId === id && fence === 1n)).toBe(true)
+  })
+
+  test('a run goes on while no replica is there, and its log and result come afterwards', async () => {
+    under = await startRunner()
+    const { id, ended } = under.replica.hand(
+      'console.log("a"); await new Promise((r) => setTimeout(r, 100)); console.log("b"); return 1',
+    )
+    await until(() => under.replica.logOf(id).length === 1)
+    under.replica.drop()
+    expect(lines((await ended).log)).toEqual(['INFO a', 'INFO b'])
+  })
+
+  test('a hand-over that comes twice starts once', async () => {
+    under = await startRunner()
+    const { id, ended } = under.replica.hand('console.log("once"); return 1')
+    under.replica.send({ case: 'run', value: { executionId: id, fence: 1n, specKey: 'spec-1', timeoutMs: 1000 } })
+    expect(lines((await ended).log)).toEqual(['INFO once'])
+    await until(() => under.replica.credit === 63)
+  })
+})
+
+describe('the lease', () => {
+  test('is renewed at a third of it, with the runs that the runner has', async () => {
+    under = await startRunner({}, replicaWith({ leaseMs: 300 }))
+    const { id } = await handForever(under.replica)
+    const named = () => under.replica.renewals.filter(({ executionIds }) => executionIds.includes(id))
+    await until(() => named().length >= 3, { timeoutMs: 600 })
+    expect(named()[0]!.sessionId).toBe(under.replica.hellos[0]!.sessionId)
+  })
+
+  test('a result that is not stored is named too', async () => {
+    under = await startRunner({}, replicaWith({ leaseMs: 300, stores: false }))
+    const { id, ended } = under.replica.hand('return 1')
+    await ended
+    await until(() => under.replica.renewals.at(-1)?.executionIds.includes(id))
+  })
+
+  test('a run that renewal names as terminal is ended, without a result', async () => {
+    under = await startRunner({}, replicaWith({ leaseMs: 300 }))
+    const { id, pid } = await handForever(under.replica)
+    under.replica.endedIds.add(id)
+    await until(() => !isAlive(pid))
+    await until(() => under.replica.credit === 64)
+    expect(under.replica.results).toEqual([])
+  })
+
+  test('a lost session ends its runs, forgets its results, and another begins', async () => {
+    under = await startRunner({}, replicaWith({ leaseMs: 300, stores: false }))
+    await under.replica.run('return 1')
+    const { pid } = await handForever(under.replica)
+    under.replica.renewalFailure = new Failure('failed_precondition', 'session_lost', 'The session has ended')
+    await until(() => under.replica.hellos.length === 2)
+    under.replica.renewalFailure = undefined
+    await until(() => !isAlive(pid))
+    expect(under.replica.hellos[1]!.sessionId).not.toBe(under.replica.hellos[0]!.sessionId)
+    await until(() => under.replica.credit === 64)
+    under.replica.stores = true
+    expect((await under.replica.run('return 2')).value).toBe(2)
+    expect(under.replica.results).toHaveLength(2)
+  })
+
+  test('while a replica answers that the database is away, runs go on', async () => {
+    under = await startRunner({}, replicaWith({ leaseMs: 300 }))
+    const { pid } = await handForever(under.replica)
+    under.replica.renewalFailure = unavailable('The database is away')
+    const count = under.replica.renewals.length
+    await until(() => under.replica.renewals.length > count + 6)
+    expect(isAlive(pid)).toBe(true)
+  })
+
+  test('a runner that reaches no replica ends its runs before its lease does', async () => {
+    under = await startRunner({}, replicaWith({ leaseMs: 600 }))
+    const { pid, ended } = await handForever(under.replica)
+    const since = performance.now()
+    under.replica.renewalFailure = new Failure('deadline_exceeded', 'deadline_exceeded', 'The operation took too long')
+    await until(() => !isAlive(pid))
+    expect(performance.now() - since).toBeLessThan(600)
+    expect(await ended).toMatchObject({
+      explanation: 'RunnerLost: The runner was cut off from the service, and ended the run',
+    })
+  })
+})
+
+describe('stopping', () => {
+  test('with nothing running it takes no time, and says goodbye', async () => {
+    under = await startRunner()
+    const since = performance.now()
+    await under.stop(10_000)
+    expect(performance.now() - since).toBeLessThan(1000)
+    expect(under.replica.goodbyes).toBe(1)
+  })
+
+  test('what runs may end in its time, and its result is stored before the goodbye', async () => {
+    under = await startRunner()
+    const { id, ended } = under.replica.hand(
+      'console.log("on"); await new Promise((r) => setTimeout(r, 300)); return "done"',
+    )
+    await until(() => under.replica.logOf(id).length > 0)
+    const stopped = under.stop(10_000)
+    expect((await ended).value).toBe('done')
+    await stopped
+    expect(under.replica.goodbyes).toBe(1)
+  })
+
+  test('what is not over then ends as stopped, and nothing is left', async () => {
+    under = await startRunner()
+    const { pid, ended } = await handForever(under.replica)
+    await under.stop(2600)
+    expect(await ended).toMatchObject({ explanation: 'service stopped' })
+    expect(isAlive(pid)).toBe(false)
+  })
+
+  test('nothing new is begun', async () => {
+    under = await startRunner()
+    await handForever(under.replica)
+    const stopped = under.stop(3000)
+    const { ended } = under.replica.hand('console.log("began")')
+    const { explanation, log } = await ended
+    expect(explanation).toBe('service stopped')
+    expect(lines(log)).toEqual(['ERROR service stopped'])
+    await stopped
+  })
+
+  test('readiness tells of the session and the wall', async () => {
+    under = await startRunner()
+    expect(await under.runner.ready()).toEqual([
+      { name: 'session', ok: true, detail: '1 of 1 replicas of execution' },
+      { name: 'children', ok: true },
+      { name: 'wall', ok: true, detail: 'none (launcher)' },
+    ])
+    await under.stop()
+    expect((await under.runner.ready()).find(({ name }) => name === 'session')!.ok).toBe(false)
+  })
+})
