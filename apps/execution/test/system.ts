@@ -12,6 +12,7 @@ import { testContext, testDatabase, until, userContext, type TestDatabase } from
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import type { DescService } from '@bufbuild/protobuf'
 import pg from 'pg'
+import { Registry } from 'prom-client'
 import { createExecution, readExecutionConfig, type ExecutionConfig, type ExecutionPart } from '../src/service.ts'
 import { isTerminal } from '../src/status.ts'
 import { ScriptedRunner, type Script } from './scripted-runner.ts'
@@ -31,6 +32,8 @@ export class System {
   readonly catalog = new SmallCatalog()
   readonly replicas: Replica[] = []
   readonly sql: pg.Pool
+  /** Of the replica that was added last. */
+  metrics = new Registry()
   readonly #database: TestDatabase
   readonly #runners: ScriptedRunner[] = []
   readonly #settings: Partial<ExecutionConfig>
@@ -72,7 +75,9 @@ export class System {
         ? this.neighbours.replicas(service)
         : [network.client(service)]
     const neighbours = { client: (service: DescService) => network.client(service), replicas } as Neighbours
-    const part = createExecution(config, testContext(neighbours))
+    const context = testContext(neighbours)
+    this.metrics = context.metrics
+    const part = createExecution(config, context)
     network.add(part.serves)
     const replica = { part, network, executions: network.client(ExecutionService) }
     this.replicas.push(replica)

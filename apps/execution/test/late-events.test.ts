@@ -1,0 +1,73 @@
+import { OutboxBus } from '@automation/events'
+import { silentLogger, testDatabase, until, type TestDatabase } from '@automation/testing'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { newExecutionId } from '../src/execution-id.ts'
+import { TimelineOutbox } from '../src/store/outbox.ts'
+import { Partitions } from '../src/store/partitions.ts'
+import { openPools, type Pools } from '../src/store/pools.ts'
+
+let database: TestDatabase
+let pools: Pools
+let outbox: TimelineOutbox
+
+beforeAll(async () => {
+  database = await testDatabase()
+  pools = await openPools(database.url, silentLogger, AbortSignal.timeout(20_000))
+  await new Partitions(pools.reads).ensure(Date.now())
+  outbox = new TimelineOutbox(pools.events)
+})
+afterAll(async () => {
+  await pools.close()
+  await database.drop()
+})
+
+const insert = `INSERT INTO timeline_events (execution_id, sequence, status, at, team, process_id)
+                VALUES ($1, $2, 1, now(), 'demo', $1)`
+
+test('an event that is committed after later ones is not missed, and those of one execution stay in order', async () => {
+  const heard: string[] = []
+  const bus = new OutboxBus({ outbox, logger: silentLogger, lookMs: 20 })
+  bus.subscribe('late', async (events) => {
+    heard.push(...events.map(({ eventId }) => eventId))
+  })
+  await until(async () => (await pools.reads.query('SELECT 1 FROM bus_cursors')).rowCount)
+  const [slow, quick] = [newExecutionId(), newExecutionId()]
+  const client = await pools.reads.connect()
+  await client.query('BEGIN')
+  await client.query(insert, [slow, 1])
+  await pools.reads.query(insert, [quick, 1])
+  await pools.reads.query(insert, [quick, 2])
+  // Below the horizon nothing is decided yet, so nothing may be handed on.
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  expect(heard).toEqual([])
+  await client.query(insert, [slow, 2])
+  await client.query('COMMIT')
+  client.release()
+  await until(() => heard.length === 4)
+  expect(heard.filter((id) => id.startsWith(slow))).toEqual([`${slow}:1`, `${slow}:2`])
+  expect(heard.filter((id) => id.startsWith(quick))).toEqual([`${quick}:1`, `${quick}:2`])
+  await until(async () => (await outbox.backlog('late')) === 0)
+  await bus.close()
+})
+
+test('a large backlog comes in batches, each once, across a crash between effect and cursor', async () => {
+  const heard: string[] = []
+  const ids = Array.from({ length: 50 }, newExecutionId)
+  const bus = () => new OutboxBus({ outbox, logger: silentLogger, lookMs: 20, batch: 7 })
+  const first = bus()
+  const registered = first.subscribe('batches', async () => undefined)
+  await until(async () => (await pools.reads.query("SELECT 1 FROM bus_cursors WHERE consumer = 'batches'")).rowCount)
+  await registered.close()
+  for (const sequence of [1, 2, 3]) for (const id of ids) await pools.reads.query(insert, [id, sequence])
+  expect(await outbox.backlog('batches')).toBe(150)
+  let batches = 0
+  first.subscribe('batches', async (events) => {
+    heard.push(...events.map(({ eventId }) => eventId))
+    if (++batches === 5) throw new Error('crash')
+  })
+  await until(() => new Set(heard).size === 150)
+  await until(async () => (await outbox.backlog('batches')) === 0)
+  // Only the batch that failed came twice.
+  expect(heard).toHaveLength(157)
+  await first.close()
+})

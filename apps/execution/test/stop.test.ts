@@ -1,0 +1,81 @@
+import { Status } from '@automation/contract/execution/v1/execution'
+import { until, userContext } from '@automation/testing'
+import { expect, test } from 'vitest'
+import { brokenInvariants } from './invariants.ts'
+import { value } from './scripted-runner.ts'
+import { System } from './system.ts'
+
+test('a stop takes nothing new, lets runs finish within the grace time, answers their callers and ends', async () => {
+  const system = await System.start()
+  const runner = await system.runner({ places: 1, runs: () => undefined })
+  const running = system.run()
+  const run = await runner.run()
+  const queued = system.run().catch((error: unknown) => error)
+  await until(async () => (await system.rows('SELECT 1 FROM executions WHERE status = 2')).length === 1)
+  const stopped = system.replicas[0]!.part.stop(5000)
+  await expect(system.start()).rejects.toMatchObject({ kind: 'unavailable' })
+  runner.finish(run.executionId, value('in time'))
+  expect(await running).toMatchObject({ status: Status.FINISHED })
+  expect(await queued).toMatchObject({ kind: 'unavailable' })
+  const began = performance.now()
+  await stopped
+  expect(performance.now() - began).toBeLessThan(4000)
+  expect(runner.started).toHaveLength(1)
+  expect(await brokenInvariants(system)).toEqual([])
+  await system.stop()
+})
+
+test('what has not finished within the grace time ends as ERROR "service stopped", its caller is answered', async () => {
+  const system = await System.start({ exclusive: true })
+  const runner = await system.runner({ places: 1, runs: () => undefined })
+  const outcome = system.run()
+  await runner.run()
+  await system.replicas[0]!.part.stop(100)
+  expect(await outcome).toMatchObject({ status: Status.ERROR, explanation: 'service stopped' })
+  expect(runner.killed).toHaveLength(1)
+  expect(await brokenInvariants(system)).toEqual([])
+  await system.stop()
+})
+
+test('with nothing running a stop takes no time, and a second one is harmless', async () => {
+  const system = await System.start()
+  await system.runner()
+  await system.run()
+  const began = performance.now()
+  await Promise.all([system.replicas[0]!.part.stop(10_000), system.replicas[0]!.part.stop(0)])
+  expect(performance.now() - began).toBeLessThan(1500)
+  await system.stop()
+})
+
+test('queued runs of a replica that has stopped are taken up by the next one', async () => {
+  const system = await System.start()
+  const ids = await Promise.all([1, 2, 3].map(() => system.start()))
+  await system.replicas.shift()!.part.stop(0)
+  await system.addReplica()
+  const runner = await system.runner({ runs: () => value(1) })
+  for (const id of ids) expect((await system.ended(id)).status).toBe(Status.FINISHED)
+  runner.goodbye()
+  await system.executions.listExecutions({}, userContext('demo'))
+  await system.stop()
+})
+
+test('readiness tells of the database, partitions and runners; metrics of lanes, runs and queue', async () => {
+  const system = await System.start()
+  await system.runner({ places: 3 })
+  await system.run()
+  const [{ part }] = system.replicas as [(typeof system.replicas)[number]]
+  expect(await part.ready()).toEqual([
+    { name: 'execution database', ok: true },
+    { name: 'partitions', ok: true, detail: 'for 14 days ahead' },
+    { name: 'runners', ok: true, detail: '1 connected, 3 places' },
+  ])
+  const text = await system.metrics.metrics()
+  for (const line of [
+    'execution_flush_items_count{lane="start"} 1',
+    'execution_flush_items_count{lane="end"} 1',
+    'execution_ended_total{status="FINISHED"} 1',
+    'execution_partition_days 14',
+  ])
+    expect(text).toContain(line)
+  await system.stop()
+})

@@ -1,0 +1,88 @@
+import { silentLogger, testDatabase, type TestDatabase } from '@automation/testing'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { newExecutionId } from '../src/execution-id.ts'
+import { Reach } from '../src/reaper.ts'
+import { Partitions } from '../src/store/partitions.ts'
+import { openPools, type Pools } from '../src/store/pools.ts'
+
+const dayMs = 86_400_000
+const now = Date.UTC(2026, 10, 20, 12)
+let database: TestDatabase
+let pools: Pools
+
+beforeAll(async () => {
+  database = await testDatabase()
+  pools = await openPools(database.url, silentLogger, AbortSignal.timeout(20_000))
+})
+afterAll(async () => {
+  await pools.close()
+  await database.drop()
+})
+
+async function tables(): Promise<string[]> {
+  const { rows } = await pools.reads.query<{ name: string }>(
+    "SELECT relname AS name FROM pg_class WHERE relname ~ '^executions_[0-9]{8}$' ORDER BY 1",
+  )
+  return rows.map(({ name }) => name)
+}
+
+test('partitions are made from yesterday to 14 days ahead, by any number of replicas at once', async () => {
+  const replicas = Array.from({ length: 4 }, () => new Partitions(pools.reads))
+  expect(await Promise.all(replicas.map((one) => one.ensure(now)))).toEqual([14, 14, 14, 14])
+  const names = await tables()
+  expect([names.length, names[0], names.at(-1)]).toEqual([16, 'executions_20261119', 'executions_20261204'])
+  expect(replicas.map((one) => [one.has('20261120'), one.has('20261205')])).toEqual(replicas.map(() => [true, false]))
+})
+
+test('retention drops the days that are past it, executions, timeline and logs alike, and no other', async () => {
+  const partitions = new Partitions(pools.reads)
+  await partitions.ensure(now)
+  expect(await partitions.retire(now + 3 * dayMs, 3)).toEqual([
+    'executions_20261119',
+    'log_chunks_20261119',
+    'timeline_events_20261119',
+  ])
+  expect(await partitions.retire(now + 3 * dayMs, 3)).toEqual([])
+  expect((await tables())[0]).toBe('executions_20261120')
+  expect(partitions.has('20261119')).toBe(false)
+})
+
+test('a retirement that was interrupted is finished by the next one', async () => {
+  const partitions = new Partitions(pools.reads)
+  await partitions.ensure(now)
+  await pools.reads.query('ALTER TABLE executions DETACH PARTITION executions_20261120')
+  const dropped = await partitions.retire(now + 5 * dayMs, 4)
+  expect(dropped).toContain('executions_20261120')
+  await partitions.ensure(now + 5 * dayMs)
+})
+
+test('a row finds its day by its id alone', async () => {
+  const id = newExecutionId()
+  const { rows } = await pools.reads.query<{ day: string }>(
+    `SELECT to_char(to_timestamp(('x' || translate(left($1, 13), '-', ''))::bit(48)::bigint / 1000.0) AT TIME ZONE 'UTC', 'YYYYMMDD') AS day`,
+    [id],
+  )
+  const { dayOf } = await import('../src/execution-id.ts')
+  expect(dayOf(id)).toBe(rows[0]!.day)
+})
+
+test('leases are called over only after the database was reached through a whole one', () => {
+  const reach = new Reach(900)
+  const looks = (from: number, to: number) => {
+    for (let time = from; time <= to; time += 300) reach.reached(time, time + 10)
+  }
+  looks(0, 900)
+  expect(reach.throughLease(600)).toBe(false)
+  expect(reach.throughLease(910)).toBe(true)
+  reach.missed()
+  expect(reach.throughLease(1000)).toBe(false)
+  looks(1000, 1900)
+  expect(reach.throughLease(1911)).toBe(true)
+  // This process stood still: nobody can say what was reached meanwhile.
+  reach.reached(3000, 3010)
+  expect(reach.throughLease(3010)).toBe(false)
+  looks(3300, 3900)
+  // An answer that took long says little as well.
+  reach.reached(4000, 4400)
+  expect(reach.throughLease(4400)).toBe(false)
+})

@@ -1,0 +1,112 @@
+import { Status } from '@automation/contract/execution/v1/execution'
+import { userContext } from '@automation/testing'
+import bcrypt from 'bcryptjs'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Attempts } from '../src/attempts.ts'
+import { value } from './scripted-runner.ts'
+import { System } from './system.ts'
+
+let system: System
+
+beforeAll(async () => {
+  system = await System.start()
+  await system.runner({
+    runs: (run) => value(run.request === undefined ? null : JSON.parse(Buffer.from(run.request).toString())),
+  })
+  const webhook = { enabled: true, username: 'hook', passwordHash: await bcrypt.hash('right', 4) }
+  system.catalog.put('open', { webhook: { enabled: true } })
+  system.catalog.put('closed', { webhook: { enabled: false } })
+  system.catalog.put('guarded', { webhook })
+  system.catalog.put('guarded', { webhook }, 'v1')
+  system.catalog.put('attacked', { webhook })
+})
+afterAll(() => system.stop())
+
+const request = Buffer.from('{"method":"POST"}')
+
+function call(
+  identifier: string,
+  credentials: { username?: string; password?: string } = {},
+  tag = '',
+  ip = '192.0.2.1',
+) {
+  const start = { identifier, tag, webhook: { request, ...credentials } }
+  return system.executions.runExecution({ start, waitMs: 5000 }, userContext('demo', { ip }))
+}
+
+test('an enabled webhook starts its process, which sees the request; its run belongs to `webhook`', async () => {
+  const outcome = await call('open')
+  expect(outcome.status).toBe(Status.FINISHED)
+  expect(Buffer.from(outcome.returnValue!).toString()).toBe('{"method":"POST"}')
+  expect((await system.get(outcome.executionId)).createdBy).toBe('webhook')
+})
+
+test('an unknown and a disabled webhook answer the same, with and without a version', async () => {
+  for (const [identifier, tag] of [
+    ['closed', ''],
+    ['absent', ''],
+    ['closed', 'nope'],
+    ['absent', 'nope'],
+  ] as const)
+    await expect(call(identifier, {}, tag)).rejects.toMatchObject({ kind: 'not_found', code: 'webhook_not_found' })
+})
+
+test('credentials are asked for and checked; the run belongs to their user name', async () => {
+  for (const credentials of [
+    {},
+    { username: 'hook' },
+    { username: 'hook', password: 'wrong' },
+    { username: 'other', password: 'right' },
+  ])
+    await expect(call('guarded', credentials)).rejects.toMatchObject({
+      kind: 'unauthenticated',
+      code: 'webhook_credentials',
+    })
+  const right = { username: 'hook', password: 'right' }
+  const { executionId } = await call('guarded', right)
+  expect((await system.get(executionId)).createdBy).toBe('hook')
+  await expect(call('guarded', right, 'nope')).rejects.toMatchObject({ code: 'version_not_found' })
+  await expect(call('guarded', {}, 'nope')).rejects.toMatchObject({ code: 'webhook_credentials' })
+  expect((await call('guarded', right, 'v1')).status).toBe(Status.FINISHED)
+})
+
+test('a changed password counts at once, and the old one no more', async () => {
+  system.catalog.put('changing', {
+    webhook: { enabled: true, username: 'u', passwordHash: await bcrypt.hash('old', 4) },
+  })
+  expect((await call('changing', { username: 'u', password: 'old' })).status).toBe(Status.FINISHED)
+  system.catalog.put('changing', {
+    webhook: { enabled: true, username: 'u', passwordHash: await bcrypt.hash('new', 4) },
+  })
+  await expect(call('changing', { username: 'u', password: 'old' })).rejects.toMatchObject({
+    code: 'webhook_credentials',
+  })
+  expect((await call('changing', { username: 'u', password: 'new' })).status).toBe(Status.FINISHED)
+})
+
+test('ten failures a minute from one address, also at the same time, and it has to wait; others need not', async () => {
+  const wrong = Array.from({ length: 14 }, (_, index) =>
+    call('attacked', { username: 'hook', password: `guess ${index}` }),
+  )
+  const failures = await Promise.all(
+    wrong.map((one) => one.catch((error: { code: string; retryAfterS?: number }) => error)),
+  )
+  const codes = failures.map((failure) => ('code' in failure ? failure.code : 'none'))
+  expect(codes.filter((code) => code === 'webhook_credentials')).toHaveLength(10)
+  expect(codes.filter((code) => code === 'too_many_attempts')).toHaveLength(4)
+  const right = { username: 'hook', password: 'right' }
+  await expect(call('attacked', right)).rejects.toMatchObject({ kind: 'resource_exhausted', retryAfterS: 60 })
+  expect((await call('attacked', right, '', '192.0.2.2')).status).toBe(Status.FINISHED)
+  expect((await call('guarded', right)).status).toBe(Status.FINISHED)
+})
+
+test('failures are forgotten after a minute, and successes do not count', () => {
+  let now = 0
+  const attempts = new Attempts(() => now)
+  for (let count = 0; count < 50; count++) attempts.begin('a', 'p').undo()
+  for (let count = 0; count < 10; count++) attempts.begin('a', 'p')
+  now = 30_000
+  expect(() => attempts.begin('a', 'p')).toThrow(expect.objectContaining({ retryAfterS: 30 }))
+  now = 60_001
+  expect(() => attempts.begin('a', 'p')).not.toThrow()
+})
