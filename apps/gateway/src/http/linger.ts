@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 
-const LINGER_MS = 500
+const LINGER_MS = 1_000
 const LINGER_BYTES = 16 * 1024 * 1024
 
 /**
@@ -14,7 +14,8 @@ export function linger(incoming: IncomingMessage): void {
     stop()
     incoming.socket.destroySoon()
   }
-  const timer = setTimeout(cut, LINGER_MS)
+  // After a stall timers run before sockets are read: what has arrived meanwhile counts.
+  const timer = setTimeout(() => setImmediate(() => (incoming.complete ? stop() : cut())), LINGER_MS)
   const onData = (chunk: Buffer) => {
     bytes += chunk.length
     if (bytes > LINGER_BYTES) cut()
