@@ -1,6 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import { until } from '@automation/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { processesWith } from './processes.ts'
 import { startRunner, type RunnerUnderTest } from './runner-under-test.ts'
 import { lines } from './scripted-replica.ts'
 
@@ -11,19 +11,6 @@ beforeAll(async () => {
 afterAll(() => under.stop())
 
 const run = (source: string, options = {}) => under.replica.run(source, options)
-
-/** Processes of this machine whose command line has this text. */
-function processesWith(text: string): string[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .filter((pid) => {
-      try {
-        return readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes(text)
-      } catch {
-        return false
-      }
-    })
-}
 
 // Each detaches in another way, and does not mind SIGTERM.
 const stubborn = (seconds: string) => `

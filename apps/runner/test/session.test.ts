@@ -16,7 +16,9 @@ const forever = 'console.log(process.pid); await new Promise((r) => setTimeout(r
 /** Hands a run over that goes on, and gives its process. */
 async function handForever(replica: ScriptedReplica): Promise<{ id: string; pid: number; ended: Promise<unknown> }> {
   const { id, ended } = replica.hand(forever)
-  const [entry] = await until(() => (replica.logOf(id).length > 0 ? replica.logOf(id) : undefined), { what: 'the run to begin' })
+  const [entry] = await until(() => (replica.logOf(id).length > 0 ? replica.logOf(id) : undefined), {
+    what: 'the run to begin',
+  })
   return { id, pid: Number(entry!.message), ended }
 }
 

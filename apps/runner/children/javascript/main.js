@@ -1,8 +1,8 @@
 'use strict'
 
 /*
- * A child that runs JavaScript processes, one run at a time. Blank until it gets its first program. See channel.js for
- * the frames; README.md of the runner for the whole.
+ * A child that runs JavaScript processes, one run at a time. Blank until it gets its first program. It answers each run
+ * with its value or failure, then looks for what the run left behind, and says that it is clean or ends.
  */
 
 const channel = require('./channel.js')

@@ -1,0 +1,16 @@
+/** A runner as a program of its own, with a run that goes on and leaves processes; tells the place of its files. */
+import { until } from '@automation/testing'
+import { startRunner } from './runner-under-test.ts'
+
+const [marker = '', tmpDir = ''] = process.argv.slice(2)
+const { replica } = await startRunner({ RUNNER_TMP_DIR: tmpDir, RUNNER_SPARES: '2' })
+const { id } = replica.hand(`
+  const { spawn, execSync } = require('child_process')
+  process.on('SIGTERM', () => {})
+  spawn('setsid', ['sh', '-c', 'trap "" TERM; sleep ${marker}; sleep ${marker}'], { detached: true, stdio: 'ignore' }).unref()
+  execSync('(setsid sleep ${marker} >/dev/null 2>&1 &)')
+  require('fs').writeFileSync('file', 'x')
+  console.log('spawned')
+  for (;;);`)
+await until(() => replica.logOf(id).length > 0)
+process.stdout.write('running\n')
