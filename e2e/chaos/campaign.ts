@@ -21,12 +21,14 @@ export interface Round {
   reached: boolean
   recoveredMs: number
   tookMs: number
+  /** Until the strike hit, until the system was back, until nothing was without an end, in milliseconds. */
+  phasesMs: number[]
   executions: number
   ends: Record<string, number>
   violations: Violation[]
 }
 
-const callers = 6
+const callers = 12
 
 /** A system of one shape under load, which is struck round after round and examined after each. */
 export class Campaign {
@@ -67,10 +69,12 @@ export class Campaign {
     const backAt = Date.now()
     await delay(this.#random.between(200, 700))
     await load.stop()
+    const stoppedAt = Date.now()
 
     const windowFrom = (this.#rounds.at(-2) ?? startedAt) - 1000
     const listed = await awaitRest(client, windowFrom, 15_000)
     const at = { client, ledger, book: this.#book }
+    const restAt = Date.now()
     const violations = await examine(at, listed, windowFrom)
     violations.push(...endedLate(listed, backAt, (leaseMs * 4) / 3 + 2000))
     violations.push(...(await leftBehind(at, listed, hitsRunner(strike) || !reached ? struckAt : undefined)))
@@ -88,6 +92,7 @@ export class Campaign {
       reached,
       recoveredMs: Math.round(recoveredMs),
       tookMs: Date.now() - startedAt,
+      phasesMs: [struckAt - startedAt, backAt - struckAt, stoppedAt - backAt, restAt - stoppedAt, Date.now() - restAt],
       executions: mine.length,
       ends,
       violations,
@@ -108,8 +113,9 @@ export class Campaign {
     return violations
   }
 
-  get calls() {
-    return this.#begun().load.calls
+  /** How the calls of the load were answered, by status. */
+  get answers(): Record<string, number> {
+    return this.#begun().load.answers
   }
 
   #begun() {

@@ -32,8 +32,8 @@ export class Load {
   #callers: Promise<void>[] = []
   #going = false
   #names = 0
-  /** How many calls were made, and how many of them got an answer below 500. */
-  readonly calls = { made: 0, answered: 0 }
+  /** How many calls were answered with which status; `broken` for those that were not. */
+  readonly answers: Record<string, number> = {}
   readonly #prefix: string
 
   constructor(context: LoadContext) {
@@ -84,7 +84,9 @@ export class Load {
   #callOnce(kind: Kind): Promise<unknown> {
     const { book, random } = this.#context
     const target = book.recent(30)
-    if (target.length === 0 && (kind === 'kill' || kind === 'rerun' || kind === 'read')) return delay(10)
+    // What has a key is not run again: its comment tells how often the key started something.
+    const keyless = target.filter(({ by }) => by !== 'keyed call')
+    if (keyless.length === 0 && (kind === 'kill' || kind === 'rerun' || kind === 'read')) return delay(10)
     switch (kind) {
       case 'execute':
         return this.#start('execute', `/processes/${this.#worker}/execute`, { comment: 'plain' })
@@ -101,7 +103,7 @@ export class Load {
       case 'kill':
         return this.#kill(random.pick(target).id)
       case 'rerun':
-        return this.#rerun(random.pick(target).id)
+        return this.#rerun(random.pick(keyless).id)
       case 'read':
         return this.#call('GET', `/executions/${random.pick(target).id}`)
     }
@@ -134,7 +136,7 @@ export class Load {
       const id = answer?.headers.get('svc-execution-id')
       this.#note('keyed call', answer)
       if (id) book.noteKey(key, id)
-      if (id && answer && answer.status < 500) replays += 1
+      if (id && answer && answer.status !== 503) replays += 1
       else await delay(200)
     }
   }
@@ -151,7 +153,7 @@ export class Load {
 
   #parameters(): Record<string, unknown> {
     const { random, ledgerUrl } = this.#context
-    const long = random.chance(0.2)
+    const long = random.chance(0.12)
     return {
       ledger: ledgerUrl,
       answer: `value ${(this.#names += 1)}`,
@@ -181,16 +183,20 @@ export class Load {
 
   /** The answer; undefined when the connection broke or nothing came in time, which a kill explains. */
   async #guarded<T>(call: () => Promise<Answer<T>>): Promise<Answer<T> | undefined> {
-    this.calls.made += 1
     try {
       const answer = await call()
-      if (answer.status < 500) this.calls.answered += 1
-      else await delay(50)
+      this.#count(`${answer.status}`)
+      if (answer.status >= 500) await delay(50)
       return answer
     } catch (error) {
       if (!(error instanceof TypeError || error instanceof DOMException)) throw error
+      this.#count(error instanceof DOMException ? 'late' : 'broken')
       await delay(100)
       return undefined
     }
+  }
+
+  #count(how: string): void {
+    this.answers[how] = (this.answers[how] ?? 0) + 1
   }
 }

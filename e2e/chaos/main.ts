@@ -48,8 +48,7 @@ async function campaign(random: Random, subject: Subject, kills: number, keep: b
     console.error(`The system's last words:\n${log.slice(-6000)}`)
     throw error
   }
-  const { made, answered } = all.calls
-  console.log(`${subject.shape}: ${made} calls, ${answered} of them answered`)
+  console.log(`${subject.shape}: calls by answer ${JSON.stringify(all.answers)}`)
   if (keep && rounds.some(({ violations }) => violations.length > 0))
     console.log(`Its log: ${subject.system.dataDir}.log`)
   return rounds

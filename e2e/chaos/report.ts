@@ -7,6 +7,7 @@ export function roundLine({
   reached,
   recoveredMs,
   tookMs,
+  phasesMs,
   executions,
   ends,
   violations,
@@ -20,7 +21,7 @@ export function roundLine({
       ? 'whole'
       : `BROKEN: ${violations.map(({ rule, id, words }) => `${rule} (${id} ${words})`).join('; ')}`
   const point = reached ? strike : `${strike} (not reached, killed all)`
-  return `${shape} ${point.padEnd(26)} back ${recoveredMs} ms, ${(tookMs / 1000).toFixed(1)} s, ${executions} executions (${how}): ${verdict}`
+  return `${shape} ${point.padEnd(26)} back ${recoveredMs} ms, ${(tookMs / 1000).toFixed(1)} s (${phasesMs.join(' ')}), ${executions} executions (${how}): ${verdict}`
 }
 
 /** What was killed where, how often, and what was found. */
