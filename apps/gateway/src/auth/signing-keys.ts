@@ -1,5 +1,5 @@
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
-import type { Logger } from 'pino'
+import type { Logger } from '@automation/service'
 import { Failure, unavailable } from '@automation/errors'
 
 const RENEW_MS = 300_000
