@@ -1,12 +1,12 @@
 import type { Worker } from 'node:worker_threads'
 
 /** Who waits instead of working is late after so many times the limit. */
-const patience = 10
+const patience = 30
 
 /**
  * Calls `late` once when a thread has worked for `limitMs` from now on, until `end` is called. It is the thread's own
  * processor time that counts, so that on a busy machine nothing is late because others were quicker; one that only
- * waits is late after ten times as long.
+ * waits is late after thirty times as long.
  */
 export function watchProcessorTime(worker: Worker, limitMs: number, late: () => void): { end(): void } {
   const startedMs = performance.now()
