@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { Random } from '../system/random.ts'
+import { removeTraces } from '../system/system.ts'
 import { Campaign } from './campaign.ts'
 import type { Round } from './campaign.ts'
 import { readOptions } from './options.ts'
@@ -40,16 +41,16 @@ async function campaign(random: Random, subject: Subject, kills: number, keep: b
       rounds.push(round)
       console.log(`${`${index + 1}`.padStart(4)}/${kills} ${roundLine(round)}`)
     }
-    const last = rounds.at(-1)
-    if (last) last.violations.push(...(await all.finish()))
+    rounds.at(-1)?.violations.push(...(await all.finish()))
   } catch (error) {
     const log = await subject.system.output().catch(() => '')
     await subject.system.kill().catch(() => undefined)
-    console.error(`The system's last words:\n${log.slice(-6000)}`)
+    console.error(`The system's last words:\n${log.slice(-6000)}\nIts folder: ${subject.system.dataDir}`)
     throw error
   }
   console.log(`${subject.shape}: calls by answer ${JSON.stringify(all.answers)}`)
-  if (keep && rounds.some(({ violations }) => violations.length > 0))
-    console.log(`Its log: ${subject.system.dataDir}.log`)
+  const { dataDir } = subject.system
+  if (keep && rounds.some(({ violations }) => violations.length > 0)) console.log(`Kept: ${dataDir} and ${dataDir}.log`)
+  else await removeTraces(dataDir)
   return rounds
 }

@@ -1,9 +1,9 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Client, accessTokenOf } from '../client/client.ts'
-import { runScript, shapeFromEnvironment, startSystem, systemSettings } from '../system/system.ts'
+import { removeTraces, runScript, shapeFromEnvironment, startSystem, systemSettings } from '../system/system.ts'
 import type { System } from '../system/system.ts'
 import { expectProblem } from './problem.ts'
 import { awaitEnd, awaitStatus, execute, executionOf, makeProcess } from './runs.ts'
@@ -37,8 +37,7 @@ describe.skipIf(!shared.owned)('a system that is stopped and started again', { c
 
   afterAll(async () => {
     await system?.stop()
-    await rm(dataDir, { recursive: true, force: true })
-    await rm(`${dataDir}.log`, { force: true })
+    await removeTraces(dataDir)
   })
 
   test('a sync call that runs is answered before the stop, and all is kept across it', async () => {

@@ -21,7 +21,7 @@ export interface SystemOptions {
   team?: string
   /** Settings beside those that the driver needs itself. */
   env?: Record<string, string>
-  /** Where the system keeps everything; a new folder that `stop` removes when absent. */
+  /** Where the system keeps everything; when absent a new folder, which `stop` removes with all traces. */
   dataDir?: string
   readyWithinMs?: number
 }
@@ -62,10 +62,9 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
   const host = `http://127.0.0.1:${env['PORT']}`
   const output = () => readFile(logPath(dataDir), 'utf8')
   const processes = () => (child.pid === undefined ? [] : unique([...treeOf(child.pid), ...processesMarked(name)]))
-  const remove = () => (options.dataDir === undefined ? rm(dataDir, { recursive: true, force: true }) : undefined)
   const stop = async (withinMs = 20_000) => {
     await endTree(child, processes(), processes, withinMs, output)
-    await remove()
+    if (options.dataDir === undefined && !process.env['E2E_KEEP']) await removeTraces(dataDir)
   }
   const kill = async () => {
     // Twice: what was about to be started while the first round went on is there at the second.
@@ -81,6 +80,12 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     await kill()
     throw new Error(`The system did not start; its last words:\n${words.slice(-4000)}`, { cause: error })
   }
+}
+
+/** Removes the folder of a system, and what it wrote. E2E_KEEP keeps both where the driver would remove them. */
+export async function removeTraces(dataDir: string): Promise<void> {
+  await rm(dataDir, { recursive: true, force: true })
+  await rm(logPath(dataDir), { force: true })
 }
 
 /** Runs a command of the repository (a script of package.json) to its end, with the system's own settings. */
