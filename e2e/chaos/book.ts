@@ -1,5 +1,6 @@
 import type { Execution, Status } from '../client/records.ts'
 import { bornMs } from './born-ms.ts'
+import type { Removal } from './removals.ts'
 
 /** What the system has told a caller about an execution, and so has promised. */
 export interface Promised {
@@ -19,6 +20,8 @@ export class Book {
   readonly keys = new Map<string, Set<string>>()
   /** How executions looked when they were first seen terminal. */
   readonly terminal = new Map<string, Execution>()
+  /** Processes that were deleted. */
+  readonly removals: Removal[] = []
   /** Promises that contradict each other, found while they were made. */
   readonly contradictions: string[] = []
 

@@ -9,6 +9,7 @@ import { openLedger } from './ledger.ts'
 import type { Ledger } from './ledger.ts'
 import { faultsOfRows } from './rows.ts'
 import { Load } from './load.ts'
+import { faultsOfCutRemovals, faultsOfRemovals } from './removals.ts'
 import { hitsRunner, nameOf } from './strikes.ts'
 import type { Strike } from './strikes.ts'
 import { leaseMs } from './subject.ts'
@@ -29,6 +30,9 @@ export interface Round {
 }
 
 const callers = 12
+
+/** A deletion that was cut off is taken up again after so long at most. */
+const sweptMs = 25_000
 
 /** A system of one shape under load, which is struck round after round and examined after each. */
 export class Campaign {
@@ -57,6 +61,7 @@ export class Campaign {
   async round(strike: Strike): Promise<Round> {
     const { client, ledger, load, subject } = this.#begun()
     const startedAt = Date.now()
+    const removalsBefore = this.#book.removals.length
     this.#rounds.push(startedAt)
     if (strike.kind === 'fail point') {
       await subject.system.kill()
@@ -78,6 +83,7 @@ export class Campaign {
     const violations = await examine(at, listed, windowFrom)
     violations.push(...endedLate(listed, backAt, (leaseMs * 4) / 3 + 2000))
     violations.push(...(await leftBehind(at, listed, hitsRunner(strike) || !reached ? struckAt : undefined)))
+    violations.push(...(await faultsOfRemovals(client, this.#book.removals.slice(removalsBefore))))
     violations.push(...(await faultsOfRows(subject.system.dataDir, windowFrom)))
     for (const words of this.#book.contradictions.splice(0)) violations.push({ rule: 'answers agree', id: '', words })
     const mine = [...listed.values()].filter(({ createdAt }) => Date.parse(createdAt) >= startedAt - 1000)
@@ -108,6 +114,7 @@ export class Campaign {
       const known = new Map([...this.#book.terminal].filter(([id]) => listed.has(id)))
       violations.push(...changedSince(Object.assign(new Book(), { terminal: known }), listed))
     }
+    violations.push(...(await faultsOfCutRemovals(client, this.#book.removals, sweptMs)))
     await subject.system.stop()
     await ledger.close()
     return violations

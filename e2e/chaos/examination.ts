@@ -9,6 +9,7 @@ import { bornMs } from './born-ms.ts'
 import { changedSince, faultsBetween, faultsOf, graceMs } from './invariants.ts'
 import type { Violation } from './invariants.ts'
 import type { Ledger } from './ledger.ts'
+import { briefly } from './removals.ts'
 
 export interface Examined {
   client: Client
@@ -85,7 +86,7 @@ export async function examine(at: Examined, listed: Map<string, Execution>, from
   )
   violations.push(...faultsBetween(listed, entries, part), ...changedSince(part, listed))
   for (const execution of listed.values())
-    if (terminalStatuses.includes(execution.status) && !book.terminal.has(execution.id))
+    if (isOver(execution) && !execution.processSlug.startsWith(briefly) && !book.terminal.has(execution.id))
       book.terminal.set(execution.id, execution)
   return violations
 }

@@ -2,6 +2,7 @@ import type { Execution } from '../client/records.ts'
 import { terminalStatuses } from '../client/records.ts'
 import type { Book, Promised } from './book.ts'
 import type { Entry } from './ledger.ts'
+import { briefly } from './removals.ts'
 import { illegalStep } from './transitions.ts'
 
 /** A promise that was broken: which one, of which execution, and how. */
@@ -30,7 +31,11 @@ export function faultsOf(execution: Execution, entry: Entry | undefined, promise
   if (starts > 1) fault('I3 code starts at most once', `it started ${starts} times`)
   if (starts > 0 && !statuses.includes('RUNNING'))
     fault('I3 code starts after RUNNING', `it started in ${statuses.join(' → ')}`)
-  if (execution.status === 'FINISHED' && (starts !== 1 || entry?.ends !== 1))
+  if (
+    execution.status === 'FINISHED' &&
+    !execution.processSlug.startsWith(briefly) &&
+    (starts !== 1 || entry?.ends !== 1)
+  )
     fault('I3 what finished ran once', `${starts} starts, ${entry?.ends ?? 0} ends`)
   if (!terminalStatuses.includes(execution.status)) fault('I6 nothing is left without an end', statuses.join(' → '))
   else if (entry && entry.lastSeenAt > Date.parse(execution.updatedAt) + graceMs)

@@ -4,6 +4,7 @@ import type { Process } from '../client/records.ts'
 import type { Random } from '../system/random.ts'
 import type { Book } from './book.ts'
 import { parent, worker } from './process-code.ts'
+import { briefly } from './removals.ts'
 
 const kinds = {
   execute: 22,
@@ -15,6 +16,7 @@ const kinds = {
   kill: 8,
   rerun: 5,
   read: 3,
+  remove: 3,
 }
 type Kind = keyof typeof kinds
 
@@ -106,6 +108,8 @@ export class Load {
         return this.#rerun(random.pick(keyless).id)
       case 'read':
         return this.#call('GET', `/executions/${random.pick(target).id}`)
+      case 'remove':
+        return this.#remove()
     }
   }
 
@@ -149,6 +153,19 @@ export class Load {
   async #rerun(id: string): Promise<void> {
     const answer = await this.#call<string>('POST', `/executions/${id}/rerun`)
     if (answer?.status === 202) this.#context.book.note({ id: answer.body, by: 'rerun' })
+  }
+
+  /** Makes a process, runs it and deletes it. */
+  async #remove(): Promise<void> {
+    const name = `${briefly}${this.#prefix}-${(this.#names += 1)}`
+    const sourceCode = 'await new Promise((done) => setTimeout(done, 300))'
+    const made = await this.#call<Process>('POST', '/processes', { json: { name, sourceCode } })
+    if (made?.status !== 201) return
+    const processId = made.body.id
+    const run = await this.#call('POST', `/processes/${processId}/execute`, { json: {} })
+    const removed = await this.#call('DELETE', `/processes/${processId}`)
+    const executionId = run?.status === 202 ? (run.headers.get('svc-execution-id') ?? undefined) : undefined
+    this.#context.book.removals.push({ processId, executionId, answered: removed?.status === 200 })
   }
 
   #parameters(): Record<string, unknown> {

@@ -10,7 +10,7 @@ export type Strike =
 
 interface FailPoint {
   /** The service that passes it. */
-  service: 'execution' | 'runner'
+  service: 'execution' | 'runner' | 'process-catalog'
   /** It is armed for a pass from 1 to this. */
   passes: number
 }
@@ -28,6 +28,8 @@ export const failPoints: Record<string, FailPoint> = {
   'child-started': { service: 'runner', passes: 4 },
   'logs-before-commit': { service: 'execution', passes: 8 },
   'kill-after-commit': { service: 'execution', passes: 3 },
+  'delete-after-tombstone': { service: 'process-catalog', passes: 2 },
+  'delete-after-executions': { service: 'process-catalog', passes: 2 },
   'renew-before': { service: 'execution', passes: 4 },
 }
 
