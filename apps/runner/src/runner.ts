@@ -8,7 +8,7 @@ import { failPoint, type Logger } from '@automation/service'
 import type { ChildPool } from './children/pool.ts'
 import type { RunnerConfig } from './config.ts'
 import type { Metrics } from './metrics.ts'
-import { lendings } from './places.ts'
+import { Lending } from './lending.ts'
 import { ActiveRun, type RunEnvironment } from './runs/active-run.ts'
 import { reason, timelineText, type Reason } from './runs/explanation.ts'
 import { KeptResults } from './runs/kept-results.ts'
@@ -26,8 +26,6 @@ export interface RunnerOptions {
   logger: Logger
 }
 
-// How long a replica that is away keeps its share of the places.
-const absentKeepsMs = 5000
 const tickMs = 250
 const stoppedReason: Reason = { explanation: 'service stopped', log: 'service stopped' }
 const unsupported = reason('Error', 'Python processes are not supported yet by this runner')
@@ -39,12 +37,11 @@ export class Runner {
   readonly #links: ReplicaLink[]
   readonly #linkOf = new Map<ActiveRun, ReplicaLink>()
   readonly #results: KeptResults<ReplicaLink>
+  readonly #lending: Lending
   readonly #lease: Lease
   readonly #environment: RunEnvironment
   #sessionId = randomUUIDv7()
-  #startedAt = 0
   #isStopping = false
-  #lendingSoon = false
   #tick: NodeJS.Timeout | undefined
   #idle: (() => void) | undefined
 
@@ -67,6 +64,7 @@ export class Runner {
       over: (run, result) => this.#over(run, result),
     }
     this.#links = neighbours.replicas(RunnerService).map((client) => this.#linkTo(client, principal))
+    this.#lending = new Lending(this.#links, this.#runs, config.slots)
     this.#lease = new Lease({
       client: neighbours.client(RunnerService, 'control'),
       principal,
@@ -79,7 +77,6 @@ export class Runner {
   }
 
   start(): void {
-    this.#startedAt = performance.now()
     this.#tick = setInterval(() => this.#results.sendDue(performance.now()), tickMs)
     for (const link of this.#links) link.start()
   }
@@ -87,6 +84,7 @@ export class Runner {
   /** Takes nothing new; what runs may end within `runMs`, then it ends as "service stopped". Resolves when all is told. */
   async stop(runMs: number, storeMs: number): Promise<void> {
     this.#isStopping = true
+    this.#lending.stop()
     if (this.#runs.size > 0) await this.#untilIdle(runMs)
     for (const run of this.#runs) run.fail(stoppedReason)
     if (this.#runs.size > 0) await this.#untilIdle(Infinity)
@@ -139,7 +137,7 @@ export class Runner {
     this.#options.logger.info({ sessionId: this.#sessionId, leaseMs }, 'a replica knows this runner')
     this.#lease.begin(leaseMs)
     this.#results.sendDue(performance.now())
-    this.#lendSoon()
+    this.#lending.soon()
   }
 
   #take(link: ReplicaLink, run: Run, version: Version | undefined): void {
@@ -159,7 +157,7 @@ export class Runner {
     const entry = { timeUs: BigInt(Date.now()) * 1000n, level: LogLevel.ERROR, message: why.log }
     const end = { case: 'failed', value: { explanation: timelineText(why.explanation) } } as const
     this.#results.add(create(ResultSchema, { executionId, fence, end, lastLogs: { first: 0, entries: [entry] } }), link)
-    this.#lendSoon()
+    this.#lending.soon()
   }
 
   #over(run: ActiveRun, result: Result | undefined): void {
@@ -171,7 +169,7 @@ export class Runner {
     failPoint('result-before-send')
     if (result !== undefined) this.#results.add(result, link)
     if (this.#runs.size === 0) this.#idle?.()
-    this.#lendSoon()
+    this.#lending.soon()
   }
 
   /** Nobody asks for this run any more. */
@@ -187,14 +185,14 @@ export class Runner {
 
   #waits(run: ActiveRun): void {
     this.#runs.waits(run)
-    this.#lendSoon()
+    this.#lending.soon()
   }
 
   #down(link: ReplicaLink, code: string | undefined): void {
     this.#results.hasten(link)
     for (const run of this.#runs) if (this.#linkOf.get(run) === link) run.repeatLogs()
     if (code === 'session_lost') this.#lost(this.#sessionId)
-    this.#lendSoon()
+    this.#lending.soon()
   }
 
   /** The session has ended without us: whatever ran in it is recorded as lost. A new one begins. */
@@ -211,27 +209,6 @@ export class Runner {
     this.#options.logger.error({ runs: this.#runs.size }, 'no replica was reached for almost a lease; runs are ended')
     const why = reason('RunnerLost', 'The runner was cut off from the service, and ended the run')
     for (const run of this.#runs) run.fail(why, 'kill')
-  }
-
-  #lendSoon(): void {
-    if (this.#lendingSoon) return
-    this.#lendingSoon = true
-    setImmediate(() => {
-      this.#lendingSoon = false
-      if (!this.#isStopping) this.#lend()
-    })
-  }
-
-  #lend(): void {
-    const { slots } = this.#options.config
-    const lent = this.#links.reduce((sum, link) => sum + link.lent, 0)
-    const isEarly = performance.now() - this.#startedAt < absentKeepsMs
-    const more = lendings(this.#links, this.#runs.free - lent, slots, isEarly)
-    for (const [at, link] of this.#links.entries()) {
-      const places = more[at]!
-      if (places > 0 && link.send({ case: 'credit', value: { places } })) link.lent += places
-    }
-    if (isEarly && this.connected < this.#links.length) setTimeout(() => this.#lendSoon(), absentKeepsMs).unref()
   }
 
   #sendLogs(id: string, value: Extract<OutgoingMessage, { case: 'logs' }>['value']): boolean {

@@ -140,7 +140,7 @@ function rewriteExpressions(node, replace) {
     if (next.type === 'MetaProperty' && next.meta.name === 'import') replace(next.start, next.end, META)
     for (const key in next) {
       const value = next[key]
-      if (Array.isArray(value)) for (const each of value) each?.type && open.push(each)
+      if (Array.isArray(value)) open.push(...value.filter((each) => each?.type))
       else if (value?.type) open.push(value)
     }
   }

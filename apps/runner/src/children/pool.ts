@@ -4,7 +4,8 @@ import type { ChildrenConfig } from '../config.ts'
 import { Child, type ChildEvents } from './child.ts'
 import { Group } from './group.ts'
 import type { Launcher } from './launch.ts'
-import { childrenWanted, patienceMs, sparesWanted } from './policy.ts'
+import { childrenWanted, patienceMs } from './policy.ts'
+import { Spares } from './spares.ts'
 import type { Exit, Task } from './task.ts'
 
 export interface PoolOptions {
@@ -17,7 +18,6 @@ export interface PoolOptions {
 const sweepMs = 1000
 /** A child that takes longer to look at itself is not believed. */
 const checkMs = 2000
-const takenLatelyMs = 10_000
 const triesToStart = 3
 const retryMs = 200
 /** What a child is taken to hold until it is measured. */
@@ -31,14 +31,13 @@ export class ChildPool {
   readonly #options: PoolOptions
   readonly #cores = availableParallelism()
   readonly #children = new Set<Child>()
-  readonly #blank: Child[] = []
+  readonly #spares: Spares
   readonly #groups = new Map<string, Group>()
   /** Which group each child works for. */
   readonly #groupOf = new Map<Child, Group>()
   /** Who asked for a blank child, in order. */
   readonly #wants: Group[] = []
   readonly #memoryMb = new Map<Child, number>()
-  #taken: number[] = []
   #failedStarts = 0
   #patience: NodeJS.Timeout | undefined
   #sweeper: NodeJS.Timeout | undefined
@@ -48,6 +47,7 @@ export class ChildPool {
 
   constructor(options: PoolOptions) {
     this.#options = options
+    this.#spares = new Spares(options.config.spares)
   }
 
   start(): void {
@@ -133,29 +133,16 @@ export class ChildPool {
   #supply(): void {
     while (this.#wants.length > 0) {
       const group = this.#wants[0]!
-      const child = group.hasWaiting ? this.#takeBlank() : undefined
+      const child = group.hasWaiting ? this.#spares.take() : undefined
       if (child === undefined && group.hasWaiting) break
       this.#wants.shift()
       group.coming -= 1
       if (child !== undefined) this.#begin(child, group, group.nextTask()!)
     }
     const starting = this.#count('starting')
-    const spares = sparesWanted(this.#options.config.spares, this.#takenLately())
-    let missing = this.#wants.length + spares - this.#blank.length - starting
+    let missing = this.#wants.length + this.#spares.wanted - this.#spares.count - starting
     for (let room = this.#cores * 2 - starting; room > 0 && missing > 0 && this.#mayStart(); room -= 1, missing -= 1)
       this.#startOne()
-  }
-
-  #takeBlank(): Child | undefined {
-    const child = this.#blank.pop()
-    if (child !== undefined) this.#taken.push(performance.now())
-    return child
-  }
-
-  #takenLately(): number {
-    const since = performance.now() - takenLatelyMs
-    this.#taken = this.#taken.filter((at) => at > since)
-    return this.#taken.length
   }
 
   #mayStart(): boolean {
@@ -179,7 +166,7 @@ export class ChildPool {
   readonly #events: ChildEvents = {
     ready: (child) => {
       this.#failedStarts = 0
-      this.#blank.push(child)
+      this.#spares.add(child)
       this.#supply()
       if (child.state === 'blank') child.warmUp()
     },
@@ -203,8 +190,7 @@ export class ChildPool {
   #gone(child: Child, exit: Exit): void {
     this.#children.delete(child)
     this.#memoryMb.delete(child)
-    const at = this.#blank.indexOf(child)
-    if (at >= 0) this.#blank.splice(at, 1)
+    this.#spares.remove(child)
     const group = this.#groupOf.get(child)
     this.#groupOf.delete(child)
     group?.remove(child)
@@ -238,8 +224,7 @@ export class ChildPool {
       if (child.state === 'checking' && now - child.freeSince >= checkMs) child.end('kill')
       if (child.state === 'idle' && (now - child.freeSince >= idleMs || isOld || isLarge)) child.end('kill')
     }
-    const spares = sparesWanted(this.#options.config.spares, this.#takenLately())
-    while (this.#blank.length > spares) this.#blank.shift()!.end('kill')
+    for (const child of this.#spares.takeSurplus()) child.end('kill')
     for (const [key, group] of this.#groups) if (group.isEmpty) this.#groups.delete(key)
     this.#supply()
   }

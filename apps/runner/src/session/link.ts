@@ -148,6 +148,8 @@ export class ReplicaLink {
         return options.kill(message.value.executionId)
       case 'resultStored':
         return options.stored(message.value.executionId)
+      case undefined:
+      // A newer replica says something that this runner does not know.
     }
   }
 

@@ -1,0 +1,45 @@
+import type { Child } from './child.ts'
+import { sparesWanted } from './policy.ts'
+
+const takenLatelyMs = 10_000
+
+/** The blank children at hand, and how many there should be. */
+export class Spares {
+  readonly #configured: number
+  readonly #blank: Child[] = []
+  #takenAt: number[] = []
+
+  constructor(configured: number) {
+    this.#configured = configured
+  }
+
+  add(child: Child): void {
+    this.#blank.push(child)
+  }
+
+  take(): Child | undefined {
+    const child = this.#blank.pop()
+    if (child !== undefined) this.#takenAt.push(performance.now())
+    return child
+  }
+
+  remove(child: Child): void {
+    const at = this.#blank.indexOf(child)
+    if (at >= 0) this.#blank.splice(at, 1)
+  }
+
+  /** Those that are more than wanted, the oldest first. */
+  takeSurplus(): Child[] {
+    return this.#blank.splice(0, Math.max(0, this.count - this.wanted))
+  }
+
+  get count(): number {
+    return this.#blank.length
+  }
+
+  get wanted(): number {
+    const since = performance.now() - takenLatelyMs
+    this.#takenAt = this.#takenAt.filter((at) => at > since)
+    return sparesWanted(this.#configured, this.#takenAt.length)
+  }
+}

@@ -1,0 +1,47 @@
+import { lendings } from './places.ts'
+import type { RunningRuns } from './runs/running.ts'
+import type { ReplicaLink } from './session/link.ts'
+
+// How long a replica that is away keeps its share of the places.
+const absentKeepsMs = 5000
+
+/** Lends places that are free, each to one replica at a time, once for all that changed in a turn. */
+export class Lending {
+  readonly #links: ReplicaLink[]
+  readonly #runs: RunningRuns
+  readonly #slots: number
+  readonly #startedAt = performance.now()
+  #isPlanned = false
+  #isOver = false
+
+  constructor(links: ReplicaLink[], runs: RunningRuns, slots: number) {
+    this.#links = links
+    this.#runs = runs
+    this.#slots = slots
+  }
+
+  soon(): void {
+    if (this.#isPlanned) return
+    this.#isPlanned = true
+    setImmediate(() => {
+      this.#isPlanned = false
+      if (!this.#isOver) this.#lend()
+    })
+  }
+
+  stop(): void {
+    this.#isOver = true
+  }
+
+  #lend(): void {
+    const lent = this.#links.reduce((sum, link) => sum + link.lent, 0)
+    const isEarly = performance.now() - this.#startedAt < absentKeepsMs
+    const more = lendings(this.#links, this.#runs.free - lent, this.#slots, isEarly)
+    for (const [at, link] of this.#links.entries()) {
+      const places = more[at]!
+      if (places > 0 && link.send({ case: 'credit', value: { places } })) link.lent += places
+    }
+    if (isEarly && this.#links.some(({ isConnected }) => !isConnected))
+      setTimeout(() => this.soon(), absentKeepsMs).unref()
+  }
+}
