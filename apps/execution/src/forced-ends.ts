@@ -1,4 +1,5 @@
 import { Status } from '@automation/contract/execution/v1/execution'
+import { failPoint } from '@automation/service'
 import type pg from 'pg'
 import type { Runners } from './dispatch/runners.ts'
 import { dayOf } from './execution-id.ts'
@@ -45,6 +46,7 @@ export class ForcedEnds {
     const ids = end.ids.filter((id) => partitions.has(dayOf(id)))
     if (ids.length === 0) return []
     const rows = await forceEnds(pool, { ...end, ids })
+    if (rows.length > 0 && end.to === Status.KILLED) failPoint('kill-after-commit')
     if (rows.length > 0) changed()
     for (const { id, team, sessionId, was } of rows) {
       metrics.ended.inc({ status: Status[end.to] })
