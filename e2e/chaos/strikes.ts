@@ -17,19 +17,19 @@ interface FailPoint {
 
 /** The named instants of the engine. */
 export const failPoints: Record<string, FailPoint> = {
-  'start-before-commit': { service: 'execution', passes: 30 },
-  'start-after-commit': { service: 'execution', passes: 30 },
-  'handover-before': { service: 'execution', passes: 30 },
-  'handover-after': { service: 'execution', passes: 30 },
+  'start-before-commit': { service: 'execution', passes: 20 },
+  'start-after-commit': { service: 'execution', passes: 20 },
+  'handover-before': { service: 'execution', passes: 20 },
+  'handover-after': { service: 'execution', passes: 20 },
   'claim-after-commit': { service: 'execution', passes: 4 },
-  'end-before-commit': { service: 'execution', passes: 30 },
-  'end-after-commit': { service: 'execution', passes: 30 },
-  'result-before-send': { service: 'runner', passes: 30 },
+  'end-before-commit': { service: 'execution', passes: 20 },
+  'end-after-commit': { service: 'execution', passes: 20 },
+  'result-before-send': { service: 'runner', passes: 20 },
   'child-started': { service: 'runner', passes: 4 },
-  'logs-before-commit': { service: 'execution', passes: 8 },
-  'kill-after-commit': { service: 'execution', passes: 3 },
-  'delete-after-tombstone': { service: 'process-catalog', passes: 2 },
-  'delete-after-executions': { service: 'process-catalog', passes: 2 },
+  'logs-before-commit': { service: 'execution', passes: 4 },
+  'kill-after-commit': { service: 'execution', passes: 2 },
+  'delete-after-tombstone': { service: 'process-catalog', passes: 1 },
+  'delete-after-executions': { service: 'process-catalog', passes: 1 },
   'renew-before': { service: 'execution', passes: 4 },
 }
 
