@@ -75,7 +75,8 @@ describe.skipIf(!hasOther)('parameters against the schema of the process', { con
     const answer = await other.post(`/processes/${slow.id}/execute-sync`, { parameters: { s: `${'a'.repeat(40)}!` } })
     expect(performance.now() - started).toBeLessThan(5000)
     expectProblem(answer, 400)
-    expect((await run({ n: 1 })).status).toBe(203)
+    const next = await run({ n: 1 })
+    expect(next.status, next.text).toBe(203)
   })
 
   test('without the setting of the team nothing is checked', async () => {
