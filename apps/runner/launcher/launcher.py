@@ -1,17 +1,20 @@
-"""Starts one child process and sees to it that nothing which the child started outlives it.
+"""Starts child processes, and sees to it that nothing which a child started outlives it.
 
-    launcher.py DATA_LIMIT_BYTES SCRATCH_DIR PROGRAM [ARGUMENT ...]
+This program stays as small as it starts, reads orders from standard input, one JSON object a line, and forks a launcher
+for each: forking the service itself would hold up everything else that it does. An order names
+`socket` (where the runner listens), `token` (by which it knows the connections), `scratch` (a private directory, made
+here), `dataLimit` (bytes), `program` (path and arguments) and `environment`. The end of standard input is the end.
 
-Descriptors: 0-4 are the child's (nothing, standard output, standard error, frames in, frames out); 5 is the control
-socket. On it the runner sends `T` (SIGTERM to everything, a second later SIGKILL) or `K` (SIGKILL); its end means `T`.
-The launcher answers with one line when all is over: `exit CODE`, `signal NUMBER` or `failed WORDS`.
-
-Only built-in modules are imported and ctypes is reached through its C half: that halves the start, which every fresh
-child waits for.
+A launcher connects once for each descriptor from 1 to 5 and says the token and the number of the descriptor. 0-4 are the
+child's (nothing, standard output, standard error, frames in, frames out); 5 is its own. On it the runner sends `T`
+(SIGTERM to everything, a second later SIGKILL) or `K` (SIGKILL); its end means `T`. The launcher says `pid NUMBER` first
+and one line when all is over: `exit CODE`, `signal NUMBER` or `failed WORDS`.
 """
 
 import _ctypes
 import _signal
+import _socket
+import json
 import posix
 import resource
 import select
@@ -19,6 +22,7 @@ import sys
 import time
 
 CONTROL = 5
+DESCRIPTORS = (1, 2, 3, 4, CONTROL)
 GRACE_S = 1.0
 LAST_RESORT_S = 5.0
 OPEN_FILES = 4096
@@ -43,40 +47,84 @@ def restrict():
     """The wall around the child: namespaces, Landlock and seccomp have their place here, just before exec."""
 
 
-def main(data_limit, scratch, program, arguments):
+def serve():
+    """Reads orders until there are no more; launchers are told by the kernel when this process ends."""
+    prctl(PR_SET_PDEATHSIG, _signal.SIGKILL, 0, 0, 0)
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    posix.setsid()
+    posix.umask(0o077)
+    _signal.signal(_signal.SIGCHLD, _signal.SIG_IGN)
+    server = posix.getpid()
+    for line in sys.stdin.buffer:
+        if posix.fork() == 0:
+            launch(server, json.loads(line))
+
+
+def launch(server, order):
+    """In a launcher: starts the child and stays with it."""
+    prctl(PR_SET_PDEATHSIG, _signal.SIGTERM, 0, 0, 0)
+    if posix.getppid() != server:
+        posix._exit(1)
+    try:
+        connect(order["socket"], order["token"])
+        run(order)
+    except BaseException as fault:
+        tell("failed %r" % fault)
+        posix._exit(1)
+    posix._exit(0)
+
+
+def connect(path, token):
+    nothing = posix.open("/dev/null", posix.O_RDWR)
+    posix.dup2(nothing, 0)
+    for descriptor in DESCRIPTORS:
+        connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+        connection.connect(path)
+        connection.sendall(b"%s%d" % (token.encode(), descriptor))
+        if connection.fileno() == descriptor:
+            connection.detach()
+            posix.set_inheritable(descriptor, True)
+        else:
+            posix.dup2(connection.fileno(), descriptor)
+            connection.close()
+    if nothing > CONTROL:
+        posix.close(nothing)
+
+
+def run(order):
     posix.setsid()
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    prctl(PR_SET_PDEATHSIG, _signal.SIGTERM, 0, 0, 0)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    posix.umask(0o077)
+    tell("pid %d" % posix.getpid())
+    posix.mkdir(order["scratch"], 0o700)
     wake = wake_on_signals()
     launcher = posix.getpid()
     child = posix.fork()
     if child == 0:
-        become(launcher, data_limit, scratch, program, arguments)
-    for descriptor in (1, 2, 3, 4):
+        become(launcher, order)
+    for descriptor in DESCRIPTORS[:-1]:
         posix.close(descriptor)
     status = watch(child, wake)
-    remove(scratch)
+    remove(order["scratch"])
     report(status)
 
 
-def become(launcher, data_limit, scratch, program, arguments):
+def become(launcher, order):
     """In the child: takes on its limits and turns into the program."""
     try:
         prctl(PR_SET_PDEATHSIG, _signal.SIGKILL, 0, 0, 0)
         if posix.getppid() != launcher:
             posix._exit(1)
         _signal.set_wakeup_fd(-1)
-        posix.chdir(scratch)
-        limit(resource.RLIMIT_DATA, data_limit)
+        posix.chdir(order["scratch"])
+        posix.close(CONTROL)
+        limit(resource.RLIMIT_DATA, order["dataLimit"])
         limit(resource.RLIMIT_NOFILE, OPEN_FILES)
         be_first_out_of_memory()
         restrict()
-        posix.execve(program, [program, *arguments], posix.environ)
+        posix.execve(order["program"][0], order["program"], order["environment"])
     except BaseException as error:
-        tell("failed %s" % error)
+        posix.write(2, ("%s\n" % error).encode())
     posix._exit(127)
 
 
@@ -257,9 +305,4 @@ def tell(line):
         pass  # The runner has gone; nobody is there to be told.
 
 
-try:
-    main(int(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4:])
-except BaseException as fault:
-    tell("failed %r" % fault)
-    posix._exit(1)
-posix._exit(0)
+serve()

@@ -26,7 +26,7 @@ export function createRunner(config: RunnerConfig, { neighbours, logger, metrics
   let stopping: Promise<void> | undefined
 
   async function assemble() {
-    const launcher = await Launcher.prepare(config.children.python, config.children.tmpDir, config.memoryMb)
+    const launcher = await Launcher.prepare({ ...config.children, memoryMb: config.memoryMb, logger })
     const frameMaxBytes = config.returnValueMaxBytes + frameExtraBytes
     const pool = new ChildPool({ config: config.children, launcher, frameMaxBytes, logger })
     const runner: Runner = new Runner({ config, neighbours, pool, metrics: measuredBy(pool, () => runner), logger })
@@ -34,7 +34,6 @@ export function createRunner(config: RunnerConfig, { neighbours, logger, metrics
       limitMb: config.memoryMb + nodeMb,
       running: () => pool.longRunning(1000),
       all: () => pool.children,
-      measured: (child, memoryMb) => pool.measured(child, memoryMb),
       exceeded: (child) => (child.task as ActiveRun | undefined)?.failOfMemory(),
     })
     return { launcher, pool, runner, watch }

@@ -51,8 +51,8 @@ export class ScriptedReplica {
   credit = 0
   /** While false, results are taken and not acknowledged. */
   stores = true
-  /** What RenewSession throws, as long as it is set. */
-  renewalFailure: Failure | undefined
+  /** What RenewSession throws for a session, if anything. */
+  renewalFailure: (sessionId: string) => Failure | undefined = () => undefined
   readonly hellos: Hello[] = []
   readonly renewals: { sessionId: string; executionIds: string[] }[] = []
   readonly results: Result[] = []
@@ -72,7 +72,8 @@ export class ScriptedReplica {
         work: (requests, context) => this.#work(requests, context),
         renewSession: ({ sessionId, executionIds }) => {
           this.renewals.push({ sessionId, executionIds })
-          if (this.renewalFailure !== undefined) throw this.renewalFailure
+          const failure = this.renewalFailure(sessionId)
+          if (failure !== undefined) throw failure
           return { endedExecutionIds: executionIds.filter((id) => this.endedIds.has(id)) }
         },
       }),

@@ -1,5 +1,5 @@
 import { OutputReader } from '../logs/output-reader.ts'
-import { failureOf, exitOf, valueOf } from './ending.ts'
+import { exitOf, failureOf, pidOf, valueOf } from './ending.ts'
 import { FrameReader, FrameType, frame, type Frame } from './frames.ts'
 import type { Launched } from './launch.ts'
 import type { Ending, Exit, RunningChild, Surroundings, Task } from './task.ts'
@@ -16,8 +16,12 @@ export interface ChildEvents {
   gone(child: Child, exit: Exit): void
 }
 
+/** What a child is taken to hold until it is measured. */
+export const usualMb = 48
+
 const lastResortMs = 3000
 const closeWaitMs = 500
+const maxReport = 2000
 // A flood beyond the limit of the log is read at about this rate.
 const floodBytes = 4 * 1024 * 1024
 const floodPauseMs = 10
@@ -30,6 +34,8 @@ export class Child implements RunningChild {
   readonly startedAt = performance.now()
   freeSince = performance.now()
   runningSince = 0
+  /** As last measured. */
+  memoryMb = usualMb
   readonly #launched: Launched
   readonly #events: ChildEvents
   readonly #reader: OutputReader
@@ -51,19 +57,23 @@ export class Child implements RunningChild {
       (each) => this.#frame(each),
       (words) => this.#fault(words),
     )
-    const { process, output, errors, answers, control } = launched
-    for (const stream of [output, errors, launched.frames, answers, control]) stream.on('error', leftToTheEnd)
+    const { output, errors, frames: input, answers, control } = launched
     output.on('data', (chunk: Buffer) => this.#printed(chunk, 'standardOutput'))
     errors.on('data', (chunk: Buffer) => this.#printed(chunk, 'standardError'))
     answers.on('data', (chunk: Buffer) => frames.push(chunk))
-    control.on('data', (chunk: Buffer) => (this.#report = (this.#report + chunk.toString('latin1')).slice(-1000)))
-    process.on('error', (error) => this.#gone({ kind: 'failed', words: error.message }))
-    process.on('exit', () => setTimeout(() => this.#gone(exitOf(this.#report)), closeWaitMs))
-    process.on('close', () => this.#gone(exitOf(this.#report)))
+    control.on(
+      'data',
+      (chunk: Buffer) => (this.#report = (this.#report + chunk.toString('latin1')).slice(0, maxReport)),
+    )
+    let open = 5
+    for (const channel of [output, errors, input, answers, control])
+      channel.on('close', () => (open -= 1) === 0 && this.#gone(exitOf(this.#report)))
+    control.on('close', () => setTimeout(() => this.#gone(exitOf(this.#report)), closeWaitMs))
   }
 
+  /** The launcher's; the child and all that it starts are below it. */
   get pid(): number {
-    return this.#launched.process.pid ?? 0
+    return pidOf(this.#report)
   }
 
   get task(): Task | undefined {
@@ -101,10 +111,20 @@ export class Child implements RunningChild {
     if (this.state === 'gone') return
     if (this.state !== 'ending') {
       this.state = 'ending'
-      setTimeout(() => this.#launched.process.kill('SIGKILL'), lastResortMs).unref()
+      setTimeout(() => this.#lastResort(), lastResortMs).unref()
     }
     this.#launched.control.write(how === 'kill' ? 'K' : 'T')
     this.#resume()
+  }
+
+  /** The launcher has not done it: its own end is the end of the child, at least. */
+  #lastResort(): void {
+    if (this.state === 'gone' || this.pid === 0) return
+    try {
+      process.kill(this.pid, 'SIGKILL')
+    } catch {
+      // It has just gone.
+    }
   }
 
   #frame({ type, run, payload }: Frame): void {
@@ -194,6 +214,3 @@ export class Child implements RunningChild {
     this.#events.gone(this, exit)
   }
 }
-
-/** A channel that breaks tells that the child is going; how it went is told when it has gone. */
-function leftToTheEnd(): void {}

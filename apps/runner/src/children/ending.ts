@@ -40,6 +40,11 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value.slice(0, maxText).toWellFormed() : ''
 }
 
+/** The launcher's process id, which it reports first; 0 while it has not. */
+export function pidOf(report: string): number {
+  return Number(/^pid (\d+)\n/.exec(report)?.[1] ?? 0)
+}
+
 /** What the launcher reported at its end: `exit CODE`, `signal NUMBER` or `failed WORDS`. */
 export function exitOf(report: string): Exit {
   const last = report.trimEnd().split('\n').at(-1) ?? ''

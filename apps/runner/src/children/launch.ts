@@ -1,11 +1,14 @@
-import { execFile, spawn, type ChildProcess } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import type { Socket } from 'node:net'
 import { join } from 'node:path'
-import type { Duplex, Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import type { Logger } from '@automation/service'
+import { Reception } from './reception.ts'
+import { Starter } from './starter.ts'
 
-const launcherPath = fileURLToPath(new URL('../../launcher/launcher.py', import.meta.url))
 const javascriptPath = fileURLToPath(new URL('../../children/javascript/main.js', import.meta.url))
 const directoryPrefix = 'automation-runner-'
 
@@ -14,54 +17,66 @@ const MB = 1024 * 1024
 const nodeDataMb = 560
 const dataSlackMb = 128
 
-/** A started child: its channels, and how it ended once `process` has closed. */
+/** The channels of a started child; `control` is its launcher's. */
 export interface Launched {
-  process: ChildProcess
-  output: Readable
-  errors: Readable
-  frames: Duplex
-  answers: Readable
-  control: Duplex
+  output: Socket
+  errors: Socket
+  frames: Socket
+  answers: Socket
+  control: Socket
+}
+
+export interface LauncherOptions {
+  python: string
+  tmpDir: string
+  memoryMb: number
+  logger: Logger
 }
 
 /** Starts children, each under a launcher that ends everything below it. */
 export class Launcher {
-  readonly #python: string
   readonly #root: string
   readonly #memoryMb: number
+  readonly #reception: Reception
+  readonly #starter: Starter
   #count = 0
 
-  private constructor(python: string, root: string, memoryMb: number) {
-    this.#python = python
+  private constructor(root: string, memoryMb: number, reception: Reception, starter: Starter) {
     this.#root = root
     this.#memoryMb = memoryMb
+    this.#reception = reception
+    this.#starter = starter
   }
 
   /** Finds Python, and makes the directory that holds the private ones. Throws words for people where there is none. */
-  static async prepare(python: string, tmpDir: string, memoryMb: number): Promise<Launcher> {
+  static async prepare({ python, tmpDir, memoryMb, logger }: LauncherOptions): Promise<Launcher> {
     const interpreter = await interpreterOf(python)
     removeLeftOvers(tmpDir)
     const root = mkdtempSync(join(tmpDir, `${directoryPrefix}${process.pid}-`))
-    return new Launcher(interpreter, root, memoryMb)
+    const reception = await Reception.open(join(root, 'socket'))
+    return new Launcher(root, memoryMb, reception, new Starter(interpreter, logger))
   }
 
-  /** Starts a blank JavaScript child. */
-  javascript(): Launched {
-    const scratch = join(this.#root, String((this.#count += 1)))
-    mkdirSync(scratch, { mode: 0o700 })
-    const dataLimit = (nodeDataMb + dataSlackMb + this.#memoryMb) * MB
-    const node = [process.execPath, `--max-old-space-size=${this.#memoryMb}`, '--disable-sigusr1', javascriptPath]
-    const child = spawn(this.#python, ['-I', '-S', launcherPath, String(dataLimit), scratch, ...node], {
-      stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe'],
-      cwd: '/',
+  /** Starts a blank JavaScript child; rejects when it does not come. */
+  async javascript(): Promise<Launched> {
+    const token = randomBytes(16).toString('hex')
+    const coming = this.#reception.expect(token)
+    this.#starter.order({
+      socket: this.#reception.path,
+      token,
+      scratch: join(this.#root, String((this.#count += 1))),
+      dataLimit: (nodeDataMb + dataSlackMb + this.#memoryMb) * MB,
+      program: [process.execPath, `--max-old-space-size=${this.#memoryMb}`, '--disable-sigusr1', javascriptPath],
       // The service's own environment never reaches process code.
-      env: { PATH: `${join(process.execPath, '..')}:/usr/local/bin:/usr/bin:/bin`, LANG: 'C.UTF-8', TZ: 'UTC' },
+      environment: { PATH: `${join(process.execPath, '..')}:/usr/local/bin:/usr/bin:/bin`, LANG: 'C.UTF-8', TZ: 'UTC' },
     })
-    const [, output, errors, frames, answers, control] = child.stdio as unknown[]
-    return { process: child, output, errors, frames, answers, control } as Launched
+    const [output, errors, frames, answers, control] = await coming
+    return { output, errors, frames, answers, control }
   }
 
   close(): void {
+    this.#starter.close()
+    this.#reception.close()
     rmSync(this.#root, { recursive: true, force: true })
   }
 }
@@ -69,7 +84,7 @@ export class Launcher {
 /** The interpreter itself: what the PATH has may be a script that takes longer than Python. */
 async function interpreterOf(python: string): Promise<string> {
   try {
-    const program = 'import sys, _ctypes, resource; print(sys.executable)'
+    const program = 'import sys, _ctypes, _socket, resource; print(sys.executable)'
     const { stdout } = await promisify(execFile)(python, ['-I', '-S', '-c', program])
     return stdout.trim()
   } catch (error) {

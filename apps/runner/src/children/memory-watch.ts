@@ -7,7 +7,6 @@ export interface MemoryWatchOptions {
   /** Those that have been running for longer than a moment. */
   running(): Child[]
   all(): Iterable<Child>
-  measured(child: Child, memoryMb: number): void
   exceeded(child: Child): void
 }
 
@@ -37,7 +36,7 @@ export class MemoryWatch {
   }
 
   #look(): void {
-    const { running, all, measured, exceeded, limitMb } = this.#options
+    const { running, all, exceeded, limitMb } = this.#options
     const now = performance.now()
     const isTimeForAll = now - this.#lookedAtAll >= allEveryMs
     const children = isTimeForAll ? [...all()] : running()
@@ -48,7 +47,7 @@ export class MemoryWatch {
       const pids = below(child.pid, processes)
       const resident = sumOf(pids, residentBytes)
       if (resident > limitMb * MB && sumOf(pids, proportionalBytes) > limitMb * MB) exceeded(child)
-      measured(child, Math.round(sumOf(pids, privateBytes) / MB))
+      child.memoryMb = Math.round(sumOf(pids, privateBytes) / MB)
     }
   }
 }

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import type { Logger } from '@automation/service'
 import type { ChildrenConfig } from '../config.ts'
-import { Child, type ChildEvents } from './child.ts'
+import { Child, usualMb, type ChildEvents } from './child.ts'
 import { Group } from './group.ts'
 import type { Launcher } from './launch.ts'
 import { childrenWanted, patienceMs } from './policy.ts'
@@ -20,8 +20,6 @@ const sweepMs = 1000
 const checkMs = 2000
 const triesToStart = 3
 const retryMs = 200
-/** What a child is taken to hold until it is measured. */
-const usualMb = 48
 
 /**
  * The children: blank spares at hand, warm ones by program, and the runs that wait for one. A child of a program never
@@ -37,7 +35,7 @@ export class ChildPool {
   readonly #groupOf = new Map<Child, Group>()
   /** Who asked for a blank child, in order. */
   readonly #wants: Group[] = []
-  readonly #memoryMb = new Map<Child, number>()
+  readonly #launching = new Set<Promise<void>>()
   #failedStarts = 0
   #patience: NodeJS.Timeout | undefined
   #sweeper: NodeJS.Timeout | undefined
@@ -76,6 +74,7 @@ export class ChildPool {
     clearInterval(this.#sweeper)
     clearTimeout(this.#patience)
     clearTimeout(this.#retry)
+    await Promise.all(this.#launching)
     if (this.#children.size === 0) return
     const gone = new Promise<void>((resolve) => (this.#allGone = resolve))
     for (const child of this.#children) child.end('kill')
@@ -94,10 +93,6 @@ export class ChildPool {
 
   get failedToStart(): boolean {
     return this.#failedStarts >= triesToStart
-  }
-
-  measured(child: Child, memoryMb: number): void {
-    if (this.#children.has(child)) this.#memoryMb.set(child, memoryMb)
   }
 
   #groupFor(task: Task): Group {
@@ -139,16 +134,16 @@ export class ChildPool {
       group.coming -= 1
       if (child !== undefined) this.#begin(child, group, group.nextTask()!)
     }
-    const starting = this.#count('starting')
+    const starting = this.#launching.size + this.#count('starting')
     let missing = this.#wants.length + this.#spares.wanted - this.#spares.count - starting
     for (let room = this.#cores * 2 - starting; room > 0 && missing > 0 && this.#mayStart(); room -= 1, missing -= 1)
-      this.#startOne()
+      this.#start()
   }
 
   #mayStart(): boolean {
     if (this.#stopped || this.#retry !== undefined) return false
-    let heldMb = usualMb
-    for (const child of this.#children) heldMb += this.#memoryMb.get(child) ?? usualMb
+    let heldMb = usualMb * (1 + this.#launching.size)
+    for (const child of this.#children) heldMb += child.memoryMb
     if (heldMb <= this.#options.config.memoryMb || this.#children.size === 0) return true
     const oldest = [...this.#children]
       .filter(({ state }) => state === 'idle')
@@ -157,10 +152,21 @@ export class ChildPool {
     return false
   }
 
-  #startOne(): void {
-    const { launcher, frameMaxBytes } = this.#options
-    const child = new Child(launcher.javascript(), frameMaxBytes, this.#events)
-    this.#children.add(child)
+  async #startOne(): Promise<void> {
+    try {
+      const launched = await this.#options.launcher.javascript()
+      const child = new Child(launched, this.#options.frameMaxBytes, this.#events)
+      this.#children.add(child)
+      if (this.#stopped) child.end('kill')
+    } catch (error) {
+      this.#startFailed(error)
+    }
+  }
+
+  /** One that is on its way counts as starting. */
+  #start(): void {
+    const launching = this.#startOne().finally(() => this.#launching.delete(launching))
+    this.#launching.add(launching)
   }
 
   readonly #events: ChildEvents = {
@@ -181,28 +187,28 @@ export class ChildPool {
     const { maxRuns, maxAgeMs } = this.#options.config
     const isWorn = child.runs >= maxRuns || child.freeSince - child.startedAt >= maxAgeMs
     if (isWorn || this.#stopped || group.isForOne) child.end('kill')
-    const task = child.state === 'idle' ? group.nextTask() : undefined
+    if (child.state !== 'idle') return group.hasWaiting ? this.#ask(group) : undefined
+    const task = group.nextTask()
     if (task !== undefined) this.#begin(child, group, task)
-    else if (child.state === 'idle') group.add(child)
-    else if (group.hasWaiting) this.#ask(group)
+    else group.add(child)
   }
 
   #gone(child: Child, exit: Exit): void {
     this.#children.delete(child)
-    this.#memoryMb.delete(child)
     this.#spares.remove(child)
     const group = this.#groupOf.get(child)
     this.#groupOf.delete(child)
     group?.remove(child)
-    if (!child.hasStarted && !this.#stopped) this.#startFailed(exit)
+    if (!child.hasStarted) this.#startFailed(exit)
     if (group?.hasWaiting) this.#ask(group)
     this.#supply()
     if (this.#children.size === 0) this.#allGone?.()
   }
 
-  #startFailed(exit: Exit): void {
+  #startFailed(why: unknown): void {
+    if (this.#stopped) return
     this.#failedStarts += 1
-    this.#options.logger.error({ exit, failedStarts: this.#failedStarts }, 'a child did not start')
+    this.#options.logger.error({ why, failedStarts: this.#failedStarts }, 'a child did not start')
     this.#retry ??= setTimeout(() => {
       this.#retry = undefined
       this.#supply()
@@ -220,7 +226,7 @@ export class ChildPool {
     const { idleMs, maxAgeMs, memoryMb } = this.#options.config
     for (const child of this.#children) {
       const isOld = now - child.startedAt >= maxAgeMs
-      const isLarge = (this.#memoryMb.get(child) ?? 0) > Math.min(256, memoryMb / 4)
+      const isLarge = child.memoryMb > Math.min(256, memoryMb / 4)
       if (child.state === 'checking' && now - child.freeSince >= checkMs) child.end('kill')
       if (child.state === 'idle' && (now - child.freeSince >= idleMs || isOld || isLarge)) child.end('kill')
     }

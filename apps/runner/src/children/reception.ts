@@ -1,0 +1,87 @@
+import { createServer, type Server, type Socket } from 'node:net'
+
+const tokenLength = 32
+const headLength = tokenLength + 1
+const comeWithinMs = 10_000
+
+/** The connections of one launcher, in the order of the descriptors that they become. */
+export type Connections = [Socket, Socket, Socket, Socket, Socket]
+
+interface Expected {
+  sockets: (Socket | undefined)[]
+  resolve(connections: Connections): void
+  reject(reason: Error): void
+  timer: NodeJS.Timeout
+}
+
+/** Where launchers connect. Process code may reach the socket, too; without a token that is expected it gets nothing. */
+export class Reception {
+  readonly path: string
+  readonly #server: Server
+  readonly #expected = new Map<string, Expected>()
+
+  private constructor(path: string) {
+    this.path = path
+    this.#server = createServer({ pauseOnConnect: false }, (socket) => this.#receive(socket))
+  }
+
+  static async open(path: string): Promise<Reception> {
+    const reception = new Reception(path)
+    await new Promise<void>((resolve, reject) => {
+      reception.#server.once('error', reject)
+      reception.#server.listen({ path, backlog: 512 }, resolve)
+    })
+    return reception
+  }
+
+  /** Resolves when the launcher with this token has made all its connections. */
+  async expect(token: string): Promise<Connections> {
+    return new Promise<Connections>((resolve, reject) => {
+      const timer = setTimeout(() => this.#giveUp(token, 'a child did not come in time'), comeWithinMs)
+      this.#expected.set(token, { sockets: Array(5).fill(undefined), resolve, reject, timer })
+    })
+  }
+
+  close(): void {
+    for (const token of this.#expected.keys()) this.#giveUp(token, 'the runner stops')
+    this.#server.close()
+  }
+
+  #giveUp(token: string, words: string): void {
+    const expected = this.#expected.get(token)
+    if (expected === undefined) return
+    this.#expected.delete(token)
+    clearTimeout(expected.timer)
+    for (const socket of expected.sockets) socket?.destroy()
+    expected.reject(new Error(words))
+  }
+
+  #receive(socket: Socket): void {
+    const timer = setTimeout(() => socket.destroy(), comeWithinMs)
+    const destroy = () => socket.destroy()
+    socket.on('error', destroy)
+    const look = () => {
+      const head = socket.read(headLength) as Buffer | null
+      if (head === null) return
+      clearTimeout(timer)
+      socket.off('readable', look)
+      socket.off('error', destroy)
+      this.#arrived(socket, head.toString('latin1', 0, tokenLength), head[tokenLength]! - 49)
+    }
+    socket.on('readable', look)
+  }
+
+  #arrived(socket: Socket, token: string, at: number): void {
+    const expected = this.#expected.get(token)
+    if (expected === undefined || at < 0 || at > 4 || expected.sockets[at] !== undefined) return void socket.destroy()
+    socket.on('error', ignoreBroken)
+    expected.sockets[at] = socket
+    if (expected.sockets.includes(undefined)) return
+    this.#expected.delete(token)
+    clearTimeout(expected.timer)
+    expected.resolve(expected.sockets as Connections)
+  }
+}
+
+/** A channel that breaks tells that the child is going; how it went is told when it has gone. */
+function ignoreBroken(): void {}
