@@ -1,6 +1,7 @@
 import { chmod, mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Client, accessTokenOf } from '../client/client.ts'
 import { removeTraces, runScript, shapeFromEnvironment, startSystem, systemSettings } from '../system/system.ts'
@@ -40,9 +41,11 @@ describe.skipIf(!shared.owned)('a system that is stopped and started again', { c
     await removeTraces(dataDir)
   })
 
-  test('a sync call that runs is answered before the stop, and all is kept across it', async () => {
+  test('a sync call that runs is answered before the stop; all is kept across it, idempotency keys too', async () => {
     const process = await sleeper(1000)
-    const call = running().post(`/processes/${process.id}/execute-sync`, {})
+    const headers = { 'idempotency-key': 'kept' }
+    const run = () => running().post(`/processes/${process.id}/execute-sync`, {}, { headers })
+    const call = run()
     await awaitRunningOf(process.id)
     await system?.stop()
     const answer = await call
@@ -51,11 +54,38 @@ describe.skipIf(!shared.owned)('a system that is stopped and started again', { c
     await start()
     expect((await executionOf(id, running())).status).toBe('FINISHED')
     expect((await running().get(`/processes/${process.id}`)).body).toEqual(process)
+    const replay = await run()
+    expect([replay.status, replay.headers.get('svc-execution-id')]).toEqual([203, id])
+    expect(replay.headers.get('idempotency-replayed')).toBe('true')
   })
 
   test('access tokens and API tokens made before the stop stay valid', async () => {
     expect((await running().get('/team')).status).toBe(200)
     expect(await accessTokenOf(system?.host ?? '', 'life', system?.apiToken ?? '')).toMatch(/\./)
+  })
+
+  test('a stop under load answers or refuses every caller, and all that was accepted ends', async () => {
+    const process = await sleeper(400)
+    const sync = Array.from({ length: 6 }, () => running().post(`/processes/${process.id}/execute-sync`, {}))
+    const ids = await Promise.all(Array.from({ length: 12 }, () => execute(process, {}, running())))
+    await Promise.all([system?.stop(), ...sync.map((call) => call.catch(() => undefined))])
+    for (const answer of await Promise.all(sync)) expect([203, 503]).toContain(answer.status)
+    await start()
+    for (const id of ids) expect((await awaitEnd(id, 15_000, running())).status).toMatch(/FINISHED|ERROR/)
+  })
+
+  test('a second signal, a second after the first, stops at once', async () => {
+    const id = await execute(await sleeper(60_000), {}, running())
+    await awaitStatus(id, ({ status }) => status === 'RUNNING', 5000, running())
+    const main = system?.process
+    main?.kill('SIGTERM')
+    await delay(1300)
+    const started = performance.now()
+    await system?.stop(4000)
+    expect(performance.now() - started).toBeLessThan(4000)
+    await start()
+    const execution = await awaitEnd(id, 20_000, running())
+    expect(execution.status).toBe('ERROR')
   })
 
   test('with nothing running the stop takes at most 5 s', async () => {
@@ -125,7 +155,7 @@ describe.skipIf(!shared.owned)('a system that is stopped and started again', { c
     const token = await accessTokenOf(system?.host ?? '', 'life', system?.apiToken ?? '')
     const short = new Client({ host: system?.host ?? '', team: 'life', accessToken: token })
     expect((await short.get('/team')).status).toBe(200)
-    await new Promise((done) => setTimeout(done, 3500))
+    await delay(3500)
     expectProblem(await short.get('/team'), 401)
   })
 
