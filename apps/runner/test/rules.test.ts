@@ -31,9 +31,9 @@ describe('how many children', () => {
   const demand = (given: Partial<Demand>): Demand => ({
     waiting: 1,
     running: 0,
+    stuck: 0,
     coming: 0,
     expectedMs: undefined,
-    longestRunningMs: 0,
     waitedMs: 0,
     cores: 2,
     ...given,
@@ -46,13 +46,16 @@ describe('how many children', () => {
     ['then one more is asked for', demand({ waiting: 31, running: 1, waitedMs: 5 }), 1],
     ['one after the other', demand({ waiting: 31, running: 1, coming: 1, waitedMs: 5 }), 0],
     ['quick runs get no more than cores', demand({ waiting: 31, running: 2, expectedMs: 0.5, waitedMs: 50 }), 0],
+    ['also on a busy machine', demand({ waiting: 31, running: 2, expectedMs: 0.5, waitedMs: 500 }), 0],
     [
       'middling ones get more when they waited long',
       demand({ waiting: 31, running: 9, expectedMs: 5, waitedMs: 25 }),
       1,
     ],
     ['long runs get theirs at once', demand({ waiting: 5, running: 1, coming: 2, expectedMs: 100 }), 3],
-    ['also when none has ended yet', demand({ waiting: 31, running: 1, longestRunningMs: 25 }), 31],
+    ['when all are stuck, one', demand({ waiting: 31, running: 1, stuck: 1, waitedMs: 25 }), 1],
+    ['then twice as many at each look', demand({ waiting: 31, running: 2, stuck: 2, coming: 6, waitedMs: 40 }), 8],
+    ['but not more than wait', demand({ waiting: 9, running: 2, stuck: 2, coming: 6, waitedMs: 40 }), 3],
   ] as const)('%s', ([, given, expected]) => {
     expect(childrenWanted(given)).toBe(expected)
   })

@@ -9,6 +9,21 @@
 const { read, readSync, writeSync } = require('node:fs')
 const { reallyExit } = process
 
+// As in src/children/frames.ts of the runner.
+const types = {
+  WARM_UP: 87,
+  PROGRAM: 80,
+  SURROUNDINGS: 83,
+  RUN: 82,
+  ANSWER: 65,
+  HELLO: 72,
+  VALUE: 86,
+  FAILURE: 69,
+  CALL: 67,
+  CLEAN: 75,
+  UNCLEAN: 88,
+}
+
 const IN = 3
 const OUT = 4
 const HEAD_FROM_CHILD = 9
@@ -87,4 +102,4 @@ function writeFully(frame, size) {
   }
 }
 
-module.exports = { receive, receiveLater, send }
+module.exports = { types, receive, receiveLater, send }

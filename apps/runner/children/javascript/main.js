@@ -17,23 +17,12 @@ const { serialise } = require('./value.js')
 const { describe } = require('./failure.js')
 const { AsyncLocalStorage } = require('node:async_hooks')
 
-// Types of frames; src/channel/frames.ts has the same.
-const WARM_UP = 87
-const PROGRAM = 80
-const SURROUNDINGS = 83
-const RUN = 82
-const ANSWER = 65
-const HELLO = 72
-const VALUE = 86
-const FAILURE = 69
-const CALL = 67
-const CLEAN = 75
-const UNCLEAN = 88
-
+const { WARM_UP, PROGRAM, SURROUNDINGS, RUN, ANSWER, HELLO, VALUE, FAILURE, CALL, CLEAN, UNCLEAN } = channel.types
 const { setImmediate } = globalThis
 const { reallyExit } = process
 const { parse, stringify } = JSON
 const { apply, deleteProperty } = Reflect
+const now = performance.now.bind(performance)
 const then = Function.prototype.call.bind(Promise.prototype.then)
 const settled = Promise.resolve()
 const END = Object.freeze({})
@@ -82,7 +71,15 @@ function begin(payload) {
   const headerEnd = 8 + payload.readUInt32LE(0)
   const parametersEnd = headerEnd + payload.readUInt32LE(4)
   const header = parse(payload.utf8Slice(8, headerEnd))
-  run = { number: header.number, outcome: undefined, replied: false, calls: new Map(), callNumber: 0 }
+  run = {
+    number: header.number,
+    since: now(),
+    tookUs: 0,
+    outcome: undefined,
+    replied: false,
+    calls: new Map(),
+    callNumber: 0,
+  }
   const own = run
   const fail = (thrown) => end(own, failureOf(thrown))
   output.restart(program.logs)
@@ -161,6 +158,7 @@ function reply(own) {
 function answer(own) {
   if (own.replied) return
   own.replied = true
+  own.tookUs = Math.round((now() - own.since) * 1000)
   const { failure, text, transient } = own.outcome
   if (failure === undefined) channel.send(VALUE, own.number, text, transient ? 1 : 0)
   else channel.send(FAILURE, own.number, stringify(failure))
@@ -171,7 +169,7 @@ function goOn() {
   resources.unwatch()
   for (const name of program.names) deleteProperty(globalThis, name)
   const reason = leftBehind()
-  channel.send(reason === undefined ? CLEAN : UNCLEAN, run.number, reason ?? '')
+  channel.send(reason === undefined ? CLEAN : UNCLEAN, run.number, reason ?? String(run.tookUs))
   if (reason === undefined) return idle()
   reallyExit(0)
 }

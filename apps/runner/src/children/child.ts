@@ -34,6 +34,8 @@ export class Child implements RunningChild {
   readonly startedAt = performance.now()
   freeSince = performance.now()
   runningSince = 0
+  /** What its last run took by its own clock, which does not count the time until this process looked. */
+  tookMs = 0
   /** As last measured. */
   memoryMb = usualMb
   readonly #launched: Launched
@@ -134,7 +136,7 @@ export class Child implements RunningChild {
       return this.#events.ready(this)
     }
     if (type === FrameType.unclean) return this.end('kill')
-    if (type === FrameType.clean) return this.#clean(run)
+    if (type === FrameType.clean) return this.#clean(run, payload)
     if (this.#task === undefined || this.#ending !== undefined || this.state !== 'running') return
     if (run !== this.runs) return this.#fault('a frame for another run')
     if (type === FrameType.value) this.#answered(valueOf(payload))
@@ -165,9 +167,10 @@ export class Child implements RunningChild {
   }
 
   /** A child that says so before its answer was read is free when that has been. */
-  #clean(run: number): void {
+  #clean(run: number, payload: Buffer): void {
     if (run !== this.runs || this.#ending === undefined) return this.#fault('a word on a run that is on')
     this.#isClean = true
+    this.tookMs = Math.min(Number(payload.toString()) / 1000 || 0, performance.now() - this.runningSince)
     this.#freeIfClean()
   }
 

@@ -1,5 +1,5 @@
 import type { Child } from './child.ts'
-import { expectation, type Demand } from './policy.ts'
+import { expectation, stuckAfterMs, type Demand } from './policy.ts'
 import type { Task } from './task.ts'
 
 interface Waiting {
@@ -57,6 +57,7 @@ export class Group {
     return at >= 0
   }
 
+  /** A run has taken so long in its child. */
   took(ms: number): void {
     this.#expectedMs = expectation(this.#expectedMs, ms)
   }
@@ -70,14 +71,15 @@ export class Group {
   }
 
   demand(now: number, cores: number): Demand {
-    let longestRunningMs = 0
-    for (const { runningSince } of this.running) longestRunningMs = Math.max(longestRunningMs, now - runningSince)
+    const stuckSince = now - stuckAfterMs(this.#expectedMs)
+    let stuck = 0
+    for (const { state, runningSince } of this.running) if (state === 'running' && runningSince < stuckSince) stuck += 1
     return {
       waiting: this.#waiting.length,
       running: this.running.size,
+      stuck,
       coming: this.coming,
       expectedMs: this.#expectedMs,
-      longestRunningMs,
       waitedMs: now - (this.#waiting[0]?.since ?? now),
       cores,
     }

@@ -2,12 +2,12 @@
 export interface Demand {
   waiting: number
   running: number
+  /** Of those that run: busy with one run for so long that nobody waits for them to come free. */
+  stuck: number
   /** Children asked for that have not come yet. */
   coming: number
-  /** Expected duration of a run; undefined while none has ended. */
+  /** What a run takes in its child; undefined while none has ended. */
   expectedMs: number | undefined
-  /** For how long the longest of those that run has been running. */
-  longestRunningMs: number
   /** For how long the first in the queue has waited. */
   waitedMs: number
   cores: number
@@ -19,23 +19,31 @@ export const longMs = 20
 const quickMs = 1
 /** Short runs wait so long for a child to come free before another is started. */
 export const patienceMs = 4
+/** A run that should be short and lasts so long holds its child; before that, the machine may just be busy. */
+const heldMs = 100
+
+/** After how long a run counts as stuck. */
+export function stuckAfterMs(expectedMs: number | undefined): number {
+  return expectedMs === undefined ? longMs : heldMs
+}
 
 /**
  * How many more children to ask for. Short runs share few children: a herd of them would only compete for the same
  * cores. Long ones mostly wait for something, so each gets its own.
  */
-export function childrenWanted(demand: Demand): number {
-  const { waiting, running, coming, expectedMs, longestRunningMs, waitedMs, cores } = demand
+export function childrenWanted({ waiting, running, stuck, coming, expectedMs, waitedMs, cores }: Demand): number {
   if (waiting === 0) return 0
   if (running + coming === 0) return 1
-  const isLong = longestRunningMs >= longMs || (expectedMs !== undefined && expectedMs >= longMs)
-  if (isLong) return Math.max(0, waiting - coming)
-  if (waitedMs < patienceMs || coming > 0) return 0
-  return running < roomFor(expectedMs, waitedMs, cores) ? 1 : 0
+  if (expectedMs !== undefined && expectedMs >= longMs) return Math.max(0, waiting - coming)
+  if (waitedMs < patienceMs) return 0
+  // Nobody comes free soon: twice as many at each look.
+  if (stuck === running) return Math.min(Math.max(0, waiting - coming), stuck + coming)
+  if (coming > 0) return 0
+  return running - stuck < roomFor(expectedMs, waitedMs, cores) ? 1 : 0
 }
 
 function roomFor(expectedMs: number | undefined, waitedMs: number, cores: number): number {
-  if (expectedMs !== undefined && expectedMs < quickMs) return cores
+  if (expectedMs === undefined || expectedMs < quickMs) return cores
   return waitedMs >= longMs ? Infinity : cores * 4
 }
 

@@ -116,7 +116,12 @@ export class ChildPool {
       this.#wants.push(group)
     }
     if (more > 0) this.#supply()
-    if (group.hasWaiting) this.#patience ??= setTimeout(() => this.#askAgain(), patienceMs)
+    if (group.hasWaiting) this.#patience ??= setTimeout(() => this.#lookAgain(), patienceMs)
+  }
+
+  /** Two turns later, when what came in while this process was busy has been read, and no child seems busy that is not. */
+  #lookAgain(): void {
+    setImmediate(() => setImmediate(() => this.#askAgain()))
   }
 
   #askAgain(): void {
@@ -128,8 +133,9 @@ export class ChildPool {
   #supply(): void {
     while (this.#wants.length > 0) {
       const group = this.#wants[0]!
-      const child = group.hasWaiting ? this.#spares.take() : undefined
-      if (child === undefined && group.hasWaiting) break
+      const isWanted = childrenWanted({ ...group.demand(performance.now(), this.#cores), coming: 0 }) > 0
+      const child = isWanted ? this.#spares.take() : undefined
+      if (child === undefined && isWanted) break
       this.#wants.shift()
       group.coming -= 1
       if (child !== undefined) this.#begin(child, group, group.nextTask()!)
@@ -183,7 +189,7 @@ export class ChildPool {
   #free(child: Child): void {
     const group = this.#groupOf.get(child)!
     group.running.delete(child)
-    group.took(child.freeSince - child.runningSince)
+    group.took(child.tookMs)
     const { maxRuns, maxAgeMs } = this.#options.config
     const isWorn = child.runs >= maxRuns || child.freeSince - child.startedAt >= maxAgeMs
     if (isWorn || this.#stopped || group.isForOne) child.end('kill')
