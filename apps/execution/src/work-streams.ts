@@ -84,6 +84,10 @@ export class WorkStreams {
     if (message.case === 'credit') {
       runners.places.lend(stream.sessionId, message.value.places)
       claims.look(stream.pool)
+    } else if (message.case === 'draining') {
+      const returned = (places: number) =>
+        stream.messages.push({ message: { case: 'placesReturned', value: { places } } })
+      runners.places.drain(stream.sessionId, returned)
     } else if (message.case === 'logs') await this.#logs(message.value)
     else if (message.case === 'result') {
       const storing = this.#result(stream, message.value).finally(() => stream.storing.delete(storing))

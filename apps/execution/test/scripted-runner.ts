@@ -48,6 +48,8 @@ export class ScriptedRunner {
   #stop = new AbortController()
   #most = 0
   failure: unknown
+  /** Lent places that came back unused. */
+  returned = 0
 
   constructor(neighbours: Neighbours, script: Script = {}) {
     this.#neighbours = neighbours
@@ -163,7 +165,8 @@ export class ScriptedRunner {
       else if (message.case === 'resultStored') {
         this.stored.push(message.value.executionId)
         this.#named.delete(message.value.executionId)
-      } else if (message.case === 'kill') this.#killed(message.value.executionId, sent)
+      } else if (message.case === 'placesReturned') this.returned += message.value.places
+      else if (message.case === 'kill') this.#killed(message.value.executionId, sent)
       else if (message.case === 'run') void this.#start(message.value, sent)
     }
     sent.close()

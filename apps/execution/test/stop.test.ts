@@ -59,6 +59,26 @@ test('queued runs of a replica that has stopped are taken up by the next one', a
   await system.stop()
 })
 
+test('a runner that takes its places back gets none of the queued runs; they wait for the next one', async () => {
+  const system = await System.start()
+  const first = await system.runner({ places: 4, runs: () => undefined })
+  const [one] = await Promise.all([1, 2, 3].map(() => system.start()))
+  await first.run(one)
+  await until(() => first.running === 3)
+  first.say({ case: 'draining', value: {} })
+  await until(() => first.returned === 1)
+  const queued = await system.start()
+  first.lend(1)
+  await until(() => first.returned === 2)
+  expect((await system.get(queued)).status).toBe(Status.QUEUED)
+  for (const { executionId } of [...first.started]) first.finish(executionId)
+  const next = await system.runner({ places: 4 })
+  expect((await system.ended(queued)).status).toBe(Status.FINISHED)
+  expect(next.started.map(({ executionId }) => executionId)).toEqual([queued])
+  expect(first.started).toHaveLength(3)
+  await system.stop()
+})
+
 test('readiness tells of the database, partitions and runners; metrics of lanes, runs and queue', async () => {
   const system = await System.start()
   await system.runner({ places: 3 })

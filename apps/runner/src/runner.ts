@@ -5,6 +5,7 @@ import { ResultSchema, RunnerService, type Result, type Run } from '@automation/
 import { create } from '@bufbuild/protobuf'
 import type { Client, Neighbours, Principal } from '@automation/rpc'
 import { failPoint, type Logger } from '@automation/service'
+import { Changes } from './changes.ts'
 import type { ChildPool } from './children/pool.ts'
 import type { RunnerConfig } from './config.ts'
 import type { Metrics } from './metrics.ts'
@@ -27,6 +28,7 @@ export interface RunnerOptions {
 }
 
 const tickMs = 250
+const returnWithinMs = 5000
 const stoppedReason: Reason = { explanation: 'service stopped', log: 'service stopped' }
 const unsupported = reason('Error', 'Python processes are not supported yet by this runner')
 
@@ -42,8 +44,10 @@ export class Runner {
   readonly #environment: RunEnvironment
   #sessionId = randomUUIDv7()
   #isStopping = false
+  /** All places are back, or their time is over: nothing more is taken. */
+  #isClosed = false
   #tick: NodeJS.Timeout | undefined
-  #idle: (() => void) | undefined
+  readonly #changes = new Changes()
 
   constructor(options: RunnerOptions) {
     this.#options = options
@@ -81,14 +85,22 @@ export class Runner {
     for (const link of this.#links) link.start()
   }
 
-  /** Takes nothing new; what runs may end within `runMs`, then it ends as "service stopped". Resolves when all is told. */
+  /**
+   * Takes its places back, and nothing new but what was on its way; what runs may end within `runMs`, then it ends as
+   * "service stopped". Resolves when all is told.
+   */
   async stop(runMs: number, storeMs: number): Promise<void> {
     this.#isStopping = true
     this.#lending.stop()
-    if (this.#runs.size > 0) await this.#untilIdle(runMs)
+    const end = performance.now() + runMs
+    for (const link of this.#links) link.send({ case: 'draining', value: {} })
+    await this.#changes.until(() => this.#isAllBack, Math.min(returnWithinMs, Math.max(runMs, storeMs)))
+    this.#isClosed = true
+    const isIdle = () => this.#runs.size === 0
+    await this.#changes.until(isIdle, Math.max(0, end - performance.now()))
     for (const run of this.#runs) run.fail(stoppedReason)
-    if (this.#runs.size > 0) await this.#untilIdle(Infinity)
-    await this.#untilStored(storeMs)
+    await this.#changes.until(isIdle, Infinity)
+    if (this.connected > 0) await this.#changes.until(() => this.#results.size === 0, storeMs)
     clearInterval(this.#tick)
     this.#lease.stop()
     await Promise.all(this.#links.map((link) => link.stop(storeMs)))
@@ -128,6 +140,7 @@ export class Runner {
       run: (link, run, version) => this.#take(link, run, version),
       kill: (id) => this.#end(id),
       stored: (id) => this.#stored(id),
+      returned: () => this.#returned(),
       down: (link, failure) => this.#down(link, failure?.code),
       logger,
     })
@@ -144,13 +157,14 @@ export class Runner {
     // A hand-over is never repeated; were it, user code would still start only once.
     if (this.#runs.get(run.executionId) !== undefined || this.#results.has(run.executionId)) return
     if (version === undefined) return this.#refuse(link, run, reason('Error', 'The runner was not told what to run'))
-    if (this.#isStopping) return this.#refuse(link, run, stoppedReason)
+    if (this.#isClosed) return this.#refuse(link, run, stoppedReason)
     if (version.spec.language !== Language.JAVASCRIPT) return this.#refuse(link, run, unsupported)
     const active = new ActiveRun(run, version, this.#environment)
     this.#runs.add(active)
     this.#linkOf.set(active, link)
     link.running += 1
     this.#options.pool.run(active)
+    this.#changes.happened()
   }
 
   #refuse(link: ReplicaLink, { executionId, fence }: Run, why: Reason): void {
@@ -168,7 +182,7 @@ export class Runner {
     this.#options.metrics.ended(run, result)
     failPoint('result-before-send')
     if (result !== undefined) this.#results.add(result, link)
-    if (this.#runs.size === 0) this.#idle?.()
+    this.#changes.happened()
     this.#lending.soon()
   }
 
@@ -180,7 +194,16 @@ export class Runner {
 
   #stored(executionId: string): void {
     this.#results.drop(executionId)
-    if (this.#results.size === 0) this.#idle?.()
+    this.#changes.happened()
+  }
+
+  #returned(): void {
+    if (this.#isStopping && this.#isAllBack) this.#isClosed = true
+    this.#changes.happened()
+  }
+
+  get #isAllBack(): boolean {
+    return this.#links.every(({ lent }) => lent === 0)
   }
 
   #waits(run: ActiveRun): void {
@@ -192,6 +215,7 @@ export class Runner {
     this.#results.hasten(link)
     for (const run of this.#runs) if (this.#linkOf.get(run) === link) run.repeatLogs()
     if (code === 'session_lost') this.#lost(this.#sessionId)
+    this.#changes.happened()
     this.#lending.soon()
   }
 
@@ -225,26 +249,5 @@ export class Runner {
   *#ids(): Iterable<string> {
     for (const { id } of this.#runs) yield id
     yield* this.#results.ids
-  }
-
-  async #untilIdle(ms: number): Promise<void> {
-    await this.#until(() => this.#runs.size === 0, ms)
-  }
-
-  async #untilStored(ms: number): Promise<void> {
-    if (this.connected > 0) await this.#until(() => this.#results.size === 0, ms)
-  }
-
-  async #until(isSo: () => boolean, ms: number): Promise<void> {
-    if (isSo()) return
-    await new Promise<void>((resolve) => {
-      const timer = ms === Infinity ? undefined : setTimeout(resolve, ms)
-      this.#idle = () => {
-        if (!isSo()) return
-        clearTimeout(timer)
-        resolve()
-      }
-    })
-    this.#idle = undefined
   }
 }

@@ -61,6 +61,9 @@ export class ScriptedReplica {
   onStart = async (_call: ProcessCall): Promise<MessageInitShape<typeof StartExecutionResponseSchema>> => ({})
   onRun = async (_call: ProcessCall): Promise<MessageInitShape<typeof OutcomeSchema>> => ({})
   goodbyes = 0
+  /** The runner has taken its places back, but for as many as have a hand-over on its way. */
+  isDrained = false
+  onItsWay = 0
   readonly #handed = new Map<string, Handed>()
   readonly #specs = new Map<string, string>()
   #outbox: Outbox<Outgoing> | undefined
@@ -191,7 +194,11 @@ export class ScriptedReplica {
     } else if (message.case === 'credit') this.credit += message.value.places
     else if (message.case === 'logs') this.#keep(message.value.executionId, message.value.chunk)
     else if (message.case === 'result') this.#result(message.value)
-    else if (message.case === 'goodbye') {
+    else if (message.case === 'draining') {
+      outbox.push({ message: { case: 'placesReturned', value: { places: this.credit - this.onItsWay } } })
+      this.credit = this.onItsWay
+      this.isDrained = true
+    } else if (message.case === 'goodbye') {
       this.goodbyes += 1
       outbox.close()
     }

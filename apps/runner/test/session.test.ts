@@ -179,10 +179,20 @@ describe('stopping', () => {
     expect(isAlive(pid)).toBe(false)
   })
 
-  test('nothing new is begun', async () => {
+  test('what was on its way is still run, within the time', async () => {
+    under = await startRunner({}, replicaWith({ onItsWay: 1 }))
+    const stopped = under.stop(10_000)
+    await until(() => under.replica.isDrained)
+    expect((await under.replica.run('return "run"')).value).toBe('run')
+    await stopped
+    expect(under.replica.goodbyes).toBe(1)
+  })
+
+  test('once its places are back, nothing new is begun', async () => {
     under = await startRunner()
     await handForever(under.replica)
     const stopped = under.stop(3000)
+    await until(() => under.replica.isDrained)
     const { ended } = under.replica.hand('console.log("began")')
     const { explanation, log } = await ended
     expect(explanation).toBe('service stopped')

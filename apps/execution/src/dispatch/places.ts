@@ -7,6 +7,8 @@ interface Lender {
   credit: number
   /** Its lease runs out: its places are not used until it is renewed. */
   doubtful: boolean
+  /** Set once the runner takes its places back: told of each that is not used. */
+  returned?: (places: number) => void
 }
 
 /**
@@ -28,7 +30,17 @@ export class Places {
 
   lend(sessionId: string, places: number): void {
     const lender = this.#lenders.get(sessionId)
-    if (lender !== undefined) lender.credit += places
+    if (lender?.returned !== undefined) lender.returned(places)
+    else if (lender !== undefined) lender.credit += places
+  }
+
+  /** The runner takes its places back: those that are free now, and each taken one that comes back unused. */
+  drain(sessionId: string, returned: (places: number) => void): void {
+    const lender = this.#lenders.get(sessionId)
+    if (lender === undefined) return
+    lender.returned = returned
+    if (lender.credit > 0) returned(lender.credit)
+    lender.credit = 0
   }
 
   doubt(sessionId: string, doubtful: boolean): void {

@@ -26,6 +26,8 @@ export interface LinkOptions {
   run(link: ReplicaLink, run: Run, version: Version | undefined): void
   kill(executionId: string): void
   stored(executionId: string): void
+  /** Of what was lent, some places come back unused. */
+  returned(): void
   /** The stream has ended; `failure` where it broke. */
   down(link: ReplicaLink, failure: Failure | undefined): void
   logger: Logger
@@ -148,6 +150,9 @@ export class ReplicaLink {
         return options.kill(message.value.executionId)
       case 'resultStored':
         return options.stored(message.value.executionId)
+      case 'placesReturned':
+        this.lent = Math.max(0, this.lent - message.value.places)
+        return options.returned()
       case undefined:
       // A newer replica says something that this runner does not know.
     }

@@ -50,6 +50,12 @@ export declare type RunnerMessage = Message<"automation.runner.v1.RunnerMessage"
      */
     value: Goodbye;
     case: "goodbye";
+  } | {
+    /**
+     * @generated from field: automation.runner.v1.Draining draining = 6;
+     */
+    value: Draining;
+    case: "draining";
   } | { case: undefined; value?: undefined };
 };
 
@@ -102,6 +108,12 @@ export declare type ReplicaMessage = Message<"automation.runner.v1.ReplicaMessag
      */
     value: ResultStored;
     case: "resultStored";
+  } | {
+    /**
+     * @generated from field: automation.runner.v1.PlacesReturned places_returned = 7;
+     */
+    value: PlacesReturned;
+    case: "placesReturned";
   } | { case: undefined; value?: undefined };
 };
 
@@ -472,6 +484,40 @@ export declare type ResultStored = Message<"automation.runner.v1.ResultStored"> 
  * Use `create(ResultStoredSchema)` to create a new message.
  */
 export declare const ResultStoredSchema: GenMessage<ResultStored>;
+
+/**
+ * The runner is about to stop and takes its places back: the replica fills no more of them, and answers PlacesReturned.
+ * What is handed over by then is still run.
+ *
+ * @generated from message automation.runner.v1.Draining
+ */
+export declare type Draining = Message<"automation.runner.v1.Draining"> & {
+};
+
+/**
+ * Describes the message automation.runner.v1.Draining.
+ * Use `create(DrainingSchema)` to create a new message.
+ */
+export declare const DrainingSchema: GenMessage<Draining>;
+
+/**
+ * The answer to Draining: these lent places are not used. One for those that are free at once, others as hand-overs
+ * that were begun come to nothing; a place that no Run and no PlacesReturned has come for has a hand-over on its way.
+ *
+ * @generated from message automation.runner.v1.PlacesReturned
+ */
+export declare type PlacesReturned = Message<"automation.runner.v1.PlacesReturned"> & {
+  /**
+   * @generated from field: uint32 places = 1;
+   */
+  places: number;
+};
+
+/**
+ * Describes the message automation.runner.v1.PlacesReturned.
+ * Use `create(PlacesReturnedSchema)` to create a new message.
+ */
+export declare const PlacesReturnedSchema: GenMessage<PlacesReturned>;
 
 /**
  * The runner stops: it takes nothing new, its children are gone, its session may end at once.
