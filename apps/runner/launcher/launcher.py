@@ -5,15 +5,18 @@ for each: forking the service itself would hold up everything else that it does.
 `socket` (where the runner listens), `token` (by which it knows the connections), `scratch` (a private directory, made
 here), `dataLimit` (bytes), `program` (path and arguments) and `environment`. The end of standard input is the end.
 
-A launcher connects once for each descriptor from 1 to 5 and says the token and the number of the descriptor. 0-4 are the
-child's (nothing, standard output, standard error, frames in, frames out); 5 is its own. On it the runner sends `T`
-(SIGTERM to everything, a second later SIGKILL) or `K` (SIGKILL); its end means `T`. The launcher says `pid NUMBER` first
-and one line when all is over: `exit CODE`, `signal NUMBER` or `failed WORDS`.
+Descriptors 0-4 are the child's (nothing, standard output, standard error, frames in, frames out); 5 is the launcher's
+own. Output goes through named pipes `SCRATCH.1` and `SCRATCH.2`, which take many small writes better than sockets do,
+and which scripts can open again as /dev/stderr. For the others the launcher connects and says the token and the number.
+On 5 the runner sends `G` when it has opened the pipes, later `T` (SIGTERM to everything, a second later SIGKILL) or `K`
+(SIGKILL); its end means `T`. The launcher says `pid NUMBER` first and one line when all is over: `exit CODE`,
+`signal NUMBER` or `failed WORDS`.
 """
 
 import _ctypes
 import _signal
 import _socket
+import fcntl
 import json
 import posix
 import resource
@@ -22,7 +25,9 @@ import sys
 import time
 
 CONTROL = 5
-DESCRIPTORS = (1, 2, 3, 4, CONTROL)
+OUTPUTS = (1, 2)
+CONNECTIONS = (3, 4, CONTROL)
+PIPE_BYTES = 256 * 1024
 GRACE_S = 1.0
 LAST_RESORT_S = 5.0
 OPEN_FILES = 4096
@@ -67,42 +72,57 @@ def launch(server, order):
     if posix.getppid() != server:
         posix._exit(1)
     try:
-        connect(order["socket"], order["token"])
-        run(order)
+        posix.mkdir(order["scratch"], 0o700)
+        if connect(order):
+            run(order)
     except BaseException as fault:
         tell("failed %r" % fault)
         posix._exit(1)
     posix._exit(0)
 
 
-def connect(path, token):
+def connect(order):
+    """Makes the channels; false when the runner has gone meanwhile."""
     nothing = posix.open("/dev/null", posix.O_RDWR)
-    posix.dup2(nothing, 0)
-    for descriptor in DESCRIPTORS:
+    for descriptor in (0, *CONNECTIONS):
+        posix.dup2(nothing, descriptor)
+    held = [pipe_to("%s.%d" % (order["scratch"], descriptor), descriptor) for descriptor in OUTPUTS]
+    for descriptor in CONNECTIONS:
         connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
-        connection.connect(path)
-        connection.sendall(b"%s%d" % (token.encode(), descriptor))
-        if connection.fileno() == descriptor:
-            connection.detach()
-            posix.set_inheritable(descriptor, True)
-        else:
-            posix.dup2(connection.fileno(), descriptor)
-            connection.close()
-    if nothing > CONTROL:
-        posix.close(nothing)
+        connection.connect(order["socket"])
+        connection.sendall(b"%s%d" % (order["token"].encode(), descriptor))
+        posix.dup2(connection.fileno(), descriptor)
+        connection.close()
+    tell("pid %d" % posix.getpid())
+    goes = posix.read(CONTROL, 1) == b"G"
+    for descriptor in held:
+        posix.close(descriptor)
+    return goes
+
+
+def pipe_to(path, descriptor):
+    """Makes a named pipe, to be written to by the descriptor; the one returned keeps it whole until it is read from."""
+    posix.mkfifo(path, 0o600)
+    both = posix.open(path, posix.O_RDWR | posix.O_CLOEXEC)
+    writer = posix.open(path, posix.O_WRONLY | posix.O_CLOEXEC)
+    try:
+        fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+    except (AttributeError, OSError):
+        pass  # The usual size serves, too.
+    posix.dup2(writer, descriptor)
+    posix.close(writer)
+    return both
 
 
 def run(order):
     posix.setsid()
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    tell("pid %d" % posix.getpid())
-    posix.mkdir(order["scratch"], 0o700)
     wake = wake_on_signals()
     launcher = posix.getpid()
     child = posix.fork()
     if child == 0:
         become(launcher, order)
-    for descriptor in DESCRIPTORS[:-1]:
+    for descriptor in (*OUTPUTS, *CONNECTIONS[:-1]):
         posix.close(descriptor)
     status = watch(child, wake)
     remove(order["scratch"])

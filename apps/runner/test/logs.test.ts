@@ -74,6 +74,12 @@ test('output of subprocesses is there, with its level', async () => {
   expect(log.indexOf('INFO out')).toBeLessThan(log.indexOf('INFO after'))
 })
 
+test('scripts may open their output by name', async () => {
+  const source =
+    'require("child_process").execSync("echo out > /dev/stdout; echo err > /dev/stderr", { stdio: "inherit" })'
+  expect((await logged(source)).toSorted()).toEqual(['ERROR err', 'INFO out'])
+})
+
 test('what a stopped process printed is not lost', async () => {
   const log = await logged('for (let i = 0; i < 1000; i++) console.log(`line ${i}`)\nprocess.abort()')
   expect(log).toHaveLength(1001)

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import type { Socket } from 'node:net'
+import { constants, existsSync, mkdtempSync, openSync, readdirSync, rmSync, unlinkSync } from 'node:fs'
+import { Socket } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -60,17 +60,20 @@ export class Launcher {
   /** Starts a blank JavaScript child; rejects when it does not come. */
   async javascript(): Promise<Launched> {
     const token = randomBytes(16).toString('hex')
+    const scratch = join(this.#root, String((this.#count += 1)))
     const coming = this.#reception.expect(token)
     this.#starter.order({
       socket: this.#reception.path,
       token,
-      scratch: join(this.#root, String((this.#count += 1))),
+      scratch,
       dataLimit: (nodeDataMb + dataSlackMb + this.#memoryMb) * MB,
       program: [process.execPath, `--max-old-space-size=${this.#memoryMb}`, '--disable-sigusr1', javascriptPath],
       // The service's own environment never reaches process code.
       environment: { PATH: `${join(process.execPath, '..')}:/usr/local/bin:/usr/bin:/bin`, LANG: 'C.UTF-8', TZ: 'UTC' },
     })
-    const [output, errors, frames, answers, control] = await coming
+    const [frames, answers, control] = await coming
+    const [output, errors] = [readerOf(`${scratch}.1`), readerOf(`${scratch}.2`)]
+    control.write('G')
     return { output, errors, frames, answers, control }
   }
 
@@ -81,10 +84,17 @@ export class Launcher {
   }
 }
 
+/** Opens a named pipe that the launcher holds open, too; its name is not needed any more. */
+function readerOf(path: string): Socket {
+  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  unlinkSync(path)
+  return new Socket({ fd: descriptor, readable: true, writable: false })
+}
+
 /** The interpreter itself: what the PATH has may be a script that takes longer than Python. */
 async function interpreterOf(python: string): Promise<string> {
   try {
-    const program = 'import sys, _ctypes, _socket, resource; print(sys.executable)'
+    const program = 'import sys, _ctypes, _socket, fcntl, resource; print(sys.executable)'
     const { stdout } = await promisify(execFile)(python, ['-I', '-S', '-c', program])
     return stdout.trim()
   } catch (error) {

@@ -2,10 +2,11 @@ import { createServer, type Server, type Socket } from 'node:net'
 
 const tokenLength = 32
 const headLength = tokenLength + 1
+const firstDescriptor = '3'.charCodeAt(0)
 const comeWithinMs = 10_000
 
-/** The connections of one launcher, in the order of the descriptors that they become. */
-export type Connections = [Socket, Socket, Socket, Socket, Socket]
+/** The connections of one launcher, for the descriptors from 3 to 5. */
+export type Connections = [frames: Socket, answers: Socket, control: Socket]
 
 interface Expected {
   sockets: (Socket | undefined)[]
@@ -22,7 +23,7 @@ export class Reception {
 
   private constructor(path: string) {
     this.path = path
-    this.#server = createServer({ pauseOnConnect: false }, (socket) => this.#receive(socket))
+    this.#server = createServer((socket) => this.#receive(socket))
   }
 
   static async open(path: string): Promise<Reception> {
@@ -38,7 +39,7 @@ export class Reception {
   async expect(token: string): Promise<Connections> {
     return new Promise<Connections>((resolve, reject) => {
       const timer = setTimeout(() => this.#giveUp(token, 'a child did not come in time'), comeWithinMs)
-      this.#expected.set(token, { sockets: Array(5).fill(undefined), resolve, reject, timer })
+      this.#expected.set(token, { sockets: Array(3).fill(undefined), resolve, reject, timer })
     })
   }
 
@@ -66,14 +67,14 @@ export class Reception {
       clearTimeout(timer)
       socket.off('readable', look)
       socket.off('error', destroy)
-      this.#arrived(socket, head.toString('latin1', 0, tokenLength), head[tokenLength]! - 49)
+      this.#arrived(socket, head.toString('latin1', 0, tokenLength), head[tokenLength]! - firstDescriptor)
     }
     socket.on('readable', look)
   }
 
   #arrived(socket: Socket, token: string, at: number): void {
     const expected = this.#expected.get(token)
-    if (expected === undefined || at < 0 || at > 4 || expected.sockets[at] !== undefined) return void socket.destroy()
+    if (expected === undefined || at < 0 || at > 2 || expected.sockets[at] !== undefined) return void socket.destroy()
     socket.on('error', ignoreBroken)
     expected.sockets[at] = socket
     if (expected.sockets.includes(undefined)) return
