@@ -183,6 +183,27 @@ describe('svc.processes', () => {
     expect((await Promise.all(parents)).map(({ value }) => value)).toEqual(['a done', 'b done'])
     await until(() => replica.credit === 2, { what: 'all places lent again' })
   })
+
+  test('a run with several calls open takes no place until the last is answered', async () => {
+    const replica = under.replica
+    await until(() => replica.credit === 2)
+    const { ended: blocker } = replica.hand('await new Promise((r) => setTimeout(r, 500)); return 0')
+    const atLast = Promise.withResolvers<void>()
+    replica.onRun = async ({ identifier }) => {
+      if (identifier === 'late') await atLast.promise
+      return { status: Status.FINISHED, returnValue: Buffer.from('1') }
+    }
+    const { id, ended } = replica.hand(
+      'const late = svc.processes.runSync("late"); await svc.processes.runSync("early"); console.log("early"); return late',
+    )
+    await until(() => replica.logOf(id).length > 0)
+    await blocker
+    await until(() => replica.credit === 2, { what: 'its place, while a call is open' })
+    expect((await replica.run('return 2')).value).toBe(2)
+    atLast.resolve()
+    expect((await ended).value).toBe(1)
+    await until(() => replica.credit === 2, { what: 'all places lent again' })
+  })
 })
 
 test('a value of a run that has ended is not asked for', async () => {

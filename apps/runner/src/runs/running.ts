@@ -1,13 +1,14 @@
 import type { ActiveRun } from './active-run.ts'
 
 /**
- * The runs of this runner, and how many of its places they take. A run that waits for another takes none, and gets one
- * again, before any new run, when the other has ended.
+ * The runs of this runner, and how many of its places they take. A run that waits for others takes none, and gets one
+ * again, before any new run, when the last of them has ended.
  */
 export class RunningRuns {
   readonly #slots: number
   readonly #runs = new Map<string, ActiveRun>()
-  readonly #waiting = new Set<ActiveRun>()
+  /** How many others each of these waits for; none, when it only waits for a place. */
+  readonly #waiting = new Map<ActiveRun, number>()
   readonly #resuming: { run: ActiveRun; go: () => void }[] = []
 
   constructor(slots: number) {
@@ -25,20 +26,25 @@ export class RunningRuns {
   remove(run: ActiveRun): void {
     this.#runs.delete(run.id)
     this.#waiting.delete(run)
-    const at = this.#resuming.findIndex((each) => each.run === run)
-    if (at >= 0) this.#resuming.splice(at, 1)[0]!.go()
+    this.#letGo(run)
     this.#resume()
   }
 
-  /** It gives its place back. */
+  /** It waits for one more, and gives its place back. */
   waits(run: ActiveRun): void {
-    if (this.#runs.has(run.id)) this.#waiting.add(run)
+    if (!this.#runs.has(run.id)) return
+    this.#waiting.set(run, (this.#waiting.get(run) ?? 0) + 1)
+    // What it has waited for may be told at once: it takes no place anyway.
+    this.#letGo(run)
     this.#resume()
   }
 
-  /** Resolves when it has a place again. */
+  /** It waits for one less. Resolves at once while it waits for others still, else when it has a place again. */
   async goesOn(run: ActiveRun): Promise<void> {
-    if (!this.#waiting.has(run)) return
+    const count = this.#waiting.get(run)
+    if (count === undefined) return
+    this.#waiting.set(run, count - 1)
+    if (count > 1) return
     await new Promise<void>((go) => {
       this.#resuming.push({ run, go })
       this.#resume()
@@ -56,6 +62,11 @@ export class RunningRuns {
 
   [Symbol.iterator](): Iterator<ActiveRun> {
     return this.#runs.values()
+  }
+
+  #letGo(run: ActiveRun): void {
+    const at = this.#resuming.findIndex((each) => each.run === run)
+    if (at >= 0) this.#resuming.splice(at, 1)[0]!.go()
   }
 
   #resume(): void {
