@@ -33,6 +33,11 @@ export class Lending {
     this.#isOver = true
   }
 
+  /** No replica has a place that it could fill. */
+  get isAllBack(): boolean {
+    return this.#links.every(({ lent }) => lent === 0)
+  }
+
   #lend(): void {
     const lent = this.#links.reduce((sum, link) => sum + link.lent, 0)
     const isEarly = performance.now() - this.#startedAt < absentKeepsMs

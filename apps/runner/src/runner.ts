@@ -1,8 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { Language } from '@automation/contract/common/v1/language'
-import { LogLevel } from '@automation/contract/execution/v1/execution'
-import { ResultSchema, RunnerService, type Result, type Run } from '@automation/contract/runner/v1/runner'
-import { create } from '@bufbuild/protobuf'
+import { RunnerService, type Result, type Run } from '@automation/contract/runner/v1/runner'
 import type { Client, Neighbours, Principal } from '@automation/rpc'
 import { failPoint, type Logger } from '@automation/service'
 import { Changes } from './changes.ts'
@@ -11,10 +9,12 @@ import type { RunnerConfig } from './config.ts'
 import type { Metrics } from './metrics.ts'
 import { Lending } from './lending.ts'
 import { ActiveRun, type RunEnvironment } from './runs/active-run.ts'
-import { reason, timelineText, type Reason } from './runs/explanation.ts'
+import { reason, type Reason } from './runs/explanation.ts'
 import { KeptResults } from './runs/kept-results.ts'
 import { ProcessCalls } from './runs/process-calls.ts'
+import { refusal } from './runs/refusal.ts'
 import { RunningRuns } from './runs/running.ts'
+import { UnwantedRuns } from './runs/unwanted.ts'
 import { Version } from './runs/version.ts'
 import { Lease } from './session/lease.ts'
 import { ReplicaLink, type OutgoingMessage } from './session/link.ts'
@@ -39,6 +39,7 @@ export class Runner {
   readonly #links: ReplicaLink[]
   readonly #linkOf = new Map<ActiveRun, ReplicaLink>()
   readonly #results: KeptResults<ReplicaLink>
+  readonly #unwanted = new UnwantedRuns()
   readonly #lending: Lending
   readonly #lease: Lease
   readonly #environment: RunEnvironment
@@ -94,7 +95,7 @@ export class Runner {
     this.#lending.stop()
     const end = performance.now() + runMs
     for (const link of this.#links) link.send({ case: 'draining', value: {} })
-    await this.#changes.until(() => this.#isAllBack, Math.min(returnWithinMs, Math.max(runMs, storeMs)))
+    await this.#changes.until(() => this.#lending.isAllBack, Math.min(returnWithinMs, Math.max(runMs, storeMs)))
     this.#isClosed = true
     const isIdle = () => this.#runs.size === 0
     await this.#changes.until(isIdle, Math.max(0, end - performance.now()))
@@ -138,8 +139,11 @@ export class Runner {
       versionOf: (spec) => new Version(spec, config),
       welcomed: (_, leaseMs) => this.#welcomed(leaseMs),
       run: (link, run, version) => this.#take(link, run, version),
-      kill: (id) => this.#end(id),
-      stored: (id) => this.#stored(id),
+      kill: (id) => this.#end(id) || this.#unwanted.add(id),
+      stored: (id) => {
+        this.#results.drop(id)
+        this.#changes.happened()
+      },
       returned: () => this.#returned(),
       down: (link, failure) => this.#down(link, failure?.code),
       logger,
@@ -156,6 +160,7 @@ export class Runner {
   #take(link: ReplicaLink, run: Run, version: Version | undefined): void {
     // A hand-over is never repeated; were it, user code would still start only once.
     if (this.#runs.get(run.executionId) !== undefined || this.#results.has(run.executionId)) return
+    if (this.#unwanted.take(run.executionId)) return this.#lending.soon()
     if (version === undefined) return this.#refuse(link, run, reason('Error', 'The runner was not told what to run'))
     if (this.#isClosed) return this.#refuse(link, run, stoppedReason)
     if (version.spec.language !== Language.JAVASCRIPT) return this.#refuse(link, run, unsupported)
@@ -167,10 +172,8 @@ export class Runner {
     this.#changes.happened()
   }
 
-  #refuse(link: ReplicaLink, { executionId, fence }: Run, why: Reason): void {
-    const entry = { timeUs: BigInt(Date.now()) * 1000n, level: LogLevel.ERROR, message: why.log }
-    const end = { case: 'failed', value: { explanation: timelineText(why.explanation) } } as const
-    this.#results.add(create(ResultSchema, { executionId, fence, end, lastLogs: { first: 0, entries: [entry] } }), link)
+  #refuse(link: ReplicaLink, run: Run, why: Reason): void {
+    this.#results.add(refusal(run, why), link)
     this.#lending.soon()
   }
 
@@ -186,24 +189,16 @@ export class Runner {
     this.#lending.soon()
   }
 
-  /** Nobody asks for this run any more. */
-  #end(executionId: string): void {
-    this.#results.drop(executionId)
-    this.#runs.get(executionId)?.discard('terminate')
-  }
-
-  #stored(executionId: string): void {
-    this.#results.drop(executionId)
-    this.#changes.happened()
+  /** Nobody asks for this run any more; false when it is not here. */
+  #end(executionId: string): boolean {
+    const run = this.#runs.get(executionId)
+    run?.discard('terminate')
+    return this.#results.drop(executionId) || run !== undefined
   }
 
   #returned(): void {
-    if (this.#isStopping && this.#isAllBack) this.#isClosed = true
+    if (this.#isStopping && this.#lending.isAllBack) this.#isClosed = true
     this.#changes.happened()
-  }
-
-  get #isAllBack(): boolean {
-    return this.#links.every(({ lent }) => lent === 0)
   }
 
   #waits(run: ActiveRun): void {

@@ -86,6 +86,16 @@ describe('results', () => {
   })
 })
 
+test('a run that was killed before it is handed over is never begun, and its place comes back', async () => {
+  under = await startRunner({ RUNNER_SLOTS: '2' })
+  under.replica.kill('run-x')
+  const { id } = under.replica.hand('console.log("began")', { run: { executionId: 'run-x' } })
+  expect((await under.replica.run('return 1')).value).toBe(1)
+  await until(() => under.replica.credit === 2)
+  expect(under.replica.logOf(id)).toEqual([])
+  expect(under.replica.results.map(({ executionId }) => executionId)).not.toContain(id)
+})
+
 describe('the lease', () => {
   test('is renewed at a third of it, with the runs that the runner has', async () => {
     under = await startRunner({}, replicaWith({ leaseMs: 900 }))
