@@ -53,7 +53,9 @@ export function createRunner(config: RunnerConfig, { neighbours, logger, metrics
     if (parts === undefined) return
     const { launcher, pool, runner, watch } = parts
     await runner.stop(Math.max(0, graceMs - endingMs), Math.min(storingMs, graceMs))
-    await pool.stop()
+    const gone = pool.stop()
+    launcher.refuse()
+    await gone
     watch.stop()
     launcher.close()
   }

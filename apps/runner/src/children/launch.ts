@@ -62,7 +62,22 @@ export class Launcher {
     const token = randomBytes(16).toString('hex')
     const scratch = join(this.#root, String((this.#count += 1)))
     const coming = this.#reception.expect(token)
-    this.#starter.order({
+    this.#order(token, scratch)
+    const [frames, answers, control] = await coming
+    const open: Socket[] = [frames, answers, control]
+    try {
+      for (const name of ['1', '2']) open.push(readerOf(`${scratch}.${name}`))
+    } catch (error) {
+      // Its launcher ends with its control channel.
+      for (const socket of open) socket.destroy()
+      throw error
+    }
+    control.write('G')
+    return { output: open[3]!, errors: open[4]!, frames, answers, control }
+  }
+
+  #order(token: string, scratch: string): void {
+    const order = {
       socket: this.#reception.path,
       token,
       scratch,
@@ -70,11 +85,17 @@ export class Launcher {
       program: [process.execPath, `--max-old-space-size=${this.#memoryMb}`, '--disable-sigusr1', javascriptPath],
       // The service's own environment never reaches process code.
       environment: { PATH: `${join(process.execPath, '..')}:/usr/local/bin:/usr/bin:/bin`, LANG: 'C.UTF-8', TZ: 'UTC' },
-    })
-    const [frames, answers, control] = await coming
-    const [output, errors] = [readerOf(`${scratch}.1`), readerOf(`${scratch}.2`)]
-    control.write('G')
-    return { output, errors, frames, answers, control }
+    }
+    try {
+      this.#starter.order(order)
+    } catch (error) {
+      this.#reception.giveUp(token, error as Error)
+    }
+  }
+
+  /** Nothing more is started: what is on its way is given up. */
+  refuse(): void {
+    this.#reception.close()
   }
 
   close(): void {

@@ -38,23 +38,24 @@ export class Reception {
   /** Resolves when the launcher with this token has made all its connections. */
   async expect(token: string): Promise<Connections> {
     return new Promise<Connections>((resolve, reject) => {
-      const timer = setTimeout(() => this.#giveUp(token, 'a child did not come in time'), comeWithinMs)
+      const timer = setTimeout(() => this.giveUp(token, new Error('a child did not come in time')), comeWithinMs)
       this.#expected.set(token, { sockets: Array(3).fill(undefined), resolve, reject, timer })
     })
   }
 
   close(): void {
-    for (const token of this.#expected.keys()) this.#giveUp(token, 'the runner stops')
+    for (const token of this.#expected.keys()) this.giveUp(token, new Error('the runner stops'))
     this.#server.close()
   }
 
-  #giveUp(token: string, words: string): void {
+  /** Who waits for this launcher is told why it does not come. */
+  giveUp(token: string, reason: Error): void {
     const expected = this.#expected.get(token)
     if (expected === undefined) return
     this.#expected.delete(token)
     clearTimeout(expected.timer)
     for (const socket of expected.sockets) socket?.destroy()
-    expected.reject(new Error(words))
+    expected.reject(reason)
   }
 
   #receive(socket: Socket): void {

@@ -43,9 +43,11 @@ export class Starter {
       env: {},
     })
     let words = ''
-    starter.stderr!.on('data', (chunk: Buffer) => (words = (words + chunk.toString()).slice(-2000)))
-    starter.stdin!.on('error', () => starter.kill('SIGKILL'))
+    // First of all: where there are no streams, for want of file descriptors, this tells why.
     starter.on('error', (error) => (words += error.message))
+    if (!starter.stdin || !starter.stderr) throw new Error('no process can be started')
+    starter.stderr.on('data', (chunk: Buffer) => (words = (words + chunk.toString()).slice(-2000)))
+    starter.stdin.on('error', () => starter.kill('SIGKILL'))
     starter.on('close', (code, signal) => {
       if (this.#process === starter) this.#process = undefined
       if (!this.#isClosed) this.#logger.error({ code, signal, words }, 'the starter of children has ended')
