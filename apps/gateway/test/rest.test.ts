@@ -17,6 +17,22 @@ const fails = (method: string, failure: Failure) =>
     throw failure
   })
 
+describe('sources in lists', () => {
+  test.each(['process', 'version'])('of a %s: an empty one is there, one that was left out is not', async (kind) => {
+    const listed = [{ sourceCode: '' }, {}].map((one) => ({ id: PROCESS_ID, createdBy: 'ci', ...one }))
+    gateway.servers.answers.set('listProcesses', () => ({ processes: listed }))
+    gateway.servers.answers.set('listVersions', () => ({ versions: listed }))
+    const path = kind === 'process' ? '/processes' : '/processes/hello/versions'
+    const { data } = (await (await rest('GET', path)).json()) as { data: { sourceCode?: string }[] }
+    expect(data.map(({ sourceCode }) => sourceCode)).toEqual(['', undefined])
+  })
+
+  test('a process that nobody has changed was last changed by who made it', async () => {
+    gateway.servers.answers.set('getProcess', () => ({ id: PROCESS_ID, createdBy: 'ci' }))
+    expect(await (await rest('GET', '/processes/hello')).json()).toMatchObject({ createdBy: 'ci', updatedBy: 'ci' })
+  })
+})
+
 describe('every operation of the interface is there', () => {
   test.each([
     ['GET', '/processes', 200, 'listProcesses'],

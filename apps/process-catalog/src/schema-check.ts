@@ -55,7 +55,8 @@ function faultIn(schema: object, dialect: Dialect): SchemaFault | undefined {
   }
 }
 
-const compilerOptions = { ...lenient, validateSchema: false } as const
+// The same as where parameters are checked.
+const compilerOptions = { ...lenient, validateSchema: false, multipleOfPrecision: 6 } as const
 
 function metaFault(error: ErrorObject | null | undefined): SchemaFault {
   return { path: error?.instancePath ?? '', message: error?.message ?? 'must be JSON Schema' }

@@ -96,7 +96,7 @@ describe('reading', () => {
     expect(list.versions.map(({ tag }) => tag)).toEqual(['b'])
     expect(list.page).toMatchObject({ total: 2, hasNextPage: true })
     const { versions } = await catalog.versions.listVersions({ process: id }, caller)
-    expect(versions.map(({ sourceCode }) => sourceCode)).toEqual(['small', ''])
+    expect(versions.map(({ sourceCode }) => sourceCode)).toEqual(['small', undefined])
     expect((await catalog.versions.getVersion({ process: id, version: 'a' }, caller)).sourceCode).toHaveLength(70_000)
   })
 })

@@ -27,8 +27,8 @@ export const processRecord = z
     manifest,
     tags: z.array(z.string()),
     ...made,
-    updatedBy: textOrNull,
-    updatedAt: moment().nullable(),
+    updatedBy: z.string().openapi({ description: 'Who created it, until somebody changes it' }),
+    updatedAt: moment(),
   })
   .openapi('Process')
 

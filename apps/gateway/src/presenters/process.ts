@@ -13,7 +13,7 @@ export function presentProcess(process: Process): Record<string, unknown> {
     description: process.description ?? null,
     readme: process.readme ?? null,
     programmingLanguage: presentLanguage(process.language),
-    sourceCode: process.sourceCode,
+    sourceCode: process.sourceCode ?? '',
     parametersSchema: presentSchema(process.parametersSchema),
     webhook: { enabled: webhook?.enabled ?? false, username: webhook?.username },
     settings: {
@@ -28,14 +28,14 @@ export function presentProcess(process: Process): Record<string, unknown> {
     tags: process.tags,
     createdBy: process.createdBy,
     createdAt: presentTime(process.createdAt),
-    updatedBy: process.updatedBy ?? null,
-    updatedAt: presentTime(process.updatedAt) ?? null,
+    updatedBy: process.updatedBy ?? process.createdBy,
+    updatedAt: presentTime(process.updatedAt ?? process.createdAt),
   }
 }
 
 /** The same for a list, where a source above 64 KiB is left out. */
 export function presentListedProcess(process: Process): Record<string, unknown> {
-  return { ...presentProcess(process), sourceCode: process.sourceCode || undefined }
+  return { ...presentProcess(process), sourceCode: process.sourceCode }
 }
 
 /** A stored JSON Schema as it is, or null. */

@@ -9,7 +9,7 @@ export function presentVersion(version: Version): Record<string, unknown> {
     id: version.id,
     tag: version.tag,
     programmingLanguage: presentLanguage(version.language),
-    sourceCode: version.sourceCode,
+    sourceCode: version.sourceCode ?? '',
     parametersSchema: presentSchema(version.parametersSchema),
     readme: version.readme ?? null,
     manifest: { dependencies: version.dependencies },
@@ -23,5 +23,5 @@ export function presentVersion(version: Version): Record<string, unknown> {
 
 /** The same for a list, where a source above 64 KiB is left out. */
 export function presentListedVersion(version: Version): Record<string, unknown> {
-  return { ...presentVersion(version), sourceCode: version.sourceCode || undefined }
+  return { ...presentVersion(version), sourceCode: version.sourceCode }
 }

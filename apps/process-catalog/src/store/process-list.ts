@@ -25,7 +25,7 @@ export function listProcesses(store: Store, team: string, filter: ProcessFilter,
     const total = await rows.process.count({ where, take: countedUpTo })
     if (total === 0) await requireTeam(rows, team)
     const sources = await smallSources(rows, 'processes', found)
-    const processes = found.map((row) => processMessage({ ...row, sourceCode: sources.get(row.id) ?? '' }))
+    const processes = found.map((row) => processMessage({ ...row, sourceCode: sources.get(row.id) }))
     return { processes, page: pageInfo(window, total, found.length) }
   })
 }

@@ -6,8 +6,10 @@ import { languageOf } from '../language.ts'
 
 export type ProcessMessage = MessageInitShape<typeof ProcessSchema>
 
+type ShownRow = Omit<Process, 'webhookPasswordHash' | 'sourceCode'> & { sourceCode?: string }
+
 /** A process's row as a message; the password's hash stays behind. */
-export function processMessage(row: Omit<Process, 'webhookPasswordHash'>): ProcessMessage {
+export function processMessage(row: ShownRow): ProcessMessage {
   return {
     id: row.id,
     name: row.name,

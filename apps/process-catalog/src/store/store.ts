@@ -15,6 +15,9 @@ export interface StoreConfig {
 // What runs ask for never waits behind what people ask for.
 const runsPoolSize = 4
 
+/** How long a call waits for its turn on the database, in ms: many writers of one team follow each other. */
+const turnMs = 4000
+
 /**
  * The catalog's database: opened by `open`, closed by `close`. All failures are Failures: `unavailable` while the
  * database is away or not open.
@@ -39,7 +42,7 @@ export class Store {
     const { databaseUrl: url, databasePoolSize: poolSize } = this.#config
     const shared = { url, schema: 'catalog', logger: this.#logger, signal }
     const migrationsDir = new URL('../../prisma/migrations/', import.meta.url)
-    const main = await openDatabase({ ...shared, poolSize, migrationsDir })
+    const main = await openDatabase({ ...shared, poolSize, migrationsDir, connectTimeoutMs: turnMs })
     const runs = await openDatabase({ ...shared, poolSize: runsPoolSize })
     this.#open = { prisma: new PrismaClient({ adapter: main.adapter }), main, runs }
   }
@@ -62,7 +65,7 @@ export class Store {
 
   /** Writes, in one transaction. */
   async write<T>(change: (rows: Rows) => Promise<T>): Promise<T> {
-    return failing(() => this.#connected().prisma.$transaction(change))
+    return failing(() => this.#connected().prisma.$transaction(change, { maxWait: turnMs }))
   }
 
   /** One prepared statement on the pool that serves runs alone. */

@@ -76,7 +76,7 @@ export function listVersions(store: Store, team: string, process: string, window
     const found = await rows.version.findMany({ where, orderBy: { id: 'desc' }, ...window, omit: { sourceCode: true } })
     const total = await rows.version.count({ where, take: countedUpTo })
     const sources = await smallSources(rows, 'versions', found)
-    const versions = found.map((row) => versionMessage({ ...row, sourceCode: sources.get(row.id) ?? '' }))
+    const versions = found.map((row) => versionMessage({ ...row, sourceCode: sources.get(row.id) }))
     return { versions, page: pageInfo(window, total, found.length) }
   })
 }
@@ -105,7 +105,7 @@ function whereVersion(processId: string, version: string) {
   return isTag(version) ? { processId, tag: version } : undefined
 }
 
-function versionMessage(row: Version): VersionMessage {
+function versionMessage(row: Omit<Version, 'sourceCode'> & { sourceCode?: string }): VersionMessage {
   return {
     id: row.id,
     tag: row.tag,

@@ -48,11 +48,11 @@ export declare type Process = Message<"automation.catalog.v1.Process"> & {
   language: Language;
 
   /**
-   * Left empty in lists when larger than 64 KiB.
+   * Absent in lists when larger than 64 KiB; else there, also when empty.
    *
-   * @generated from field: string source_code = 7;
+   * @generated from field: optional string source_code = 7;
    */
-  sourceCode: string;
+  sourceCode?: string | undefined;
 
   /**
    * JSON Schema as JSON text.

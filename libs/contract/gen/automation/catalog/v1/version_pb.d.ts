@@ -33,11 +33,11 @@ export declare type Version = Message<"automation.catalog.v1.Version"> & {
   language: Language;
 
   /**
-   * Left empty in lists when larger than 64 KiB.
+   * Absent in lists when larger than 64 KiB; else there, also when empty.
    *
-   * @generated from field: string source_code = 4;
+   * @generated from field: optional string source_code = 4;
    */
-  sourceCode: string;
+  sourceCode?: string | undefined;
 
   /**
    * JSON Schema as JSON text.

@@ -109,6 +109,7 @@ export declare type WebhookCall = Message<"automation.execution.v1.WebhookCall">
   /**
    * The request as process code sees it, as JSON text:
    * { headers: {lower-case name: value}, query: {name: value | [values]}, method, rawBody, isBase64? }.
+   * Its headers lack `authorization`.
    *
    * @generated from field: bytes request = 1;
    */
@@ -125,6 +126,13 @@ export declare type WebhookCall = Message<"automation.execution.v1.WebhookCall">
    * @generated from field: optional string password = 3;
    */
   password?: string | undefined;
+
+  /**
+   * The header `authorization` as it came. Process code sees it only where the webhook has no credentials of its own.
+   *
+   * @generated from field: optional string authorization = 4;
+   */
+  authorization?: string | undefined;
 };
 
 /**
