@@ -7,6 +7,7 @@ import type { Egress } from './egress.ts'
 import { newExecutionId } from './execution-id.ts'
 import type { ParametersCheck } from './parameters-check.ts'
 import { checkParameters, checkSettings } from './run-settings.ts'
+import { shownRequest } from './shown-request.ts'
 import type { Specs } from './specs.ts'
 import type { Starts } from './starts.ts'
 import { readStatus } from './store/executions.ts'
@@ -24,7 +25,7 @@ export interface Wish {
   comment?: string
   settings?: RunSettings
   webhook?: WebhookCall
-  /** JSON text of the webhook's request. */
+  /** JSON text of the request, where a run of a webhook is run again. */
   request?: Uint8Array
   /** Of no account for webhooks: there it is the webhook's user name. */
   createdBy: string
@@ -104,7 +105,8 @@ export class Admission {
     const parameters = checkParameters(wish.parameters, config.parametersMaxBytes)
     const settings = checkSettings(wish.settings, config, egress)
     if (spec.enforcedSchema !== undefined) await parametersCheck.check(spec.enforcedSchema, parameters)
-    const { team, comment, request, initiatedBy, ip, depth, parentId } = wish
+    const { team, comment, initiatedBy, ip, depth, parentId } = wish
+    const request = wish.webhook === undefined ? wish.request : shownRequest(wish.webhook, spec.webhook)
     const createdBy = wish.webhook === undefined ? wish.createdBy : (spec.webhook?.username ?? 'webhook')
     const id = newExecutionId()
     return { id, team, spec, parameters, ...settings, comment, request, createdBy, initiatedBy, ip, depth, parentId }

@@ -3,6 +3,7 @@ import type { RunSpec, RunWebhook } from '@automation/contract/catalog/v1/resolv
 import type { WebhookCall } from '@automation/contract/execution/v1/execution'
 import { Failure, notFound, unavailable } from '@automation/errors'
 import { Attempts } from './attempts.ts'
+import { hasCredentials } from './shown-request.ts'
 import type { SpecName, Specs } from './specs.ts'
 import { DeadlineError, DeadlineWorker } from './workers/deadline-worker.ts'
 
@@ -29,8 +30,7 @@ export class WebhookGate {
     // Whether a version is there is told to nobody who may not start it.
     const spec = asked instanceof Failure ? await this.#current(name) : asked
     if (!spec.webhook?.enabled) throw notFound('webhook')
-    if (spec.webhook.username !== undefined || spec.webhook.passwordHash !== undefined)
-      await this.#check(spec.processId, spec.webhook, call, name.ip ?? '')
+    if (hasCredentials(spec.webhook)) await this.#check(spec.processId, spec.webhook, call, name.ip ?? '')
     if (asked instanceof Failure) throw asked
     return asked
   }

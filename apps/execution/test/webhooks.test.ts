@@ -110,3 +110,19 @@ test('failures are forgotten after a minute, and successes do not count', () => 
   now = 60_001
   expect(() => attempts.begin('a', 'p')).not.toThrow()
 })
+
+test('authorization is shown to the process where its webhook has no credentials, and hidden where it has', async () => {
+  const seen = async (identifier: string, authorization: string, credentials = {}) => {
+    const webhook = { request: Buffer.from('{"headers":{"x-a":"1"}}'), authorization, ...credentials }
+    const outcome = await system.executions.runExecution(
+      { start: { identifier, webhook }, waitMs: 5000 },
+      userContext('demo', { ip: '192.0.2.1' }),
+    )
+    return JSON.parse(Buffer.from(outcome.returnValue!).toString()) as unknown
+  }
+  expect(await seen('open', 'Bearer own')).toEqual({ headers: { 'x-a': '1', authorization: 'Bearer own' } })
+  expect(await seen('open', 'Basic dTpw', { username: 'u', password: 'p' })).toEqual({
+    headers: { 'x-a': '1', authorization: 'Basic dTpw' },
+  })
+  expect(await seen('guarded', 'Basic x', { username: 'hook', password: 'right' })).toEqual({ headers: { 'x-a': '1' } })
+})

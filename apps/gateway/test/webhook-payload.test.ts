@@ -96,7 +96,7 @@ describe('multipart forms', () => {
 describe('the request as process code sees it', () => {
   const payload = { parameters: '{}', rawBody: 'r', isBase64: false }
 
-  test('Basic credentials and steering headers are hidden, other headers are not', () => {
+  test('authorization and steering headers are left out, other headers are not', () => {
     const headers = { authorization: 'Basic eDp5', 'svc-async': 'true', 'x-a': '1', 'idempotency-key': 'k' }
     expect(JSON.parse(requestContext('POST', headers, new Set(['svc-async']), {}, payload))).toEqual({
       headers: { 'x-a': '1', 'idempotency-key': 'k' },
@@ -104,7 +104,6 @@ describe('the request as process code sees it', () => {
       method: 'POST',
       rawBody: 'r',
     })
-    expect(requestContext('GET', { authorization: 'Bearer t' }, new Set(), {}, payload)).toContain('Bearer t')
   })
 
   test.each([

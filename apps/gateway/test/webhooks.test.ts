@@ -1,3 +1,4 @@
+import { Status } from '@automation/contract/execution/v1/execution'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { EXECUTION_ID, ISSUER } from './contract-servers.ts'
 import { problemOf, startGateway, type GatewayForTests, type RequestOptions } from './gateway-for-tests.ts'
@@ -68,13 +69,15 @@ describe('what a call starts', () => {
     expect(Object.keys(requestSeen().headers).filter((name) => name.startsWith('svc-'))).toEqual([])
   })
 
-  test('Basic credentials go to the service, not to the process', async () => {
-    await post('{}', { authorization: `Basic ${Buffer.from('u:p:q').toString('base64')}` })
-    expect(gateway.servers.started.webhook).toMatchObject({ username: 'u', password: 'p:q' })
+  test('authorization goes to the service beside the request, whatever its form', async () => {
+    const basic = `Basic ${Buffer.from('u:p:q').toString('base64')}`
+    await post('{}', { authorization: basic })
+    expect(gateway.servers.started.webhook).toMatchObject({ username: 'u', password: 'p:q', authorization: basic })
     expect(requestSeen().headers).not.toHaveProperty('authorization')
     await post('{}', { authorization: 'Bearer own' })
+    expect(gateway.servers.started.webhook).toMatchObject({ authorization: 'Bearer own' })
     expect(gateway.servers.started.webhook?.username).toBeUndefined()
-    expect(requestSeen().headers['authorization']).toBe('Bearer own')
+    expect(requestSeen().headers).not.toHaveProperty('authorization')
   })
 
   test('an idempotency key covers raw body, query and tag', async () => {
@@ -189,5 +192,19 @@ describe('synchronous answers', () => {
   test('a replay says so', async () => {
     gateway.servers.returns('1', { replayed: true })
     expect((await post('{}', { 'idempotency-key': 'k' })).headers.get('idempotency-replayed')).toBe('true')
+    gateway.servers.returns('{"status":999}', { replayed: true })
+    const invalid = await post('{}', { 'idempotency-key': 'k' })
+    expect([invalid.status, invalid.headers.get('idempotency-replayed')]).toEqual([500, 'true'])
+  })
+
+  test.each([
+    [Status.ERROR, 500],
+    [Status.KILLED, 500],
+    [Status.REJECTED, 429],
+    [Status.RUNNING, 408],
+  ])('a replayed failure says so too: %s', async (status, expected) => {
+    gateway.servers.outcome = { status, replayed: true }
+    const response = await post('{}', { 'idempotency-key': 'k' })
+    expect([response.status, response.headers.get('idempotency-replayed')]).toEqual([expected, 'true'])
   })
 })

@@ -17,7 +17,6 @@ export function wishOf(request: StartExecutionRequest, context: CallContext): Wi
     comment,
     settings,
     webhook,
-    request: webhook?.request,
     createdBy: name,
     initiatedBy,
     ip,

@@ -16,8 +16,8 @@ export function basicCredentials(header: string | undefined): Credentials | unde
 }
 
 /**
- * The request as process code sees it, as JSON text. Left out are the headers in `hidden`, which steer the call, and Basic
- * credentials, which are the webhook's and not the process's.
+ * The request as process code sees it, as JSON text. Left out are the headers in `hidden`, which steer the call, and
+ * `authorization`: only who knows whether the webhook has credentials of its own can tell whether the process may see it.
  */
 export function requestContext(
   method: string,
@@ -28,7 +28,7 @@ export function requestContext(
 ): string {
   const visible = Object.create(null) as Record<string, string | string[] | undefined>
   for (const name in headers) {
-    if (hidden.has(name) || (name === 'authorization' && isBasic(headers[name] ?? ''))) continue
+    if (hidden.has(name) || name === 'authorization') continue
     visible[name] = headers[name]
   }
   const { rawBody, isBase64 } = payload

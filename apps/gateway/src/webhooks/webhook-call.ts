@@ -38,6 +38,7 @@ export function webhookCallReader(config: GatewayConfig, names: WebhookHeaders):
         request: Buffer.from(requestContext(method ?? '', headers, hidden, query, payload)),
         username: credentials?.username,
         password: credentials?.password,
+        authorization: headers.authorization,
       },
       idempotencyKey: idempotencyKey(headers['idempotency-key'], { body, query: exchange.query, tag: options.tag }),
     }

@@ -95,8 +95,9 @@ export class WebhookEntry {
     const headers: AnswerHeaders = {
       'Content-Type': text === undefined ? 'application/json' : 'text/plain; charset=utf-8',
       Location: `${publicUrl}/api/${exchange.team}/rest/executions/${executionId}`,
-      ...this.#executionHeaders(executionId, replayed),
+      [this.#idHeader]: executionId,
     }
+    if (replayed) headers['Idempotency-Replayed'] = 'true'
     return { status: 201, headers, body: text ?? `{"id":"${executionId}","status":"CREATED","data":null}` }
   }
 
@@ -105,11 +106,13 @@ export class WebhookEntry {
     const context = this.#context(exchange, options, syncWaitMaxMs + ANSWER_MARGIN_MS)
     const outcome = await exchange.settle(this.#executions.runExecution({ start, waitMs: syncWaitMaxMs }, context))
     exchange.executionId = outcome.executionId
+    // On refusals of this call as well.
+    if (outcome.replayed) exchange.outgoing.setHeader('Idempotency-Replayed', 'true')
     return await this.#answerOf(outcome, exchange, context)
   }
 
   async #answerOf(outcome: Outcome, exchange: Exchange, context: CallContext): Promise<Answer> {
-    const { executionId, replayed } = outcome
+    const { executionId } = outcome
     const made = webhookAnswer(returnedText(outcome), this.#rules(exchange))
     if ('fault' in made) {
       await this.#log(outcome, LogLevel.ERROR, [made.fault], context)
@@ -118,7 +121,8 @@ export class WebhookEntry {
     }
     if (made.warnings.length > 0) await this.#log(outcome, LogLevel.WARNING, made.warnings, context)
     delete made.answer.headers['x-content-type-options']
-    Object.assign(made.answer.headers, this.#executionHeaders(executionId, replayed))
+    delete made.answer.headers['idempotency-replayed']
+    made.answer.headers[this.#idHeader] = executionId
     return made.answer
   }
 
@@ -152,11 +156,5 @@ export class WebhookEntry {
       ip: addressOf(exchange, this.#dependencies.clientAddress),
     }
     return callContext(exchange, principal, timeoutMs)
-  }
-
-  #executionHeaders(executionId: string, replayed: boolean): AnswerHeaders {
-    const headers: AnswerHeaders = { [this.#idHeader]: executionId }
-    if (replayed) headers['Idempotency-Replayed'] = 'true'
-    return headers
   }
 }
