@@ -47,6 +47,21 @@ test('draft-07 and 2020-12 are both understood', async () => {
   await checked(latest, { pair: ['a', 1] })
 })
 
+test('without a dialect a schema that is none of 2020-12 is one of draft-07', async () => {
+  const tuple = JSON.stringify({
+    properties: { pair: { items: [{ type: 'string' }, { type: 'integer' }], additionalItems: false } },
+  })
+  await expect(checked(tuple, { pair: ['a', 'b'] })).rejects.toMatchObject({ fields: [{ path: '/pair/1' }] })
+  await expect(checked(tuple, { pair: ['a', 1, 2] })).rejects.toMatchObject({ fields: [{ path: '/pair' }] })
+  await checked(tuple, { pair: ['a', 1] })
+})
+
+test('multiples are told as people count, not as binary fractions divide', async () => {
+  const cents = JSON.stringify({ properties: { price: { multipleOf: 0.01 } } })
+  for (const price of [19.99, 0.07, 1234567.89]) await checked(cents, { price })
+  await expect(checked(cents, { price: 19.995 })).rejects.toMatchObject({ fields: [{ path: '/price' }] })
+})
+
 test('a schema that is slow on purpose is given up, and the next check is not held up', async () => {
   const slow = JSON.stringify({ properties: { a: { pattern: '^(a+)+$' } } })
   const began = performance.now()
