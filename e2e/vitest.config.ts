@@ -9,7 +9,7 @@ export default defineConfig({
     pool: 'threads',
     isolate: false,
     maxWorkers: 4,
-    maxConcurrency: 8,
+    maxConcurrency: 5,
     sequence: { concurrent: true },
     testTimeout: 30_000,
     hookTimeout: 60_000,

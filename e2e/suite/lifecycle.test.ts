@@ -74,6 +74,17 @@ describe.skipIf(!shared.owned)('a system that is stopped and started again', { c
     for (const id of ids) expect((await awaitEnd(id, 15_000, running())).status).toMatch(/FINISHED|ERROR/)
   })
 
+  test('what waits in the queue at a stop waits for the next start, and runs then', async () => {
+    await system?.stop()
+    await start({ RUNNER_SLOTS: '2' })
+    const process = await sleeper(1500)
+    const ids = await Promise.all(Array.from({ length: 5 }, () => execute(process, {}, running())))
+    await awaitRunningOf(process.id)
+    await system?.stop()
+    await start()
+    for (const id of ids) expect((await awaitEnd(id, 15_000, running())).status).toBe('FINISHED')
+  })
+
   test('a second signal, a second after the first, stops at once', async () => {
     const id = await execute(await sleeper(60_000), {}, running())
     await awaitStatus(id, ({ status }) => status === 'RUNNING', 5000, running())
