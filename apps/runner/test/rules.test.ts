@@ -4,7 +4,7 @@ import { FrameReader, frame, type Frame } from '../src/children/frames.ts'
 import { childrenWanted, expectation, sparesWanted, type Demand } from '../src/children/policy.ts'
 import { maskOf } from '../src/logs/masking.ts'
 import { LineSplitter } from '../src/logs/line-splitter.ts'
-import { OutputReader, type Line } from '../src/logs/output-reader.ts'
+import { OutputReader } from '../src/logs/output-reader.ts'
 import { lendings } from '../src/places.ts'
 import { createRunner, readRunnerConfig } from '../src/service.ts'
 import { testContext } from '@automation/testing'
@@ -98,8 +98,8 @@ describe('frames from a child', () => {
 
 describe('what is printed', () => {
   test.for([1, 2, 5, 1000])('records and raw bytes are told apart: %i bytes at a time', (size) => {
-    const seen: Line[] = []
-    const reader = new OutputReader((line) => seen.push(line))
+    const seen: [number, string][] = []
+    const reader = new OutputReader((level, text) => seen.push([level, text]))
     const record = Buffer.concat([
       Buffer.from('ff00fe01', 'hex'),
       Buffer.from([3]),
@@ -110,7 +110,7 @@ describe('what is printed', () => {
     const bytes = Buffer.concat([Buffer.from('raw\npart'), record, Buffer.from('ff00fe', 'hex'), Buffer.from('x\nend')])
     for (let at = 0; at < bytes.length; at += size) reader.standardOutput(bytes.subarray(at, at + size))
     reader.end(false)
-    expect(seen.map(({ level, text }) => [level, text])).toEqual([
+    expect(seen).toEqual([
       [2, 'raw'],
       [2, 'part'],
       [3, 'a\nü!'],

@@ -30,6 +30,8 @@ const WARM_UP_SOURCE = "import { context } from 'svc'\nexport async function mai
 
 // Words by which a source may reach the process, its files or its directory.
 const SYSTEM = ['process', 'meta', '__dirname', '__filename']
+// Words by which it may print past the console, or end at any instant.
+const ALONE = 'child_process writeSync writeFileSync appendFileSync createWriteStream abort kill reallyExit'.split(' ')
 
 let program
 let compiled
@@ -82,9 +84,9 @@ function begin(payload) {
   }
   const own = run
   const fail = (thrown) => end(own, failureOf(thrown))
-  output.restart(program.logs)
   try {
     compiled ??= prepare()
+    output.restart(program.logs, compiled.printsAlone || modules.usedBuiltins().has('child_process'))
     const parameters = payload.utf8Slice(headerEnd, parametersEnd)
     const request = payload.utf8Slice(parametersEnd)
     const svc = createSvc({ header, parameters, request, surroundings: variables, ask: asker(own) })
@@ -103,7 +105,8 @@ function begin(payload) {
 function prepare() {
   const made = compile(program.source, program.fileName)
   realm.observe(made.words)
-  return { ...made, mayReachSystem: realm.isDynamic() || SYSTEM.some((word) => made.words.has(word)) }
+  const has = (word) => made.words.has(word)
+  return { ...made, mayReachSystem: realm.isDynamic() || SYSTEM.some(has), printsAlone: ALONE.some(has) }
 }
 
 const packagesOf = (svc) => new Map(program.names.map((name) => [name, svc]))
@@ -158,6 +161,7 @@ function reply(own) {
 function answer(own) {
   if (own.replied) return
   own.replied = true
+  output.flush()
   own.tookUs = Math.round((now() - own.since) * 1000)
   const { failure, text, transient } = own.outcome
   if (failure === undefined) channel.send(VALUE, own.number, text, transient ? 1 : 0)

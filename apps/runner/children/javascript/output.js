@@ -3,8 +3,8 @@
 /*
  * What process code prints. `console` and `process.stderr` write records into standard output, between the raw bytes
  * that anything else puts there, so that the order holds: a mark that no UTF-8 text contains, a kind (log level, or
- * RAW_ERROR for bytes of standard error), the time in microseconds, a length, and the text. Every line is written at
- * once: it is seen live, and survives whatever ends the process.
+ * RAW_ERROR for bytes of standard error), the time in microseconds, a length, and the text. A line is written at once:
+ * it is seen live, and survives whatever ends the process. Only in a torrent several go together, for a moment.
  */
 
 const { writeSync } = require('node:fs')
@@ -30,8 +30,14 @@ const now = performance.now.bind(performance)
 const origin = performance.timeOrigin
 const wait = Atomics.wait
 const sleeper = new Int32Array(new SharedArrayBuffer(4))
-const record = Buffer.allocUnsafeSlow(HEAD + MAX_CHARACTERS * 3)
-record.set(MARK)
+// So many lines in a window go one by one; beyond, those of a millisecond together.
+const TORRENT_LINES = 1000
+const WINDOW_MS = 10
+const TOGETHER_MS = 1
+const TOGETHER_BYTES = 48 * 1024
+const records = Buffer.allocUnsafeSlow(TOGETHER_BYTES + HEAD + MAX_CHARACTERS * 3)
+const then = Function.prototype.call.bind(Promise.prototype.then)
+const soon = Promise.resolve()
 
 let lines = 0
 let characters = 0
@@ -45,15 +51,48 @@ function emit(kind, text) {
   if (lines > maxLines || characters > maxCharacters) return
   lines += 1
   characters += Math.min(text.length, COUNTED_CHARACTERS)
-  const size = record.write(text.length > MAX_CHARACTERS ? text.slice(0, MAX_CHARACTERS) : text, HEAD)
-  emitRecord(kind, size)
+  const at = filled + HEAD
+  emitRecord(kind, records.write(text.length > MAX_CHARACTERS ? text.slice(0, MAX_CHARACTERS) : text, at))
 }
 
+let filled = 0
+let windowSince = 0
+let inWindow = 0
+let flushedAt = 0
+let flushesSoon = false
+let oneByOne = false
+
+/** Completes the record whose text is in place already. */
 function emitRecord(kind, size) {
-  record[4] = kind
-  record.writeDoubleLE(Math.round((origin + now()) * 1000), 5)
-  record.writeUInt32LE(size, 13)
-  write(record, HEAD + size)
+  const time = now()
+  records[filled] = MARK[0]
+  records[filled + 1] = MARK[1]
+  records[filled + 2] = MARK[2]
+  records[filled + 3] = MARK[3]
+  records[filled + 4] = kind
+  records.writeDoubleLE(Math.round((origin + time) * 1000), filled + 5)
+  records.writeUInt32LE(size, filled + 13)
+  filled += HEAD + size
+  if (time - windowSince > WINDOW_MS) {
+    windowSince = time
+    inWindow = 0
+  }
+  inWindow += 1
+  if (oneByOne || inWindow <= TORRENT_LINES || filled >= TOGETHER_BYTES || time - flushedAt >= TOGETHER_MS) {
+    flushedAt = time
+    return flush()
+  }
+  if (flushesSoon) return
+  flushesSoon = true
+  then(soon, flush)
+}
+
+/** Writes what has been kept together. */
+function flush() {
+  flushesSoon = false
+  const size = filled
+  filled = 0
+  if (size > 0) write(records, size)
 }
 
 /** Writes all of it. A subprocess may have made the shared pipe non-blocking; a closed one swallows what is printed. */
@@ -139,7 +178,7 @@ function install() {
     Object.defineProperty(methods[name], 'name', { value: name })
     console[name] = methods[name]
   }
-  lazily('stdout', () => streamOf(STANDARD_OUTPUT, (chunk) => write(chunk, chunk.length)))
+  lazily('stdout', () => streamOf(STANDARD_OUTPUT, writeOutput))
   lazily('stderr', () => streamOf(2, writeError))
 }
 
@@ -163,14 +202,24 @@ function streamOf(descriptor, sink) {
   return Object.assign(stream, { fd: descriptor })
 }
 
+function writeOutput(chunk) {
+  flush()
+  write(chunk, chunk.length)
+}
+
 function writeError(chunk) {
+  flush()
   for (let at = 0; at < chunk.length; at += MAX_CHARACTERS) {
-    emitRecord(RAW_ERROR, chunk.copy(record, HEAD, at, Math.min(chunk.length, at + MAX_CHARACTERS)))
+    emitRecord(RAW_ERROR, chunk.copy(records, filled + HEAD, at, Math.min(chunk.length, at + MAX_CHARACTERS)))
   }
 }
 
-/** Makes console and streams as new for the next run, which may print at most so much before the rest is dropped. */
-function restart(limits) {
+/**
+ * Makes console and streams as new for the next run, which may print at most so much before the rest is dropped.
+ * `alone`: the program may print or end in ways that are not seen here, so that nothing may be kept for a moment.
+ */
+function restart(limits, alone) {
+  oneByOne = alone
   lines = characters = 0
   maxLines = limits.lines
   maxCharacters = limits.bytes
@@ -180,4 +229,4 @@ function restart(limits) {
   grouped = false
 }
 
-module.exports = { install, restart }
+module.exports = { flush, install, restart }

@@ -53,7 +53,7 @@ export class Child implements RunningChild {
   constructor(launched: Launched, frameMaxBytes: number, events: ChildEvents) {
     this.#launched = launched
     this.#events = events
-    this.#reader = new OutputReader((line) => this.#task?.output(line))
+    this.#reader = new OutputReader((...line) => this.#task?.output(...line))
     const frames = new FrameReader(
       frameMaxBytes,
       (each) => this.#frame(each),

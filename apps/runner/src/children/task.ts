@@ -1,4 +1,4 @@
-import type { Line } from '../logs/output-reader.ts'
+import type { OnLine } from '../logs/output-reader.ts'
 
 /** What a child needs to run a version: equal keys may share a child, whose frame it gets once. */
 export interface Program {
@@ -33,7 +33,7 @@ export interface Task {
   frame(number: number): Buffer
   /** It has been sent to this child. */
   started(child: RunningChild): void
-  output(line: Line): void
+  output: OnLine
   /** Nothing more that it prints is kept. */
   readonly isFull: boolean
   /** Process code asks for something: JSON text. */

@@ -1,26 +1,15 @@
 import { LogLevel } from '@automation/contract/execution/v1/execution'
 import { LineSplitter } from './line-splitter.ts'
 
-/** One entry as a child printed it. `timeUs` is the child's own word for when. */
-export interface Line {
-  level: LogLevel
-  text: string
-  timeUs?: number
-  /** Only the start of it is there. */
-  wasCut: boolean
-}
+/** Takes one entry as a child printed it. `wasCut`: only its start is there. `timeUs`: the child's own word for when. */
+export type OnLine = (level: LogLevel, text: string, wasCut: boolean, timeUs?: number) => void
 
 // A record in standard output; children/javascript/output.js writes them.
 const mark = Buffer.from([0xff, 0x00, 0xfe, 0x01])
 const headBytes = 17
 const rawError = 16
 const recordMaxBytes = 512 * 1024
-const levels = new Map([
-  [1, LogLevel.DEBUG],
-  [2, LogLevel.INFO],
-  [3, LogLevel.WARNING],
-  [4, LogLevel.ERROR],
-])
+const levels: (LogLevel | undefined)[] = [undefined, LogLevel.DEBUG, LogLevel.INFO, LogLevel.WARNING, LogLevel.ERROR]
 const noiseBegins = /^(?:<--- Last few GCs --->|----- Native stack trace -----|FATAL ERROR: |# Fatal )/
 const wordsOfDeath = ['<--- Last few GCs', 'FATAL ERROR']
 const noiseMax = 200
@@ -30,16 +19,16 @@ const noiseMax = 200
  * What Node prints when it dies is kept apart: it speaks of this machine, not of the user's code.
  */
 export class OutputReader {
-  readonly #onLine: (line: Line) => void
+  readonly #onLine: OnLine
   readonly #output: LineSplitter
   readonly #errors: LineSplitter
   #rest: Buffer | undefined
-  #noise: Line[] = []
+  #noise: { text: string; wasCut: boolean }[] = []
 
-  constructor(onLine: (line: Line) => void) {
+  constructor(onLine: OnLine) {
     this.#onLine = onLine
-    this.#output = new LineSplitter((text, wasCut) => onLine({ level: LogLevel.INFO, text, wasCut }))
-    this.#errors = new LineSplitter((text, wasCut) => this.#error({ level: LogLevel.ERROR, text, wasCut }))
+    this.#output = new LineSplitter((text, wasCut) => onLine(LogLevel.INFO, text, wasCut))
+    this.#errors = new LineSplitter((text, wasCut) => this.#error(text, wasCut))
   }
 
   standardOutput(chunk: Buffer): void {
@@ -70,7 +59,7 @@ export class OutputReader {
     this.#rest = undefined
     this.#output.flush()
     this.#errors.flush()
-    if (!died) for (const line of this.#noise) this.#onLine(line)
+    if (!died) this.#emitNoise()
     this.#noise = []
   }
 
@@ -92,13 +81,14 @@ export class OutputReader {
     if (bytes.length < found + headBytes) return this.#wait(bytes, found)
     const size = bytes.readUInt32LE(found + 13)
     const kind = bytes[found + 4]!
-    if (size > recordMaxBytes || (kind !== rawError && !levels.has(kind))) {
+    if (size > recordMaxBytes || (kind !== rawError && levels[kind] === undefined)) {
       this.#output.push(bytes.subarray(found, found + 1))
       return found + 1
     }
     const end = found + headBytes + size
     if (bytes.length < end) return this.#wait(bytes, found)
-    this.#record(kind, bytes.readDoubleLE(found + 5), bytes.subarray(found + headBytes, end))
+    if (kind === rawError) this.#errors.push(bytes.subarray(found + headBytes, end))
+    else this.#record(kind, bytes.readDoubleLE(found + 5), bytes.toString('utf8', found + headBytes, end))
     return end
   }
 
@@ -106,23 +96,25 @@ export class OutputReader {
     this.#rest = bytes.subarray(at)
   }
 
-  #record(kind: number, timeUs: number, text: Buffer): void {
-    if (kind === rawError) return this.#errors.push(text)
+  #record(kind: number, timeUs: number, text: string): void {
     this.#output.flush()
     this.#errors.flush()
-    this.#onLine({ level: levels.get(kind)!, text: text.toString(), timeUs, wasCut: false })
+    this.#onLine(levels[kind]!, text, false, timeUs)
   }
 
-  #error(line: Line): void {
+  #error(text: string, wasCut: boolean): void {
     // Before its last words Node prints an empty line.
-    const mayBegin = line.text === '' || noiseBegins.test(line.text)
-    const isNoise = this.#noise.some(({ text }) => text !== '')
-    if (!isNoise && !mayBegin) {
-      for (const held of this.#noise) this.#onLine(held)
-      this.#noise = []
-      return this.#onLine(line)
+    const mayBegin = text === '' || noiseBegins.test(text)
+    if (!mayBegin && this.#noise.every((held) => held.text === '')) {
+      this.#emitNoise()
+      return this.#onLine(LogLevel.ERROR, text, wasCut)
     }
-    if (this.#noise.length < noiseMax) this.#noise.push(line)
+    if (this.#noise.length < noiseMax) this.#noise.push({ text, wasCut })
+  }
+
+  #emitNoise(): void {
+    for (const { text, wasCut } of this.#noise) this.#onLine(LogLevel.ERROR, text, wasCut)
+    this.#noise = []
   }
 }
 

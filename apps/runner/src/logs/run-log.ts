@@ -1,8 +1,7 @@
 import { create } from '@bufbuild/protobuf'
-import { LogEntrySchema, LogLevel, type LogEntry } from '@automation/contract/execution/v1/execution'
+import { LogLevel, type LogEntry } from '@automation/contract/execution/v1/execution'
 import { LogChunkSchema, type LogChunk } from '@automation/contract/runner/v1/runner'
 import type { Mask } from './masking.ts'
-import type { Line } from './output-reader.ts'
 
 const chunkEveryMs = 50
 const chunkBytes = 64 * 1024
@@ -28,7 +27,7 @@ export class RunLog {
   #lines = 0
   #bytes = 0
   #full = false
-  #lastUs = 0
+  #lastUs = Math.round(nowUs())
   #timer: NodeJS.Timeout | undefined
   #sent: { at: number; chunk: LogChunk }[] = []
 
@@ -41,7 +40,7 @@ export class RunLog {
     return this.#full
   }
 
-  add({ level, text, timeUs, wasCut }: Line): void {
+  add(level: LogLevel, text: string, wasCut: boolean, timeUs?: number): void {
     if (this.#full) return
     const shown = this.#shown(text, wasCut)
     this.#lines += 1
@@ -85,8 +84,9 @@ export class RunLog {
   }
 
   #push(level: LogLevel, message: string, timeUs = Infinity): void {
-    this.#lastUs = Math.max(this.#lastUs, Math.min(Number.isNaN(timeUs) ? 0 : timeUs, nowUs()))
-    this.#pending.push(create(LogEntrySchema, { timeUs: BigInt(Math.round(this.#lastUs)), level, message }))
+    const latest = Math.min(timeUs, nowUs())
+    if (latest > this.#lastUs) this.#lastUs = Math.round(latest)
+    this.#pending.push({ $typeName: 'automation.execution.v1.LogEntry', timeUs: BigInt(this.#lastUs), level, message })
     this.#pendingBytes += message.length
     if (this.#pendingBytes >= chunkBytes) this.flush()
     else this.#timer ??= setTimeout(() => this.flush(), chunkEveryMs)

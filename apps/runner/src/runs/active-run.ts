@@ -4,7 +4,7 @@ import { ResultSchema, type LogChunk, type Result, type Run } from '@automation/
 import { failPoint } from '@automation/service'
 import { runFrame } from '../children/frames.ts'
 import type { Ending, RunningChild, Task } from '../children/task.ts'
-import type { Line } from '../logs/output-reader.ts'
+import type { OnLine } from '../logs/output-reader.ts'
 import { RunLog } from '../logs/run-log.ts'
 import { outOfMemory, reasonOf, timedOut, timelineText, type Reason } from './explanation.ts'
 import type { Version } from './version.ts'
@@ -97,9 +97,7 @@ export class ActiveRun implements Task {
     this.#timer = setTimeout(() => this.fail(timedOut(timeoutMs)), timeoutMs)
   }
 
-  output(line: Line): void {
-    this.#log.add(line)
-  }
+  readonly output: OnLine = (level, text, wasCut, timeUs) => this.#log.add(level, text, wasCut, timeUs)
 
   called(payload: Buffer): void {
     if (this.#verdict === undefined) this.#environment.called(this, payload)
