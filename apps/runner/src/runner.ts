@@ -56,11 +56,11 @@ export class Runner {
     const principal: Principal = { role: 'runner', team: '', subject: config.name, name: config.name }
     this.#runs = new RunningRuns(config.slots)
     this.#results = new KeptResults((result, link) => this.#sendTo(link, { case: 'result', value: result }))
-    const calls = new ProcessCalls(
-      neighbours,
-      { waits: (run) => this.#waits(run), goesOn: (run) => this.#runs.goesOn(run) },
-      logger,
-    )
+    const calls = new ProcessCalls(neighbours, logger, {
+      waits: (run) => this.#waits(run),
+      goesOn: (run) => this.#runs.goesOn(run),
+      replicaOf: (run) => this.#replicaOf(run),
+    })
     this.#environment = {
       ...config,
       sendLogs: ({ id, run: { fence } }, chunk) => this.#sendLogs(id, { executionId: id, fence, chunk }),
@@ -73,7 +73,7 @@ export class Runner {
     this.#lease = new Lease({
       client: neighbours.client(RunnerService, 'control'),
       principal,
-      session: () => ({ id: this.#sessionId, executionIds: [...this.#ids()] }),
+      session: () => ({ id: this.#sessionId, executionIds: [...this.#runs.ids, ...this.#results.ids] }),
       ended: (ids) => ids.forEach((id) => this.#end(id)),
       lost: (sessionId) => this.#lost(sessionId),
       cutOff: () => this.#cutOff(),
@@ -230,6 +230,10 @@ export class Runner {
     for (const run of this.#runs) run.fail(why, 'kill')
   }
 
+  #replicaOf(run: ActiveRun): number {
+    return this.#links.findIndex((link) => link.isConnected && link === this.#linkOf.get(run))
+  }
+
   #sendLogs(id: string, value: Extract<OutgoingMessage, { case: 'logs' }>['value']): boolean {
     const run = this.#runs.get(id)
     return this.#sendTo(run && this.#linkOf.get(run), { case: 'logs', value })
@@ -239,10 +243,5 @@ export class Runner {
   #sendTo(preferred: ReplicaLink | undefined, message: OutgoingMessage): boolean {
     if (preferred?.send(message)) return true
     return this.#links.some((link) => link.send(message))
-  }
-
-  *#ids(): Iterable<string> {
-    for (const { id } of this.#runs) yield id
-    yield* this.#results.ids
   }
 }

@@ -12,20 +12,28 @@ import { reason } from './explanation.ts'
 
 type CallInit = MessageInitShape<typeof ProcessCallSchema>
 
-/** Told of runs that wait for others, and asked when they may go on. */
+/** Told of runs that wait for others, and asked when they may go on and who handed them over. */
 export interface WaitingRuns {
   waits(run: ActiveRun): void
   goesOn(run: ActiveRun): Promise<void>
+  /** Which replica; -1 while it is away. */
+  replicaOf(run: ActiveRun): number
 }
+
+/** As many as the child lets be open at once; more are those of a child that breaks its rules. */
+const maxOpen = 1000
 
 /** `svc.processes`: what process code asks for, asked of execution with the run's own rights. */
 export class ProcessCalls {
-  readonly #client: Client<typeof RunService>
+  readonly #replicas: Client<typeof RunService>[]
+  readonly #anyReplica: Client<typeof RunService>
+  readonly #open = new Map<ActiveRun, number>()
   readonly #waiting: WaitingRuns
   readonly #logger: Logger
 
-  constructor(neighbours: Neighbours, waiting: WaitingRuns, logger: Logger) {
-    this.#client = neighbours.client(RunService, 'run')
+  constructor(neighbours: Neighbours, logger: Logger, waiting: WaitingRuns) {
+    this.#replicas = neighbours.replicas(RunService, 'run')
+    this.#anyReplica = neighbours.client(RunService, 'run')
     this.#waiting = waiting
     this.#logger = logger
   }
@@ -34,19 +42,33 @@ export class ProcessCalls {
   called(run: ActiveRun, payload: Buffer): void {
     const call = callOf(payload)
     if (call === undefined) return run.fail(reason('Error', 'The process broke its channel: a call that is none'))
-    void this.#answer(run, call).then((answer) => run.signal.aborted || run.child?.send(answer))
+    const open = (this.#open.get(run) ?? 0) + 1
+    if (open > maxOpen) return run.fail(reason('Error', `The process broke its channel: more than ${maxOpen} calls`))
+    this.#open.set(run, open)
+    void this.#answer(run, call).then((answer) => {
+      this.#closed(run)
+      if (!run.signal.aborted) run.child?.send(answer)
+    })
+  }
+
+  #closed(run: ActiveRun): void {
+    const left = this.#open.get(run)! - 1
+    if (left > 0) this.#open.set(run, left)
+    else this.#open.delete(run)
   }
 
   async #answer(run: ActiveRun, { method, number, init }: Call): Promise<Buffer> {
     const context = contextOf(run)
+    // The replica that handed the run over counts what it waits for.
+    const client = this.#replicas[this.#waiting.replicaOf(run)] ?? this.#anyReplica
     try {
       if (method === 'run') {
-        const { executionId, status } = await this.#client.startProcess(init, context)
+        const { executionId, status } = await client.startProcess(init, context)
         if (status === Status.REJECTED) return answerFrame({ number, error: rejected(init, executionId) })
         return answerFrame({ number, value: executionId })
       }
       this.#waiting.waits(run)
-      const outcome = await this.#client.runProcess(init, context).finally(() => this.#waiting.goesOn(run))
+      const outcome = await client.runProcess(init, context).finally(() => this.#waiting.goesOn(run))
       return outcomeFrame(number, init, outcome)
     } catch (thrown) {
       const { kind, code, message, cause, executionId } = asFailure(thrown)

@@ -56,6 +56,10 @@ export class RunningRuns {
     return this.#slots - (this.#runs.size - this.#waiting.size)
   }
 
+  get ids(): Iterable<string> {
+    return this.#runs.keys()
+  }
+
   get size(): number {
     return this.#runs.size
   }
