@@ -21,6 +21,11 @@ const forms: [guarantee: string, source: string, value: unknown][] = [
   ['an exported function is main', 'module.exports = async () => "f"', 'f'],
   ['an export named main is called', 'export async function main() { return 1 }', 1],
   ['an exported constant named main is called', 'export const main = () => 2', 2],
+  [
+    'a module with a very long array is no matter',
+    `export const main = () => all.length\nconst all = [${'1,'.repeat(200_000)}]`,
+    200_000,
+  ],
   ['a renamed export is called', 'const work = () => 3\nexport { work as main }', 3],
   ['a default export is called', 'export default async function () { return 4 }', 4],
   [

@@ -140,8 +140,10 @@ function rewriteExpressions(node, replace) {
     if (next.type === 'MetaProperty' && next.meta.name === 'import') replace(next.start, next.end, META)
     for (const key in next) {
       const value = next[key]
-      if (Array.isArray(value)) open.push(...value.filter((each) => each?.type))
-      else if (value?.type) open.push(value)
+      if (Array.isArray(value)) {
+        // Not spread: there may be more elements than a call takes arguments.
+        for (const each of value) if (each?.type) open.push(each)
+      } else if (value?.type) open.push(value)
     }
   }
 }

@@ -51,7 +51,7 @@ export class Launcher {
   /** Finds Python, and makes the directory that holds the private ones. Throws words for people where there is none. */
   static async prepare({ python, tmpDir, memoryMb, logger }: LauncherOptions): Promise<Launcher> {
     const interpreter = await interpreterOf(python)
-    removeLeftOvers(tmpDir)
+    removeLeftOvers(tmpDir, logger)
     const root = mkdtempSync(join(tmpDir, `${directoryPrefix}${process.pid}-`))
     const reception = await Reception.open(join(root, 'socket'))
     return new Launcher(root, memoryMb, reception, new Starter(interpreter, logger))
@@ -130,10 +130,14 @@ async function interpreterOf(python: string): Promise<string> {
 }
 
 /** Directories of runners that were killed. */
-function removeLeftOvers(tmpDir: string): void {
+function removeLeftOvers(tmpDir: string, logger: Logger): void {
   for (const name of readdirSync(tmpDir)) {
     const pid = name.startsWith(directoryPrefix) ? name.slice(directoryPrefix.length).split('-')[0] : undefined
-    if (pid !== undefined && !existsSync(`/proc/${pid}`) && existsSync('/proc/self'))
+    if (pid === undefined || existsSync(`/proc/${pid}`) || !existsSync('/proc/self')) continue
+    try {
       rmSync(join(tmpDir, name), { recursive: true, force: true })
+    } catch (error) {
+      logger.warn({ err: error, name }, 'what another runner has left could not be removed')
+    }
   }
 }
