@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { Lab } from '../lab.ts'
+import { surroundings } from '../sides/program.ts'
 import type { About } from '../sides/side.ts'
 import { peerModule, versionOf } from './install.ts'
 
@@ -16,7 +17,7 @@ export const graphileAbout: About = {
 /** Runs the driver on a database of its own and answers what it prints. */
 export async function graphile<T>(lab: Lab, args: string[]): Promise<T> {
   const env = {
-    ...process.env,
+    ...surroundings(),
     DATABASE_URL: await lab.database(),
     GRAPHILE: peerModule(lab.peers ?? '', 'graphile-worker'),
   }

@@ -20,7 +20,7 @@ const stopWithinMs = 15_000
 
 /** Starts a program and waits until it is ready. Its last words are in the error when it ends before that. */
 export async function startProgram({ file, args, env, cwd, ready }: Start): Promise<Program> {
-  const child = spawn(file, args, { env: { ...process.env, ...env }, cwd, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(file, args, { env: { ...surroundings(), ...env }, cwd, stdio: ['ignore', 'pipe', 'pipe'] })
   const words = lastWords(child)
   const started = new Promise<void>((resolve, reject) => {
     child.once('error', reject)
@@ -38,6 +38,12 @@ export async function startProgram({ file, args, env, cwd, ready }: Start): Prom
     throw error
   }
   return running
+}
+
+/** What every side gets of our environment: nothing that could be one of its settings. */
+export function surroundings(): Record<string, string> {
+  const names = ['PATH', 'HOME', 'TMPDIR', 'LANG']
+  return Object.fromEntries(names.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])))
 }
 
 /** Whether an address answers with success. */
