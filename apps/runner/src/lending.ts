@@ -4,6 +4,7 @@ import type { ReplicaLink } from './session/link.ts'
 
 // How long a replica that is away keeps its share of the places.
 const absentKeepsMs = 5000
+const behindPauseMs = 200
 
 /** Lends places that are free, each to one replica at a time, once for all that changed in a turn. */
 export class Lending {
@@ -13,6 +14,7 @@ export class Lending {
   readonly #startedAt = performance.now()
   #isPlanned = false
   #isOver = false
+  #pause: NodeJS.Timeout | undefined
 
   constructor(links: ReplicaLink[], runs: RunningRuns, slots: number) {
     this.#links = links
@@ -33,6 +35,13 @@ export class Lending {
     this.#isOver = true
   }
 
+  #later(): void {
+    this.#pause ??= setTimeout(() => {
+      this.#pause = undefined
+      this.soon()
+    }, behindPauseMs).unref()
+  }
+
   /** No replica has a place that it could fill. */
   get isAllBack(): boolean {
     return this.#links.every(({ lent }) => lent === 0)
@@ -44,8 +53,9 @@ export class Lending {
     const more = lendings(this.#links, this.#runs.free - lent, this.#slots, isEarly)
     for (const [at, link] of this.#links.entries()) {
       const places = more[at]!
-      if (places > 0 && link.send({ case: 'credit', value: { places } })) link.lent += places
+      if (places > 0 && !link.isBehind && link.send({ case: 'credit', value: { places } })) link.lent += places
     }
+    if (this.#links.some(({ isBehind }) => isBehind)) this.#later()
     if (isEarly && this.#links.some(({ isConnected }) => !isConnected))
       setTimeout(() => this.soon(), absentKeepsMs).unref()
   }

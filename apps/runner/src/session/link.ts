@@ -36,6 +36,7 @@ export interface LinkOptions {
 const firstPauseMs = 100
 const longestPauseMs = 3000
 const welcomeWithinMs = 10_000
+const maxUnsentBytes = 32 * 1024 * 1024
 
 /** The Work stream to one replica of execution: opened again whenever it breaks. */
 export class ReplicaLink {
@@ -57,6 +58,11 @@ export class ReplicaLink {
 
   start(): void {
     this.#loop = this.#keepConnected()
+  }
+
+  /** The replica reads more slowly than its runs write: it is not to get more of them now. */
+  get isBehind(): boolean {
+    return (this.#outbox?.unread ?? 0) > maxUnsentBytes
   }
 
   /** Sends a message; false when there is no stream. */
@@ -108,7 +114,7 @@ export class ReplicaLink {
   async #connect(): Promise<boolean> {
     const { client, principal, hello, logger } = this.#options
     const connection = (this.#connection = new AbortController())
-    const outbox = (this.#outbox = new Outbox<Outgoing>())
+    const outbox = (this.#outbox = new Outbox<Outgoing>(bytesOf))
     outbox.push({ message: { case: 'hello', value: hello() } })
     const impatience = setTimeout(() => connection.abort(), welcomeWithinMs)
     let wasWelcome = false
@@ -164,4 +170,14 @@ export class ReplicaLink {
     this.#versions.clear()
     this.#options.down(this, failure)
   }
+}
+
+/** About what a message takes: only log entries and values are large. */
+function bytesOf({ message }: Outgoing): number {
+  if (message?.case !== 'logs' && message?.case !== 'result') return 0
+  const chunk = message.case === 'logs' ? message.value.chunk : message.value.lastLogs
+  let bytes = 0
+  for (const entry of chunk?.entries ?? []) bytes += entry.message?.length ?? 0
+  const end = message.case === 'result' ? message.value.end : undefined
+  return bytes + (end?.case === 'finished' ? (end.value.returnValue?.length ?? 0) : 0)
 }

@@ -3,9 +3,17 @@ export class Outbox<T> implements AsyncIterable<T> {
   #messages: T[] = []
   #wake: (() => void) | undefined
   #closed = false
+  readonly #sizeOf: (message: T) => number
+  /** The size of what is not read yet. */
+  unread = 0
+
+  constructor(sizeOf: (message: T) => number = () => 0) {
+    this.#sizeOf = sizeOf
+  }
 
   push(message: T): void {
     if (this.#closed) return
+    this.unread += this.#sizeOf(message)
     this.#messages.push(message)
     this.#wake?.()
   }
@@ -20,7 +28,10 @@ export class Outbox<T> implements AsyncIterable<T> {
     for (;;) {
       const batch = this.#messages
       this.#messages = []
-      yield* batch
+      for (const message of batch) {
+        yield message
+        this.unread -= this.#sizeOf(message)
+      }
       if (this.#messages.length > 0) continue
       if (this.#closed) return
       await new Promise<void>((resolve) => (this.#wake = resolve))
