@@ -36,7 +36,8 @@ export class Lending {
   }
 
   #later(): void {
-    this.#pause ??= setTimeout(() => {
+    if (this.#pause !== undefined) return
+    this.#pause = setTimeout(() => {
       this.#pause = undefined
       this.soon()
     }, behindPauseMs).unref()
