@@ -3,6 +3,7 @@ import { Failure } from '@automation/errors'
 import { failPoint, type Logger } from '@automation/service'
 import type pg from 'pg'
 import type { Backlog } from './dispatch/backlog.ts'
+import type { Place } from './dispatch/places.ts'
 import type { Runners } from './dispatch/runners.ts'
 import type { Metrics } from './metrics.ts'
 import type { Specs } from './specs.ts'
@@ -53,7 +54,7 @@ export class Claims {
     if (this.#stopped || !backlog.pools().includes(pool) || runners.places.credit(pool) === 0) return
     const now = { again: true }
     this.#looking.set(pool, now)
-    void this.#work(pool, now).finally(() => this.#looking.delete(pool))
+    void this.#work(pool, now)
   }
 
   /** Nothing more is claimed; returns when what was claimed is handed over. */
@@ -72,6 +73,8 @@ export class Claims {
         this.#context.logger.warn({ err: error, pool }, 'a claim failed')
       }
     }
+    // In the same turn as the last look at `again`, so that no call is lost in between.
+    this.#looking.delete(pool)
   }
 
   /** One claim; whether another may bring more at once. */
@@ -83,21 +86,26 @@ export class Claims {
     else teams = [...newcomers, ...teams.filter((team) => !newcomers.includes(team))]
     const count = Math.min(runners.places.allowance(pool, teams), largestClaim)
     if (teams.length === 0 || count === 0) return false
-    const sessions = runners.places.takeUpTo(pool, count)
-    const quota = Math.ceil(sessions.length / teams.length)
+    const places = runners.places.takeUpTo(pool, count)
+    const sessions = places.map(({ sessionId }) => sessionId)
+    const quota = Math.ceil(places.length / teams.length)
     const request: ClaimRequest = { pool, teams, sessions, quota, maxRunning, fence: newFence() }
     const began = performance.now()
-    const { claimed, turns } = await this.#claimRows(request)
+    const result = await this.#claimRows(request, places)
+    if (result === undefined) return false
+    const { claimed, turns } = result
     if (claimed.length > 0) metrics.lane('claim').flushed(claimed.length, performance.now() - began)
+    for (const team of new Set(claimed.map((run) => run.team))) backlog.served(pool, team)
     for (const { team, free, asked, picked } of turns) {
       if (picked < asked) backlog.wasEmpty(pool, team)
       else if (asked === free) backlog.reachedLimit(pool, team)
     }
-    this.#use(claimed, sessions, request.fence)
+    this.#use(claimed, places, request.fence)
     return claimed.length > 0 && runners.places.credit(pool) > 0
   }
 
-  async #claimRows(request: ClaimRequest): Promise<Awaited<ReturnType<typeof claimRows>>> {
+  /** Undefined where its outcome is unknown: then the places are kept until it is known. */
+  async #claimRows(request: ClaimRequest, places: Place[]): Promise<Awaited<ReturnType<typeof claimRows>> | undefined> {
     try {
       const result = await claimRows(this.#context.pool, request)
       failPoint('claim-after-commit')
@@ -105,35 +113,46 @@ export class Claims {
       return result
     } catch (error) {
       if (!isConnectionFailure(error)) {
-        for (const sessionId of request.sessions) this.#context.runners.places.giveBack(sessionId)
+        this.#giveBack(places)
         throw error
       }
-      this.#recover(request)
-      return { claimed: [], turns: [] }
+      this.#recover(request, places)
+      return undefined
     }
   }
 
   /** The claim may have been committed, now or a little later: what it made RUNNING is ours to hand over. */
-  #recover({ sessions, fence, pool }: ClaimRequest): void {
+  #recover({ sessions, fence, pool }: ClaimRequest, places: Place[]): void {
     const later = async () => {
       await new Promise((resolve) => setTimeout(resolve, statementTimeoutMs))
-      const claimed = await this.#untilReachable(() => readClaimed(this.#context.pool, [...new Set(sessions)], fence))
-      this.#use(claimed, sessions, fence)
-      this.look(pool)
+      try {
+        const ask = () => readClaimed(this.#context.pool, [...new Set(sessions)], fence)
+        this.#use(await this.#untilReachable(ask), places, fence)
+      } catch (error) {
+        // What it made RUNNING all the same is never named by its runner, and ends as lost.
+        this.#giveBack(places)
+        throw error
+      } finally {
+        this.look(pool)
+      }
     }
     this.#track(later())
   }
 
-  #use(claimed: Claimed[], sessions: string[], fence: bigint): void {
-    const unused = [...sessions]
+  #use(claimed: Claimed[], places: Place[], fence: bigint): void {
+    const unused = [...places]
     for (const run of claimed) {
-      unused.splice(unused.indexOf(run.sessionId), 1)
-      this.#track(this.#handOver(run, fence))
+      const index = unused.findIndex(({ sessionId }) => sessionId === run.sessionId)
+      this.#track(this.#handOver(run, unused.splice(index, 1)[0]!, fence))
     }
-    for (const sessionId of unused) this.#context.runners.places.giveBack(sessionId)
+    this.#giveBack(unused)
   }
 
-  async #handOver(run: Claimed, fence: bigint): Promise<void> {
+  #giveBack(places: Place[]): void {
+    for (const place of places) this.#context.runners.places.giveBack(place)
+  }
+
+  async #handOver(run: Claimed, place: Place, fence: bigint): Promise<void> {
     const { specs, runners, fail } = this.#context
     const { id, team, processId, versionId } = run
     try {
@@ -143,10 +162,20 @@ export class Claims {
       const texts = { comment: run.comment ?? undefined, initiatedBy: run.initiatedBy ?? undefined }
       const request = run.request === null ? undefined : bytesOf(run.request)
       failPoint('handover-before')
-      runners.handOver({ ...run, ...texts, spec, request, fence, parameters: bytesOf(run.parameters) })
+      const handedOver = runners.handOver({
+        ...run,
+        ...texts,
+        place,
+        spec,
+        request,
+        fence,
+        parameters: bytesOf(run.parameters),
+      })
       failPoint('handover-after')
+      if (!handedOver) this.look(run.pool)
     } catch (error) {
-      runners.places.giveBack(run.sessionId)
+      runners.places.giveBack(place)
+      this.look(run.pool)
       const explanation = error instanceof Failure ? error.message : 'The run could not be handed over'
       await this.#untilReachable(() => fail(id, explanation))
     }

@@ -4,6 +4,7 @@ import { notFound, unavailable } from '@automation/errors'
 import { failPoint } from '@automation/service'
 import type pg from 'pg'
 import type { Backlog } from './dispatch/backlog.ts'
+import type { Place } from './dispatch/places.ts'
 import type { Runners } from './dispatch/runners.ts'
 import { Lane } from './lane.ts'
 import type { Metrics } from './metrics.ts'
@@ -23,17 +24,24 @@ import {
 interface Item extends Arrival {
   /** Monotonic ms after which the caller is told that the database is away. */
   giveUpAtMs: number
+  /** Taken for it, where one was free. */
+  place?: Place
 }
 
 export interface StartsContext {
+  /** For the lane. */
+  lanes: pg.Pool
+  /** For keyed starts, which may have to wait for each other. */
   pool: pg.Pool
   runners: Runners
   backlog: Backlog
   limits: TeamLimits
   replicaId: string
   metrics: Metrics
-  /** There is something to claim in this pool. */
+  /** A run waits in this pool. */
   queued(pool: string): void
+  /** A place of this pool was kept for a run and is free again. */
+  placeFree(pool: string): void
   /** There are new lifecycle events. */
   changed(): void
 }
@@ -96,8 +104,8 @@ export class Starts {
     const { runners, backlog } = this.#context
     const giveUpAtMs = performance.now() + patienceMs
     if (backlog.has(run.pool, run.team)) return { run, giveUpAtMs, waitsFor: 'older runs of the team come first' }
-    const sessionId = runners.places.take(run.pool, run.team)
-    if (sessionId !== undefined) return { run, giveUpAtMs, sessionId }
+    const place = runners.places.take(run.pool, run.team)
+    if (place !== undefined) return { run, giveUpAtMs, sessionId: place.sessionId, place }
     const places = runners.places.places(run.pool)
     const waitsFor =
       places === 0 ? `no runner of the pool ${run.pool} is there` : `no place is free in the pool ${run.pool}`
@@ -105,22 +113,22 @@ export class Starts {
   }
 
   async #flush(items: Item[]): Promise<(Placed | undefined)[]> {
-    const { pool, limits, replicaId } = this.#context
+    const { lanes, limits, replicaId } = this.#context
     const deadline = { giveUpAtMs: Math.max(...items.map(({ giveUpAtMs }) => giveUpAtMs)) }
     let unknown = false
     const placed = await this.#untilReachable(deadline, async () => {
       await this.#ensureTeams(items)
       failPoint('start-before-commit')
       if (unknown) {
-        await requeueArrivals(pool, items, replicaId)
+        await requeueArrivals(lanes, items, replicaId)
         return readPlaced(
-          pool,
+          lanes,
           items.map(({ run }) => run.id),
         )
       }
       // From here on, a failure leaves open whether the rows are there.
       unknown = true
-      return insertArrivals(pool, items, limits, replicaId)
+      return insertArrivals(lanes, items, limits, replicaId)
     })
     failPoint('start-after-commit')
     this.#context.changed()
@@ -141,10 +149,11 @@ export class Starts {
 
   #settle(item: Item, placed: Placed): void {
     const { runners, backlog, queued } = this.#context
-    const { run, sessionId } = item
-    if (placed.status === Status.RUNNING && sessionId !== undefined) {
+    const { run, place } = item
+    // A run that was queued after an unknown outcome may be RUNNING by a claim, which hands it over.
+    if (placed.status === Status.RUNNING && place !== undefined && placed.sessionId === place.sessionId) {
       failPoint('handover-before')
-      runners.handOver({ ...run, sessionId, fence: firstFence })
+      if (!runners.handOver({ ...run, place, fence: firstFence })) this.#context.placeFree(run.pool)
       failPoint('handover-after')
       return
     }
@@ -159,8 +168,10 @@ export class Starts {
     return isConnectionFailure(error) ? unavailable('The database is not available, try again', error) : error
   }
 
-  #giveBack({ sessionId }: Item): void {
-    if (sessionId !== undefined) this.#context.runners.places.giveBack(sessionId)
+  #giveBack({ place, run }: Item): void {
+    if (place === undefined) return
+    this.#context.runners.places.giveBack(place)
+    this.#context.placeFree(run.pool)
   }
 
   async #ensureTeams(items: Arrival[]): Promise<void> {

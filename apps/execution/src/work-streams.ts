@@ -82,7 +82,7 @@ export class WorkStreams {
   async #hear(stream: Stream, message: RunnerMessage['message']): Promise<void> {
     const { runners, claims } = this.#context
     if (message.case === 'credit') {
-      runners.places.lend(stream.sessionId, message.value.places)
+      runners.lend(stream, message.value.places)
       claims.look(stream.pool)
     } else if (message.case === 'draining') {
       const returned = (places: number) =>

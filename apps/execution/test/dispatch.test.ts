@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Backlog } from '../src/dispatch/backlog.ts'
-import { Places } from '../src/dispatch/places.ts'
+import { Places, type Place } from '../src/dispatch/places.ts'
 import { SpecShelf } from '../src/dispatch/spec-shelf.ts'
 
 const teams = ['a', 'b', 'c']
@@ -26,15 +26,15 @@ test('places are never taken more often than they were lent', () => {
       const places = new Places()
       for (const session of ['s1', 's2']) places.open(session, 'default', 8)
       let free = 0
-      const taken: string[] = []
+      const taken: Place[] = []
       for (const step of script) {
         if (step.do === 'lend') {
           places.lend(step.session, step.places)
           free += step.places
         } else if (step.do === 'take') {
-          const session = places.take('default', step.team)
-          if (session === undefined) continue
-          taken.push(session)
+          const place = places.take('default', step.team)
+          if (place === undefined) continue
+          taken.push(place)
           free -= 1
         } else if (taken.length > 0) {
           places.giveBack(taken.pop()!)
@@ -54,7 +54,7 @@ test('in a pool with more than two places, the last free one goes only to a team
   const take = (team: string) => {
     const session = places.take('default', team)
     if (session !== undefined) places.hold('default', team)
-    return session
+    return session?.sessionId
   }
   expect([take('a'), take('a'), take('a'), take('b')]).toEqual(['s', 's', undefined, 's'])
 })
@@ -64,23 +64,47 @@ test('in a pool with two places, one team may take both', () => {
   places.open('s', 'default', 2)
   places.lend('s', 2)
   places.hold('default', 'a')
-  expect([places.take('default', 'a'), places.take('default', 'a')]).toEqual(['s', 's'])
+  expect(places.takeUpTo('default', 2).map(({ sessionId }) => sessionId)).toEqual(['s', 's'])
 })
 
 test('the places of a runner that went are gone with it', () => {
   const places = new Places()
   places.open('s', 'default', 3)
   places.lend('s', 3)
+  const place = places.take('default', 'a')!
   places.close('s')
-  places.giveBack('s')
+  places.giveBack(place)
+  expect(places.usable(place)).toBeUndefined()
   expect(places.take('default', 'a')).toBeUndefined()
+})
+
+test('a place that was taken before its runner came again does not count on top of what it lends now', () => {
+  const places = new Places()
+  places.open('s', 'default', 4)
+  places.lend('s', 4)
+  const [unused, used] = places.takeUpTo('default', 2) as [Place, Place]
+  places.open('s', 'default', 4)
+  places.lend('s', 4)
+  places.giveBack(unused)
+  expect(places.credit('default')).toBe(4)
+  const now = places.usable(used)!
+  expect(places.credit('default')).toBe(3)
+  places.giveBack(now)
+  expect(places.credit('default')).toBe(4)
+  places.takeUpTo('default', 4)
+  expect(places.usable(used)).toBeUndefined()
 })
 
 test('teams come in turn, whatever the order in which they have queued', () => {
   const backlog = new Backlog()
   for (const team of ['a', 'a', 'b', 'c', 'a']) backlog.add('default', team)
-  expect([1, 1, 1, 1].flatMap((count) => backlog.turns('default', count))).toEqual(['a', 'b', 'c', 'a'])
-  expect(backlog.turns('default', 2)).toEqual(['b', 'c'])
+  const served = [1, 2, 3, 4, 5, 6].map(() => {
+    const [team] = backlog.turns('default', 64) as [string]
+    backlog.served('default', team)
+    return team
+  })
+  expect(served).toEqual(['a', 'b', 'c', 'a', 'b', 'c'])
+  expect(backlog.turns('default', 2)).toEqual(['a', 'b'])
 })
 
 test('a team without a free slot is left out until one comes free', () => {

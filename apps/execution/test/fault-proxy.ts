@@ -9,6 +9,8 @@ export class FaultProxy {
   #mode: 'open' | 'refusing' | 'frozen' = 'open'
   /** Bytes from the database are dropped, and the connection is cut, once this matches what was sent to it. */
   #dropAnswerTo: ((sent: Buffer) => boolean) | undefined
+  #drop: ((sent: Buffer) => boolean) | undefined
+  #hold: { matches(sent: Buffer): boolean; until: Promise<unknown> } | undefined
 
   private constructor(server: Server, url: string) {
     this.#server = server
@@ -53,6 +55,16 @@ export class FaultProxy {
     this.#dropAnswerTo = matches
   }
 
+  /** The next statement that matches never arrives, and its connection is cut. */
+  lose(matches: (sent: Buffer) => boolean): void {
+    this.#drop = matches
+  }
+
+  /** The next statement that matches arrives only when this has settled. */
+  hold(matches: (sent: Buffer) => boolean, until: Promise<unknown>): void {
+    this.#hold = { matches, until }
+  }
+
   async close(): Promise<void> {
     for (const socket of this.#sockets) socket.destroy()
     await new Promise((resolve) => this.#server.close(resolve))
@@ -77,6 +89,17 @@ export class FaultProxy {
       if (this.#dropAnswerTo?.(sent as Buffer)) {
         this.#dropAnswerTo = undefined
         lost = true
+      }
+      if (this.#drop?.(sent as Buffer)) {
+        this.#drop = undefined
+        client.destroy()
+        return
+      }
+      if (this.#hold?.matches(sent as Buffer)) {
+        const { until } = this.#hold
+        this.#hold = undefined
+        void until.finally(() => database.write(sent)).catch(() => undefined)
+        return
       }
       database.write(sent)
     })

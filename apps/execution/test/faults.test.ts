@@ -84,6 +84,26 @@ test('a start whose commit is unknown is there once and runs once', async () => 
   runner.goodbye()
 })
 
+test('a start that is claimed from the queue before its unknown outcome is read runs once', async () => {
+  const runner = await system.runner({ places: 6, runs: () => undefined })
+  proxy.lose(says('start-granted'))
+  proxy.hold(
+    says('\0placed\0'),
+    until(() => runner.started.length > 0, { what: 'the claim' }),
+  )
+  const id = await system.start()
+  expect(runner.started.map((run) => run.executionId)).toEqual([id])
+  // All other places are there for others.
+  const teams = ['a', 'b', 'c', 'd', 'e']
+  const others = await Promise.all(teams.map((team) => system.start(team)))
+  for (const other of others) await runner.run(other)
+  expect(runner.started).toHaveLength(6)
+  for (const run of [...runner.started]) runner.finish(run.executionId)
+  await system.ended(id)
+  for (const [index, other] of others.entries()) await system.ended(other, teams[index]!)
+  runner.goodbye()
+})
+
 test('a keyed start whose commit is unknown is there once and runs once', async () => {
   const runner = await system.runner({ places: 6, runs: () => value(1) })
   await system.run('demo', { idempotencyKey: { key: 'warm', requestHash: new Uint8Array() } })

@@ -1,6 +1,10 @@
+/** A place that was taken. It belongs to the stream that lent it: what is lent over a later one does not rise by it. */
+export interface Place {
+  readonly sessionId: string
+}
+
 /** A runner's session as this replica sees it: how many places it lends here now. */
-interface Lender {
-  sessionId: string
+interface Lender extends Place {
   pool: string
   /** All places of the runner, lent to whomever. */
   places: number
@@ -30,8 +34,7 @@ export class Places {
 
   lend(sessionId: string, places: number): void {
     const lender = this.#lenders.get(sessionId)
-    if (lender?.returned !== undefined) lender.returned(places)
-    else if (lender !== undefined) lender.credit += places
+    if (lender !== undefined) add(lender, places)
   }
 
   /** The runner takes its places back: those that are free now, and each taken one that comes back unused. */
@@ -49,26 +52,35 @@ export class Places {
   }
 
   /** Takes a place for a run of this team; undefined when there is none for it. */
-  take(pool: string, team: string): string | undefined {
+  take(pool: string, team: string): Place | undefined {
     if (this.allowance(pool, [team]) < 1) return undefined
     return this.takeUpTo(pool, 1)[0]
   }
 
   /** Takes up to `count` places, from the runners that lend the most first. */
-  takeUpTo(pool: string, count: number): string[] {
-    const taken: string[] = []
+  takeUpTo(pool: string, count: number): Place[] {
+    const taken: Place[] = []
     while (taken.length < count) {
       const lender = this.#richest(pool)
       if (lender === undefined) break
       lender.credit -= 1
-      taken.push(lender.sessionId)
+      taken.push(lender)
     }
     return taken
   }
 
   /** A place that was taken and not used. */
-  giveBack(sessionId: string): void {
-    this.lend(sessionId, 1)
+  giveBack(place: Place): void {
+    add(place as Lender, 1)
+  }
+
+  /** The place that a run may use now: this one or, where its runner has a new stream, one that is lent over that. */
+  usable(place: Place): Place | undefined {
+    const lender = this.#lenders.get(place.sessionId)
+    if (lender === undefined || lender === place) return lender
+    if (lender.credit === 0) return undefined
+    lender.credit -= 1
+    return lender
   }
 
   /**
@@ -119,4 +131,9 @@ export class Places {
     for (const lender of this.#lenders.values()) if (lender.pool === pool) sum += of(lender)
     return sum
   }
+}
+
+function add(lender: Lender, places: number): void {
+  if (lender.returned === undefined) lender.credit += places
+  else lender.returned(places)
 }

@@ -4,7 +4,7 @@ import type { MessageInitShape } from '@bufbuild/protobuf'
 import type { RunTokens } from '../run-token.ts'
 import type { Specs } from '../specs.ts'
 import type { MessageQueue } from './message-queue.ts'
-import { Places } from './places.ts'
+import { Places, type Place } from './places.ts'
 import { SpecShelf } from './spec-shelf.ts'
 
 export type ReplicaMessageInit = NonNullable<MessageInitShape<typeof ReplicaMessageSchema>['message']>
@@ -22,7 +22,7 @@ export interface RunnerStream {
 export interface Assignment {
   id: string
   fence: bigint
-  sessionId: string
+  place: Place
   team: string
   pool: string
   spec: RunSpec
@@ -62,7 +62,9 @@ export class Runners {
   }
 
   open(stream: RunnerStream): void {
-    this.#streams.get(stream.sessionId)?.stream.messages.close()
+    const old = this.#streams.get(stream.sessionId)?.stream
+    if (old !== undefined) this.close(old)
+    old?.messages.close()
     this.#streams.set(stream.sessionId, { stream, shelf: new SpecShelf() })
     this.places.open(stream.sessionId, stream.pool, stream.places)
   }
@@ -72,6 +74,11 @@ export class Runners {
     this.#streams.delete(stream.sessionId)
     this.places.close(stream.sessionId)
     for (const [id, { sessionId }] of this.#active) if (sessionId === stream.sessionId) this.ended(id)
+  }
+
+  /** The runner lends places over this stream. */
+  lend(stream: RunnerStream, places: number): void {
+    if (this.#streams.get(stream.sessionId)?.stream === stream) this.places.lend(stream.sessionId, places)
   }
 
   /** The session has ended: its stream is cut, and nothing goes there any more. */
@@ -87,10 +94,11 @@ export class Runners {
    * runner does not name it and it ends as lost.
    */
   handOver(run: Assignment): boolean {
-    const open = this.#streams.get(run.sessionId)
-    if (open === undefined) return false
+    const place = this.places.usable(run.place)
+    const open = this.#streams.get(run.place.sessionId)
+    if (place === undefined || open === undefined) return false
     if (this.#killed.delete(run.id)) {
-      this.places.giveBack(run.sessionId)
+      this.places.giveBack(place)
       return false
     }
     const { stream, shelf } = open
@@ -109,7 +117,7 @@ export class Runners {
       token: this.#token(run),
     }
     stream.messages.push({ message: { case: 'run', value } })
-    this.#active.set(id, { sessionId: run.sessionId, team: run.team, pool: run.pool, holds: true })
+    this.#active.set(id, { sessionId: place.sessionId, team: run.team, pool: run.pool, holds: true })
     this.places.hold(run.pool, run.team)
     return true
   }

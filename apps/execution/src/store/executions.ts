@@ -1,13 +1,14 @@
 import type { Status } from '@automation/contract/execution/v1/execution'
 import type pg from 'pg'
-import type { Placed } from './start-rows.ts'
+import { firstFence, type Placed } from './start-rows.ts'
 
 /** What arrivals with an unknown outcome have become; rows that are not there get no answer. */
 export async function readPlaced(pool: pg.Pool, ids: string[]): Promise<Placed[]> {
   const { rows } = await pool.query<Placed>({
     name: 'placed',
-    text: 'SELECT id, status, explanation FROM executions WHERE id = ANY ($1::uuid[])',
-    values: [ids],
+    text: `SELECT id, status, explanation, CASE WHEN fence = $2 THEN session_id END AS "sessionId"
+             FROM executions WHERE id = ANY ($1::uuid[])`,
+    values: [ids, firstFence],
     query_timeout: 1500,
   } as pg.QueryConfig)
   return rows

@@ -7,6 +7,8 @@ export interface Placed {
   id: string
   status: Status.RUNNING | Status.QUEUED | Status.REJECTED
   explanation?: string
+  /** The session to which its first fence belongs: set where the statement that created it made it RUNNING. */
+  sessionId?: string | null
 }
 
 export interface TeamLimits {
@@ -52,7 +54,7 @@ SELECT count(*)::integer AS teams FROM granted`
 
 const placed = (input: string) => `
 WITH ${input}, slots AS MATERIALIZED (
-  SELECT team, running, wanted, queued FROM team_slots WHERE team = ANY (${team}) ORDER BY team FOR UPDATE
+  SELECT team, running, wanted, queued FROM team_slots WHERE team IN (SELECT team FROM input) ORDER BY team FOR UPDATE
 ), ranked AS (
   SELECT i.*, s.queued, i.session_id IS NOT NULL
          AND count(i.session_id) OVER (PARTITION BY i.team ORDER BY i.n) <= ${next(1)}::integer - s.running - s.wanted AS runs
@@ -83,7 +85,7 @@ WITH ${input}, slots AS MATERIALIZED (
          CASE e.sequence WHEN 2 THEN p.why END, p.team, p.process_id
     FROM placed p CROSS JOIN (VALUES (1), (2)) AS e(sequence)
 )
-SELECT id, status, why AS explanation FROM placed`
+SELECT id, status, why AS explanation, CASE WHEN runs THEN session_id END AS "sessionId" FROM placed`
 
 const placedMany = placed(`input AS MATERIALIZED (SELECT i.* FROM ${arrivalRows} WHERE NOT EXISTS (${deleted}))`)
 
@@ -130,7 +132,8 @@ export async function insertArrivals(
   if (arrivals.every(({ run, sessionId }) => sessionId !== undefined && run.team === first)) {
     const values = [...arrays, limits.maxRunning, replicaId]
     const { rows } = await pool.query({ name: 'start-granted', text: granted, values, ...attempt })
-    if (rows[0].teams === 1) return arrivals.map(({ run }) => ({ id: run.id, status: Status.RUNNING }))
+    if (rows[0].teams === 1)
+      return arrivals.map(({ run, sessionId }) => ({ id: run.id, status: Status.RUNNING, sessionId }))
   }
   const values = [...arrays, limits.maxRunning, limits.maxQueued, replicaId]
   return (await pool.query<Placed>({ name: 'start-placed', text: placedMany, values, ...attempt })).rows
