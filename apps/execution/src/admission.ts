@@ -1,5 +1,6 @@
 import type { RunSpec } from '@automation/contract/catalog/v1/resolve'
 import { Status, type RunSettings, type WebhookCall } from '@automation/contract/execution/v1/execution'
+import { databaseFailure } from '@automation/database'
 import { Failure, notFound, unavailable } from '@automation/errors'
 import type pg from 'pg'
 import type { ExecutionConfig } from './config.ts'
@@ -75,6 +76,14 @@ export class Admission {
   /** Durable when it returns. With `wait`, the answer has a waiter that misses no end. */
   async accept(wish: Wish, wait = false): Promise<Accepted> {
     if (this.#stopped) throw unavailable('The service is stopping, try again')
+    try {
+      return await this.#decide(wish, wait)
+    } catch (error) {
+      throw databaseFailure(error)
+    }
+  }
+
+  async #decide(wish: Wish, wait: boolean): Promise<Accepted> {
     const spec = await this.#permitted(wish)
     // Asked first, so that an old key still answers when the schema or the settings have changed since.
     const known =
@@ -140,9 +149,8 @@ export class Admission {
         'This idempotency key came with another request before',
       )
     const id = known.executionId
-    const waiter = wait ? waiters.open(id) : undefined
     const status = (await readStatus(pool, id)) === Status.REJECTED ? Status.REJECTED : Status.CREATED
-    return { id, status, replayed: true, waiter }
+    return { id, status, replayed: true, waiter: wait ? waiters.open(id) : undefined }
   }
 }
 

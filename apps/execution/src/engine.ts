@@ -44,7 +44,7 @@ export function compose(
   const giveUp = new AbortController()
   const { signal } = giveUp
   const replicaId = randomUUID()
-  const { hot, reads } = pools
+  const { lanes, hot, reads } = pools
   const limits = { maxRunning: config.teamMaxRunning, maxQueued: config.teamMaxQueued }
   const leaseMs = config.runnerLeaseMs
 
@@ -61,9 +61,10 @@ export function compose(
     if (runners.places.credit(pool) > 0) claims.look(pool)
     else peers.queued()
   }
+  const placeFree = (pool: string) => claims.look(pool)
   const freed = (team: string) => {
     for (const pool of backlog.slotFreed(team)) claims.look(pool)
-    nested.slotFreed()
+    nested.slotFreed(team)
   }
   const superseded = (id: string) =>
     void outcomes.look([id]).catch((error: unknown) => logger.warn({ err: error }, 'look'))
@@ -71,12 +72,23 @@ export function compose(
   const changed = () => events.wake()
   const common = { pool: hot, partitions, runners, waiters, peers, metrics, freed, changed }
   const forced = new ForcedEnds(common)
-  const ends = new Ends({ ...common, replicaId, logger, superseded, signal })
-  const starts = new Starts({ pool: hot, runners, backlog, limits, replicaId, metrics, queued, changed })
+  const ends = new Ends({ ...common, pool: lanes, replicaId, logger, superseded, signal })
+  const starts = new Starts({
+    lanes,
+    pool: hot,
+    runners,
+    backlog,
+    limits,
+    replicaId,
+    metrics,
+    queued,
+    placeFree,
+    changed,
+  })
   const fail = (id: string, explanation: string) => forced.fail([id], explanation)
   const resumeFirst = () => nested.resumeAll()
   const { maxRunning } = limits
-  const claiming = { pool: hot, runners, backlog, specs, maxRunning, metrics, logger }
+  const claiming = { pool: lanes, runners, backlog, specs, maxRunning, metrics, logger }
   const claims = new Claims({ ...claiming, fail, resumeFirst, changed })
   const logs = new Logs(pools.logs, partitions, metrics, logger, signal)
   const sessions = new Sessions(hot, forced, leaseMs)

@@ -11,6 +11,14 @@ interface Resuming {
   resolve(): void
 }
 
+/** Those of one team that want their slots again, in the order in which they came. */
+interface Line {
+  waiting: Set<Resuming>
+  /** Somebody looks after this line now; `again` when there is news meanwhile. */
+  looking: boolean
+  again: boolean
+}
+
 export interface NestedRunsContext {
   pool: pg.Pool
   admission: Admission
@@ -25,7 +33,7 @@ export interface NestedRunsContext {
 /** Runs that wait for runs: while one waits, its slot is its team's, and it comes before new runs when it goes on. */
 export class NestedRuns {
   readonly #context: NestedRunsContext
-  readonly #resuming = new Map<string, Resuming>()
+  readonly #lines = new Map<string, Line>()
   /** Calls that a run waits for, by its id. */
   readonly #waiting = new Map<string, number>()
 
@@ -45,14 +53,29 @@ export class NestedRuns {
     }
   }
 
-  /** A slot came free; whether it is of a team that waits for one, the next try tells. */
-  slotFreed(): void {
-    if (this.#resuming.size > 0) void this.resumeAll()
+  /** A slot of this team came free. */
+  slotFreed(team: string): void {
+    const line = this.#lines.get(team)
+    if (line !== undefined) void this.#move(team, line)
   }
 
   /** Slots may have come free: those that want theirs again take them first. */
   async resumeAll(): Promise<void> {
-    for (const resuming of [...this.#resuming.values()]) await this.#try(resuming)
+    for (const [team, line] of this.#lines) await this.#move(team, line)
+  }
+
+  /** Lets go on who may, from the front of the line. */
+  async #move(team: string, line: Line): Promise<void> {
+    line.again = true
+    if (line.looking) return
+    line.looking = true
+    while (line.again) {
+      line.again = false
+      for (const resuming of line.waiting) if (!(await this.#try(resuming, line))) break
+    }
+    line.looking = false
+    // The only place where a line goes: whoever holds one finds it in the map as long as it waits there.
+    if (line.waiting.size === 0) this.#lines.delete(team)
   }
 
   async #release({ executionId, team }: RunRights): Promise<void> {
@@ -65,7 +88,7 @@ export class NestedRuns {
   }
 
   /** With the end of its last call: a run that still waits for others holds up none of its team. */
-  async #resume({ executionId: id }: RunRights, signal: AbortSignal): Promise<void> {
+  async #resume({ executionId: id, team }: RunRights, signal: AbortSignal): Promise<void> {
     const calls = (this.#waiting.get(id) ?? 1) - 1
     if (calls > 0) {
       this.#waiting.set(id, calls)
@@ -75,21 +98,25 @@ export class NestedRuns {
     if (signal.aborted) return
     const { promise, resolve } = Promise.withResolvers<void>()
     const resuming = { id, resolve }
-    this.#resuming.set(id, resuming)
-    if (!(await this.#try(resuming))) {
+    const line = this.#lines.get(team) ?? { waiting: new Set(), looking: false, again: false }
+    this.#lines.set(team, line)
+    line.waiting.add(resuming)
+    // Also notes for all replicas that the slot is wanted, before any new run.
+    if (!(await this.#try(resuming, line))) {
       signal.addEventListener('abort', () => resolve(), { once: true })
       if (!signal.aborted) await promise
     }
-    this.#resuming.delete(id)
+    line.waiting.delete(resuming)
     this.#context.runners.waits(id, false)
   }
 
   /** Whether the run need not wait: it has its slot, or it has ended. */
-  async #try({ id, resolve }: Resuming): Promise<boolean> {
+  async #try(resuming: Resuming, line: Line): Promise<boolean> {
     const { pool, maxRunning } = this.#context
-    const resumption = await this.#tried(() => resumeSlot(pool, id, maxRunning))
+    const resumption = await this.#tried(() => resumeSlot(pool, resuming.id, maxRunning))
     if (resumption === undefined || resumption === 'waits') return false
-    resolve()
+    line.waiting.delete(resuming)
+    resuming.resolve()
     return true
   }
 

@@ -32,18 +32,20 @@ export class Outcomes {
     const known = { executionId: id, replayed }
     if (waiter === undefined) return { ...known, status: accepted.status, explanation: accepted.explanation }
     try {
-      if (replayed) await this.look([id])
-      const outcome = await waiter.wait(ms, signal)
-      if (outcome?.notKept && replayed) throw notKept(id)
+      const found = replayed ? (await this.look([id])).get(id) : undefined
+      const outcome = found?.notKept ? found : await waiter.wait(ms, signal)
+      if (outcome?.notKept) throw notKept(id)
       if (outcome === undefined && this.#waiters.abandoned) throw stopping(id)
-      return { ...known, ...(outcome ?? { status: await this.#statusNow(id) }) }
+      return { ...known, ...(outcome ?? { status: (await readStatus(this.#pool, id)) ?? Status.RUNNING }) }
+    } catch (error) {
+      throw databaseFailure(error)
     } finally {
       waiter.close()
     }
   }
 
-  /** Answers whoever waits here for those of these runs that have ended, and ends what still runs of them. */
-  async look(ids: string[]): Promise<void> {
+  /** Answers whoever waits here for those of these runs that have ended, and ends what still runs of them; gives the ends. */
+  async look(ids: string[]): Promise<Map<string, RunOutcome>> {
     const outcomes = await readOutcomes(this.#pool, ids)
     for (const [id, outcome] of outcomes) {
       this.#waiters.settle(id, outcome)
@@ -51,14 +53,7 @@ export class Outcomes {
       this.#runners.kill(id)
       this.#runners.ended(id)
     }
-  }
-
-  async #statusNow(id: string): Promise<Status> {
-    try {
-      return (await readStatus(this.#pool, id)) ?? Status.RUNNING
-    } catch (error) {
-      throw databaseFailure(error)
-    }
+    return outcomes
   }
 }
 

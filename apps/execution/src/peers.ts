@@ -1,5 +1,5 @@
 import { ReplicaService } from '@automation/contract/execution/v1/execution'
-import { ownContext, type Neighbours } from '@automation/rpc'
+import { ownContext, type Client, type Neighbours } from '@automation/rpc'
 import type { Logger } from '@automation/service'
 import type { RunOutcome } from './waiters.ts'
 
@@ -12,6 +12,8 @@ export class Peers {
   readonly #ids = new Set<string>()
   readonly #values = new Map<string, Uint8Array>()
   #scheduled = false
+  #known: Client<typeof ReplicaService>[] = []
+  #knownUntilMs = 0
 
   constructor(neighbours: Neighbours, logger: Logger) {
     this.#neighbours = neighbours
@@ -32,7 +34,16 @@ export class Peers {
   }
 
   get alone(): boolean {
-    return this.#neighbours.replicas(ReplicaService).length < 2
+    return this.#replicas().length < 2
+  }
+
+  /** Replicas come and go, but not often enough to be asked for at each run. */
+  #replicas(): Client<typeof ReplicaService>[] {
+    if (performance.now() > this.#knownUntilMs) {
+      this.#known = this.#neighbours.replicas(ReplicaService)
+      this.#knownUntilMs = performance.now() + 1000
+    }
+    return this.#known
   }
 
   #schedule(): void {
@@ -44,7 +55,7 @@ export class Peers {
       const values = [...this.#values].map(([executionId, returnValue]) => ({ executionId, returnValue }))
       this.#ids.clear()
       this.#values.clear()
-      for (const replica of this.#neighbours.replicas(ReplicaService)) {
+      for (const replica of this.#replicas()) {
         const context = ownContext(
           { role: 'service', team: '', subject: 'execution', name: 'execution' },
           wakeTimeoutMs,

@@ -63,7 +63,7 @@ export class Upkeep {
         await reaper.reap()
         await sessions.check(runners)
       }),
-      work('slots', 60_000, () => this.recount()),
+      work('slots', 300_000, () => this.recount()),
       (this.#sweep = work('deleted processes', 5000, (signal) => deletion.sweep(signal))),
       work('partitions', 3_600_000, () => this.keepPartitions()),
       work('retention', 600_000, () => this.#retire()),

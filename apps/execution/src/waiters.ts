@@ -19,6 +19,8 @@ export interface Waiter {
 
 interface Waiting {
   sinceMs: number
+  /** A look at the record has found a value that was not kept; it may still be on its way here. */
+  passedOver?: boolean
   settle(outcome: RunOutcome | undefined): void
 }
 
@@ -43,12 +45,12 @@ export class Waiters {
     return { wait: (ms, signal) => within(promise, ms, signal).finally(close), close }
   }
 
-  /** Answers whoever waits here for this run; false when nobody does. */
-  settle(executionId: string, outcome: RunOutcome): boolean {
-    const all = this.#waiting.get(executionId)
-    if (all === undefined) return false
-    for (const { settle } of all) settle(outcome)
-    return true
+  /** Answers whoever waits here for this run; that its value was not kept is told only where it is found twice. */
+  settle(executionId: string, outcome: RunOutcome): void {
+    for (const waiting of this.#waiting.get(executionId) ?? []) {
+      if (outcome.notKept && !waiting.passedOver) waiting.passedOver = true
+      else waiting.settle(outcome)
+    }
   }
 
   /** This replica stops: whoever still waits is told where the run is. */

@@ -31,6 +31,8 @@ interface Stream extends RunnerStream {
 export class WorkStreams {
   readonly #context: WorkStreamsContext
   readonly #open = new Set<MessageQueue<unknown>>()
+  /** Results on their way into the database, by run and fence: a runner brings them again over each new stream. */
+  readonly #storing = new Map<string, Promise<void>>()
 
   constructor(context: WorkStreamsContext) {
     this.#context = context
@@ -101,19 +103,26 @@ export class WorkStreams {
   }
 
   async #result(stream: Stream, result: Result): Promise<void> {
-    const { logs, ends, logger, returnValueMaxBytes } = this.#context
-    const { executionId } = result
+    const { executionId, fence } = result
     if (!isUuid(executionId)) return
+    const key = `${executionId} ${fence}`
     try {
-      await logs.stored(executionId)
-      const ending = endingOf(result, returnValueMaxBytes)
-      const value =
-        ending.status === Status.FINISHED && result.end.case === 'finished' ? result.end.value.returnValue : undefined
-      await ends.end(ending, value)
+      const storing = this.#storing.get(key) ?? this.#store(result).finally(() => this.#storing.delete(key))
+      this.#storing.set(key, storing)
+      await storing
       stream.messages.push({ message: { case: 'resultStored', value: { executionId } } })
     } catch (error) {
-      logger.warn({ err: error, executionId }, 'a result was not stored; its runner keeps it')
+      this.#context.logger.warn({ err: error, executionId }, 'a result was not stored; its runner keeps it')
     }
+  }
+
+  async #store(result: Result): Promise<void> {
+    const { logs, ends, returnValueMaxBytes } = this.#context
+    await logs.stored(result.executionId)
+    const ending = endingOf(result, returnValueMaxBytes)
+    const value =
+      ending.status === Status.FINISHED && result.end.case === 'finished' ? result.end.value.returnValue : undefined
+    await ends.end(ending, value)
   }
 
   async #goodbye(stream: Stream): Promise<void> {

@@ -114,6 +114,18 @@ test('a keyed start whose commit is unknown is there once and runs once', async 
   runner.goodbye()
 })
 
+test('a replay that the database does not answer is refused as unavailable, and nobody is left waiting', async () => {
+  const runner = await system.runner({ runs: () => value(1) })
+  const idempotencyKey = { key: 'replayed', requestHash: new Uint8Array() }
+  await system.run('demo', { idempotencyKey })
+  for (const statement of ['read-key', '\0status\0', 'outcomes']) {
+    proxy.loseAnswerTo(says(statement))
+    await expect(system.run('demo', { idempotencyKey })).rejects.toMatchObject({ kind: 'unavailable', retryAfterS: 1 })
+  }
+  expect(await system.run('demo', { idempotencyKey })).toMatchObject({ status: Status.FINISHED, replayed: true })
+  runner.goodbye()
+})
+
 test('an end whose commit is unknown is stored once', async () => {
   const runner = await system.runner({ places: 6, runs: () => value('kept') })
   await system.run()
@@ -142,7 +154,14 @@ test('while the database is away starts are refused within 5 s, runs go on, and 
   proxy.refuse()
   runner.finish(run.executionId, value('survived'))
   const began = performance.now()
-  const refused = await Promise.allSettled([system.start(), system.run(), system.get(run.executionId)])
+  const idempotencyKey = { key: 'away', requestHash: new Uint8Array() }
+  const refused = await Promise.allSettled([
+    system.start(),
+    system.run(),
+    system.get(run.executionId),
+    system.start('demo', { idempotencyKey }),
+    system.run('demo', { idempotencyKey }),
+  ])
   expect(performance.now() - began).toBeLessThan(5000)
   for (const one of refused)
     expect(one).toMatchObject({ status: 'rejected', reason: { kind: 'unavailable', retryAfterS: 1 } })

@@ -78,7 +78,7 @@ test('teams take turns: one with a long queue does not hold up another', async (
   runner = await system.runner({ places: 2 })
   await Promise.all(ids.map((id) => system.ended(id, 'quick')))
   const last = Math.max(...ids.map((id) => runner!.started.findIndex((run) => run.executionId === id)))
-  expect(last).toBeLessThan(20)
+  expect(last).toBeLessThan(13)
   await until(async () => (await system.rows('SELECT 1 FROM executions WHERE status IN (2, 4)')).length === 0)
 })
 

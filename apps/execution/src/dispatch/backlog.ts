@@ -48,22 +48,25 @@ export class Backlog {
     return pools
   }
 
-  /** Up to `count` teams whose turn it is; they go to the end of the line. */
+  /** Up to `count` teams whose turn it is, the one that has waited longest first. */
   turns(pool: string, count: number): string[] {
-    const teams = this.#pools.get(pool)
-    if (teams === undefined) return []
     const turn: string[] = []
-    for (const [team, { atLimit }] of teams) {
+    for (const [team, entry] of this.#pools.get(pool) ?? []) {
       if (turn.length === count) break
-      if (!atLimit) turn.push(team)
-    }
-    for (const team of turn) {
-      const entry = teams.get(team)!
+      if (entry.atLimit) continue
       entry.news = false
-      teams.delete(team)
-      teams.set(team, entry)
+      turn.push(team)
     }
     return turn
+  }
+
+  /** The team has had its turn: it goes to the end of the line. */
+  served(pool: string, team: string): void {
+    const teams = this.#pools.get(pool)
+    const entry = teams?.get(team)
+    if (entry === undefined) return
+    teams!.delete(team)
+    teams!.set(team, entry)
   }
 
   pools(): string[] {

@@ -4,7 +4,9 @@ import type pg from 'pg'
 
 /** Connections by what may wait for what: lists never share a pool with the writes of a run. */
 export interface Pools {
-  /** The lanes and whatever else belongs to the path of a run. */
+  /** The lanes that start, claim and end runs: a connection each, which nothing else can take. */
+  lanes: pg.Pool
+  /** Whatever else belongs to the path of a run: keyed starts, kills, sessions. */
   hot: pg.Pool
   /** Log chunks: these commits wait for no disk. */
   logs: pg.Pool
@@ -32,20 +34,23 @@ export async function openPools(url: string, logger: Logger, signal: AbortSignal
   const common = { url, schema, logger, signal }
   const migrationsDir = new URL('../../prisma/migrations', import.meta.url)
   const settings = { ...byKey, statement_timeout: '4s' }
-  const hot = await openDatabase({ ...common, poolSize: 6, migrationsDir, settings, connectTimeoutMs: 1000 })
-  const [logs, reads, events] = await Promise.all([
+  const quick = { ...common, settings, connectTimeoutMs: 1000 }
+  const lanes = await openDatabase({ ...quick, poolSize: 5, migrationsDir })
+  const [hot, logs, reads, events] = await Promise.all([
+    openDatabase({ ...quick, poolSize: 5 }),
     openDatabase({ ...common, poolSize: 1, settings: { ...byKey, synchronous_commit: 'off' } }),
     openDatabase({ ...common, poolSize: 4, settings: { jit: 'off' } }),
     openDatabase({ ...common, poolSize: 20, settings: byKey, queryTimeoutMs: 60_000 }),
   ])
   return {
+    lanes: lanes.pool,
     hot: hot.pool,
     logs: logs.pool,
     reads: reads.pool,
     events: events.pool,
     check: reads.check,
     close: async () => {
-      await Promise.all([hot.close(), logs.close(), reads.close(), events.close()])
+      await Promise.all([lanes.close(), hot.close(), logs.close(), reads.close(), events.close()])
     },
   }
 }

@@ -54,10 +54,12 @@ export async function recountSlots(pool: pg.Pool): Promise<number> {
     await client.query('SELECT FROM team_slots ORDER BY team FOR UPDATE')
     const { rowCount } = await client.query(
       `UPDATE team_slots t SET running = c.running, wanted = c.wanted, queued = c.queued
-         FROM (SELECT s.team, count(*) FILTER (WHERE e.status = 4 AND e.slot = 1) AS running,
-                      count(*) FILTER (WHERE e.status = 4 AND e.slot = 2) AS wanted,
-                      count(*) FILTER (WHERE e.status = 2) AS queued
-                 FROM team_slots s LEFT JOIN executions e ON e.team = s.team AND e.status IN (2, 4) GROUP BY s.team) c
+         FROM (SELECT s.team, count(*) FILTER (WHERE e.slot = 1) AS running, count(*) FILTER (WHERE e.slot = 2) AS wanted,
+                      count(*) FILTER (WHERE e.slot = -1) AS queued
+                 FROM team_slots s
+                 LEFT JOIN (SELECT team, slot FROM executions WHERE status = 4
+                            UNION ALL SELECT team, -1 FROM executions WHERE status = 2) e USING (team)
+                GROUP BY s.team) c
         WHERE t.team = c.team AND (t.running, t.wanted, t.queued) <> (c.running, c.wanted, c.queued)`,
     )
     await client.query('COMMIT')

@@ -92,6 +92,8 @@ export class DeadlineWorker {
   async #start(): Promise<Worker> {
     const worker = new Worker(this.#file, { env: {}, resourceLimits: { maxOldGenerationSizeMb: 128 } })
     worker.unref()
+    // Whoever waits for an answer hears of it by the thread's exit.
+    worker.on('error', () => undefined)
     await once(worker, 'message')
     return worker
   }
