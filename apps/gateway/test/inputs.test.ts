@@ -5,7 +5,7 @@ import { pagingFields } from '../src/inputs/paging.ts'
 import { updatedValues } from '../src/inputs/process-patch.ts'
 import { createdValues, createProcessInput, updateProcessInput } from '../src/inputs/process.ts'
 import { validate } from '../src/inputs/validate.ts'
-import { queryRecord } from '../src/routes/query-record.ts'
+import { listedQueryRecord, queryRecord } from '../src/routes/query-record.ts'
 
 const paging = z.object(pagingFields)
 
@@ -73,6 +73,12 @@ test('a query keeps every value, and names are names', () => {
   const record = queryRecord('a=1&b=x+y&a=2&__proto__=p&constructor=c&a=3&hidden=1', new Set(['hidden']))
   expect(JSON.stringify(record)).toBe('{"a":["1","2","3"],"b":"x y","__proto__":"p","constructor":"c"}')
   expect(({} as Record<string, unknown>)['p']).toBeUndefined()
+})
+
+test('tags[] in a query are tags', () => {
+  expect(listedQueryRecord('tags%5B%5D=a&tags[]=b&x[]=1')).toEqual({ tags: ['a', 'b'], 'x[]': '1' })
+  expect(listedQueryRecord('tags=c&tags[]=a')).toEqual({ tags: ['c', 'a'] })
+  expect(listedQueryRecord('tags=c')).toEqual({ tags: 'c' })
 })
 
 describe('a new process', () => {

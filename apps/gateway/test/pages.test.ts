@@ -33,6 +33,52 @@ describe('the document', () => {
   })
 })
 
+describe('what the document says', () => {
+  type Schema = Record<string, unknown> & { properties: Record<string, Schema>; required?: string[] }
+  type Answers = Record<string, { headers?: object }>
+  const read = async () =>
+    (await (await gateway.request('GET', '/openapi.json')).json()) as {
+      paths: Record<
+        string,
+        Record<string, { responses: Answers & Record<string, { content: Record<string, { schema: Schema }> }> }>
+      >
+      components: { schemas: Record<string, Schema> }
+    }
+
+  test('of pages, runs, variables and scripts holds', async () => {
+    const { paths, components } = await read()
+    const page = paths['/api/{team}/rest/processes']!['get']!.responses['200']!.content['application/json']!.schema
+    for (const name of ['page', 'limit', 'total']) expect(page.properties[name]).toMatchObject({ type: 'integer' })
+    const { Execution, ExecuteProcessInput, CreateTeamVariableInput, CreateProcessInput, UpdateProcessInput } =
+      components.schemas as Record<string, Schema>
+    expect(Execution!.properties['settings']!.required).toEqual(['timeout'])
+    expect(ExecuteProcessInput!.properties['settings']!.properties['timeout']).toMatchObject({ minimum: 100 })
+    expect(CreateTeamVariableInput!.required).toBeUndefined()
+    for (const input of [CreateProcessInput!, UpdateProcessInput!])
+      for (const field of Object.values(input.properties['script']!.properties)) expect(field['deprecated']).toBe(true)
+  })
+
+  test('of answers and their headers holds', async () => {
+    const { paths } = await read()
+    const rest = '/api/{team}/rest'
+    const headersOf = (path: string, method: string, status: string) =>
+      Object.keys(paths[path]![method]!.responses[status]?.headers ?? {}).toSorted()
+    const ofRun = ['Idempotency-Replayed', 'Svc-Execution-ID']
+    expect(headersOf(`${rest}/processes/{identifier}/execute`, 'post', '202')).toEqual([
+      'Idempotency-Replayed',
+      'Location',
+      'Svc-Execution-ID',
+    ])
+    expect(headersOf(`${rest}/processes/{identifier}/execute-sync`, 'post', '203')).toEqual(ofRun)
+    expect(headersOf(`${rest}/executions/{id}/rerun`, 'post', '202')).toEqual(['Location', 'Svc-Execution-ID'])
+    for (const status of ['200', '204', '408', '429', '500'])
+      expect(headersOf('/api/{team}/webhooks/{slug}', 'post', status)).toEqual(ofRun)
+    expect(Object.keys(paths[`${rest}/auth/token`]!['post']!.responses)).not.toContain('429')
+    for (const methods of Object.values(paths))
+      for (const { responses } of Object.values(methods)) expect(responses).toHaveProperty('503')
+  })
+})
+
 describe('the API page', () => {
   test('comes from here alone, under a strict policy', async () => {
     const response = await gateway.request('GET', '/docs')
@@ -56,6 +102,14 @@ describe('the API page', () => {
     expect((await gateway.request('GET', path)).status).toBe(404)
   })
 })
+
+test.each(['/livez', '/readyz', '/metrics', '/openapi.json', '/docs', '/.well-known/jwks.json'])(
+  'another method on %s is refused, and it says which are possible',
+  async (path) => {
+    const response = await gateway.request('POST', path)
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
+  },
+)
 
 describe('operators', () => {
   test('see that it lives, is ready, and what it did', async () => {

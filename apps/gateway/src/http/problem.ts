@@ -47,13 +47,14 @@ export interface Occasion {
 /** The problem (RFC 9457) that a caller sees for a failure. Shows the public text only, never the cause. */
 export function problemAnswer(failure: Failure, occasion: Occasion, headers: AnswerHeaders = {}): Answer {
   const status = statusOf(failure)
+  const text = textOf(failure)
   const problem = {
     type: 'about:blank',
     title: STATUS_CODES[status] ?? 'Error',
     status,
-    detail: failure.message,
+    detail: text,
     instance: occasion.path,
-    message: failure.message,
+    message: text,
     code: failure.code,
     requestId: occasion.requestId,
     ...(failure.fields.length > 0 && { errors: failure.fields }),
@@ -69,6 +70,28 @@ export function problemAnswer(failure: Failure, occasion: Occasion, headers: Ans
   if (failure.retryAfterS !== undefined) all['Retry-After'] = String(Math.max(1, Math.ceil(failure.retryAfterS)))
   else if (status === 503 || status === 429) all['Retry-After'] = '1'
   return { status, headers: all, body: JSON.stringify(problem) }
+}
+
+/** The text of a failure, which names the field where there is one: many clients show nothing else. */
+function textOf({ message, fields }: Failure): string {
+  const [fault] = fields
+  if (fields.length !== 1 || fault === undefined || fault.path === '') return message
+  const names = fault.path.slice(1).split('/').map(unescaped)
+  if (message.includes(fault.path) || isNamed(names.at(-1) ?? '', message)) return message
+  const field = names.join('.')
+  // "is required" goes on from the name; a sentence of its own stands behind it.
+  return /^(?:is|are|must|can|has|have|may|does|names|holds)\b/.test(message)
+    ? `${field} ${message}`
+    : `${field}: ${message}`
+}
+
+/** Whether a text has the name as a word of its own; the number of an item is no name. */
+function isNamed(name: string, text: string): boolean {
+  return /^\d*$/.test(name) ? false : text.split(/[^\w$-]+/).includes(name)
+}
+
+function unescaped(segment: string): string {
+  return segment.replaceAll('~1', '/').replaceAll('~0', '~')
 }
 
 function challengeOf(failure: Failure): string {

@@ -28,12 +28,14 @@ export interface Paging {
   limit: number
 }
 
+const whole = { type: 'integer', format: 'int32', minimum: 0 } as const
+
 /** What a list answers, for the document. */
 export const pageOf = (item: z.ZodType) =>
   z.object({
     hasNextPage: z.boolean(),
-    page: z.int32(),
-    limit: z.int32(),
-    total: z.int32().openapi({ description: 'Exact up to 10,000; 10,001 stands for more' }),
+    page: z.int32().openapi(whole),
+    limit: z.int32().openapi(whole),
+    total: z.int32().openapi({ ...whole, description: 'Exact up to 10,000; 10,001 stands for more' }),
     data: z.array(item),
   })

@@ -1,17 +1,21 @@
 import type { ProcessValuesSchema } from '@automation/contract/catalog/v1/process'
+import { Failure } from '@automation/errors'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { z } from '@hono/zod-openapi'
 import { memberText } from '../json/scan.ts'
 import { languageFrom } from '../presenters/language.ts'
 import { jsonObject, languageName, text, textMap } from './fields.ts'
 
+const deprecated = { deprecated: true }
+const deprecatedScript = { deprecated: true, description: 'Use the fields of the same names beside it' }
+
 const script = z
   .object({
-    programmingLanguage: languageName().nullish(),
-    sourceCode: text().nullish(),
-    parametersSchema: jsonObject('a JSON Schema').nullish(),
+    programmingLanguage: languageName().nullish().openapi(deprecated),
+    sourceCode: text().nullish().openapi(deprecated),
+    parametersSchema: jsonObject('a JSON Schema').nullish().openapi(deprecated),
   })
-  .openapi({ deprecated: true, description: 'Use the fields of the same names beside it' })
+  .openapi(deprecatedScript)
 
 const webhook = z.object({
   enabled: z.boolean().nullish(),
@@ -47,7 +51,15 @@ export const updateProcessInput = z
   .object({
     ...fields,
     programmingLanguage: z.unknown().optional().openapi({ type: 'string', description: 'Ignored' }),
-    script: script.extend({ programmingLanguage: z.unknown().optional() }).nullish(),
+    script: script
+      .extend({
+        programmingLanguage: z
+          .unknown()
+          .optional()
+          .openapi({ type: 'string', description: 'Ignored', deprecated: true }),
+      })
+      .openapi(deprecatedScript)
+      .nullish(),
   })
   .openapi('UpdateProcessInput')
 
@@ -76,6 +88,30 @@ export function createdValues(input: z.output<typeof createProcessInput>, body: 
     dependenciesAutoDetect: input.settings?.dependencies?.autoDetect ?? undefined,
     dependencies: input.manifest?.dependencies ?? {},
     tags: input.tags ?? [],
+  }
+}
+
+/**
+ * Runs work with a process's values; a fault in the schema that `script` gave is told there, where the caller wrote it.
+ */
+export async function toldAtScript<T>(
+  { parametersSchema, script: given }: Pick<z.output<typeof updateProcessInput>, 'parametersSchema' | 'script'>,
+  work: Promise<T>,
+): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    if (!(error instanceof Failure) || parametersSchema || !given?.parametersSchema) throw error
+    const fields = error.fields.map(({ path, message }) =>
+      /^\/parametersSchema(?:\/|$)/.test(path) ? { path: `/script${path}`, message } : { path, message },
+    )
+    const { kind, code, message, cause, retryAfterS, executionId } = error
+    throw new Failure(kind, code, message, {
+      cause,
+      fields,
+      ...(retryAfterS !== undefined && { retryAfterS }),
+      ...(executionId !== undefined && { executionId }),
+    })
   }
 }
 

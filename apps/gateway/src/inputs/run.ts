@@ -17,7 +17,11 @@ const settings = z.object({
     .min(0)
     .max(UINT32_MAX)
     .nullish()
-    .openapi({ description: 'Milliseconds, 100 up to the configured maximum' }),
+    .openapi({
+      type: ['integer', 'null'],
+      minimum: 100,
+      description: 'Milliseconds, 100 up to the configured maximum',
+    }),
   freshProcess: optionalFlag(),
 })
 

@@ -29,6 +29,7 @@ const REASONS: Record<number, string> = {
   415: 'The body is not JSON, or it is encoded',
   429: 'Too many attempts, or the queue of the team is full',
   500: 'The run failed or was killed',
+  503: 'Away for the moment; Retry-After says when to try again',
 }
 
 /** An operation as the OpenAPI document has it. `path` is absolute, with parameters in braces. */
@@ -36,7 +37,9 @@ export function describeOperation(path: string, operation: Operation): Record<st
   const params: Record<string, z.ZodType> = { team: z.string().openapi({ description: 'Team slug' }) }
   for (const [name, { schema }] of Object.entries(operation.parameters ?? {})) params[name] = schema
   const { success } = operation
-  const refusals = [...(operation.open ? [401] : [401, 403]), ...(operation.refusals ?? [])].toSorted((a, b) => a - b)
+  const refusals = [...(operation.open ? [401] : [401, 403]), ...(operation.refusals ?? []), 503].toSorted(
+    (a, b) => a - b,
+  )
   return {
     method: operation.method,
     path,

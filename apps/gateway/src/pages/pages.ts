@@ -15,15 +15,17 @@ export interface PageSources {
 }
 
 /** What stands beside the interface itself: health, metrics, public keys, the document and the API page. */
-export async function pageAnswer({ path, incoming }: Exchange, sources: PageSources): Promise<Answer | undefined> {
+export async function pageAnswer(exchange: Exchange, sources: PageSources): Promise<Answer | undefined> {
+  const { path, incoming, outgoing } = exchange
   const answer =
     (await healthAnswer(path, sources)) ??
     (await keysAnswer(path, sources)) ??
     documentAnswer(path, sources) ??
     (await docsAnswer(path))
   const { method = '' } = incoming
-  if (answer !== undefined && method !== 'GET' && method !== 'HEAD') throw methodNotAllowed(method, 'GET, HEAD')
-  return answer
+  if (answer === undefined || method === 'GET' || method === 'HEAD') return answer
+  outgoing.setHeader('Allow', 'GET, HEAD')
+  throw methodNotAllowed(method, 'GET, HEAD')
 }
 
 /** Needs no token: a chart keeps these pages inside the cluster. */

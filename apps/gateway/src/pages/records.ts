@@ -80,7 +80,10 @@ export const executionRecord = z
     parameters: z.looseObject({}).optional(),
     comment: z.string().optional(),
     returnValue: z.string().optional().openapi({ description: 'JSON text' }),
-    settings: z.object({ timeout: z.int().optional(), agentPoolSlug: z.string().optional() }),
+    settings: z.object({
+      timeout: z.int().openapi({ description: 'Milliseconds' }),
+      agentPoolSlug: z.string().optional(),
+    }),
     initiatedBy: z.string().optional(),
     ...made,
     updatedBy: z.string().optional(),

@@ -1,6 +1,11 @@
 /** The webhook entry as the OpenAPI document has it; its handler stands outside of the router. */
 export function webhookPaths(prefix: string): Record<string, object> {
   const header = (name: string, description: string) => parameter('header', `${prefix}${name}`, description)
+  const text = (description: string) => ({ description, schema: { type: 'string' } })
+  const ofExecution = {
+    [`${prefix}Execution-ID`]: text('Execution id'),
+    'Idempotency-Replayed': text('true where the key was known and nothing was started'),
+  }
   const operation = (method: string, summary: string) => ({
     tags: ['Webhooks'],
     summary,
@@ -19,17 +24,19 @@ export function webhookPaths(prefix: string): Record<string, object> {
       parameter('header', 'Idempotency-Key', 'The same key gives the same execution for 24 h'),
     ],
     responses: {
-      200: { description: 'What the process returned; it may set status, headers and body' },
+      200: { description: 'What the process returned; it may set status, headers and body', headers: ofExecution },
       201: {
         description: 'Asynchronous run',
-        headers: {
-          Location: { schema: { type: 'string' } },
-          [`${prefix}Execution-ID`]: { schema: { type: 'string' } },
-        },
+        headers: { Location: text('Address of the execution'), ...ofExecution },
         content: { 'application/json': { schema: ASYNC_BODY } },
       },
-      204: { description: 'The process returned null' },
-      ...Object.fromEntries(Object.entries(REFUSALS).map(([status, description]) => [status, refusal(description)])),
+      204: { description: 'The process returned null', headers: ofExecution },
+      ...Object.fromEntries(
+        Object.entries(REFUSALS).map(([status, description]) => [
+          status,
+          { ...refusal(description), ...(OF_A_RUN.has(status) && { headers: ofExecution }) },
+        ]),
+      ),
     },
   })
   return {
@@ -62,7 +69,11 @@ const REFUSALS = {
   415: 'The body is encoded or of a kind that is not read',
   429: 'Too many attempts, or the queue of the team is full',
   500: 'The run failed or was killed',
+  503: 'Away for the moment; Retry-After says when to try again',
 }
+
+/** Refusals that may belong to an execution. */
+const OF_A_RUN = new Set(['408', '409', '429', '500'])
 
 function refusal(description: string): object {
   return { description, content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } } }

@@ -4,7 +4,7 @@ import { z } from '@hono/zod-openapi'
 import { text } from '../inputs/fields.ts'
 import { pageOf, pagingFields } from '../inputs/paging.ts'
 import { updatedValues } from '../inputs/process-patch.ts'
-import { createdValues, createProcessInput, updateProcessInput } from '../inputs/process.ts'
+import { createdValues, createProcessInput, toldAtScript, updateProcessInput } from '../inputs/process.ts'
 import { processRecord } from '../pages/records.ts'
 import { presentPage } from '../presenters/page.ts'
 import { presentListedProcess, presentProcess } from '../presenters/process.ts'
@@ -62,7 +62,9 @@ export function processRoutes(api: RestApi, neighbours: Neighbours): void {
       refusals: [400, 413, 415],
     },
     async ({ body, bodyText, context }) => ({
-      body: presentProcess(await processes.createProcess({ values: createdValues(body, bodyText) }, context)),
+      body: presentProcess(
+        await toldAtScript(body, processes.createProcess({ values: createdValues(body, bodyText) }, context)),
+      ),
     }),
   )
 
@@ -92,7 +94,10 @@ export function processRoutes(api: RestApi, neighbours: Neighbours): void {
     },
     async ({ params, body, bodyText, context }) => ({
       body: presentProcess(
-        await processes.updateProcess({ identifier: params['identifier'], ...updatedValues(body, bodyText) }, context),
+        await toldAtScript(
+          body,
+          processes.updateProcess({ identifier: params['identifier'], ...updatedValues(body, bodyText) }, context),
+        ),
       ),
     }),
   )

@@ -1,6 +1,14 @@
 /** A query as names and values; a repeated name has all its values. Names like `__proto__` are names like others. */
 export type QueryRecord = Record<string, string | string[]>
 
+/** The same of a query where `tags[]=a` stands for `tags=a`, as some clients write lists. */
+export function listedQueryRecord(query: string): QueryRecord {
+  const record = queryRecord(query)
+  if (!('tags[]' in record)) return record
+  const { 'tags[]': listed, ...others } = record
+  return { ...others, tags: [others['tags'] ?? [], listed ?? []].flat() }
+}
+
 /** Reads an encoded query (without the question mark). Leaves out the names in `without`. */
 export function queryRecord(query: string, without?: ReadonlySet<string>): QueryRecord {
   const record = Object.create(null) as QueryRecord

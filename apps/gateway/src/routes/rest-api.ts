@@ -12,7 +12,7 @@ import { validate } from '../inputs/validate.ts'
 import { jsonText } from '../json/raw-json.ts'
 import { describeOperation } from '../pages/describe-operation.ts'
 import type { Call, Handler, Operation, Reply } from './operation.ts'
-import { queryRecord } from './query-record.ts'
+import { listedQueryRecord } from './query-record.ts'
 import { readJsonBody } from './json-body.ts'
 
 export type RestEnv = { Bindings: { exchange: Exchange } }
@@ -76,7 +76,7 @@ export class RestApi {
     const params: Record<string, string> = {}
     for (const [name, parameter] of Object.entries(operation.parameters ?? {}))
       params[name] = parameter.read(c.req.param(name) ?? '')
-    const query = operation.query === undefined ? {} : validate(operation.query, queryRecord(exchange.query))
+    const query = operation.query === undefined ? {} : validate(operation.query, listedQueryRecord(exchange.query))
     const { value, text, bytes } =
       operation.body === undefined
         ? NO_BODY

@@ -14,6 +14,8 @@ import type { RestApi } from './rest-api.ts'
 /** Time for the answer itself on top of the wait for a run. */
 const ANSWER_MARGIN_MS = 5_000
 
+const REPLAYED = { 'Idempotency-Replayed': 'true where the key was known and nothing was started' }
+
 /** What starts runs: execute, execute-sync, rerun. */
 export function runRoutes(api: RestApi, neighbours: Neighbours, config: GatewayConfig): void {
   const executions = neighbours.client(ExecutionService)
@@ -43,7 +45,7 @@ export function runRoutes(api: RestApi, neighbours: Neighbours, config: GatewayC
         status: 202,
         description: 'The execution is stored',
         schema: executionIdRecord,
-        headers: { [idHeader]: 'Execution id', Location: 'Address of the execution' },
+        headers: { [idHeader]: 'Execution id', Location: 'Address of the execution', ...REPLAYED },
       },
       refusals: [400, 404, 409, 413, 415],
     },
@@ -68,7 +70,7 @@ export function runRoutes(api: RestApi, neighbours: Neighbours, config: GatewayC
         status: 203,
         description: 'What the process returned',
         schema: z.unknown(),
-        headers: { [idHeader]: 'Execution id' },
+        headers: { [idHeader]: 'Execution id', ...REPLAYED },
       },
       refusals: [400, 404, 408, 409, 413, 415, 429, 500],
       timeoutMs: config.syncWaitMaxMs + ANSWER_MARGIN_MS,
@@ -91,7 +93,12 @@ export function runRoutes(api: RestApi, neighbours: Neighbours, config: GatewayC
       tag: 'Executions',
       summary: 'Start a new execution with the same parameters and settings',
       parameters: { id: executionId },
-      success: { status: 202, description: 'The id of the new execution', schema: z.string() },
+      success: {
+        status: 202,
+        description: 'The id of the new execution',
+        schema: z.string(),
+        headers: { [idHeader]: 'Execution id', Location: 'Address of the execution' },
+      },
       refusals: [404],
     },
     async ({ params, context, exchange, team }) => {

@@ -17,7 +17,7 @@ export function tokenRoutes(api: RestApi, neighbours: Neighbours): void {
       summary: 'Exchange an API token for an access token',
       headers: z.object({ 'x-api-token': z.string().openapi({ description: 'The API token' }) }),
       success: { status: 200, description: 'The access token', schema: tokenRecord },
-      refusals: [400, 429],
+      refusals: [400],
       open: true,
     },
     async ({ exchange, team, context }) => {

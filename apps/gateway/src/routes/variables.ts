@@ -1,4 +1,5 @@
 import { VariableService } from '@automation/contract/catalog/v1/variable'
+import { invalid } from '@automation/errors'
 import type { Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
 import { optionalFlag, text } from '../inputs/fields.ts'
@@ -10,8 +11,8 @@ import { variableId } from './path-parameters.ts'
 import type { RestApi } from './rest-api.ts'
 
 const createInput = z
-  .object({ key: text(), value: text().nullish(), isSensitive: optionalFlag() })
-  .openapi('CreateTeamVariableInput')
+  .object({ key: text().nullish(), value: text().nullish(), isSensitive: optionalFlag() })
+  .openapi('CreateTeamVariableInput', { description: 'Without a key it is refused' })
 
 const updateInput = z
   .object({
@@ -52,14 +53,15 @@ export function variableRoutes(api: RestApi, neighbours: Neighbours): void {
       success: { status: 201, description: 'The new variable', schema: variableRecord },
       refusals: [400, 413, 415],
     },
-    async ({ body, context }) => ({
-      body: presentVariable(
-        await variables.createVariable(
-          { key: body.key, value: body.value ?? '', isSensitive: body.isSensitive ?? false },
-          context,
-        ),
-      ),
-    }),
+    async ({ body, context }) => {
+      const { key, value, isSensitive } = body
+      if (key == null) throw invalid('/key', 'is required')
+      const made = await variables.createVariable(
+        { key, value: value ?? '', isSensitive: isSensitive ?? false },
+        context,
+      )
+      return { body: presentVariable(made) }
+    },
   )
 
   api.add(

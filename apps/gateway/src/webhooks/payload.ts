@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { Failure } from '@automation/errors'
 import { isJson, isText, type MediaType } from '../http/media-type.ts'
 import { unsupportedMediaType } from '../http/refusals.ts'
 import { invalidJson, isObject, parseJson, utf8Text } from '../json/decode.ts'
@@ -40,10 +41,19 @@ export function raw(body: Buffer, asText: boolean): { rawBody: string; isBase64:
 /** Without a Content-Type a body is JSON where it can be read so. */
 function withoutType(body: Buffer): Payload {
   const text = utf8Text(body)
-  const first = text?.trimStart().charAt(0)
-  if (text === undefined || first === undefined || !'{["-0123456789tfn'.includes(first) || first === '')
-    return { parameters: '{}', ...raw(body, false) }
-  return { parameters: jsonParameters(text, parseJson(text)), ...raw(body, true) }
+  const value = text === undefined ? undefined : parsedOrUndefined(text)
+  if (text === undefined || value === undefined) return { parameters: '{}', ...raw(body, false) }
+  return { parameters: jsonParameters(text, value), ...raw(body, true) }
+}
+
+/** The value of a JSON text; undefined when it is none that is read. */
+function parsedOrUndefined(text: string): unknown {
+  try {
+    return parseJson(text)
+  } catch (error) {
+    if (error instanceof Failure) return undefined
+    throw error
+  }
 }
 
 function jsonParameters(text: string, value: unknown): string {
