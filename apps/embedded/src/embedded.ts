@@ -8,6 +8,7 @@ import { takeDataDir } from './data-dir.ts'
 import { systemDatabase } from './database.ts'
 import { environmentToCome } from './environment-to-come.ts'
 import { gives, withKeys, type EnvironmentValues } from './keys.ts'
+import { warnOfNotYetUsed } from './not-yet-used.ts'
 import { createParts } from './parts.ts'
 import type { SystemSettings } from './settings.ts'
 import { welcome } from './welcome.ts'
@@ -20,7 +21,10 @@ export function runEmbedded(values: EnvironmentValues): Promise<void> {
     values: toCome.values,
     shown: toCome.shown,
     readConfig: (env) => readEmbedded(env).settings,
-    start: (settings, context) => start(values, settings, context),
+    start: (settings, context) => {
+      warnOfNotYetUsed(values, context.logger)
+      return start(values, settings, context)
+    },
   })
 }
 

@@ -7,13 +7,17 @@ import type { Environment, Part, PartContext } from '@automation/service'
 
 /** The configuration of every part; faults are noted in the environment. */
 export function readConfigs(env: Environment) {
-  return {
+  const configs = {
     catalog: readCatalogConfig(env),
     // The data folder is held by one process alone, so whatever a former one ran is lost for sure.
     execution: { ...readExecutionConfig(env), exclusive: true },
     runner: readRunnerConfig(env),
     gateway: readGatewayConfig(env),
   }
+  // The only runner would wait for runs of a pool that nobody can ask for.
+  const { pools } = configs.execution
+  if (!pools.includes(configs.runner.pool)) env.fault('RUNNER_POOL', `must be one of AGENT_POOLS: ${pools.join(', ')}`)
+  return configs
 }
 
 /** Every part of the system in one process, each after those that it calls. */

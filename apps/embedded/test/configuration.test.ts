@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { notYetUsed } from '../src/not-yet-used.ts'
 import { embeddedMain, ownEnvironment, runProgramToEnd, servicesMain, type Values } from './started.ts'
 
 let values: Values
@@ -21,6 +22,8 @@ describe.each([embeddedMain, servicesMain])('%s', (main) => {
       RUNNER_SLOTS: 'many',
       HEADER_PREFIX: '!',
       LOG_LEVEL: 'loud',
+      AGENT_POOLS: 'default,No Pool',
+      RUNNER_POOL: 'big',
     }
     const { code, stderr, stdout } = await runProgramToEnd(main, faulty)
     expect(code).not.toBe(0)
@@ -33,6 +36,8 @@ describe.each([embeddedMain, servicesMain])('%s', (main) => {
       'RUNNER_SLOTS',
       'HEADER_PREFIX',
       'LOG_LEVEL',
+      'AGENT_POOLS',
+      'RUNNER_POOL',
     ])
       expect(stderr).toContain(`  ${name} must`)
     expect(stderr.match(/ {2}PORT must/g)).toHaveLength(1)
@@ -61,4 +66,10 @@ describe.each([embeddedMain, servicesMain])('%s', (main) => {
     })
     expect(await runProgramToEnd(main, values, ['--nonsense'])).toMatchObject({ code: 2, stdout: '' })
   })
+})
+
+test('settings of later releases are named where they are given, so that nobody relies on them', () => {
+  const given = { KAFKA_BROKERS: 'k:9092', S3_BUCKET: '', S3_SECRET_KEY_FILE: '/run/s3', SANDBOX_DRIVER: 'kubernetes' }
+  expect(notYetUsed(given)).toEqual(['KAFKA_BROKERS', 'S3_SECRET_KEY', 'SANDBOX_DRIVER=kubernetes'])
+  expect(notYetUsed({ SANDBOX_DRIVER: 'local', PORT: '1' })).toEqual([])
 })

@@ -30,7 +30,7 @@ export function readExecutionConfig(env: Environment): ExecutionConfig {
   return {
     databaseUrl: required(env, 'DATABASE_URL', env.secret('DATABASE_URL')),
     internalKey: required(env, 'INTERNAL_KEY', env.secret('INTERNAL_KEY')),
-    pools: env.list('AGENT_POOLS', ['default']),
+    pools: poolNames(env),
     teamMaxRunning: env.integer('TEAM_MAX_RUNNING', { default: 50, min: 1, max: 1_000_000 }),
     teamMaxQueued: env.integer('TEAM_MAX_QUEUED', { default: 10_000, min: 0, max: 100_000_000 }),
     runTimeoutMs: env.integer('RUN_TIMEOUT_MS', { default: 300_000, min: 100, max: runTimeoutMaxMs }),
@@ -43,6 +43,14 @@ export function readExecutionConfig(env: Environment): ExecutionConfig {
     shutdownGraceMs: env.integer('SHUTDOWN_GRACE_MS', { default: 10_000 }),
     exclusive: false,
   }
+}
+
+function poolNames(env: Environment): string[] {
+  const names = env.list('AGENT_POOLS', ['default'])
+  const isSlug = (name: string) => /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(name)
+  if (names.length === 0 || !names.every(isSlug))
+    env.fault('AGENT_POOLS', 'must be names of 1 to 63 of a-z, 0-9 and inner hyphens, separated by commas')
+  return names
 }
 
 function required(env: Environment, name: string, value: string | undefined): string {

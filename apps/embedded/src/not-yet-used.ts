@@ -1,0 +1,26 @@
+import type { Logger } from '@automation/service'
+import { gives, type EnvironmentValues } from './keys.ts'
+
+/** Settings that promise something which comes with a later release. */
+const later = [
+  'KAFKA_BROKERS',
+  'S3_ENDPOINT',
+  'S3_BUCKET',
+  'S3_ACCESS_KEY',
+  'S3_SECRET_KEY',
+  'S3_REGION',
+  'S3_PUBLIC_ENDPOINT',
+  'WALL',
+  'OTEL_EXPORTER_OTLP_ENDPOINT',
+]
+
+/** The settings given that this release does not act on. */
+export function notYetUsed(values: EnvironmentValues): string[] {
+  const names = later.filter((name) => gives(values, name))
+  return values['SANDBOX_DRIVER'] === 'kubernetes' ? [...names, 'SANDBOX_DRIVER=kubernetes'] : names
+}
+
+/** One warning for each, so that nobody relies on it. */
+export function warnOfNotYetUsed(values: EnvironmentValues, logger: Logger): void {
+  for (const name of notYetUsed(values)) logger.warn(`${name} is set, but this release does not use it yet`)
+}
