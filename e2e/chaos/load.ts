@@ -204,6 +204,8 @@ export class Load {
       const answer = await call()
       this.#count(`${answer.status}`)
       if (answer.status >= 500) await delay(50)
+      if (answer.status === 500 && !answer.text.includes('"executionId"'))
+        this.#context.book.contradictions.push(`500 that is no run's: ${answer.text.slice(0, 200)}`)
       return answer
     } catch (error) {
       if (!(error instanceof TypeError || error instanceof DOMException)) throw error

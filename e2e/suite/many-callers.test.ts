@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { awaitEnd, executionOf, makeProcess, makeWebhook } from './runs.ts'
+import { awaitEnd, executeSync, executionOf, makeProcess, makeWebhook } from './runs.ts'
 import { client, shared, unique } from './shared-system.ts'
 import { waitUntil } from '../system/wait-until.ts'
 
@@ -44,6 +44,20 @@ describe('many callers at once', () => {
     }
     await waitUntil('all runs to finish', finished, { timeoutMs: 40_000, everyMs: 200 })
     for (const n of [0, 75, 149]) expect((await executionOf(ids[n] ?? '')).returnValue).toBe(`${n}`)
+  })
+
+  test('transient values reach each of many callers', { timeout: 60_000 }, async () => {
+    const process = await makeProcess({ sourceCode: 'return { isTransient: true, body: svc.context.parameters.n }' })
+    const numbers = Array.from({ length: 60 }, (_, n) => n)
+    const answers = await Promise.all(numbers.map((n) => executeSync(process, { parameters: { n } })))
+    expect(answers.map(({ body }) => body)).toEqual(numbers)
+  })
+
+  test('a burst of right passwords is let in whole', { timeout: 60_000 }, async () => {
+    const { slug } = await makeWebhook('return 1', { webhook: { enabled: true, username: 'u', password: 'right' } })
+    const headers = { authorization: `Basic ${btoa('u:right')}` }
+    const answers = await Promise.all(Array.from({ length: 30 }, () => client.webhook('GET', slug, { headers })))
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
   })
 
   test('a caller who goes away does not end the run', async () => {

@@ -122,6 +122,14 @@ describe.skipIf(!shared.owned)('a system with narrow limits', { concurrent: fals
     for (const id of ids) expect((await awaitEnd(id, 15_000, small)).status).toBe('FINISHED')
   })
 
+  test('a parent that waits for several children at once finishes with few places', async () => {
+    const child = await makeProcess({ sourceCode: 'return svc.context.parameters.n' }, small)
+    const call = `svc.processes.runSync('${child.id}', { parameters: { n } })`
+    const source = `return Promise.all(Array.from({ length: 5 }, (_, n) => ${call}))`
+    const id = await execute(await makeProcess({ sourceCode: source }, small), {}, small)
+    expect(await awaitEnd(id, 20_000, small)).toMatchObject({ status: 'FINISHED', returnValue: '[0,1,2,3,4]' })
+  })
+
   test('limits of parameters, return value, log, body and time are those of the configuration', async () => {
     const process = await makeProcess({ sourceCode: 'return "x".repeat(svc.context.parameters.size)' }, small)
     expectProblem(await sync(process.id, { parameters: { s: 'x'.repeat(3000) } }), 413)
