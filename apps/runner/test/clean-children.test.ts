@@ -1,4 +1,9 @@
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { promisify } from 'node:util'
+import { until } from '@automation/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startRunner, type RunnerUnderTest } from './runner-under-test.ts'
 
@@ -70,6 +75,34 @@ describe('what a run leaves behind is put back, and the child goes on', () => {
   })
 })
 
+const connectionsOf = async (server: Server) => promisify(server.getConnections.bind(server))()
+
+describe('connections that HTTP clients keep are closed, and the child goes on', () => {
+  const server = createServer((_, response) => response.end('answer'))
+  let address = ''
+  beforeAll(async () => {
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  })
+  afterAll(() => server.close())
+
+  test.for([
+    ['fetch', 'const trace = await (await fetch(ADDRESS)).text()'],
+    ['fetch without reading', 'const trace = (await fetch(ADDRESS)).status'],
+    ['fetch beside globals by name', 'globalThis.seen = 1; const trace = await (await fetch(ADDRESS)).text()'],
+    [
+      'http.get',
+      'const trace = await new Promise((r) => require("http").get(ADDRESS, (a) => a.resume().on("end", () => r(a.statusCode))))',
+    ],
+  ])('%s', async ([, source]) => {
+    const { traces, sameChild } = await twice(source!.replace('ADDRESS', JSON.stringify(address)))
+    expect(traces[0]).toBeTruthy()
+    expect(traces[1]).toEqual(traces[0])
+    expect(sameChild).toBe(true)
+    await until(() => connectionsOf(server).then((count) => count === 0))
+  })
+})
+
 const retiring: [guarantee: string, source: string][] = [
   ['a property of what literals reach', 'const trace = [].leaked; Array.prototype.leaked = 1'],
   ['a changed method', 'const trace = [].map.toString().length; Array.prototype.map = function map() { return 1 }'],
@@ -102,7 +135,7 @@ const retiring: [guarantee: string, source: string][] = [
   ['a patched console method', 'const trace = String(console.log).length; console.log = () => {}'],
   ['process', 'const trace = process.leaked; process.leaked = 1'],
   ['the stack trace function', 'const trace = typeof Error.prepareStackTrace; Error.prepareStackTrace = () => "x"'],
-  ['an open file', 'const trace = 0; require("fs").openSync("/dev/null")'],
+  ['an open file', 'const trace = 0; require("fs").openSync("/etc/passwd")'],
   ['an unreferenced server', 'const trace = 0; require("net").createServer().listen(0).unref()'],
   [
     'a subprocess',
@@ -142,11 +175,13 @@ test('the private directory is gone under its name after the run', async () => {
 })
 
 test('freshProcess gives each run a new child', async () => {
-  const pid = async () => (await run('return process.pid', { run: { freshProcess: true } })).value
-  const warm = (await run('return process.pid')).value
-  const pids = [await pid(), await pid(), warm, (await run('return process.pid')).value]
+  const pid = async (freshProcess: boolean) => {
+    await under.settled()
+    return (await run('return process.pid', { run: { freshProcess } })).value
+  }
+  const pids = [await pid(false), await pid(true), await pid(true), await pid(false)]
   expect(new Set(pids).size).toBe(3)
-  expect(pids[2]).toBe(pids[3])
+  expect(pids[0]).toBe(pids[3])
 })
 
 test('two versions and two teams never share a process', async () => {
@@ -158,7 +193,10 @@ test('two versions and two teams never share a process', async () => {
 test('a child is replaced after its number of runs', async () => {
   const other = await startRunner({ RUNNER_CHILD_MAX_RUNS: '3' })
   const pids = []
-  for (let each = 0; each < 6; each += 1) pids.push((await other.replica.run('return process.pid')).value)
+  for (let each = 0; each < 6; each += 1) {
+    await other.settled()
+    pids.push((await other.replica.run('return process.pid')).value)
+  }
   await other.stop()
   expect(new Set(pids.slice(0, 3)).size).toBe(1)
   expect(new Set(pids).size).toBe(2)

@@ -5,7 +5,9 @@
  * with its value or failure, then looks for what the run left behind, and says that it is clean or ends.
  */
 
+const calls = require('./calls.js')
 const channel = require('./channel.js')
+const connections = require('./connections.js')
 const output = require('./output.js')
 const realm = require('./realm.js')
 const resources = require('./resources.js')
@@ -17,7 +19,7 @@ const { serialise } = require('./value.js')
 const { describe } = require('./failure.js')
 const { AsyncLocalStorage } = require('node:async_hooks')
 
-const { WARM_UP, PROGRAM, SURROUNDINGS, RUN, ANSWER, HELLO, VALUE, FAILURE, CALL, CLEAN, UNCLEAN } = channel.types
+const { WARM_UP, PROGRAM, SURROUNDINGS, RUN, HELLO, VALUE, FAILURE, CLEAN, UNCLEAN } = channel.types
 const { setImmediate } = globalThis
 const { reallyExit } = process
 const { parse, stringify } = JSON
@@ -89,11 +91,22 @@ function begin(payload) {
     output.restart(program.logs, compiled.printsAlone || modules.usedBuiltins().has('child_process'))
     const parameters = payload.utf8Slice(headerEnd, parametersEnd)
     const request = payload.utf8Slice(parametersEnd)
-    const svc = createSvc({ header, parameters, request, surroundings: variables, ask: asker(own) })
+    const svc = createSvc({
+      header,
+      parameters,
+      request,
+      surroundings: variables,
+      ask: calls.asker(own, () => own !== run || own.outcome !== undefined),
+    })
     for (const name of program.names) globalThis[name] = svc
     const { isModule } = compiled
     const directory = surroundings.privateDirectory()
-    const scope = modules.scopeOf({ fileName: program.fileName, isModule, packages: packagesOf(svc), directory })
+    const scope = modules.scopeOf({
+      fileName: program.fileName,
+      isModule,
+      packages: new Map(program.names.map((name) => [name, svc])),
+      directory,
+    })
     const body = apply(compiled.evaluate(), isModule ? undefined : scope.module.exports, [...scope.values, END])
     resources.watch()
     then(then(settled, body), (value) => afterBody(own, scope, value, fail), fail)
@@ -108,8 +121,6 @@ function prepare() {
   const has = (word) => made.words.has(word)
   return { ...made, mayReachSystem: realm.isDynamic() || SYSTEM.some(has), printsAlone: ALONE.some(has) }
 }
-
-const packagesOf = (svc) => new Map(program.names.map((name) => [name, svc]))
 
 /** The top level is through: its value counts, or, where it did not return, that of an exported `main`. */
 function afterBody(own, scope, value, fail) {
@@ -172,16 +183,22 @@ function answer(own) {
 function goOn() {
   resources.unwatch()
   for (const name of program.names) deleteProperty(globalThis, name)
-  const reason = leftBehind()
+  if (resources.mayHaveConnections() && attempt(() => connections.closeKept(modules.usedBuiltins())) === true)
+    setImmediate(() => setImmediate(conclude))
+  else conclude()
+}
+
+function conclude() {
+  const reason = run.calls.size > 0 ? 'a call to the service' : attempt(changed)
   channel.send(reason === undefined ? CLEAN : UNCLEAN, run.number, reason ?? String(run.tookUs))
   if (reason === undefined) return idle()
   reallyExit(0)
 }
 
-function leftBehind() {
-  if (run.calls.size > 0) return 'a call to the service'
+/** What user code changed may make the look at it fail. */
+function attempt(look) {
   try {
-    return changed()
+    return look()
   } catch (error) {
     return `the look at what was left failed: ${error}`
   }
@@ -191,26 +208,6 @@ function changed() {
   // Where a program has no word for it, and asked for no module, there is nothing to put back.
   const mayReachSystem = modules.usedBuiltins().size > 0 || compiled === undefined || compiled.mayReachSystem
   return resources.tidy(mayReachSystem) ?? (mayReachSystem ? surroundings.tidy() : undefined) ?? realm.tidy()
-}
-
-function asker(own) {
-  return (call, settle) => {
-    if (own !== run || own.outcome !== undefined) throw new Error('The run is over')
-    own.callNumber += 1
-    own.calls.set(own.callNumber, settle)
-    channel.send(CALL, own.number, stringify({ number: own.callNumber, ...call }))
-    if (own.calls.size === 1) channel.receiveLater((frame) => answered(own, frame))
-  }
-}
-
-function answered(own, { type, payload }) {
-  if (type !== ANSWER) return reallyExit(1)
-  const headerEnd = 4 + payload.readUInt32LE(0)
-  const header = parse(payload.utf8Slice(4, headerEnd))
-  const settle = own.calls.get(header.number)
-  own.calls.delete(header.number)
-  settle(header, payload.utf8Slice(headerEnd))
-  if (own.calls.size > 0) channel.receiveLater((frame) => answered(own, frame))
 }
 
 /** A fault of this program itself, before any run. */

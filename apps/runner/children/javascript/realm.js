@@ -6,6 +6,7 @@
  */
 
 const { Snapshot } = require('./snapshot.js')
+const connections = require('./connections.js')
 
 const { getOwnPropertyDescriptor, getPrototypeOf, freeze, keys } = Object
 const { ownKeys, deleteProperty } = Reflect
@@ -108,13 +109,12 @@ function tidy() {
 
 function changedNames() {
   if (!thorough && keys(globalThis).length === enumerableNames) return undefined
-  const names = ownKeys(globalThis)
-  if (names.length < globalNames.size) return 'a global was removed'
-  if (names.length === globalNames.size) return undefined
-  for (const name of names) {
-    if (!globalNames.has(name) && !deleteProperty(globalThis, name)) return `the global ${String(name)}`
+  let known = 0
+  for (const name of ownKeys(globalThis)) {
+    if (globalNames.has(name)) known += 1
+    else if (!connections.names.includes(name) && !deleteProperty(globalThis, name)) return `the global ${String(name)}`
   }
-  return undefined
+  return known < globalNames.size ? 'a global was removed' : undefined
 }
 
 function changedLiterals() {

@@ -5,23 +5,14 @@
  */
 
 const { createHook } = require('node:async_hooks')
-const { openSync, closeSync } = require('node:fs')
+const { openSync, closeSync, readlinkSync } = require('node:fs')
 const { getActiveResourcesInfo, moduleLoadList } = process
 const { clearTimeout, clearImmediate } = globalThis
 
 const HARMLESS = new Set(['TickObject', 'Microtask', 'PROMISE'])
 const LASTING = new Set(['PROCESSWRAP', 'WORKER', 'MESSAGEPORT', 'STATWATCHER', 'FSEVENTWRAP', 'INSPECTORJSBINDING'])
 // Modules whose effects no look at this process shows.
-const TELLTALE = new Set([
-  'child_process',
-  'worker_threads',
-  'cluster',
-  'inspector',
-  'repl',
-  'trace_events',
-  'wasi',
-  'domain',
-])
+const TELLTALE = new Set(['child_process', 'cluster', 'inspector', 'repl', 'trace_events', 'wasi', 'domain'])
 const MAX_NOTED = 10_000
 
 // Work in other threads, which nothing lists while it goes on.
@@ -33,6 +24,7 @@ let mayHaveOpened = false
 let watching = false
 let loaded = 0
 let lowestFree
+let hasSpare = false
 const open = new Set()
 
 // Promises are left out: noting each would cost more than all else a short run does.
@@ -50,6 +42,9 @@ createHook({
   },
   trackPromises: false,
 }).enable()
+
+/** Whether the run opened more than timers. */
+const mayHaveConnections = () => mayHaveOpened
 
 /** Begins to note what is opened. */
 function watch() {
@@ -83,7 +78,7 @@ function tidy(mayHaveFiles) {
   if (!looksForFiles) return undefined
   const [active] = getActiveResourcesInfo()
   if (active !== undefined) return `open ${active}`
-  return probe() === lowestFree ? undefined : 'an open file or connection'
+  return probe() === lowestFree || isSpare() ? undefined : 'an open file or connection'
 }
 
 /** The lowest descriptor that is free: a file or connection left open has taken it. */
@@ -93,6 +88,14 @@ function probe() {
   return descriptor
 }
 
+/** From its first connection on Node keeps one more descriptor, of /dev/null, for the day when there are no others. */
+function isSpare() {
+  if (hasSpare || readlinkSync(`/proc/self/fd/${lowestFree}`) !== '/dev/null') return false
+  hasSpare = true
+  lowestFree = probe()
+  return true
+}
+
 function telltaleModule() {
   if (moduleLoadList.length === loaded) return undefined
   const news = moduleLoadList.slice(loaded)
@@ -100,4 +103,4 @@ function telltaleModule() {
   return news.map((entry) => entry.replace('NativeModule ', '')).find((name) => TELLTALE.has(name))
 }
 
-module.exports = { watch, unwatch, tidy }
+module.exports = { mayHaveConnections, watch, unwatch, tidy }

@@ -5,6 +5,7 @@ const { ownKeys } = Reflect
 const { stringify } = JSON
 const { isNaN } = Number
 const MadeFunction = Function
+const textOf = Function.prototype.call.bind(Function.prototype.toString)
 
 // What the child itself puts back on `process`.
 const IGNORED = new Set(['_events', '_eventsCount', '_exiting'])
@@ -56,6 +57,11 @@ class Snapshot {
 
   /** Node replaces some getters by the value that they gave at their first use: that is no change. */
   #adopt(at, now) {
+    if (this.object === process && this.keys[at] === 'chdir' && textOf(now.value).includes('originalChdir(')) {
+      // Node's own, from when it has loaded what workers need, which `fetch` does.
+      this.properties[at] = now
+      return true
+    }
     const { get } = this.properties[at]
     if (get === undefined || !('value' in now) || get.call(this.object) !== now.value) return false
     this.properties[at] = now
