@@ -36,7 +36,8 @@ const resolvePatienceMs = 10_000
 export class Claims {
   readonly #context: ClaimsContext
   readonly #looking = new Map<string, { again: boolean }>()
-  readonly #handingOver = new Set<Promise<void>>()
+  /** Claims and hand-overs that are on their way. */
+  readonly #underWay = new Set<Promise<void>>()
   #stopped = false
 
   constructor(context: ClaimsContext) {
@@ -54,13 +55,14 @@ export class Claims {
     if (this.#stopped || !backlog.pools().includes(pool) || runners.places.credit(pool) === 0) return
     const now = { again: true }
     this.#looking.set(pool, now)
-    void this.#work(pool, now)
+    this.#track(this.#work(pool, now))
   }
 
   /** Nothing more is claimed; returns when what was claimed is handed over. */
   async stop(): Promise<void> {
     this.#stopped = true
-    await Promise.all(this.#handingOver)
+    // A claim that comes back has runs to hand over.
+    while (this.#underWay.size > 0) await Promise.all(this.#underWay)
   }
 
   async #work(pool: string, now: { again: boolean }): Promise<void> {
@@ -68,7 +70,7 @@ export class Claims {
       now.again = false
       try {
         await this.#context.resumeFirst()
-        if (await this.#claim(pool)) now.again = true
+        if (!this.#stopped && (await this.#claim(pool))) now.again = true
       } catch (error) {
         this.#context.logger.warn({ err: error, pool }, 'a claim failed')
       }
@@ -196,8 +198,8 @@ export class Claims {
   #track(work: Promise<void>): void {
     const tracked = work
       .catch((error: unknown) => this.#context.logger.error({ err: error }, 'a claim could not be completed'))
-      .finally(() => this.#handingOver.delete(tracked))
-    this.#handingOver.add(tracked)
+      .finally(() => this.#underWay.delete(tracked))
+    this.#underWay.add(tracked)
   }
 }
 

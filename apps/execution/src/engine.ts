@@ -62,6 +62,7 @@ export function compose(
     else peers.queued()
   }
   const placeFree = (pool: string) => claims.look(pool)
+  const makePartitions = () => upkeep.keepPartitions()
   const freed = (team: string) => {
     for (const pool of backlog.slotFreed(team)) claims.look(pool)
     nested.slotFreed(team)
@@ -73,18 +74,8 @@ export function compose(
   const common = { pool: hot, partitions, runners, waiters, peers, metrics, freed, changed }
   const forced = new ForcedEnds(common)
   const ends = new Ends({ ...common, pool: lanes, replicaId, logger, superseded, signal })
-  const starts = new Starts({
-    lanes,
-    pool: hot,
-    runners,
-    backlog,
-    limits,
-    replicaId,
-    metrics,
-    queued,
-    placeFree,
-    changed,
-  })
+  const starting = { lanes, pool: hot, runners, backlog, limits, replicaId, metrics }
+  const starts = new Starts({ ...starting, queued, placeFree, changed, makePartitions })
   const fail = (id: string, explanation: string) => forced.fail([id], explanation)
   const resumeFirst = () => nested.resumeAll()
   const { maxRunning } = limits

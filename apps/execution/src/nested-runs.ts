@@ -75,7 +75,7 @@ export class NestedRuns {
     }
     line.looking = false
     // The only place where a line goes: whoever holds one finds it in the map as long as it waits there.
-    if (line.waiting.size === 0) this.#lines.delete(team)
+    if (line.waiting.size === 0 && this.#lines.get(team) === line) this.#lines.delete(team)
   }
 
   async #release({ executionId, team }: RunRights): Promise<void> {

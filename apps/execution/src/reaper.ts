@@ -1,7 +1,7 @@
 import type { Logger } from '@automation/service'
 import type pg from 'pg'
 import type { ForcedEnds } from './forced-ends.ts'
-import { endExpiredSessions, readOrphans, readOverdue } from './store/sessions.ts'
+import { endExpiredSessions, readOrphans, readOverdue, readRunning } from './store/sessions.ts'
 
 /**
  * Whether leases may be called over: only when the database was reached again and again through a whole lease, for
@@ -49,8 +49,8 @@ export class Reaper {
 
   /** For a start with the database to ourselves: whatever RUNNING is found was cut off. */
   async endAll(explanation: string): Promise<void> {
+    await this.#forced.fail(await readRunning(this.#pool), explanation)
     await endExpiredSessions(this.#pool, true)
-    await this.#forced.fail(await readOrphans(this.#pool), explanation)
   }
 
   /** One look; to be repeated at a third of the lease. */

@@ -8,10 +8,11 @@ import type { Place } from './dispatch/places.ts'
 import type { Runners } from './dispatch/runners.ts'
 import { Lane } from './lane.ts'
 import type { Metrics } from './metrics.ts'
+import { FirstSight } from './store/first-sight.ts'
+import { isMissingPartition } from './store/partitions.ts'
 import { readPlaced } from './store/executions.ts'
 import { arrivalWeight, type Arrival, type NewRun } from './store/new-run-columns.ts'
 import {
-  ensureTeams,
   firstFence,
   insertArrivals,
   insertKeyedArrival,
@@ -44,6 +45,8 @@ export interface StartsContext {
   placeFree(pool: string): void
   /** There are new lifecycle events. */
   changed(): void
+  /** Ids of now have no partition: the clock has leapt. */
+  makePartitions(): Promise<void>
 }
 
 /** Leaves time for one more attempt, which takes at most 2.5 s, within the 5 s in which a caller has an answer. */
@@ -57,7 +60,9 @@ const pauseMs = 150
 export class Starts {
   readonly #context: StartsContext
   readonly #lane: Lane<Item, Placed | undefined>
-  readonly #teams = new Set<string>()
+  readonly #firstSight = new FirstSight()
+  /** Starts under a key that are on their way. */
+  readonly #once = new Set<Promise<Placed | undefined>>()
 
   constructor(context: StartsContext) {
     this.#context = context
@@ -84,7 +89,13 @@ export class Starts {
   }
 
   /** The same for what may start only once: undefined where its key was there before, or its caller has ended. */
-  async startOnce(run: NewRun, key: StartKey): Promise<Placed | undefined> {
+  startOnce(run: NewRun, key: StartKey): Promise<Placed | undefined> {
+    const start = this.#startOnce(run, key).finally(() => this.#once.delete(start))
+    this.#once.add(start)
+    return start
+  }
+
+  async #startOnce(run: NewRun, key: StartKey): Promise<Placed | undefined> {
     const item = this.#arrive(run)
     try {
       const placed = await this.#untilReachable(item, () => this.#insertOnce(item, key))
@@ -96,8 +107,9 @@ export class Starts {
     }
   }
 
-  idle(): Promise<void> {
-    return this.#lane.idle()
+  /** Returns when nothing is on its way. */
+  async idle(): Promise<void> {
+    await Promise.all([this.#lane.idle(), Promise.allSettled(this.#once)])
   }
 
   #arrive(run: NewRun): Item {
@@ -117,7 +129,7 @@ export class Starts {
     const deadline = { giveUpAtMs: Math.max(...items.map(({ giveUpAtMs }) => giveUpAtMs)) }
     let unknown = false
     const placed = await this.#untilReachable(deadline, async () => {
-      await this.#ensureTeams(items)
+      await this.#firstSight.ensure(lanes, items)
       failPoint('start-before-commit')
       if (unknown) {
         await requeueArrivals(lanes, items, replicaId)
@@ -138,7 +150,7 @@ export class Starts {
 
   async #insertOnce(item: Item, key: StartKey): Promise<Placed | undefined> {
     const { pool, limits, replicaId } = this.#context
-    await this.#ensureTeams([item])
+    await this.#firstSight.ensure(pool, [item])
     failPoint('start-before-commit')
     const placed = await insertKeyedArrival(pool, item, key, limits, replicaId)
     failPoint('start-after-commit')
@@ -174,18 +186,16 @@ export class Starts {
     this.#context.placeFree(run.pool)
   }
 
-  async #ensureTeams(items: Arrival[]): Promise<void> {
-    const unseen = new Set(items.map(({ run }) => run.team).filter((team) => !this.#teams.has(team)))
-    if (unseen.size === 0) return
-    await ensureTeams(this.#context.pool, [...unseen])
-    for (const team of unseen) this.#teams.add(team)
-  }
-
   async #untilReachable<T>({ giveUpAtMs }: { giveUpAtMs: number }, attempt: () => Promise<T>): Promise<T> {
-    for (;;) {
+    for (let made = false; ;) {
       try {
         return await attempt()
       } catch (error) {
+        if (isMissingPartition(error) && !made) {
+          made = true
+          await this.#context.makePartitions()
+          continue
+        }
         if (!isConnectionFailure(error) || performance.now() > giveUpAtMs) throw error
         await new Promise((resolve) => setTimeout(resolve, pauseMs))
       }

@@ -48,7 +48,6 @@ export class Upkeep {
   readonly #context: UpkeepContext
   readonly #works: Periodic[]
   readonly #sweep: Periodic
-  #partitionDays = 0
 
   constructor(context: UpkeepContext) {
     this.#context = context
@@ -84,13 +83,16 @@ export class Upkeep {
 
   /** Days from now on for which there are partitions. */
   get partitionDays(): number {
-    return this.#partitionDays
+    return this.#context.partitions.daysAhead(Date.now())
   }
 
   async keepPartitions(): Promise<void> {
     const { partitions, metrics } = this.#context
-    this.#partitionDays = await partitions.ensure(Date.now())
-    metrics.partitionDays.set(this.#partitionDays)
+    try {
+      await partitions.ensure(Date.now())
+    } finally {
+      metrics.partitionDays.set(this.partitionDays)
+    }
   }
 
   async recount(): Promise<void> {
@@ -121,6 +123,7 @@ export class Upkeep {
   async #measure(): Promise<void> {
     const { reads, metrics, waiters, runners, pools, outbox, consumers } = this.#context
     metrics.waiting.set(waiters.count)
+    metrics.partitionDays.set(this.partitionDays)
     for (const pool of pools) {
       metrics.credit.set({ pool }, runners.places.credit(pool))
       metrics.sessions.set({ pool }, runners.streams.filter((stream) => stream.pool === pool).length)

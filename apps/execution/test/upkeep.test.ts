@@ -1,9 +1,12 @@
+import { Status } from '@automation/contract/execution/v1/execution'
 import { silentLogger, testDatabase, type TestDatabase } from '@automation/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { newExecutionId } from '../src/execution-id.ts'
+import { dayOf, newExecutionId } from '../src/execution-id.ts'
 import { Reach } from '../src/reaper.ts'
 import { Partitions } from '../src/store/partitions.ts'
 import { openPools, type Pools } from '../src/store/pools.ts'
+import { value } from './scripted-runner.ts'
+import { System } from './system.ts'
 
 const dayMs = 86_400_000
 const now = Date.UTC(2026, 10, 20, 12)
@@ -34,6 +37,14 @@ test('partitions are made from yesterday to 14 days ahead, by any number of repl
   expect(replicas.map((one) => [one.has('20261120'), one.has('20261205')])).toEqual(replicas.map(() => [true, false]))
 })
 
+test('the days ahead become fewer where no new ones are made', async () => {
+  const partitions = new Partitions(pools.reads)
+  expect(partitions.daysAhead(now)).toBe(0)
+  await partitions.ensure(now)
+  const later = (days: number) => partitions.daysAhead(now + days * dayMs)
+  expect([later(0), later(1), later(13), later(14), later(15)]).toEqual([14, 13, 1, 0, 0])
+})
+
 test('retention drops the days that are past it, executions, timeline and logs alike, and no other', async () => {
   const partitions = new Partitions(pools.reads)
   await partitions.ensure(now)
@@ -62,7 +73,6 @@ test('a row finds its day by its id alone', async () => {
     `SELECT to_char(to_timestamp(('x' || translate(left($1, 13), '-', ''))::bit(48)::bigint / 1000.0) AT TIME ZONE 'UTC', 'YYYYMMDD') AS day`,
     [id],
   )
-  const { dayOf } = await import('../src/execution-id.ts')
   expect(dayOf(id)).toBe(rows[0]!.day)
 })
 
@@ -85,4 +95,16 @@ test('leases are called over only after the database was reached through a whole
   // An answer that took long says little as well.
   reach.reached(4000, 4400)
   expect(reach.throughLease(4400)).toBe(false)
+})
+
+test('a clock that leaps beyond the partitions makes new ones', async () => {
+  const system = await System.start()
+  await system.runner({ runs: () => value(1) })
+  await system.run()
+  const [{ day }] = (await system.rows<{ day: string }>(
+    "SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYYMMDD') AS day",
+  )) as [{ day: string }]
+  for (const table of ['executions', 'timeline_events', 'log_chunks']) await system.rows(`DROP TABLE ${table}_${day}`)
+  expect((await system.run()).status).toBe(Status.FINISHED)
+  await system.stop()
 })

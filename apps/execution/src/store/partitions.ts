@@ -27,6 +27,14 @@ export class Partitions {
     return this.#days.has(day)
   }
 
+  /** How many days from today on have their partitions without a gap; 0 as well when today's are not there. */
+  daysAhead(nowMs: number): number {
+    const today = Math.floor(nowMs / dayMs)
+    let last = today
+    while (this.#days.has(dayName(last))) last += 1
+    return Math.max(last - today - 1, 0)
+  }
+
   /** Makes what is missing from yesterday to 14 days ahead, one replica at a time; gives the number of days ahead. */
   async ensure(nowMs: number): Promise<number> {
     const today = Math.floor(nowMs / dayMs)
@@ -35,7 +43,7 @@ export class Partitions {
     let failure: Error | undefined
     try {
       this.#days = attachedDays(await list(client))
-      if (wanted.every((day) => this.#days.has(dayName(day)))) return daysAhead
+      if (wanted.every((day) => this.#days.has(dayName(day)))) return this.daysAhead(nowMs)
       await client.query('BEGIN')
       await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('execution partitions', 0))`)
       const found = attachedDays(await list(client))
@@ -44,7 +52,7 @@ export class Partitions {
         await client.query(missing.flatMap((day) => tables.map((table) => make(table, day))).join(';'))
       await client.query('COMMIT')
       this.#days = new Set([...found, ...missing.map(dayName)])
-      return daysAhead
+      return this.daysAhead(nowMs)
     } catch (error) {
       failure = error as Error
       throw error
@@ -63,6 +71,8 @@ export class Partitions {
         `SELECT pg_try_advisory_lock(hashtextextended('execution retention', 0)) AS mine`,
       )
       if (!rows[0]?.mine) return []
+      // To detach a day waits for all that still reads it.
+      await client.query('SET statement_timeout = 0')
       const old = (await list(client)).filter(({ day }) => day < oldest)
       for (const { day } of old) this.#days.delete(day)
       for (const { table, name, attached, pending } of old) {
@@ -76,6 +86,12 @@ export class Partitions {
       client.release(true)
     }
   }
+}
+
+/** Whether a statement failed because a row belongs to a day that has no partition. */
+export function isMissingPartition(error: unknown): boolean {
+  const { code, message } = error as { code?: unknown; message?: unknown }
+  return code === '23514' && String(message).startsWith('no partition')
 }
 
 const patient = { query_timeout: 300_000 }

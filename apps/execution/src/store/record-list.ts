@@ -16,6 +16,12 @@ export interface RecordFilter {
 /** What `total` says at most: "more than 10,000". */
 export const countLimit = 10_001
 
+interface Search {
+  /** Alternatives, each of which finds its rows by an index. */
+  branches: string[]
+  values: unknown[]
+}
+
 /** A page of executions, newest first, and how many there are. */
 export async function listRecords(
   pool: pg.Pool,
@@ -23,40 +29,64 @@ export async function listRecords(
   limit: number,
   offset: number,
 ): Promise<{ rows: RecordRow[]; total: number }> {
-  const { conditions, values } = where(filter)
-  const from = `FROM executions e WHERE ${conditions.join(' AND ')}`
-  const next = values.length + 1
+  const search = await searchOf(pool, filter)
   const [page, count] = await Promise.all([
-    pool.query<RecordRow>(
-      `SELECT ${recordColumns(true)} ${from} ORDER BY e.id DESC LIMIT $${next}::integer OFFSET $${next + 1}::bigint`,
-      [...values, limit, offset],
-    ),
-    pool.query<{ total: number }>(
-      `SELECT count(*)::integer AS total FROM (SELECT ${from} LIMIT ${countLimit}) AS counted`,
-      values,
-    ),
+    pool.query<RecordRow>(pageStatement(search), [...search.values, limit, offset]),
+    pool.query<{ total: number }>(countStatement(search), search.values),
   ])
   return { rows: page.rows, total: count.rows[0]?.total ?? 0 }
 }
 
-function where(filter: RecordFilter): { conditions: string[]; values: unknown[] } {
-  const values: unknown[] = [filter.team]
-  const conditions = ['e.team = $1', visible]
-  const add = (value: unknown, condition: (parameter: string) => string) => {
-    if (value === undefined) return
-    values.push(value)
-    conditions.push(condition(`$${values.length}`))
-  }
-  add(filter.processId, (p) => `e.process_id = ${p}::uuid`)
-  // Written into the text, so that the partial indexes are found.
-  if (filter.status !== undefined) conditions.push(`e.status = ${Number(filter.status)}`)
-  add(filter.fromId, (p) => `e.id >= ${p}::uuid`)
-  add(filter.untilId, (p) => `e.id < ${p}::uuid`)
-  add(pattern(filter.keywords), (p) => `(e.process_name ILIKE ${p} OR e.comment ILIKE ${p})`)
-  add(pattern(filter.comment), (p) => `e.comment ILIKE ${p}`)
-  return { conditions, values }
+function pageStatement({ branches, values }: Search): string {
+  const limit = `$${values.length + 1}::bigint`
+  const offset = `$${values.length + 2}::bigint`
+  const order = 'ORDER BY e.id DESC'
+  const [only, ...others] = branches
+  if (others.length === 0)
+    return `SELECT ${recordColumns(true)} FROM executions e WHERE ${only} ${order} LIMIT ${limit} OFFSET ${offset}`
+  const parts = branches.map(
+    (branch) => `(SELECT e.id FROM executions e WHERE ${branch} ${order} LIMIT ${limit} + ${offset})`,
+  )
+  return `SELECT ${recordColumns(true)}
+            FROM (SELECT id FROM (${parts.join(' UNION ')}) AS found ORDER BY id DESC LIMIT ${limit} OFFSET ${offset}) AS page
+            JOIN executions e USING (id) ${order}`
 }
 
-function pattern(text: string | undefined): string | undefined {
-  return text === undefined ? undefined : `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`
+function countStatement({ branches }: Search): string {
+  const parts = branches.map((branch) => `(SELECT e.id FROM executions e WHERE ${branch} LIMIT ${countLimit})`)
+  return `SELECT least(count(*), ${countLimit})::integer AS total FROM (${parts.join(' UNION ')}) AS found`
+}
+
+async function searchOf(pool: pg.Pool, filter: RecordFilter): Promise<Search> {
+  const values: unknown[] = [filter.team]
+  const parameter = (value: unknown) => `$${values.push(value)}`
+  const conditions = ['e.team = $1', visible]
+  if (filter.processId !== undefined) conditions.push(`e.process_id = ${parameter(filter.processId)}::uuid`)
+  // Written into the text, so that the partial indexes are found.
+  if (filter.status !== undefined) conditions.push(`e.status = ${Number(filter.status)}`)
+  if (filter.fromId !== undefined) conditions.push(`e.id >= ${parameter(filter.fromId)}::uuid`)
+  if (filter.untilId !== undefined) conditions.push(`e.id < ${parameter(filter.untilId)}::uuid`)
+  if (filter.comment !== undefined)
+    conditions.push(`e.comment IS NOT NULL AND e.comment ILIKE ${parameter(pattern(filter.comment))}`)
+  const all = conditions.join(' AND ')
+  if (filter.keywords === undefined) return { branches: [all], values }
+  const words = parameter(pattern(filter.keywords))
+  const branches = [`${all} AND e.comment IS NOT NULL AND e.comment ILIKE ${words}`]
+  const processes = await readProcessesNamed(pool, filter.team, filter.keywords)
+  if (processes.length > 0)
+    branches.push(`${all} AND e.process_id = ANY (${parameter(processes)}::uuid[]) AND e.process_name ILIKE ${words}`)
+  return { branches, values }
+}
+
+/** Processes that have had runs under a name with these words. */
+async function readProcessesNamed(pool: pg.Pool, team: string, keywords: string): Promise<string[]> {
+  const { rows } = await pool.query<{ id: string }>(
+    'SELECT DISTINCT process_id AS id FROM process_names WHERE team = $1 AND process_name ILIKE $2',
+    [team, pattern(keywords)],
+  )
+  return rows.map(({ id }) => id)
+}
+
+function pattern(text: string): string {
+  return `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`
 }

@@ -111,6 +111,10 @@ export function readEnded(pool: pg.Pool, named: string[]): Promise<string[]> {
   } as pg.QueryConfig)
 }
 
+export function readRunning(pool: pg.Pool): Promise<string[]> {
+  return ids(pool, { name: 'running', text: 'SELECT id FROM executions WHERE status = 4' })
+}
+
 export function readRunningOf(pool: pg.Pool, sessionId: string): Promise<string[]> {
   return ids(pool, {
     name: 'running-of',

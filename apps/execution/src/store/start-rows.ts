@@ -161,13 +161,3 @@ export async function requeueArrivals(pool: pg.Pool, arrivals: Arrival[], replic
     ...attempt,
   })
 }
-
-/** The rows that bear the count of a team's slots. */
-export async function ensureTeams(pool: pg.Pool, teams: string[]): Promise<void> {
-  await pool.query({
-    name: 'ensure-teams',
-    text: 'INSERT INTO team_slots (team) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING',
-    values: [teams.toSorted()],
-    ...attempt,
-  })
-}
