@@ -16,7 +16,11 @@ export interface DatabaseOptions {
   logger: Logger
   /** How long a caller waits for a connection, in ms. */
   connectTimeoutMs?: number
-  /** How long one statement may take before its connection is given up, in ms; a query's own `query_timeout` wins. */
+  /**
+   * How long one statement may take before its connection is given up, in ms; a query's own `query_timeout` wins. The
+   * server ends it a little later, unless `settings` have a `statement_timeout` of their own: what nobody waits for any
+   * more holds no locks.
+   */
   queryTimeoutMs?: number
   /** Settings of every connection of this pool, such as `synchronous_commit: 'off'`. */
   settings?: Record<string, string>
@@ -33,6 +37,8 @@ export interface Database {
   close(): Promise<void>
 }
 
+const statementMarginMs = 500
+
 /**
  * Opens a service's schema: makes it, applies what migrations are missing, and gives a pool whose search_path is that
  * schema. While the database can't be reached it waits and tries again, until `signal` is aborted; any other fault is thrown.
@@ -41,18 +47,22 @@ export interface Database {
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const { schema, logger, poolSize, connectTimeoutMs = 2000, queryTimeoutMs = 4500 } = options
   if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) throw new TypeError(`Not a name for a schema: ${schema}`)
+  const settings = {
+    search_path: `${schema},public`,
+    idle_in_transaction_session_timeout: '60s',
+    statement_timeout: `${queryTimeoutMs + statementMarginMs}ms`,
+    ...options.settings,
+  }
   const connection: pg.ClientConfig = {
     connectionString: options.url,
-    options: serverOptions({
-      search_path: `${schema},public`,
-      idle_in_transaction_session_timeout: '60s',
-      ...options.settings,
-    }),
+    options: serverOptions(settings),
     application_name: schema,
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
   }
-  await untilReachable(options, () => applyMigrations(connection, schema, options.migrationsDir, logger))
+  // Migrations, and the wait for those of another instance, take as long as they take.
+  const migrating = { ...connection, options: serverOptions({ ...settings, statement_timeout: '0' }) }
+  await untilReachable(options, () => applyMigrations(migrating, schema, options.migrationsDir, logger))
   const pool = new pg.Pool({
     ...connection,
     max: poolSize,

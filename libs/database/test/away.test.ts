@@ -82,7 +82,10 @@ test('callers that find no free connection are told so', async () => {
 })
 
 test('a statement whose server shuts down in the middle is told as unavailable', async () => {
-  const failure = told(() => database.pool.query({ text: 'SELECT pg_sleep(60)', query_timeout: 60_000 } as never))
+  const text = 'SELECT pg_sleep(60)'
+  const patient = { url: server.url, schema: 'patient', poolSize: 1, logger: silentLogger, queryTimeoutMs: 60_000 }
+  const sleeping = await openDatabase(patient)
+  const failure = told(() => sleeping.pool.query(text))
   await until(async () => {
     const other = await openDatabase({ url: server.url, schema: 'other', poolSize: 1, logger: silentLogger })
     const { rowCount } = await other.pool.query(
@@ -93,7 +96,18 @@ test('a statement whose server shuts down in the middle is told as unavailable',
   })
   await server.stop()
   expect(await failure).toMatchObject(unavailable)
+  await sleeping.close()
   await startAgain()
+})
+
+test('a statement that its caller has given up goes on for no longer than a second in the server', async () => {
+  expect(await told(() => database.pool.query('SELECT pg_sleep(60) AS given_up'))).toMatchObject(unavailable)
+  await until(async () => {
+    const { rows } = await database.pool.query(
+      `SELECT 1 FROM pg_stat_activity WHERE query LIKE '%given_up%' AND state = 'active' AND pid <> pg_backend_pid()`,
+    )
+    return rows.length === 0
+  })
 })
 
 test('a service that starts before its database waits for it', async () => {
