@@ -35,6 +35,14 @@ const forms: [guarantee: string, source: string, value: unknown][] = [
   ],
   ['a default arrow function is called', 'export default () => 6\n;[1].map(String)', 6],
   ['a default object with main is called', 'export default { main: () => 7 }', 7],
+  [
+    'module.exports.main is called beside an import',
+    'import svc from "svc"\nmodule.exports = { main: () => "m" }',
+    'm',
+  ],
+  ['exports.main beside an import', 'import svc from "svc"\nexports.main = () => svc.team.slug', 'demo'],
+  ['an exported function beside an import', 'import svc from "svc"\nmodule.exports = () => "f"', 'f'],
+  ['an export goes before module.exports', 'module.exports = { main: () => 1 }\nexport const main = () => 2', 2],
   ['a module may return at its top level', 'import fs from "fs"\nreturn typeof fs.statSync', 'function'],
   ['svc is a global', 'return svc.team.slug', 'demo'],
   ['svc has its second name', 'return other === svc', true],
@@ -92,12 +100,40 @@ const faults: [guarantee: string, source: string, explanation: string, place: st
   ['a source that closes what surrounds it', '}; return 1; {', 'SyntaxError: Unexpected token', 'demo.js'],
   ['and one that does it well', '} }); (function () { return async () => {', 'SyntaxError', 'demo.js'],
   ['a module that is not there', 'require("left-pad")', "Error: Cannot find module 'left-pad'", 'demo.js:1:1'],
-  ['a package that is not there', '\nimport pad from "left-pad"', "Error: Cannot find package 'left-pad'", ''],
+  [
+    'a package that is not there',
+    '\nimport pad from "left-pad"',
+    "Error: Cannot find package 'left-pad'",
+    '    at demo.js:2:1',
+  ],
+  ['a package far below', 'const y = 1\n\n  import x from "pad"', "Cannot find package 'pad'", '    at demo.js:3:3'],
+  [
+    'a re-export of what is not there',
+    '\nexport { a as main } from "pad"',
+    "Cannot find package 'pad'",
+    '    at demo.js:2:1',
+  ],
+  ['a brace too many', 'return 1\n}', "SyntaxError: Unexpected token '}'", '    at demo.js:2:1'],
+  ['a brace too many, and another', 'return 1\n}\n{', "SyntaxError: Unexpected token '}'", '    at demo.js:2:1'],
+  ['a brace too many in a module', 'import "fs"\n}', "SyntaxError: Unexpected token '}'", '    at demo.js:2:1'],
+  ['a module that ends too early', 'import "fs"\nif (1) {\n', 'SyntaxError: Unexpected end of input', 'demo.js:3'],
+  [
+    'a throw in a default export',
+    'export default () => {\n  throw new Error("d")\n}',
+    'Error: d',
+    '    at default (demo.js:2:9)',
+  ],
+  [
+    'a throw in a listener',
+    'import { EventEmitter } from "events"\nnew EventEmitter().on("e", () => { throw new Error("l") }).emit("e")',
+    'Error: l',
+    'demo.js:2:42',
+  ],
   [
     'an export that is not there',
     'import { nope } from "fs"',
     "SyntaxError: The requested module 'fs' does not provide an export named 'nope'",
-    '',
+    "export named 'nope'\n    at demo.js:1:1",
   ],
   ['a throw in a script', '\n\n  null.a', "TypeError: Cannot read properties of null (reading 'a')", 'demo.js:3:8'],
   ['a throw on the first line', 'throw new RangeError("r")', 'RangeError: r', 'demo.js:1:7'],
@@ -133,6 +169,6 @@ describe('faults keep the lines and columns that the user wrote', () => {
     expect(ended.explanation).toContain(explanation)
     const [entry] = ended.log
     expect(entry?.message).toContain(place)
-    expect(entry?.message).not.toMatch(/children\/javascript|node:internal|node:vm/)
+    expect(entry?.message).not.toMatch(/children\/javascript|node:|\$svc\$|:-\d/)
   })
 })

@@ -31,9 +31,23 @@ function parse(source, sourceType) {
     const options = { allowReturnOutsideFunction: true, allowAwaitOutsideFunction: true, allowHashBang: true }
     return { program: acorn.parse(source, { ecmaVersion: 'latest', sourceType, ...options }) }
   } catch (thrown) {
-    const error = new SyntaxError(thrown.message.replace(/ \(\d+:\d+\)$/, ''))
+    const error = new SyntaxError(messageOf(thrown, source))
     return { error: Object.assign(error, { pos: thrown.pos, line: thrown.loc?.line, column: thrown.loc?.column }) }
   }
+}
+
+/** The parser's message as the engine puts it. */
+function messageOf({ message, pos }, source) {
+  const plain = message.replace(/ \(\d+:\d+\)$/, '')
+  if (plain !== 'Unexpected token') return plain
+  if (pos >= source.length) return 'Unexpected end of input'
+  return `Unexpected token '${/^(?:[\w$]+|[^])/u.exec(source.slice(pos, pos + 100))[0]}'`
+}
+
+/** What is wrong with a source that is no module, with `line` and `column`; undefined when nothing is found. */
+function faultOf(source) {
+  acorn ??= require('acorn')
+  return parse(source, 'script').error
 }
 
 function edited(source, program, isModule) {
@@ -56,13 +70,13 @@ function rewriteStatement(node, source, replace, hoisted) {
   const blank = (start, end) => replace(start, end, source.slice(start, end).replace(/[^\n\r\u2028\u2029]/g, ' '))
   switch (node.type) {
     case 'ImportDeclaration':
-      hoisted.push(importOf(node))
+      hoisted.push(importOf(node, placeOf(node, source)))
       return blank(node.start, node.end)
     case 'ExportAllDeclaration':
-      hoisted.push(reexportAll(node))
+      hoisted.push(reexportAll(node, placeOf(node, source)))
       return blank(node.start, node.end)
     case 'ExportNamedDeclaration':
-      if (node.source) hoisted.push(...node.specifiers.map((each) => reexport(node, each)))
+      if (node.source) hoisted.push(...node.specifiers.map((each) => reexport(node, each, placeOf(node, source))))
       else hoisted.push(...namesOf(node).map(([exported, local]) => getter(exported, local)))
       return node.declaration ? blank(node.start, node.declaration.start) : blank(node.start, node.end)
     case 'ExportDefaultDeclaration': {
@@ -82,28 +96,35 @@ const defaultAssignment = (keywords) => `${EXPORTS}.default=` + keywords.slice(1
 
 const quoted = (node) => JSON.stringify(node.type === 'Literal' ? node.value : node.name)
 
-function importOf({ source, specifiers }) {
+/** Line and column as two arguments, for a fault of what is hoisted. */
+function placeOf(node, source) {
+  const { line, column } = acorn.getLineInfo(source, node.start)
+  return `${line},${column + 1}`
+}
+
+function importOf({ source, specifiers }, place) {
   const from = quoted(source)
   const all = specifiers.find(({ type }) => type === 'ImportNamespaceSpecifier')
   const named = specifiers.filter(({ type }) => type !== 'ImportNamespaceSpecifier')
   const pairs = named.map((each) => [each.imported ? quoted(each.imported) : '"default"', each.local.name])
   const wanted = pairs.map(([imported]) => imported).join(',')
-  const loaded = `${LOAD}(${from},[${wanted}])`
+  const loaded = `${LOAD}(${from},[${wanted}],${place})`
   const pattern = pairs.map(([imported, local]) => `${imported}:${local}`).join(',')
   const whole = all ? `const ${all.local.name}=${loaded};` : ''
   if (pairs.length === 0) return whole || `${loaded};`
   return `${whole}const{${pattern}}=${loaded};`
 }
 
-function reexport(node, { local, exported }) {
+function reexport(node, { local, exported }, place) {
   const from = quoted(node.source)
-  return `${LOAD}.define(${EXPORTS},${quoted(exported)},()=>${LOAD}(${from},[${quoted(local)}])[${quoted(local)}]);`
+  const loaded = `${LOAD}(${from},[${quoted(local)}],${place})[${quoted(local)}]`
+  return `${LOAD}.define(${EXPORTS},${quoted(exported)},()=>${loaded});`
 }
 
-function reexportAll({ source, exported }) {
-  const from = quoted(source)
-  if (exported) return `${LOAD}.define(${EXPORTS},${quoted(exported)},()=>${LOAD}(${from},[]));`
-  return `${LOAD}.defineAll(${EXPORTS},${LOAD}(${from},[]));`
+function reexportAll({ source, exported }, place) {
+  const loaded = `${LOAD}(${quoted(source)},[],${place})`
+  if (exported) return `${LOAD}.define(${EXPORTS},${quoted(exported)},()=>${loaded});`
+  return `${LOAD}.defineAll(${EXPORTS},${loaded});`
 }
 
 const getter = (exported, local) => `${LOAD}.define(${EXPORTS},${JSON.stringify(exported)},()=>${local});`
@@ -148,4 +169,4 @@ function rewriteExpressions(node, replace) {
   }
 }
 
-module.exports = { rewrite, names: { IMPORT, META, EXPORTS, LOAD } }
+module.exports = { rewrite, faultOf, names: { IMPORT, META, EXPORTS, LOAD } }

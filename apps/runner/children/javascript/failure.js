@@ -1,11 +1,12 @@
 'use strict'
 
 const { inspect, types } = require('node:util')
+const { EXPORTS } = require('./es-modules.js').names
 
 const MAX_MESSAGE = 16 * 1024
 const MAX_STACK = 64 * 1024
 const MAX_CAUSES = 5
-const NOT_THE_USERS = [__dirname, '(node:internal/', ' node:internal/', '(node:vm:', 'at process.emit (node:events:']
+const NOT_THE_USERS = [__dirname, '(node:', ' node:']
 const OUT_OF_MEMORY =
   /^(?:Array buffer allocation failed|Failed to allocate memory|WebAssembly\.Memory\(\): could not allocate memory)/
 
@@ -39,7 +40,7 @@ function framesOf({ stack }) {
   const frames = String(stack)
     .split('\n')
     .filter((line) => /^\s+at /.test(line) && !NOT_THE_USERS.some((mark) => line.includes(mark)))
-  return frames.map((frame) => `\n${frame}`).join('')
+  return frames.map((frame) => `\n${frame.replace(`${EXPORTS}.`, '')}`).join('')
 }
 
 function causesOf(error) {

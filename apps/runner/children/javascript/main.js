@@ -134,13 +134,16 @@ function afterBody(own, scope, value, fail) {
   }
 }
 
+/** The `main` that the source exports, as a module or, whatever its syntax, by `module.exports`. */
 function mainOf({ module, exported }) {
-  const exports = compiled.isModule ? exported : module.exports
+  return (compiled.isModule && mainAmong(exported, exported.default)) || mainAmong(module.exports, module.exports) || []
+}
+
+function mainAmong(exports, single) {
   for (const holder of [exports, exports?.default]) {
     if (typeof holder?.main === 'function') return [holder.main, holder]
   }
-  const single = compiled.isModule ? exported.default : module.exports
-  return typeof single === 'function' ? [single, undefined] : [undefined]
+  return typeof single === 'function' ? [single, undefined] : undefined
 }
 
 function finish(own, value) {

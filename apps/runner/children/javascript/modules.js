@@ -50,8 +50,7 @@ function scopeOf({ fileName, isModule, packages, directory }) {
   module.require = require
 
   const own = new Map()
-  const load = (specifier, wanted) => {
-    const name = String(specifier)
+  const find = (name, wanted) => {
     const namespaces = isBuiltin(name) ? ofBuiltins : own
     const exported = resolve(name)
     if (!namespaces.has(name)) namespaces.set(name, namespaceOf(exported))
@@ -59,6 +58,15 @@ function scopeOf({ fileName, isModule, packages, directory }) {
     const missing = wanted.find((each) => !(each in namespace))
     if (missing === undefined) return namespace
     throw new SyntaxError(`The requested module '${name}' does not provide an export named '${missing}'`)
+  }
+  const load = (specifier, wanted, line, column) => {
+    try {
+      return find(String(specifier), wanted)
+    } catch (error) {
+      // An import is hoisted; its fault is told where the user wrote it.
+      if (line !== undefined) error.stack = `${error}\n    at ${fileName}:${line}:${column}`
+      throw error
+    }
   }
   load.define = (target, name, get) => Object.defineProperty(target, name, { get, enumerable: true })
   load.defineAll = (target, namespace) => {

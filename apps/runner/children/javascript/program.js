@@ -44,17 +44,23 @@ function refuseEscapes(code) {
   new AsyncFunction(code)
 }
 
-/** The error with the user's line: what is wrong only at our closing line is an end that came too early. */
-function withUsersLine(error, text, fileName) {
-  const place = /^(.*):(\d+)\n/.exec(error.stack)
-  const line = error.line ?? (place?.[1] === fileName ? Number(place[2]) : undefined)
-  const column = error.column === undefined ? '' : `:${error.column + 1}`
+/** The error with the user's line. One that the engine places nowhere, or in our closing line, is looked for anew. */
+function withUsersLine(thrown, text, fileName) {
   const last = text.split('\n').length
+  const found = lineOf(thrown, fileName)
+  const error = found <= last ? thrown : (esModules.faultOf(text) ?? thrown)
+  const line = error === thrown ? found : error.line
+  const column = error.column === undefined ? '' : `:${error.column + 1}`
   const message = line > last ? 'Unexpected end of input' : error.message
   const where = line === undefined ? fileName : `${fileName}:${Math.min(line, last)}${column}`
   const plain = new SyntaxError(message)
   plain.stack = `SyntaxError: ${message}\n    at ${where}`
   return plain
+}
+
+function lineOf({ line, stack }, fileName) {
+  const place = /^(.*):(\d+)\n/.exec(stack)
+  return line ?? (place?.[1] === fileName ? Number(place[2]) : undefined)
 }
 
 module.exports = { compile }
