@@ -183,6 +183,7 @@ export class Runner {
     link.running -= 1
     this.#runs.remove(run)
     this.#options.metrics.ended(run, result)
+    this.#options.logger.debug({ executionId: run.id, end: result?.end.case }, 'a run is over')
     failPoint('result-before-send')
     if (result !== undefined) this.#results.add(result, link)
     this.#changes.happened()

@@ -13,6 +13,8 @@ export interface ChildEvents {
   ready(child: Child): void
   /** Its run has ended and it is clean: the next may come. */
   free(child: Child): void
+  /** Its run left behind what can't be put back: it ends. */
+  unclean(reason: string): void
   gone(child: Child, exit: Exit): void
 }
 
@@ -22,6 +24,7 @@ export const usualMb = 48
 const lastResortMs = 3000
 const closeWaitMs = 500
 const maxReport = 2000
+const maxReason = 200
 // A flood beyond the limit of the log is read at about this rate.
 const floodBytes = 4 * 1024 * 1024
 const floodPauseMs = 10
@@ -135,7 +138,7 @@ export class Child implements RunningChild {
       this.hasStarted = true
       return this.#events.ready(this)
     }
-    if (type === FrameType.unclean) return this.end('kill')
+    if (type === FrameType.unclean) return this.#unclean(payload)
     if (type === FrameType.clean) return this.#clean(run, payload)
     if (this.#task === undefined || this.#ending !== undefined || this.state !== 'running') return
     if (run !== this.runs) return this.#fault('a frame for another run')
@@ -164,6 +167,11 @@ export class Child implements RunningChild {
     if (this.#paused) this.end('kill')
     task.ended(ending)
     this.#freeIfClean()
+  }
+
+  #unclean(payload: Buffer): void {
+    this.#events.unclean(payload.toString('utf8', 0, maxReason))
+    this.end('kill')
   }
 
   /** A child that says so before its answer was read is free when that has been. */

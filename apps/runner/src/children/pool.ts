@@ -183,6 +183,7 @@ export class ChildPool {
       if (child.state === 'blank') child.warmUp()
     },
     free: (child) => this.#free(child),
+    unclean: (reason) => this.#options.logger.debug({ reason }, 'a child is not clean after its run'),
     gone: (child, exit) => this.#gone(child, exit),
   }
 

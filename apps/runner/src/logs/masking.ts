@@ -1,3 +1,5 @@
+import { inspect } from 'node:util'
+
 const minLength = 4
 const minLineLength = 8
 const shown = '******'
@@ -9,7 +11,7 @@ const nothing: Mask = (text) => text
 
 /**
  * Makes the mask of a run's secrets, from four characters on: as they are, line by line where they have several, and in
- * base64, URL-encoded and JSON-escaped form.
+ * base64, URL-encoded, JSON-escaped and inspected form.
  */
 export function maskOf(secrets: string[]): Mask {
   const forms = new Set(secrets.filter(({ length }) => length >= minLength).flatMap(formsOf))
@@ -21,13 +23,19 @@ export function maskOf(secrets: string[]): Mask {
 
 function formsOf(secret: string): string[] {
   const bytes = Buffer.from(secret)
-  const lines = secret.split(/\r?\n/)
+  const lines = secret.split(/\r?\n/).filter(({ length }) => length >= minLineLength)
   return [
     secret,
-    ...(lines.length > 1 ? lines.filter(({ length }) => length >= minLineLength) : []),
+    ...lines,
+    ...[secret, ...lines].map(inspected),
     bytes.toString('base64').replace(/=+$/, ''),
     bytes.toString('base64url'),
     encodeURIComponent(secret.toWellFormed()),
     JSON.stringify(secret).slice(1, -1),
   ]
+}
+
+/** As `console.log({ secret })` shows it. */
+function inspected(text: string): string {
+  return inspect(text, { breakLength: Infinity, maxStringLength: Infinity }).slice(1, -1)
 }
