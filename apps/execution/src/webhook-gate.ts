@@ -16,6 +16,8 @@ export class WebhookGate {
   readonly #worker = new DeadlineWorker(new URL('./workers/password-thread.ts', import.meta.url))
   readonly #secret = randomBytes(32)
   readonly #right = new Set<string>()
+  /** Checks on their way, by who tries what: the same at the same time is checked once. */
+  readonly #checking = new Map<string, Promise<boolean>>()
 
   constructor(specs: Specs) {
     this.#specs = specs
@@ -46,19 +48,31 @@ export class WebhookGate {
   }
 
   async #check(processId: string, webhook: RunWebhook, call: WebhookCall, address: string): Promise<void> {
+    const { username, passwordHash } = webhook
+    const key = JSON.stringify([address, processId, username, passwordHash, call.username, call.password])
+    const same = this.#checking.get(key)
+    const checking =
+      same ?? this.#countedCheck(processId, webhook, call, address).finally(() => this.#checking.delete(key))
+    this.#checking.set(key, checking)
+    if (await checking) return
+    // The one that was checked has counted itself.
+    if (same !== undefined && call.username !== undefined) this.#attempts.begin(address, processId)
+    throw new Failure('unauthenticated', 'webhook_credentials', 'The webhook wants a user name and a password')
+  }
+
+  /** While it is checked it counts as a failure, so that no more guesses are on their way than may fail. */
+  async #countedCheck(processId: string, webhook: RunWebhook, call: WebhookCall, address: string): Promise<boolean> {
     const attempt = this.#attempts.begin(address, processId)
-    let right = false
+    let failed = false
     try {
       const password = await this.#isRight(processId, webhook.passwordHash ?? '', call.password ?? '')
-      right = password && sameText(webhook.username ?? '', call.username ?? '')
-    } catch (error) {
-      attempt.undo()
-      throw error
+      const right = password && sameText(webhook.username ?? '', call.username ?? '')
+      // A call without credentials asks which are wanted; that is no guess.
+      failed = !right && call.username !== undefined
+      return right
+    } finally {
+      if (!failed) attempt.undo()
     }
-    // A call without credentials asks which are wanted; that is no guess.
-    if (right || call.username === undefined) attempt.undo()
-    if (!right)
-      throw new Failure('unauthenticated', 'webhook_credentials', 'The webhook wants a user name and a password')
   }
 
   async #isRight(processId: string, hash: string, password: string): Promise<boolean> {

@@ -100,6 +100,22 @@ test('ten failures a minute from one address, also at the same time, and it has 
   expect((await call('guarded', right)).status).toBe(Status.FINISHED)
 })
 
+test('any number of right calls at the same time pass, though the password is not known yet', async () => {
+  const webhook = { enabled: true, username: 'hook', passwordHash: await bcrypt.hash('fresh', 4) }
+  system.catalog.put('burst', { webhook })
+  const calls = Array.from({ length: 25 }, () => call('burst', { username: 'hook', password: 'fresh' }))
+  for (const { status } of await Promise.all(calls)) expect(status).toBe(Status.FINISHED)
+})
+
+test('the same wrong password counts each time, also at the same time', async () => {
+  const webhook = { enabled: true, username: 'hook', passwordHash: await bcrypt.hash('right', 4) }
+  system.catalog.put('hammered', { webhook })
+  const calls = Array.from({ length: 14 }, () => call('hammered', { username: 'hook', password: 'wrong' }))
+  const codes = (await Promise.allSettled(calls)).map((one) => (one as PromiseRejectedResult).reason.code)
+  expect(codes.filter((code) => code === 'webhook_credentials')).toHaveLength(10)
+  expect(codes.filter((code) => code === 'too_many_attempts')).toHaveLength(4)
+})
+
 test('failures are forgotten after a minute, and successes do not count', () => {
   let now = 0
   const attempts = new Attempts(() => now)
