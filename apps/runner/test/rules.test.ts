@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { Environment } from '@automation/service'
 import { FrameReader, frame, type Frame } from '../src/children/frames.ts'
 import { childrenWanted, expectation, sparesWanted, type Demand } from '../src/children/policy.ts'
+import { endings, type Worn } from '../src/children/wear.ts'
 import { maskOf } from '../src/logs/masking.ts'
 import { LineSplitter } from '../src/logs/line-splitter.ts'
 import { OutputReader } from '../src/logs/output-reader.ts'
@@ -65,6 +66,35 @@ describe('how many children', () => {
     expect(expectation(10, 20)).toBe(12)
     expect([0, 2, 50].map((taken) => sparesWanted(1, taken))).toEqual([1, 3, 4])
     expect(sparesWanted(0, 0)).toBe(0)
+  })
+})
+
+describe('which children end', () => {
+  const limits = { idleMs: 60_000, maxAgeMs: 600_000, memoryMb: 4096 }
+  const child = (given: Partial<Worn> = {}): Worn => ({
+    state: 'idle',
+    startedAt: 0,
+    freeSince: 90_000,
+    memoryMb: 50,
+    ...given,
+  })
+  const count = (children: Worn[], now: number) => endings(children, now, limits).length
+
+  test('long idle, old and large ones', () => {
+    expect(count([child(), child({ freeSince: 30_000 }), child({ memoryMb: 300 })], 91_000)).toBe(2)
+    expect(count([child({ freeSince: 599_000 })], 600_000)).toBe(1)
+  })
+
+  test('all but a few when nothing runs', () => {
+    const many = Array.from({ length: 10 }, () => child())
+    expect(count(many, 91_000)).toBe(0)
+    expect(count(many, 96_000)).toBe(6)
+    expect(count([...many, child({ state: 'running' })], 96_000)).toBe(0)
+  })
+
+  test('those that look at themselves for too long', () => {
+    expect(count([child({ state: 'checking' })], 91_000)).toBe(0)
+    expect(count([child({ state: 'checking' })], 92_500)).toBe(1)
   })
 })
 

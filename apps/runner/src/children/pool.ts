@@ -7,6 +7,7 @@ import type { Launcher } from './launch.ts'
 import { childrenWanted, patienceMs } from './policy.ts'
 import { Spares } from './spares.ts'
 import type { Exit, Task } from './task.ts'
+import { endings } from './wear.ts'
 
 export interface PoolOptions {
   config: ChildrenConfig
@@ -16,8 +17,6 @@ export interface PoolOptions {
 }
 
 const sweepMs = 1000
-/** A child that takes longer to look at itself is not believed. */
-const checkMs = 2000
 const triesToStart = 3
 const retryMs = 200
 
@@ -229,14 +228,7 @@ export class ChildPool {
   }
 
   #sweep(): void {
-    const now = performance.now()
-    const { idleMs, maxAgeMs, memoryMb } = this.#options.config
-    for (const child of this.#children) {
-      const isOld = now - child.startedAt >= maxAgeMs
-      const isLarge = child.memoryMb > Math.min(256, memoryMb / 4)
-      if (child.state === 'checking' && now - child.freeSince >= checkMs) child.end('kill')
-      if (child.state === 'idle' && (now - child.freeSince >= idleMs || isOld || isLarge)) child.end('kill')
-    }
+    for (const child of endings(this.#children, performance.now(), this.#options.config)) child.end('kill')
     for (const child of this.#spares.takeSurplus()) child.end('kill')
     for (const [key, group] of this.#groups) if (group.isEmpty) this.#groups.delete(key)
     this.#supply()

@@ -1,0 +1,38 @@
+/** What is looked at of a child. Times are monotonic, in ms. */
+export interface Worn {
+  state: string
+  startedAt: number
+  /** When its last run ended. */
+  freeSince: number
+  memoryMb: number
+}
+
+export interface WearLimits {
+  idleMs: number
+  maxAgeMs: number
+  memoryMb: number
+}
+
+/** A child that takes longer to look at itself is not believed. */
+const checkMs = 2000
+/** When nothing has run for so long, only a few children are kept. */
+const quietMs = 5000
+const keptWhenQuiet = 4
+const largeMb = 256
+
+/** Those of these children that should end: old, large or long idle ones, and all but a few when nothing runs. */
+export function endings<C extends Worn>(children: Iterable<C>, now: number, limits: WearLimits): C[] {
+  const all = [...children]
+  const idle = all.filter(({ state }) => state === 'idle').toSorted((a, b) => b.freeSince - a.freeSince)
+  const newest = idle[0]?.freeSince ?? now
+  const isQuiet = now - newest >= quietMs && !all.some(({ state }) => state === 'running' || state === 'checking')
+  const largest = Math.min(largeMb, limits.memoryMb / 4)
+  const ends = idle.filter(
+    (child, at) =>
+      (isQuiet && at >= keptWhenQuiet) ||
+      now - child.freeSince >= limits.idleMs ||
+      now - child.startedAt >= limits.maxAgeMs ||
+      child.memoryMb > largest,
+  )
+  return [...ends, ...all.filter(({ state, freeSince }) => state === 'checking' && now - freeSince >= checkMs)]
+}
