@@ -111,7 +111,7 @@ class Heard {
       const known = new Set(heard.flatMap((one) => one.#events.map(({ eventId }) => eventId)))
       return ids.flatMap((id) => [1, 2, 3].map((sequence) => `${id}:${sequence}`)).filter((id) => !known.has(id))
     }
-    for (const end = performance.now() + 10_000; missing().length > 0; ) {
+    for (const end = performance.now() + 10_000; missing().length > 0;) {
       if (performance.now() > end) throw new Error(`not heard: ${missing().join(', ')}`)
       await new Promise((resolve) => setTimeout(resolve, 10))
     }
