@@ -74,6 +74,20 @@ test('output of subprocesses is there, with its level', async () => {
   expect(log.indexOf('INFO out')).toBeLessThan(log.indexOf('INFO after'))
 })
 
+test('output of subprocesses comes in the order of the calls, of both kinds', async () => {
+  const source = `
+    const { execSync, spawnSync, spawn } = require('child_process')
+    for (let i = 0; i < 10; i++) {
+      console.log('a'); execSync('echo e1 >&2', { stdio: 'inherit' })
+      console.log('b'); execSync('echo o1', { stdio: 'inherit' })
+      spawnSync('sh', ['-c', 'echo e2 >&2'], { stdio: 'inherit' }); process.stdout.write('c\\n')
+    }
+    await new Promise((done) => spawn('sh', ['-c', 'echo e3 >&2'], { stdio: 'inherit' }).on('exit', done))
+    console.log('d')`
+  const round = ['INFO a', 'ERROR e1', 'INFO b', 'INFO o1', 'ERROR e2', 'INFO c']
+  expect(await logged(source)).toEqual([...Array(10).fill(round).flat(), 'ERROR e3', 'INFO d'])
+})
+
 test('scripts may open their output by name', async () => {
   const source =
     'require("child_process").execSync("echo out > /dev/stdout; echo err > /dev/stderr", { stdio: "inherit" })'
@@ -173,6 +187,19 @@ test('sensitive values are masked in every form, others are not', async () => {
     expect(text).not.toContain(secret)
   expect(ended.explanation).toBe('Error: bad ******')
   expect(text).toContain('****** 123 visible')
+})
+
+test('sensitive values are masked in objects, too', async () => {
+  const value = `a'b"c\\\\d\`e`
+  const multiline = `first\\'"\`line of it\nsecond\\'"\`line of it`
+  const variables = [
+    { key: 'V', value, isSensitive: true },
+    { key: 'M', value: multiline, isSensitive: true },
+  ]
+  const source = 'const { V: v, M: m } = svc.env; console.log({ v }, [v]); console.log({ m, n: [[m]] })'
+  const text = lines((await under.replica.run(source, { spec: { variables } })).log).join('\n')
+  expect(text).toContain("{ v: '******' } [ '******' ]")
+  expect(text).not.toMatch(/b"c|line of it/)
 })
 
 test('a log goes in numbered chunks that do not overlap, the last with the result', async () => {

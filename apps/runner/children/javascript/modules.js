@@ -7,6 +7,7 @@
 
 const { isBuiltin } = require('node:module')
 const { pathToFileURL } = require('node:url')
+const subprocesses = require('./subprocesses.js')
 
 const used = new Set()
 const nodeRequire = require
@@ -24,6 +25,7 @@ function builtin(specifier) {
   const exported = nodeRequire(specifier)
   if (!used.has(name)) {
     used.add(name)
+    if (name === 'child_process') subprocesses.fenceIn(exported)
     onFirstUse(name, exported)
   }
   return exported

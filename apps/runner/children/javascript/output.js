@@ -18,7 +18,9 @@ const INFO = 2
 const WARNING = 3
 const ERROR = 4
 const RAW_ERROR = 16
+const FENCE = 17
 const STANDARD_OUTPUT = 1
+const STANDARD_ERROR = 2
 const MARK = [0xff, 0x00, 0xfe, 0x01]
 const HEAD = 17
 const MAX_CHARACTERS = 128 * 1024
@@ -45,6 +47,9 @@ let maxLines = Infinity
 let maxCharacters = Infinity
 let formatter
 let grouped = false
+
+const fenceRecord = Buffer.alloc(HEAD)
+let fences = 0
 
 function emit(kind, text) {
   // What goes beyond the limit is told to the runner once; it counts the same, so it drops all that follows.
@@ -92,19 +97,30 @@ function flush() {
   flushesSoon = false
   const size = filled
   filled = 0
-  if (size > 0) write(records, size)
+  if (size > 0) write(STANDARD_OUTPUT, records, size)
 }
 
-/** Writes all of it. A subprocess may have made the shared pipe non-blocking; a closed one swallows what is printed. */
-function write(bytes, size) {
+/** Puts a mark of the same number into both pipes: the runner passes on nothing behind it before all in front of it. */
+function fence() {
+  flush()
+  fences += 1
+  fenceRecord.set(MARK)
+  fenceRecord[4] = FENCE
+  fenceRecord.writeDoubleLE(fences, 5)
+  if (write(STANDARD_ERROR, fenceRecord, HEAD)) write(STANDARD_OUTPUT, fenceRecord, HEAD)
+}
+
+/** Writes all of it. A subprocess may have made the shared pipe non-blocking; a closed one swallows it: false. */
+function write(descriptor, bytes, size) {
   for (let sent = 0; sent < size;) {
     try {
-      sent += writeSync(STANDARD_OUTPUT, bytes, sent, size - sent)
+      sent += writeSync(descriptor, bytes, sent, size - sent)
     } catch (error) {
-      if (error.code !== 'EAGAIN') return
+      if (error.code !== 'EAGAIN') return false
       wait(sleeper, 0, 0, RETRY_MS)
     }
   }
+  return true
 }
 
 /** Node's own formatting of everything but the plain `console.log('text')`, made when a run first needs it. */
@@ -179,7 +195,7 @@ function install() {
     console[name] = methods[name]
   }
   lazily('stdout', () => streamOf(STANDARD_OUTPUT, writeOutput))
-  lazily('stderr', () => streamOf(2, writeError))
+  lazily('stderr', () => streamOf(STANDARD_ERROR, writeError))
 }
 
 const streams = {}
@@ -204,7 +220,7 @@ function streamOf(descriptor, sink) {
 
 function writeOutput(chunk) {
   flush()
-  write(chunk, chunk.length)
+  write(STANDARD_OUTPUT, chunk, chunk.length)
 }
 
 function writeError(chunk) {
@@ -229,4 +245,4 @@ function restart(limits, alone) {
   grouped = false
 }
 
-module.exports = { flush, install, restart }
+module.exports = { fence, flush, install, restart }

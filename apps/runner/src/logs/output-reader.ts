@@ -8,21 +8,35 @@ export type OnLine = (level: LogLevel, text: string, wasCut: boolean, timeUs?: n
 const mark = Buffer.from([0xff, 0x00, 0xfe, 0x01])
 const headBytes = 17
 const rawError = 16
+const fence = 17
 const recordMaxBytes = 512 * 1024
 const levels: (LogLevel | undefined)[] = [undefined, LogLevel.DEBUG, LogLevel.INFO, LogLevel.WARNING, LogLevel.ERROR]
 const noiseBegins = /^(?:<--- Last few GCs --->|----- Native stack trace -----|FATAL ERROR: |# Fatal )/
 const wordsOfDeath = ['<--- Last few GCs', 'FATAL ERROR']
 const noiseMax = 200
+// More is not kept back for the sake of the order.
+const waitingMaxBytes = 1024 * 1024
+
+/** One of the two pipes: what is unread, the last fence it has come to, and how it reads from a place to the next. */
+interface Lane {
+  rest: Buffer | undefined
+  fence: number
+  /** Gives the place it came to, the same when more has to come first. */
+  next(bytes: Buffer, at: number): number
+}
 
 /**
  * Reads what a child prints: in standard output records of `console` between raw bytes, in standard error raw bytes.
+ * What is behind a fence in one of them waits for the other to come to the same: that keeps the order around subprocesses.
  * What Node prints when it dies is kept apart: it speaks of this machine, not of the user's code.
  */
 export class OutputReader {
   readonly #onLine: OnLine
   readonly #output: LineSplitter
   readonly #errors: LineSplitter
-  #rest: Buffer | undefined
+  readonly #outputLane: Lane = { rest: undefined, fence: 0, next: (bytes, at) => this.#nextOutput(bytes, at) }
+  readonly #errorLane: Lane = { rest: undefined, fence: 0, next: (bytes, at) => this.#nextErrors(bytes, at) }
+  #isEnding = false
   #noise: { text: string; wasCut: boolean }[] = []
 
   constructor(onLine: OnLine) {
@@ -32,20 +46,11 @@ export class OutputReader {
   }
 
   standardOutput(chunk: Buffer): void {
-    let bytes = chunk
-    if (this.#rest !== undefined) {
-      bytes = Buffer.concat([this.#rest, chunk])
-      this.#rest = undefined
-    }
-    for (let at = 0; at < bytes.length;) {
-      const next = this.#next(bytes, at)
-      if (next === undefined) return
-      at = next
-    }
+    this.#read(this.#outputLane, this.#errorLane, chunk)
   }
 
   standardError(chunk: Buffer): void {
-    this.#errors.push(chunk)
+    this.#read(this.#errorLane, this.#outputLane, chunk)
   }
 
   /** Reads standard error when nothing of it is kept, only for what it says of a death. */
@@ -55,8 +60,12 @@ export class OutputReader {
 
   /** The run is over: what is left is its last line. `died`: what Node said about the death is dropped. */
   end(died: boolean): void {
-    if (this.#rest !== undefined) this.#output.push(this.#rest)
-    this.#rest = undefined
+    this.#isEnding = true
+    this.#advanceBoth()
+    this.#isEnding = false
+    if (this.#outputLane.rest !== undefined) this.#output.push(this.#outputLane.rest)
+    if (this.#errorLane.rest !== undefined) this.#errors.push(this.#errorLane.rest)
+    for (const lane of [this.#outputLane, this.#errorLane]) Object.assign(lane, { rest: undefined, fence: 0 })
     this.#output.flush()
     this.#errors.flush()
     if (!died) this.#emitNoise()
@@ -68,32 +77,60 @@ export class OutputReader {
     return this.#noise.some(({ text }) => /out of memory|allocation failed|reached heap limit/i.test(text))
   }
 
-  /** Reads raw bytes up to a record, or a record; undefined when the rest of it has yet to come. */
-  #next(bytes: Buffer, at: number): number | undefined {
-    const found = bytes.indexOf(mark, at)
-    if (found < 0) {
-      const end = bytes.length - startOfMark(bytes, at)
-      if (end > at) this.#output.push(bytes.subarray(at, end))
-      if (end < bytes.length) this.#rest = bytes.subarray(end)
-      return bytes.length
+  #read(lane: Lane, other: Lane, chunk: Buffer): void {
+    lane.rest = lane.rest === undefined ? chunk : Buffer.concat([lane.rest, chunk])
+    if (lane.fence > other.fence && lane.rest.length > waitingMaxBytes) other.fence = lane.fence
+    this.#advanceBoth()
+  }
+
+  #advanceBoth(): void {
+    for (;;) {
+      const errorsMoved = this.#advance(this.#errorLane, this.#outputLane)
+      if (!this.#advance(this.#outputLane, this.#errorLane) && !errorsMoved) return
     }
-    if (found > at) this.#output.push(bytes.subarray(at, found))
-    if (bytes.length < found + headBytes) return this.#wait(bytes, found)
-    const size = bytes.readUInt32LE(found + 13)
-    const kind = bytes[found + 4]!
+  }
+
+  /** Reads as far as it may without the other; false when that was nowhere. */
+  #advance(lane: Lane, other: Lane): boolean {
+    const bytes = lane.rest
+    if (bytes === undefined) return false
+    let at = 0
+    while (at < bytes.length && (this.#isEnding || !(lane.fence > other.fence))) {
+      const next = lane.next(bytes, at)
+      if (next === at) break
+      at = next
+    }
+    lane.rest = at < bytes.length ? bytes.subarray(at) : undefined
+    return at > 0
+  }
+
+  /** Reads raw bytes up to a mark, or a record. */
+  #nextOutput(bytes: Buffer, at: number): number {
+    const start = startOfMark(bytes, at)
+    if (start > at) this.#output.push(bytes.subarray(at, start))
+    if (start > at || bytes.length < start + headBytes) return start
+    const size = bytes.readUInt32LE(start + 13)
+    const kind = bytes[start + 4]!
+    if (kind === fence && size === 0) return passFence(this.#outputLane, bytes, start)
     if (size > recordMaxBytes || (kind !== rawError && levels[kind] === undefined)) {
-      this.#output.push(bytes.subarray(found, found + 1))
-      return found + 1
+      this.#output.push(bytes.subarray(start, start + 1))
+      return start + 1
     }
-    const end = found + headBytes + size
-    if (bytes.length < end) return this.#wait(bytes, found)
-    if (kind === rawError) this.#errors.push(bytes.subarray(found + headBytes, end))
-    else this.#record(kind, bytes.readDoubleLE(found + 5), bytes.toString('utf8', found + headBytes, end))
+    const end = start + headBytes + size
+    if (bytes.length < end) return start
+    if (kind === rawError) this.#errors.push(bytes.subarray(start + headBytes, end))
+    else this.#record(kind, bytes.readDoubleLE(start + 5), bytes.toString('utf8', start + headBytes, end))
     return end
   }
 
-  #wait(bytes: Buffer, at: number): undefined {
-    this.#rest = bytes.subarray(at)
+  /** Reads raw bytes up to a mark, or a fence. */
+  #nextErrors(bytes: Buffer, at: number): number {
+    const start = startOfMark(bytes, at)
+    if (start > at) this.#errors.push(bytes.subarray(at, start))
+    if (start > at || bytes.length < start + headBytes) return start
+    if (bytes[start + 4] === fence) return passFence(this.#errorLane, bytes, start)
+    this.#errors.push(bytes.subarray(start, start + 1))
+    return start + 1
   }
 
   #record(kind: number, timeUs: number, text: string): void {
@@ -118,10 +155,17 @@ export class OutputReader {
   }
 }
 
-/** How many bytes at the end may be the start of a mark. */
+function passFence(lane: Lane, bytes: Buffer, start: number): number {
+  lane.fence = Math.max(lane.fence, bytes.readDoubleLE(start + 5))
+  return start + headBytes
+}
+
+/** Where the next mark begins, or may begin in the last bytes; the end when there is none. */
 function startOfMark(bytes: Buffer, from: number): number {
+  const found = bytes.indexOf(mark, from)
+  if (found >= 0) return found
   for (let length = Math.min(mark.length - 1, bytes.length - from); length > 0; length -= 1) {
-    if (bytes.compare(mark, 0, length, bytes.length - length) === 0) return length
+    if (bytes.compare(mark, 0, length, bytes.length - length) === 0) return bytes.length - length
   }
-  return 0
+  return bytes.length
 }

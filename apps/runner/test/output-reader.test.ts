@@ -1,0 +1,49 @@
+import { LogLevel } from '@automation/contract/execution/v1/execution'
+import { expect, test } from 'vitest'
+import { OutputReader } from '../src/logs/output-reader.ts'
+
+function record(kind: number, number: number, text = ''): Buffer {
+  const head = Buffer.alloc(17)
+  head.set([0xff, 0x00, 0xfe, 0x01, kind])
+  head.writeDoubleLE(number, 5)
+  head.writeUInt32LE(Buffer.byteLength(text), 13)
+  return Buffer.concat([head, Buffer.from(text)])
+}
+
+const fence = (number: number) => record(17, number)
+const log = (text: string) => record(LogLevel.INFO, 0, text)
+const output = Buffer.concat([log('a'), fence(1), fence(2), log('b'), fence(3), Buffer.from('o\n'), fence(4), log('c')])
+const errors = Buffer.concat([fence(1), Buffer.from('e\n'), fence(2), fence(3), fence(4)])
+
+function reader() {
+  const seen: string[] = []
+  return { seen, reader: new OutputReader((_level, text) => seen.push(text)) }
+}
+
+test.for([1, 7, 17, 40, 1000])('fences keep the order, whatever is read first, in pieces of %i bytes', (size) => {
+  for (const outputFirst of [true, false]) {
+    const { seen, reader: under } = reader()
+    const pieces = (bytes: Buffer, take: (piece: Buffer) => void) => {
+      for (let at = 0; at < bytes.length; at += size) take(bytes.subarray(at, at + size))
+    }
+    if (outputFirst) pieces(output, (piece) => under.standardOutput(piece))
+    pieces(errors, (piece) => under.standardError(piece))
+    if (!outputFirst) pieces(output, (piece) => under.standardOutput(piece))
+    expect(seen).toEqual(['a', 'e', 'b', 'o', 'c'])
+  }
+})
+
+test('what waits for a fence that never comes is there at the end', () => {
+  const { seen, reader: under } = reader()
+  under.standardOutput(output)
+  expect(seen).toEqual(['a'])
+  under.end(false)
+  expect(seen).toEqual(['a', 'b', 'o', 'c'])
+})
+
+test('only so much waits', () => {
+  const { seen, reader: under } = reader()
+  under.standardOutput(fence(1))
+  for (let count = 0; count < 40; count += 1) under.standardOutput(Buffer.alloc(64 * 1024, 'x\n'))
+  expect(seen.length).toBeGreaterThan(500_000)
+})
