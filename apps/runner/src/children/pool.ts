@@ -19,6 +19,7 @@ export interface PoolOptions {
 const sweepMs = 1000
 const triesToStart = 3
 const retryMs = 200
+const sparesLaterMs = 10
 
 /**
  * The children: blank spares at hand, warm ones by program, and the runs that wait for one. A child of a program never
@@ -39,6 +40,7 @@ export class ChildPool {
   #patience: NodeJS.Timeout | undefined
   #sweeper: NodeJS.Timeout | undefined
   #retry: NodeJS.Timeout | undefined
+  #sparesSoon: NodeJS.Timeout | undefined
   #stopped = false
   #allGone: (() => void) | undefined
 
@@ -73,6 +75,7 @@ export class ChildPool {
     clearInterval(this.#sweeper)
     clearTimeout(this.#patience)
     clearTimeout(this.#retry)
+    clearTimeout(this.#sparesSoon)
     await Promise.all(this.#launching)
     if (this.#children.size === 0) return
     const gone = new Promise<void>((resolve) => (this.#allGone = resolve))
@@ -139,8 +142,17 @@ export class ChildPool {
       group.coming -= 1
       if (child !== undefined) this.#begin(child, group, group.nextTask()!)
     }
-    const starting = this.#launching.size + this.#count('starting')
-    let missing = this.#wants.length + this.#spares.wanted - this.#spares.count - starting
+    this.#startUpTo(this.#wants.length)
+    // The run that has just got the last spare goes first.
+    this.#sparesSoon ??= setTimeout(() => {
+      this.#sparesSoon = undefined
+      this.#startUpTo(this.#wants.length + this.#spares.wanted)
+    }, sparesLaterMs)
+  }
+
+  #startUpTo(blank: number): void {
+    const starting = this.#launching.size + [...this.#children].filter(({ state }) => state === 'starting').length
+    let missing = blank - this.#spares.count - starting
     for (let room = this.#cores * 2 - starting; room > 0 && missing > 0 && this.#mayStart(); room -= 1, missing -= 1)
       this.#start()
   }
@@ -232,11 +244,5 @@ export class ChildPool {
     for (const child of this.#spares.takeSurplus()) child.end('kill')
     for (const [key, group] of this.#groups) if (group.isEmpty) this.#groups.delete(key)
     this.#supply()
-  }
-
-  #count(state: Child['state']): number {
-    let count = 0
-    for (const child of this.#children) if (child.state === state) count += 1
-    return count
   }
 }
