@@ -169,9 +169,10 @@ test('the private directory is gone under its name after the run', async () => {
   const { value } = await run(source)
   const [directory, ...others] = value as string[]
   expect(others).toEqual([directory, directory, directory])
+  await under.settled()
+  expect(existsSync(directory!)).toBe(false)
   const again = (await run(source)).value as string[]
   expect(again[0]).not.toBe(directory)
-  expect(existsSync(directory!)).toBe(false)
 })
 
 test('freshProcess gives each run a new child', async () => {
