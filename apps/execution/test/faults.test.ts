@@ -75,7 +75,7 @@ test('connections that are cut again and again lose no accepted run and double n
 
 test('a start whose commit is unknown is there once and runs once', async () => {
   const runner = await system.runner({ places: 6, runs: () => value(1) })
-  for (const statement of ['start-granted', 'start-granted']) {
+  for (const statement of ['start-granted-one', 'start-granted-one']) {
     proxy.loseAnswerTo(says(statement))
     const outcome = await system.run()
     expect(outcome.status).toBe(Status.FINISHED)
@@ -129,7 +129,7 @@ test('a replay that the database does not answer is refused as unavailable, and 
 test('an end whose commit is unknown is stored once', async () => {
   const runner = await system.runner({ places: 6, runs: () => value('kept') })
   await system.run()
-  proxy.loseAnswerTo(says('end-2'))
+  proxy.loseAnswerTo(says('end-one'))
   const outcome = await system.run()
   expect(Buffer.from(outcome.returnValue!).toString()).toBe('"kept"')
   expect((await system.get(outcome.executionId)).timeline).toHaveLength(3)

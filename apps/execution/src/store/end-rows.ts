@@ -26,13 +26,24 @@ export interface Ended {
   replicaId: string
 }
 
-const statement = (day: string) => `
+const oneRow = `(SELECT $1::uuid AS id, $2::bigint AS fence, $3::smallint AS status, $4::text AS return_value,
+                 $5::boolean AS transient, $6::text AS explanation) AS i`
+const manyRows = `unnest($1::uuid[], $2::bigint[], $3::smallint[], $4::text[], $5::boolean[], $6::text[])
+      AS i(id, fence, status, return_value, transient, explanation)`
+
+const insertLogs = `, logs AS (
+  INSERT INTO log_chunks (execution_id, first, lines, body)
+  SELECT l.id, l.first, l.lines, l.body
+    FROM unnest($7::uuid[], $8::integer[], $9::integer[], $10::text[]) AS l(id, first, lines, body) JOIN ended USING (id)
+  ON CONFLICT DO NOTHING
+)`
+
+const statement = (day: string, rows: string, logs: string) => `
 WITH ended AS (
   UPDATE executions_${day} e
      SET status = i.status, sequence = e.sequence + 1, return_value = i.return_value, transient = i.transient,
          explanation = i.explanation, updated_at = now()
-    FROM unnest($1::uuid[], $2::bigint[], $3::smallint[], $4::text[], $5::boolean[], $6::text[])
-      AS i(id, fence, status, return_value, transient, explanation)
+    FROM ${rows}
    WHERE e.id = i.id AND e.fence = i.fence AND e.status = 4
   RETURNING e.id, e.status, e.sequence, e.explanation, e.team, e.process_id, e.replica_id, e.slot
 ), freed AS (
@@ -43,12 +54,7 @@ WITH ended AS (
 ), events AS (
   INSERT INTO timeline_events (execution_id, sequence, status, at, explanation, team, process_id)
   SELECT id, sequence, status, now(), explanation, team, process_id FROM ended
-), logs AS (
-  INSERT INTO log_chunks (execution_id, first, lines, body)
-  SELECT l.id, l.first, l.lines, l.body
-    FROM unnest($7::uuid[], $8::integer[], $9::integer[], $10::text[]) AS l(id, first, lines, body) JOIN ended USING (id)
-  ON CONFLICT DO NOTHING
-)
+)${logs}
 SELECT id, status, true AS stored, team, replica_id AS "replicaId" FROM ended`
 
 const actual = (day: string) => `
@@ -63,25 +69,37 @@ export async function endRows(pool: pg.Pool, endings: Ending[]): Promise<Map<str
   const day = dayOf(endings[0]!.id)
   // In the order of ids, as every statement that locks several of them.
   const sorted = endings.length === 1 ? endings : endings.toSorted((a, b) => (a.id < b.id ? -1 : 1))
-  const logged = sorted.filter(({ logs }) => logs !== undefined && logs.entries.length > 0)
   const keys = [sorted.map(({ id }) => id), sorted.map(({ fence }) => fence), sorted.map(({ status }) => status)]
-  const values = [
+  const columns = [
     ...keys,
     sorted.map(({ returnValue }) => returnValue ?? null),
     sorted.map(({ transient }) => transient),
     sorted.map(({ explanation }) => explanation ?? null),
-    logged.map(({ id }) => id),
-    logged.map(({ logs }) => logs!.first),
-    logged.map(({ logs }) => logs!.entries.length),
-    logged.map(({ logs }) => chunkBody(logs!.entries)),
   ]
-  const { rows } = await pool.query<Ended>({ name: `end-${day}`, text: statement(day), values })
+  const one = sorted.length === 1
+  const logged = sorted.filter(({ logs }) => logs !== undefined && logs.entries.length > 0)
+  const logs = logged.length > 0
+  const { rows } = await pool.query<Ended>({
+    name: `end-${one ? 'one' : 'many'}${logs ? '-logs' : ''}-${day}`,
+    // A single ending goes as plain parameters: arrays cost a tenth of a millisecond more.
+    text: statement(day, one ? oneRow : manyRows, logs ? insertLogs : ''),
+    values: [...(one ? columns.map(([value]) => value) : columns), ...(logs ? logColumns(logged) : [])],
+  })
   const ended = new Map(rows.map((row) => [row.id, row]))
   if (ended.size < endings.length) {
     const read = await pool.query<Ended>({ name: `ended-${day}`, text: actual(day), values: keys })
     for (const row of read.rows) if (!ended.has(row.id)) ended.set(row.id, row)
   }
   return ended
+}
+
+function logColumns(logged: Ending[]): unknown[] {
+  return [
+    logged.map(({ id }) => id),
+    logged.map(({ logs }) => logs!.first),
+    logged.map(({ logs }) => logs!.entries.length),
+    logged.map(({ logs }) => chunkBody(logs!.entries)),
+  ]
 }
 
 /** About how many bytes an ending brings into a statement. */

@@ -58,18 +58,42 @@ const extra: Column[] = [
 ]
 const all = [...columns, ...extra]
 
-/** Number of parameters that `arrivalArrays` fills; further ones count from here. */
+/** Number of parameters that the arrivals take; further ones count from here. */
 export const arrivalParameters = all.length
 
 export const rowColumns = columns.map(([name]) => name).join(', ')
 
-/** `unnest` of the arrivals as rows `i`, with their order `n`. */
-export const arrivalRows = `unnest(${all.map(([, type], index) => `$${index + 1}::${type}[]`).join(', ')})
-    WITH ORDINALITY AS i(${all.map(([name]) => name).join(', ')}, n)`
+/** How arrivals get into a statement: as rows `i` with their order `n`, made from parameters. */
+export interface ArrivalSource {
+  rows: string
+  /** The same with id, team and process_id only. */
+  keys: string
+  /** The number of arrivals, the team of the first, and whether a process is among theirs. */
+  count: string
+  team: string
+  isProcess(column: string): string
+  values(arrivals: Arrival[]): unknown[]
+}
 
-/** The parameters: one array for each column. */
-export function arrivalArrays(arrivals: Arrival[]): unknown[] {
-  return all.map(([, , value]) => arrivals.map((arrival) => value(arrival) ?? null))
+/** One arrival, each column a parameter: arrays cost a tenth of a millisecond more. */
+export const oneArrival: ArrivalSource = {
+  rows: `(SELECT ${all.map(([name, type], index) => `$${index + 1}::${type} AS ${name}`).join(', ')}, 1 AS n) AS i`,
+  keys: '(SELECT $1::uuid AS id, $2::text AS team, $3::uuid AS process_id) AS i',
+  count: '1',
+  team: '$2::text',
+  isProcess: (column) => `${column} = $3::uuid`,
+  values: ([arrival]) => all.map(([, , value]) => value(arrival!) ?? null),
+}
+
+/** Any number of arrivals, each column an array. */
+export const manyArrivals: ArrivalSource = {
+  rows: `unnest(${all.map(([, type], index) => `$${index + 1}::${type}[]`).join(', ')})
+    WITH ORDINALITY AS i(${all.map(([name]) => name).join(', ')}, n)`,
+  keys: 'unnest($1::uuid[], $2::text[], $3::uuid[]) AS i(id, team, process_id)',
+  count: 'cardinality($1::uuid[])',
+  team: '($2::text[])[1]',
+  isProcess: (column) => `${column} = ANY ($3::uuid[])`,
+  values: (arrivals) => all.map(([, , value]) => arrivals.map((arrival) => value(arrival) ?? null)),
 }
 
 /** About how many bytes an arrival brings into a statement. */

@@ -1,6 +1,13 @@
 import { Status } from '@automation/contract/execution/v1/execution'
 import type pg from 'pg'
-import { arrivalArrays, arrivalParameters, arrivalRows, rowColumns, type Arrival } from './new-run-columns.ts'
+import {
+  arrivalParameters,
+  manyArrivals,
+  oneArrival,
+  rowColumns,
+  type Arrival,
+  type ArrivalSource,
+} from './new-run-columns.ts'
 
 /** What became of an arrival. */
 export interface Placed {
@@ -27,28 +34,25 @@ export interface StartKey {
 export const firstFence = 1n
 
 const next = (offset: number) => `$${arrivalParameters + offset}`
-const team = '$2::text[]'
 
 const insertRows = `INSERT INTO executions (${rowColumns}, status, sequence, fence, session_id, replica_id, slot, explanation, started_at, updated_at)`
 const insertEvents = 'INSERT INTO timeline_events (execution_id, sequence, status, at, explanation, team, process_id)'
 const deleted = 'SELECT FROM deleted_processes d WHERE d.team = i.team AND d.process_id = i.process_id'
 
 /** All of one team, all with a place: the team's count rises once, or nothing happens at all. */
-const granted = `
+const granted = ({ rows, keys, count, team, isProcess }: ArrivalSource) => `
 WITH granted AS (
-  UPDATE team_slots SET running = running + cardinality($1::uuid[])
-   WHERE team = (${team})[1] AND running + wanted + cardinality($1::uuid[]) <= ${next(1)}::integer
-     AND NOT EXISTS (SELECT FROM deleted_processes d WHERE d.team = (${team})[1] AND d.process_id = ANY ($3::uuid[]))
+  UPDATE team_slots SET running = running + ${count}
+   WHERE team = ${team} AND running + wanted + ${count} <= ${next(1)}::integer
+     AND NOT EXISTS (SELECT FROM deleted_processes d WHERE d.team = ${team} AND ${isProcess('d.process_id')})
   RETURNING 1
 ), rows AS (
   ${insertRows}
-  SELECT ${rowColumns}, 4, 2, ${firstFence}, session_id, ${next(2)}::uuid, 1, NULL, now(), now()
-    FROM granted, ${arrivalRows}
+  SELECT ${rowColumns}, 4, 2, ${firstFence}, session_id, ${next(2)}::uuid, 1, NULL, now(), now() FROM granted, ${rows}
 ), events AS (
   ${insertEvents}
   SELECT i.id, e.sequence, e.status, now(), NULL, i.team, i.process_id
-    FROM granted, unnest($1::uuid[], ${team}, $3::uuid[]) AS i(id, team, process_id)
-   CROSS JOIN (VALUES (1, 1), (2, 4)) AS e(sequence, status)
+    FROM granted, ${keys} CROSS JOIN (VALUES (1, 1), (2, 4)) AS e(sequence, status)
 )
 SELECT count(*)::integer AS teams FROM granted`
 
@@ -87,22 +91,24 @@ WITH ${input}, slots AS MATERIALIZED (
 )
 SELECT id, status, why AS explanation, CASE WHEN runs THEN session_id END AS "sessionId" FROM placed`
 
-const placedMany = placed(`input AS MATERIALIZED (SELECT i.* FROM ${arrivalRows} WHERE NOT EXISTS (${deleted}))`)
+const placedAll = ({ rows }: ArrivalSource) =>
+  placed(`input AS MATERIALIZED (SELECT i.* FROM ${rows} WHERE NOT EXISTS (${deleted}))`)
 
 /** Only where the key is new, the calling run still runs and the process is not deleted. */
 const placedOnce = placed(`key AS (
   INSERT INTO start_keys (team, scope, key, execution_id, body_hash, expires_at)
-  SELECT i.team, ${next(4)}::text, ${next(5)}::text, i.id, ${next(6)}::bytea, now() + interval '24 hours' FROM ${arrivalRows}
+  SELECT i.team, ${next(4)}::text, ${next(5)}::text, i.id, ${next(6)}::bytea, now() + interval '24 hours'
+    FROM ${oneArrival.rows}
    WHERE NOT EXISTS (${deleted})
      AND (i.parent_id IS NULL OR EXISTS (SELECT FROM executions p WHERE p.id = i.parent_id AND p.status = 4))
   ON CONFLICT DO NOTHING RETURNING execution_id
-), input AS MATERIALIZED (SELECT i.* FROM ${arrivalRows} JOIN key k ON k.execution_id = i.id)`)
+), input AS MATERIALIZED (SELECT i.* FROM ${oneArrival.rows} JOIN key k ON k.execution_id = i.id)`)
 
 /** After a commit with unknown outcome: what is not there yet is there as QUEUED. */
 const requeue = `
 WITH rows AS (
   ${insertRows}
-  SELECT ${rowColumns}, 2, 2, 0, NULL, ${next(1)}::uuid, 0, NULL, NULL, now() FROM ${arrivalRows}
+  SELECT ${rowColumns}, 2, 2, 0, NULL, ${next(1)}::uuid, 0, NULL, NULL, now() FROM ${manyArrivals.rows}
    WHERE NOT EXISTS (${deleted})
   ON CONFLICT (id) DO NOTHING RETURNING id, team, process_id
 ), taken AS (
@@ -114,6 +120,11 @@ WITH rows AS (
     FROM rows r CROSS JOIN (VALUES (1, 1), (2, 2)) AS e(sequence, status)
 )
 SELECT count(*) FROM rows`
+
+const statements = {
+  one: { source: oneArrival, granted: granted(oneArrival), placed: placedAll(oneArrival) },
+  many: { source: manyArrivals, granted: granted(manyArrivals), placed: placedAll(manyArrivals) },
+}
 
 const attempt = { query_timeout: 1500 }
 
@@ -127,16 +138,18 @@ export async function insertArrivals(
   limits: TeamLimits,
   replicaId: string,
 ): Promise<Placed[]> {
-  const arrays = arrivalArrays(arrivals)
+  const size = arrivals.length === 1 ? 'one' : 'many'
+  const { source, granted: allGranted, placed: allPlaced } = statements[size]
+  const columns = source.values(arrivals)
   const first = arrivals[0]!.run.team
   if (arrivals.every(({ run, sessionId }) => sessionId !== undefined && run.team === first)) {
-    const values = [...arrays, limits.maxRunning, replicaId]
-    const { rows } = await pool.query({ name: 'start-granted', text: granted, values, ...attempt })
+    const values = [...columns, limits.maxRunning, replicaId]
+    const { rows } = await pool.query({ name: `start-granted-${size}`, text: allGranted, values, ...attempt })
     if (rows[0].teams === 1)
       return arrivals.map(({ run, sessionId }) => ({ id: run.id, status: Status.RUNNING, sessionId }))
   }
-  const values = [...arrays, limits.maxRunning, limits.maxQueued, replicaId]
-  return (await pool.query<Placed>({ name: 'start-placed', text: placedMany, values, ...attempt })).rows
+  const values = [...columns, limits.maxRunning, limits.maxQueued, replicaId]
+  return (await pool.query<Placed>({ name: `start-placed-${size}`, text: allPlaced, values, ...attempt })).rows
 }
 
 /** The same for one run under a key; undefined where the key was there before, or nothing may be started. */
@@ -148,7 +161,8 @@ export async function insertKeyedArrival(
   replicaId: string,
 ): Promise<Placed | undefined> {
   const hash = key.bodyHash === undefined ? null : Buffer.from(key.bodyHash)
-  const values = [...arrivalArrays([arrival]), limits.maxRunning, limits.maxQueued, replicaId, key.scope, key.key, hash]
+  const columns = oneArrival.values([arrival])
+  const values = [...columns, limits.maxRunning, limits.maxQueued, replicaId, key.scope, key.key, hash]
   return (await pool.query<Placed>({ name: 'start-keyed', text: placedOnce, values, ...attempt })).rows[0]
 }
 
@@ -157,7 +171,7 @@ export async function requeueArrivals(pool: pg.Pool, arrivals: Arrival[], replic
   await pool.query({
     name: 'start-requeue',
     text: requeue,
-    values: [...arrivalArrays(arrivals), replicaId],
+    values: [...manyArrivals.values(arrivals), replicaId],
     ...attempt,
   })
 }
