@@ -57,7 +57,8 @@ describe('many callers at once', () => {
     const { slug } = await makeWebhook('return 1', { webhook: { enabled: true, username: 'u', password: 'right' } })
     const headers = { authorization: `Basic ${btoa('u:right')}` }
     const answers = await Promise.all(Array.from({ length: 30 }, () => client.webhook('GET', slug, { headers })))
-    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
+    const refused = answers.filter(({ status }) => status !== 200)
+    expect(refused.map(({ text }) => text)).toEqual([])
   })
 
   test('a caller who goes away does not end the run', async () => {

@@ -6,6 +6,9 @@ import { client, hasOther, other, shared } from './shared-system.ts'
 
 const patch = (input: unknown) => other.patch<Team>('/team', input)
 
+/** The team as it was; the tests of parameter validation switch that setting of the same team meanwhile. */
+const asBefore = (team: Team) => ({ ...team, paramsSchemaValidationEnabled: expect.any(Boolean) })
+
 describe('the team', () => {
   test('it is read with all its fields', async () => {
     const { body, status } = await client.get<Team>('/team')
@@ -26,10 +29,10 @@ describe.skipIf(!hasOther)('updating the team', { concurrent: false }, () => {
     const before = (await other.get<Team>('/team')).body
     const renamed = await patch({ name: 'Another name' })
     expect(renamed.status, renamed.text).toBe(200)
-    expect(renamed.body).toEqual({ ...before, name: 'Another name' })
+    expect(renamed.body).toEqual({ ...asBefore(before), name: 'Another name' })
     const moved = await patch({ zoneId: 'Europe/Berlin' })
-    expect(moved.body).toEqual({ ...before, name: 'Another name', zoneId: 'Europe/Berlin' })
-    expect((await other.get<Team>('/team')).body).toEqual(moved.body)
+    expect(moved.body).toEqual({ ...asBefore(before), name: 'Another name', zoneId: 'Europe/Berlin' })
+    expect((await other.get<Team>('/team')).body).toEqual(asBefore(moved.body))
   })
 
   test('null for the parents and an empty list change nothing for a team without parents', async () => {
@@ -56,7 +59,7 @@ describe.skipIf(!hasOther)('updating the team', { concurrent: false }, () => {
   ] as const)('a wrong value is refused with the path %s and changes nothing', async ([path, input]) => {
     const before = (await other.get<Team>('/team')).body
     expectProblem(await patch({ ...input }), 400, { path })
-    expect((await other.get<Team>('/team')).body).toEqual(before)
+    expect((await other.get<Team>('/team')).body).toEqual(asBefore(before))
   })
 })
 
