@@ -11,8 +11,8 @@ export default defineConfig({
     maxWorkers: 4,
     maxConcurrency: 5,
     sequence: { concurrent: true },
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    testTimeout: 60_000,
+    hookTimeout: 90_000,
     teardownTimeout: 40_000,
   },
 })

@@ -49,7 +49,7 @@ export async function executionOf(id: string, by: Client = client): Promise<Exec
 export function awaitStatus(
   id: string,
   reached: (execution: Execution) => boolean,
-  timeoutMs = 15_000,
+  timeoutMs = 30_000,
   by: Client = client,
 ): Promise<Execution> {
   const ask = async () => {
@@ -85,7 +85,7 @@ export function awaitLogs(id: string, enough: (entries: LogEntry[]) => boolean):
     const entries = await logsOf(id)
     return enough(entries) && entries
   }
-  return waitUntil(`the log of ${id}`, ask, { timeoutMs: 10_000 })
+  return waitUntil(`the log of ${id}`, ask, { timeoutMs: 20_000 })
 }
 
 export interface CodeRun {
