@@ -8,7 +8,7 @@ const root = resolve(import.meta.dirname, '../../..')
 
 export const oursAbout: About = {
   software: 'this repository, embedded',
-  isolation: 'jailed child per team and process version, checked after each run',
+  isolation: 'a child process per team and process version, checked after each run; no wall yet',
   durability: 'PostgreSQL with fsync; row, events and result committed before the answer',
 }
 
