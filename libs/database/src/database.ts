@@ -22,6 +22,8 @@ export interface DatabaseOptions {
    * more holds no locks.
    */
   queryTimeoutMs?: number
+  /** After how long an idle connection is closed, in ms; 0 for never. */
+  idleTimeoutMs?: number
   /** Settings of every connection of this pool, such as `synchronous_commit: 'off'`. */
   settings?: Record<string, string>
   /** Ends the wait for a database that is not there yet. */
@@ -67,7 +69,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     ...connection,
     max: poolSize,
     query_timeout: queryTimeoutMs,
-    idleTimeoutMillis: 60_000,
+    idleTimeoutMillis: options.idleTimeoutMs ?? 60_000,
   })
   let closed: Promise<void> | undefined
   pool.on('error', (error) => {

@@ -34,12 +34,13 @@ export async function openPools(url: string, logger: Logger, signal: AbortSignal
   const common = { url, schema, logger, signal }
   const migrationsDir = new URL('../../prisma/migrations', import.meta.url)
   const settings = { ...byKey, statement_timeout: '4s' }
-  const quick = { ...common, settings, connectTimeoutMs: 1000 }
+  // Kept open when idle: a connection learns of all the partitions and their indexes before its first plan.
+  const quick = { ...common, settings, connectTimeoutMs: 1000, idleTimeoutMs: 0 }
   const lanes = await openDatabase({ ...quick, poolSize: 5, migrationsDir })
   const [hot, logs, reads, events] = await Promise.all([
     openDatabase({ ...quick, poolSize: 5 }),
     openDatabase({ ...common, poolSize: 1, settings: { ...byKey, synchronous_commit: 'off' } }),
-    openDatabase({ ...common, poolSize: 4, settings: { jit: 'off' } }),
+    openDatabase({ ...common, poolSize: 4, settings: { jit: 'off' }, idleTimeoutMs: 0 }),
     openDatabase({ ...common, poolSize: 20, settings: byKey, queryTimeoutMs: 60_000 }),
   ])
   return {
