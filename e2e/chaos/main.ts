@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { Random } from '../system/random.ts'
-import { removeTraces } from '../system/system.ts'
+import { endOnSignals, removeTraces } from '../system/system.ts'
 import { Campaign } from './campaign.ts'
 import type { Round } from './campaign.ts'
 import { readOptions } from './options.ts'
@@ -10,6 +10,7 @@ import { planStrikes } from './strikes.ts'
 import { Subject } from './subject.ts'
 
 const options = readOptions(process.argv.slice(2))
+endOnSignals()
 if (options) await chaos(options)
 
 async function chaos({ kills, shapes, seed, json, keep }: ChaosOptions): Promise<void> {

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { Client, accessTokenOf } from '../client/client.ts'
 import { Random } from '../system/random.ts'
-import { startSystem } from '../system/system.ts'
+import { endOnSignals, startSystem } from '../system/system.ts'
 import { describeAttempt } from './attempt.ts'
 import type { Attempt } from './attempt.ts'
 import * as caller from './caller-faults.ts'
@@ -49,6 +49,7 @@ interface Tally {
 }
 
 const options = readOptions(process.argv.slice(2))
+endOnSignals()
 if (options) await test(options)
 
 async function test({ requests, seed, json: file }: MalformedOptions): Promise<void> {

@@ -62,13 +62,18 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
   const host = `http://127.0.0.1:${env['PORT']}`
   const output = () => readFile(logPath(dataDir), 'utf8')
   const processes = () => (child.pid === undefined ? [] : unique([...treeOf(child.pid), ...processesMarked(name)]))
+  // Twice: what was about to be started while the first round went on is there at the second.
+  const killAll = () => {
+    for (let round = 0; round < 2; round += 1) for (const { pid } of processes()) signal(pid, 'SIGKILL')
+  }
+  process.once('exit', killAll)
+  child.once('exit', () => process.off('exit', killAll))
   const stop = async (withinMs = 20_000) => {
     await endTree(child, processes(), processes, withinMs, output)
     if (options.dataDir === undefined && !process.env['E2E_KEEP']) await removeTraces(dataDir)
   }
   const kill = async () => {
-    // Twice: what was about to be started while the first round went on is there at the second.
-    for (let round = 0; round < 2; round += 1) for (const { pid } of processes()) signal(pid, 'SIGKILL')
+    killAll()
     await exited(child)
   }
   try {
@@ -80,6 +85,11 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     await kill()
     throw new Error(`The system did not start; its last words:\n${words.slice(-4000)}`, { cause: error })
   }
+}
+
+/** Lets a program end on a signal as it ends otherwise: the systems that it started end with it. */
+export function endOnSignals(): void {
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => process.exit(1))
 }
 
 /** Removes the folder of a system, and what it wrote. E2E_KEEP keeps both where the driver would remove them. */
