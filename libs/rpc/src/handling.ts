@@ -15,6 +15,9 @@ import { received } from './received.ts'
 import { send } from './sent.ts'
 import { statusFromFailure } from './status.ts'
 
+/** A call's deadline begins anew where it arrives, so its caller gives it up this much before we do. */
+const transitMs = 100
+
 export type Verify = (authorization: string, service: string) => Principal | Promise<Principal>
 
 /** The part of a logger that the wire needs. */
@@ -75,7 +78,7 @@ function lazySignal(call: Call): () => AbortSignal {
   return () => {
     if (controller !== undefined) return controller.signal
     const made = (controller = new AbortController())
-    const abort = () => made.abort(Number(call.getDeadline()) <= Date.now() ? expired() : cancelled())
+    const abort = () => made.abort(Number(call.getDeadline()) - transitMs <= Date.now() ? expired() : cancelled())
     if (call.cancelled) abort()
     else (call as ServerStream).once('cancelled', abort)
     return made.signal
