@@ -93,7 +93,7 @@ describe.skipIf(!shared.owned)(
       await awaitStatus(id, ({ status }) => status === 'RUNNING', 20_000, running())
       const main = system?.process
       main?.kill('SIGTERM')
-      await delay(1300)
+      await delay(2500)
       const started = performance.now()
       await system?.stop(4000)
       expect(performance.now() - started).toBeLessThan(4000)
