@@ -208,10 +208,9 @@ describe('HTTP as such', () => {
 
   test('a slow or broken body holds nobody else up', async () => {
     const head = `POST ${path}/processes HTTP/1.1\r\nHost: x\r\n${authorization}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"name"`
-    const slow = Array.from({ length: 30 }, () => sendRaw(shared.host, head, 1500))
-    const started = performance.now()
-    expect((await client.get('/team')).status).toBe(200)
-    expect(performance.now() - started).toBeLessThan(1500)
+    const slow = Array.from({ length: 30 }, () => sendRaw(shared.host, head, 6000))
+    const first = await Promise.race([client.get('/team'), ...slow])
+    expect(first.status).toBe(200)
     await Promise.all(slow)
   })
 })
