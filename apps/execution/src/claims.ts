@@ -21,7 +21,7 @@ export interface ClaimsContext {
   /** A claimed run that can't be handed over ends as ERROR. */
   fail(id: string, explanation: string): Promise<unknown>
   /** There are new lifecycle events. */
-  changed(): void
+  changed(ids: string[]): void
   /** Runs that waited for others take their slots back first. */
   resumeFirst(): Promise<void>
 }
@@ -111,7 +111,7 @@ export class Claims {
     try {
       const result = await claimRows(this.#context.pool, request)
       failPoint('claim-after-commit')
-      this.#context.changed()
+      this.#context.changed(result.claimed.map(({ id }) => id))
       return result
     } catch (error) {
       if (!isConnectionFailure(error)) {

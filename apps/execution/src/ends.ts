@@ -22,8 +22,8 @@ export interface EndsContext {
   logger: Logger
   /** A slot of this team came free. */
   freed(team: string): void
-  /** There are new lifecycle events. */
-  changed(): void
+  /** There are new lifecycle events of these runs. */
+  changed(ids: string[]): void
   /** The row has another end than the one that was brought: whoever waits is told that one. */
   superseded(executionId: string): void
   /** Aborted when this replica stops: results that can't be stored are left to the runner, which keeps them. */
@@ -88,7 +88,7 @@ export class Ends {
         failPoint('end-before-commit')
         const ended = await endRows(pool, endings)
         failPoint('end-after-commit')
-        changed()
+        changed(endings.map(({ id }) => id))
         return endings.map(({ id }) => ended.get(id))
       } catch (error) {
         if (!isConnectionFailure(error) || signal.aborted) throw error

@@ -27,6 +27,7 @@ import { Partitions } from './store/partitions.ts'
 import type { Pools } from './store/pools.ts'
 import { Upkeep } from './upkeep.ts'
 import { Waiters } from './waiters.ts'
+import { Watches } from './watching/watches.ts'
 import { WebhookGate } from './webhook-gate.ts'
 import { WorkStreams } from './work-streams.ts'
 
@@ -56,6 +57,7 @@ export function compose(
   const backlog = new Backlog()
   const runners = new Runners(specs, tokens)
   const outcomes = new Outcomes(reads, waiters, runners)
+  const watches = new Watches(reads)
 
   const queued = (pool: string) => {
     if (runners.places.credit(pool) > 0) claims.look(pool)
@@ -70,7 +72,10 @@ export function compose(
   const superseded = (id: string) =>
     void outcomes.look([id]).catch((error: unknown) => logger.warn({ err: error }, 'look'))
 
-  const changed = () => events.wake()
+  const changed = (ids: string[] = []) => {
+    events.wake()
+    watches.wake(ids)
+  }
   const common = { pool: hot, partitions, runners, waiters, peers, metrics, freed, changed }
   const forced = new ForcedEnds(common)
   const ends = new Ends({ ...common, pool: lanes, replicaId, logger, superseded, signal })
@@ -81,7 +86,7 @@ export function compose(
   const { maxRunning } = limits
   const claiming = { pool: lanes, runners, backlog, specs, maxRunning, metrics, logger }
   const claims = new Claims({ ...claiming, fail, resumeFirst, changed })
-  const logs = new Logs(pools.logs, partitions, metrics, logger, signal)
+  const logs = new Logs(pools.logs, partitions, metrics, logger, signal, (ids) => watches.wake(ids))
   const sessions = new Sessions(hot, forced, leaseMs)
 
   const gate = new WebhookGate(specs)
@@ -98,12 +103,27 @@ export function compose(
   const { returnValueMaxBytes, retentionDays } = config
   const streams = new WorkStreams({ sessions, runners, claims, ends, logs, returnValueMaxBytes, logger })
   const consumers = () => events.consumers
-  const looked = { backlog, claims, nested, runners, waiters, outcomes, reaper, sessions, deletion, outbox, consumers }
+  const looked = { backlog, claims, nested, runners, waiters, outcomes, watches, reaper, sessions, deletion }
   const kept = { hot, reads, partitions, retentionDays, leaseMs, pools: config.pools, metrics, logger }
-  const upkeep = new Upkeep({ ...looked, ...kept })
+  const upkeep = new Upkeep({ ...looked, ...kept, outbox, consumers })
 
   return {
-    ...{ pools, partitions, specs, tokens, waiters, runners, outcomes, forced, ends, starts, claims, sessions, reaper },
+    ...{
+      pools,
+      partitions,
+      specs,
+      tokens,
+      waiters,
+      runners,
+      outcomes,
+      watches,
+      forced,
+      ends,
+      starts,
+      claims,
+      sessions,
+      reaper,
+    },
     ...{ giveUp, peers, outbox, gate, parametersCheck, admission, nested, records, kills, deletion, streams, upkeep },
   }
 }

@@ -19,8 +19,8 @@ export interface ForcedEndsContext {
   metrics: Metrics
   /** A slot of this team came free. */
   freed(team: string): void
-  /** There are new lifecycle events. */
-  changed(): void
+  /** There are new lifecycle events of these runs. */
+  changed(ids: string[]): void
 }
 
 /** Ends that do not come from the runs: kills, lost runners, service stops. One compare-and-set, then whoever is concerned hears of it. */
@@ -47,7 +47,7 @@ export class ForcedEnds {
     if (ids.length === 0) return []
     const rows = await forceEnds(pool, { ...end, ids })
     if (rows.length > 0 && end.to === Status.KILLED) failPoint('kill-after-commit')
-    if (rows.length > 0) changed()
+    if (rows.length > 0) changed(rows.map(({ id }) => id))
     for (const { id, team, sessionId, was } of rows) {
       metrics.ended.inc({ status: Status[end.to] })
       if (was === Status.RUNNING) {

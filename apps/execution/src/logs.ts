@@ -16,10 +16,19 @@ export class Logs {
   readonly #pending = new Map<string, Promise<void>>()
   #bytes = 0
 
-  constructor(pool: pg.Pool, partitions: Partitions, metrics: Metrics, logger: Logger, signal: AbortSignal) {
+  /** `stored`: there are new lines of these runs. */
+  constructor(
+    pool: pg.Pool,
+    partitions: Partitions,
+    metrics: Metrics,
+    logger: Logger,
+    signal: AbortSignal,
+    stored: (ids: string[]) => void,
+  ) {
     this.#lane = new Lane<Chunk, void>({
       flush: async (chunks) => {
         if (partitions.has(dayOf(chunks[0]!.id))) await store(pool, chunks, signal)
+        stored(chunks.map(({ id }) => id))
         return chunks.map(() => undefined)
       },
       group: ({ id }) => dayOf(id),

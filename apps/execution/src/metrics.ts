@@ -14,6 +14,7 @@ export interface Metrics {
   credit: Gauge<'pool'>
   sessions: Gauge<'pool'>
   waiting: Gauge
+  watching: Gauge
   ended: Counter<'status'>
   /** Days from now on for which there are partitions. */
   partitionDays: Gauge
@@ -63,6 +64,7 @@ export function executionMetrics(registry: Registry): Metrics {
     credit: labelled('execution_credit', 'Places that runners lend to this replica', 'pool'),
     sessions: labelled('execution_runner_streams', 'Runners connected to this replica', 'pool'),
     waiting: gauge('execution_sync_callers', 'Callers that wait here for the end of a run'),
+    watching: gauge('execution_watchers', 'Live streams that follow executions here'),
     ended: new Counter({
       name: 'execution_ended_total',
       help: 'Runs ended through this replica',

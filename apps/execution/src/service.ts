@@ -35,12 +35,12 @@ export function createExecution(config: ExecutionConfig, context: PartContext): 
   let stopped: Promise<void> | undefined
 
   function open(engine: Engine) {
-    const { streams, sessions, waiters, runners, outcomes, upkeep, admission, nested, tokens } = engine
+    const { streams, sessions, waiters, runners, outcomes, watches, upkeep, admission, nested, tokens } = engine
     return {
       engine,
       executions: executionService(engine),
       runners: runnerService(streams, sessions),
-      replicas: replicaService(waiters, runners, outcomes, () => upkeep.lookAtQueue()),
+      replicas: replicaService(waiters, runners, outcomes, watches, () => upkeep.lookAtQueue()),
       runs: runService(admission, nested, tokens),
     }
   }

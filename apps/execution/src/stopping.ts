@@ -13,8 +13,9 @@ export async function stopEngine(
   graceMs: number,
   closeEvents: () => Promise<void>,
 ): Promise<void> {
-  const { admission, claims, starts, ends, runners, waiters, forced, peers, streams, upkeep } = engine
+  const { admission, claims, starts, ends, runners, waiters, watches, forced, peers, streams, upkeep } = engine
   admission.stop()
+  watches.close()
   const end = performance.now() + graceMs
   await atMost(writesMs, Promise.all([claims.stop(), starts.idle()]))
   while (runners.activeIds.length > 0 && performance.now() < end)

@@ -17,6 +17,7 @@ import type { TimelineOutbox } from './store/outbox.ts'
 import { forgetSessions } from './store/sessions.ts'
 import { removeExpiredKeys } from './store/start-keys.ts'
 import type { Waiters } from './waiters.ts'
+import type { Watches } from './watching/watches.ts'
 
 export interface UpkeepContext {
   hot: pg.Pool
@@ -30,6 +31,7 @@ export interface UpkeepContext {
   nested: NestedRuns
   runners: Runners
   waiters: Waiters
+  watches: Watches
   outcomes: Outcomes
   reaper: Reaper
   sessions: Sessions
@@ -42,6 +44,8 @@ export interface UpkeepContext {
 }
 
 const lookMs = 1000
+// Live streams find so what other replicas write.
+const watchMs = 500
 
 /** All that happens by the clock. Only a net where a wake-up was missed, never the way that a run takes. */
 export class Upkeep {
@@ -51,12 +55,13 @@ export class Upkeep {
 
   constructor(context: UpkeepContext) {
     this.#context = context
-    const { logger, leaseMs, reaper, deletion, sessions, runners } = context
+    const { logger, leaseMs, reaper, deletion, sessions, runners, watches } = context
     const work = (name: string, everyMs: number, run: (signal: AbortSignal) => Promise<void>) =>
       new Periodic(name, everyMs, logger, run)
     this.#works = [
       work('queue', lookMs, () => this.lookAtQueue()),
       work('waiters', lookMs, () => this.#lookAtWaiters()),
+      work('watches', watchMs, () => watches.look()),
       work('gauges', 5000, () => this.#measure()),
       work('leases', leaseMs / 3, async () => {
         await reaper.reap()
@@ -121,8 +126,9 @@ export class Upkeep {
   }
 
   async #measure(): Promise<void> {
-    const { reads, metrics, waiters, runners, pools, outbox, consumers } = this.#context
+    const { reads, metrics, waiters, watches, runners, pools, outbox, consumers } = this.#context
     metrics.waiting.set(waiters.count)
+    metrics.watching.set(watches.count)
     metrics.partitionDays.set(this.partitionDays)
     for (const pool of pools) {
       metrics.credit.set({ pool }, runners.places.credit(pool))

@@ -25,6 +25,7 @@ export interface Replica {
   part: ExecutionPart
   network: InProcessNetwork
   executions: Client<typeof ExecutionService>
+  metrics: Registry
 }
 
 /** Execution on a database of its own, with a catalog in memory and whatever runners a test connects. */
@@ -79,7 +80,8 @@ export class System {
     this.metrics = context.metrics
     const part = createExecution(config, context)
     network.add(part.serves)
-    const replica = { part, network, executions: network.client(ExecutionService) }
+    const { metrics } = context
+    const replica = { part, network, metrics, executions: network.client(ExecutionService) }
     this.replicas.push(replica)
     await part.start()
     return replica

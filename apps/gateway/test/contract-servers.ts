@@ -11,6 +11,7 @@ import {
   ExecutionService,
   OutcomeSchema,
   Status,
+  type WatchExecutionResponseSchema,
   type AppendLogsRequest,
   type Outcome,
   type StartExecutionRequest,
@@ -38,6 +39,10 @@ export class ContractServers {
   readonly received: Received[] = []
   readonly answers = new Map<string, (request: never, context: CallContext) => unknown>()
   readonly logs: AppendLogsRequest[] = []
+  /** What a reader of an execution is told. */
+  watching: () => AsyncIterable<MessageInitShape<typeof WatchExecutionResponseSchema>> = async function* () {
+    yield { updates: [] }
+  }
   outcome: MessageInitShape<typeof OutcomeSchema> = {}
   #key!: CryptoKey
   #jwks = { keys: [] as object[] }
@@ -145,6 +150,7 @@ export class ContractServers {
         entries: [{ timeUs: 1_700_000_000_123_456n, level: 3, message: 'careful' }],
         page: { total: 1 },
       }),
+      watchExecution: () => this.watching(),
       killExecution: () => ({}),
       rerunExecution: () => ({ executionId: EXECUTION_ID, status: Status.CREATED }),
       appendLogs: (line) => {

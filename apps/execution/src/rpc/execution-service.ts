@@ -5,6 +5,7 @@ import type { Kills } from '../kills.ts'
 import type { Outcomes } from '../outcomes.ts'
 import type { ProcessDeletion } from '../process-deletion.ts'
 import type { Records } from '../records.ts'
+import type { Watches } from '../watching/watches.ts'
 import { principalIn, teamOf } from './principals.ts'
 import { wishOf } from './wishes.ts'
 
@@ -14,10 +15,11 @@ export interface ExecutionServiceParts {
   records: Records
   kills: Kills
   deletion: ProcessDeletion
+  watches: Watches
 }
 
 export function executionService(parts: ExecutionServiceParts): Handlers<typeof ExecutionService> {
-  const { admission, outcomes, records, kills, deletion } = parts
+  const { admission, outcomes, records, kills, deletion, watches } = parts
   return {
     startExecution: async (request, context) => {
       const { id, status, replayed } = await admission.accept(wishOf(request, context))
@@ -30,6 +32,8 @@ export function executionService(parts: ExecutionServiceParts): Handlers<typeof 
     getExecution: ({ id }, context) => records.get(teamOf(context), id),
     listExecutions: (request, context) => records.list(teamOf(context), request),
     listLogs: ({ executionId, page }, context) => records.logs(teamOf(context), executionId, page),
+    watchExecution: ({ executionId, after }, context) =>
+      watches.watch(teamOf(context), executionId, after, context.signal),
     killExecution: async ({ id }, context) => {
       await kills.kill(teamOf(context), id, context.principal.name)
       return {}

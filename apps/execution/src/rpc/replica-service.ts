@@ -4,6 +4,7 @@ import { isUuid } from '../execution-id.ts'
 import type { Runners } from '../dispatch/runners.ts'
 import type { Outcomes } from '../outcomes.ts'
 import type { Waiters } from '../waiters.ts'
+import type { Watches } from '../watching/watches.ts'
 import { principalIn } from './principals.ts'
 
 /** `lookAtQueue`: there may be queued runs that this replica has places for. */
@@ -11,6 +12,7 @@ export function replicaService(
   waiters: Waiters,
   runners: Runners,
   outcomes: Outcomes,
+  watches: Watches,
   lookAtQueue: () => Promise<void>,
 ): Handlers<typeof ReplicaService> {
   return {
@@ -18,6 +20,7 @@ export function replicaService(
       principalIn(context, 'service')
       for (const { executionId, returnValue } of values)
         waiters.settle(executionId, { status: Status.FINISHED, returnValue })
+      watches.wake(executionIds)
       const concerned = executionIds.filter((id) => isUuid(id) && (waiters.has(id) || runners.has(id)))
       if (concerned.length > 0) await outcomes.look(concerned)
       await lookAtQueue()

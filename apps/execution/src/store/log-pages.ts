@@ -1,7 +1,7 @@
 import type pg from 'pg'
 
 /** Lines that do not come from the run are numbered from here, so that they never meet its own. */
-const appendedFrom = 1_000_000_000
+export const appendedFrom = 1_000_000_000
 
 /** An entry as a chunk's body holds it: microseconds, level, message. */
 export type LogLine = [timeUs: number, level: number, message: string]

@@ -544,6 +544,92 @@ export declare type LogEntry = Message<"automation.execution.v1.LogEntry"> & {
 export declare const LogEntrySchema: GenMessage<LogEntry>;
 
 /**
+ * @generated from message automation.execution.v1.WatchExecutionRequest
+ */
+export declare type WatchExecutionRequest = Message<"automation.execution.v1.WatchExecutionRequest"> & {
+  /**
+   * @generated from field: string execution_id = 1;
+   */
+  executionId: string;
+
+  /**
+   * The position of the last update that is known; empty: from the beginning.
+   *
+   * @generated from field: string after = 2;
+   */
+  after: string;
+};
+
+/**
+ * Describes the message automation.execution.v1.WatchExecutionRequest.
+ * Use `create(WatchExecutionRequestSchema)` to create a new message.
+ */
+export declare const WatchExecutionRequestSchema: GenMessage<WatchExecutionRequest>;
+
+/**
+ * @generated from message automation.execution.v1.WatchExecutionResponse
+ */
+export declare type WatchExecutionResponse = Message<"automation.execution.v1.WatchExecutionResponse"> & {
+  /**
+   * In order, at most about 32 KiB unless one alone is larger.
+   *
+   * @generated from field: repeated automation.execution.v1.ExecutionUpdate updates = 1;
+   */
+  updates: ExecutionUpdate[];
+};
+
+/**
+ * Describes the message automation.execution.v1.WatchExecutionResponse.
+ * Use `create(WatchExecutionResponseSchema)` to create a new message.
+ */
+export declare const WatchExecutionResponseSchema: GenMessage<WatchExecutionResponse>;
+
+/**
+ * The log of a run comes behind its RUNNING and before its terminal status.
+ *
+ * @generated from message automation.execution.v1.ExecutionUpdate
+ */
+export declare type ExecutionUpdate = Message<"automation.execution.v1.ExecutionUpdate"> & {
+  /**
+   * Where this update stands: letters, digits and dots, meant for `after` and nothing else.
+   *
+   * @generated from field: string position = 1;
+   */
+  position: string;
+
+  /**
+   * @generated from oneof automation.execution.v1.ExecutionUpdate.update
+   */
+  update: {
+    /**
+     * @generated from field: automation.execution.v1.TimelineEvent status = 2;
+     */
+    value: TimelineEvent;
+    case: "status";
+  } | {
+    /**
+     * @generated from field: automation.execution.v1.LogEntry log = 3;
+     */
+    value: LogEntry;
+    case: "log";
+  } | {
+    /**
+     * Nothing more comes; the terminal status once more.
+     *
+     * @generated from field: automation.execution.v1.Status end = 4;
+     */
+    value: Status;
+    case: "end";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message automation.execution.v1.ExecutionUpdate.
+ * Use `create(ExecutionUpdateSchema)` to create a new message.
+ */
+export declare const ExecutionUpdateSchema: GenMessage<ExecutionUpdate>;
+
+/**
  * @generated from message automation.execution.v1.AppendLogsRequest
  */
 export declare type AppendLogsRequest = Message<"automation.execution.v1.AppendLogsRequest"> & {
@@ -809,6 +895,18 @@ export declare const ExecutionService: GenService<{
     methodKind: "unary";
     input: typeof ListLogsRequestSchema;
     output: typeof ListLogsResponseSchema;
+  },
+  /**
+   * What has become of an execution and becomes of it until its end: first an answer without updates, once it is known to
+   * be there, then all updates behind `after`, then those that come, last `end`; then the stream ends.
+   * INVALID_ARGUMENT invalid_position; UNAVAILABLE when the service stops, then the caller goes on elsewhere.
+   *
+   * @generated from rpc automation.execution.v1.ExecutionService.WatchExecution
+   */
+  watchExecution: {
+    methodKind: "server_streaming";
+    input: typeof WatchExecutionRequestSchema;
+    output: typeof WatchExecutionResponseSchema;
   },
   /**
    * FAILED_PRECONDITION execution_ended when it is terminal.

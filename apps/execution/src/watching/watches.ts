@@ -1,0 +1,148 @@
+import type { WatchExecutionResponseSchema } from '@automation/contract/execution/v1/execution'
+import { databaseFailure, isConnectionFailure } from '@automation/database'
+import { Failure, notFound, unavailable } from '@automation/errors'
+import type { MessageInitShape } from '@bufbuild/protobuf'
+import type pg from 'pg'
+import { isUuid } from '../execution-id.ts'
+import { readVisible } from '../store/records.ts'
+import { readSigns } from '../store/updates.ts'
+import { readBatch } from './batch.ts'
+import { Feed, type ReadBatch } from './feed.ts'
+import { beginning, invalidPosition, readPosition, type Position } from './position.ts'
+
+const databaseAwayPauseMs = 1000
+const idsOfOneLook = 500
+
+/**
+ * Who follows executions at this replica. They read rows; wake-ups only tell when. What other replicas write is found by
+ * a look at the rows of all that are watched, one statement for many. A reader holds one batch and no connection.
+ */
+export class Watches {
+  readonly #pool: pg.Pool
+  readonly #feeds = new Map<string, Feed>()
+  readonly #stop = new AbortController()
+
+  constructor(pool: pg.Pool) {
+    this.#pool = pool
+  }
+
+  /** Failures: execution_not_found, invalid_position; unavailable when this replica stops or the database is away. */
+  async *watch(team: string, id: string, after: string, signal: AbortSignal): AsyncGenerator<WatchMessage> {
+    const key = id.toLowerCase()
+    if (!isUuid(key)) throw notFound('execution')
+    const from = readPosition(key, after)
+    const feed = this.#enter(key)
+    try {
+      yield* this.#follow(feed, team, key, from, AbortSignal.any([signal, this.#stop.signal]))
+    } catch (error) {
+      throw databaseFailure(error)
+    } finally {
+      this.#leave(key, feed)
+    }
+  }
+
+  /** Something may have happened to these. */
+  wake(ids: Iterable<string>): void {
+    if (this.#feeds.size > 0) for (const id of ids) this.#feeds.get(id)?.wake()
+  }
+
+  /** Wakes those whose rows say more than at the look before. */
+  async look(): Promise<void> {
+    const ids = [...this.#feeds.keys()]
+    for (let at = 0; at < ids.length; at += idsOfOneLook) {
+      const some = ids.slice(at, at + idsOfOneLook)
+      const signs = await readSigns(this.#pool, some)
+      for (const id of some) {
+        const feed = this.#feeds.get(id)
+        const sign = signs.get(id) ?? 'gone'
+        if (feed === undefined || feed.sign === sign) continue
+        feed.sign = sign
+        feed.wake()
+      }
+    }
+  }
+
+  /** Readers at this replica. */
+  get count(): number {
+    return this.#feeds.values().reduce((sum, { readers }) => sum + readers, 0)
+  }
+
+  /** Ends all of them at once; they go on at another replica. */
+  close(): void {
+    this.#stop.abort()
+  }
+
+  async *#follow(
+    feed: Feed,
+    team: string,
+    id: string,
+    from: Position,
+    signal: AbortSignal,
+  ): AsyncGenerator<WatchMessage> {
+    let position = from
+    let read: ReadBatch | undefined = await this.#first(feed, team, id, position)
+    yield { updates: [] }
+    while (!signal.aborted) {
+      read ??= await this.#again(feed, position, signal)
+      if (read === undefined) continue
+      const { batch, news } = read
+      read = undefined
+      for (const message of batch.messages) {
+        yield message
+        if (signal.aborted) break
+      }
+      if (batch.ended) return
+      position = batch.position
+      if (!batch.more) await feed.changed(news, signal, batch.settleMs)
+    }
+    if (this.#stop.signal.aborted) throw unavailable('The service is stopping')
+  }
+
+  async #first(feed: Feed, team: string, id: string, position: Position): Promise<ReadBatch> {
+    if (!(await readVisible(this.#pool, team, id))) throw notFound('execution')
+    try {
+      return await feed.read(position)
+    } catch (error) {
+      const isMissing = error instanceof Failure && error.kind === 'not_found' && position !== beginning
+      throw isMissing ? invalidPosition() : error
+    }
+  }
+
+  /** Undefined while the database is away: readers outlast that. */
+  async #again(feed: Feed, position: Position, signal: AbortSignal): Promise<ReadBatch | undefined> {
+    try {
+      return await feed.read(position)
+    } catch (error) {
+      if (!isConnectionFailure(error)) throw error
+      await pause(databaseAwayPauseMs, signal)
+      return undefined
+    }
+  }
+
+  #enter(id: string): Feed {
+    if (this.#stop.signal.aborted) throw unavailable('The service is stopping')
+    const feed = this.#feeds.get(id) ?? new Feed(id, (key, from) => readBatch(this.#pool, key, from))
+    this.#feeds.set(id, feed)
+    feed.readers += 1
+    return feed
+  }
+
+  #leave(id: string, feed: Feed): void {
+    feed.readers -= 1
+    if (feed.readers === 0) this.#feeds.delete(id)
+  }
+}
+
+type WatchMessage = MessageInitShape<typeof WatchExecutionResponseSchema>
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(go, ms)
+    signal.addEventListener('abort', go, { once: true })
+    function go() {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', go)
+      resolve()
+    }
+  })
+}
