@@ -21,6 +21,11 @@ export interface GatewayConfig {
   syncWaitMaxMs: number
   /** How long any other call to a neighbour may take. */
   callTimeoutMs: number
+  /** The most live streams at this gateway, of one team and in all. */
+  teamMaxStreams: number
+  maxStreams: number
+  /** How often a live stream has a comment line. */
+  streamCommentMs: number
   /** Origins that browsers may call from; `*` for all, empty for none. */
   corsOrigins: string[]
   /** Addresses or CIDRs whose X-Forwarded-For is believed. */
@@ -39,6 +44,9 @@ export function readGatewayConfig(env: Environment): GatewayConfig {
     bodyMaxBytes: env.integer('BODY_MAX_BYTES', { default: 10 * 1024 * 1024, min: 1024, max: 256 * 1024 * 1024 }),
     syncWaitMaxMs: env.integer('SYNC_WAIT_MAX_MS', { default: 60_000, min: 100, max: 3_600_000 }),
     callTimeoutMs: env.integer('CALL_TIMEOUT_MS', { default: 15_000, min: 100, max: 600_000 }),
+    teamMaxStreams: env.integer('TEAM_MAX_STREAMS', { default: 100, min: 1, max: 100_000 }),
+    maxStreams: env.integer('MAX_STREAMS', { default: 1000, min: 1, max: 100_000 }),
+    streamCommentMs: env.integer('STREAM_COMMENT_MS', { default: 15_000, min: 50, max: 600_000 }),
     corsOrigins: readCorsOrigins(env),
     trustedProxies: readTrustedProxies(env),
     external: readExternalIssuer(env),

@@ -9,6 +9,7 @@ import { HttpServer } from './http/server.ts'
 import { listener } from './listener.ts'
 import { observer } from './observe.ts'
 import { restApp } from './routes/rest-app.ts'
+import { OpenStreams } from './streams/open-streams.ts'
 import { WebhookEntry } from './webhooks/webhook-entry.ts'
 
 export { readGatewayConfig, type GatewayConfig } from './config.ts'
@@ -45,7 +46,8 @@ export function createGateway(config: GatewayConfig, context: PartContext): Gate
   const shared = { config, neighbours, logger, report, clientAddress: clientAddress(config.trustedProxies) }
   const webhooks = new WebhookEntry(shared)
   const verifier = new TokenVerifier(config.publicUrl, keys.find, config.external)
-  const app = restApp({ ...shared, verifier, keys, metrics, readiness })
+  const streams = new OpenStreams(config, metrics)
+  const app = restApp({ ...shared, streams, verifier, keys, metrics, readiness })
   const handle = listener({ config, app, webhooks, report })
   const idleTimeoutMs = config.syncWaitMaxMs + IDLE_MARGIN_MS
   const server = new HttpServer({ bodyMaxBytes: config.bodyMaxBytes, idleTimeoutMs, handle, ended })
@@ -61,6 +63,7 @@ export function createGateway(config: GatewayConfig, context: PartContext): Gate
     },
     async stop(graceMs) {
       state = 'stopping'
+      streams.close()
       await server.stop(graceMs)
       keys.stop()
     },

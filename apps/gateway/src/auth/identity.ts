@@ -7,6 +7,8 @@ export interface Identity {
   /** Teams that the token may act for. */
   groups: string[]
   scope: string
+  /** Unix time in ms at which the token ends. */
+  endsMs: number
 }
 
 /** Reads the claims of a verified token, ours or an external issuer's. */
@@ -18,6 +20,7 @@ export function identityOf(claims: JWTPayload): Identity {
     name: textClaim(claims['name']) ?? subject,
     groups: Array.isArray(claims['groups']) ? claims['groups'].filter((group) => typeof group === 'string') : [],
     scope: Array.isArray(scope) ? scope.join(' ') : (textClaim(scope) ?? ''),
+    endsMs: (claims.exp ?? 0) * 1000,
   }
 }
 

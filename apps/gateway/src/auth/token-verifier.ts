@@ -56,7 +56,7 @@ export class TokenVerifier {
     const claims = await this.#claimsOf(token)
     const identity = identityOf(claims)
     if (identity.subject === '') throw tokenInvalid()
-    this.#remember(digest, identity, (claims.exp ?? 0) * 1000)
+    this.#remember(digest, identity)
     return identity
   }
 
@@ -76,12 +76,12 @@ export class TokenVerifier {
     }
   }
 
-  #remember(digest: string, identity: Identity, endMs: number): void {
+  #remember(digest: string, identity: Identity): void {
     if (this.#remembered.size >= MAX_REMEMBERED) {
       const oldest = this.#remembered.keys().next()
       if (!oldest.done) this.#remembered.delete(oldest.value)
     }
-    this.#remembered.set(digest, { identity, untilMs: Math.min(endMs, Date.now() + REMEMBER_MS) })
+    this.#remembered.set(digest, { identity, untilMs: Math.min(identity.endsMs, Date.now() + REMEMBER_MS) })
   }
 }
 

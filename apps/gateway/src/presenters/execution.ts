@@ -1,4 +1,4 @@
-import { Status, type Execution } from '@automation/contract/execution/v1/execution'
+import { Status, type Execution, type TimelineEvent } from '@automation/contract/execution/v1/execution'
 import { RawJson } from '../json/raw-json.ts'
 import { presentTime } from './time.ts'
 
@@ -39,11 +39,7 @@ export function presentExecution(execution: Execution): Record<string, unknown> 
     status: presentStatus(execution.status),
     timeline: {
       explanation: execution.timeline.at(-1)?.explanation,
-      events: execution.timeline.map((event) => ({
-        status: presentStatus(event.status),
-        timestamp: presentTime(event.time),
-        explanation: event.explanation,
-      })),
+      events: execution.timeline.map(presentTimelineEvent),
     },
     parameters: parameters === undefined ? undefined : new RawJson(utf8.decode(parameters) || '{}'),
     comment: execution.comment,
@@ -55,4 +51,9 @@ export function presentExecution(execution: Execution): Record<string, unknown> 
     updatedBy: execution.updatedBy,
     updatedAt: presentTime(execution.updatedAt),
   }
+}
+
+/** A change of an execution's status as JSON. */
+export function presentTimelineEvent({ status, time, explanation }: TimelineEvent): Record<string, unknown> {
+  return { status: presentStatus(status), timestamp: presentTime(time), explanation }
 }

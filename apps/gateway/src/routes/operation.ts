@@ -31,6 +31,8 @@ export interface Success {
   status: 200 | 201 | 202 | 203
   description: string
   schema?: z.ZodType
+  /** Other than JSON. */
+  mediaType?: string
   /** Response headers and what they say, for the document. */
   headers?: Record<string, string>
 }
@@ -40,6 +42,8 @@ export interface Call<Q, B> {
   exchange: Exchange
   team: string
   principal: Principal
+  /** Unix time in ms at which the access token ends; never, for operations that need none. */
+  tokenEndsMs: number
   context: CallContext
   params: Record<string, string>
   query: Q
@@ -52,6 +56,8 @@ export interface Call<Q, B> {
 /** What an operation answers; its status is that of the operation's success. Without a body the answer is empty. */
 export interface Reply {
   body?: unknown
+  /** Instead of a body: what is sent as it comes. */
+  stream?: ReadableStream<Uint8Array>
   headers?: Record<string, string>
 }
 

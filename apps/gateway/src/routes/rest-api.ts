@@ -72,7 +72,7 @@ export class RestApi {
     exchange.route = path
     exchange.team = team
     const timeoutMs = operation.timeoutMs ?? this.#dependencies.config.callTimeoutMs
-    const principal = await this.#principal(operation, exchange, team)
+    const { principal, tokenEndsMs } = await this.#caller(operation, exchange, team)
     const params: Record<string, string> = {}
     for (const [name, parameter] of Object.entries(operation.parameters ?? {}))
       params[name] = parameter.read(c.req.param(name) ?? '')
@@ -85,6 +85,7 @@ export class RestApi {
       exchange,
       team,
       principal,
+      tokenEndsMs,
       context: callContext(exchange, principal, timeoutMs),
       params,
       query: query as z.output<Q>,
@@ -95,13 +96,18 @@ export class RestApi {
     return responseOf(operation, await exchange.settle(handler(call)))
   }
 
-  async #principal(operation: Operation, exchange: Exchange, team: string): Promise<Principal> {
+  async #caller(
+    operation: Operation,
+    exchange: Exchange,
+    team: string,
+  ): Promise<{ principal: Principal; tokenEndsMs: number }> {
     const { verifier, clientAddress } = this.#dependencies
     const ip = addressOf(exchange, clientAddress)
-    if (operation.open === true) return { role: 'user', team, subject: '', name: '', ip }
+    if (operation.open === true)
+      return { principal: { role: 'user', team, subject: '', name: '', ip }, tokenEndsMs: Infinity }
     const identity = await verifier.verify(bearerToken(exchange.incoming.headers.authorization))
     const initiatedBy = headerText(exchange, this.#initiatedByHeader)
-    return principalFor(identity, team, initiatedBy, ip)
+    return { principal: principalFor(identity, team, initiatedBy, ip), tokenEndsMs: identity.endsMs }
   }
 }
 
@@ -109,6 +115,7 @@ const NO_BODY = { value: undefined, text: '', bytes: Buffer.alloc(0) }
 
 function responseOf(operation: Operation, reply: Reply): Response {
   const { status } = operation.success
+  if (reply.stream !== undefined) return new Response(reply.stream, { status, headers: reply.headers })
   if (reply.body === undefined)
     return new Response(null, { status, headers: { 'Content-Length': '0', ...reply.headers } })
   const headers = { 'Content-Type': 'application/json', ...reply.headers }

@@ -6,8 +6,10 @@ import { problemAnswer } from '../http/problem.ts'
 import { noSuchRoute } from '../http/refusals.ts'
 import { openApiDocument } from '../pages/document.ts'
 import { pageAnswer, type PageSources } from '../pages/pages.ts'
+import type { OpenStreams } from '../streams/open-streams.ts'
 import { aliasRoutes } from './aliases.ts'
 import { executionRoutes } from './executions.ts'
+import { liveStreamRoutes } from './live-stream.ts'
 import { processRoutes } from './processes.ts'
 import { RestApi, type RestDependencies } from './rest-api.ts'
 import { runRoutes } from './runs.ts'
@@ -18,6 +20,7 @@ import { versionRoutes } from './versions.ts'
 
 export interface RestAppDependencies extends RestDependencies, Omit<PageSources, 'document'> {
   neighbours: Neighbours
+  streams: OpenStreams
   /** Is told of every failure that a caller is answered with. */
   report: (failure: Failure, exchange: Exchange) => void
 }
@@ -31,6 +34,7 @@ export function restApp(dependencies: RestAppDependencies): RestApi['app'] {
   aliasRoutes(api, neighbours)
   runRoutes(api, neighbours, config)
   executionRoutes(api, neighbours)
+  liveStreamRoutes(api, dependencies)
   variableRoutes(api, neighbours)
   teamRoutes(api, neighbours)
   tokenRoutes(api, neighbours)

@@ -1,0 +1,127 @@
+import { ExecutionService, type WatchExecutionResponse } from '@automation/contract/execution/v1/execution'
+import { asFailure, Failure, invalid } from '@automation/errors'
+import type { CallContext, Neighbours } from '@automation/rpc'
+import { z } from '@hono/zod-openapi'
+import type { GatewayConfig } from '../config.ts'
+import type { Exchange } from '../http/exchange.ts'
+import { headerText } from '../http/caller.ts'
+import { presentUpdate } from '../presenters/execution-update.ts'
+import { EventStream } from '../streams/event-stream.ts'
+import type { OpenStreams } from '../streams/open-streams.ts'
+import type { Call } from './operation.ts'
+import { executionId } from './path-parameters.ts'
+import type { RestApi } from './rest-api.ts'
+
+/** A client that lost its connection comes again after this time. */
+const RETRY_MS = 1000
+
+const DESCRIPTION = `Server-sent events: \`status\` (a timeline event), \`log\` (a log entry), and last \`end\` with the terminal
+status, after which the stream closes; the log comes before the terminal status. Without \`end\` the stream is to be
+opened again with the id of its last event, and with a new access token when that has expired. A comment line every 15 s.`
+
+const HEADERS = {
+  'Content-Type': 'text/event-stream',
+  'Cache-Control': 'no-store',
+  // Proxies that keep answers back are told not to.
+  'X-Accel-Buffering': 'no',
+}
+
+export interface LiveStreamDependencies {
+  neighbours: Neighbours
+  config: GatewayConfig
+  streams: OpenStreams
+  report: (failure: Failure, exchange: Exchange) => void
+}
+
+/** The live stream of an execution. */
+export function liveStreamRoutes(api: RestApi, { neighbours, config, streams, report }: LiveStreamDependencies): void {
+  const executions = neighbours.client(ExecutionService)
+
+  api.add(
+    {
+      method: 'get',
+      path: '/executions/{id}/events',
+      tag: 'Executions',
+      summary: 'Follow an execution: its status and its log as they come',
+      parameters: { id: executionId },
+      headers: z.object({
+        'Last-Event-ID': z.string().optional().openapi({ description: 'Go on behind the event of this id' }),
+      }),
+      success: { status: 200, description: DESCRIPTION, schema: z.string(), mediaType: 'text/event-stream' },
+      refusals: [400, 404, 429],
+    },
+    async (call) => {
+      const { exchange, team } = call
+      const place = streams.take(team)
+      const watch = new AbortController()
+      let updates: Updates | undefined
+      const leave = () => {
+        watch.abort()
+        // What stands at a message is told of no abort.
+        updates?.return?.().catch(() => undefined)
+        place.release()
+      }
+      try {
+        updates = await open(call, watch)
+        if (exchange.incoming.method === 'HEAD') {
+          leave()
+          return { stream: new ReadableStream(), headers: HEADERS }
+        }
+        const stream = new EventStream(texts(updates), {
+          commentEveryMs: config.streamCommentMs,
+          endsAtMs: call.tokenEndsMs,
+          endsBecause: 'the access token has expired, come again with a new one',
+          failed: (error) => failed(error, exchange),
+          cut: () => exchange.outgoing.destroy(),
+          over: leave,
+        })
+        place.onStop(() => stream.end('the service is stopping, come again'))
+        // Also when the client went before the answer began, so that nobody reads it.
+        exchange.signal.addEventListener('abort', () => stream.close(), { once: true })
+        if (exchange.signal.aborted) stream.close()
+        // A body that nobody wants must not run into the time that a request may take to arrive.
+        exchange.incoming.resume()
+        return { stream: stream.body(), headers: HEADERS }
+      } catch (error) {
+        leave()
+        throw error
+      }
+    },
+  )
+
+  /** The updates, once execution has said that it has them. */
+  async function open(call: Call<unknown, unknown>, watch: AbortController): Promise<Updates> {
+    const { exchange, params, context } = call
+    const { principal, requestId, traceparent } = context
+    const own: CallContext = { principal, requestId, traceparent, signal: watch.signal }
+    const late = new Failure('deadline_exceeded', 'deadline_exceeded', 'The operation took too long')
+    const timer = setTimeout(() => watch.abort(late), config.callTimeoutMs)
+    try {
+      const request = { executionId: params['id'], after: headerText(exchange, 'last-event-id') ?? '' }
+      const updates = executions.watchExecution(request, own)[Symbol.asyncIterator]()
+      await updates.next()
+      return updates
+    } catch (error) {
+      if (asFailure(error).code !== 'invalid_position') throw error
+      throw invalid('/Last-Event-ID', 'Last-Event-ID is not the id of an event of this execution')
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  function failed(error: unknown, exchange: Exchange): string {
+    const failure = asFailure(error)
+    report(failure, exchange)
+    return failure.message
+  }
+}
+
+type Updates = AsyncIterator<WatchExecutionResponse>
+
+async function* texts(updates: Updates): AsyncGenerator<string, void, undefined> {
+  yield `retry: ${RETRY_MS}\n\n`
+  for (let next = await updates.next(); next.done !== true; next = await updates.next()) {
+    const text = next.value.updates.map(presentUpdate).join('')
+    if (text !== '') yield text
+  }
+}

@@ -1,0 +1,86 @@
+import { Failure } from '@automation/errors'
+import type { Registry } from '@automation/service'
+import { Gauge } from 'prom-client'
+
+const RETRY_S = 5
+
+export interface StreamLimits {
+  /** The most at this gateway, for one team and in all. */
+  teamMaxStreams: number
+  maxStreams: number
+}
+
+/** A place for one stream. */
+export interface StreamPlace {
+  /** Called when the gateway stops; at most once. */
+  onStop(end: () => void): void
+  /** Gives the place back; may be called again. */
+  release(): void
+}
+
+interface Open {
+  team: string
+  end: (() => void) | undefined
+}
+
+/** The streams that are open at this gateway: how many a team may have, and their end when it stops. */
+export class OpenStreams {
+  readonly #limits: StreamLimits
+  readonly #open = new Set<Open>()
+  readonly #byTeam = new Map<string, number>()
+  readonly #gauge: Gauge
+  #stopping = false
+
+  constructor(limits: StreamLimits, metrics: Registry) {
+    this.#limits = limits
+    this.#gauge = new Gauge({
+      name: 'gateway_streams',
+      help: 'Live streams that are open here',
+      registers: [metrics],
+    })
+  }
+
+  /** Failures: too_many_streams; unavailable when the gateway has no room or stops. */
+  take(team: string): StreamPlace {
+    const { teamMaxStreams, maxStreams } = this.#limits
+    const count = this.#byTeam.get(team) ?? 0
+    if (this.#stopping) throw full('stopping', 'The service is stopping')
+    if (count >= teamMaxStreams)
+      throw new Failure(
+        'resource_exhausted',
+        'too_many_streams',
+        `The team has ${teamMaxStreams} live streams open, which is the most`,
+        { retryAfterS: RETRY_S },
+      )
+    if (this.#open.size >= maxStreams) throw full('unavailable', 'Too many live streams are open, try again later')
+    const open: Open = { team, end: undefined }
+    this.#open.add(open)
+    this.#count(team, 1)
+    return {
+      onStop: (end) => {
+        open.end = end
+        if (this.#stopping) end()
+      },
+      release: () => {
+        if (this.#open.delete(open)) this.#count(team, -1)
+      },
+    }
+  }
+
+  /** Ends all of them; no more are opened. */
+  close(): void {
+    this.#stopping = true
+    for (const { end } of this.#open) end?.()
+  }
+
+  #count(team: string, by: number): void {
+    const count = (this.#byTeam.get(team) ?? 0) + by
+    if (count > 0) this.#byTeam.set(team, count)
+    else this.#byTeam.delete(team)
+    this.#gauge.set(this.#open.size)
+  }
+}
+
+function full(code: string, text: string): Failure {
+  return new Failure('unavailable', code, text, { retryAfterS: RETRY_S })
+}
