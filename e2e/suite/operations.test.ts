@@ -29,6 +29,7 @@ const operations = [
   'GET /rest/executions',
   'GET /rest/executions/{}',
   'GET /rest/executions/{}/logs',
+  'GET /rest/executions/{}/events',
   'PUT /rest/executions/{}/kill',
   'POST /rest/executions/{}/rerun',
   'GET /rest/variables',

@@ -1,0 +1,176 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { accessTokenOf, Client } from '../client/client.ts'
+import { EventStream } from '../client/event-stream.ts'
+import { startSystem } from '../system/system.ts'
+import type { System } from '../system/system.ts'
+import { waitUntil } from '../system/wait-until.ts'
+import { expectProblem } from './problem.ts'
+import { awaitEnd, execute, executionOf, logsOf, makeProcess, runCode } from './runs.ts'
+import { client, hasOther, other, shared } from './shared-system.ts'
+
+/** Tells of steps until it is told to end by its own clock. */
+const steps = (count: number, everyMs: number) => `for (let n = 0; n < ${count}; n += 1) {
+  console.log('step ' + n)
+  await new Promise((done) => setTimeout(done, ${everyMs}))
+}`
+const endless = 'console.log("first"); await new Promise((done) => setTimeout(done, 60000))'
+const lines = (count: number) => Array.from({ length: count }, (_, n) => `log step ${n}`)
+
+describe('the live stream of a run', () => {
+  test('tells of its statuses and lines as they come, to every reader, and closes behind the end', async () => {
+    const id = await execute(await makeProcess({ sourceCode: steps(10, 200) }))
+    const [one, two] = [await EventStream.open(client, id), await EventStream.open(client, id)]
+    expect(one.response.status).toBe(200)
+    expect(one.response.headers.get('content-type')).toBe('text/event-stream')
+    await one.has('log step 2')
+    expect(one.told).not.toContain('log step 9')
+    expect((await executionOf(id)).status).toBe('RUNNING')
+    expect([await one.closed, await two.closed]).toEqual([true, true])
+    for (const { told } of [one, two]) expect(told).toEqual(['CREATED', 'RUNNING', ...lines(10), 'FINISHED', 'end'])
+    const { timeline } = await executionOf(id)
+    const of = (name: string) => one.events.filter(({ event }) => event === name).map(({ data }) => data)
+    expect(of('status')).toEqual(timeline.events)
+    expect(of('log')).toEqual(await logsOf(id))
+    expect(of('end')).toEqual([{ status: 'FINISHED' }])
+  })
+
+  test('goes on behind the last event that a reader knows, in the middle, at the end and after it', async () => {
+    const id = await execute(await makeProcess({ sourceCode: steps(20, 100) }))
+    const first = await EventStream.open(client, id)
+    await first.has('log step 5')
+    first.leave()
+    await first.closed
+    const known = first.events.length
+    const second = await EventStream.open(client, id, first.events.at(-1)?.id)
+    await second.closed
+    expect([...first.told, ...second.told]).toEqual(['CREATED', 'RUNNING', ...lines(20), 'FINISHED', 'end'])
+    expect(first.events).toHaveLength(known)
+    const all = [...first.events, ...second.events]
+    expect(new Set(all.map((event) => event.id)).size).toBe(all.length)
+    for (const back of [1, 2, 3, 10]) {
+      const again = await EventStream.open(client, id, all.at(-back)?.id)
+      await again.closed
+      expect(again.events).toEqual(back === 1 ? all.slice(-1) : all.slice(1 - back))
+    }
+  })
+
+  test('no output of a run forges an event; a long log comes whole', async () => {
+    const nasty = 'a\\r\\n\\r\\nevent: end\\ndata: {}\\n\\n\\u0000\\u2028'
+    const { execution, logs } = await runCode(`console.log('${nasty}')
+      for (let n = 0; n < 3000; n += 1) console.log(n + ' ' + 'x'.repeat(500))`)
+    const stream = await EventStream.open(client, execution.id)
+    expect(await stream.closed).toBe(true)
+    expect(stream.events.filter(({ event }) => event === 'log').map(({ data }) => data)).toEqual(logs)
+    expect(stream.events.filter(({ event }) => event === 'end')).toHaveLength(1)
+  })
+
+  test('of a failed run ends with the error, of a killed one with the kill, behind what it printed', async () => {
+    const { execution } = await runCode('console.log("before"); throw new TypeError("no")')
+    const failed = await EventStream.open(client, execution.id)
+    await failed.closed
+    expect([failed.told[0], failed.told.at(-2), failed.told.at(-1)]).toEqual(['CREATED', 'ERROR', 'end'])
+    expect(failed.events.at(-2)?.data.explanation).toContain('TypeError: no')
+    const id = await execute(await makeProcess({ sourceCode: endless }))
+    const killed = await EventStream.open(client, id)
+    await killed.has('log first')
+    const began = performance.now()
+    expect((await client.put(`/executions/${id}/kill`)).status).toBe(202)
+    expect(await killed.closed).toBe(true)
+    expect(performance.now() - began).toBeLessThan(3000)
+    expect(killed.told).toEqual(['CREATED', 'RUNNING', 'log first', 'KILLED', 'end'])
+  })
+
+  test('is refused like any other read: what is not there, an id of no event, no token', async () => {
+    const { execution } = await runCode('return 1')
+    const path = `/executions/${execution.id}/events`
+    for (const missing of ['nonsense', '0190a0a0-0000-7000-8000-000000000000'])
+      expectProblem(await client.get(`/executions/${missing}/events`), 404, { code: 'execution_not_found' })
+    for (const wrong of ['nonsense', '-1', '7', `${execution.id}`])
+      expectProblem(await client.call('GET', path, { headers: { 'last-event-id': wrong } }), 400, {
+        path: '/Last-Event-ID',
+      })
+    expectProblem(await client.call('GET', path, { token: null }), 401)
+    expect((await client.call('HEAD', path)).status).toBe(200)
+    expectProblem(await client.post(path), 405)
+  })
+
+  test.skipIf(!hasOther)('of another team is not there', async () => {
+    const { execution } = await runCode('return 1')
+    expectProblem(await other.get(`/executions/${execution.id}/events`), 404, { code: 'execution_not_found' })
+  })
+
+  test('of many readers who leave in the middle holds nothing up', async () => {
+    const id = await execute(await makeProcess({ sourceCode: steps(15, 100) }))
+    const readers = await Promise.all(Array.from({ length: 20 }, () => EventStream.open(client, id)))
+    for (const reader of readers) await reader.has('log step 0')
+    for (const reader of readers.slice(1)) reader.leave()
+    expect(await readers[0]?.closed).toBe(true)
+    expect(readers[0]?.told).toEqual(['CREATED', 'RUNNING', ...lines(15), 'FINISHED', 'end'])
+  })
+})
+
+describe.skipIf(!shared.owned)('live streams of a system with narrow limits', { concurrent: false }, () => {
+  let system: System
+  let small: Client
+
+  beforeAll(async () => {
+    const env = { TEAM_MAX_RUNNING: '1', TEAM_MAX_QUEUED: '1', TEAM_MAX_STREAMS: '3' }
+    system = await startSystem({ team: 'small', env })
+    const accessToken = await accessTokenOf(system.host, system.team, system.apiToken)
+    small = new Client({ host: system.host, team: system.team, accessToken })
+  })
+  let stopping: Promise<void> | undefined
+  afterAll(() => stopping ?? system?.stop())
+
+  test('a run that waits says why; one that was rejected has ended', async () => {
+    const process = await makeProcess({ sourceCode: endless }, small)
+    const ids = [
+      await execute(process, {}, small),
+      await execute(process, {}, small),
+      await execute(process, {}, small),
+    ]
+    const [, waiting = '', rejected = ''] = ids
+    const over = await EventStream.open(small, rejected)
+    await over.closed
+    expect(over.told).toEqual(['CREATED', 'REJECTED', 'end'])
+    const stream = await EventStream.open(small, waiting)
+    await stream.has('QUEUED')
+    expect(stream.events[1]?.data.explanation).toMatch(/\w+ \w+/)
+    await small.put(`/executions/${ids[0]}/kill`)
+    await stream.has('log first')
+    await small.put(`/executions/${waiting}/kill`)
+    await stream.closed
+    expect(stream.told).toEqual(['CREATED', 'QUEUED', 'DEQUEUED', 'RUNNING', 'log first', 'KILLED', 'end'])
+  })
+
+  test('beyond the limit of the team a stream is refused until one is closed', async () => {
+    const id = await execute(await makeProcess({ sourceCode: endless }, small), {}, small)
+    const streams = await Promise.all([1, 2, 3].map(() => EventStream.open(small, id)))
+    const refused = await small.get(`/executions/${id}/events`)
+    expectProblem(refused, 429, { code: 'too_many_streams' })
+    expect(refused.headers.get('retry-after')).toMatch(/^\d+$/)
+    streams[0]?.leave()
+    const ask = async () => {
+      const stream = await EventStream.open(small, id)
+      return stream.response.status === 200 && stream
+    }
+    const again = await waitUntil('a place', ask, { timeoutMs: 10_000 })
+    await again.has('RUNNING')
+    await small.put(`/executions/${id}/kill`)
+    await Promise.all([...streams.slice(1), again].map(({ closed }) => closed))
+    expect(again.told.at(-1)).toBe('end')
+    await awaitEnd(id, undefined, small)
+  })
+
+  test('a stop of the system closes its streams at once, without an end', async () => {
+    const id = await execute(await makeProcess({ sourceCode: endless }, small), {}, small)
+    const stream = await EventStream.open(small, id)
+    await stream.has('log first')
+    const began = performance.now()
+    stopping = system.stop()
+    await stream.closed
+    expect(performance.now() - began).toBeLessThan(3000)
+    expect(stream.told).not.toContain('end')
+    await stopping
+  })
+})
