@@ -5,6 +5,7 @@ import { FaultProxy } from './fault-proxy.ts'
 import { brokenInvariants } from './invariants.ts'
 import { value } from './scripted-runner.ts'
 import { System } from './system.ts'
+import { Watched } from './watched.ts'
 
 let database: TestDatabase
 let proxy: FaultProxy
@@ -199,3 +200,18 @@ test('a frozen database has every start answered within 5 s', async () => {
   })
   await system.executions.listExecutions({}, userContext('demo'))
 }, 30_000)
+
+test('a live stream outlasts a database that is away for a while', async () => {
+  const runner = await system.runner({ places: 1, runs: () => undefined })
+  const id = await system.start()
+  await runner.run(id)
+  const reader = new Watched(system.replicas[0]!, id)
+  await reader.has('RUNNING')
+  proxy.refuse()
+  runner.finish(id)
+  await expect(new Watched(system.replicas[0]!, id).opened).rejects.toMatchObject({ kind: 'unavailable' })
+  proxy.open()
+  await reader.done
+  expect(reader.told).toEqual(['CREATED', 'RUNNING', 'FINISHED', 'end FINISHED'])
+  runner.goodbye()
+})
