@@ -114,7 +114,7 @@ describe.skipIf(!shared.owned)('live streams of a system with narrow limits', { 
   let small: Client
 
   beforeAll(async () => {
-    const env = { TEAM_MAX_RUNNING: '1', TEAM_MAX_QUEUED: '1', TEAM_MAX_STREAMS: '3' }
+    const env = { TEAM_MAX_RUNNING: '1', TEAM_MAX_QUEUED: '1', TEAM_MAX_STREAMS: '3', SHUTDOWN_GRACE_MS: '1000' }
     system = await startSystem({ team: 'small', env })
     const accessToken = await accessTokenOf(system.host, system.team, system.apiToken)
     small = new Client({ host: system.host, team: system.team, accessToken })

@@ -108,22 +108,8 @@ export function compose(
   const upkeep = new Upkeep({ ...looked, ...kept, outbox, consumers })
 
   return {
-    ...{
-      pools,
-      partitions,
-      specs,
-      tokens,
-      waiters,
-      runners,
-      outcomes,
-      watches,
-      forced,
-      ends,
-      starts,
-      claims,
-      sessions,
-      reaper,
-    },
+    ...{ pools, partitions, specs, tokens, waiters, runners, outcomes, forced, ends, starts, claims, sessions, reaper },
     ...{ giveUp, peers, outbox, gate, parametersCheck, admission, nested, records, kills, deletion, streams, upkeep },
+    watches,
   }
 }

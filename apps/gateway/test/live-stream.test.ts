@@ -202,8 +202,8 @@ describe('limits of live streams', () => {
     await until(async () => (await openStreams()) === 1)
     leave.abort()
     await expect(answer).rejects.toThrow('aborted')
-    resolve()
     await allClosed()
+    resolve()
   })
 })
 

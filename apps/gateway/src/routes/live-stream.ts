@@ -5,10 +5,10 @@ import { z } from '@hono/zod-openapi'
 import type { GatewayConfig } from '../config.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { headerText } from '../http/caller.ts'
-import { presentUpdate } from '../presenters/execution-update.ts'
+import { presentUpdates } from '../presenters/execution-update.ts'
 import { EventStream } from '../streams/event-stream.ts'
-import type { OpenStreams } from '../streams/open-streams.ts'
-import type { Call } from './operation.ts'
+import type { OpenStreams, StreamPlace } from '../streams/open-streams.ts'
+import type { Call, Reply } from './operation.ts'
 import { executionId } from './path-parameters.ts'
 import type { RestApi } from './rest-api.ts'
 
@@ -50,52 +50,61 @@ export function liveStreamRoutes(api: RestApi, { neighbours, config, streams, re
       success: { status: 200, description: DESCRIPTION, schema: z.string(), mediaType: 'text/event-stream' },
       refusals: [400, 404, 429],
     },
-    async (call) => {
-      const { exchange, team } = call
-      const place = streams.take(team)
-      const watch = new AbortController()
-      let updates: Updates | undefined
-      const leave = () => {
-        watch.abort()
-        // What stands at a message is told of no abort.
-        updates?.return?.().catch(() => undefined)
-        place.release()
-      }
-      try {
-        updates = await open(call, watch)
-        if (exchange.incoming.method === 'HEAD') {
-          leave()
-          return { stream: new ReadableStream(), headers: HEADERS }
-        }
-        const stream = new EventStream(texts(updates), {
-          commentEveryMs: config.streamCommentMs,
-          endsAtMs: call.tokenEndsMs,
-          endsBecause: 'the access token has expired, come again with a new one',
-          failed: (error) => failed(error, exchange),
-          cut: () => exchange.outgoing.destroy(),
-          over: leave,
-        })
-        place.onStop(() => stream.end('the service is stopping, come again'))
-        // Also when the client went before the answer began, so that nobody reads it.
-        exchange.signal.addEventListener('abort', () => stream.close(), { once: true })
-        if (exchange.signal.aborted) stream.close()
-        // A body that nobody wants must not run into the time that a request may take to arrive.
-        exchange.incoming.resume()
-        return { stream: stream.body(), headers: HEADERS }
-      } catch (error) {
-        leave()
-        throw error
-      }
-    },
+    follow,
   )
 
+  async function follow(call: Call<unknown, unknown>): Promise<Reply> {
+    const { exchange, team } = call
+    const place = streams.take(team)
+    const watch = new AbortController()
+    let updates: Updates | undefined
+    const leave = () => {
+      watch.abort()
+      // What stands at a message is told of no abort.
+      updates?.return?.().catch(() => undefined)
+      // The end of an answer may wait for a slow reader: it counts until then.
+      if (exchange.outgoing.destroyed || !exchange.outgoing.headersSent) place.release()
+      else exchange.outgoing.once('close', place.release)
+    }
+    try {
+      updates = await open(call, watch.signal)
+      if (exchange.incoming.method !== 'HEAD') return { stream: bodyOf(call, updates, place, leave), headers: HEADERS }
+      leave()
+      return { stream: new ReadableStream(), headers: HEADERS }
+    } catch (error) {
+      leave()
+      throw error
+    }
+  }
+
+  function bodyOf(call: Call<unknown, unknown>, updates: Updates, place: StreamPlace, over: () => void) {
+    const { exchange, tokenEndsMs } = call
+    const stream = new EventStream(events(updates), {
+      commentEveryMs: config.streamCommentMs,
+      endsAtMs: tokenEndsMs,
+      endsBecause: 'the access token has expired, come again with a new one',
+      failed: (error) => failed(error, exchange),
+      cut: () => exchange.outgoing.destroy(),
+      over,
+    })
+    place.onStop(() => stream.end('the service is stopping, come again'))
+    // Also when the client went before the answer began, so that nobody reads it.
+    exchange.signal.addEventListener('abort', () => stream.close(), { once: true })
+    if (exchange.signal.aborted) stream.close()
+    // A body that nobody wants must not run into the time that a request may take to arrive.
+    exchange.incoming.resume()
+    return stream.body()
+  }
+
   /** The updates, once execution has said that it has them. */
-  async function open(call: Call<unknown, unknown>, watch: AbortController): Promise<Updates> {
+  async function open(call: Call<unknown, unknown>, left: AbortSignal): Promise<Updates> {
     const { exchange, params, context } = call
     const { principal, requestId, traceparent } = context
-    const own: CallContext = { principal, requestId, traceparent, signal: watch.signal }
+    const slow = new AbortController()
+    const signal = AbortSignal.any([left, exchange.signal, slow.signal])
+    const own: CallContext = { principal, requestId, traceparent, signal }
     const late = new Failure('deadline_exceeded', 'deadline_exceeded', 'The operation took too long')
-    const timer = setTimeout(() => watch.abort(late), config.callTimeoutMs)
+    const timer = setTimeout(() => slow.abort(late), config.callTimeoutMs)
     try {
       const request = { executionId: params['id'], after: headerText(exchange, 'last-event-id') ?? '' }
       const updates = executions.watchExecution(request, own)[Symbol.asyncIterator]()
@@ -118,10 +127,8 @@ export function liveStreamRoutes(api: RestApi, { neighbours, config, streams, re
 
 type Updates = AsyncIterator<WatchExecutionResponse>
 
-async function* texts(updates: Updates): AsyncGenerator<string, void, undefined> {
-  yield `retry: ${RETRY_MS}\n\n`
-  for (let next = await updates.next(); next.done !== true; next = await updates.next()) {
-    const text = next.value.updates.map(presentUpdate).join('')
-    if (text !== '') yield text
-  }
+async function* events(updates: Updates): AsyncGenerator<Uint8Array, void, undefined> {
+  yield new TextEncoder().encode(`retry: ${RETRY_MS}\n\n`)
+  for (let next = await updates.next(); next.done !== true; next = await updates.next())
+    if (next.value.updates.length > 0) yield presentUpdates(next.value)
 }

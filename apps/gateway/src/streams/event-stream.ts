@@ -21,27 +21,29 @@ const STOP_MS = 250
 const LONGEST_DELAY_MS = 2_147_483_647
 
 const utf8 = new TextEncoder()
+const COMMENT = utf8.encode(':\n\n')
+const NOTHING = new Uint8Array()
 
 /**
- * Texts of events as the body of an answer: read one by one, and only as fast as the client takes them. It ends with the
- * texts, or with a comment that says why, so that the client comes again with the id of the last event.
+ * Events as the body of an answer: read one by one, and only as fast as the client takes them. It ends with the events,
+ * or with a comment that says why, so that the client comes again with the id of the last event.
  */
 export class EventStream implements UnderlyingDefaultSource<Uint8Array> {
-  readonly #texts: AsyncIterator<string>
+  readonly #events: AsyncIterator<Uint8Array>
   readonly #options: EventStreamOptions
   readonly #comments: NodeJS.Timeout
   readonly #expiry: NodeJS.Timeout
   #stall: NodeJS.Timeout | undefined
   #asked = false
-  #text: string | undefined
+  #event: Uint8Array | undefined
   #finished = false
   #why: string | undefined
   #commentDue = false
   #wake: (() => void) | undefined
   #isOver = false
 
-  constructor(texts: AsyncIterator<string>, options: EventStreamOptions) {
-    this.#texts = texts
+  constructor(events: AsyncIterator<Uint8Array>, options: EventStreamOptions) {
+    this.#events = events
     this.#options = options
     const { commentEveryMs, endsAtMs, endsBecause } = options
     this.#comments = setInterval(() => {
@@ -67,9 +69,9 @@ export class EventStream implements UnderlyingDefaultSource<Uint8Array> {
 
   async pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
     clearTimeout(this.#stall)
-    const text = await this.#next()
+    const bytes = await this.#next()
     if (this.#isOver) return
-    controller.enqueue(utf8.encode(text))
+    if (bytes.length > 0) controller.enqueue(bytes)
     if (this.#why !== undefined || this.#finished) {
       controller.close()
       this.close()
@@ -88,40 +90,40 @@ export class EventStream implements UnderlyingDefaultSource<Uint8Array> {
     clearTimeout(this.#expiry)
     clearTimeout(this.#stall)
     // Not awaited: it may wait for something of its own, and is told by `over` as well.
-    this.#texts.return?.().catch(() => undefined)
+    this.#events.return?.().catch(() => undefined)
     this.#wake?.()
     this.#options.over()
   }
 
-  async #next(): Promise<string> {
+  async #next(): Promise<Uint8Array> {
     for (;;) {
-      if (this.#why !== undefined) return `: ${this.#why}\n\n`
-      if (this.#isOver || this.#finished) return ''
+      if (this.#why !== undefined) return utf8.encode(`: ${this.#why}\n\n`)
+      if (this.#isOver || this.#finished) return NOTHING
       if (this.#commentDue) {
         this.#commentDue = false
-        return ':\n\n'
+        return COMMENT
       }
-      const text = this.#text
-      this.#text = undefined
-      if (text !== undefined) return text
+      const event = this.#event
+      this.#event = undefined
+      if (event !== undefined) return event
       this.#ask()
       await new Promise<void>((resolve) => (this.#wake = resolve))
       this.#wake = undefined
     }
   }
 
-  /** At most one text is under way: what is asked for here arrives for whichever call waits then. */
+  /** At most one is under way: what is asked for here arrives for whichever call waits then. */
   #ask(): void {
     if (this.#asked) return
     this.#asked = true
-    const arrived = (result: IteratorResult<string>) => {
+    const arrived = (result: IteratorResult<Uint8Array>) => {
       if (result.done === true) this.#finished = true
-      else this.#text = result.value
+      else this.#event = result.value
     }
     const failed = (error: unknown) => {
       if (!this.#isOver) this.#why ??= this.#options.failed(error)
     }
-    void this.#texts
+    void this.#events
       .next()
       .then(arrived, failed)
       .then(() => {

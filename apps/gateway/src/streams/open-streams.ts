@@ -15,7 +15,7 @@ export interface StreamPlace {
   /** Called when the gateway stops; at most once. */
   onStop(end: () => void): void
   /** Gives the place back; may be called again. */
-  release(): void
+  release: () => void
 }
 
 interface Open {
