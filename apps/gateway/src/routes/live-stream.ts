@@ -35,7 +35,8 @@ export interface LiveStreamDependencies {
 
 /** The live stream of an execution. */
 export function liveStreamRoutes(api: RestApi, { neighbours, config, streams, report }: LiveStreamDependencies): void {
-  const executions = neighbours.client(ExecutionService)
+  // A connection of its own: much output of one run must hold up no other call.
+  const executions = neighbours.client(ExecutionService, 'streams')
 
   api.add(
     {
