@@ -102,7 +102,7 @@ test('a log of many chunks comes whole, in messages of a bounded size', async ()
     numbers.push(...texts.map((text) => text.split(' ')[0]!))
   }
   expect(numbers).toEqual([...Array.from({ length: 1000 }, (_, n) => String(n)), 'last'])
-  expect(largest).toBeLessThan(40 * 1024)
+  expect(largest).toBeLessThan(12 * 1024)
 })
 
 test('a line that is added after the end is found by whoever comes again', async () => {

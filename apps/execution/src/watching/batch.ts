@@ -26,7 +26,8 @@ export interface Batch {
   settleMs?: number
 }
 
-const messageCharacters = 32 * 1024
+// Small, because the wire keeps some dozens of them ready for each reader.
+const messageCharacters = 8 * 1024
 // What a run printed before it was killed is on its way for a moment.
 const killedSettleMs = 500
 

@@ -571,7 +571,7 @@ export declare const WatchExecutionRequestSchema: GenMessage<WatchExecutionReque
  */
 export declare type WatchExecutionResponse = Message<"automation.execution.v1.WatchExecutionResponse"> & {
   /**
-   * In order, at most about 32 KiB unless one alone is larger.
+   * In order, at most about 8 KiB unless one alone is larger.
    *
    * @generated from field: repeated automation.execution.v1.ExecutionUpdate updates = 1;
    */
