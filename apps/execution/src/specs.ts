@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { ResolveService, type RunSpec } from '@automation/contract/catalog/v1/resolve'
 import { Failure } from '@automation/errors'
-import { ownContext, type Client, type Neighbours } from '@automation/rpc'
+import type { Client, Neighbours, Principal } from '@automation/rpc'
 
 /** Which spec is asked for: the texts of the caller, as they came. */
 export interface SpecName {
@@ -19,6 +19,7 @@ interface Entry {
 
 const room = 2000
 const askTimeoutMs = 3000
+const neverAborted = new AbortController().signal
 
 /**
  * What runs need to know, as the catalog has it at the moment of asking. The spec that was read last is kept, and the
@@ -76,10 +77,10 @@ export class Specs {
   async #ask(entry: Entry): Promise<RunSpec> {
     try {
       const { name, spec: known } = entry
-      const context = ownContext(
-        { role: 'service', team: name.team, subject: 'execution', name: 'execution' },
-        askTimeoutMs,
-      )
+      const principal: Principal = { role: 'service', team: name.team, subject: 'execution', name: 'execution' }
+      // The deadline ends it: a signal with a timer would cost as much as the call.
+      const deadlineMs = Date.now() + askTimeoutMs
+      const context = { principal, requestId: crypto.randomUUID(), deadlineMs, signal: neverAborted }
       const { outcome } = await this.#catalog.resolveRun({ ...name, knownRevision: known?.revision ?? 0n }, context)
       if (outcome.case === 'spec') return (entry.spec = outcome.value)
       if (outcome.case === 'unchanged' && known !== undefined) return known

@@ -59,7 +59,7 @@ export class TimedCall implements CallContext {
   readonly deadlineMs: number
   readonly #caller: CallContext
   #controller: AbortController | undefined
-  #signal: AbortSignal | undefined
+  #callerLeft: (() => void) | undefined
   #reject: ((reason: unknown) => void) | undefined
 
   constructor(caller: CallContext) {
@@ -73,12 +73,15 @@ export class TimedCall implements CallContext {
   }
 
   get signal(): AbortSignal {
-    if (this.#signal === undefined) {
-      this.#controller = new AbortController()
-      this.#signal = AbortSignal.any([this.#caller.signal, this.#controller.signal])
-      if (Date.now() >= this.deadlineMs) this.#controller.abort(expired())
+    if (this.#controller === undefined) {
+      const own = (this.#controller = new AbortController())
+      const { signal } = this.#caller
+      this.#callerLeft = () => own.abort(signal.reason)
+      if (Date.now() >= this.deadlineMs) own.abort(expired())
+      else if (signal.aborted) this.#callerLeft()
+      else signal.addEventListener('abort', this.#callerLeft, { once: true })
     }
-    return this.#signal
+    return this.#controller.signal
   }
 
   within<T>(result: PromiseLike<T>): Promise<T> {
@@ -87,15 +90,20 @@ export class TimedCall implements CallContext {
       watch.add(this)
       result.then(
         (value) => {
-          watch.delete(this)
+          this.#over()
           resolve(value)
         },
         (error: unknown) => {
-          watch.delete(this)
+          this.#over()
           reject(error as Error)
         },
       )
     })
+  }
+
+  #over(): void {
+    watch.delete(this)
+    if (this.#callerLeft !== undefined) this.#caller.signal.removeEventListener('abort', this.#callerLeft)
   }
 
   expire(): void {

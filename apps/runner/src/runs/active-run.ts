@@ -29,7 +29,8 @@ export class ActiveRun implements Task {
   readonly handedOverAt = performance.now()
   readonly #environment: RunEnvironment
   readonly #log: RunLog
-  readonly #aborted = new AbortController()
+  /** Made for the first call of its code. */
+  #aborted: AbortController | undefined
   #child: RunningChild | undefined
   #timer: NodeJS.Timeout | undefined
   /** Why the runner ends it, before its child has gone. */
@@ -76,6 +77,8 @@ export class ActiveRun implements Task {
 
   /** Aborted when the run is over; calls that it made are no longer waited for. */
   get signal(): AbortSignal {
+    this.#aborted ??= new AbortController()
+    if (this.#isOver) this.#aborted.abort()
     return this.#aborted.signal
   }
 
@@ -125,7 +128,7 @@ export class ActiveRun implements Task {
     if (this.#isOver) return
     this.#isOver = true
     clearTimeout(this.#timer)
-    this.#aborted.abort()
+    this.#aborted?.abort()
     if (this.#verdict === 'unwanted') {
       this.#log.flush()
       return this.#environment.over(this, undefined)
