@@ -41,7 +41,7 @@ export class Subject {
   /** Kills as the strike says; for a fail point waits until it is reached, or kills everything when it is not. */
   async hit(strike: Strike, afterMs: number): Promise<{ reached: boolean }> {
     if (strike.kind === 'fail point') {
-      const victim = this.#victim(strike.command)
+      const victim = await this.#victim(strike.command)
       const fired = waitUntil(strike.point, () => !isAlive(victim), { timeoutMs: 6000, everyMs: 10 })
       const reached = await fired.then(() => true).catch(() => false)
       if (!reached) await this.system.kill()
@@ -62,7 +62,7 @@ export class Subject {
   }
 
   async #killOne(command: RegExp): Promise<void> {
-    const victim = this.#victim(command)
+    const victim = await this.#victim(command)
     signal(victim.pid, 'SIGKILL')
     await waitUntil(`${victim.pid} to die`, () => !isAlive(victim), { timeoutMs: 5000, everyMs: 5 })
   }
@@ -85,9 +85,9 @@ export class Subject {
     )
   }
 
-  #victim(command: RegExp): ProcessId {
-    const found = treeOf(this.system.process.pid ?? 0).find((row) => command.test(row.command))
-    if (!found) throw new Error(`No process of the system has a command line like ${command}`)
-    return found
+  /** A service that has reached a fail point is started again a moment later. */
+  #victim(command: RegExp): Promise<ProcessId> {
+    const find = () => treeOf(this.system.process.pid ?? 0).find((row) => command.test(row.command))
+    return waitUntil(`a process with a command line like ${command}`, find, { timeoutMs: 10_000 })
   }
 }
