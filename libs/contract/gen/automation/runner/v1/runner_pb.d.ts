@@ -153,6 +153,13 @@ export declare type Hello = Message<"automation.runner.v1.Hello"> & {
    * @generated from field: repeated automation.common.v1.Language languages = 5;
    */
   languages: Language[];
+
+  /**
+   * The runner serves one team: that of the first run that it gets. Until then it lends one place to one replica.
+   *
+   * @generated from field: bool one_team = 6;
+   */
+  oneTeam: boolean;
 };
 
 /**
@@ -186,9 +193,18 @@ export declare const WelcomeSchema: GenMessage<Welcome>;
  */
 export declare type Credit = Message<"automation.runner.v1.Credit"> & {
   /**
+   * 0 only tells of the team.
+   *
    * @generated from field: uint32 places = 1;
    */
   places: number;
+
+  /**
+   * With one_team: the team that the runner serves from now on; empty while it is nobody's.
+   *
+   * @generated from field: string team = 2;
+   */
+  team: string;
 };
 
 /**
