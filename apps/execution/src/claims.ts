@@ -3,7 +3,7 @@ import { Failure } from '@automation/errors'
 import { failPoint, type Logger } from '@automation/service'
 import type pg from 'pg'
 import type { Backlog } from './dispatch/backlog.ts'
-import type { Place } from './dispatch/places.ts'
+import type { Place, Portion } from './dispatch/places.ts'
 import type { Runners } from './dispatch/runners.ts'
 import type { Metrics } from './metrics.ts'
 import type { Specs } from './specs.ts'
@@ -70,7 +70,7 @@ export class Claims {
       now.again = false
       try {
         await this.#context.resumeFirst()
-        if (!this.#stopped && (await this.#claim(pool))) now.again = true
+        if (!this.#stopped && (await this.#round(pool))) now.again = true
       } catch (error) {
         this.#context.logger.warn({ err: error, pool }, 'a claim failed')
       }
@@ -79,16 +79,21 @@ export class Claims {
     this.#looking.delete(pool)
   }
 
-  /** One claim; whether another may bring more at once. */
-  async #claim(pool: string): Promise<boolean> {
-    const { runners, backlog, maxRunning, metrics } = this.#context
-    let teams = backlog.turns(pool, teamsPerClaim)
-    const newcomers = teams.filter((team) => runners.places.holds(pool, team) === 0)
-    if (runners.places.allowance(pool, teams) === 0) teams = newcomers
-    else teams = [...newcomers, ...teams.filter((team) => !newcomers.includes(team))]
-    const count = Math.min(runners.places.allowance(pool, teams), largestClaim)
-    if (teams.length === 0 || count === 0) return false
-    const places = runners.places.takeUpTo(pool, count)
+  /** One round of claims; whether another may bring more at once. */
+  async #round(pool: string): Promise<boolean> {
+    const { runners, backlog } = this.#context
+    const { places } = runners
+    const teams = backlog.turns(pool, teamsPerClaim, (team) => places.hasFor(pool, team))
+    let mayBringMore = false
+    for (const portion of places.portions(pool, teams, largestClaim)) {
+      if (await this.#claim(pool, portion)) mayBringMore = true
+    }
+    return mayBringMore && places.credit(pool) > 0
+  }
+
+  /** One claim; whether it brought runs, or a team less to ask for. */
+  async #claim(pool: string, { teams, places }: Portion): Promise<boolean> {
+    const { backlog, maxRunning, metrics } = this.#context
     const sessions = places.map(({ sessionId }) => sessionId)
     const quota = Math.ceil(places.length / teams.length)
     const request: ClaimRequest = { pool, teams, sessions, quota, maxRunning, fence: newFence() }
@@ -98,12 +103,15 @@ export class Claims {
     const { claimed, turns } = result
     if (claimed.length > 0) metrics.lane('claim').flushed(claimed.length, performance.now() - began)
     for (const team of new Set(claimed.map((run) => run.team))) backlog.served(pool, team)
+    let isOver = false
     for (const { team, free, asked, picked } of turns) {
       if (picked < asked) backlog.wasEmpty(pool, team)
       else if (asked === free) backlog.reachedLimit(pool, team)
+      else continue
+      isOver = true
     }
     this.#use(claimed, places, request.fence)
-    return claimed.length > 0 && runners.places.credit(pool) > 0
+    return claimed.length > 0 || isOver
   }
 
   /** Undefined where its outcome is unknown: then the places are kept until it is known. */

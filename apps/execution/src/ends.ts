@@ -43,6 +43,8 @@ export class Ends {
       flush: (endings) => this.#flush(endings),
       group: ({ id }) => dayOf(id),
       weight: endingWeight,
+      owner: ({ id }) => context.runners.teamOf(id),
+      width: 2,
       isolates: (error) => !isConnectionFailure(error),
       metrics: context.metrics.lane('end'),
     })

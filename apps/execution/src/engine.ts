@@ -5,6 +5,7 @@ import { Claims } from './claims.ts'
 import type { ExecutionConfig } from './config.ts'
 import { Backlog } from './dispatch/backlog.ts'
 import { Runners } from './dispatch/runners.ts'
+import { UnservedTeams } from './dispatch/unserved-teams.ts'
 import { Egress } from './egress.ts'
 import { Ends } from './ends.ts'
 import { ForcedEnds } from './forced-ends.ts'
@@ -46,7 +47,8 @@ export function compose(
   const { signal } = giveUp
   const replicaId = randomUUID()
   const { lanes, hot, reads } = pools
-  const limits = { maxRunning: config.teamMaxRunning, maxQueued: config.teamMaxQueued }
+  const onePool = config.pools.length === 1
+  const limits = { maxRunning: config.teamMaxRunning, maxQueued: config.teamMaxQueued, onePool }
   const leaseMs = config.runnerLeaseMs
 
   const partitions = new Partitions(reads)
@@ -58,10 +60,13 @@ export function compose(
   const runners = new Runners(specs, tokens)
   const outcomes = new Outcomes(reads, waiters, runners)
   const watches = new Watches(reads)
+  const unserved = new UnservedTeams(backlog, runners.places, logger)
 
-  const queued = (pool: string) => {
-    if (runners.places.credit(pool) > 0) claims.look(pool)
-    else peers.queued()
+  const queued = (pool: string, team: string) => {
+    if (runners.places.hasFor(pool, team)) claims.look(pool)
+    else unserved.look(pool)
+    // What is free here may be kept for newcomers.
+    peers.queued()
   }
   const placeFree = (pool: string) => claims.look(pool)
   const makePartitions = () => upkeep.keepPartitions()
@@ -111,5 +116,6 @@ export function compose(
     ...{ pools, partitions, specs, tokens, waiters, runners, outcomes, forced, ends, starts, claims, sessions, reaper },
     ...{ giveUp, peers, outbox, gate, parametersCheck, admission, nested, records, kills, deletion, streams, upkeep },
     watches,
+    unserved,
   }
 }

@@ -1,26 +1,38 @@
 import type { Logger } from '@automation/service'
 import type pg from 'pg'
 import type { ForcedEnds } from './forced-ends.ts'
-import { endExpiredSessions, readOrphans, readOverdue, readRunning } from './store/sessions.ts'
+import { endExpiredSessions, readClock, readOrphans, readOverdue, readRunning } from './store/sessions.ts'
 
 /**
  * Whether leases may be called over: only when the database was reached again and again through a whole lease, for
- * while it is away no runner can renew either. Pure; times are monotonic.
+ * while it is away no runner can renew either. Where its clock leaps ahead of ours, as after a machine was suspended,
+ * leases seem over that nobody had the time to renew: a whole lease must go by from there. Pure; times are monotonic.
  */
 export class Reach {
   readonly #leaseMs: number
   #sinceMs: number | undefined
   #lastMs = 0
+  #lastDatabaseMs: number | undefined
+  /** By how much the database's clock has leapt ahead of ours. */
+  leaptMs = 0
 
   constructor(leaseMs: number) {
     this.#leaseMs = leaseMs
   }
 
-  /** The database answered, having been asked at `askedMs`. */
-  reached(askedMs: number, nowMs: number): void {
+  /** The database answered with its clock, having been asked at `askedMs`. */
+  reached(askedMs: number, nowMs: number, databaseMs: number): void {
     const gap = this.#sinceMs === undefined || nowMs - this.#lastMs > (this.#leaseMs * 2) / 3
-    if (gap || nowMs - askedMs > this.#leaseMs / 3) this.#sinceMs = nowMs
+    if (this.#leaps(nowMs, databaseMs) || gap || nowMs - askedMs > this.#leaseMs / 3) this.#sinceMs = nowMs
     this.#lastMs = nowMs
+    this.#lastDatabaseMs = databaseMs
+  }
+
+  #leaps(nowMs: number, databaseMs: number): boolean {
+    const ahead = this.#lastDatabaseMs === undefined ? 0 : databaseMs - this.#lastDatabaseMs - (nowMs - this.#lastMs)
+    if (ahead <= this.#leaseMs / 3) return false
+    this.leaptMs += ahead
+    return true
   }
 
   missed(): void {
@@ -57,8 +69,9 @@ export class Reaper {
   async reap(): Promise<void> {
     const asked = performance.now()
     try {
+      const databaseMs = await readClock(this.#pool)
       const orphans = await readOrphans(this.#pool)
-      this.#reach.reached(asked, performance.now())
+      this.#reach.reached(asked, performance.now(), databaseMs)
       if (orphans.length > 0) await this.#forced.fail(orphans, 'runner lost')
       if (!this.#reach.throughLease(performance.now())) return
       const lost = await endExpiredSessions(this.#pool)
@@ -72,7 +85,8 @@ export class Reaper {
   }
 
   async #endOverdue(): Promise<void> {
-    const overdue = await readOverdue(this.#pool, this.#leaseMs)
+    // Time that nobody had is not counted: the runner, which ends runs by its own clock, does not count it either.
+    const overdue = await readOverdue(this.#pool, this.#leaseMs + this.#reach.leaptMs)
     for (const [timeoutMs, runs] of Map.groupBy(overdue, ({ timeoutMs: ms }) => ms))
       await this.#forced.fail(
         runs.map(({ id }) => id),

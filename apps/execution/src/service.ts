@@ -87,12 +87,14 @@ export function createExecution(config: ExecutionConfig, context: PartContext): 
 
 async function checksOf(engine: Engine | undefined): Promise<Check[]> {
   if (engine === undefined) return [{ name: 'execution', ok: false, detail: 'starting' }]
-  const { runners, upkeep, pools } = engine
+  const { runners, upkeep, pools, unserved } = engine
   const days = upkeep.partitionDays
   const places = runners.streams.reduce((sum, stream) => sum + stream.places, 0)
+  const connected = `${runners.streams.length} connected, ${places} places`
+  const detail = unserved.words === undefined ? connected : `${connected}; ${unserved.words}`
   return [
     { ...(await pools.check()), name: 'execution database' },
     { name: 'partitions', ok: days >= 1, detail: `for ${days} days ahead` },
-    { name: 'runners', ok: true, detail: `${runners.streams.length} connected, ${places} places` },
+    { name: 'runners', ok: true, detail },
   ]
 }

@@ -39,8 +39,8 @@ export interface StartsContext {
   limits: TeamLimits
   replicaId: string
   metrics: Metrics
-  /** A run waits in this pool. */
-  queued(pool: string): void
+  /** A run of this team waits in this pool. */
+  queued(pool: string, team: string): void
   /** A place of this pool was kept for a run and is free again. */
   placeFree(pool: string): void
   /** There are new lifecycle events. */
@@ -69,6 +69,8 @@ export class Starts {
     this.#lane = new Lane<Item, Placed | undefined>({
       flush: (items) => this.#flush(items),
       weight: arrivalWeight,
+      owner: ({ run }) => run.team,
+      width: 2,
       isolates: (error) => !isConnectionFailure(error),
       spreads: isConnectionFailure,
       metrics: context.metrics.lane('start'),
@@ -115,13 +117,11 @@ export class Starts {
   #arrive(run: NewRun): Item {
     const { runners, backlog } = this.#context
     const giveUpAtMs = performance.now() + patienceMs
-    if (backlog.has(run.pool, run.team)) return { run, giveUpAtMs, waitsFor: 'older runs of the team come first' }
-    const place = runners.places.take(run.pool, run.team)
+    const isBehind = backlog.has(run.pool, run.team)
+    const place = isBehind ? undefined : runners.places.take(run.pool, run.team)
     if (place !== undefined) return { run, giveUpAtMs, sessionId: place.sessionId, place }
-    const places = runners.places.places(run.pool)
-    const waitsFor =
-      places === 0 ? `no runner of the pool ${run.pool} is there` : `no place is free in the pool ${run.pool}`
-    return { run, giveUpAtMs, waitsFor }
+    const otherwise = isBehind ? 'older runs of the team come first' : `no place is free in the pool ${run.pool}`
+    return { run, giveUpAtMs, waitsFor: runners.places.whyNone(run.pool, run.team) ?? otherwise }
   }
 
   async #flush(items: Item[]): Promise<(Placed | undefined)[]> {
@@ -172,7 +172,7 @@ export class Starts {
     this.#giveBack(item)
     if (placed.status !== Status.QUEUED) return
     backlog.add(run.pool, run.team)
-    queued(run.pool)
+    queued(run.pool, run.team)
   }
 
   #withdraw(item: Item, error: unknown): unknown {

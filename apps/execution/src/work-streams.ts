@@ -72,10 +72,10 @@ export class WorkStreams {
   }
 
   async #welcome(hello: Hello, messages: RunnerStream['messages']): Promise<Stream> {
-    const { sessionId, runnerName, pool, places } = hello
+    const { sessionId, runnerName, pool, places, oneTeam } = hello
     const { sessions, runners } = this.#context
     await sessions.open({ id: sessionId, runnerName, pool, places })
-    const stream = { sessionId, runnerName, pool, places, messages, storing: new Set<Promise<void>>() }
+    const stream = { sessionId, runnerName, pool, places, oneTeam, messages, storing: new Set<Promise<void>>() }
     runners.open(stream)
     messages.push({ message: { case: 'welcome', value: { leaseMs: sessions.leaseMs } } })
     return stream
@@ -84,7 +84,7 @@ export class WorkStreams {
   async #hear(stream: Stream, message: RunnerMessage['message']): Promise<void> {
     const { runners, claims } = this.#context
     if (message.case === 'credit') {
-      runners.lend(stream, message.value.places)
+      runners.lend(stream, message.value.places, message.value.team || undefined)
       claims.look(stream.pool)
     } else if (message.case === 'draining') {
       const returned = (places: number) =>

@@ -1,10 +1,22 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Backlog } from '../src/dispatch/backlog.ts'
-import { Places, type Place } from '../src/dispatch/places.ts'
+import { Places, type LenderInit, type Place } from '../src/dispatch/places.ts'
 import { SpecShelf } from '../src/dispatch/spec-shelf.ts'
 
 const teams = ['a', 'b', 'c']
+
+const lender = (some: Partial<LenderInit> = {}) => ({
+  sessionId: 's',
+  pool: 'default',
+  places: 8,
+  oneTeam: false,
+  ...some,
+})
+
+/** Takes places for a team, as a claim that has runs for all of them. */
+const takeUpTo = (places: Places, count: number, team = 'a') =>
+  [...places.portions('default', [team], count)].flatMap((portion) => portion.places)
 
 type Step = { do: 'lend'; session: string; places: number } | { do: 'take'; team: string } | { do: 'giveBack' }
 const steps = fc.array(
@@ -24,7 +36,7 @@ test('places are never taken more often than they were lent', () => {
   fc.assert(
     fc.property(steps, (script: Step[]) => {
       const places = new Places()
-      for (const session of ['s1', 's2']) places.open(session, 'default', 8)
+      for (const sessionId of ['s1', 's2']) places.open(lender({ sessionId }))
       let free = 0
       const taken: Place[] = []
       for (const step of script) {
@@ -49,7 +61,7 @@ test('places are never taken more often than they were lent', () => {
 
 test('in a pool with more than two places, the last free one goes only to a team that holds none there', () => {
   const places = new Places()
-  places.open('s', 'default', 3)
+  places.open(lender({ places: 3 }))
   places.lend('s', 3)
   const take = (team: string) => {
     const session = places.take('default', team)
@@ -61,38 +73,38 @@ test('in a pool with more than two places, the last free one goes only to a team
 
 test('in a pool with two places, one team may take both', () => {
   const places = new Places()
-  places.open('s', 'default', 2)
+  places.open(lender({ places: 2 }))
   places.lend('s', 2)
   places.hold('default', 'a')
-  expect(places.takeUpTo('default', 2).map(({ sessionId }) => sessionId)).toEqual(['s', 's'])
+  expect(takeUpTo(places, 2).map(({ sessionId }) => sessionId)).toEqual(['s', 's'])
 })
 
 test('the places of a runner that went are gone with it', () => {
   const places = new Places()
-  places.open('s', 'default', 3)
+  places.open(lender({ places: 3 }))
   places.lend('s', 3)
   const place = places.take('default', 'a')!
   places.close('s')
   places.giveBack(place)
-  expect(places.usable(place)).toBeUndefined()
+  expect(places.usable(place, 'a')).toBeUndefined()
   expect(places.take('default', 'a')).toBeUndefined()
 })
 
 test('a place that was taken before its runner came again does not count on top of what it lends now', () => {
   const places = new Places()
-  places.open('s', 'default', 4)
+  places.open(lender())
   places.lend('s', 4)
-  const [unused, used] = places.takeUpTo('default', 2) as [Place, Place]
-  places.open('s', 'default', 4)
+  const [unused, used] = takeUpTo(places, 2) as [Place, Place]
+  places.open(lender())
   places.lend('s', 4)
   places.giveBack(unused)
   expect(places.credit('default')).toBe(4)
-  const now = places.usable(used)!
+  const now = places.usable(used, 'a')!
   expect(places.credit('default')).toBe(3)
   places.giveBack(now)
   expect(places.credit('default')).toBe(4)
-  places.takeUpTo('default', 4)
-  expect(places.usable(used)).toBeUndefined()
+  for (const team of ['b', 'c', 'd', 'e']) takeUpTo(places, 1, team)
+  expect(places.usable(used, 'a')).toBeUndefined()
 })
 
 test('teams come in turn, whatever the order in which they have queued', () => {

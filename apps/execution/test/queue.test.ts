@@ -55,6 +55,41 @@ test('runs of a team start in the order in which they came', async () => {
   expect(runner.started.map((run) => run.executionId)).toEqual(ids)
 })
 
+test('a queued run is told its place, its pool and what it waits for', async () => {
+  const why = async (id: string, team: string) => {
+    const { timeline } = await system.get(id, team)
+    return timeline.find(({ status }) => status === Status.QUEUED)?.explanation
+  }
+  const first = await system.start('curious')
+  const second = await system.start('curious')
+  const third = await system.start('curious', { idempotencyKey: { key: 'k', requestHash: new Uint8Array() } })
+  expect(await why(first, 'curious')).toBe(
+    "Place 1 in the team's queue in the pool default: no runner of the pool default is there",
+  )
+  expect(await why(second, 'curious')).toMatch(/^Place 2 in the team's queue/)
+  expect(await why(third, 'curious')).toMatch(/^Place 3 in the team's queue/)
+  runner = await system.runner({ places: 12, runs: () => undefined })
+  await until(() => runner!.running === 3)
+  for (let count = 0; count < 2; count++) await system.start('curious')
+  const atLimit = await system.start('curious')
+  expect(await why(atLimit, 'curious')).toBe(
+    "Place 1 in the team's queue in the pool default: the team runs 5 at once, its limit",
+  )
+  for (let count = 0; count < 5; count++) await system.start('other')
+  const last = await system.start('third')
+  expect(await why(await system.start('third'), 'third')).toBe(
+    "Place 1 in the team's queue in the pool default: no place is free in the pool default",
+  )
+  expect(await why(await system.start('third'), 'third')).toBe(
+    "Place 2 in the team's queue in the pool default: older runs of the team come first",
+  )
+  expect(await why(last, 'third')).toBeUndefined()
+  for (;;) {
+    for (const run of [...runner.started]) runner.finish(run.executionId)
+    if ((await system.rows('SELECT 1 FROM executions WHERE status IN (2, 4)')).length === 0) break
+  }
+})
+
 test('a killed queued run never starts', async () => {
   const [first, second, third] = [
     await system.start('killer'),
@@ -102,6 +137,29 @@ test('a run waits for its own pool', async () => {
     expect((await other.get(id)).status).toBe(Status.QUEUED)
     await other.runner({ pool: 'gpu' })
     expect((await other.ended(id)).status).toBe(Status.FINISHED)
+  } finally {
+    await other.stop()
+  }
+})
+
+test('the place in the queue is counted for each pool, and beyond 1,000 not exactly', async () => {
+  const other = await System.start({ pools: ['default', 'gpu'] })
+  const why = async (id: string) => (await other.get(id)).timeline.at(-1)!.explanation
+  try {
+    await other.start()
+    await other.start()
+    const first = await other.start('demo', { settings: { agentPool: 'gpu' } })
+    expect(await why(first)).toBe("Place 1 in the team's queue in the pool gpu: no runner of the pool gpu is there")
+    await other.rows(
+      `INSERT INTO executions
+       SELECT (jsonb_populate_record(e, jsonb_build_object('id', left(e.id::text, 24) || lpad(n::text, 12, '0')))).*
+         FROM executions e CROSS JOIN generate_series(1, 1000) AS n WHERE e.id = $1`,
+      [first],
+    )
+    const last = await other.start('demo', { settings: { agentPool: 'gpu' } })
+    expect(await why(last)).toBe(
+      'After more than 1,000 runs of the team in the pool gpu: no runner of the pool gpu is there',
+    )
   } finally {
     await other.stop()
   }

@@ -37,7 +37,9 @@ test('without a runner a run waits in the queue and says why; the first place ta
   const id = await system.start()
   const queued = await system.get(id)
   expect(queued.status).toBe(Status.QUEUED)
-  expect(queued.timeline.at(-1)?.explanation).toMatch(/^Place 1 in the team's queue: no runner of the pool default/)
+  expect(queued.timeline.at(-1)?.explanation).toMatch(
+    /^Place 1 in the team's queue in the pool default: no runner of the pool default/,
+  )
   const runner = await system.runner({ runs: () => nothing })
   const ended = await system.ended(id)
   expect(ended.timeline.map(({ status }) => status)).toEqual([

@@ -22,6 +22,8 @@ export interface Script {
   /** What a run does; absent: it returns null at once. A run that answers nothing goes on until it is finished by hand. */
   runs?(run: Run, runner: ScriptedRunner): End | undefined | Promise<End | undefined>
   leaseMs?: number
+  /** It serves the team of its first run only, and lends one place until then. */
+  oneTeam?: boolean
 }
 
 export const nothing: End = { case: 'finished', value: { returnValue: Buffer.from('null') } }
@@ -53,19 +55,19 @@ export class ScriptedRunner {
 
   constructor(neighbours: Neighbours, script: Script = {}) {
     this.#neighbours = neighbours
-    this.#script = { places: 4, pool: 'default', runs: () => nothing, leaseMs: 15_000, ...script }
+    this.#script = { places: 4, pool: 'default', runs: () => nothing, leaseMs: 15_000, oneTeam: false, ...script }
   }
 
   /** Opens a stream to each replica and lends its places in equal parts. */
   async connect(): Promise<this> {
     const clients = this.#neighbours.replicas(RunnerService)
-    const { places, pool } = this.#script
+    const { places, pool, oneTeam } = this.#script
     const share = Math.ceil(places / clients.length)
     for (const [index, client] of clients.entries()) {
       const sent = new MessageQueue<Sent>()
       this.#sent.push(sent)
       sent.push({
-        message: { case: 'hello', value: { sessionId: this.sessionId, runnerName: 'scripted', pool, places } },
+        message: { case: 'hello', value: { sessionId: this.sessionId, runnerName: 'scripted', pool, places, oneTeam } },
       })
       const answers = client.work(sent, this.#context())
       const welcome = Promise.withResolvers<void>()
@@ -74,8 +76,8 @@ export class ScriptedRunner {
         welcome.resolve()
       })
       await welcome.promise
-      const lent = Math.max(Math.min(share, places - index * share), 0)
-      if (lent > 0) sent.push({ message: { case: 'credit', value: { places: lent } } })
+      const lent = oneTeam ? Number(index === 0) : Math.max(Math.min(share, places - index * share), 0)
+      if (lent > 0) this.#credit(sent, lent)
     }
     void this.#renewAgainAndAgain()
     return this
@@ -117,10 +119,23 @@ export class ScriptedRunner {
 
   /** Places that are not lent again, because runs that gave theirs back have gone on. */
   debt = 0
+  /** With `oneTeam`: whose it is. */
+  team = ''
 
   #lendAgain(sent: MessageQueue<Sent>): void {
     if (this.debt > 0) this.debt -= 1
-    else sent.push({ message: { case: 'credit', value: { places: 1 } } })
+    else this.#credit(sent, 1)
+  }
+
+  #credit(sent: MessageQueue<Sent>, places: number): void {
+    sent.push({ message: { case: 'credit', value: { places, team: this.team } } })
+  }
+
+  /** The first run decides whose it is: every replica is told, and the one that gave it gets the other places. */
+  #belongsTo(team: string, giver: MessageQueue<Sent>): void {
+    if (!this.#script.oneTeam || this.team !== '') return
+    this.team = team
+    for (const sent of this.#sent) this.#credit(sent, sent === giver ? this.#script.places - 1 : 0)
   }
 
   send(executionId: string, message: Sent['message']): void {
@@ -185,6 +200,7 @@ export class ScriptedRunner {
     this.#named.add(run.executionId)
     this.#most = Math.max(this.#most, this.#running.size)
     this.#owner.set(run.executionId, sent)
+    this.#belongsTo(this.specs.get(run.specKey)!.team, sent)
     const end = await this.#script.runs(run, this)
     if (end !== undefined && this.#running.has(run.executionId)) this.finish(run.executionId, end)
   }

@@ -79,7 +79,7 @@ test('a row finds its day by its id alone', async () => {
 test('leases are called over only after the database was reached through a whole one', () => {
   const reach = new Reach(900)
   const looks = (from: number, to: number) => {
-    for (let time = from; time <= to; time += 300) reach.reached(time, time + 10)
+    for (let time = from; time <= to; time += 300) reach.reached(time, time + 10, time)
   }
   looks(0, 900)
   expect(reach.throughLease(600)).toBe(false)
@@ -89,12 +89,33 @@ test('leases are called over only after the database was reached through a whole
   looks(1000, 1900)
   expect(reach.throughLease(1911)).toBe(true)
   // This process stood still: nobody can say what was reached meanwhile.
-  reach.reached(3000, 3010)
+  reach.reached(3000, 3010, 3000)
   expect(reach.throughLease(3010)).toBe(false)
   looks(3300, 3900)
   // An answer that took long says little as well.
-  reach.reached(4000, 4400)
+  reach.reached(4000, 4400, 4000)
   expect(reach.throughLease(4400)).toBe(false)
+})
+
+test('a database clock that leaps, as after a machine was suspended, takes no lease away before it could be renewed', () => {
+  const reach = new Reach(900)
+  let databaseMs = 1_000_000
+  const looks = (from: number, to: number) => {
+    for (let time = from; time <= to; time += 300) reach.reached(time, time + 10, databaseMs + time)
+  }
+  looks(0, 1200)
+  expect(reach.throughLease(1210)).toBe(true)
+  databaseMs += 3_600_000
+  looks(1500, 2100)
+  expect(reach.throughLease(2110)).toBe(false)
+  expect(reach.leaptMs).toBeCloseTo(3_600_000, -2)
+  looks(2400, 2400)
+  expect(reach.throughLease(2411)).toBe(true)
+  // Back again: leases last longer, and none is lost.
+  databaseMs -= 3_600_000
+  looks(2700, 2700)
+  expect(reach.throughLease(2711)).toBe(true)
+  expect(reach.leaptMs).toBeCloseTo(3_600_000, -2)
 })
 
 test('a clock that leaps beyond the partitions makes new ones', async () => {

@@ -48,12 +48,12 @@ export class Backlog {
     return pools
   }
 
-  /** Up to `count` teams whose turn it is, the one that has waited longest first. */
-  turns(pool: string, count: number): string[] {
+  /** Up to `count` teams whose turn it is, the one that has waited longest first, of those that can be served. */
+  turns(pool: string, count: number, canServe: (team: string) => boolean = () => true): string[] {
     const turn: string[] = []
     for (const [team, entry] of this.#pools.get(pool) ?? []) {
       if (turn.length === count) break
-      if (entry.atLimit) continue
+      if (entry.atLimit || !canServe(team)) continue
       entry.news = false
       turn.push(team)
     }
@@ -67,6 +67,11 @@ export class Backlog {
     if (entry === undefined) return
     teams!.delete(team)
     teams!.set(team, entry)
+  }
+
+  /** Teams with queued runs in this pool. */
+  teams(pool: string): string[] {
+    return [...(this.#pools.get(pool)?.keys() ?? [])]
   }
 
   pools(): string[] {

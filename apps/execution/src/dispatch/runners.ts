@@ -15,6 +15,7 @@ export interface RunnerStream {
   runnerName: string
   pool: string
   places: number
+  oneTeam: boolean
   messages: MessageQueue<{ message: ReplicaMessageInit }>
 }
 
@@ -66,7 +67,7 @@ export class Runners {
     if (old !== undefined) this.close(old)
     old?.messages.close()
     this.#streams.set(stream.sessionId, { stream, shelf: new SpecShelf() })
-    this.places.open(stream.sessionId, stream.pool, stream.places)
+    this.places.open(stream)
   }
 
   close(stream: RunnerStream): void {
@@ -76,9 +77,9 @@ export class Runners {
     for (const [id, { sessionId }] of this.#active) if (sessionId === stream.sessionId) this.ended(id)
   }
 
-  /** The runner lends places over this stream. */
-  lend(stream: RunnerStream, places: number): void {
-    if (this.#streams.get(stream.sessionId)?.stream === stream) this.places.lend(stream.sessionId, places)
+  /** The runner lends places over this stream; `team` is whose it is, where it serves one. */
+  lend(stream: RunnerStream, places: number, team?: string): void {
+    if (this.#streams.get(stream.sessionId)?.stream === stream) this.places.lend(stream.sessionId, places, team)
   }
 
   /** The session has ended: its stream is cut, and nothing goes there any more. */
@@ -94,7 +95,7 @@ export class Runners {
    * runner does not name it and it ends as lost.
    */
   handOver(run: Assignment): boolean {
-    const place = this.places.usable(run.place)
+    const place = this.places.usable(run.place, run.team)
     const open = this.#streams.get(run.place.sessionId)
     if (place === undefined || open === undefined) return false
     if (this.#killed.delete(run.id)) {
@@ -147,6 +148,11 @@ export class Runners {
 
   has(executionId: string): boolean {
     return this.#active.has(executionId)
+  }
+
+  /** The team of a run that was handed over here; empty for others. */
+  teamOf(executionId: string): string {
+    return this.#active.get(executionId)?.team ?? ''
   }
 
   /** Runs that were handed over here and have not ended. */

@@ -4,7 +4,7 @@ import type pg from 'pg'
 
 /** Connections by what may wait for what: lists never share a pool with the writes of a run. */
 export interface Pools {
-  /** The lanes that start, claim and end runs: a connection each, which nothing else can take. */
+  /** The lanes that start, claim and end runs: two connections each, which nothing else can take. */
   lanes: pg.Pool
   /** Whatever else belongs to the path of a run: keyed starts, kills, sessions. */
   hot: pg.Pool
@@ -36,7 +36,7 @@ export async function openPools(url: string, logger: Logger, signal: AbortSignal
   const settings = { ...byKey, statement_timeout: '4s' }
   // Kept open when idle: a connection learns of all the partitions and their indexes before its first plan.
   const quick = { ...common, settings, connectTimeoutMs: 1000, idleTimeoutMs: 0 }
-  const lanes = await openDatabase({ ...quick, poolSize: 5, migrationsDir })
+  const lanes = await openDatabase({ ...quick, poolSize: 6, migrationsDir })
   const [hot, logs, reads, events] = await Promise.all([
     openDatabase({ ...quick, poolSize: 5 }),
     openDatabase({ ...common, poolSize: 1, settings: { ...byKey, synchronous_commit: 'off' } }),

@@ -58,6 +58,15 @@ export async function endSession(pool: pg.Pool, id: string): Promise<void> {
   })
 }
 
+/** The database's clock, in ms. */
+export async function readClock(pool: pg.Pool): Promise<number> {
+  const { rows } = await pool.query<{ ms: number }>({
+    name: 'clock',
+    text: 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS ms',
+  })
+  return rows[0]!.ms
+}
+
 /** Ends the sessions whose lease is over by the database's clock, or all. */
 export async function endExpiredSessions(pool: pg.Pool, all = false): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>({
@@ -78,13 +87,13 @@ export async function readOrphans(pool: pg.Pool): Promise<string[]> {
   })
 }
 
-/** RUNNING runs that are past their time by a whole lease: their runner should have ended them. */
-export async function readOverdue(pool: pg.Pool, leaseMs: number): Promise<{ id: string; timeoutMs: number }[]> {
+/** RUNNING runs that are past their time by this much: their runner should have ended them. */
+export async function readOverdue(pool: pg.Pool, byMs: number): Promise<{ id: string; timeoutMs: number }[]> {
   const { rows } = await pool.query<{ id: string; timeoutMs: number }>({
     name: 'overdue',
     text: `SELECT e.id, e.timeout_ms AS "timeoutMs" FROM executions e
             WHERE e.status = 4 AND e.started_at + (e.timeout_ms + $1) * interval '1 ms' < now()`,
-    values: [leaseMs],
+    values: [byMs],
   })
   return rows
 }

@@ -21,6 +21,8 @@ export interface Placed {
 export interface TeamLimits {
   maxRunning: number
   maxQueued: number
+  /** The system has one pool: a team's place in its queue is the one in the pool. */
+  onePool: boolean
 }
 
 /** A key under which something is started once. */
@@ -56,21 +58,34 @@ WITH granted AS (
 )
 SELECT count(*)::integer AS teams FROM granted`
 
-const placed = (input: string) => `
+/** How many runs of a team wait in a pool: exact as far as anybody is told. */
+const aheadInPool = `
+  SELECT w.team, w.pool, q.count
+    FROM (SELECT DISTINCT team, pool FROM ranked WHERE NOT runs) w CROSS JOIN LATERAL (
+      SELECT count(*) AS count FROM (
+        SELECT FROM executions e WHERE e.status = 2 AND e.pool = w.pool AND e.team = w.team LIMIT 1001) c) q`
+const aheadOfTeam = 'SELECT DISTINCT team, pool, queued AS count FROM ranked WHERE NOT runs'
+
+const placed = (input: string, ahead: string) => `
 WITH ${input}, slots AS MATERIALIZED (
   SELECT team, running, wanted, queued FROM team_slots WHERE team IN (SELECT team FROM input) ORDER BY team FOR UPDATE
 ), ranked AS (
-  SELECT i.*, s.queued, i.session_id IS NOT NULL
+  SELECT i.*, s.queued, s.running + s.wanted >= ${next(1)}::integer AS at_limit, i.session_id IS NOT NULL
          AND count(i.session_id) OVER (PARTITION BY i.team ORDER BY i.n) <= ${next(1)}::integer - s.running - s.wanted AS runs
     FROM input i JOIN slots s USING (team)
+), ahead AS MATERIALIZED (${ahead}
 ), counted AS (
-  SELECT r.*, r.queued + count(*) FILTER (WHERE NOT runs) OVER (PARTITION BY team ORDER BY n) AS place FROM ranked r
+  SELECT r.*, r.queued + count(*) FILTER (WHERE NOT runs) OVER (PARTITION BY team ORDER BY n) AS place,
+         a.count + count(*) FILTER (WHERE NOT runs) OVER (PARTITION BY team, pool ORDER BY n) AS place_in_pool
+    FROM ranked r LEFT JOIN ahead a USING (team, pool)
 ), placed AS MATERIALIZED (
   SELECT c.*, CASE WHEN runs THEN 4 WHEN place > ${next(2)}::integer THEN 7 ELSE 2 END AS status,
          CASE WHEN runs THEN NULL
               WHEN place > ${next(2)}::integer THEN format('The team has %s runs that wait, the most it may have', ${next(2)}::integer)
-              ELSE format('Place %s in the team''s queue: %s', place,
-                     coalesce(waits_for, format('the team runs %s at once, the most it may', ${next(1)}::integer)))
+              ELSE format(CASE WHEN place_in_pool > 1000 THEN 'After more than 1,000 runs of the team in the pool %2$s: %3$s'
+                               ELSE 'Place %1$s in the team''s queue in the pool %2$s: %3$s' END, place_in_pool, pool,
+                     CASE WHEN at_limit OR waits_for IS NULL
+                          THEN format('the team runs %s at once, its limit', ${next(1)}::integer) ELSE waits_for END)
          END AS why
     FROM counted c
 ), taken AS (
@@ -91,18 +106,22 @@ WITH ${input}, slots AS MATERIALIZED (
 )
 SELECT id, status, why AS explanation, CASE WHEN runs THEN session_id END AS "sessionId" FROM placed`
 
-const placedAll = ({ rows }: ArrivalSource) =>
-  placed(`input AS MATERIALIZED (SELECT i.* FROM ${rows} WHERE NOT EXISTS (${deleted}))`)
+const placedAll = ({ rows }: ArrivalSource, ahead: string) =>
+  placed(`input AS MATERIALIZED (SELECT i.* FROM ${rows} WHERE NOT EXISTS (${deleted}))`, ahead)
 
 /** Only where the key is new, the calling run still runs and the process is not deleted. */
-const placedOnce = placed(`key AS (
+const placedOnce = (ahead: string) =>
+  placed(
+    `key AS (
   INSERT INTO start_keys (team, scope, key, execution_id, body_hash, expires_at)
   SELECT i.team, ${next(4)}::text, ${next(5)}::text, i.id, ${next(6)}::bytea, now() + interval '24 hours'
     FROM ${oneArrival.rows}
    WHERE NOT EXISTS (${deleted})
      AND (i.parent_id IS NULL OR EXISTS (SELECT FROM executions p WHERE p.id = i.parent_id AND p.status = 4))
   ON CONFLICT DO NOTHING RETURNING execution_id
-), input AS MATERIALIZED (SELECT i.* FROM ${oneArrival.rows} JOIN key k ON k.execution_id = i.id)`)
+), input AS MATERIALIZED (SELECT i.* FROM ${oneArrival.rows} JOIN key k ON k.execution_id = i.id)`,
+    ahead,
+  )
 
 /** After a commit with unknown outcome: what is not there yet is there as QUEUED. */
 const requeue = `
@@ -110,21 +129,26 @@ WITH rows AS (
   ${insertRows}
   SELECT ${rowColumns}, 2, 2, 0, NULL, ${next(1)}::uuid, 0, NULL, NULL, now() FROM ${manyArrivals.rows}
    WHERE NOT EXISTS (${deleted})
-  ON CONFLICT (id) DO NOTHING RETURNING id, team, process_id
+  ON CONFLICT (id) DO NOTHING RETURNING id, team, process_id, pool
 ), taken AS (
   UPDATE team_slots t SET queued = t.queued + c.waits
     FROM (SELECT team, count(*) AS waits FROM rows GROUP BY team ORDER BY team) c WHERE t.team = c.team
 ), events AS (
   ${insertEvents}
-  SELECT r.id, e.sequence, e.status, now(), CASE e.sequence WHEN 2 THEN 'Waits for a free place' END, r.team, r.process_id
+  SELECT r.id, e.sequence, e.status, now(),
+         CASE e.sequence WHEN 2 THEN format('Waits for a free place in the pool %s', r.pool) END, r.team, r.process_id
     FROM rows r CROSS JOIN (VALUES (1, 1), (2, 2)) AS e(sequence, status)
 )
 SELECT count(*) FROM rows`
 
-const statements = {
-  one: { source: oneArrival, granted: granted(oneArrival), placed: placedAll(oneArrival) },
-  many: { source: manyArrivals, granted: granted(manyArrivals), placed: placedAll(manyArrivals) },
-}
+const statementsFor = (source: ArrivalSource) => ({
+  source,
+  granted: granted(source),
+  placed: placedAll(source, aheadOfTeam),
+  counted: placedAll(source, aheadInPool),
+})
+const statements = { one: statementsFor(oneArrival), many: statementsFor(manyArrivals) }
+const once = { placed: placedOnce(aheadOfTeam), counted: placedOnce(aheadInPool) }
 
 const attempt = { query_timeout: 1500 }
 
@@ -139,17 +163,20 @@ export async function insertArrivals(
   replicaId: string,
 ): Promise<Placed[]> {
   const size = arrivals.length === 1 ? 'one' : 'many'
-  const { source, granted: allGranted, placed: allPlaced } = statements[size]
+  const { source, granted: allGranted, ...others } = statements[size]
+  const oneTeam = arrivals.every(({ run }) => run.team === arrivals[0]!.run.team)
+  const havePlaces = arrivals.every(({ sessionId }) => sessionId !== undefined)
   const columns = source.values(arrivals)
-  const first = arrivals[0]!.run.team
-  if (arrivals.every(({ run, sessionId }) => sessionId !== undefined && run.team === first)) {
+  if (havePlaces && oneTeam) {
     const values = [...columns, limits.maxRunning, replicaId]
     const { rows } = await pool.query({ name: `start-granted-${size}`, text: allGranted, values, ...attempt })
     if (rows[0].teams === 1)
       return arrivals.map(({ run, sessionId }) => ({ id: run.id, status: Status.RUNNING, sessionId }))
   }
   const values = [...columns, limits.maxRunning, limits.maxQueued, replicaId]
-  return (await pool.query<Placed>({ name: `start-placed-${size}`, text: allPlaced, values, ...attempt })).rows
+  // Counting looks at every partition: not for teams that all have their places and are within their limits.
+  const kind = limits.onePool || (havePlaces && !oneTeam) ? 'placed' : 'counted'
+  return (await pool.query<Placed>({ name: `start-${kind}-${size}`, text: others[kind], values, ...attempt })).rows
 }
 
 /** The same for one run under a key; undefined where the key was there before, or nothing may be started. */
@@ -163,7 +190,8 @@ export async function insertKeyedArrival(
   const hash = key.bodyHash === undefined ? null : Buffer.from(key.bodyHash)
   const columns = oneArrival.values([arrival])
   const values = [...columns, limits.maxRunning, limits.maxQueued, replicaId, key.scope, key.key, hash]
-  return (await pool.query<Placed>({ name: 'start-keyed', text: placedOnce, values, ...attempt })).rows[0]
+  const kind = limits.onePool || arrival.sessionId !== undefined ? 'placed' : 'counted'
+  return (await pool.query<Placed>({ name: `start-keyed-${kind}`, text: once[kind], values, ...attempt })).rows[0]
 }
 
 /** Makes sure that arrivals whose commit is unknown are there, once. */

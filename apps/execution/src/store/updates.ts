@@ -11,12 +11,15 @@ export interface TimelineRow {
   ageMs: number
 }
 
+/** So many events come at once, at most. */
+export const maxEvents = 200
+
 /** Events from this one on, itself included; none where it was never there. */
 export async function readEventsFrom(pool: pg.Pool, id: string, sequence: number): Promise<TimelineRow[]> {
   const { rows } = await pool.query<TimelineRow>({
     name: 'events-from',
     text: `SELECT sequence, status, at, explanation, extract(epoch FROM clock_timestamp() - at)::float8 * 1000 AS "ageMs"
-             FROM timeline_events WHERE execution_id = $1 AND sequence >= $2 ORDER BY sequence LIMIT 200`,
+             FROM timeline_events WHERE execution_id = $1 AND sequence >= $2 ORDER BY sequence LIMIT ${maxEvents}`,
     values: [id, sequence],
   })
   return rows

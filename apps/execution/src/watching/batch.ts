@@ -11,7 +11,7 @@ import { timestampFromDate } from '@bufbuild/protobuf/wkt'
 import type pg from 'pg'
 import { isTerminal } from '../status.ts'
 import { appendedFrom } from '../store/log-pages.ts'
-import { linesOf, readChunksFrom, readEventsFrom, type TimelineRow } from '../store/updates.ts'
+import { linesOf, maxEvents, readChunksFrom, readEventsFrom, type TimelineRow } from '../store/updates.ts'
 import { endText, positionText, type Position } from './position.ts'
 
 /** Some updates of an execution, from one position to another. Readers share it. */
@@ -44,7 +44,7 @@ export async function readBatch(pool: pg.Pool, id: string, from: Position): Prom
   const updates = new Updates(id, from)
   for (const event of events) if (!isTerminal(event.status)) updates.event(event)
   if (await addLines(pool, id, from, updates)) return updates.batch({ more: true })
-  if (!isTerminal(last.status)) return updates.batch({})
+  if (!isTerminal(last.status)) return updates.batch({ more: known.length === maxEvents })
   const settleMs = last.status === Status.KILLED && events.includes(last) ? killedSettleMs - last.ageMs : 0
   if (settleMs > 0) return updates.batch({ settleMs })
   if (events.includes(last)) updates.event(last)
