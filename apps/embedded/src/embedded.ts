@@ -3,6 +3,7 @@ import { InProcessNetwork } from '@automation/rpc'
 import { Environment, runProgram, StopOrder, type Part, type ProgramContext, type Running } from '@automation/service'
 import { serveAdmin } from './admin/endpoint.ts'
 import { bootstrap } from './bootstrap.ts'
+import { closedPorts } from './closed-ports.ts'
 import { readEmbedded } from './configuration.ts'
 import { takeDataDir } from './data-dir.ts'
 import { systemDatabase } from './database.ts'
@@ -49,7 +50,8 @@ async function startAll(
   order.add('data folder', () => dataDir.release())
   const ownDatabase = !gives(given, 'DATABASE_URL')
   const databaseUrl = await systemDatabase({ settings, given: !ownDatabase, logger, order })
-  const values = withKeys({ ...given, DATABASE_URL: databaseUrl }, dataDir.path)
+  const RUNNER_CLOSED_PORTS = closedPorts(given, [settings.port], databaseUrl)
+  const values = withKeys({ ...given, DATABASE_URL: databaseUrl, RUNNER_CLOSED_PORTS }, dataDir.path)
   const { configs } = readEmbedded(new Environment(values))
   // The data folder is held by this process alone, so whatever a former one on its database ran is lost for sure.
   configs.execution.exclusive = ownDatabase

@@ -10,7 +10,6 @@ const later = [
   'S3_SECRET_KEY',
   'S3_REGION',
   'S3_PUBLIC_ENDPOINT',
-  'WALL',
   'OTEL_EXPORTER_OTLP_ENDPOINT',
 ]
 

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
 import { Environment } from '@automation/service'
+import { closedPorts } from '../src/closed-ports.ts'
 import { planServices } from '../src/services/plan.ts'
 import { readServicesSettings } from '../src/services/settings.ts'
 
 const secrets = {
-  databaseUrl: 'db-secret',
+  databaseUrl: 'postgres://db-secret@127.0.0.1:5433/x',
   internalKey: 'internal-secret',
   encryptionKey: 'enc-secret',
   runnerKey: 'runner-secret',
@@ -32,6 +33,7 @@ test('the runner is given its key and its settings, and nothing that user code c
     RUNNER_KEY: 'runner-secret',
     EXECUTION_ADDRESSES: '127.0.0.1:9102',
     HEALTH_PORT: '9203',
+    RUNNER_CLOSED_PORTS: '8080,9101,9201,9102,9202,9203,5433',
   })
 })
 
@@ -45,5 +47,12 @@ test('the gateway holds neither the database nor the key of stored secrets', () 
 test('only the catalog holds the key of stored secrets', () => {
   expect(plans.catalog.env['ENCRYPTION_KEY']).toBe('enc-secret')
   expect(plans.execution.env['ENCRYPTION_KEY']).toBeUndefined()
-  expect(plans.execution.env['DATABASE_URL']).toBe('db-secret')
+  expect(plans.execution.env['DATABASE_URL']).toBe(secrets.databaseUrl)
+})
+
+test('process code reaches no port of the system here, and the web all the same', () => {
+  expect(closedPorts({}, [8080], 'postgres://u:p@localhost/x')).toBe('8080,5432')
+  expect(closedPorts({}, [443], 'postgres://u:p@db.example.com:5432/x')).toBe('')
+  expect(closedPorts({ KAFKA_BROKERS: '127.0.0.1:9092, kafka.example.com:9093' }, [0], '')).toBe('9092')
+  expect(closedPorts({ S3_ENDPOINT: 'http://[::1]:9000', RUNNER_CLOSED_PORTS: '6379' }, [], '')).toBe('6379,9000')
 })

@@ -1,7 +1,8 @@
 """Starts child processes, and sees to it that nothing which a child started outlives it.
 
-This program stays as small as it starts, reads orders from standard input, one JSON object a line, and forks a launcher
-for each: forking the service itself would hold up everything else that it does. An order names
+This program stays as small as it starts, reads from standard input the wall around all children (walls.py) and then
+orders, one JSON object a line, and forks a launcher for each: forking the service itself would hold up everything else
+that it does. An order names
 `socket` (where the runner listens), `token` (by which it knows the connections), `scratch` (a private directory, made
 here), `dataLimit` (bytes), `program` (path and arguments) and `environment`. The end of standard input is the end.
 
@@ -13,72 +14,79 @@ On 5 the runner sends `G` when it has opened the pipes, later `T` (SIGTERM to ev
 `signal NUMBER` or `failed WORDS`.
 """
 
-import _ctypes
 import _signal
 import _socket
 import fcntl
 import json
 import posix
 import resource
-import select
 import sys
-import time
 
-CONTROL = 5
+# Isolated as this Python is, it looks for modules in its own library alone.
+own_place = posix.fspath(__file__).rpartition("/")[0]
+sys.path.insert(0, own_place)
+sys.path.append(own_place + "/../children/python")
+sys.dont_write_bytecode = True
+
+import jail
+import turns
+import walls
+from kernel import PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS, PR_SET_PDEATHSIG, prctl
+from processes import CONTROL, sleep_through_signals, wake_on_signals, watch
+from removal import remove
+
 OUTPUTS = (1, 2)
 CONNECTIONS = (3, 4, CONTROL)
 PIPE_BYTES = 256 * 1024
-GRACE_S = 1.0
-LAST_RESORT_S = 5.0
 OPEN_FILES = 4096
-PR_SET_PDEATHSIG = 1
-PR_SET_NO_NEW_PRIVS = 38
-PR_SET_CHILD_SUBREAPER = 36
 
 
-class Int(_ctypes._SimpleCData):
-    _type_ = "i"
-
-
-class Function(_ctypes.CFuncPtr):
-    _flags_ = _ctypes.FUNCFLAG_CDECL
-    _restype_ = Int
-
-
-prctl = Function(_ctypes.dlsym(_ctypes.dlopen(None, 0), "prctl"))
-
-
-def restrict():
-    """The wall around the child: namespaces, Landlock and seccomp have their place here, just before exec."""
-
-
-def serve():
+def serve(wall):
     """Reads orders until there are no more; launchers are told by the kernel when this process ends."""
-    prctl(PR_SET_PDEATHSIG, _signal.SIGKILL, 0, 0, 0)
-    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    prctl(PR_SET_PDEATHSIG, _signal.SIGKILL)
+    prctl(PR_SET_NO_NEW_PRIVS, 1)
+    # A program that takes core files is only refused by this one byte.
+    resource.setrlimit(resource.RLIMIT_CORE, (1, 1))
+    # Whoever started the service may have left some open, which nobody below is to have.
+    posix.closerange(3, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
     posix.setsid()
     posix.umask(0o077)
+    for pid in (posix.getpid(), posix.getppid()):
+        turns.shorten(pid)
     _signal.signal(_signal.SIGCHLD, _signal.SIG_IGN)
+    walls.prepare(wall)
     server = posix.getpid()
     for line in sys.stdin.buffer:
         if posix.fork() == 0:
-            launch(server, json.loads(line))
+            launch(server, json.loads(line), wall)
 
 
-def launch(server, order):
+def launch(server, order, wall):
     """In a launcher: starts the child and stays with it."""
-    prctl(PR_SET_PDEATHSIG, _signal.SIGTERM, 0, 0, 0)
+    prctl(PR_SET_PDEATHSIG, _signal.SIGTERM)
     if posix.getppid() != server:
         posix._exit(1)
     try:
         posix.mkdir(order["scratch"], 0o700)
         if connect(order):
-            run(order)
+            run(order, wall)
+        else:
+            leave_nothing(order["scratch"])
     except BaseException as fault:
-        tell("failed %r" % fault)
+        tell("failed %s" % fault)
+        leave_nothing(order["scratch"])
         posix._exit(1)
     posix._exit(0)
+
+
+def leave_nothing(scratch):
+    """Of a child that never came to be."""
+    clear_away(scratch)
+    for descriptor in OUTPUTS:
+        try:
+            posix.unlink("%s.%d" % (scratch, descriptor))
+        except OSError:
+            pass  # The runner has taken it, or it was not made.
 
 
 def connect(order):
@@ -114,44 +122,57 @@ def pipe_to(path, descriptor):
     return both
 
 
-def run(order):
+def run(order, wall):
     posix.setsid()
-    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    prctl(PR_SET_CHILD_SUBREAPER, 1)
     wake = wake_on_signals()
-    launcher = posix.getpid()
-    child = posix.fork()
-    if child == 0:
-        become(launcher, order)
+    is_jail = wall["wall"] == "namespaces"
+    report = None
+    if is_jail:
+        hand_over(jail.outside_id())
+        child, report = jail.start(order["scratch"], wall, lambda directory: become(order, wall, directory))
+    else:
+        launcher = posix.getpid()
+        child = posix.fork()
+        if child == 0:
+            stay_with(launcher)
+            become(order, wall, order["scratch"])
     for descriptor in (*OUTPUTS, *CONNECTIONS[:-1]):
         posix.close(descriptor)
-    status = watch(child, wake)
-    remove(order["scratch"])
-    report(status)
+    status = watch(child, wake, is_jail)
+    clear_away(order["scratch"])
+    tell(ending(status) if report is None else told_ending(report, status))
 
 
-def become(launcher, order):
+def hand_over(identity):
+    """Lets the child open its outputs again, by their names in /dev."""
+    if identity != posix.getuid():
+        for descriptor in OUTPUTS:
+            posix.chown(descriptor, identity, identity)
+
+
+def stay_with(launcher):
+    """In the child: ends with its launcher."""
+    prctl(PR_SET_PDEATHSIG, _signal.SIGKILL)
+    if posix.getppid() != launcher:
+        posix._exit(1)
+    sleep_through_signals()
+
+
+def become(order, wall, directory):
     """In the child: takes on its limits and turns into the program."""
     try:
-        prctl(PR_SET_PDEATHSIG, _signal.SIGKILL, 0, 0, 0)
-        if posix.getppid() != launcher:
-            posix._exit(1)
-        _signal.set_wakeup_fd(-1)
-        posix.chdir(order["scratch"])
+        posix.chdir(directory)
+        posix.setsid()
         posix.close(CONTROL)
-        limit(resource.RLIMIT_DATA, order["dataLimit"])
-        limit(resource.RLIMIT_NOFILE, OPEN_FILES)
         be_first_out_of_memory()
-        restrict()
+        walls.limit(resource.RLIMIT_DATA, order["dataLimit"])
+        walls.limit(resource.RLIMIT_NOFILE, OPEN_FILES)
+        walls.restrict(wall, directory)
         posix.execve(order["program"][0], order["program"], order["environment"])
     except BaseException as error:
         posix.write(2, ("%s\n" % error).encode())
     posix._exit(127)
-
-
-def limit(which, wanted):
-    hard = resource.getrlimit(which)[1]
-    value = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-    resource.setrlimit(which, (value, value))
 
 
 def be_first_out_of_memory():
@@ -163,159 +184,27 @@ def be_first_out_of_memory():
         pass  # Without it only the kernel's choice of a victim is less sure.
 
 
-def wake_on_signals():
-    """A descriptor that is readable whenever a signal has come, so that one poll waits for signals and orders alike."""
-    reader, writer = posix.pipe2(posix.O_NONBLOCK | posix.O_CLOEXEC)
-    _signal.set_wakeup_fd(writer)
-    for number in (_signal.SIGCHLD, _signal.SIGTERM, _signal.SIGINT, _signal.SIGHUP):
-        _signal.signal(number, lambda *_: None)
-    return reader
-
-
-def watch(child, wake):
-    """Waits until the child and all below it are gone, ending them when told to; returns the child's wait status."""
-    poller = select.poll()
-    poller.register(wake, select.POLLIN)
-    poller.register(CONTROL, select.POLLIN)
-    status, deadline = None, None
-    while True:
-        wait_ms = None if deadline is None else max(0, (deadline - time.monotonic()) * 1000)
-        order = orders(poller, wake, wait_ms)
-        ended, any_left = reap(child)
-        status = status if ended is None else ended
-        if not any_left:
-            return status
-        if order == "T" and deadline is None:
-            deadline = time.monotonic() + GRACE_S
-            for pid in descendants():
-                send(pid, _signal.SIGTERM)
-        late = deadline is not None and time.monotonic() >= deadline
-        if order == "K" or late or (deadline is None and status is not None):
-            ended = kill_all(child)
-            return status if ended is None else ended
-
-
-def orders(poller, wake, wait_ms):
-    """The next order from the runner or by signal, or None when only a child has ended or the time is over."""
-    order = None
-    for descriptor, _ in poller.poll(wait_ms):
-        if descriptor == wake:
-            signals = posix.read(wake, 256)
-            if any(number != _signal.SIGCHLD for number in signals):
-                order = order or "T"
-        else:
-            word = control_word()
-            if word == b"":
-                poller.unregister(CONTROL)
-            order = "K" if b"K" in word else order or "T"
-    return order
-
-
-def control_word():
+def clear_away(scratch):
     try:
-        return posix.read(CONTROL, 16)
+        remove(scratch)
     except OSError:
-        return b""
+        pass  # It has not been made, or is left to the runner.
 
 
-def reap(child):
-    """Collects whoever has ended: the child's wait status when it is among them, and whether anyone is left."""
-    status = None
-    while True:
-        try:
-            pid, ended = posix.waitpid(-1, posix.WNOHANG)
-        except ChildProcessError:
-            return status, False
-        if pid == 0:
-            return status, True
-        if pid == child:
-            status = ended
+def told_ending(report, status):
+    """What the first process of a jail has reported; its own end where it could not."""
+    told = posix.read(report, 4096).decode()
+    if told.startswith("failed"):
+        return told.replace("\n", " ")
+    return ending(int(told) if told else status)
 
 
-def kill_all(child):
-    """Ends everything below: first halts all, so that nothing forks away meanwhile, then kills all, until none is left."""
-    status = None
-    until = time.monotonic() + LAST_RESORT_S
-    while time.monotonic() < until:
-        halted = set()
-        while True:
-            running = [pid for pid in descendants() if pid not in halted]
-            if not running:
-                break
-            for pid in running:
-                send(pid, _signal.SIGSTOP)
-                halted.add(pid)
-        for pid in halted:
-            send(pid, _signal.SIGKILL)
-        ended, any_left = reap(child)
-        status = status if ended is None else ended
-        if not any_left:
-            break
-        time.sleep(0.001)
-    return status
-
-
-def descendants():
-    """All processes below this one that still run, however they detached themselves: orphans come to the subreaper."""
-    children = {}
-    for name in posix.listdir("/proc"):
-        if name.isdigit():
-            state, parent = state_and_parent(name)
-            if state != "Z":
-                children.setdefault(parent, []).append(int(name))
-    found, open_ends = [], [posix.getpid()]
-    while open_ends:
-        below = children.get(open_ends.pop(), [])
-        found.extend(below)
-        open_ends.extend(below)
-    return found
-
-
-def state_and_parent(pid):
-    try:
-        stat = posix.open("/proc/%s/stat" % pid, posix.O_RDONLY)
-    except OSError:
-        return "Z", 0
-    try:
-        text = posix.read(stat, 512)
-    except OSError:
-        return "Z", 0
-    finally:
-        posix.close(stat)
-    fields = text[text.rindex(b")") + 2 :].split(b" ", 2)
-    return fields[0].decode(), int(fields[1])
-
-
-def send(pid, number):
-    try:
-        posix.kill(pid, number)
-    except OSError:
-        pass  # It has just gone.
-
-
-def remove(path):
-    """Removes a directory tree, whatever its modes; what resists is left to the runner."""
-    try:
-        posix.chmod(path, 0o700)
-        with posix.scandir(path) as entries:
-            inside = [(entry.path, entry.is_dir(follow_symlinks=False)) for entry in entries]
-        for inner, is_directory in inside:
-            if is_directory:
-                remove(inner)
-            else:
-                posix.unlink(inner)
-        posix.rmdir(path)
-    except OSError:
-        pass
-
-
-def report(status):
+def ending(status):
     if status is None:
-        tell("failed the child could not be ended")
-    elif posix.WIFSIGNALED(status):
-        tell("signal %d" % posix.WTERMSIG(status))
-    else:
-        tell("exit %d" % posix.WEXITSTATUS(status))
+        return "failed the child could not be ended"
+    if posix.WIFSIGNALED(status):
+        return "signal %d" % posix.WTERMSIG(status)
+    return "exit %d" % posix.WEXITSTATUS(status)
 
 
 def tell(line):
@@ -325,4 +214,5 @@ def tell(line):
         pass  # The runner has gone; nobody is there to be told.
 
 
-serve()
+# Not among the arguments, which the first process of a jail would show.
+serve(json.loads(sys.stdin.buffer.readline()))

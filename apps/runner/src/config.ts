@@ -1,5 +1,6 @@
 import { hostname, tmpdir, totalmem } from 'node:os'
 import type { Environment } from '@automation/service'
+import { readWallConfig, type WallConfig } from './wall/config.ts'
 
 const MB = 1024 * 1024
 
@@ -16,6 +17,7 @@ export interface RunnerConfig {
   /** The names under which process code finds `svc`, as a global and as a package. */
   globalNames: string[]
   children: ChildrenConfig
+  wall: WallConfig
 }
 
 export interface ChildrenConfig {
@@ -55,5 +57,6 @@ export function readRunnerConfig(env: Environment): RunnerConfig {
       maxAgeMs: env.integer('RUNNER_CHILD_MAX_AGE_MS', { default: 600_000, min: 1000 }),
       idleMs: env.integer('RUNNER_CHILD_IDLE_MS', { default: 60_000, min: 100 }),
     },
+    wall: readWallConfig(env),
   }
 }

@@ -1,3 +1,4 @@
+import type { Bond } from './bond.ts'
 import { lendings } from './places.ts'
 import type { RunningRuns } from './runs/running.ts'
 import type { ReplicaLink } from './session/link.ts'
@@ -6,20 +7,25 @@ import type { ReplicaLink } from './session/link.ts'
 const absentKeepsMs = 5000
 const behindPauseMs = 200
 
-/** Lends places that are free, each to one replica at a time, once for all that changed in a turn. */
+/**
+ * Lends places that are free, each to one replica at a time, once for all that changed in a turn. A runner that is to
+ * serve one team and is nobody's yet lends a single one.
+ */
 export class Lending {
   readonly #links: ReplicaLink[]
   readonly #runs: RunningRuns
   readonly #slots: number
   readonly #startedAt = performance.now()
+  readonly #bond: Bond
   #isPlanned = false
   #isOver = false
   #pause: NodeJS.Timeout | undefined
 
-  constructor(links: ReplicaLink[], runs: RunningRuns, slots: number) {
+  constructor(links: ReplicaLink[], runs: RunningRuns, slots: number, bond: Bond) {
     this.#links = links
     this.#runs = runs
     this.#slots = slots
+    this.#bond = bond
   }
 
   soon(): void {
@@ -51,10 +57,15 @@ export class Lending {
   #lend(): void {
     const lent = this.#links.reduce((sum, link) => sum + link.lent, 0)
     const isEarly = performance.now() - this.#startedAt < absentKeepsMs
-    const more = lendings(this.#links, this.#runs.free - lent, this.#slots, isEarly)
+    const { isFree, team } = this.#bond
+    const slots = isFree ? 1 : this.#slots
+    const more = lendings(this.#links, Math.min(this.#runs.free, slots) - lent, slots, isEarly)
     for (const [at, link] of this.#links.entries()) {
-      const places = more[at]!
-      if (places > 0 && !link.isBehind && link.send({ case: 'credit', value: { places } })) link.lent += places
+      const places = link.isBehind ? 0 : more[at]!
+      if (places === 0 && link.knownTeam === team) continue
+      if (!link.send({ case: 'credit', value: { places, team } })) continue
+      link.lent += places
+      link.knownTeam = team
     }
     if (this.#links.some(({ isBehind }) => isBehind)) this.#later()
     if (isEarly && this.#links.some(({ isConnected }) => !isConnected))

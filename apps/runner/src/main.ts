@@ -1,10 +1,25 @@
-import { runPart } from '@automation/service'
-import { createRunner, readRunnerConfig } from './service.ts'
+import { runPart, type Environment } from '@automation/service'
+import { createRunner, readRunnerConfig, type RunnerConfig } from './service.ts'
+
+const healthPort = 9203
+
+// This and the service's other processes: nothing that runs here may reach them.
+function readConfig(env: Environment): RunnerConfig {
+  const config = readRunnerConfig(env)
+  const addresses = env.list('EXECUTION_ADDRESSES', ['127.0.0.1:9102'])
+  const ports = [env.integer('HEALTH_PORT', { default: healthPort }), ...addresses.map((each) => portOf(each))]
+  config.wall.closedPorts.push(...ports.filter((port) => port > 0 && port < 65_536))
+  return config
+}
+
+function portOf(address: string): number {
+  return Number(address.slice(address.lastIndexOf(':') + 1)) || 0
+}
 
 await runPart({
   name: 'runner',
-  readConfig: readRunnerConfig,
+  readConfig,
   create: createRunner,
-  ports: { health: 9203 },
+  ports: { health: healthPort },
   key: 'runner',
 })

@@ -3,6 +3,7 @@ import type { Registry } from '@automation/service'
 import { Gauge, Histogram } from 'prom-client'
 import type { Child, ChildState } from './children/child.ts'
 import type { ActiveRun } from './runs/active-run.ts'
+import type { Candidate } from './wall/wall.ts'
 
 export interface Metrics {
   /** A run is over; without a result it was ended because nobody asks for it. */
@@ -11,6 +12,7 @@ export interface Metrics {
 
 /** What is looked at when metrics are asked for. */
 export interface Measured {
+  wall: Candidate
   slots: number
   running(): number
   keptResults(): number
@@ -48,8 +50,10 @@ export function runnerMetrics(registry: Registry, measured: Measured): Metrics {
       for (const [state, count] of counts) this.set({ state }, count)
     },
   })
-  new Gauge({ name: 'runner_wall', help: 'The wall around process code', labelNames: ['wall'], registers }).set(
-    { wall: 'none' },
+  const { wall, network } = measured.wall
+  const labelNames = ['wall', 'network']
+  new Gauge({ name: 'runner_wall', help: 'The wall around process code', labelNames, registers }).set(
+    { wall, network },
     1,
   )
   const durations = new Histogram({

@@ -3,6 +3,7 @@ import { Language } from '@automation/contract/common/v1/language'
 import { RunnerService, type Result, type Run } from '@automation/contract/runner/v1/runner'
 import type { Client, Neighbours, Principal } from '@automation/rpc'
 import { failPoint, type Logger } from '@automation/service'
+import { Bond } from './bond.ts'
 import { Changes } from './changes.ts'
 import type { ChildPool } from './children/pool.ts'
 import type { RunnerConfig } from './config.ts'
@@ -12,7 +13,7 @@ import { ActiveRun, type RunEnvironment } from './runs/active-run.ts'
 import { reason, type Reason } from './runs/explanation.ts'
 import { KeptResults } from './runs/kept-results.ts'
 import { ProcessCalls } from './runs/process-calls.ts'
-import { refusal } from './runs/refusal.ts'
+import { refusal, stopped, whyNot } from './runs/refusal.ts'
 import { RunningRuns } from './runs/running.ts'
 import { UnwantedRuns } from './runs/unwanted.ts'
 import { Version } from './runs/version.ts'
@@ -24,13 +25,16 @@ export interface RunnerOptions {
   neighbours: Neighbours
   pool: ChildPool
   metrics: Metrics
+  /** Why Python processes are not run; undefined when they are. */
+  withoutPython: string | undefined
   logger: Logger
+  /** It serves one team only: the first that it gets a run of. */
+  oneTeam: boolean
 }
 
+const languages = [Language.JAVASCRIPT, Language.PYTHON]
 const tickMs = 250
 const returnWithinMs = 5000
-const stoppedReason: Reason = { explanation: 'service stopped', log: 'service stopped' }
-const unsupported = reason('Error', 'Python processes are not supported yet by this runner')
 
 /** The session with the replicas of execution: lends places, takes runs, brings back results. */
 export class Runner {
@@ -40,6 +44,7 @@ export class Runner {
   readonly #linkOf = new Map<ActiveRun, ReplicaLink>()
   readonly #results: KeptResults<ReplicaLink>
   readonly #unwanted = new UnwantedRuns()
+  readonly #bond: Bond
   readonly #lending: Lending
   readonly #lease: Lease
   readonly #environment: RunEnvironment
@@ -57,9 +62,12 @@ export class Runner {
     this.#runs = new RunningRuns(config.slots)
     this.#results = new KeptResults((result, link) => this.#sendTo(link, { case: 'result', value: result }))
     const calls = new ProcessCalls(neighbours, logger, {
-      waits: (run) => this.#waits(run),
+      waits: (run) => {
+        this.#runs.waits(run)
+        this.#lending.soon()
+      },
       goesOn: (run) => this.#runs.goesOn(run),
-      replicaOf: (run) => this.#replicaOf(run),
+      replicaOf: (run) => this.#links.findIndex((link) => link.isConnected && link === this.#linkOf.get(run)),
     })
     this.#environment = {
       ...config,
@@ -69,7 +77,8 @@ export class Runner {
       over: (run, result) => this.#over(run, result),
     }
     this.#links = neighbours.replicas(RunnerService).map((client) => this.#linkTo(client, principal))
-    this.#lending = new Lending(this.#links, this.#runs, config.slots)
+    this.#bond = new Bond(options.oneTeam)
+    this.#lending = new Lending(this.#links, this.#runs, config.slots, this.#bond)
     this.#lease = new Lease({
       client: neighbours.client(RunnerService, 'control'),
       principal,
@@ -99,7 +108,7 @@ export class Runner {
     this.#isClosed = true
     const isIdle = () => this.#runs.size === 0
     await this.#changes.until(isIdle, Math.max(0, end - performance.now()))
-    for (const run of this.#runs) run.fail(stoppedReason)
+    for (const run of this.#runs) run.fail(stopped)
     await this.#changes.until(isIdle, Infinity)
     if (this.connected > 0) await this.#changes.until(() => this.#results.size === 0, storeMs)
     clearInterval(this.#tick)
@@ -124,7 +133,7 @@ export class Runner {
   }
 
   #linkTo(client: Client<typeof RunnerService>, principal: Principal): ReplicaLink {
-    const { config, logger } = this.#options
+    const { config, logger, oneTeam } = this.#options
     return new ReplicaLink({
       client,
       principal,
@@ -133,8 +142,8 @@ export class Runner {
         runnerName: config.name,
         pool: config.pool,
         places: config.slots,
-        // Python runs are taken too, to be answered in words.
-        languages: [Language.JAVASCRIPT, Language.PYTHON],
+        languages: this.#options.withoutPython === undefined ? languages : [Language.JAVASCRIPT],
+        oneTeam,
       }),
       versionOf: (spec) => new Version(spec, config),
       welcomed: (_, leaseMs) => this.#welcomed(leaseMs),
@@ -161,15 +170,16 @@ export class Runner {
     // A hand-over is never repeated; were it, user code would still start only once.
     if (this.#runs.get(run.executionId) !== undefined || this.#results.has(run.executionId)) return
     if (this.#unwanted.take(run.executionId)) return this.#lending.soon()
-    if (version === undefined) return this.#refuse(link, run, reason('Error', 'The runner was not told what to run'))
-    if (this.#isClosed) return this.#refuse(link, run, stoppedReason)
-    if (version.spec.language !== Language.JAVASCRIPT) return this.#refuse(link, run, unsupported)
-    const active = new ActiveRun(run, version, this.#environment)
+    const why = whyNot(version, this.#isClosed, this.#options.withoutPython, this.#bond)
+    if (why !== undefined) return this.#refuse(link, run, why)
+    const active = new ActiveRun(run, version!, this.#environment)
     this.#runs.add(active)
     this.#linkOf.set(active, link)
     link.running += 1
     this.#options.pool.run(active)
     this.#changes.happened()
+    // The first one decides whose the runner is: the rest of its places may go out.
+    if (this.#runs.size === 1) this.#lending.soon()
   }
 
   #refuse(link: ReplicaLink, run: Run, why: Reason): void {
@@ -202,11 +212,6 @@ export class Runner {
     this.#changes.happened()
   }
 
-  #waits(run: ActiveRun): void {
-    this.#runs.waits(run)
-    this.#lending.soon()
-  }
-
   #down(link: ReplicaLink, code: string | undefined): void {
     this.#results.hasten(link)
     for (const run of this.#runs) if (this.#linkOf.get(run) === link) run.repeatLogs()
@@ -229,10 +234,6 @@ export class Runner {
     this.#options.logger.error({ runs: this.#runs.size }, 'no replica was reached for almost a lease; runs are ended')
     const why = reason('RunnerLost', 'The runner was cut off from the service, and ended the run')
     for (const run of this.#runs) run.fail(why, 'kill')
-  }
-
-  #replicaOf(run: ActiveRun): number {
-    return this.#links.findIndex((link) => link.isConnected && link === this.#linkOf.get(run))
   }
 
   #sendLogs(id: string, value: Extract<OutgoingMessage, { case: 'logs' }>['value']): boolean {

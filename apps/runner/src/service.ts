@@ -1,16 +1,25 @@
 import type { Check, Part, PartContext } from '@automation/service'
 import { Launcher } from './children/launch.ts'
+import { GivingWay } from './children/giving-way.ts'
 import { MemoryWatch } from './children/memory-watch.ts'
 import { ChildPool } from './children/pool.ts'
 import type { RunnerConfig } from './config.ts'
 import { runnerMetrics, type Metrics } from './metrics.ts'
 import { Runner } from './runner.ts'
 import type { ActiveRun } from './runs/active-run.ts'
+import { reason } from './runs/explanation.ts'
+import { DiskWatch } from './wall/disk-watch.ts'
+import { describeWall } from './wall/wall.ts'
 
 export { readRunnerConfig, type RunnerConfig } from './config.ts'
 
 // Node's own share of what a run's processes hold.
 const nodeMb = 64
+// As in a jail, where the kernel counts them.
+const maxProcesses = 256
+const tooManyProcesses = reason('OutOfProcessesError', `The run has more than ${maxProcesses} processes`)
+// Runs of this length are looked at.
+const longMs = 200
 // Frames beside a return value: failures with their stacks, calls with their parameters.
 const frameExtraBytes = 2 * 1024 * 1024
 // Of the time to stop: for ending what still runs, and for results to be stored.
@@ -26,21 +35,39 @@ export function createRunner(config: RunnerConfig, { neighbours, logger, metrics
   let stopping: Promise<void> | undefined
 
   async function assemble() {
-    const launcher = await Launcher.prepare({ ...config.children, memoryMb: config.memoryMb, logger })
+    const launcher = await Launcher.prepare({
+      ...config.children,
+      memoryMb: config.memoryMb,
+      wall: config.wall,
+      logger,
+    })
     const frameMaxBytes = config.returnValueMaxBytes + frameExtraBytes
-    const pool = new ChildPool({ config: config.children, launcher, frameMaxBytes, logger })
-    const runner: Runner = new Runner({ config, neighbours, pool, metrics: measuredBy(pool, () => runner), logger })
+    const givingWay = new GivingWay(launcher.wall.wall === 'namespaces' ? 2 : 1)
+    const pool = new ChildPool({ config: config.children, launcher, frameMaxBytes, givingWay, logger })
+    const metrics = measuredBy(launcher, pool, () => runner)
+    const { withoutPython } = launcher
+    const { oneTeam } = launcher.wall
+    const runner: Runner = new Runner({ config, neighbours, pool, metrics, withoutPython, oneTeam, logger })
     const watch = new MemoryWatch({
       limitMb: config.memoryMb + nodeMb,
-      running: () => pool.longRunning(1000),
+      running: () => pool.longRunning(longMs),
       all: () => pool.children,
       exceeded: (child) => (child.task as ActiveRun | undefined)?.failOfMemory(),
+      processLimit: maxProcesses,
+      tooMany: (child) => (child.task as ActiveRun | undefined)?.fail(tooManyProcesses, 'kill'),
+      look: (child, processes) => givingWay.look(child, processes),
     })
-    return { launcher, pool, runner, watch }
+    const disk = new DiskWatch({
+      limitMb: config.wall.tmpMb,
+      running: () => pool.longRunning(1000),
+      exceeded: (child, words) => (child.task as ActiveRun | undefined)?.fail(reason('OutOfDiskError', words), 'kill'),
+    })
+    return { launcher, pool, runner, watch, disk }
   }
 
-  function measuredBy(pool: ChildPool, runner: () => Runner): Metrics {
+  function measuredBy({ wall }: Launcher, pool: ChildPool, runner: () => Runner): Metrics {
     return runnerMetrics(registry, {
+      wall,
       slots: config.slots,
       running: () => runner().running,
       keptResults: () => runner().keptResults,
@@ -51,12 +78,13 @@ export function createRunner(config: RunnerConfig, { neighbours, logger, metrics
 
   async function stop(graceMs: number): Promise<void> {
     if (parts === undefined) return
-    const { launcher, pool, runner, watch } = parts
+    const { launcher, pool, runner, watch, disk } = parts
     await runner.stop(Math.max(0, graceMs - endingMs), Math.min(storingMs, graceMs))
     const gone = pool.stop()
     launcher.refuse()
     await gone
     watch.stop()
+    disk.stop()
     launcher.close()
   }
 
@@ -67,8 +95,10 @@ export function createRunner(config: RunnerConfig, { neighbours, logger, metrics
       parts = await assemble()
       parts.pool.start()
       parts.watch.start()
+      parts.disk.start()
       parts.runner.start()
-      logger.info({ pool: config.pool, places: config.slots, wall: 'none (launcher)' }, 'the runner starts')
+      const { wall } = parts.launcher
+      logger.info({ pool: config.pool, places: config.slots, wall }, `the runner starts; wall: ${describeWall(wall)}`)
     },
     stop: (graceMs) => (stopping ??= stop(graceMs)),
     async ready() {
@@ -77,11 +107,13 @@ export function createRunner(config: RunnerConfig, { neighbours, logger, metrics
   }
 }
 
-function checks(parts: { pool: ChildPool; runner: Runner } | undefined): Check[] {
+function checks(parts: { launcher: Launcher; pool: ChildPool; runner: Runner } | undefined): Check[] {
   const { connected = 0, replicas = 0 } = parts?.runner ?? {}
+  const withoutPython = parts?.launcher.withoutPython
   return [
     { name: 'session', ok: connected > 0, detail: `${connected} of ${replicas} replicas of execution` },
     { name: 'children', ok: parts?.pool.failedToStart === false },
-    { name: 'wall', ok: true, detail: 'none (launcher)' },
+    ...(withoutPython === undefined ? [] : [{ name: 'python', ok: true, detail: withoutPython }]),
+    { name: 'wall', ok: parts !== undefined, detail: parts && describeWall(parts.launcher.wall) },
   ]
 }

@@ -62,6 +62,10 @@ const putBack: [guarantee: string, source: string][] = [
   ['the exit code', 'const trace = process.exitCode; process.exitCode = 5'],
   ['groups and counters of console', 'const trace = 0; console.group("a"); console.count()'],
   [
+    'cryptography that is done at once',
+    'const trace = require("crypto").randomBytes(4).length + crypto.randomUUID().length',
+  ],
+  [
     'an async context',
     'const { AsyncLocalStorage } = require("async_hooks"); const s = globalThis.als ??= new AsyncLocalStorage(); const trace = s.getStore(); s.enterWith(1)',
   ],

@@ -131,12 +131,6 @@ describe('what ends as an error, in words', () => {
     expect(ended.explanation).toBe('Error: a\uFFFDb\uFFFD')
   })
 
-  test('a Python process is answered in words', async () => {
-    const ended = await under.replica.run('return 1', { spec: { language: 2 } })
-    expect(ended.explanation).toBe('Error: Python processes are not supported yet by this runner')
-    expect(lines(ended.log)).toEqual([`ERROR ${ended.explanation}`])
-  })
-
   test('the fence travels with the result', async () => {
     const { result } = await under.replica.run('return 1', { run: { fence: 77n } })
     expect(result.fence).toBe(77n)

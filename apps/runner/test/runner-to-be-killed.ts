@@ -2,8 +2,8 @@
 import { until } from '@automation/testing'
 import { startRunner } from './runner-under-test.ts'
 
-const [marker = '', tmpDir = ''] = process.argv.slice(2)
-const { replica } = await startRunner({ RUNNER_TMP_DIR: tmpDir, RUNNER_SPARES: '2' })
+const [marker = '', settings = '{}'] = process.argv.slice(2)
+const { replica } = await startRunner({ ...(JSON.parse(settings) as Record<string, string>), RUNNER_SPARES: '2' })
 const { id } = replica.hand(`
   const { spawn, execSync } = require('child_process')
   process.on('SIGTERM', () => {})

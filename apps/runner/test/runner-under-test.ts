@@ -17,7 +17,8 @@ export async function startRunner(
   settings: Record<string, string> = {},
   replica = new ScriptedReplica(),
 ): Promise<RunnerUnderTest> {
-  const env = new Environment({ RUNNER_NAME: 'test', ...settings })
+  // Process code of tests calls servers on this machine.
+  const env = new Environment({ RUNNER_NAME: 'test', WALL_NETWORK: 'host', ...settings })
   const config = readRunnerConfig(env)
   env.check()
   const network = new InProcessNetwork()

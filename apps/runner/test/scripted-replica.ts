@@ -49,6 +49,8 @@ interface Handed {
 export class ScriptedReplica {
   leaseMs = 15_000
   credit = 0
+  /** Whose the runner said it is, with each credit. */
+  readonly teams: string[] = []
   /** While false, results are taken and not acknowledged. */
   stores = true
   /** What RenewSession throws for a session, if anything. */
@@ -127,6 +129,12 @@ export class ScriptedReplica {
     return { id, ended: handed.ended.promise }
   }
 
+  /** Lets go of the runs that have ended. */
+  forget(): void {
+    for (const { executionId } of this.results) this.#handed.delete(executionId)
+    this.results.length = 0
+  }
+
   /** The log of a run so far. */
   logOf(id: string): LogEntry[] {
     const { chunks } = this.#handed.get(id)!
@@ -191,8 +199,10 @@ export class ScriptedReplica {
     if (message.case === 'hello') {
       this.hellos.push(message.value)
       outbox.push({ message: { case: 'welcome', value: { leaseMs: this.leaseMs } } })
-    } else if (message.case === 'credit') this.credit += message.value.places
-    else if (message.case === 'logs') this.#keep(message.value.executionId, message.value.chunk)
+    } else if (message.case === 'credit') {
+      this.credit += message.value.places
+      this.teams.push(message.value.team)
+    } else if (message.case === 'logs') this.#keep(message.value.executionId, message.value.chunk)
     else if (message.case === 'result') this.#result(message.value)
     else if (message.case === 'draining') {
       outbox.push({ message: { case: 'placesReturned', value: { places: this.credit - this.onItsWay } } })

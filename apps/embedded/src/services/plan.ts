@@ -1,3 +1,4 @@
+import { closedPorts } from '../closed-ports.ts'
 import type { EnvironmentValues } from '../keys.ts'
 import type { ServicesSettings } from './settings.ts'
 
@@ -39,6 +40,7 @@ export function planServices(settings: ServicesSettings, values: EnvironmentValu
   const addresses = { CATALOG_ADDRESS: `127.0.0.1:${ports.catalog}`, EXECUTION_ADDRESSES }
   const { databaseUrl: DATABASE_URL, internalKey: INTERNAL_KEY, encryptionKey: ENCRYPTION_KEY } = secrets
   const RUNNER_KEY = secrets.runnerKey
+  const RUNNER_CLOSED_PORTS = closedPorts(values, [settings.port, ...Object.values(ports)], DATABASE_URL)
   const inner = { ...shared, ...addresses, DATABASE_URL, INTERNAL_KEY, RUNNER_KEY }
   return {
     catalog: withHealth('process-catalog', ports.catalogHealth, {
@@ -47,7 +49,12 @@ export function planServices(settings: ServicesSettings, values: EnvironmentValu
       GRPC_PORT: String(ports.catalog),
     }),
     execution: withHealth('execution', ports.executionHealth, { ...inner, GRPC_PORT: String(ports.execution) }),
-    runner: withHealth('runner', ports.runnerHealth, { ...only(shared, forRunners), EXECUTION_ADDRESSES, RUNNER_KEY }),
+    runner: withHealth('runner', ports.runnerHealth, {
+      ...only(shared, forRunners),
+      EXECUTION_ADDRESSES,
+      RUNNER_KEY,
+      RUNNER_CLOSED_PORTS,
+    }),
     gateway: {
       name: 'gateway',
       env: { ...shared, ...addresses, INTERNAL_KEY, PORT: String(settings.port) },

@@ -22,6 +22,8 @@ function closeKept(usedBuiltins) {
   }
   const agent = getOwnPropertyDescriptor(globalThis, DISPATCHER)?.value
   if (agent === undefined) return mayHaveClosed
+  // Another kind of dispatcher is one that process code has set.
+  if (agent.constructor.name !== 'Agent') throw new Error('a dispatcher of its own')
   const next = new agent.constructor()
   const older = getOwnPropertyDescriptor(globalThis, OLDER_DISPATCHER)?.value
   globalThis[DISPATCHER] = next

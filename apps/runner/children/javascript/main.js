@@ -12,6 +12,7 @@ const output = require('./output.js')
 const realm = require('./realm.js')
 const resources = require('./resources.js')
 const surroundings = require('./surroundings.js')
+const loadedModules = require('./loaded-modules.js')
 const modules = require('./modules.js')
 const { compile } = require('./program.js')
 const { createSvc } = require('./svc.js')
@@ -184,7 +185,6 @@ function answer(own) {
 
 /** After the answer: looks for what the run left behind, and waits for the next one or ends. */
 function goOn() {
-  resources.unwatch()
   for (const name of program.names) deleteProperty(globalThis, name)
   if (resources.mayHaveConnections() && attempt(() => connections.closeKept(modules.usedBuiltins())) === true)
     setImmediate(() => setImmediate(conclude))
@@ -192,6 +192,7 @@ function goOn() {
 }
 
 function conclude() {
+  resources.unwatch()
   const reason = run.calls.size > 0 ? 'a call to the service' : attempt(changed)
   channel.send(reason === undefined ? CLEAN : UNCLEAN, run.number, reason ?? String(run.tookUs))
   if (reason === undefined) return idle()
@@ -210,8 +211,10 @@ function attempt(look) {
 function changed() {
   // Where a program has no word for it, and asked for no module, there is nothing to put back.
   const mayReachSystem = modules.usedBuiltins().size > 0 || compiled === undefined || compiled.mayReachSystem
-  return resources.tidy(mayReachSystem) ?? (mayReachSystem ? surroundings.tidy() : undefined) ?? realm.tidy()
+  return resources.tidy(mayReachSystem) ?? (mayReachSystem ? tidySystem() : undefined) ?? realm.tidy()
 }
+
+const tidySystem = () => surroundings.tidy() ?? loadedModules.tidy()
 
 /** A fault of this program itself, before any run. */
 function giveUp(error) {
@@ -237,6 +240,8 @@ process.on('exit', (code) => {
 
 const inCleanContext = AsyncLocalStorage.snapshot()
 output.install()
+resources.trackUnseenWork()
+process.mainModule = undefined
 modules.watchBuiltins(realm.observeModule)
 surroundings.prepare()
 realm.capture()

@@ -7,6 +7,7 @@
 
 const { isBuiltin } = require('node:module')
 const { pathToFileURL } = require('node:url')
+const loadedModules = require('./loaded-modules.js')
 const subprocesses = require('./subprocesses.js')
 
 const used = new Set()
@@ -21,14 +22,19 @@ let onFirstUse = () => {}
 const watchBuiltins = (listener) => (onFirstUse = listener)
 
 function builtin(specifier) {
-  const name = specifier.replace(/^node:/, '')
+  if (!used.has(nameOf(specifier))) firstUse(specifier)
+  return nodeRequire(specifier)
+}
+
+const nameOf = (specifier) => specifier.replace(/^node:/, '')
+
+function firstUse(specifier) {
+  const name = nameOf(specifier)
+  used.add(name)
   const exported = nodeRequire(specifier)
-  if (!used.has(name)) {
-    used.add(name)
-    if (name === 'child_process') subprocesses.fenceIn(exported)
-    onFirstUse(name, exported)
-  }
-  return exported
+  if (name === 'child_process') subprocesses.fenceIn(exported)
+  if (name === 'module') loadedModules.watch((each) => used.has(nameOf(each)) || firstUse(each))
+  onFirstUse(name, exported)
 }
 
 process.getBuiltinModule = (specifier) => (isBuiltin(specifier) ? builtin(specifier) : getBuiltinModule(specifier))

@@ -7,8 +7,9 @@
 
 const { Snapshot } = require('./snapshot.js')
 const connections = require('./connections.js')
+const states = require('./states.js')
 
-const { getOwnPropertyDescriptor, getPrototypeOf, freeze, keys } = Object
+const { getOwnPropertyDescriptor, getPrototypeOf, freeze, isFrozen, keys } = Object
 const { ownKeys, deleteProperty } = Reflect
 const { stackTraceLimit } = Error
 
@@ -27,12 +28,18 @@ const EAGER =
   Event EventTarget TextEncoder TextDecoder setTimeout setInterval setImmediate clearTimeout clearInterval
   clearImmediate queueMicrotask structuredClone fetch performance atob btoa`.split(/\s+/)
 
+// What changes by itself: the cache of modules, and what is put back elsewhere.
+const CHANGING = new Set(['env', '_events', '_cache', '_pathCache', 'moduleLoadList'])
+// A program with one of these words may be acted upon after its end.
+const UNSEEN = ['FinalizationRegistry', 'PerformanceObserver']
+
 const touched = new Map()
 let literals
 let globalNames
 let enumerableNames
 let thorough = false
 let dynamic = false
+let unseen
 
 /** Takes the state that all programs start from. */
 function capture() {
@@ -74,6 +81,7 @@ const isPlain = (method) => ownKeys(method).every((key) => key === 'length' || k
 function observe(words) {
   const has = (word) => words.has(word)
   dynamic = DYNAMIC.some(has)
+  unseen = UNSEEN.find(has)
   thorough = dynamic || FLAGS.some(has)
   if (dynamic) for (const name of EAGER) observeGlobal(name)
   for (const name of globalNames) if (has(name)) observeGlobal(name)
@@ -81,17 +89,37 @@ function observe(words) {
 
 function observeGlobal(name) {
   if (touched.has(name)) return
-  const parts = partsOf(globalThis[name])
+  const value = globalThis[name]
+  const parts = partsOf(value)
+  if (name === 'crypto') parts.push(value.subtle, getPrototypeOf(value), getPrototypeOf(value.subtle))
   freezeFunctions(parts)
+  if (name === 'process') states.watch(name, value)
   const binding = new Snapshot(globalThis, [name])
-  touched.set(name, { binding, snapshots: parts.map((part) => new Snapshot(part)) })
+  const inside = snapshotsOf(insideOf(value).filter((part) => typeof part !== 'function' || isClass(part)))
+  touched.set(name, { binding, snapshots: snapshotsOf(parts), inside })
 }
 
 /** Looks from now on also at a built-in module, which process code is about to get. */
 function observeModule(name, exported) {
-  const parts = partsOf(exported)
-  for (const key of ownKeys(exported)) parts.push(...partsOf(getOwnPropertyDescriptor(exported, key).value))
-  touched.set(`module ${name}`, { snapshots: [...new Set(parts)].map((part) => new Snapshot(part)) })
+  states.watch(name, exported)
+  const parts = [...partsOf(exported), ...insideOf(exported), ...states.accessed(name).flatMap(partsOf)]
+  touched.set(`module ${name}`, { snapshots: snapshotsOf(parts) })
+}
+
+/** The prototype of a function that is no class. */
+const isBare = (part) => typeof part === 'object' && ownKeys(part).length === 1 && ownKeys(part)[0] === 'constructor'
+
+const isClass = ({ prototype }) => prototype !== null && typeof prototype === 'object' && ownKeys(prototype).length > 1
+
+const snapshotsOf = (parts) => [...new Set(parts)].map((part) => new Snapshot(part))
+
+/** What the values of its properties consist of, but for those that are frozen. */
+function insideOf(value) {
+  if (partsOf(value).length === 0) return []
+  const names = ownKeys(value).filter((key) => !CHANGING.has(key))
+  return names
+    .flatMap((key) => partsOf(getOwnPropertyDescriptor(value, key).value))
+    .filter((part) => !isFrozen(part) && !isBare(part))
 }
 
 /** What of a value can be changed: its own properties, and those of the prototype that it makes objects with. */
@@ -104,7 +132,7 @@ function partsOf(value) {
 /** Removes globals that the run added. Gives what else is not as it was, in words, or undefined. */
 function tidy() {
   Error.stackTraceLimit = stackTraceLimit
-  return changedNames() ?? changedLiterals() ?? changedTouched()
+  return unseen ?? states.changed() ?? changedNames() ?? changedLiterals() ?? changedTouched()
 }
 
 function changedNames() {
@@ -127,11 +155,16 @@ function changedLiterals() {
 }
 
 function changedTouched() {
-  for (const [name, { binding, snapshots }] of touched) {
+  for (const [name, { binding, snapshots, inside = [] }] of touched) {
     if (binding?.isSame(0) === false) return `the global ${name}`
     for (const snapshot of snapshots) {
       const change = snapshot.difference()
       if (change !== undefined) return `${String(change)} of ${name}`
+    }
+    for (const snapshot of inside) {
+      if (!thorough && snapshot.isAlike()) continue
+      const change = snapshot.difference()
+      if (change !== undefined) return `${String(change)} in ${name}`
     }
   }
   return undefined

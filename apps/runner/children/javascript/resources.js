@@ -7,16 +7,21 @@
 const { createHook } = require('node:async_hooks')
 const { openSync, closeSync, readlinkSync } = require('node:fs')
 const { getActiveResourcesInfo, moduleLoadList } = process
-const { clearTimeout, clearImmediate } = globalThis
+const { clearTimeout, clearImmediate, WebAssembly, Atomics } = globalThis
+const { apply } = Reflect
+const { isArray } = Array
+const then = Function.prototype.call.bind(Promise.prototype.then)
 
 const HARMLESS = new Set(['TickObject', 'Microtask', 'PROMISE'])
 const LASTING = new Set(['PROCESSWRAP', 'WORKER', 'MESSAGEPORT', 'STATWATCHER', 'FSEVENTWRAP', 'INSPECTORJSBINDING'])
 // Modules whose effects no look at this process shows.
-const TELLTALE = new Set(['child_process', 'cluster', 'inspector', 'repl', 'trace_events', 'wasi', 'domain'])
+const TELLTALE = new Set(['child_process', 'cluster', 'inspector', 'repl', 'trace_events', 'wasi', 'domain', 'test'])
 const MAX_NOTED = 10_000
 
+const CRYPTOGRAPHY = /REQUEST$/
+
 // Work in other threads, which nothing lists while it goes on.
-const REQUEST = /^FSREQ|REQUEST$|^GET(?:ADDR|NAME)INFO|^QUERYWRAP/
+const REQUEST = /^FSREQ|(?<!^HTTPCLIENT)REQUEST$|^GET(?:ADDR|NAME)INFO|^QUERYWRAP/
 
 let noted = []
 let lasting
@@ -25,7 +30,11 @@ let watching = false
 let loaded = 0
 let lowestFree
 let hasSpare = false
+/** Work by its id, or its promise. */
 const open = new Set()
+const clearMarks = performance.clearMarks.bind(performance)
+const clearMeasures = performance.clearMeasures.bind(performance)
+const clearResourceTimings = performance.clearResourceTimings.bind(performance)
 
 // Promises are left out: noting each would cost more than all else a short run does.
 createHook({
@@ -33,7 +42,7 @@ createHook({
     if (!watching || HARMLESS.has(type)) return
     if (LASTING.has(type)) lasting = type
     if (type !== 'Timeout' && type !== 'Immediate') mayHaveOpened = true
-    if (REQUEST.test(type)) open.add(id)
+    if (REQUEST.test(type)) opened(id, type, resource)
     else if (noted.length < MAX_NOTED) noted.push(type, resource)
     else lasting ??= 'many resources'
   },
@@ -42,6 +51,40 @@ createHook({
   },
   trackPromises: false,
 }).enable()
+
+/** Cryptography that is done at once gives its result when it is run; what goes on does not. */
+function opened(id, type, resource) {
+  open.add(id)
+  if (!CRYPTOGRAPHY.test(type)) return
+  const { run } = resource
+  resource.run = function () {
+    const result = apply(run, this, [])
+    if (isArray(result)) open.delete(id)
+    return result
+  }
+}
+
+/** Makes functions whose work no hook shows tell of it. */
+function trackUnseenWork() {
+  for (const name of ['compile', 'instantiate', 'compileStreaming', 'instantiateStreaming']) {
+    track(WebAssembly, name, (promise) => promise)
+  }
+  track(Atomics, 'waitAsync', (result) => (result.async ? result.value : undefined))
+}
+
+function track(holder, name, promiseOf) {
+  const original = holder[name]
+  const tracked = function (...values) {
+    const result = apply(original, this, values)
+    const promise = promiseOf(result)
+    if (promise === undefined) return result
+    open.add(promise)
+    const settled = () => open.delete(promise)
+    then(promise, settled, settled)
+    return result
+  }
+  holder[name] = Object.defineProperty(tracked, 'name', { value: name })
+}
 
 /** Whether the run opened more than timers. */
 const mayHaveConnections = () => mayHaveOpened
@@ -63,16 +106,21 @@ function unwatch() {
  * connections are looked for when the run opened any, or `mayHaveFiles`.
  */
 function tidy(mayHaveFiles) {
-  const left = lasting ?? telltaleModule()
-  const opened = noted
+  let left = lasting ?? telltaleModule()
+  const resources = noted
   const looksForFiles = mayHaveFiles || mayHaveOpened
   noted = []
   lasting = undefined
   mayHaveOpened = false
-  for (let at = 0; at < opened.length; at += 2) {
-    if (opened[at] === 'Timeout') clearTimeout(opened[at + 1])
-    else if (opened[at] === 'Immediate') clearImmediate(opened[at + 1])
+  for (let at = 0; at < resources.length; at += 2) {
+    if (resources[at] === 'Timeout') clearTimeout(resources[at + 1])
+    else if (resources[at] === 'Immediate') clearImmediate(resources[at + 1])
+    // A compressor holds what it works on.
+    else if (resources[at] === 'ZLIB' && resources[at + 1].buffer) left ??= 'work that goes on'
   }
+  clearMarks()
+  clearMeasures()
+  clearResourceTimings()
   if (left !== undefined) return left
   if (open.size > 0) return 'work that goes on'
   if (!looksForFiles) return undefined
@@ -103,4 +151,4 @@ function telltaleModule() {
   return news.map((entry) => entry.replace('NativeModule ', '')).find((name) => TELLTALE.has(name))
 }
 
-module.exports = { mayHaveConnections, watch, unwatch, tidy }
+module.exports = { mayHaveConnections, trackUnseenWork, watch, unwatch, tidy }

@@ -10,9 +10,13 @@ const { chdir, cwd, umask } = process
 
 const root = cwd()
 const ownUmask = umask()
+const ownTitle = process.title
 const ownEnvironment = Object.entries(process.env)
 const DIRECTORY_VARIABLES = ['HOME', 'TMPDIR', 'TMP_DATA_DIR']
 const REMOVE = { recursive: true, force: true, maxRetries: 3 }
+
+const SHARED_MEMORY = '/dev/shm'
+const sharedBefore = new Set(entriesOf(SHARED_MEMORY))
 
 const expected = new Map(ownEnvironment)
 const listeners = new Map()
@@ -45,6 +49,7 @@ function restoreEnvironment() {
 function tidy() {
   umask(ownUmask)
   process.exitCode = undefined
+  if (process.title !== ownTitle) process.title = ownTitle
   if (process.hasUncaughtExceptionCaptureCallback()) process.setUncaughtExceptionCaptureCallback(null)
   restoreListeners()
   try {
@@ -53,7 +58,7 @@ function tidy() {
     return `files that can't be removed (${error.code})`
   }
   restoreEnvironment()
-  return undefined
+  return entriesOf(SHARED_MEMORY)?.some((name) => !sharedBefore.has(name)) ? 'a file in shared memory' : undefined
 }
 
 function restoreListeners() {

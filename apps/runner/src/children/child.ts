@@ -2,6 +2,7 @@ import { OutputReader } from '../logs/output-reader.ts'
 import { exitOf, failureOf, pidOf, valueOf } from './ending.ts'
 import { FrameReader, FrameType, frame, type Frame } from './frames.ts'
 import type { Launched } from './launch.ts'
+import type { ChildLanguage } from './programs.ts'
 import type { Ending, Exit, RunningChild, Surroundings, Task } from './task.ts'
 
 /** `checking`: its run has been answered, and it looks whether it is clean. */
@@ -25,12 +26,15 @@ const lastResortMs = 3000
 const closeWaitMs = 500
 const maxReport = 2000
 const maxReason = 200
-// A flood beyond the limit of the log is read at about this rate.
-const floodBytes = 4 * 1024 * 1024
-const floodPauseMs = 10
+// Answers that a child does not read wait in this process.
+const unreadMaxBytes = 32 * 1024 * 1024
+// A flood beyond the limits of the log, or of a line, is read at about this rate.
+const floodBytes = 1024 * 1024
+const floodPauseMs = 5
 
 /** One child process with its channels. It runs one task at a time; what it says is believed only for that one. */
 export class Child implements RunningChild {
+  readonly language: ChildLanguage
   state: ChildState = 'starting'
   hasStarted = false
   runs = 0
@@ -53,7 +57,8 @@ export class Child implements RunningChild {
   #flood = 0
   #paused = false
 
-  constructor(launched: Launched, frameMaxBytes: number, events: ChildEvents) {
+  constructor(language: ChildLanguage, launched: Launched, frameMaxBytes: number, events: ChildEvents) {
+    this.language = language
     this.#launched = launched
     this.#events = events
     this.#reader = new OutputReader((...line) => this.#task?.output(...line))
@@ -85,6 +90,11 @@ export class Child implements RunningChild {
     return this.#task
   }
 
+  /** Its private directory, where that has no size of its own. */
+  get directory(): string | undefined {
+    return this.#launched.directory
+  }
+
   /** Gives it something to do while it is blank, so that the first program finds it ready. */
   warmUp(): void {
     this.send(frame(FrameType.warmUp))
@@ -109,7 +119,9 @@ export class Child implements RunningChild {
   }
 
   send(bytes: Buffer): void {
-    if (this.state !== 'gone') this.#launched.frames.write(bytes)
+    if (this.state === 'gone') return
+    if (this.#launched.frames.writableLength > unreadMaxBytes) return this.#fault('it does not read answers')
+    this.#launched.frames.write(bytes)
   }
 
   end(how: 'terminate' | 'kill'): void {
@@ -152,13 +164,16 @@ export class Child implements RunningChild {
   #answered(ending: Ending | undefined): void {
     if (ending === undefined) return this.#fault('an answer that is none')
     this.#ending = ending
-    setImmediate(() => this.#conclude())
+    if (!this.#paused) return void setImmediate(() => this.#conclude())
+    this.#resume()
+    setImmediate(() => setImmediate(() => this.#conclude()))
   }
 
   #conclude(): void {
     const task = this.#task
     if (task === undefined) return
     const ending = this.#ending ?? { kind: 'died', exit: this.#exit!, ofMemory: this.#reader.diedOfMemory }
+    if (ending.kind === 'died') ending.ofMemory ||= this.#reader.diedOfMemory
     this.#reader.end(ending.kind === 'died')
     this.#task = undefined
     this.freeSince = performance.now()
@@ -177,8 +192,14 @@ export class Child implements RunningChild {
   /** A child that says so before its answer was read is free when that has been. */
   #clean(run: number, payload: Buffer): void {
     if (run !== this.runs || this.#ending === undefined) return this.#fault('a word on a run that is on')
-    this.#isClean = true
     this.tookMs = Math.min(Number(payload.toString()) / 1000 || 0, performance.now() - this.runningSince)
+    if (this.language === 'javascript') return this.#isNowClean()
+    // Threads of a Python run may print until they are ended: what they did is read in the next turn at the latest.
+    setImmediate(() => setImmediate(() => this.#isNowClean()))
+  }
+
+  #isNowClean(): void {
+    this.#isClean = true
     this.#freeIfClean()
   }
 
@@ -191,9 +212,11 @@ export class Child implements RunningChild {
   #printed(chunk: Buffer, from: 'standardOutput' | 'standardError'): void {
     const task = this.#task
     if (task === undefined) return
-    if (!task.isFull) return this.#reader[from](chunk)
-    if (from === 'standardError') this.#reader.lastWords(chunk)
-    if (this.#paused || this.state !== 'running') return
+    if (!task.isFull) {
+      this.#reader[from](chunk)
+      if (!this.#reader.isDropping) return
+    } else if (from === 'standardError') this.#reader.lastWords(chunk)
+    if (this.#paused || this.#ending !== undefined || this.state !== 'running') return
     this.#flood += chunk.length
     if (this.#flood < floodBytes) return
     this.#flood = 0

@@ -19,10 +19,17 @@ function isJson(bytes: Buffer): boolean {
   }
 }
 
-/** A failure frame: name, message and stack as JSON; undefined when it is something else. */
+/**
+ * A failure frame: name, message and stack as JSON, or `died` with how the process of a run ended when its child goes
+ * on; undefined when it is something else.
+ */
 export function failureOf(payload: Buffer): Ending | undefined {
   const sent = objectOf(payload)
   if (sent === undefined) return undefined
+  const died = sent['died'] as { kind?: unknown; code?: unknown; signal?: unknown } | undefined
+  if (died?.kind === 'exit') return { kind: 'died', exit: { kind: 'exit', code: Number(died.code) }, ofMemory: false }
+  if (died?.kind === 'signal')
+    return { kind: 'died', exit: { kind: 'signal', signal: Number(died.signal) }, ofMemory: false }
   return { kind: 'failure', name: textOf(sent['name']), message: textOf(sent['message']), stack: textOf(sent['stack']) }
 }
 

@@ -1,6 +1,7 @@
 /**
  * Frames between the runner and a child: a length of four bytes (little endian), a type byte and a payload. Frames from
- * a child have the number of the run before the payload. children/javascript/channel.js has the same types.
+ * a child have the number of the run before the payload. children/javascript/channel.js and
+ * children/python/frames.py have the same types.
  */
 export const FrameType = {
   warmUp: 87,

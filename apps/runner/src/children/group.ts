@@ -1,5 +1,6 @@
 import type { Child } from './child.ts'
 import { expectation, stuckAfterMs, type Demand } from './policy.ts'
+import type { ChildLanguage } from './programs.ts'
 import type { Task } from './task.ts'
 
 interface Waiting {
@@ -16,9 +17,11 @@ export class Group {
   coming = 0
   /** A run that wants a child of its own: the child ends with it. */
   readonly isForOne: boolean
+  readonly language: ChildLanguage
   #expectedMs: number | undefined
 
-  constructor(isForOne = false) {
+  constructor(language: ChildLanguage, isForOne = false) {
+    this.language = language
     this.isForOne = isForOne
   }
 

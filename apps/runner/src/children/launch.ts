@@ -1,21 +1,20 @@
-import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { constants, existsSync, mkdtempSync, openSync, readdirSync, rmSync, unlinkSync } from 'node:fs'
 import { Socket } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import type { Logger } from '@automation/service'
+import type { WallConfig } from '../wall/config.ts'
+import { networkHelpers } from '../wall/helper.ts'
+import { Bait } from '../wall/trial.ts'
+import { chooseWall, type Candidate, type Wall } from '../wall/wall.ts'
+import { findInterpreter, type Interpreter } from './interpreter.ts'
+import { childPrograms, programPlaces, type ChildLanguage, type ChildProgram } from './programs.ts'
 import { Reception } from './reception.ts'
 import { Starter } from './starter.ts'
 
-const javascriptPath = fileURLToPath(new URL('../../children/javascript/main.js', import.meta.url))
 const directoryPrefix = 'automation-runner-'
-
-const MB = 1024 * 1024
-// Node's own share of RLIMIT_DATA before any user code (measured: 560 MiB), and room for threads and compiled code.
-const nodeDataMb = 560
-const dataSlackMb = 128
+const triesToRemove = 5
 
 /** The channels of a started child; `control` is its launcher's. */
 export interface Launched {
@@ -24,45 +23,102 @@ export interface Launched {
   frames: Socket
   answers: Socket
   control: Socket
+  /** Its private directory, where that is not in a memory of its own. */
+  directory: string | undefined
 }
 
 export interface LauncherOptions {
   python: string
   tmpDir: string
   memoryMb: number
+  wall: WallConfig
   logger: Logger
 }
 
 /** Starts children, each under a launcher that ends everything below it. */
 export class Launcher {
   readonly #root: string
-  readonly #memoryMb: number
+  readonly #python: Interpreter
+  readonly #programs: ChildProgram[]
   readonly #reception: Reception
-  readonly #starter: Starter
+  #starter!: Starter
+  /** The wall around all children. */
+  wall!: Wall
   #count = 0
 
-  private constructor(root: string, memoryMb: number, reception: Reception, starter: Starter) {
+  private constructor(root: string, python: Interpreter, memoryMb: number, reception: Reception) {
     this.#root = root
-    this.#memoryMb = memoryMb
+    this.#python = python
+    this.#programs = childPrograms({ python: python.tooOld === undefined ? python.path : undefined, memoryMb })
     this.#reception = reception
-    this.#starter = starter
   }
 
-  /** Finds Python, and makes the directory that holds the private ones. Throws words for people where there is none. */
-  static async prepare({ python, tmpDir, memoryMb, logger }: LauncherOptions): Promise<Launcher> {
-    const interpreter = await interpreterOf(python)
+  /**
+   * Finds Python, makes the directory that holds the private ones, and chooses the wall by trying. Throws words for
+   * people where there is no Python, or no wall that the configuration allows.
+   */
+  static async prepare({ python, tmpDir, memoryMb, wall, logger }: LauncherOptions): Promise<Launcher> {
+    const interpreter = await findInterpreter(python)
+    if (interpreter.tooOld !== undefined) logger.warn({ python: interpreter.path }, interpreter.tooOld)
     removeLeftOvers(tmpDir, logger)
     const root = mkdtempSync(join(tmpDir, `${directoryPrefix}${process.pid}-`))
-    const reception = await Reception.open(join(root, 'socket'))
-    return new Launcher(root, memoryMb, reception, new Starter(interpreter, logger))
+    const launcher = new Launcher(root, interpreter, memoryMb, await Reception.open(join(root, 'socket')))
+    try {
+      await launcher.#choose(wall, logger)
+      return launcher
+    } catch (error) {
+      launcher.close()
+      throw error
+    }
   }
 
-  /** Starts a blank JavaScript child; rejects when it does not come. */
-  async javascript(): Promise<Launched> {
+  /** Why Python processes can't be run here; undefined when they can. */
+  get withoutPython(): string | undefined {
+    return this.#python.tooOld
+  }
+
+  /** The languages of which children can be started. */
+  get languages(): ChildLanguage[] {
+    return this.#programs.map(({ language }) => language)
+  }
+
+  /** Starts a blank child of a language; rejects when it does not come. */
+  async start(language: ChildLanguage): Promise<Launched> {
+    const program = this.#programs.find((each) => each.language === language)
+    if (program === undefined) throw new Error(`children of ${language} can't be started here`)
+    return this.#launch(program)
+  }
+
+  /** The starter of the wall that holds stays. */
+  async #choose(config: WallConfig, logger: Logger): Promise<void> {
+    const bait = await Bait.lay(this.#root)
+    const { tmpMb, egressAllow: egress } = config
+    const ports = [...config.closedPorts, bait.port]
+    const addresses = ownAddresses()
+    const { path } = this.#python
+    const tryOut = async (candidate: Candidate) => {
+      this.#starter?.close()
+      const wall = { ...candidate, ports, readable: programPlaces, tmpMb, egress, addresses }
+      const starter = (this.#starter = new Starter(path, wall, logger))
+      this.wall = { ...candidate, open: [], tried: [], oneTeam: true }
+      return bait.tryOut(candidate, {
+        starterPid: () => starter.pid,
+        children: () => this.#programs.map((program) => this.#launch(program)),
+        python: (...parameters) => this.#launch({ ...this.#programs[0]!, program: [path, '-I', '-S', ...parameters] }),
+      })
+    }
+    try {
+      this.wall = await chooseWall(config, networkHelpers(), tryOut)
+    } finally {
+      bait.close()
+    }
+  }
+
+  async #launch(program: ChildProgram): Promise<Launched> {
     const token = randomBytes(16).toString('hex')
     const scratch = join(this.#root, String((this.#count += 1)))
     const coming = this.#reception.expect(token)
-    this.#order(token, scratch)
+    this.#order(token, scratch, program)
     const [frames, answers, control] = await coming
     const open: Socket[] = [frames, answers, control]
     try {
@@ -73,21 +129,13 @@ export class Launcher {
       throw error
     }
     control.write('G')
-    return { output: open[3]!, errors: open[4]!, frames, answers, control }
+    const directory = this.wall.wall === 'namespaces' ? undefined : scratch
+    return { output: open[3]!, errors: open[4]!, frames, answers, control, directory }
   }
 
-  #order(token: string, scratch: string): void {
-    const order = {
-      socket: this.#reception.path,
-      token,
-      scratch,
-      dataLimit: (nodeDataMb + dataSlackMb + this.#memoryMb) * MB,
-      program: [process.execPath, `--max-old-space-size=${this.#memoryMb}`, '--disable-sigusr1', javascriptPath],
-      // The service's own environment never reaches process code.
-      environment: { PATH: `${join(process.execPath, '..')}:/usr/local/bin:/usr/bin:/bin`, LANG: 'C.UTF-8', TZ: 'UTC' },
-    }
+  #order(token: string, scratch: string, { program, dataLimitBytes: dataLimit, environment }: ChildProgram): void {
     try {
-      this.#starter.order(order)
+      this.#starter.order({ socket: this.#reception.path, token, scratch, dataLimit, program, environment })
     } catch (error) {
       this.#reception.giveUp(token, error as Error)
     }
@@ -99,9 +147,11 @@ export class Launcher {
   }
 
   close(): void {
-    this.#starter.close()
+    this.#starter?.close()
     this.#reception.close()
-    rmSync(this.#root, { recursive: true, force: true })
+    // A launcher may be removing its own directory there: then the removal comes to nothing, and says so or not.
+    for (let tries = 0; tries < triesToRemove && existsSync(this.#root); tries += 1)
+      rmSync(this.#root, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 })
   }
 }
 
@@ -112,21 +162,10 @@ function readerOf(path: string): Socket {
   return new Socket({ fd: descriptor, readable: true, writable: false })
 }
 
-/** The interpreter itself: what the PATH has may be a script that takes longer than Python. */
-async function interpreterOf(python: string): Promise<string> {
-  try {
-    const program = 'import sys, _ctypes, _socket, fcntl, resource; print(sys.executable)'
-    const { stdout } = await promisify(execFile)(python, ['-I', '-S', '-c', program])
-    return stdout.trim()
-  } catch (error) {
-    const missing = (error as NodeJS.ErrnoException).code === 'ENOENT'
-    throw new Error(
-      missing
-        ? `The runner needs Python 3 to start process code, and found no '${python}'. Install python3, or name it in RUNNER_PYTHON.`
-        : `The runner needs Python 3 with ctypes to start process code; '${python}' failed: ${String(error)}`,
-      { cause: error },
-    )
-  }
+/** By which the host is reached from elsewhere. */
+function ownAddresses(): string[] {
+  const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? [])
+  return all.filter(({ internal }) => !internal).map(({ address }) => address)
 }
 
 /** Directories of runners that were killed. */

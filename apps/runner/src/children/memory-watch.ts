@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import type { Child } from './child.ts'
+import { below, processesByParent, readOf, type Process } from './processes.ts'
 
 export interface MemoryWatchOptions {
   /** What one run may hold, Node itself included. */
@@ -8,15 +9,23 @@ export interface MemoryWatchOptions {
   running(): Child[]
   all(): Iterable<Child>
   exceeded(child: Child): void
+  /** Where nothing else bounds how many processes a run has: so many, its child and launcher included. */
+  processLimit: number
+  tooMany(child: Child): void
+  /** Is shown each, with all processes of the machine. */
+  look(child: Child, processes: Map<number, Process[]>): void
 }
 
-const everyMs = 500
+const everyMs = 250
+const restFactor = 25
+// Of more processes no sum is made of what each has for itself.
+const countedExactly = 16
 const allEveryMs = 10_000
 const MB = 1024 * 1024
 
 /**
  * Looks at what the process trees of runs hold together. Every process has limits of its own; this is for those that
- * hold little each. Short runs are never looked at.
+ * hold little each, and for how many they are. Short runs are never looked at.
  */
 export class MemoryWatch {
   readonly #options: MemoryWatchOptions
@@ -28,73 +37,67 @@ export class MemoryWatch {
   }
 
   start(): void {
-    if (pageBytes() > 0) this.#timer = setInterval(() => this.#look(), everyMs)
+    if (pageBytes() > 0) this.#timer = setTimeout(() => this.#lookAndGoOn(), everyMs)
   }
 
   stop(): void {
-    clearInterval(this.#timer)
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+  }
+
+  /** A look holds up this process, the more the more processes there are: so it rests longer. */
+  #lookAndGoOn(): void {
+    const since = performance.now()
+    this.#look()
+    const pauseMs = Math.min(Math.max(everyMs, (performance.now() - since) * restFactor), everyMs * 4)
+    if (this.#timer !== undefined) this.#timer = setTimeout(() => this.#lookAndGoOn(), pauseMs)
   }
 
   #look(): void {
-    const { running, all, exceeded, limitMb } = this.#options
+    const { running, all, limitMb, processLimit, tooMany } = this.#options
     const now = performance.now()
     const isTimeForAll = now - this.#lookedAtAll >= allEveryMs
     const children = isTimeForAll ? [...all()] : running()
     if (isTimeForAll) this.#lookedAtAll = now
     if (children.length === 0) return
-    const processes = childrenByParent()
+    const processes = processesByParent()
     for (const child of children) {
-      const pids = below(child.pid, processes)
-      const resident = sumOf(pids, residentBytes)
-      if (resident > limitMb * MB && sumOf(pids, proportionalBytes) > limitMb * MB) exceeded(child)
-      child.memoryMb = Math.round(sumOf(pids, privateBytes) / MB)
+      if (child.state === 'running') this.#options.look(child, processes)
+      const own = below(child.pid, processes)
+      if (own.length > processLimit) tooMany(child)
+      const resident = sumOf(own, ({ pages }) => pages * pageBytes())
+      if (resident > limitMb * MB) void this.#lookClosely(child, own)
+      child.memoryMb = Math.round((own.length > countedExactly ? resident : sumOf(own, privateBytes)) / MB)
     }
   }
-}
 
-function childrenByParent(): Map<number, number[]> {
-  const children = new Map<number, number[]>()
-  for (const name of readdirSync('/proc')) {
-    if (!/^\d+$/.test(name)) continue
-    const stat = read(`/proc/${name}/stat`)
-    const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ', 2)[1])
-    const siblings = children.get(parent)
-    if (siblings === undefined) children.set(parent, [Number(name)])
-    else siblings.push(Number(name))
+  /** What is shared counts once. The kernel takes its time for that, so it is not waited for. */
+  async #lookClosely(child: Child, processes: Process[]): Promise<void> {
+    const { task } = child
+    const bytes = await Promise.all(processes.map(proportionalBytes))
+    const isTooMuch = bytes.reduce((sum, each) => sum + each, 0) > this.#options.limitMb * MB
+    if (isTooMuch && child.task === task) this.#options.exceeded(child)
   }
-  return children
 }
 
-function below(pid: number, children: Map<number, number[]>): number[] {
-  const found: number[] = []
-  for (const open = [pid]; open.length > 0;) {
-    const next = children.get(open.pop()!) ?? []
-    found.push(...next)
-    open.push(...next)
-  }
-  return found
+function sumOf(processes: Process[], bytes: (process: Process) => number): number {
+  return processes.reduce((sum, process) => sum + bytes(process), 0)
 }
 
-function sumOf(pids: number[], bytes: (pid: number) => number): number {
-  return pids.reduce((sum, pid) => sum + bytes(pid), 0)
-}
-
-function residentBytes(pid: number): number {
-  return pagesOf(pid, 1) * pageBytes()
-}
-
-function privateBytes(pid: number): number {
+function privateBytes({ pid }: Process): number {
   return (pagesOf(pid, 1) - pagesOf(pid, 2)) * pageBytes()
 }
 
-function proportionalBytes(pid: number): number {
-  const [, kilobytes = '0'] = /^Pss:\s+(\d+)/m.exec(read(`/proc/${pid}/smaps_rollup`)) ?? []
+async function proportionalBytes({ pid }: Process): Promise<number> {
+  // It may have just ended.
+  const sums = await readFile(`/proc/${pid}/smaps_rollup`, 'latin1').catch(() => '')
+  const [, kilobytes = '0'] = /^Pss:\s+(\d+)/m.exec(sums) ?? []
   return Number(kilobytes) * 1024
 }
 
 /** A field of statm: 1 resident, 2 shared. */
 function pagesOf(pid: number | 'self', field: number): number {
-  return Number(read(`/proc/${pid}/statm`).split(' ')[field] ?? 0)
+  return Number(readOf(`/proc/${pid}/statm`).split(' ')[field] ?? 0)
 }
 
 let knownPageBytes: number | undefined
@@ -103,13 +106,4 @@ let knownPageBytes: number | undefined
 function pageBytes(): number {
   const pages = () => pagesOf('self', 1)
   return (knownPageBytes ??= pages() === 0 ? 0 : 2 ** Math.round(Math.log2(process.memoryUsage.rss() / pages())))
-}
-
-function read(path: string): string {
-  try {
-    return readFileSync(path, 'latin1')
-  } catch {
-    // It has just ended.
-    return ''
-  }
 }

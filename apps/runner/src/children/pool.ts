@@ -2,17 +2,20 @@ import { availableParallelism } from 'node:os'
 import type { Logger } from '@automation/service'
 import type { ChildrenConfig } from '../config.ts'
 import { Child, usualMb, type ChildEvents } from './child.ts'
+import type { GivingWay } from './giving-way.ts'
 import { Group } from './group.ts'
 import type { Launcher } from './launch.ts'
 import { childrenWanted, patienceMs } from './policy.ts'
-import { Spares } from './spares.ts'
+import type { ChildLanguage } from './programs.ts'
+import { sparesOf, type Spares } from './spares.ts'
 import type { Exit, Task } from './task.ts'
-import { endings } from './wear.ts'
+import { endings, isWorn, longestIdle, memoryOf } from './wear.ts'
 
 export interface PoolOptions {
   config: ChildrenConfig
   launcher: Launcher
   frameMaxBytes: number
+  givingWay: GivingWay
   logger: Logger
 }
 
@@ -29,13 +32,11 @@ export class ChildPool {
   readonly #options: PoolOptions
   readonly #cores = availableParallelism()
   readonly #children = new Set<Child>()
-  readonly #spares: Spares
+  readonly #spares: Map<ChildLanguage, Spares>
   readonly #groups = new Map<string, Group>()
   /** Which group each child works for. */
   readonly #groupOf = new Map<Child, Group>()
-  /** Who asked for a blank child, in order. */
-  readonly #wants: Group[] = []
-  readonly #launching = new Set<Promise<void>>()
+  readonly #launching = new Map<Promise<void>, ChildLanguage>()
   #failedStarts = 0
   #patience: NodeJS.Timeout | undefined
   #sweeper: NodeJS.Timeout | undefined
@@ -46,7 +47,7 @@ export class ChildPool {
 
   constructor(options: PoolOptions) {
     this.#options = options
-    this.#spares = new Spares(options.config.spares)
+    this.#spares = sparesOf(options.launcher.languages, options.config.spares)
   }
 
   start(): void {
@@ -65,8 +66,9 @@ export class ChildPool {
 
   /** Takes back a task that no child has begun; false when one has. */
   withdraw(task: Task): boolean {
-    const known = this.#groups.get(task.program.key)
-    return known?.withdraw(task) === true || this.#wants.some((group) => group.withdraw(task))
+    return (
+      this.#groups.get(task.program.key)?.withdraw(task) === true || this.#wants.some((group) => group.withdraw(task))
+    )
   }
 
   /** Ends all children, and resolves when they are gone. */
@@ -76,11 +78,10 @@ export class ChildPool {
     clearTimeout(this.#patience)
     clearTimeout(this.#retry)
     clearTimeout(this.#sparesSoon)
-    await Promise.all(this.#launching)
+    await Promise.all(this.#launching.keys())
     if (this.#children.size === 0) return
-    const gone = new Promise<void>((resolve) => (this.#allGone = resolve))
     for (const child of this.#children) child.end('kill')
-    await gone
+    await new Promise<void>((resolve) => (this.#allGone = resolve))
   }
 
   /** Children that have been running one task for longer than `ms`. */
@@ -98,10 +99,10 @@ export class ChildPool {
   }
 
   #groupFor(task: Task): Group {
-    if (task.fresh) return new Group(true)
-    const { key } = task.program
+    const { key, language } = task.program
+    if (task.fresh) return new Group(language, true)
     let group = this.#groups.get(key)
-    if (group === undefined) this.#groups.set(key, (group = new Group()))
+    if (group === undefined) this.#groups.set(key, (group = new Group(language)))
     return group
   }
 
@@ -115,64 +116,66 @@ export class ChildPool {
     const more = childrenWanted(group.demand(performance.now(), this.#cores))
     for (let each = 0; each < more; each += 1) {
       group.coming += 1
-      this.#wants.push(group)
+      this.#spares.get(group.language)!.wants.push(group)
     }
     if (more > 0) this.#supply()
-    if (group.hasWaiting) this.#patience ??= setTimeout(() => this.#lookAgain(), patienceMs)
+    if (group.hasWaiting)
+      this.#patience ??= setTimeout(() => setImmediate(() => setImmediate(() => this.#askAgain())), patienceMs)
   }
 
-  /** Two turns later, when what came in while this process was busy has been read, and no child seems busy that is not. */
-  #lookAgain(): void {
-    setImmediate(() => setImmediate(() => this.#askAgain()))
-  }
-
+  /** Two turns later, when what came in while this process was busy has been read: nobody seems busy that is not. */
   #askAgain(): void {
     this.#patience = undefined
     for (const group of this.#groups.values()) if (group.hasWaiting) this.#ask(group)
   }
 
+  get #wants(): Group[] {
+    return [...this.#spares.values()].flatMap(({ wants }) => wants)
+  }
+
   /** Gives blank children to who asked for them, and starts as many as are missing. */
   #supply(): void {
-    while (this.#wants.length > 0) {
-      const group = this.#wants[0]!
-      const isWanted = childrenWanted({ ...group.demand(performance.now(), this.#cores), coming: 0 }) > 0
-      const child = isWanted ? this.#spares.take() : undefined
-      if (child === undefined && isWanted) break
-      this.#wants.shift()
-      group.coming -= 1
-      if (child !== undefined) this.#begin(child, group, group.nextTask()!)
-    }
-    this.#startUpTo(this.#wants.length)
+    for (const spares of this.#spares.values()) this.#supplyFrom(spares)
+    for (const spares of this.#spares.values()) this.#startUpTo(spares, spares.wants.length)
     // The run that has just got the last spare goes first.
     this.#sparesSoon ??= setTimeout(() => {
       this.#sparesSoon = undefined
-      this.#startUpTo(this.#wants.length + this.#spares.wanted)
+      for (const spares of this.#spares.values()) this.#startUpTo(spares, spares.wants.length + spares.wanted)
     }, sparesLaterMs)
   }
 
-  #startUpTo(blank: number): void {
-    const starting = this.#launching.size + [...this.#children].filter(({ state }) => state === 'starting').length
-    let missing = blank - this.#spares.count - starting
-    for (let room = this.#cores * 2 - starting; room > 0 && missing > 0 && this.#mayStart(); room -= 1, missing -= 1)
-      this.#start()
+  #supplyFrom(spares: Spares): void {
+    while (spares.wants.length > 0) {
+      const group = spares.wants[0]!
+      const isWanted = childrenWanted({ ...group.demand(performance.now(), this.#cores), coming: 0 }) > 0
+      const child = isWanted ? spares.take() : undefined
+      if (isWanted && child === undefined) break
+      spares.wants.shift()
+      group.coming -= 1
+      if (child !== undefined) this.#begin(child, group, group.nextTask()!)
+    }
+  }
+
+  #startUpTo({ language, count }: Spares, blank: number): void {
+    const starting = [...this.#launching.values()]
+    for (const child of this.#children) if (child.state === 'starting') starting.push(child.language)
+    let missing = blank - count - starting.filter((each) => each === language).length
+    let room = this.#cores * 2 - starting.length
+    for (; room > 0 && missing > 0 && this.#mayStart(); room -= 1, missing -= 1) this.#start(language)
   }
 
   #mayStart(): boolean {
     if (this.#stopped || this.#retry !== undefined) return false
-    let heldMb = usualMb * (1 + this.#launching.size)
-    for (const child of this.#children) heldMb += child.memoryMb
+    const heldMb = memoryOf(this.#children) + usualMb * (1 + this.#launching.size)
     if (heldMb <= this.#options.config.memoryMb || this.#children.size === 0) return true
-    const oldest = [...this.#children]
-      .filter(({ state }) => state === 'idle')
-      .toSorted((a, b) => a.freeSince - b.freeSince)[0]
-    oldest?.end('kill')
+    longestIdle(this.#children)?.end('kill')
     return false
   }
 
-  async #startOne(): Promise<void> {
+  async #startOne(language: ChildLanguage): Promise<void> {
     try {
-      const launched = await this.#options.launcher.javascript()
-      const child = new Child(launched, this.#options.frameMaxBytes, this.#events)
+      const { launcher, frameMaxBytes } = this.#options
+      const child = new Child(language, await launcher.start(language), frameMaxBytes, this.#events)
       this.#children.add(child)
       if (this.#stopped) child.end('kill')
     } catch (error) {
@@ -181,15 +184,15 @@ export class ChildPool {
   }
 
   /** One that is on its way counts as starting. */
-  #start(): void {
-    const launching = this.#startOne().finally(() => this.#launching.delete(launching))
-    this.#launching.add(launching)
+  #start(language: ChildLanguage): void {
+    const launching = this.#startOne(language).finally(() => this.#launching.delete(launching))
+    this.#launching.set(launching, language)
   }
 
   readonly #events: ChildEvents = {
     ready: (child) => {
       this.#failedStarts = 0
-      this.#spares.add(child)
+      this.#spares.get(child.language)!.add(child)
       this.#supply()
       if (child.state === 'blank') child.warmUp()
     },
@@ -202,9 +205,8 @@ export class ChildPool {
     const group = this.#groupOf.get(child)!
     group.running.delete(child)
     group.took(child.tookMs)
-    const { maxRuns, maxAgeMs } = this.#options.config
-    const isWorn = child.runs >= maxRuns || child.freeSince - child.startedAt >= maxAgeMs
-    if (isWorn || this.#stopped || group.isForOne) child.end('kill')
+    const { config, givingWay } = this.#options
+    if (!givingWay.putBack(child) || isWorn(child, config) || this.#stopped || group.isForOne) child.end('kill')
     if (child.state !== 'idle') return group.hasWaiting ? this.#ask(group) : undefined
     const task = group.nextTask()
     if (task !== undefined) this.#begin(child, group, task)
@@ -213,7 +215,7 @@ export class ChildPool {
 
   #gone(child: Child, exit: Exit): void {
     this.#children.delete(child)
-    this.#spares.remove(child)
+    this.#spares.get(child.language)!.remove(child)
     const group = this.#groupOf.get(child)
     this.#groupOf.delete(child)
     group?.remove(child)
@@ -241,7 +243,7 @@ export class ChildPool {
 
   #sweep(): void {
     for (const child of endings(this.#children, performance.now(), this.#options.config)) child.end('kill')
-    for (const child of this.#spares.takeSurplus()) child.end('kill')
+    for (const spares of this.#spares.values()) for (const child of spares.takeSurplus()) child.end('kill')
     for (const [key, group] of this.#groups) if (group.isEmpty) this.#groups.delete(key)
     this.#supply()
   }

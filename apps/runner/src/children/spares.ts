@@ -1,15 +1,21 @@
 import type { Child } from './child.ts'
+import type { Group } from './group.ts'
 import { sparesWanted } from './policy.ts'
+import type { ChildLanguage } from './programs.ts'
 
 const takenLatelyMs = 10_000
 
-/** The blank children at hand, and how many there should be. */
+/** The blank children of a language at hand, how many there should be, and who waits for one. */
 export class Spares {
+  readonly language: ChildLanguage
+  /** Who asked for a blank child, in order. */
+  readonly wants: Group[] = []
   readonly #configured: number
   readonly #blank: Child[] = []
   #takenAt: number[] = []
 
-  constructor(configured: number) {
+  constructor(language: ChildLanguage, configured: number) {
+    this.language = language
     this.#configured = configured
   }
 
@@ -42,4 +48,9 @@ export class Spares {
     this.#takenAt = this.#takenAt.filter((at) => at > since)
     return sparesWanted(this.#configured, this.#takenAt.length)
   }
+}
+
+/** Spares of each of these languages, so many of each. */
+export function sparesOf(languages: ChildLanguage[], configured: number): Map<ChildLanguage, Spares> {
+  return new Map(languages.map((language) => [language, new Spares(language, configured)]))
 }

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from '@automation/service'
+import type { NetworkName, WallName } from '../wall/config.ts'
 
 const launcherPath = fileURLToPath(new URL('../../launcher/launcher.py', import.meta.url))
 
@@ -14,15 +15,34 @@ export interface Order {
   environment: Record<string, string>
 }
 
+/** What launcher.py is told first: the wall around all its children. */
+export interface WallOrder {
+  wall: WallName
+  network: NetworkName
+  /** The program that leads a network of a child's own out. */
+  helper?: string
+  /** Of the service itself. */
+  ports: number[]
+  /** Files and directories that programs need beside the system's. */
+  readable: string[]
+  tmpMb: number
+  /** Ranges that a network of a child's own leads to although they are private. */
+  egress: string[]
+  /** Of the host, which it does not lead to. */
+  addresses: string[]
+}
+
 /** The small process that forks launchers; started again when it has ended. */
 export class Starter {
   readonly #python: string
+  readonly #wall: WallOrder
   readonly #logger: Logger
   #process: ChildProcess | undefined
   #isClosed = false
 
-  constructor(python: string, logger: Logger) {
+  constructor(python: string, wall: WallOrder, logger: Logger) {
     this.#python = python
+    this.#wall = wall
     this.#logger = logger
   }
 
@@ -34,6 +54,11 @@ export class Starter {
   close(): void {
     this.#isClosed = true
     this.#process?.stdin!.end()
+  }
+
+  /** 0 while it has not been needed. */
+  get pid(): number {
+    return this.#process?.pid ?? 0
   }
 
   #start(): ChildProcess {
@@ -48,6 +73,7 @@ export class Starter {
     if (!starter.stdin || !starter.stderr) throw new Error('no process can be started')
     starter.stderr.on('data', (chunk: Buffer) => (words = (words + chunk.toString()).slice(-2000)))
     starter.stdin.on('error', () => starter.kill('SIGKILL'))
+    starter.stdin.write(`${JSON.stringify(this.#wall)}\n`)
     starter.on('close', (code, signal) => {
       if (this.#process === starter) this.#process = undefined
       if (!this.#isClosed) this.#logger.error({ code, signal, words }, 'the starter of children has ended')

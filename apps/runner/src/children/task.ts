@@ -1,8 +1,10 @@
 import type { OnLine } from '../logs/output-reader.ts'
+import type { ChildLanguage } from './programs.ts'
 
 /** What a child needs to run a version: equal keys may share a child, whose frame it gets once. */
 export interface Program {
   key: string
+  language: ChildLanguage
   frame: Buffer
 }
 

@@ -1,3 +1,5 @@
+import type { ChildLanguage } from './programs.ts'
+
 /** What is looked at of a child. Times are monotonic, in ms. */
 export interface Worn {
   state: string
@@ -11,6 +13,12 @@ export interface WearLimits {
   idleMs: number
   maxAgeMs: number
   memoryMb: number
+}
+
+/** What is looked at after each run. */
+export interface Used extends Pick<Worn, 'startedAt' | 'freeSince'> {
+  language: ChildLanguage
+  runs: number
 }
 
 /** A child that takes longer to look at itself is not believed. */
@@ -35,4 +43,23 @@ export function endings<C extends Worn>(children: Iterable<C>, now: number, limi
       child.memoryMb > largest,
   )
   return [...ends, ...all.filter(({ state, freeSince }) => state === 'checking' && now - freeSince >= checkMs)]
+}
+
+/** Whether a child has served long enough. Python runs are forks: however many they are, nothing of them stays. */
+export function isWorn(child: Used, { maxRuns, maxAgeMs }: { maxRuns: number; maxAgeMs: number }): boolean {
+  const hasRunEnough = child.language === 'javascript' && child.runs >= maxRuns
+  return hasRunEnough || child.freeSince - child.startedAt >= maxAgeMs
+}
+
+/** What these hold together. */
+export function memoryOf(children: Iterable<Worn>): number {
+  let sum = 0
+  for (const { memoryMb } of children) sum += memoryMb
+  return sum
+}
+
+/** The one of these that nobody has wanted for the longest time. */
+export function longestIdle<C extends Worn>(children: Iterable<C>): C | undefined {
+  const idle = [...children].filter(({ state }) => state === 'idle')
+  return idle.toSorted((a, b) => a.freeSince - b.freeSince)[0]
 }

@@ -29,6 +29,11 @@ export class LineSplitter {
     if (this.#size > 0) this.#emit()
   }
 
+  /** Whether no more is kept of the line that is on. */
+  get isCut(): boolean {
+    return this.#cut
+  }
+
   reset(): void {
     this.#pieces = []
     this.#size = 0

@@ -1,41 +1,62 @@
-import { inspect } from 'node:util'
+import { escapedViewsOf } from './escapes.ts'
+import { SecretFinder, type Range } from './secret-finder.ts'
+import { formsOf, linesOf } from './secret-forms.ts'
 
-const minLength = 4
-const minLineLength = 8
-const shown = '******'
+/** What stands for a secret. */
+export const shown = '******'
+// Where Node or the child has cut a text off.
+const cutMark = /(… \(cut\)|['"`]?\.\.\. \d+ more (?:character|byte)s?)/
 
-/** Hides secrets in a text. */
-export type Mask = (text: string) => string
-
-const nothing: Mask = (text) => text
+/** Hides secrets in texts. */
+export interface Mask {
+  /** The text with stars. `wasCut`: it went on, unseen. */
+  (text: string, wasCut?: boolean): string
+  /** The lines of each secret that has several. */
+  readonly sequences: string[][]
+}
 
 /**
- * Makes the mask of a run's secrets, from four characters on: as they are, line by line where they have several, and in
- * base64, URL-encoded, JSON-escaped and inspected form.
+ * Makes the mask of a run's secrets, from four characters on: as they are, line by line where they have several, in
+ * base64 (also inside a longer one) and hex, with the escapes of URLs and of strings, and where their end was cut off.
+ * What is hidden is shown as six stars, whatever its length.
  */
 export function maskOf(secrets: string[]): Mask {
-  const forms = new Set(secrets.filter(({ length }) => length >= minLength).flatMap(formsOf))
-  if (forms.size === 0) return nothing
-  const longestFirst = [...forms].toSorted((a, b) => b.length - a.length)
-  const pattern = new RegExp(longestFirst.map((form) => RegExp.escape(form)).join('|'), 'g')
-  return (text) => text.replace(pattern, shown)
+  const forms = formsOf(secrets)
+  const sequences = secrets.map(linesOf).filter((lines) => lines.length > 1)
+  if (forms.length === 0) return Object.assign((text: string) => text, { sequences })
+  const finder = new SecretFinder(forms)
+  const hasSpaces = secrets.some((secret) => secret.includes(' '))
+  const hide = (text: string, wasCut: boolean) => {
+    const ranges = finder.find({ text }, wasCut).slice()
+    for (const view of escapedViewsOf(text, hasSpaces)) ranges.push(...finder.find(view, wasCut))
+    const cutOff = wasCut ? finder.beginningAtEndOf(text) : 0
+    if (cutOff > 0) ranges.push([text.length - cutOff, text.length])
+    return ranges.length === 0 ? text : without(text, ranges)
+  }
+  const mask = (text: string, wasCut = false): string => {
+    if (!text.includes('…') && !text.includes('...')) return hide(text, wasCut)
+    // In turn a text and the mark behind it.
+    const parts = text.split(cutMark)
+    const last = parts.length - 1
+    return parts.map((part, at) => (at % 2 === 1 ? part : hide(part, wasCut || at < last))).join('')
+  }
+  return Object.assign(mask, { sequences })
 }
 
-function formsOf(secret: string): string[] {
-  const bytes = Buffer.from(secret)
-  const lines = secret.split(/\r?\n/).filter(({ length }) => length >= minLineLength)
-  return [
-    secret,
-    ...lines,
-    ...[secret, ...lines].map(inspected),
-    bytes.toString('base64').replace(/=+$/, ''),
-    bytes.toString('base64url'),
-    encodeURIComponent(secret.toWellFormed()),
-    JSON.stringify(secret).slice(1, -1),
-  ]
-}
-
-/** As `console.log({ secret })` shows it. */
-function inspected(text: string): string {
-  return inspect(text, { breakLength: Infinity, maxStringLength: Infinity }).slice(1, -1)
+/** Ranges that overlap or touch are shown as one. */
+function without(text: string, ranges: Range[]): string {
+  ranges.sort(([a], [b]) => a - b)
+  let result = ''
+  let from = 0
+  let [start, end] = ranges[0]!
+  for (const [nextStart, nextEnd] of ranges) {
+    if (nextStart <= end) {
+      end = Math.max(end, nextEnd)
+      continue
+    }
+    result += text.slice(from, start) + shown
+    from = end
+    ;[start, end] = [nextStart, nextEnd]
+  }
+  return result + text.slice(from, start) + shown + text.slice(end)
 }

@@ -4,15 +4,18 @@ import { LineSplitter } from './line-splitter.ts'
 /** Takes one entry as a child printed it. `wasCut`: only its start is there. `timeUs`: the child's own word for when. */
 export type OnLine = (level: LogLevel, text: string, wasCut: boolean, timeUs?: number) => void
 
-// A record in standard output; children/javascript/output.js writes them.
+// A record in standard output; children/javascript/output.js and children/python/output.py write them.
 const mark = Buffer.from([0xff, 0x00, 0xfe, 0x01])
 const headBytes = 17
 const rawError = 16
 const fence = 17
 const recordMaxBytes = 512 * 1024
+// The child cuts a longer text off.
+const recordMaxCharacters = 128 * 1024
 const levels: (LogLevel | undefined)[] = [undefined, LogLevel.DEBUG, LogLevel.INFO, LogLevel.WARNING, LogLevel.ERROR]
-const noiseBegins = /^(?:<--- Last few GCs --->|----- Native stack trace -----|FATAL ERROR: |# Fatal )/
-const wordsOfDeath = ['<--- Last few GCs', 'FATAL ERROR']
+const noiseBegins =
+  /^(?:<--- Last few GCs --->|----- Native stack trace -----|FATAL ERROR: |# Fatal |Fatal Python error: |terminate called after )/
+const wordsOfDeath = ['<--- Last few GCs', 'FATAL ERROR', 'Fatal Python error', 'terminate called']
 const noiseMax = 200
 // More is not kept back for the sake of the order.
 const waitingMaxBytes = 1024 * 1024
@@ -28,7 +31,7 @@ interface Lane {
 /**
  * Reads what a child prints: in standard output records of `console` between raw bytes, in standard error raw bytes.
  * What is behind a fence in one of them waits for the other to come to the same: that keeps the order around subprocesses.
- * What Node prints when it dies is kept apart: it speaks of this machine, not of the user's code.
+ * What Node and Python print when they die is kept apart: it speaks of this machine, not of the user's code.
  */
 export class OutputReader {
   readonly #onLine: OnLine
@@ -74,7 +77,14 @@ export class OutputReader {
 
   /** Whether the last words of the child tell of memory. */
   get diedOfMemory(): boolean {
-    return this.#noise.some(({ text }) => /out of memory|allocation failed|reached heap limit/i.test(text))
+    return this.#noise.some(({ text }) =>
+      /out of memory|allocation failed|reached heap limit|MemoryError|bad_alloc/i.test(text),
+    )
+  }
+
+  /** Whether it is within a line of which no more is kept. */
+  get isDropping(): boolean {
+    return this.#output.isCut || this.#errors.isCut
   }
 
   #read(lane: Lane, other: Lane, chunk: Buffer): void {
@@ -136,7 +146,7 @@ export class OutputReader {
   #record(kind: number, timeUs: number, text: string): void {
     this.#output.flush()
     this.#errors.flush()
-    this.#onLine(levels[kind]!, text, false, timeUs)
+    this.#onLine(levels[kind]!, text, text.length >= recordMaxCharacters, timeUs)
   }
 
   #error(text: string, wasCut: boolean): void {

@@ -1,7 +1,8 @@
 import { create } from '@bufbuild/protobuf'
 import { LogLevel, type LogEntry } from '@automation/contract/execution/v1/execution'
 import { LogChunkSchema, type LogChunk } from '@automation/contract/runner/v1/runner'
-import type { Mask } from './masking.ts'
+import { shown as stars, type Mask } from './masking.ts'
+import { SecretLines } from './secret-lines.ts'
 
 const chunkEveryMs = 50
 const chunkBytes = 64 * 1024
@@ -29,10 +30,12 @@ export class RunLog {
   #full = false
   #lastUs = Math.round(nowUs())
   #timer: NodeJS.Timeout | undefined
+  readonly #secretLines: SecretLines
   #sent: { at: number; chunk: LogChunk }[] = []
 
   constructor(options: RunLogOptions) {
     this.#options = options
+    this.#secretLines = new SecretLines(options.mask.sequences)
   }
 
   /** Whether the limit is reached, so that whatever else is printed is dropped. */
@@ -42,7 +45,7 @@ export class RunLog {
 
   add(level: LogLevel, text: string, wasCut: boolean, timeUs?: number): void {
     if (this.#full) return
-    const shown = this.#shown(text, wasCut)
+    const shown = this.#endsSecret(text) ? stars : this.#shown(text, wasCut)
     this.#lines += 1
     this.#bytes += shown.length
     const { maxLines, maxBytes } = this.#options
@@ -92,8 +95,20 @@ export class RunLog {
     else this.#timer ??= setTimeout(() => this.flush(), chunkEveryMs)
   }
 
+  /** Whether a secret of several lines ends with this entry; those before it that are not yet sent are hidden, too. */
+  #endsSecret(text: string): boolean {
+    const found = this.#secretLines.next(text)
+    if (found === undefined) return false
+    const earlier = this.#pending.slice(Math.max(0, this.#pending.length - found.count + 1))
+    for (const [at, entry] of earlier.entries()) {
+      const isFirst = at === 0 && earlier.length === found.count - 1
+      entry.message = isFirst ? this.#options.mask(found.before) + stars : stars
+    }
+    return true
+  }
+
   #shown(text: string, wasCut: boolean): string {
-    const masked = this.#options.mask(text)
+    const masked = this.#options.mask(text, wasCut)
     if (!wasCut && masked.length <= lineMaxCharacters) return masked
     return `${masked.slice(0, lineMaxCharacters).toWellFormed()}… (the rest of this line was cut)`
   }

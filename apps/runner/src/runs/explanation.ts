@@ -27,6 +27,7 @@ export function outOfMemory(memoryMb: number): Reason {
 export function reasonOf(ending: Exclude<Ending, { kind: 'value' }>, memoryMb: number): Reason {
   if (ending.kind === 'failure') {
     const { name, message, stack } = ending
+    if (name === 'MemoryError') return { ...outOfMemory(memoryMb), log: `${outOfMemory(memoryMb).log}\n${stack}` }
     const explanation = message === '' ? name || 'Error' : `${name || 'Error'}: ${message}`
     return { explanation, log: stack.startsWith(explanation) ? stack : `${explanation}\n${stack}`.trimEnd() }
   }

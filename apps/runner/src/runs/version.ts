@@ -1,5 +1,6 @@
 import type { RunSpec } from '@automation/contract/catalog/v1/resolve'
 import { Language } from '@automation/contract/common/v1/language'
+import type { ChildLanguage } from '../children/programs.ts'
 import { FrameType, jsonFrame } from '../children/frames.ts'
 import type { Program, Surroundings } from '../children/task.ts'
 import { maskOf, type Mask } from '../logs/masking.ts'
@@ -30,17 +31,24 @@ export class Version {
   }
 }
 
+const extensions: Record<ChildLanguage, string> = { javascript: '.js', python: '.py' }
+
+function childLanguage(language: Language): ChildLanguage {
+  return language === Language.PYTHON ? 'python' : 'javascript'
+}
+
 function programOf(spec: RunSpec, options: VersionOptions): Program {
   const { team, digest, language, processSlug, sourceCode } = spec
   const { globalNames, returnValueMaxBytes, logMaxLines, logMaxBytes } = options
+  const child = childLanguage(language)
   const frame = jsonFrame(FrameType.program, {
     source: sourceCode,
-    fileName: `${processSlug || 'process'}.js`,
+    fileName: `${processSlug || 'process'}${extensions[child]}`,
     names: globalNames,
     logs: { lines: logMaxLines, bytes: logMaxBytes },
     returnValueMaxBytes,
   })
-  return { key: `${team}\n${Language[language]}\n${globalNames.join()}\n${digest}`, frame }
+  return { language: child, key: `${team}\n${Language[language]}\n${globalNames.join()}\n${digest}`, frame }
 }
 
 function surroundingsOf({ team, timeZone, processId, processName, processSlug, variables }: RunSpec): Surroundings {

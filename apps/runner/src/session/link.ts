@@ -45,6 +45,8 @@ export class ReplicaLink {
   /** Runs that it handed over and that are on. */
   running = 0
   isConnected = false
+  /** The team that this replica knows the runner to serve; empty for none. */
+  knownTeam = ''
   readonly #options: LinkOptions
   readonly #versions = new Map<string, Version>()
   readonly #stopped = new AbortController()
@@ -167,6 +169,7 @@ export class ReplicaLink {
   #down(failure: Failure | undefined): void {
     this.isConnected = false
     this.lent = 0
+    this.knownTeam = ''
     this.#versions.clear()
     this.#options.down(this, failure)
   }

@@ -1,0 +1,162 @@
+"""
+Keeps a run from the process that forked it, and ends what a run has left. For the children that run Python: the process
+that forks runs calls `prepare` once and `end_others` after each run, a fork `confine_run` before it reads a frame.
+"""
+
+import ctypes
+import errno
+import os
+import signal
+import struct
+import time
+
+# The same numbers on x86_64 and aarch64.
+LANDLOCK_CREATE_RULESET = 444
+LANDLOCK_RESTRICT_SELF = 446
+SCOPES = 3
+SCOPES_FROM = 6
+# Where a domain further up has rules of many ports, each below it copies them, which takes 15 ms and 4 MB.
+TOO_LONG_S = 0.002
+HOST_NAME = "run"
+
+PR_SET_NO_NEW_PRIVS = 38
+PR_GET_SECCOMP = 21
+PR_SET_SECCOMP = 22
+SECCOMP_MODE_FILTER = 2
+# kill, tkill, tgkill, rt_sigqueueinfo, rt_tgsigqueueinfo, pidfd_open
+_IS_ARM = os.uname().machine == "aarch64"
+SIGNALS = (129, 130, 131, 138, 240, 434) if _IS_ARM else (62, 200, 234, 129, 297, 434)
+# By a descriptor, which may be that of any process.
+PIDFD_SEND_SIGNAL = 424
+LOAD, JUMP_EQUAL, RETURN = 0x20, 0x15, 0x06
+NUMBER_AT, FIRST_ARGUMENT_AT = 0, 16
+ALLOW, REFUSE = 0x7FFF0000, 0x00050000 | errno.EPERM
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_libc.syscall.restype = ctypes.c_long
+_parent = os.getppid()
+_has_own_processes = _parent == 1 and os.uname().nodename == HOST_NAME
+_ruleset = None
+_filter = b""
+_is_behind_wall = True
+
+
+def prepare():
+    """Looks what is to be had here, and makes the ruleset, or the filter, that all forks share."""
+    global _filter, _is_behind_wall
+    _is_behind_wall = _libc.prctl(PR_GET_SECCOMP, 0, 0, 0, 0) != 0
+    _filter = _filter_of([os.getpid(), -1, -os.getpgrp()])
+    _prepare_ruleset()
+
+
+def _prepare_ruleset():
+    global _ruleset
+    if _syscall(LANDLOCK_CREATE_RULESET, None, ctypes.c_size_t(0), 1) < SCOPES_FROM:
+        return
+    attributes = (ctypes.c_uint64 * 3)(0, 0, SCOPES)
+    ruleset = _syscall(LANDLOCK_CREATE_RULESET, attributes, ctypes.c_size_t(24), 0)
+    if ruleset < 0:
+        return
+    os.set_inheritable(ruleset, False)
+    if _is_quick(ruleset):
+        _ruleset = ruleset
+    else:
+        os.close(ruleset)
+
+
+def confine_run():
+    """
+    From now on this process, and all below it, can't signal or trace any that is not below it, nor reach its abstract
+    sockets. Where a domain of its own would take too long, it leads a session of its own, and a filter keeps its
+    signals from the process that prepared this; that one must not be dumpable, so that it can't be traced. False
+    without either. Where there is no wall around both, there is none between them.
+    """
+    if not _is_behind_wall:
+        return False
+    if _ruleset is not None:
+        done = _syscall(LANDLOCK_RESTRICT_SELF, _ruleset, 0) == 0
+        os.close(_ruleset)
+        return done
+    if os.getsid(0) != os.getpid():
+        os.setsid()
+    steps = ctypes.create_string_buffer(_filter, len(_filter))
+    program = struct.pack("HxxxxxxP", len(_filter) // 8, ctypes.addressof(steps))
+    _libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    return _libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, program, 0, 0) == 0
+
+
+def _filter_of(pids):
+    """A seccomp filter that refuses signals to these."""
+    calls = [(JUMP_EQUAL, len(SIGNALS) - at, 0, number) for at, number in enumerate(SIGNALS)]
+    targets = [(JUMP_EQUAL, len(pids) - at, 0, pid) for at, pid in enumerate(pids)]
+    by_descriptor = (JUMP_EQUAL, len(calls) + len(targets) + 3, 0, PIDFD_SEND_SIGNAL)
+    looks = [(LOAD, 0, 0, NUMBER_AT), by_descriptor, *calls, (RETURN, 0, 0, ALLOW)]
+    steps = [*looks, (LOAD, 0, 0, FIRST_ARGUMENT_AT), *targets, (RETURN, 0, 0, ALLOW), (RETURN, 0, 0, REFUSE)]
+    return b"".join(struct.pack("HBBI", code, yes, no, value & 0xFFFFFFFF) for code, yes, no, value in steps)
+
+
+def end_others():
+    """Ends every process that this one's forks have left, however they detached themselves. They are to be reaped."""
+    if _may_end_all():
+        try:
+            os.kill(-1, signal.SIGKILL)
+        except OSError:
+            pass  # There are none.
+        return
+    while True:
+        others = _below(os.getpid())
+        if not others:
+            return
+        for number in (signal.SIGSTOP, signal.SIGKILL):
+            for pid in others:
+                try:
+                    os.kill(pid, number)
+                except OSError:
+                    pass  # It has just gone.
+
+
+def _may_end_all():
+    """In a jail there is nobody else; where the wall keeps signals in, they reach only what is below."""
+    if _has_own_processes:
+        return True
+    try:
+        os.kill(_parent, 0)
+        return False
+    except PermissionError:
+        # The launcher is of the same account, so it was the wall that refused.
+        return os.getppid() == _parent
+    except OSError:
+        return False
+
+
+def _below(top):
+    children = {}
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                with open("/proc/%s/stat" % name, "rb") as stat:
+                    state, parent = stat.read().rpartition(b") ")[2].split(b" ", 2)[:2]
+            except OSError:
+                continue  # It has just gone.
+            if state != b"Z":
+                children.setdefault(int(parent), []).append(int(name))
+    found, open_ends = [], [top]
+    while open_ends:
+        below = children.get(open_ends.pop(), [])
+        found.extend(below)
+        open_ends.extend(below)
+    return found
+
+
+def _is_quick(ruleset):
+    """Tried in a fork that is thrown away."""
+    fork = os.fork()
+    if fork == 0:
+        since = time.perf_counter()
+        done = _syscall(LANDLOCK_RESTRICT_SELF, ruleset, 0) == 0
+        os._exit(0 if done and time.perf_counter() - since < TOO_LONG_S else 1)
+    return os.waitpid(fork, 0)[1] == 0
+
+
+def _syscall(number, *values):
+    return _libc.syscall(ctypes.c_long(number), *values)

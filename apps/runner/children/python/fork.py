@@ -1,0 +1,156 @@
+"""The life of a fork: it takes its place, has the program ready ahead, waits for one run, and ends with it."""
+
+import gc
+import json
+import os
+import signal
+import struct
+import sys
+
+import failure
+import frames
+import output
+import process_control
+import rehearsal
+import service
+import surroundings
+import value
+import waiting
+import warm
+from calls import Calls
+from program import END, Program
+
+LOST_RUNNER = 70
+# Larger code is compiled in each fork.
+PACKED_MAX_BYTES = 1024 * 1024
+LENGTHS = struct.Struct("<II")
+# Never touched, and freed when memory is out, so that there is some to tell of it.
+BALLAST_BYTES = 8 * 1024 * 1024
+OUT_OF_MEMORY = b'{"name":"MemoryError","message":"","stack":"MemoryError"}'
+
+end_process = os._exit
+kill = os.kill
+own_pid = os.getpid
+
+
+class Fork:
+    """Made in the parent, so that what is the same for all is ready in each; `live` is what the fork does."""
+
+    def __init__(self):
+        self.ballast = bytes(BALLAST_BYTES)
+        self.reader = frames.Reader(frames.IN)
+        self.calls = Calls(self.reader)
+        self.svc = service.create(self.calls.ask)
+        self.rehearsed = rehearsal.program()
+        self.settings = None
+        self.ready = None
+        self.surroundings = {"variables": {}}
+        self.program = None
+        self.fault = None
+        self.pid = 0
+
+    def configure(self, payload):
+        self.settings = json.loads(payload)
+        self.ready = None
+
+    def surround(self, payload):
+        before = self.surroundings["variables"]
+        self.surroundings = json.loads(payload)
+        surroundings.set_variables(self.surroundings["variables"], before)
+
+    def live(self, parent):
+        """In the fork, when its descriptors are in their places: never returns."""
+        self.pid = own_pid()
+        process_control.end_with_parent()
+        if os.getppid() != parent:
+            end_process(1)
+        try:
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            process_control.show()
+            warm.wake()
+            rehearsal.play(self.svc, self.rehearsed)
+            if self.settings is not None:
+                self.load()
+            gc.enable()
+            self.wait()
+            # Nothing of the run goes on, nor does what it wants done at its end.
+            kill(self.pid, signal.SIGKILL)
+        except OSError:
+            end_process(LOST_RUNNER)
+        except BaseException as error:
+            os.write(output.STANDARD_ERROR, f"{error!r}\n".encode())
+        finally:
+            end_process(LOST_RUNNER)
+
+    def load(self):
+        """Compiles the program; what is wrong with it is told when it is run."""
+        sys.argv = [self.settings["fileName"]]
+        try:
+            self.program = Program(self.settings["source"], self.settings["fileName"], self.ready)
+        except Exception as error:
+            self.fault = error
+            return
+        if self.ready is None:
+            packed = self.program.packed()
+            # Said in any case: what comes first is not from process code.
+            fits = len(packed) <= PACKED_MAX_BYTES
+            frames.write_all(frames.OUT, frames.upward(frames.COMPILED, 0, packed if fits else b""))
+
+    def wait(self):
+        """Takes frames until the run has come and gone."""
+        while True:
+            frame = self.reader.next()
+            if frame is None:
+                return
+            kind = frame[0]
+            if kind == frames.PROGRAM:
+                self.configure(frame[1:])
+                self.load()
+            elif kind == frames.SURROUNDINGS:
+                self.surround(frame[1:])
+            elif kind == frames.RUN:
+                return self.run(frame)
+
+    def run(self, frame):
+        header_bytes, parameters_bytes = LENGTHS.unpack_from(frame, 1)
+        header_end = 1 + LENGTHS.size + header_bytes
+        parameters_end = header_end + parameters_bytes
+        header = json.loads(frame[1 + LENGTHS.size : header_end])
+        number = self.calls.run = header["number"]
+        output.restart(self.settings["logs"])
+        try:
+            kind, data = self.outcome(header, frame[header_end:parameters_end], frame[parameters_end:])
+        except BaseException as error:
+            kind, data = frames.FAILURE, self.failure_of(error)
+        if own_pid() != self.pid:
+            # A fork that process code made has come to its end.
+            end_process(0)
+        frames.write_all(frames.OUT, frames.upward(kind, number, data))
+
+    def outcome(self, header, parameters, request):
+        if self.fault is not None:
+            raise self.fault
+        # Kept: a module that nobody holds loses its names.
+        self.module = self.program.module()
+        service.fill(self.svc, header, parameters, request, self.surroundings)
+        service.install(self.svc, self.settings["names"], self.program.namespace)
+        data, is_transient = value.serialise(self.value(), self.settings["returnValueMaxBytes"])
+        return frames.VALUE, (b"\1" if is_transient else b"\0") + data
+
+    def value(self):
+        """What the top level returned, or, where it did not, what `main` gives."""
+        result = self.program.run()
+        if isinstance(result, str) and result == END:
+            main = self.program.namespace.get("main")
+            result = main() if callable(main) else None
+        return waiting.wait_for(result) if hasattr(type(result), "__await__") else result
+
+    def failure_of(self, error):
+        self.ballast = None
+        try:
+            failure.put_back_limits()
+            return json.dumps(failure.describe(error)).encode()
+        except MemoryError:
+            return OUT_OF_MEMORY

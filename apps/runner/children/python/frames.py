@@ -1,0 +1,90 @@
+"""Frames on pipes: a length of four bytes (little endian), a type byte, and a payload; frames towards the runner have
+the number of their run before the payload."""
+
+import os
+import struct
+
+# As in src/children/frames.ts of the runner.
+WARM_UP = 87
+PROGRAM = 80
+SURROUNDINGS = 83
+RUN = 82
+ANSWER = 65
+HELLO = 72
+VALUE = 86
+FAILURE = 69
+CALL = 67
+CLEAN = 75
+UNCLEAN = 88
+# Between a fork and its parent alone: the program's code.
+COMPILED = 80
+
+# As the runner knows its child, and as a fork knows its parent.
+IN = 3
+OUT = 4
+
+LENGTH = struct.Struct("<I")
+HEAD = struct.Struct("<IB")
+HEAD_WITH_RUN = struct.Struct("<IBI")
+READ_BYTES = 64 * 1024
+
+read = os.read
+write = os.write
+
+
+def downward(kind, payload):
+    """A frame as the runner sends it."""
+    return HEAD.pack(1 + len(payload), kind) + payload
+
+
+def upward(kind, run, payload):
+    """A frame towards the runner."""
+    return HEAD_WITH_RUN.pack(5 + len(payload), kind, run) + payload
+
+
+def write_all(descriptor, frame):
+    sent = write(descriptor, frame)
+    while sent < len(frame):
+        frame = memoryview(frame)[sent:]
+        sent = write(descriptor, frame)
+
+
+class TooLong(Exception):
+    """A frame is longer, or shorter, than any may be; the argument is its length."""
+
+
+class Reader:
+    """Cuts what comes from a descriptor into frames of between `shortest` and `longest` bytes without their length."""
+
+    def __init__(self, descriptor, shortest=1, longest=None):
+        self.descriptor = descriptor
+        self.shortest = shortest
+        self.longest = longest
+        self.held = bytearray()
+
+    def fill(self):
+        """Reads what is there, at least a byte; false when nothing will come any more."""
+        chunk = read(self.descriptor, READ_BYTES)
+        self.held += chunk
+        return bool(chunk)
+
+    def take(self):
+        """The next whole frame without its length, or None when more has to be read first."""
+        held = self.held
+        if len(held) < 4:
+            return None
+        (length,) = LENGTH.unpack_from(held)
+        if length < self.shortest or (self.longest is not None and length > self.longest):
+            raise TooLong(length)
+        if len(held) < 4 + length:
+            return None
+        frame = bytes(memoryview(held)[4 : 4 + length])
+        del held[: 4 + length]
+        return frame
+
+    def next(self):
+        """The next frame, waited for; None when the other side has closed."""
+        while True:
+            frame = self.take()
+            if frame is not None or not self.fill():
+                return frame

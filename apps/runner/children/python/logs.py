@@ -1,0 +1,98 @@
+"""`logging`, warnings and exceptions that end no run: each becomes one log entry, with its level."""
+
+import logging
+import sys
+import threading
+import warnings
+
+import failure
+import output
+
+plain_emit = logging.StreamHandler.emit
+plain_basic_config = logging.basicConfig
+TOLD = "_told_by_a_stream"
+
+
+def kind_of(level):
+    if level >= logging.ERROR:
+        return output.ERROR
+    if level >= logging.WARNING:
+        return output.WARNING
+    return output.INFO if level >= logging.INFO else output.DEBUG
+
+
+class Handler(logging.Handler):
+    """The root's, for whatever no handler of the user's has written to the log already."""
+
+    def emit(self, record):
+        if getattr(record, TOLD, False) or any(writes_to_log(each) for each in logging.root.handlers):
+            return
+        try:
+            output.emit(kind_of(record.levelno), self.format(record))
+        except Exception:
+            self.handleError(record)
+
+
+def writes_to_log(handler):
+    return output.kind_of(getattr(handler, "stream", None)) is not None
+
+
+def emit_to_stream(handler, record):
+    """What a user's handler writes to one of the two streams keeps the record's level, and its own format."""
+    if not writes_to_log(handler):
+        return plain_emit(handler, record)
+    setattr(record, TOLD, True)
+    try:
+        return output.emit(kind_of(record.levelno), handler.format(record))
+    except RecursionError:
+        raise
+    except Exception:
+        return handler.handleError(record)
+
+
+ours = Handler()
+
+
+def basic_config(**settings):
+    """With settings of the user's it does what it does where nothing is set up; without any there is nothing to do."""
+    if settings and logging.root.handlers == [ours]:
+        logging.root.removeHandler(ours)
+        try:
+            return plain_basic_config(**settings)
+        finally:
+            logging.root.addHandler(ours)
+    return plain_basic_config(**settings)
+
+
+def show_warning(message, category, filename, lineno, file=None, line=None):
+    text = warnings.formatwarning(message, category, filename, lineno, line)
+    if file is None:
+        output.emit(output.WARNING, text.rstrip("\n"))
+    else:
+        file.write(text)
+
+
+def thread_failed(arguments):
+    """An exception that ends a thread."""
+    if arguments.exc_type is not SystemExit and arguments.exc_value is not None:
+        name = arguments.thread.name if arguments.thread else "unknown"
+        output.emit(output.ERROR, f"Exception in thread {name}:\n{failure.text_of(arguments.exc_value)}")
+
+
+def lost_exception(lost):
+    """An exception in a place that can't pass it on, such as `__del__`."""
+    if lost.exc_value is not None:
+        text = lost.err_msg or "Exception ignored in"
+        output.emit(output.ERROR, f"{text}: {lost.object!r}\n{failure.text_of(lost.exc_value)}")
+
+
+def install():
+    logging.StreamHandler.emit = emit_to_stream
+    logging.basicConfig = basic_config
+    logging.root.addHandler(ours)
+    logging.root.setLevel(logging.DEBUG)
+    # Says of each event loop that it is there.
+    logging.getLogger("asyncio").setLevel(logging.INFO)
+    warnings.showwarning = show_warning
+    threading.excepthook = threading.__excepthook__ = thread_failed
+    sys.unraisablehook = lost_exception

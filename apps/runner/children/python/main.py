@@ -1,0 +1,24 @@
+"""
+A child that runs Python processes, one run at a time. This process never sees user code run: it imports what runs
+need, keeps one fork ready ahead, passes frames between it and the runner, and ends all of it when its run is over.
+"""
+
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import warm
+
+warm.import_all()
+
+import traceback
+
+import zygote
+
+try:
+    zygote.Zygote().serve()
+except BaseException:
+    # A fault of this program itself.
+    os.write(2, traceback.format_exc().encode())
+    os._exit(70)

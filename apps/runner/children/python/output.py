@@ -1,0 +1,160 @@
+"""
+What process code prints. `print` and standard error write records into standard output, between the raw bytes that
+anything else puts there, so that the order holds: a mark that no UTF-8 text contains, a kind (log level, or RAW_ERROR
+for bytes of standard error), the time in microseconds, a length, and the text; as children/javascript/output.js does.
+All is written at once: it is seen live, and survives whatever ends the process.
+"""
+
+import builtins
+import functools
+import io
+import os
+import struct
+import sys
+import threading
+import time
+
+import warm
+
+DEBUG = 1
+INFO = 2
+WARNING = 3
+ERROR = 4
+RAW_ERROR = 16
+FENCE = 17
+STANDARD_OUTPUT = 1
+STANDARD_ERROR = 2
+MARK = b"\xff\x00\xfe\x01"
+HEAD = struct.Struct("<4sBdI")
+MAX_CHARACTERS = 128 * 1024
+MAX_BYTES = 512 * 1024
+# The runner shows so much of a line.
+COUNTED_CHARACTERS = 64 * 1024
+RETRY_S = 0.001
+
+write = os.write
+now = time.time
+sleep = time.sleep
+pack = HEAD.pack
+plain_print = builtins.print
+lock = threading.RLock()
+
+
+class State:
+    lines = 0
+    characters = 0
+    max_lines = 0
+    max_characters = 0
+    fences = 0
+
+
+def restart(limits):
+    """A run begins, which may print so many lines and bytes before the rest is dropped."""
+    State.max_lines = limits["lines"]
+    State.max_characters = limits["bytes"]
+
+
+def emit(kind, text):
+    """Writes one log entry."""
+    # What goes beyond the limit is told to the runner once; it counts the same, so it drops all that follows.
+    if State.lines > State.max_lines or State.characters > State.max_characters:
+        return
+    State.lines += 1
+    State.characters += min(len(text), COUNTED_CHARACTERS)
+    record(kind, text[:MAX_CHARACTERS].encode("utf-8", "backslashreplace")[:MAX_BYTES])
+
+
+def record(kind, data):
+    write_all(STANDARD_OUTPUT, pack(MARK, kind, now() * 1e6, len(data)) + data)
+
+
+def write_all(descriptor, data):
+    """Writes all of it. A subprocess may have made the shared pipe non-blocking; a closed one swallows it: False."""
+    with lock:
+        while data:
+            try:
+                sent = write(descriptor, data)
+            except BlockingIOError:
+                sleep(RETRY_S)
+                continue
+            except OSError:
+                return False
+            data = data[sent:] if sent < len(data) else None
+    return True
+
+
+def fence():
+    """A mark of the same number in both pipes: the runner passes on nothing behind it before all in front of it."""
+    State.fences += 1
+    mark = pack(MARK, FENCE, State.fences, 0)
+    with lock:
+        if write_all(STANDARD_ERROR, mark):
+            write_all(STANDARD_OUTPUT, mark)
+
+
+class Raw(io.RawIOBase):
+    """The bytes below `sys.stdout` or `sys.stderr`."""
+
+    mode = "wb"
+
+    def __init__(self, descriptor, name):
+        self.descriptor = descriptor
+        self.name = name
+        self.ends_in_line = False
+
+    def write(self, data):
+        data = bytes(data)
+        if self.descriptor == STANDARD_OUTPUT:
+            write_all(STANDARD_OUTPUT, data)
+        else:
+            for at in range(0, len(data), MAX_BYTES):
+                record(RAW_ERROR, data[at : at + MAX_BYTES])
+        if data:
+            self.ends_in_line = data[-1] != 10
+        return len(data)
+
+    def writable(self):
+        return True
+
+    def fileno(self):
+        return self.descriptor
+
+    def close(self):
+        """The descriptor stays: other things are written to it."""
+        super().close()
+
+
+def stream(descriptor, name):
+    raw = Raw(descriptor, name)
+    return io.TextIOWrapper(raw, encoding="utf-8", errors="backslashreplace", newline="\n", write_through=True)
+
+
+stdout = stream(STANDARD_OUTPUT, "<stdout>")
+stderr = stream(STANDARD_ERROR, "<stderr>")
+out_raw = stdout.buffer
+error_raw = stderr.buffer
+
+
+@functools.wraps(plain_print)
+def print_entry(*values, sep=" ", end="\n", file=None, flush=False):
+    """What one call prints is one log entry, when it ends a line."""
+    target = sys.stdout if file is None else file
+    if end in ("\n", None) and isinstance(sep, str) and not getattr(target, "closed", True):
+        if target is stdout and not out_raw.ends_in_line:
+            return emit(INFO, sep.join(map(str, values)))
+        if target is stderr and not error_raw.ends_in_line:
+            return emit(ERROR, sep.join(map(str, values)))
+    return plain_print(*values, sep=sep, end=end, file=file, flush=flush)
+
+
+def kind_of(file):
+    """The level of what goes to one of the two streams, or None for another file."""
+    return INFO if file is stdout else ERROR if file is stderr else None
+
+
+def install():
+    """Puts `print` and the streams in their places. The lock is made anew in forks that process code makes."""
+    builtins.print = print_entry
+    sys.stdout = sys.__stdout__ = stdout
+    sys.stderr = sys.__stderr__ = stderr
+    warm.at_fork(after_in_child=lock._at_fork_reinit)

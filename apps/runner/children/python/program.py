@@ -1,0 +1,195 @@
+"""
+One version of a process's source as code that behaves as a module and may `return` at its top level. The source becomes
+the body of a function all of whose names are global; its code then runs as a module's does, in the module's namespace.
+Lines and columns stay what the user wrote.
+"""
+
+import __future__
+import ast
+import builtins
+import inspect
+import linecache
+import marshal
+import sys
+import types
+
+END = "\0the end of the source"
+STAR = "import *"
+NAME = "<module>"
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+MODULE_LIKE = ~(inspect.CO_OPTIMIZED | inspect.CO_NEWLOCALS)
+GENERATOR_LIKE = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+BODIES = ("body", "orelse", "finalbody")
+
+
+class Program:
+    """
+    `run()` gives what the top level returned, or END. Compiling throws what Python throws, with the user's line. `ready`
+    is what `packed()` of another one of the same source gave: it saves the compiling.
+    """
+
+    def __init__(self, source, file_name, ready=None):
+        self.source = source.removeprefix("\ufeff")
+        self.file_name = file_name
+        self.namespace = None
+        # Tracebacks, warnings and inspect find the lines here.
+        lines = self.source.splitlines(keepends=True)
+        linecache.cache[file_name] = (len(self.source), None, lines, file_name)
+        if ready:
+            self.code, self.doc, self.bound_futures, self.has_annotations = marshal.loads(ready)
+            return
+        try:
+            self.compile()
+        except SyntaxError as error:
+            if error.text is None and error.lineno is not None and 0 < error.lineno <= len(lines):
+                error.text = lines[error.lineno - 1]
+            raise
+
+    def compile(self):
+        tree = ast.parse(self.source, self.file_name)
+        self.doc = ast.get_docstring(tree, clean=False)
+        self.futures, body = futures_and_rest(tree.body)
+        self.lazy_annotations = sys.version_info >= (3, 14) or any(
+            alias.name == "annotations" for each in self.futures for alias in each.names
+        )
+        self.has_annotations = False
+        self.has_main = any(is_main(each) for each in body)
+        body = self.rewritten(body)
+        # The first time tells which names the compiler takes for local.
+        code = self.compiled(body)
+        names = [each for each in (*code.co_varnames, *code.co_cellvars) if each.isidentifier()]
+        if names:
+            code = self.compiled([ast.copy_location(ast.Global(names=names), place()), *body])
+        if code.co_flags & GENERATOR_LIKE:
+            raise self.misplaced_yield(body)
+        names = [alias for each in self.futures for alias in each.names]
+        self.bound_futures = [(alias.asname or alias.name, alias.name) for alias in names]
+        self.code = code.replace(co_flags=code.co_flags & MODULE_LIKE)
+
+    def packed(self):
+        return marshal.dumps((self.code, self.doc, self.bound_futures, self.has_annotations))
+
+    def compiled(self, body):
+        end = ast.copy_location(ast.Return(ast.copy_location(ast.Constant(END), place())), place())
+        arguments = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
+        function = ast.FunctionDef(name=NAME, args=arguments, body=[*body, end], decorator_list=[], type_params=[])
+        tree = ast.Module(body=[*self.futures, ast.copy_location(function, place())], type_ignores=[])
+        whole = compile(tree, self.file_name, "exec", dont_inherit=True)
+        return next(each for each in whole.co_consts if isinstance(each, types.CodeType))
+
+    def rewritten(self, statements):
+        """Statements of the top level, also those inside others, but not what is inside functions and classes."""
+        made = []
+        for each in statements:
+            if isinstance(each, ast.ImportFrom) and each.names[0].name == "*":
+                made.append(star_import(each))
+            elif isinstance(each, ast.AnnAssign) and each.simple:
+                made.extend(self.annotated(each))
+            elif isinstance(each, (*FUNCTIONS, ast.ClassDef)):
+                made.append(each)
+            else:
+                made.append(self.rewritten_inside(each))
+        return made
+
+    def rewritten_inside(self, statement):
+        if self.has_main and is_guard(statement) and calls_main(statement.body):
+            # It is called anyway, once, and for its value.
+            statement.test = ast.copy_location(ast.Constant(False), statement.test)
+        for holder in (statement, *getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
+            for name in BODIES:
+                inner = getattr(holder, name, None)
+                if isinstance(inner, list) and inner:
+                    setattr(holder, name, self.rewritten(inner))
+        return statement
+
+    def annotated(self, statement):
+        """A name with an annotation, which a function could not have for a global one."""
+        self.has_annotations = True
+        annotation = statement.annotation
+        if self.lazy_annotations:
+            annotation = ast.copy_location(ast.Constant(ast.unparse(annotation)), annotation)
+        key = ast.Constant(statement.target.id)
+        noted = ast.Subscript(ast.Name("__annotations__", ast.Load()), key, ast.Store())
+        for each in (key, noted, noted.value):
+            ast.copy_location(each, statement)
+        if statement.value is not None:
+            yield ast.copy_location(ast.Assign([statement.target], statement.value), statement)
+        yield ast.copy_location(ast.Assign([noted], annotation), statement)
+
+    def misplaced_yield(self, body):
+        open_ends = list(reversed(body))
+        while open_ends:
+            node = open_ends.pop()
+            if isinstance(node, (ast.Yield, ast.YieldFrom)):
+                break
+            if not isinstance(node, FUNCTIONS):
+                open_ends.extend(reversed(list(ast.iter_child_nodes(node))))
+        place = (self.file_name, node.lineno, node.col_offset + 1, None, node.end_lineno, node.end_col_offset + 1)
+        return SyntaxError("'yield' outside function", place)
+
+    def module(self):
+        """A fresh module for it, in the place of the one that this process was started with."""
+        made = types.ModuleType("__main__", self.doc)
+        self.namespace = made.__dict__
+        self.namespace.update(__builtins__=builtins, __file__=self.file_name)
+        if self.has_annotations:
+            self.namespace["__annotations__"] = {}
+        for name, feature in self.bound_futures:
+            self.namespace[name] = getattr(__future__, feature)
+        setattr(builtins, STAR, self.import_star)
+        sys.modules["__main__"] = made
+        return made
+
+    def import_star(self, name, level):
+        module = __import__(name, self.namespace, self.namespace, ["*"], level)
+        public = getattr(module, "__all__", None)
+        if public is None:
+            public = [each for each in vars(module) if not each.startswith("_")]
+        for each in public:
+            self.namespace[each] = getattr(module, each)
+
+    def run(self):
+        return eval(self.code, self.namespace)
+
+
+def place():
+    return ast.Pass(lineno=1, col_offset=0, end_lineno=1, end_col_offset=0)
+
+
+def futures_and_rest(body):
+    """`from __future__` has to stay in front of all; only a docstring may precede it."""
+    at = 1 if body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant) else 0
+    end = at
+    while end < len(body) and isinstance(body[end], ast.ImportFrom) and body[end].module == "__future__":
+        end += 1
+    return body[at:end], body[:at] + body[end:]
+
+
+def star_import(statement):
+    values = [ast.Constant(statement.module or ""), ast.Constant(statement.level)]
+    call = ast.Call(ast.Name(STAR, ast.Load()), values, [])
+    for each in (*values, call.func, call):
+        ast.copy_location(each, statement)
+    return ast.copy_location(ast.Expr(call), statement)
+
+
+def is_main(statement):
+    return isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)) and statement.name == "main"
+
+
+def is_guard(statement):
+    """`if __name__ == '__main__':`"""
+    test = getattr(statement, "test", None)
+    if not isinstance(statement, ast.If) or not isinstance(test, ast.Compare) or len(test.ops) != 1:
+        return False
+    sides = [each.id if isinstance(each, ast.Name) else getattr(each, "value", None) for each in sides_of(test)]
+    return isinstance(test.ops[0], ast.Eq) and sorted(map(str, sides)) == ["__main__", "__name__"]
+
+
+def sides_of(test):
+    return test.left, *test.comparators
+
+
+def calls_main(statements):
+    calls = (each for statement in statements for each in ast.walk(statement) if isinstance(each, ast.Call))
+    return any(isinstance(each.func, ast.Name) and each.func.id == "main" for each in calls)

@@ -1,0 +1,143 @@
+"""The module `svc` of one run. It holds values that came with the run, and calls that the runner makes for it."""
+
+import json
+import sys
+import types
+
+from records import Record, ServiceRecord, camel_case
+
+LATER = {
+    "storage": ("upload", "list", "download", "delete", "create_signed_url"),
+    "datastore": ("get", "set", "del", "delete", "keys"),
+}
+MAX_TIMEOUT = 2**32
+
+
+class ProcessError(Exception):
+    """A call of `svc.processes` that failed, or whose run did. What more is known: `code`, `execution_id`, `status`."""
+
+    def __init__(self, message, details=None):
+        super().__init__(message)
+        details = details or {}
+        self.message = message
+        self.code = details.get("code")
+        self.status = details.get("status")
+        self.execution_id = self.executionId = details.get("executionId")
+
+
+ProcessError.__module__ = "svc"
+
+
+class Service(types.ModuleType):
+    """The module itself; read by key, too."""
+
+    def __getitem__(self, name):
+        try:
+            return getattr(self, name)
+        except AttributeError:
+            raise KeyError(name) from None
+
+
+class Methods:
+    """Functions by attribute, in snake_case and in camelCase."""
+
+    def __init__(self, name, functions):
+        self.__dict__.update(_name=name, **functions)
+        self.__dict__.update({camel_case(each): function for each, function in functions.items()})
+
+    def __repr__(self):
+        return f"<{self._name}>"
+
+
+def create(ask):
+    """Makes `svc` as far as it is the same for every run. `ask(call)` sends a call to the runner and gives its answer."""
+    svc = Service("svc", "What a process finds of the service that runs it.")
+    svc.processes = Methods("svc.processes", {"run": caller("run", ask), "run_sync": caller("runSync", ask)})
+    for name, methods in LATER.items():
+        setattr(svc, name, Methods(f"svc.{name}", {each: later(f"svc.{name}.{camel_case(each)}") for each in methods}))
+    svc.import_module = later("svc.import_module")
+    setattr(svc, "import", later("svc.import"))
+    svc.ProcessError = ProcessError
+    svc.__all__ = ["context", "env", "execution", "team", "processes", "storage", "datastore", "import_module"]
+    return svc
+
+
+def fill(svc, header, parameters, request, surroundings):
+    """Adds what one run sees: its header, its parameters and request as JSON text, the surroundings of its version."""
+    team, time_zone = surroundings["team"], surroundings["timeZone"]
+    svc.context = ServiceRecord(parameters=json.loads(parameters, object_pairs_hook=Record))
+    if request:
+        svc.context["request"] = ServiceRecord(json.loads(request, object_pairs_hook=Record))
+    svc.env = Record(surroundings["variables"])
+    svc.execution = ServiceRecord(
+        id=header["id"],
+        comment=header.get("comment"),
+        process=ServiceRecord(surroundings["process"]),
+        timezone=time_zone,
+    )
+    if header.get("scheduleId"):
+        svc.execution["schedule"] = ServiceRecord(id=header["scheduleId"], comment=header.get("scheduleComment"))
+    svc.team = ServiceRecord(slug=team, timezone=time_zone)
+
+
+def install(svc, names, namespace):
+    """Makes it a global of the source and a module to import, under each of its names."""
+    for name in names:
+        namespace[name] = svc
+        sys.modules[name] = svc
+
+
+def later(what):
+    def refuse(*_, **__):
+        raise NotImplementedError(f"{what} comes with a later release")
+
+    return refuse
+
+
+def caller(method, ask):
+    def call(identifier, input=None, **named):
+        if input is not None and not isinstance(input, dict):
+            raise TypeError("What the process gets must be a mapping with parameters, tag, comment, settings")
+        header, value = ask({"method": method, **checked(identifier, {**(input or {}), **named})})
+        error = header.get("error")
+        if error is not None:
+            raise ProcessError(error.get("message", ""), error)
+        return json.loads(value, object_pairs_hook=Record) if value else header.get("value")
+
+    call.__name__ = call.__qualname__ = method
+    return call
+
+
+def checked(identifier, input):
+    if not isinstance(identifier, str) or identifier == "":
+        raise TypeError("The process must be named by its id or slug")
+    call = {"identifier": identifier, "parameters": text_of(input.get("parameters"))}
+    for name in ("tag", "comment"):
+        if input.get(name) is not None:
+            if not isinstance(input[name], str):
+                raise TypeError(f"{name} must be a string")
+            call[name] = input[name]
+    settings = {camel_case(name): value for name, value in (input.get("settings") or {}).items()}
+    timeout = settings.get("timeout")
+    is_number = isinstance(timeout, int) and not isinstance(timeout, bool)
+    if timeout is not None and not (is_number and 0 < timeout < MAX_TIMEOUT):
+        raise TypeError("settings.timeout must be a whole number of milliseconds")
+    call["settings"] = {
+        "agentPool": optional_text(settings.get("agentPoolSlug")),
+        "callbackUrl": optional_text(settings.get("callbackUrl")),
+        "timeoutMs": timeout,
+        "freshProcess": settings.get("freshProcess") is True,
+    }
+    return call
+
+
+def optional_text(value):
+    return None if value is None else str(value)
+
+
+def text_of(parameters):
+    given = {} if parameters is None else parameters
+    text = given if isinstance(given, str) else json.dumps(given, allow_nan=False)
+    if not text.lstrip().startswith("{"):
+        raise TypeError("parameters must be an object")
+    return text

@@ -1,0 +1,28 @@
+"""What a run finds around it: environment variables, and a private directory as its working and home directory."""
+
+import os
+import time
+
+DIRECTORY_VARIABLES = ("HOME", "TMPDIR", "TMP_DATA_DIR")
+
+
+def enter(directory, variables):
+    os.chdir(directory)
+    for name in DIRECTORY_VARIABLES:
+        if name == "TMP_DATA_DIR" or name not in variables:
+            os.environ[name] = directory
+
+
+def set_variables(variables, before):
+    """Sets the team variables in `os.environ` in the place of those of `before`; only TMP_DATA_DIR is not theirs."""
+    for name in before:
+        if name not in variables and name not in DIRECTORY_VARIABLES:
+            os.environ.pop(name, None)
+    for name, value in variables.items():
+        if name != "TMP_DATA_DIR":
+            try:
+                os.environ[name] = value
+            except (ValueError, UnicodeError):
+                continue  # An environment holds no such text; `svc.env` does.
+    if "TZ" in variables:
+        time.tzset()

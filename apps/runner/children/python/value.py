@@ -1,0 +1,60 @@
+"""The return value of a run as JSON."""
+
+import json
+import re
+
+TRANSIENT_MARKS = {"isTransient", "transient"}
+RESPONSE_KEYS = {"status", "headers", "body", "data"}
+SURROGATES = re.compile("[\ud800-\udfff]")
+
+encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+
+
+def serialise(value, max_bytes):
+    """
+    `(bytes, is_transient)`: what `json.dumps` makes of it. Throws an error that says in words why a value has no JSON
+    form, or that it is larger than `max_bytes`.
+    """
+    is_transient, delivered = delivered_of(value)
+    data = json_of(delivered)
+    if len(data) > max_bytes:
+        raise ValueError(f"The return value has more than the {max_bytes} bytes of JSON that a run may return")
+    return data, is_transient
+
+
+def delivered_of(value):
+    """
+    What is delivered of `{"isTransient": True, "body": …}` or `{"transient": True, "data": …}`: the body alone, or,
+    when the mapping describes a response, that response without the mark.
+    """
+    if not isinstance(value, dict):
+        return False, value
+    if value.get("isTransient") is True and "body" in value:
+        key = "body"
+    elif value.get("transient") is True and "data" in value:
+        key = "data"
+    else:
+        return False, value
+    others = [each for each in value if each not in TRANSIENT_MARKS]
+    if len(others) == 1 or any(each not in RESPONSE_KEYS for each in others):
+        return True, value[key]
+    response = {each: value[each] for each in ("status", "headers") if each in value}
+    return True, {**response, "body": value[key]}
+
+
+def json_of(value):
+    try:
+        text = encode(value)
+    except RecursionError:
+        raise unwritable("it is nested too deeply") from None
+    except (TypeError, ValueError, OverflowError) as error:
+        raise unwritable(error) from None
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        # Halves of characters, which only JSON's own escapes can carry.
+        return SURROGATES.sub(lambda found: f"\\u{ord(found[0]):04x}", text).encode()
+
+
+def unwritable(reason):
+    return TypeError(f"The return value can't be written as JSON: {reason}")

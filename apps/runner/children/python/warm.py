@@ -1,0 +1,74 @@
+"""What runs find already imported, because much process code needs it: a fork of this process has it for nothing."""
+
+import functools
+import gc
+import importlib
+import os
+import sys
+
+MODULES = (
+    "abc argparse array ast asyncio base64 bisect builtins calendar collections collections.abc concurrent.futures"
+    " concurrent.futures.thread contextlib contextvars copy csv dataclasses datetime decimal difflib email.message enum"
+    " fractions functools gzip hashlib heapq hmac html http.client http.cookies inspect io ipaddress itertools json"
+    " logging math mimetypes operator os os.path pathlib pickle platform queue random re secrets select shlex shutil"
+    " signal socket ssl statistics string struct subprocess sys tempfile textwrap threading time traceback types typing"
+    " unicodedata urllib.error urllib.parse urllib.request uuid warnings weakref xml.etree.ElementTree zlib zoneinfo"
+    " _pydecimal _strptime bz2 encodings.idna linecache _sitebuiltins"
+).split()
+# Only loaded in want of the C version.
+MODULES.remove("_pydecimal")
+
+_at_fork = []
+
+
+def import_all():
+    """
+    Imports them. What they want done around a fork is only noted: this process forks once a run and has one thread, so
+    that none of it is needed here. A Python without one of them does without.
+    """
+    register = os.register_at_fork
+    os.register_at_fork = at_fork
+    try:
+        for name in MODULES:
+            try:
+                importlib.import_module(name)
+            except ImportError:
+                continue
+    finally:
+        os.register_at_fork = register
+
+
+def at_fork(**functions):
+    """Notes what is to be done around forks that process code makes."""
+    _at_fork.append(functions)
+
+
+def freeze():
+    """Keeps the collector off what is here now: looking at it would copy its pages in each fork."""
+    gc.collect()
+    gc.freeze()
+
+
+def wake():
+    """In a fork: what must differ from its siblings."""
+    sys.modules["random"].seed()
+    sys.modules["threading"].main_thread()._set_native_id()
+
+
+def prepare_forks():
+    """Before process code forks: what the imported modules want done around it."""
+    while _at_fork:
+        os.register_at_fork(**_at_fork.pop(0))
+
+
+def note_forks():
+    """Makes process code's own ways to fork do that first."""
+    for name in ("fork", "forkpty"):
+        original = getattr(os, name)
+
+        @functools.wraps(original)
+        def prepared(original=original):
+            prepare_forks()
+            return original()
+
+        setattr(os, name, prepared)

@@ -1,0 +1,249 @@
+"""
+The warm parent: keeps one fork ahead, gives it a run, relays what the run says for itself and nothing else, and ends
+whatever it started before it says that all is clean. It never runs process code, nor reads any.
+"""
+
+import json
+import os
+import select
+import signal
+import sys
+import time
+
+import ending
+import frames
+import process_control
+import rehearsal
+import stage
+import surroundings
+import warm
+from directories import Directories
+from fork import Fork
+
+# Frames beside a return value: failures with their stacks, calls with their parameters.
+EXTRA_BYTES = 2 * 1024 * 1024
+SHORTEST_FROM_FORK = 5
+FAILED_FORKS = 3
+CHANNEL_BROKEN = "The process broke its channel: "
+really_fork = os.fork
+
+
+class Zygote:
+    def __init__(self):
+        self.pid = os.getpid()
+        self.next = None
+        self.longest = EXTRA_BYTES
+        self.fork_pid = None
+        self.pending = bytearray()
+        self.run = None
+        self.since = 0
+        self.failed_forks = 0
+        self.told_to_end = False
+        self.directories = Directories()
+        self.kill_others = ending.killer()
+        self.confine_run = getattr(ending.confine, "confine_run", None) or (lambda: None)
+        self.poller = select.poll()
+        self.input = frames.Reader(frames.IN)
+
+    def serve(self):
+        """Until the runner closes the channel, or says that it is time."""
+        self.prepare()
+        self.fork()
+        frames.write_all(frames.OUT, frames.upward(frames.HELLO, 0, b""))
+        self.poller.register(frames.IN, select.POLLIN)
+        while not (self.told_to_end and self.fork_pid is None):
+            forks = self.directories.number
+            for descriptor, _ in self.poller.poll():
+                if self.directories.number != forks:
+                    break  # What is left speaks of descriptors that are others by now.
+                if descriptor == frames.IN:
+                    self.heard()
+                elif descriptor == self.wake:
+                    self.woken()
+                elif descriptor == self.to_fork:
+                    self.send_pending()
+                elif descriptor == self.from_fork:
+                    self.fork_spoke()
+
+    def prepare(self):
+        process_control.adopt_orphans()
+        process_control.hide()
+        getattr(ending.confine, "prepare", lambda: None)()
+        stage.install()
+        stage.hide(sys.path[0])
+        self.wake, wake_by_signal = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        signal.set_wakeup_fd(wake_by_signal, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.signal(signal.SIGTERM, self.terminate)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        self.poller.register(self.wake, select.POLLIN)
+        self.next = Fork()
+        rehearsal.rehearse(self.next.svc)
+        warm.freeze()
+        warm.gc.disable()
+
+    def terminate(self, *_):
+        """The run gets its own SIGTERM and ends as it will; this process ends after it, or at once."""
+        self.told_to_end = True
+        if self.run is None and os.getpid() == self.pid:
+            os._exit(0)
+
+    def fork(self):
+        """Makes the next fork, which has all that is known of its run ahead."""
+        self.directories.make()
+        surroundings.enter(self.directories.path, self.next.surroundings["variables"])
+        read_request, self.to_fork = os.pipe()
+        self.from_fork, write_answer = os.pipe()
+        pid = really_fork()
+        if pid == 0:
+            signal.set_wakeup_fd(-1)
+            # Before descriptors are closed: it may have one of its own.
+            self.confine_run()
+            os.dup2(read_request, frames.IN, inheritable=False)
+            os.dup2(write_answer, frames.OUT, inheritable=False)
+            os.closerange(frames.OUT + 1, max(self.wake, self.to_fork, self.from_fork, read_request, write_answer) + 8)
+            self.next.live(self.pid)
+        os.close(read_request)
+        os.close(write_answer)
+        os.set_blocking(self.to_fork, False)
+        self.fork_pid = pid
+        self.is_first = self.next.ready is None
+        self.output = frames.Reader(self.from_fork, SHORTEST_FROM_FORK, self.longest)
+        self.poller.register(self.from_fork, select.POLLIN)
+
+    def heard(self):
+        """Frames from the runner, which is trusted."""
+        if not self.input.fill():
+            os._exit(0)
+        while (frame := self.input.take()) is not None:
+            kind = frame[0]
+            if kind == frames.PROGRAM:
+                self.next.configure(frame[1:])
+                self.longest = self.next.settings["returnValueMaxBytes"] + EXTRA_BYTES
+                self.output.longest = self.longest
+            elif kind == frames.SURROUNDINGS:
+                self.next.surround(frame[1:])
+            elif kind == frames.RUN:
+                end = 9 + frames.LENGTH.unpack_from(frame, 1)[0]
+                self.run = json.loads(frame[9:end])["number"]
+                self.since = time.monotonic()
+            elif kind != frames.ANSWER or self.run is None:
+                continue
+            self.send(frame)
+
+    def send(self, frame):
+        self.pending += frames.LENGTH.pack(len(frame)) + frame
+        self.send_pending()
+
+    def send_pending(self):
+        """Never waits for a fork that does not read."""
+        try:
+            while self.pending:
+                del self.pending[: os.write(self.to_fork, self.pending)]
+        except BlockingIOError:
+            return self.poller.register(self.to_fork, select.POLLOUT)
+        except BrokenPipeError:
+            self.pending.clear()  # Its death is noticed on its own.
+        self.forget(self.to_fork)
+
+    def forget(self, descriptor):
+        try:
+            self.poller.unregister(descriptor)
+        except KeyError:
+            pass  # It was not waited for.
+
+    def fork_spoke(self):
+        """Frames from process code: they may speak of the run that is on, and end it once."""
+        try:
+            if not self.output.fill():
+                return self.forget(self.from_fork)
+            while (frame := self.output.take()) is not None:
+                self.relay(frame)
+        except frames.TooLong as error:
+            self.broken(f"a frame of {error} bytes")
+
+    def relay(self, frame):
+        kind, (run,) = frame[0], frames.LENGTH.unpack_from(frame, 1)
+        is_first, self.is_first = self.is_first, False
+        if kind == frames.COMPILED:
+            # What a fork without code says first is said before it runs any; later it may be anybody's word.
+            self.next.ready = frame[5:] if is_first else self.next.ready
+            return None
+        if run != self.run:
+            return self.broken("a frame for another run")
+        if kind not in (frames.VALUE, frames.FAILURE, frames.CALL):
+            return self.broken(f"a frame of type {kind}")
+        whole = frames.LENGTH.pack(len(frame)) + frame
+        if kind == frames.CALL:
+            return frames.write_all(frames.OUT, whole)
+        return self.over(whole)
+
+    def broken(self, words):
+        if self.run is not None:
+            self.failed({"name": "Error", "message": CHANNEL_BROKEN + words, "stack": ""})
+
+    def woken(self):
+        """A signal has come: maybe the fork has ended on its own."""
+        os.read(self.wake, 4096)
+        if self.fork_pid is None:
+            return
+        pid, status = os.waitpid(self.fork_pid, os.WNOHANG)
+        if pid == 0:
+            return
+        self.fork_pid = None
+        # Its last words may be unread.
+        while self.run is not None and select.select([self.from_fork], [], [], 0)[0]:
+            if not self.output.fill():
+                break
+            while self.run is not None and (frame := self.output.take()) is not None:
+                self.relay(frame)
+        if self.run is not None:
+            code = os.waitstatus_to_exitcode(status)
+            self.failed({"died": {"kind": "signal", "signal": -code} if code < 0 else {"kind": "exit", "code": code}})
+        elif self.fork_pid is None and not self.told_to_end:
+            self.fork_lost()
+
+    def fork_lost(self):
+        """A fork that has ended without a run: the next one may fare better."""
+        self.failed_forks += 1
+        if self.failed_forks > FAILED_FORKS:
+            os._exit(1)
+        self.clear()
+        self.fork()
+
+    def failed(self, told):
+        payload = json.dumps(told).encode()
+        self.over(frames.upward(frames.FAILURE, self.run, payload))
+
+    def over(self, answer):
+        """The run has its answer: nothing of it is left when the next one may come."""
+        run, self.run = self.run, None
+        self.failed_forks = 0
+        took = time.monotonic() - self.since
+        frames.write_all(frames.OUT, answer)
+        reason = self.clear()
+        if reason is not None:
+            frames.write_all(frames.OUT, frames.upward(frames.UNCLEAN, run, reason.encode()))
+            os._exit(0)
+        if self.told_to_end:
+            os._exit(0)
+        frames.write_all(frames.OUT, frames.upward(frames.CLEAN, run, b"%d" % (took * 1e6)))
+        self.fork()
+
+    def clear(self):
+        """Ends and removes what the fork has left; what can't be, in words."""
+        if self.fork_pid is not None:
+            ending.send(self.fork_pid, signal.SIGKILL)
+            os.waitpid(self.fork_pid, 0)
+            self.fork_pid = None
+        for descriptor in (self.to_fork, self.from_fork):
+            self.forget(descriptor)
+            os.close(descriptor)
+        self.pending.clear()
+        if not ending.end_all(self.kill_others):
+            return "processes that can't be ended"
+        try:
+            self.directories.empty()
+        except (OSError, RecursionError) as error:
+            return f"files that can't be removed ({error})"
+        return None

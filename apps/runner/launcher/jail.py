@@ -1,0 +1,265 @@
+"""
+The wall `namespaces`: processes, files, names and identity of a child's own. Its first process is this program, which
+makes the jail, starts the child in it and takes everything along when the child ends. The launcher stays outside.
+"""
+
+import _signal
+import posix
+import select
+import stat
+import sys
+
+import kernel
+import network
+from kernel import MS_NODEV, MS_NOEXEC, MS_NOSUID, MS_PRIVATE, MS_REC
+from processes import sleep_through_signals
+
+NAMESPACES = (
+    kernel.CLONE_NEWUSER | kernel.CLONE_NEWPID | kernel.CLONE_NEWNS | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS
+)
+# How the child finds itself, whoever it is outside.
+INSIDE_ID = 1000
+# No account, container or service manager uses numbers from here on; a launcher's own number makes one for its child.
+FIRST_UID = 0x70000000
+PLACES = ("/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin")
+SETTINGS = (
+    *("ssl", "pki", "ca-certificates", "alternatives", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime"),
+    *("resolv.conf", "hosts", "host.conf", "nsswitch.conf", "gai.conf", "services", "protocols", "mime.types"),
+)
+DEVICES = ("null", "zero", "full", "random", "urandom")
+LINKS = {"fd": "/proc/self/fd", "stdin": "fd/0", "stdout": "fd/1", "stderr": "fd/2"}
+ACCOUNTS = {
+    "passwd": "root:x:0:0::/:/usr/sbin/nologin\nrun:x:1000:1000::/tmp:/bin/sh\n"
+    "nobody:x:65534:65534::/:/usr/sbin/nologin\n",
+    "group": "root:x:0:\nrun:x:1000:\nnogroup:x:65534:\n",
+}
+# Of the machine, not of a process: some tell of others.
+MASKED = ("kcore", "keys", "key-users", "kmsg", "sysrq-trigger", "timer_list", "sched_debug")
+SHARED_MB = 64
+# Of what else counts for the account that made the jail.
+BOUNDS = {"max_user_namespaces": "0", "max_inotify_instances": "16", "max_inotify_watches": "8192"}
+# A megabyte of the private directory may hold so many files.
+FILES_PER_MB = 64
+
+
+def outside_id():
+    """Who the child is outside: as root a number of its own, else who we are."""
+    return FIRST_UID + posix.getpid() if posix.getuid() == 0 else posix.getuid()
+
+
+def start(scratch, wall, become):
+    """Makes a jail on the empty directory, and runs `become` in it; gives its first process and where that reports."""
+    go, may_go = posix.pipe2(posix.O_CLOEXEC)
+    result, report = posix.pipe2(posix.O_CLOEXEC)
+    is_own_network = wall["network"] != "host"
+    launcher = posix.getpid()
+    first = kernel.clone(NAMESPACES | (kernel.CLONE_NEWNET if is_own_network else 0))
+    if first == 0:
+        posix.close(may_go)
+        posix.close(result)
+        be_first(scratch, wall, become, go, report, launcher)
+    posix.close(go)
+    posix.close(report)
+    map_identity(first)
+    be_first_out_of_memory(first)
+    if is_own_network:
+        network.connect(first, scratch, wall)
+    # The other end stays open as long as this process lives.
+    posix.write(may_go, b"G")
+    return first, result
+
+
+def be_first_out_of_memory(first):
+    """Told by somebody with rights, it can't be taken back by those without."""
+    try:
+        write("/proc/%d/oom_score_adj" % first, "800")
+    except OSError:
+        pass  # Without it only the kernel's choice of a victim is less sure.
+
+
+def map_identity(first):
+    """Only an outsider may give a new user namespace its numbers. Root keeps its own until the jail is made."""
+    outside = outside_id()
+    is_root = posix.getuid() == 0
+    if not is_root:
+        write("/proc/%d/setgroups" % first, "deny")
+    keeps_root = "0 0 1\n" if is_root else ""
+    gid = outside if is_root else posix.getgid()
+    write("/proc/%d/uid_map" % first, "%s%d %d 1" % (keeps_root, INSIDE_ID, outside))
+    write("/proc/%d/gid_map" % first, "%s%d %d 1" % (keeps_root, INSIDE_ID, gid))
+
+
+def be_first(scratch, wall, become, go, report, launcher):
+    """In the first process of the jail. Reports the child's wait status, or `failed WORDS`."""
+    try:
+        kernel.prctl(kernel.PR_SET_PDEATHSIG, _signal.SIGKILL)
+        sleep_through_signals()
+        if posix.read(go, 1) != b"G":
+            posix._exit(1)
+        if wall["network"] != "host":
+            network.close_routes(wall)
+        make_root(scratch, wall)
+        name_next(launcher)
+        child = posix.fork()
+        if child == 0:
+            take_identity()
+            become("/tmp")
+        take_identity()
+        kernel.prctl(kernel.PR_SET_PDEATHSIG, _signal.SIGKILL)
+        # A new identity has no such signal: the launcher may have gone in between.
+        if has_gone(go):
+            posix._exit(1)
+        kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
+        for descriptor in range(6):
+            posix.close(descriptor)
+        status = until_ended(child)
+        posix.write(report, b"%d" % status)
+    except BaseException as fault:
+        posix.write(report, ("failed %s" % fault).encode())
+    posix._exit(0)
+
+
+def has_gone(go):
+    poller = select.poll()
+    poller.register(go, 0)
+    return bool(poller.poll(0))
+
+
+def name_next(number):
+    """Gives the child the number of its launcher, so that children can be told apart by it from inside, too."""
+    try:
+        write("/proc/sys/kernel/ns_last_pid", str(number - 1))
+    except OSError:
+        pass  # Any other number serves.
+
+
+def until_ended(child):
+    while True:
+        pid, status = posix.wait()
+        if pid == child:
+            return status
+
+
+def take_identity():
+    """Becomes nobody in particular, without any right over the jail."""
+    if posix.getuid() == 0:
+        posix.setgroups([])
+        posix.setresgid(INSIDE_ID, INSIDE_ID, INSIDE_ID)
+        kernel.drop_bounding_capabilities()
+        posix.setresuid(INSIDE_ID, INSIDE_ID, INSIDE_ID)
+    kernel.drop_capabilities()
+
+
+def make_root(scratch, wall):
+    """A root of what programs need, to be read only, with a private directory in memory."""
+    own_umask = posix.umask(0o022)
+    kernel.mount("none", "/", "", MS_REC | MS_PRIVATE)
+    kernel.mount("root", scratch, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=1m,nr_inodes=4096")
+    for path in PLACES:
+        show(path, scratch)
+    for path in (*wall["readable"], *python_places()):
+        show(path, scratch)
+    own_settings = dict(ACCOUNTS)
+    if wall["network"] != "host":
+        own_settings["resolv.conf"] = "nameserver %s\n" % network.names_server(wall)
+    for name in SETTINGS:
+        if name not in own_settings:
+            show("/etc/" + name, scratch)
+    for name, text in own_settings.items():
+        write("%s/etc/%s" % (scratch, name), text)
+    for name in ("/dev/shm", "/tmp", "/proc"):
+        make_directories(scratch + name)
+    for name in DEVICES:
+        write("%s/dev/%s" % (scratch, name), "")
+    for name, target in LINKS.items():
+        posix.symlink(target, "%s/dev/%s" % (scratch, name))
+    read_only = kernel.MOUNT_ATTR_RDONLY | kernel.MOUNT_ATTR_NOSUID | kernel.MOUNT_ATTR_NODEV
+    kernel.protect(scratch, read_only)
+    for name in DEVICES:
+        kernel.bind("/dev/" + name, "%s/dev/%s" % (scratch, name))
+    memory(scratch + "/tmp", wall["tmpMb"])
+    memory(scratch + "/dev/shm", min(SHARED_MB, wall["tmpMb"]))
+    mount_proc(scratch + "/proc")
+    posix.chdir(scratch)
+    kernel.pivot_here()
+    kernel.set_host_name("run")
+    posix.umask(own_umask)
+
+
+def python_places():
+    """Where Python lies, when it does not belong to the system."""
+    return [path for path in (sys.base_prefix, sys.base_exec_prefix) if not is_below(path, "/usr")]
+
+
+def is_below(path, place):
+    return (path + "/").startswith(place + "/")
+
+
+def show(path, root):
+    """The file, directory or link of the machine at the same place of the jail, if there is such."""
+    try:
+        kind = posix.lstat(path).st_mode
+        if stat.S_ISLNK(kind):
+            kind = posix.stat(path).st_mode
+            target = posix.readlink(path)
+            if is_below(target, "/usr") or is_below("/" + target, "/usr"):
+                make_directories(parent(root + path))
+                return posix.symlink(target, root + path)
+    except OSError:
+        return None
+    if is_there(root + path):
+        return None
+    if stat.S_ISDIR(kind):
+        make_directories(root + path)
+    else:
+        make_directories(parent(root + path))
+        write(root + path, "")
+    return kernel.bind(path, root + path)
+
+
+def is_there(path):
+    try:
+        posix.lstat(path)
+        return True
+    except OSError:
+        return False
+
+
+def parent(path):
+    return path.rpartition("/")[0]
+
+
+def make_directories(path):
+    if not is_there(path):
+        make_directories(parent(path))
+        posix.mkdir(path, 0o755)
+
+
+def memory(path, megabytes):
+    options = "mode=700,uid=%d,gid=%d,size=%dm,nr_inodes=%d"
+    numbers = (INSIDE_ID, INSIDE_ID, megabytes, megabytes * FILES_PER_MB)
+    kernel.mount("tmp", path, "tmpfs", MS_NOSUID | MS_NODEV, options % numbers)
+
+
+def mount_proc(path):
+    """What is to be known of the jail's own processes; nothing where the kernel or a container does not allow it."""
+    try:
+        kernel.mount("proc", path, "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC)
+    except OSError:
+        return
+    for name, bound in BOUNDS.items():
+        try:
+            write("%s/sys/user/%s" % (path, name), bound)
+        except OSError:
+            pass  # The kernel has no such bound; namespaces are refused by the filter of system calls, too.
+    for name in MASKED:
+        if is_there("%s/%s" % (path, name)):
+            kernel.bind("/dev/null", "%s/%s" % (path, name))
+
+
+def write(path, text):
+    descriptor = posix.open(path, posix.O_WRONLY | posix.O_CREAT | posix.O_CLOEXEC, 0o644)
+    try:
+        posix.write(descriptor, text.encode())
+    finally:
+        posix.close(descriptor)

@@ -1,0 +1,150 @@
+"""Waits for a child and all below it, and ends them when told to."""
+
+import _signal
+import posix
+import select
+import time
+
+CONTROL = 5
+GRACE_S = 1.0
+LAST_RESORT_S = 5.0
+
+
+def wake_on_signals():
+    """A descriptor that is readable whenever a signal has come, so that one poll waits for signals and orders alike."""
+    reader, writer = posix.pipe2(posix.O_NONBLOCK | posix.O_CLOEXEC)
+    _signal.set_wakeup_fd(writer)
+    for number in (_signal.SIGCHLD, _signal.SIGTERM, _signal.SIGINT, _signal.SIGHUP):
+        _signal.signal(number, lambda *_: None)
+    return reader
+
+
+def sleep_through_signals():
+    """In a child of a process that woke on signals."""
+    _signal.set_wakeup_fd(-1)
+    for number in (_signal.SIGCHLD, _signal.SIGTERM, _signal.SIGINT, _signal.SIGHUP):
+        _signal.signal(number, _signal.SIG_DFL)
+
+
+def watch(child, wake, is_jail):
+    """
+    Waits until the child and all below are gone, ending them when told to; returns the child's wait status. The first
+    process of a jail takes all that is in it along; what is beside it is a helper of the jail.
+    """
+    poller = select.poll()
+    poller.register(wake, select.POLLIN)
+    poller.register(CONTROL, select.POLLIN)
+    status, deadline = None, None
+    while True:
+        wait_ms = None if deadline is None else max(0, (deadline - time.monotonic()) * 1000)
+        order = orders(poller, wake, wait_ms)
+        ended, any_left = reap(child)
+        status = status if ended is None else ended
+        if not any_left:
+            return status
+        if order == "T" and deadline is None:
+            deadline = time.monotonic() + GRACE_S
+            for pid in descendants(child if is_jail else posix.getpid()):
+                send(pid, _signal.SIGTERM)
+        late = deadline is not None and time.monotonic() >= deadline
+        if order == "K" or late or (status is not None and (is_jail or deadline is None)):
+            ended = kill_all(child)
+            return status if ended is None else ended
+
+
+def orders(poller, wake, wait_ms):
+    """The next order from the runner or by signal, or None when only a child has ended or the time is over."""
+    order = None
+    for descriptor, _ in poller.poll(wait_ms):
+        if descriptor == wake:
+            signals = posix.read(wake, 256)
+            if any(number != _signal.SIGCHLD for number in signals):
+                order = order or "T"
+        else:
+            word = control_word()
+            if word == b"":
+                poller.unregister(CONTROL)
+            order = "K" if b"K" in word else order or "T"
+    return order
+
+
+def control_word():
+    try:
+        return posix.read(CONTROL, 16)
+    except OSError:
+        return b""
+
+
+def reap(child):
+    """Collects whoever has ended: the child's wait status when it is among them, and whether anyone is left."""
+    status = None
+    while True:
+        try:
+            pid, ended = posix.waitpid(-1, posix.WNOHANG)
+        except ChildProcessError:
+            return status, False
+        if pid == 0:
+            return status, True
+        if pid == child:
+            status = ended
+
+
+def kill_all(child):
+    """Ends everything below: halts all, so that nothing forks away meanwhile, then kills all, until none is left."""
+    status = None
+    until = time.monotonic() + LAST_RESORT_S
+    while time.monotonic() < until:
+        halted = set()
+        while True:
+            running = [pid for pid in descendants(posix.getpid()) if pid not in halted]
+            if not running:
+                break
+            for pid in running:
+                send(pid, _signal.SIGSTOP)
+                halted.add(pid)
+        for pid in halted:
+            send(pid, _signal.SIGKILL)
+        ended, any_left = reap(child)
+        status = status if ended is None else ended
+        if not any_left:
+            break
+        time.sleep(0.001)
+    return status
+
+
+def descendants(top):
+    """All processes below this one that still run, however they detached themselves: orphans come to the subreaper."""
+    children = {}
+    for name in posix.listdir("/proc"):
+        if name.isdigit():
+            state, parent = state_and_parent(name)
+            if state != "Z":
+                children.setdefault(parent, []).append(int(name))
+    found, open_ends = [], [top]
+    while open_ends:
+        below = children.get(open_ends.pop(), [])
+        found.extend(below)
+        open_ends.extend(below)
+    return found
+
+
+def state_and_parent(pid):
+    try:
+        stat = posix.open("/proc/%s/stat" % pid, posix.O_RDONLY)
+    except OSError:
+        return "Z", 0
+    try:
+        text = posix.read(stat, 512)
+    except OSError:
+        return "Z", 0
+    finally:
+        posix.close(stat)
+    fields = text[text.rindex(b")") + 2 :].split(b" ", 2)
+    return fields[0].decode(), int(fields[1])
+
+
+def send(pid, number):
+    try:
+        posix.kill(pid, number)
+    except OSError:
+        pass  # It has just gone.

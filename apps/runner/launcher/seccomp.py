@@ -1,0 +1,234 @@
+"""A filter of system calls: those that no process code needs, and by which it could reach others, are refused."""
+
+import _socket
+import errno
+
+from kernel import (
+    CLONE_NEWCGROUP,
+    CLONE_NEWIPC,
+    CLONE_NEWNET,
+    CLONE_NEWNS,
+    CLONE_NEWPID,
+    CLONE_NEWUSER,
+    CLONE_NEWUTS,
+    IS_ARM,
+    PR_SET_SECCOMP,
+    address,
+    prctl,
+)
+
+SECCOMP_MODE_FILTER = 2
+KILL_PROCESS = 0x80000000
+ALLOW = 0x7FFF0000
+ERROR = 0x00050000
+ARCHITECTURE = 0xC00000B7 if IS_ARM else 0xC000003E
+X32_BIT = 0x40000000
+NAMESPACES = (
+    CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET
+)
+TIOCSTI = 0x5412
+TIOCLINUX = 0x541C
+NETLINK_ROUTE = 0
+# The usual one of a type, and those of TCP, UDP and ping. Others turn into TCP on the way, past the rules for its ports.
+PROTOCOLS = (0, _socket.IPPROTO_TCP, _socket.IPPROTO_UDP, _socket.IPPROTO_ICMP, _socket.IPPROTO_ICMPV6)
+# Connects by sending, past the same rules.
+MSG_FASTOPEN = 0x20000000
+# Where the kernel has no call of this name.
+NONE = -1
+
+# Refused whatever their arguments, by machine: x86_64, aarch64.
+REFUSED = {
+    # Other processes.
+    "ptrace": (101, 117),
+    "process_vm_readv": (310, 270),
+    "process_vm_writev": (311, 271),
+    "process_madvise": (440, 440),
+    "process_mrelease": (448, 448),
+    "pidfd_getfd": (438, 438),
+    "kcmp": (312, 272),
+    "setpriority": (141, 140),
+    "sched_setparam": (142, 118),
+    "sched_setscheduler": (144, 119),
+    "sched_setattr": (314, 274),
+    "ioprio_set": (251, 30),
+    "migrate_pages": (256, 238),
+    "move_pages": (279, 239),
+    # What is shared with everybody.
+    "shmget": (29, 194),
+    "shmat": (30, 196),
+    "shmctl": (31, 195),
+    "shmdt": (67, 197),
+    "semget": (64, 190),
+    "semop": (65, 193),
+    "semctl": (66, 191),
+    "semtimedop": (220, 192),
+    "msgget": (68, 186),
+    "msgsnd": (69, 189),
+    "msgrcv": (70, 188),
+    "msgctl": (71, 187),
+    "mq_open": (240, 180),
+    "mq_unlink": (241, 181),
+    "mq_timedsend": (242, 182),
+    "mq_timedreceive": (243, 183),
+    "mq_notify": (244, 184),
+    "mq_getsetattr": (245, 185),
+    "add_key": (248, 217),
+    "request_key": (249, 218),
+    "keyctl": (250, 219),
+    # Ways around a filter or a wall.
+    "io_uring_setup": (425, 425),
+    "io_uring_enter": (426, 426),
+    "io_uring_register": (427, 427),
+    "unshare": (272, 97),
+    "setns": (308, 268),
+    "mount": (165, 40),
+    "umount2": (166, 39),
+    "pivot_root": (155, 41),
+    "chroot": (161, 51),
+    "open_tree": (428, 428),
+    "move_mount": (429, 429),
+    "fsopen": (430, 430),
+    "fsconfig": (431, 431),
+    "fsmount": (432, 432),
+    "fspick": (433, 433),
+    "mount_setattr": (442, 442),
+    "open_tree_attr": (467, 467),
+    "name_to_handle_at": (303, 264),
+    "open_by_handle_at": (304, 265),
+    "fanotify_init": (300, 262),
+    "personality": (135, 92),
+    # Large parts of the kernel that nobody needs.
+    "bpf": (321, 280),
+    "perf_event_open": (298, 241),
+    "userfaultfd": (323, 282),
+    "memfd_secret": (447, 447),
+    # Its pages count to nobody, as long as they are not mapped.
+    "memfd_create": (319, 279),
+    "modify_ldt": (154, NONE),
+    "iopl": (172, NONE),
+    "ioperm": (173, NONE),
+    "uselib": (134, NONE),
+    "sysfs": (139, NONE),
+    "lookup_dcookie": (212, 18),
+    "nfsservctl": (180, 42),
+    "vhangup": (153, 58),
+    "syslog": (103, 116),
+    # The machine.
+    "init_module": (175, 105),
+    "finit_module": (313, 273),
+    "delete_module": (176, 106),
+    "kexec_load": (246, 104),
+    "kexec_file_load": (320, 294),
+    "reboot": (169, 142),
+    "swapon": (167, 224),
+    "swapoff": (168, 225),
+    "sethostname": (170, 161),
+    "setdomainname": (171, 162),
+    "settimeofday": (164, 170),
+    "adjtimex": (159, 171),
+    "clock_adjtime": (305, 266),
+    "clock_settime": (227, 112),
+    "acct": (163, 89),
+    "quotactl": (179, 60),
+    "quotactl_fd": (443, 443),
+}
+CLONE = (56, 220)
+CLONE3 = (435, 435)
+SOCKET = (41, 198)
+# Which send, and where their flags are.
+SENDING = (((44, 206), 3), ((46, 211), 2), ((307, 269), 3))
+PRLIMIT = (302, 261)
+SCHED_SETAFFINITY = (203, 122)
+IOCTL = (16, 29)
+
+LOAD = 0x20
+JUMP_EQUAL = 0x15
+JUMP_AT_LEAST = 0x35
+JUMP_ANY_BIT = 0x45
+RETURN = 0x06
+NUMBER_AT = 0
+ARCHITECTURE_AT = 4
+
+
+def instruction(code, value, when_true=0, when_false=0):
+    return (
+        code.to_bytes(2, "little") + bytes((when_true, when_false)) + (value & 0xFFFFFFFF).to_bytes(4, "little")
+    )
+
+
+def argument_at(index):
+    """The low half of an argument: all that is looked at fits into it."""
+    return 16 + 8 * index
+
+
+def refuse(number=errno.EPERM):
+    return [instruction(RETURN, ERROR | number)]
+
+
+def when(call, steps):
+    """Steps for one system call; they end by an answer, or go on with its number loaded again."""
+    number = call[IS_ARM]
+    if number == NONE:
+        return []
+    return [instruction(JUMP_EQUAL, number, 0, len(steps)), *steps]
+
+
+def unless_argument(index, value, answer):
+    """Answers unless the argument is this value; else the call is allowed."""
+    return [
+        instruction(LOAD, argument_at(index)),
+        instruction(JUMP_EQUAL, value, 1, 0),
+        *answer,
+        instruction(RETURN, ALLOW),
+    ]
+
+
+def socket_steps(unix_sockets):
+    """Internet sockets of the usual protocols, and netlink only for asking about routes and addresses."""
+    steps = [instruction(LOAD, argument_at(0))]
+    if unix_sockets:
+        steps += [instruction(JUMP_EQUAL, _socket.AF_UNIX, 0, 1), instruction(RETURN, ALLOW)]
+    protocols = [instruction(LOAD, argument_at(2))]
+    for protocol in PROTOCOLS:
+        protocols += [instruction(JUMP_EQUAL, protocol, 0, 1), instruction(RETURN, ALLOW)]
+    protocols += refuse(errno.EPROTONOSUPPORT)
+    for family in (_socket.AF_INET, _socket.AF_INET6):
+        steps += [instruction(JUMP_EQUAL, family, 0, len(protocols)), *protocols]
+    netlink = unless_argument(2, NETLINK_ROUTE, refuse(errno.EAFNOSUPPORT))
+    steps += [instruction(JUMP_EQUAL, _socket.AF_NETLINK, 0, len(netlink)), *netlink]
+    return steps + refuse(errno.EAFNOSUPPORT)
+
+
+def program(unix_sockets):
+    """The filter; `unix_sockets`: whether process code may make sockets of its own machine."""
+    steps = [
+        instruction(LOAD, ARCHITECTURE_AT),
+        instruction(JUMP_EQUAL, ARCHITECTURE, 1, 0),
+        instruction(RETURN, KILL_PROCESS),
+        instruction(LOAD, NUMBER_AT),
+    ]
+    if not IS_ARM:
+        steps += [instruction(JUMP_AT_LEAST, X32_BIT, 0, 1), *refuse()]
+    for call in REFUSED.values():
+        steps += when(call, refuse())
+    # Its flags lie in memory, where no filter sees them; C libraries then use the older call.
+    steps += when(CLONE3, refuse(errno.ENOSYS))
+    flags = instruction(LOAD, argument_at(0))
+    steps += when(CLONE, [flags, instruction(JUMP_ANY_BIT, NAMESPACES, 0, 1), *refuse(), instruction(RETURN, ALLOW)])
+    steps += when(SOCKET, socket_steps(unix_sockets))
+    for call, at in SENDING:
+        sending = [instruction(LOAD, argument_at(at)), instruction(JUMP_ANY_BIT, MSG_FASTOPEN, 0, 1)]
+        steps += when(call, [*sending, *refuse(errno.EOPNOTSUPP), instruction(RETURN, ALLOW)])
+    steps += when(PRLIMIT, unless_argument(0, 0, refuse()))
+    steps += when(SCHED_SETAFFINITY, unless_argument(0, 0, refuse()))
+    typing = [instruction(LOAD, argument_at(1))]
+    for request in (TIOCSTI, TIOCLINUX):
+        typing += [instruction(JUMP_EQUAL, request, 0, 1), *refuse()]
+    steps += when(IOCTL, [*typing, instruction(RETURN, ALLOW)])
+    return b"".join([*steps, instruction(RETURN, ALLOW)])
+
+
+def restrict(filter):
+    """Puts a filter on this process and all below it; needs no_new_privs."""
+    head = (len(filter) // 8).to_bytes(8, "little") + address(filter).to_bytes(8, "little")
+    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, address(head))

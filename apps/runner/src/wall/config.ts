@@ -1,0 +1,47 @@
+import { isIP } from 'node:net'
+import type { Environment } from '@automation/service'
+
+export type WallName = 'namespaces' | 'pod' | 'none'
+/** Whose network a run has: one of its own, which only leads out, or that of the host. */
+export type NetworkName = 'own' | 'host'
+
+export interface WallConfig {
+  wanted: 'auto' | WallName
+  network: 'auto' | NetworkName
+  /** Several teams may share a runner whose wall does not part them. */
+  manyTeamsAnyway: boolean
+  /** What a run's private directory may hold. */
+  tmpMb: number
+  /** Private ranges (CIDRs) that a network of a run's own leads to. */
+  egressAllow: string[]
+  /** Of the service itself: no run reaches them. */
+  closedPorts: number[]
+}
+
+/** Reads the settings of the wall; faults are noted in the environment. */
+export function readWallConfig(env: Environment): WallConfig {
+  return {
+    wanted: env.choice('WALL', ['auto', 'namespaces', 'pod', 'none'], 'auto'),
+    network: env.choice('WALL_NETWORK', ['auto', 'own', 'host'], 'auto'),
+    manyTeamsAnyway: env.boolean('WALL_NONE_MANY_TEAMS', false),
+    tmpMb: env.integer('RUN_TMP_MB', { default: 256, min: 1, max: 65_536 }),
+    egressAllow: env.list('EGRESS_ALLOW', []).filter((entry) => isRange(entry) || faulty(env, entry)),
+    closedPorts: env.list('RUNNER_CLOSED_PORTS', []).flatMap((entry) => {
+      const port = /^\d{1,5}$/.test(entry) ? Number(entry) : 0
+      if (port > 0 && port < 65_536) return [port]
+      env.fault('RUNNER_CLOSED_PORTS', `has ${JSON.stringify(entry)}, which is no port`)
+      return []
+    }),
+  }
+}
+
+function isRange(entry: string): boolean {
+  const [address = '', bits] = entry.split('/')
+  const family = isIP(address)
+  return family !== 0 && (bits === undefined || (/^\d+$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128)))
+}
+
+function faulty(env: Environment, entry: string): false {
+  env.fault('EGRESS_ALLOW', `has ${JSON.stringify(entry)}, which is no address and no CIDR`)
+  return false
+}

@@ -1,0 +1,113 @@
+import { randomBytes } from 'node:crypto'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type AddressInfo, type Server } from 'node:net'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Launched } from '../children/launch.ts'
+import type { Candidate, Trial } from './wall.ts'
+
+const probe = readFileSync(fileURLToPath(new URL('../../launcher/probe.py', import.meta.url)), 'utf8')
+const withinMs = 15_000
+
+const unreachable = 'the network of the host: loopback and private addresses, but not the ports of the service'
+
+/** Starts children in the wall that is being tried. */
+export interface TrialStarts {
+  /** The process that forks launchers. */
+  starterPid(): number
+  /** One blank child of each language. */
+  children(): Promise<Launched>[]
+  python(...parameters: string[]): Promise<Launched>
+}
+
+/** Things that no wall lets through, with which walls are tried. */
+export class Bait {
+  readonly #directory: string
+  readonly #server: Server
+
+  private constructor(directory: string, server: Server) {
+    this.#directory = directory
+    this.#server = server
+  }
+
+  static async lay(directory: string): Promise<Bait> {
+    writeFileSync(join(directory, 'secret'), randomBytes(16).toString('hex'))
+    const server = createServer((socket) => socket.destroy())
+    await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve))
+    server.unref()
+    return new Bait(directory, server)
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port
+  }
+
+  /** Tries to get out of a wall, and to run a program of each language in it. */
+  async tryOut(candidate: Candidate, starts: TrialStarts): Promise<Trial> {
+    if (candidate.wall === 'none') return { open: ['all that this account may do: files, processes, network'] }
+    try {
+      // With the first order the starter is there.
+      const children = starts.children().map((child) => child.then(firstWords))
+      const bait = {
+        secret: join(this.#directory, 'secret'),
+        outside: join(this.#directory, 'written'),
+        processes: [process.pid, starts.starterPid()],
+        port: this.port,
+      }
+      const python = starts.python('-c', probe, JSON.stringify(bait)).then(firstWords)
+      const [found] = await Promise.all([python, ...children])
+      return judge(candidate, JSON.parse(found) as Found)
+    } catch (error) {
+      return { why: error instanceof Error ? error.message : String(error) }
+    }
+  }
+
+  close(): void {
+    this.#server.close()
+    for (const name of ['secret', 'written']) rmSync(join(this.#directory, name), { force: true })
+  }
+}
+
+/** What the attempts came to: each is true when it got through. */
+type Found = Record<'reads' | 'writes' | 'sees' | 'signals' | 'connects', boolean>
+
+function judge({ wall, network }: Candidate, found: Found): Trial {
+  if (found.reads) return { why: 'a child read a file of the host' }
+  if (found.writes) return { why: 'a child wrote a file of the host' }
+  if (wall === 'namespaces') {
+    if (found.sees) return { why: 'a child saw processes of the host' }
+    if (found.signals) return { why: 'a child may send signals to the runner' }
+    if (found.connects)
+      return { why: 'a child reached a port of the service (Landlock version 4, of Linux 6.7, closes them)' }
+    return { open: network === 'own' ? [] : [unreachable] }
+  }
+  const open = [found.connects ? 'the network, with the ports of the service' : unreachable, 'the list of processes']
+  return { open: found.signals ? [...open, 'signals to other processes'] : open }
+}
+
+/** The first that a child says on its channel; rejects with its last words when it ends before. The child is ended. */
+async function firstWords({ output, errors, frames, answers, control }: Launched): Promise<string> {
+  let said = ''
+  try {
+    return await new Promise<string>((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error('a child did not start in time')), withinMs)
+      answers.once('data', (chunk: Buffer) => resolve(chunk.toString()))
+      for (const stream of [output, errors, control]) stream.on('data', (chunk: Buffer) => (said += chunk.toString()))
+      control.once('close', () => reject(new Error(lastWordsOf(said))))
+      for (const stream of [answers, control]) stream.once('close', () => clearTimeout(timer))
+    })
+  } finally {
+    control.write('K')
+    for (const stream of [output, errors, frames, answers]) stream.destroy()
+    control.resume()
+    control.once('end', () => control.destroy())
+  }
+}
+
+function lastWordsOf(said: string): string {
+  const words = said
+    .replace(/^pid \d+$/gm, '')
+    .trim()
+    .split('\n')
+  return (words.at(-1) ?? '').replace(/^failed /, '').slice(0, 300) || 'a child ended before it said anything'
+}

@@ -1,0 +1,84 @@
+import { basename } from 'node:path'
+import { Failure } from '@automation/errors'
+import type { NetworkName, WallConfig, WallName } from './config.ts'
+
+/** A wall that may be tried. */
+export interface Candidate {
+  wall: WallName
+  network: NetworkName
+  /** The program that leads a network of its own out. */
+  helper?: string
+}
+
+/** What a trial of a wall found: why it does not serve here, or what stays open behind it. */
+export type Trial = { why: string } | { open: string[] }
+
+/** The wall in force, and how it was chosen. */
+export interface Wall extends Candidate {
+  /** What process code can still reach, in words. */
+  open: string[]
+  tried: { wall: string; why: string }[]
+  /** The wall does not part teams: only one may be served. */
+  oneTeam: boolean
+}
+
+const advice: Record<WallName, string> = {
+  namespaces:
+    'Let this account make user namespaces (sysctl user.max_user_namespaces, kernel.unprivileged_userns_clone, ' +
+    'kernel.apparmor_restrict_unprivileged_userns, or the seccomp profile of the container), or set WALL=auto.',
+  pod: 'It needs a kernel with Landlock (5.13 or later, "landlock" in /sys/kernel/security/lsm). Or set WALL=auto.',
+  none: 'Look at RUNNER_PYTHON and at what the words above say.',
+}
+
+/** The walls that may be tried, the best first; a network of its own by each of the helpers. */
+export function candidates({ wanted, network }: WallConfig, helpers: string[]): Candidate[] {
+  const all: Candidate[] = [
+    ...helpers.map((helper): Candidate => ({ wall: 'namespaces', network: 'own', helper })),
+    { wall: 'namespaces', network: 'host' },
+    { wall: 'pod', network: 'host' },
+    { wall: 'none', network: 'host' },
+  ]
+  const fitting = all.filter((each) => wanted === 'auto' || each.wall === wanted)
+  return network === 'auto' ? fitting : fitting.filter((each) => each.network === network || each.wall !== 'namespaces')
+}
+
+/**
+ * Tries one wall after the other until one holds. Failure `wall_does_not_hold` when none of those that the
+ * configuration allows does.
+ */
+export async function chooseWall(
+  config: WallConfig,
+  helpers: string[],
+  tryOut: (candidate: Candidate) => Promise<Trial>,
+): Promise<Wall> {
+  const tried: Wall['tried'] = []
+  for (const candidate of candidates(config, helpers)) {
+    const trial = await tryOut(candidate)
+    if ('open' in trial) {
+      const oneTeam = candidate.wall !== 'namespaces' && !config.manyTeamsAnyway
+      return { ...candidate, open: trial.open, tried, oneTeam }
+    }
+    tried.push({ wall: nameOf(candidate), why: trial.why })
+  }
+  const wanted = config.wanted === 'auto' ? 'none' : config.wanted
+  const words = tried.map(({ wall, why }) => `${wall}: ${why}`).join('; ') || 'Nothing could be tried'
+  const own = config.network === 'own' ? ' WALL_NETWORK=own needs slirp4netns or pasta (package passt).' : ''
+  throw new Failure(
+    'failed_precondition',
+    'wall_does_not_hold',
+    `WALL=${config.wanted} does not hold here. ${words}. ${advice[wanted]}${own}`,
+  )
+}
+
+/** For people: `namespaces, own network (pasta)`. */
+export function nameOf({ wall, network, helper }: Candidate): string {
+  if (wall !== 'namespaces') return wall
+  return network === 'host' ? `${wall}, host network` : `${wall}, own network (${basename(helper ?? '')})`
+}
+
+/** One line for `/readyz` and logs. */
+export function describeWall(wall: Wall): string {
+  const teams = wall.oneTeam ? '; serves one team' : ''
+  const open = wall.open.length === 0 ? '' : `; open: ${wall.open.join(', ')}`
+  return `${nameOf(wall)}${teams}${open}`
+}

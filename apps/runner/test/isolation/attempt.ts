@@ -1,0 +1,123 @@
+import { constants, accessSync } from 'node:fs'
+import { preludes } from './preludes.ts'
+import type { Bait } from './bait.ts'
+
+export type Language = 'javascript' | 'python'
+
+/**
+ * Walls behind which an attempt is refused. `every wall`; `namespaces`: not `pod`; `own` and `host`: by whose network the
+ * wall `namespaces` has, `closed ports`: where the network is the host's, `pod` too.
+ */
+export type Where = 'every wall' | 'namespaces' | 'own'
+
+/**
+ * One way out of a wall: the body of a function, which knows `bait` and the prelude of its language, and throws or returns
+ * false when it is refused. Behind no wall at all it gets through, which shows that it would find the thing.
+ */
+export interface Attempt {
+  name: string
+  refusedBy: Where
+  /** Where there is no way in JavaScript, a Python program that its code starts makes the attempt. */
+  javascript?: string
+  python: string
+  /** What the account of the test must be able to do for the control; undefined when anybody can. */
+  control?: 'root' | 'none' | ((bait: Bait) => boolean)
+}
+
+/** What an attempt came to, and in which words. */
+export interface Found {
+  got: boolean
+  how: string
+}
+
+type More = Pick<Attempt, 'control'>
+
+/** One whose code differs by the language. */
+export function inBoth(name: string, refusedBy: Where, javascript: string, python: string, more: More = {}): Attempt {
+  return { name, refusedBy, javascript, python, ...more }
+}
+
+/** One by system calls. */
+export function byCalls(name: string, refusedBy: Where, python: string, more: More = {}): Attempt {
+  return { name, refusedBy, python, ...more }
+}
+
+/** One by a program of the machine. */
+export function byProgram(name: string, refusedBy: Where, command: string, more: More = {}): Attempt {
+  return inBoth(
+    name,
+    refusedBy,
+    `shell(\`${command.replaceAll('{', '${')}\`)`,
+    `shell(f"""${inPython(command)}""")`,
+    more,
+  )
+}
+
+/** One that looks for the mark of the bait in a file; the path is an expression in both languages, like `{bait.pid}`. */
+export function reads(name: string, refusedBy: Where, path: string, more: More = {}): Attempt {
+  return inBoth(name, refusedBy, `return read(${template(path)})`, `return read(f"${inPython(path)}")`, more)
+}
+
+/** One that opens a file, in the mode of both languages' `open`. */
+export function opens(name: string, refusedBy: Where, mode: 'r' | 'r+' | 'a', path: string, more: More = {}): Attempt {
+  const javascript = `fs.closeSync(fs.openSync(${template(path)}, ${JSON.stringify(mode)}))`
+  return inBoth(name, refusedBy, javascript, `open(f"${inPython(path)}", "${mode}b", buffering=0).close()`, more)
+}
+
+/** One that lists a directory. */
+export function lists(name: string, refusedBy: Where, path: string, more: More = {}): Attempt {
+  const javascript = `return fs.readdirSync(${template(path)}).length > 0`
+  return inBoth(name, refusedBy, javascript, `return len(os.listdir(f"${inPython(path)}")) > 0`, more)
+}
+
+const template = (path: string) => `\`${path.replaceAll('{', '${')}\``
+
+function inPython(text: string): string {
+  return text.replaceAll(/\{bait\.(\w+)\}/g, "{bait['$1']}")
+}
+
+export const whoMayWrite = (path: (bait: Bait) => string) => (bait: Bait) => {
+  try {
+    accessSync(path(bait), constants.W_OK)
+    return true
+  } catch {
+    // Then only a wall of another kind would be tested.
+    return false
+  }
+}
+
+/** Whether this account can show here that an attempt gets through where there is no wall. */
+export function hasControl({ control }: Attempt, bait: Bait): boolean {
+  if (control === 'none') return false
+  if (control === 'root') return process.getuid?.() === 0
+  return control?.(bait) ?? true
+}
+
+/** Process code that makes attempts, one after the other, and returns what each came to by its name. */
+export function sourceOf(language: Language, attempts: Attempt[], bait: unknown): string {
+  if (language === 'python') return pythonSource(attempts, bait)
+  const own = attempts.filter(({ javascript }) => javascript !== undefined)
+  const functions = own.map(({ name, javascript }) => `[${JSON.stringify(name)}, async () => {${javascript}\n}]`)
+  const program = `${pythonSource(
+    attempts.filter(({ javascript }) => javascript === undefined),
+    bait,
+  )}\n`.replace(/return found\n$/, 'print(json.dumps(found))\n')
+  return `
+    const bait = ${JSON.stringify(bait)}
+    ${preludes.javascript}
+    return makeAll([${functions.join(',\n')}], ${JSON.stringify(program)})`
+}
+
+function pythonSource(attempts: Attempt[], bait: unknown): string {
+  const functions = attempts.map(
+    ({ python }, at) => `def attempt_${at}():\n${python.trim().replaceAll(/^/gm, '    ')}\n`,
+  )
+  const names = attempts.map(({ name }, at) => `    ${JSON.stringify(name)}: attempt_${at},\n`)
+  return `import json
+bait = json.loads(${JSON.stringify(JSON.stringify(bait))})
+${preludes.python}
+${functions.join('\n')}
+found = make_all({
+${names.join('')}})
+return found`
+}

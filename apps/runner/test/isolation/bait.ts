@@ -1,0 +1,103 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { createSocket } from 'node:dgram'
+import { chmodSync, mkdtempSync, openSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer, type AddressInfo, type Server } from 'node:net'
+import { networkInterfaces, tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** What surrounds a wall: things that belong to the machine, the service or another team. */
+export type Bait = Awaited<ReturnType<typeof layBait>>['bait']
+
+const runnerPath = fileURLToPath(new URL('../..', import.meta.url))
+
+/** Lays out what process code must not reach. What it could steal says `mark`. */
+export async function layBait() {
+  const mark = `mark-${randomBytes(12).toString('hex')}`
+  const directory = mkdtempSync(join(tmpdir(), 'isolation-'))
+  // As DATA_DIR lies elsewhere than private directories.
+  const dataDirectory = mkdtempSync('/var/tmp/isolation-')
+  // Rights of files are not what is tested: anybody may read and write here.
+  for (const each of [directory, dataDirectory]) chmodSync(each, 0o777)
+  const secretFile = join(directory, 'secret')
+  for (const file of [secretFile, join(dataDirectory, 'secret'), join(directory, 'spare')])
+    writeFileSync(file, mark, { mode: 0o666 })
+  symlinkSync(secretFile, join(directory, 'link'))
+  const sharedFile = `/dev/shm/${basename(directory)}`
+  writeFileSync(sharedFile, mark, { mode: 0o666 })
+  const victim = spawn('sleep', ['1000'], {
+    argv0: mark,
+    cwd: directory,
+    env: { SECRET: mark },
+    stdio: [openSync(secretFile, 'r'), 'ignore', 'ignore'],
+  })
+  const abstractName = `isolation-${process.pid}-${victim.pid}`
+  const socketPath = join(directory, 'socket')
+  const databaseSocket = join(directory, '.s.PGSQL.5432')
+  const services = await Promise.all(['gateway', 'execution', 'health', 'database'].map(() => listening({ port: 0 })))
+  const other = await listening({ port: 0 })
+  const sockets = await Promise.all(
+    [socketPath, databaseSocket, `\0${abstractName}`].map((path) => listening({ path })),
+  )
+  const [gatewayPort, executionPort, healthPort, databasePort] = services.map(portOf) as [
+    number,
+    number,
+    number,
+    number,
+  ]
+  const udp = createSocket('udp4').on('message', (_, { port, address }) => udp.send(mark, port, address))
+  await new Promise<void>((resolve) => udp.bind(0, resolve))
+  const sharedMemory = Number(
+    execFileSync('ipcmk', ['-M', '64', '-p', '0666'])
+      .toString()
+      .match(/\d+\s*$/)?.[0],
+  )
+  return {
+    bait: {
+      mark,
+      directory,
+      dataDirectory,
+      directoryName: basename(directory),
+      secretFile,
+      sharedFile,
+      runnerPath,
+      pid: victim.pid!,
+      runnerPid: process.pid,
+      gatewayPort,
+      executionPort,
+      healthPort,
+      databasePort,
+      databaseSocket,
+      otherPort: portOf(other),
+      udpPort: udp.address().port,
+      socketPath,
+      abstractName,
+      sharedMemory,
+      hostAddress: ownAddress(),
+      hostName: readFileSync('/proc/sys/kernel/hostname', 'utf8').trim(),
+    },
+    remove() {
+      victim.kill('SIGKILL')
+      udp.close()
+      for (const server of [...services, other, ...sockets]) server.close()
+      execFileSync('ipcrm', ['-m', String(sharedMemory)])
+      for (const each of [directory, dataDirectory, sharedFile]) rmSync(each, { recursive: true, force: true })
+    },
+  }
+}
+
+/** An address of this machine beside its loopback; that where there is no other. */
+function ownAddress(): string {
+  const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? [])
+  return all.find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? '127.0.0.1'
+}
+
+function listening(where: { port: number } | { path: string }): Promise<Server> {
+  const server = createServer((socket) => socket.on('error', () => undefined).destroy())
+  return new Promise((resolve, reject) => server.once('error', reject).listen(where, () => resolve(server)))
+}
+
+function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port
+}

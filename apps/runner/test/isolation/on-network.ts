@@ -1,0 +1,124 @@
+import { byCalls, inBoth, type Attempt, type Where } from './attempt.ts'
+
+const connects = (name: string, refusedBy: Where, port: string, host: string): Attempt =>
+  inBoth(
+    `connects to ${name}`,
+    refusedBy,
+    `return connects({ port: bait.${port}, host: ${host.startsWith('bait') ? host : `'${host}'`} })`,
+    `connects(socket.${host.includes(':') ? 'AF_INET6' : 'AF_INET'}, (${host.startsWith('bait') ? `bait['hostAddress']` : `'${host}'`}, bait['${port}']))`,
+  )
+
+const asks = (name: string, host: string): Attempt =>
+  inBoth(
+    name,
+    'own',
+    `return asks(bait.udpPort, ${host.startsWith('bait') ? host : `'${host}'`})`,
+    `asks(bait['udpPort'], ${host.startsWith('bait') ? `bait['hostAddress']` : `'${host}'`})`,
+  )
+
+const socketOf = (name: string, family: number, type: number, protocol: number, more: Pick<Attempt, 'control'> = {}) =>
+  byCalls(name, 'every wall', `socket.socket(${family}, ${type}, ${protocol}).close()`, more)
+
+/** The database, ports of the service, other programs of this machine, and what lies below connections. */
+export const attemptsOnNetwork: Attempt[] = [
+  connects('the gateway', 'every wall', 'gatewayPort', '127.0.0.1'),
+  connects('the port of execution', 'every wall', 'executionPort', '127.0.0.1'),
+  connects('the port for health', 'every wall', 'healthPort', '127.0.0.1'),
+  connects('the database', 'every wall', 'databasePort', '127.0.0.1'),
+  connects('the gateway by another name of the loopback', 'every wall', 'gatewayPort', '127.1.2.3'),
+  connects('the gateway by no address', 'every wall', 'gatewayPort', '0.0.0.0'),
+  connects('the gateway by the address of the host', 'every wall', 'gatewayPort', 'bait.hostAddress'),
+  connects('the gateway by IPv6', 'every wall', 'gatewayPort', '::1'),
+  connects('the gateway by IPv6 that is mapped', 'every wall', 'gatewayPort', '::ffff:127.0.0.1'),
+  connects('the database by the address of the host', 'every wall', 'databasePort', 'bait.hostAddress'),
+  byCalls(
+    'connects to the gateway by several ways (MPTCP)',
+    'every wall',
+    `connects(socket.AF_INET, ('127.0.0.1', bait['gatewayPort']), 262)`,
+  ),
+  byCalls(
+    'connects to the gateway by sending',
+    'every wall',
+    `
+with socket.socket() as one:
+    one.sendto(b'x', 0x20000000, ('127.0.0.1', bait['gatewayPort']))`,
+  ),
+  byCalls(
+    'connects to the gateway by sending a message',
+    'every wall',
+    `
+with socket.socket() as one:
+    one.sendmsg([b'x'], [], 0x20000000, ('127.0.0.1', bait['gatewayPort']))`,
+  ),
+  inBoth(
+    'asks the gateway by HTTP',
+    'every wall',
+    `try { await fetch('http://127.0.0.1:' + bait.gatewayPort) } catch (error) { if (error.cause.code !== 'UND_ERR_SOCKET' && error.cause.code !== 'ECONNRESET') throw error.cause }`,
+    `
+import http.client
+try:
+    http.client.HTTPConnection('127.0.0.1', bait['gatewayPort'], timeout=1).request('GET', '/')
+except (BrokenPipeError, ConnectionResetError):
+    pass`,
+  ),
+  connects('another program of this machine', 'own', 'otherPort', '127.0.0.1'),
+  connects('another program by the address of the host', 'own', 'otherPort', 'bait.hostAddress'),
+  connects('another program by IPv6', 'own', 'otherPort', '::1'),
+  asks('asks another program by UDP', '127.0.0.1'),
+  asks('asks another program by UDP at the address of the host', 'bait.hostAddress'),
+  inBoth(
+    'reads which ports others have',
+    'own',
+    `return fs.readFileSync('/proc/net/tcp6', 'latin1').includes(bait.otherPort.toString(16).toUpperCase())`,
+    `return '%04X' % bait['otherPort'] in open('/proc/net/tcp6').read()`,
+  ),
+  inBoth(
+    'sees the address of the host',
+    'own',
+    `return Object.values(os.networkInterfaces()).flat().some(({ address }) => address === bait.hostAddress)`,
+    `
+import json, subprocess
+return bait['hostAddress'] in open('/proc/net/fib_trie').read()`,
+    // pasta gives the jail the same one, where it leads to the jail itself.
+    { control: 'none' },
+  ),
+  socketOf('listens to all packets', 17, 3, 0x0300, { control: 'root' }),
+  socketOf('talks to virtual machines', 40, 1, 0),
+  socketOf('hears of devices', 16, 3, 15),
+  socketOf('asks for the sockets of others', 16, 3, 4),
+  socketOf('talks to the audit', 16, 3, 9),
+  socketOf('talks to the filters of packets', 16, 3, 12),
+  socketOf('talks to other parts of the kernel', 16, 3, 16),
+  socketOf('uses the cryptography of the kernel', 38, 5, 0, { control: 'none' }),
+  byCalls('makes packets of its own', 'namespaces', `socket.socket(2, 3, 255).close()`, { control: 'root' }),
+  byCalls(
+    'sets the state of an interface',
+    'namespaces',
+    `
+with socket.socket(2, 2) as one:
+    asked = fcntl.ioctl(one, 0x8913, b'lo'.ljust(40, b'\\0'))
+    fcntl.ioctl(one, 0x8914, asked)`,
+    { control: 'root' },
+  ),
+  byCalls(
+    'takes a port that only administrators take',
+    'namespaces',
+    `
+with socket.socket() as one:
+    one.bind(('127.0.0.1', 999))`,
+    { control: 'root' },
+  ),
+  byCalls('asks for metadata of the machine', 'own', `connects(socket.AF_INET, ('169.254.169.254', 80))`, {
+    control: 'none',
+  }),
+  byCalls(
+    'asks for metadata by an interface',
+    'own',
+    `
+with socket.socket() as one:
+    one.settimeout(1)
+    one.setsockopt(1, 25, [name for _, name in socket.if_nameindex() if name != 'lo'][0].encode())
+    one.connect(('169.254.169.254', 80))`,
+    { control: 'none' },
+  ),
+]

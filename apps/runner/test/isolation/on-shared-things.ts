@@ -1,0 +1,87 @@
+import { byCalls, byProgram, inBoth, lists, opens, reads, type Attempt } from './attempt.ts'
+
+/** Memory, queues and sockets that processes of a machine share. */
+export const attemptsOnSharedThings: Attempt[] = [
+  byCalls('makes shared memory', 'every wall', `call(31, 195, call(29, 194, 0, 64, 0o600), 0, 0)`),
+  byCalls(
+    'reads shared memory of others',
+    'every wall',
+    `
+libc.shmat.restype = ctypes.c_void_p
+if libc.shmat(bait['sharedMemory'], None, 0o10000) in (None, ctypes.c_void_p(-1).value):
+    raise OSError(ctypes.get_errno(), 'shmat')`,
+  ),
+  byCalls(
+    'asks about shared memory of others',
+    'every wall',
+    `call(31, 195, bait['sharedMemory'], 2, ctypes.create_string_buffer(256))`,
+  ),
+  byProgram('makes shared memory by a program', 'every wall', `ipcrm -m $(ipcmk -M 64 | grep -o "[0-9]*$")`),
+  byCalls('makes semaphores', 'every wall', `call(66, 191, call(64, 190, 0, 1, 0o600), 0, 0)`),
+  byCalls('makes a queue of messages', 'every wall', `call(71, 187, call(68, 186, 0, 0o600), 0, 0)`),
+  byCalls(
+    'makes a queue of messages with a name',
+    'every wall',
+    `
+name = b'isolation-%d' % os.getpid()
+os.close(call(240, 180, name, os.O_CREAT | os.O_RDWR, 0o600, 0))
+call(241, 181, name)`,
+  ),
+  reads('reads shared memory with a name', 'every wall', '{bait.sharedFile}'),
+  inBoth(
+    'finds shared memory of others',
+    'every wall',
+    `return fs.readdirSync('/dev/shm').includes(bait.directoryName)`,
+    `return bait['directoryName'] in os.listdir('/dev/shm')`,
+  ),
+  opens('opens shared memory with a name to write to it', 'every wall', 'r+', '{bait.sharedFile}'),
+  inBoth(
+    'connects to a socket among the files',
+    'every wall',
+    `return connects(bait.socketPath)`,
+    `connects(socket.AF_UNIX, bait['socketPath'])`,
+  ),
+  inBoth(
+    'connects to a socket without a file',
+    'every wall',
+    `return connects('\\0' + bait.abstractName)`,
+    `connects(socket.AF_UNIX, '\\0' + bait['abstractName'])`,
+  ),
+  inBoth(
+    'connects to the socket of the database',
+    'every wall',
+    `return connects(bait.databaseSocket)`,
+    `connects(socket.AF_UNIX, bait['databaseSocket'])`,
+  ),
+  inBoth(
+    'connects to a socket that another process shows',
+    'every wall',
+    `return connects('/proc/' + bait.pid + '/cwd/socket')`,
+    `connects(socket.AF_UNIX, '/proc/%d/cwd/socket' % bait['pid'])`,
+  ),
+  inBoth(
+    'reads that there are sockets of others',
+    'own',
+    `return fs.readFileSync('/proc/net/unix', 'latin1').includes(bait.abstractName)`,
+    `return bait['abstractName'] in open('/proc/net/unix').read()`,
+  ),
+  inBoth(
+    'reads that there is shared memory of others',
+    'every wall',
+    `return fs.readFileSync('/proc/sysvipc/shm', 'latin1').includes(' ' + bait.sharedMemory + ' ')`,
+    `return ' %d ' % bait['sharedMemory'] in open('/proc/sysvipc/shm').read()`,
+  ),
+  byCalls('adds a key', 'every wall', `call(248, 217, b'user', b'isolation', b'x', 1, -2)`),
+  byCalls('asks for a key', 'every wall', `return is_heard(249, 218, b'user', b'isolation-none', 0, 0)`),
+  byCalls('names the keys of its session', 'every wall', `call(250, 219, 0, -4, 1)`),
+  byCalls('makes a terminal', 'every wall', `os.close(os.open('/dev/ptmx', os.O_RDWR | os.O_NOCTTY))`),
+  byCalls(
+    'types into a terminal',
+    'every wall',
+    `
+terminal, other = os.openpty()
+fcntl.ioctl(other, 0x5412, b'x')`,
+    { control: 'root' },
+  ),
+  lists('lists the terminals', 'every wall', '/dev/pts'),
+]

@@ -1,0 +1,70 @@
+import { lstatSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+interface Process {
+  pid: number
+  parent: number
+  command: string
+}
+
+const pythonChild = 'children/python/main.py'
+
+/**
+ * Processes below this one that belong to no child which waits for its next run: beside launchers, and the helpers of
+ * their networks, there are only children, and of a Python child one fork.
+ */
+export function leftOverProcesses(mark: string): string[] {
+  const all = processes()
+  const own = new Map([...below(process.pid, all)].map((each) => [each.pid, each]))
+  const isLauncher = (pid: number) => own.get(pid)?.command.includes('/launcher.py') === true
+  const forked = new Set<number>()
+  const left = [...own.values()].filter(({ pid, parent, command }) => {
+    if (isLauncher(pid) || /pasta|slirp4netns/.test(command) || !isOfRunner(parent, own)) return false
+    if (isLauncher(parent)) return !/children\/(javascript\/main\.js|python\/main\.py)/.test(command)
+    const isFork = command.includes(pythonChild) && own.get(parent)!.command.includes(pythonChild)
+    if (!isFork || !isLauncher(own.get(parent)!.parent) || forked.has(parent)) return true
+    forked.add(parent)
+    return false
+  })
+  const marked = all.filter(({ command }) => command.includes(mark))
+  return [...new Set([...left, ...marked])].map(({ pid, command }) => `${pid} ${command.replaceAll('\0', ' ')}`)
+}
+
+/** Whether a launcher is above it. */
+function isOfRunner(pid: number, own: Map<number, Process>): boolean {
+  const each = own.get(pid)
+  return each !== undefined && (each.command.includes('/launcher.py') || isOfRunner(each.parent, own))
+}
+
+/** Files below a directory, but for the private directories of children and forks themselves. */
+export function leftOverFiles(root: string, depth = 0): string[] {
+  return readdirSync(root).flatMap((name) => {
+    const path = join(root, name)
+    const isDirectory = lstatSync(path).isDirectory()
+    if (depth === 0 && name === 'socket') return []
+    if (depth < 2 && isDirectory && /^\d+$/.test(name)) return leftOverFiles(path, depth + 1)
+    return [path]
+  })
+}
+
+function processes(): Process[] {
+  return readdirSync('/proc').flatMap((name) => {
+    if (!/^\d+$/.test(name)) return []
+    try {
+      const stat = readFileSync(`/proc/${name}/stat`, 'latin1')
+      const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ', 2)[1])
+      return [{ pid: Number(name), parent, command: readFileSync(`/proc/${name}/cmdline`, 'latin1') }]
+    } catch {
+      // It has just gone.
+      return []
+    }
+  })
+}
+
+function* below(pid: number, all: Process[]): Generator<Process> {
+  for (const each of all) {
+    if (each.parent !== pid) continue
+    yield each
+    yield* below(each.pid, all)
+  }
+}

@@ -1,0 +1,79 @@
+import { InProcessNetwork, type Neighbours } from '@automation/rpc'
+import { Environment } from '@automation/service'
+import { testContext, until } from '@automation/testing'
+import { afterEach, expect, test } from 'vitest'
+import { createRunner, readRunnerConfig } from '../src/service.ts'
+import { ScriptedReplica } from './scripted-replica.ts'
+
+const stops: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop()
+})
+
+/** A runner of one team with places for four runs, at these replicas. */
+async function startForOneTeam(...replicas: ScriptedReplica[]): Promise<void> {
+  const networks = replicas.map(({ services }) => {
+    const network = new InProcessNetwork()
+    network.add(services)
+    return network
+  })
+  const neighbours: Neighbours = {
+    client: (service) => networks[0]!.client(service),
+    replicas: (service) => networks.map((network) => network.client(service)),
+    at: (service) => networks[0]!.client(service),
+  }
+  const env = new Environment({ RUNNER_NAME: 'test', RUNNER_SLOTS: '4', WALL: 'none' })
+  const runner = createRunner(readRunnerConfig(env), testContext(neighbours))
+  await runner.start()
+  stops.push(() => runner.stop(500))
+}
+
+const lent = (replicas: ScriptedReplica[]) => replicas.reduce((sum, { credit }) => sum + credit, 0)
+
+test('a runner of one team lends one place to one replica until it has a run, then all, for the team of that run', async () => {
+  const replicas = [new ScriptedReplica(), new ScriptedReplica()]
+  await startForOneTeam(...replicas)
+  await until(() => lent(replicas) === 1)
+  expect(replicas.map(({ hellos }) => hellos[0]?.oneTeam)).toEqual([true, true])
+  expect(replicas.flatMap(({ teams }) => teams)).toEqual([''])
+  const [first] = replicas.toSorted((a, b) => b.credit - a.credit)
+  const { ended } = first!.hand('await new Promise((r) => setTimeout(r, 300)); return 1', { spec: { team: 'blue' } })
+  await until(() => lent(replicas) === 3)
+  expect((await ended).value).toBe(1)
+  await until(() => lent(replicas) === 4)
+  expect(new Set(replicas.flatMap(({ teams }) => teams.slice(-1)))).toEqual(new Set(['blue']))
+  for (const { teams } of replicas) expect(teams).toContain('blue')
+})
+
+test('the single place moves when its replica is away', async () => {
+  const replicas = [new ScriptedReplica(), new ScriptedReplica()]
+  await startForOneTeam(...replicas)
+  await until(() => lent(replicas) === 1)
+  const [holder, other] = replicas.toSorted((a, b) => b.credit - a.credit)
+  holder!.drop()
+  await until(() => other!.credit === 1)
+  await until(() => holder!.hellos.length === 2)
+  expect(holder!.credit).toBe(0)
+})
+
+test('a run of another team never begins', async () => {
+  const replica = new ScriptedReplica()
+  await startForOneTeam(replica)
+  await until(() => replica.credit === 1)
+  expect((await replica.run('return 1', { spec: { team: 'blue' } })).value).toBe(1)
+  const { explanation, log } = await replica.run('console.log("began")', { spec: { team: 'red' } })
+  expect(explanation).toBe('Error: The runner serves another team')
+  expect(log.map(({ message }) => message)).not.toContain('began')
+  expect((await replica.run('return 2', { spec: { team: 'blue' } })).value).toBe(2)
+})
+
+test('a replica that comes again is told whose the runner is, before it gets a place', async () => {
+  const replica = new ScriptedReplica()
+  await startForOneTeam(replica)
+  await until(() => replica.credit === 1)
+  await replica.run('return 1', { spec: { team: 'blue' } })
+  replica.teams.length = 0
+  replica.drop()
+  await until(() => replica.credit === 4)
+  expect(replica.teams[0]).toBe('blue')
+})

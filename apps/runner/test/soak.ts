@@ -1,0 +1,56 @@
+/*
+ * Many runs of one process in one runner, for its memory: `node apps/runner/test/soak.ts [runs]`. Tells now and then what
+ * the runner and the children hold, and fails when it grows.
+ */
+import { readFileSync } from 'node:fs'
+import { startRunner } from './runner-under-test.ts'
+
+const runs = Number(process.argv[2] ?? 100_000)
+const atOnce = 8
+const growthMaxMb = 40
+const source = `
+  const { EventEmitter } = require('events')
+  globalThis.leaked = new Array(100).fill(svc.context.parameters)
+  process.env.LEAKED = 'x'.repeat(100)
+  setTimeout(() => {}, 60000)
+  new EventEmitter().on('a', () => leaked)
+  console.log('run', svc.env.SECRET, leaked.length)
+  return { pid: process.pid, rss: process.memoryUsage.rss() }`
+const spec = { variables: [{ key: 'SECRET', value: 'hush-hush-hush', isSensitive: true }] }
+
+const under = await startRunner({ RUNNER_CHILD_MAX_AGE_MS: '3600000', RUNNER_CHILD_MAX_RUNS: '1000000' })
+const childrenMb = new Map<number, number>()
+const startedAt = performance.now()
+let first: number | undefined
+let done = 0
+
+async function worker(): Promise<void> {
+  while (done < runs) {
+    done += 1
+    const own = done
+    const { value, explanation } = await under.replica.run(source, { spec })
+    if (explanation !== undefined) throw new Error(explanation)
+    const { pid, rss } = value as { pid: number; rss: number }
+    childrenMb.set(pid, Math.round(rss / 2 ** 20))
+    under.replica.forget()
+    if (own === runs / 10 || own === runs / 2 || own === runs) tell(own)
+  }
+}
+
+function tell(count: number): void {
+  globalThis.gc?.()
+  const ownMb = Number(/VmRSS:\s+(\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))![1]) / 1024
+  const largest = Math.max(...childrenMb.values())
+  const seconds = (performance.now() - startedAt) / 1000
+  console.log(
+    `${count} runs: runner ${Math.round(ownMb)} MB, ${childrenMb.size} children, the largest ${largest} MB, ${seconds.toFixed(0)} s`,
+  )
+  first ??= ownMb + largest
+  if (ownMb + largest - first > growthMaxMb) {
+    console.error('memory grows')
+    process.exitCode = 1
+  }
+}
+
+await Promise.all(Array.from({ length: atOnce }, worker))
+await under.stop()

@@ -1,0 +1,195 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { Environment } from '@automation/service'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readRunnerConfig } from '../src/service.ts'
+import { candidates, chooseWall, describeWall } from '../src/wall/wall.ts'
+import { startBehind, walls } from './isolation/walls.ts'
+import { startRunner } from './runner-under-test.ts'
+
+const wallOf = (settings: Record<string, string>) => readRunnerConfig(new Environment(settings)).wall
+
+describe('which wall', () => {
+  test('the best comes first, and a network of its own only where a helper leads it out', () => {
+    const names = (settings: Record<string, string>, ...helpers: string[]) =>
+      candidates(wallOf(settings), helpers).map(({ wall, network }) => `${wall}/${network}`)
+    expect(names({}, '/bin/pasta')).toEqual(['namespaces/own', 'namespaces/host', 'pod/host', 'none/host'])
+    expect(names({})).toEqual(['namespaces/host', 'pod/host', 'none/host'])
+    expect(names({ WALL: 'namespaces', WALL_NETWORK: 'host' }, '/bin/pasta')).toEqual(['namespaces/host'])
+    expect(names({ WALL_NETWORK: 'own' }, '/bin/pasta')).toEqual(['namespaces/own', 'pod/host', 'none/host'])
+    expect(names({ WALL: 'pod' }, '/bin/pasta')).toEqual(['pod/host'])
+  })
+
+  test('one that does not hold is passed over, and said why', async () => {
+    const wall = await chooseWall(wallOf({}), [], async ({ wall: name }) =>
+      name === 'namespaces' ? { why: 'clone: Operation not permitted' } : { open: ['the network'] },
+    )
+    expect(wall).toMatchObject({ wall: 'pod', oneTeam: true })
+    expect(wall.tried).toEqual([{ wall: 'namespaces, host network', why: 'clone: Operation not permitted' }])
+    expect(describeWall(wall)).toBe('pod; serves one team; open: the network')
+  })
+
+  test('one that is forced and does not hold is a failed start, in words', async () => {
+    const forced = chooseWall(wallOf({ WALL: 'namespaces' }), [], async () => ({ why: 'not permitted' }))
+    await expect(forced).rejects.toThrow(/^WALL=namespaces does not hold here.*not permitted.*WALL=auto/)
+  })
+
+  test.for([
+    ['namespaces', {}, false],
+    ['pod', {}, true],
+    ['none', {}, true],
+    ['none', { WALL_NONE_MANY_TEAMS: 'true' }, false],
+  ] as const)('%s with %j serves one team: %s', async ([name, settings, oneTeam]) => {
+    const wall = await chooseWall(wallOf({ WALL: name, ...settings }), [], async () => ({ open: [] }))
+    expect(wall.oneTeam).toBe(oneTeam)
+  })
+
+  test('settings that are none are refused', () => {
+    const env = new Environment({ WALL: 'high', EGRESS_ALLOW: '10.0.0.0/40', RUNNER_CLOSED_PORTS: '80x' })
+    readRunnerConfig(env)
+    expect(() => env.check()).toThrow(/WALL must be.*EGRESS_ALLOW has.*RUNNER_CLOSED_PORTS has/s)
+  })
+})
+
+test('the wall in force is told on /readyz', async () => {
+  const under = await startRunner({ WALL: 'none' })
+  const checks = await under.runner.ready()
+  await under.stop()
+  expect(checks.find(({ name }) => name === 'wall')).toEqual({
+    name: 'wall',
+    ok: true,
+    detail: 'none; serves one team; open: all that this account may do: files, processes, network',
+  })
+})
+
+// A process that forks a run, as the children that run Python do.
+const confined = `
+import ctypes, os, subprocess, sys
+sys.path.insert(0, ${JSON.stringify(fileURLToPath(new URL('../children/python', import.meta.url)))})
+import confine
+ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
+confine.prepare()
+told, tell = os.pipe()
+if os.fork() == 0:
+    is_confined = confine.confine_run()
+    try:
+        os.kill(os.getppid(), 0)
+        signals = 'sent'
+    except PermissionError:
+        signals = 'refused'
+    subprocess.Popen(['sh', '-c', 'trap "" TERM; sleep 100 & wait'])
+    subprocess.run(['setsid', '--fork', 'sleep', '100'])
+    os.write(tell, f'confined: {is_confined}, signals: {signals}'.encode())
+    os.waitpid(-1, 0)
+words = os.read(told, 1000).decode()
+confine.end_others()
+try:
+    while os.wait():
+        pass
+except ChildProcessError:
+    print(f'{words}, left: none')
+`
+
+const local = createServer((_, response) => response.end('local'))
+beforeAll(() => new Promise<void>((resolve) => local.listen(0, '127.0.0.1', resolve)))
+afterAll(() => local.close())
+
+for (const wall of [...walls, { name: 'none', refuses: [], settings: { WALL: 'none' } }]) {
+  const under = await startBehind(wall, { RUN_TMP_MB: '16' })
+  describe.skipIf(under === undefined)(`behind ${wall.name}, everyday things work`, () => {
+    afterAll(() => under?.stop())
+    const value = async (source: string) => {
+      const { value: got, explanation } = await under!.replica.run(source)
+      return got ?? explanation
+    }
+
+    test('files in the private directory', async () => {
+      const source = `
+        const fs = require('fs'), path = require('path')
+        fs.mkdirSync('a/b', { recursive: true })
+        fs.writeFileSync('a/b/c', 'text')
+        fs.renameSync('a/b/c', path.join(process.env.TMP_DATA_DIR, 'd'))
+        return [fs.readFileSync('d', 'utf8'), fs.readdirSync('.').toSorted(), process.cwd() === process.env.TMP_DATA_DIR]`
+      expect(await value(source)).toEqual(['text', ['a', 'd'], true])
+    })
+
+    test('subprocesses, shells and Python', async () => {
+      const source = `
+        const { execSync, spawnSync } = require('child_process')
+        const python = 'import subprocess, json; print(json.dumps(subprocess.check_output(["echo", "3"]).decode()))'
+        return [
+          execSync('echo 1 | cat').toString(),
+          spawnSync(process.execPath, ['-e', 'process.stdout.write("2")']).stdout.toString(),
+          JSON.parse(spawnSync('python3', ['-c', python]).stdout.toString()),
+          spawnSync('sh', ['-c', 'echo 4 > /dev/null && cat /dev/null && echo 4']).stdout.toString(),
+        ]`
+      expect(await value(source)).toEqual(['1\n', '2', '3\n', '4\n'])
+    })
+
+    test('workers, timers and compiled code', async () => {
+      const source = `
+        const { Worker } = require('worker_threads')
+        const worker = new Worker('let n = 0; for (let i = 0; i < 1e6; i++) n += i % 7; require("worker_threads").parentPort.postMessage(n)', { eval: true })
+        const message = await new Promise((resolve, reject) => worker.on('message', resolve).on('error', reject))
+        await new Promise((resolve) => setTimeout(resolve, 5))
+        return [message, require('os').cpus().length > 0, require('crypto').randomBytes(8).length]`
+      expect(await value(source)).toEqual([2999997, true, 8])
+    })
+
+    test('names, and servers of its own', async () => {
+      const source = `
+        const { address } = await require('dns').promises.lookup('localhost')
+        const server = require('http').createServer((_, response) => response.end('own'))
+        await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
+        const answer = await (await fetch('http://127.0.0.1:' + server.address().port)).text()
+        server.closeAllConnections()
+        server.close()
+        return [/^127|^::1/.test(address), answer]`
+      expect(await value(source)).toEqual([true, 'own'])
+    })
+
+    test.runIf(wall.settings['WALL_NETWORK'] === 'own')('the loopback of the machine is another one', async () => {
+      const { port } = local.address() as AddressInfo
+      expect(await value(`return fetch('http://127.0.0.1:${port}')`)).toMatch(/fetch failed/)
+    })
+
+    // In a pod only the child itself sees its processes, and ends them by one signal to all; without a wall nothing parts them.
+    test.skipIf(wall.name === 'pod' || wall.name === 'none')(
+      'a run of Python is kept from the process that forked it, which ends all that it left',
+      async () => {
+        const source = `
+        const { stdout, stderr } = require('child_process').spawnSync('python3', ['-I', '-c', ${JSON.stringify(confined)}])
+        return stdout.toString().trim() || stderr.toString()`
+        expect(await value(source)).toBe('confined: True, signals: refused, left: none')
+      },
+    )
+
+    test('too many processes end only their run', async () => {
+      const source = `
+        const { spawn } = require('child_process')
+        for (let n = 0; n < 300; n++)
+          spawn('sleep', ['100'], { stdio: 'ignore' }).on('error', (error) => { throw error })
+        await new Promise((resolve) => setTimeout(resolve, 1e6))`
+      expect(await value(source)).toMatch(/EAGAIN|OutOfProcessesError: The run has more than 256 processes/)
+      expect(await value('return 1')).toBe(1)
+    })
+
+    test('a full private directory ends only its run, with the reason', async () => {
+      const source = `
+        const fs = require('fs')
+        const file = fs.openSync('big', 'w')
+        for (;;) fs.writeSync(file, Buffer.alloc(1e6))`
+      expect(await value(source)).toMatch(/ENOSPC|EFBIG|OutOfDiskError/)
+      expect(await value('return 1')).toBe(1)
+    })
+
+    test('and so does a million small files', async () => {
+      const source = `
+        const fs = require('fs')
+        for (let n = 0; n < 1e6; n++) { fs.writeFileSync('f' + n, ''); if (n % 1000 === 0) await new Promise(setImmediate) }`
+      expect(await value(source)).toMatch(/ENOSPC|OutOfDiskError: .* more than 1024 files/)
+      expect(await value('return 1')).toBe(1)
+    })
+  })
+}
