@@ -78,12 +78,6 @@ describe('the forms of JavaScript code', () => {
     await client.patch(`/processes/${process.id}`, { sourceCode: 'return (1)' })
     expect((await executeSync(process)).body).toBe(1)
   })
-
-  test('Python answers with a plain error or runs', async () => {
-    const process = await makeProcess({ programmingLanguage: 'PYTHON', sourceCode: 'return 1' })
-    const answer = await executeSync(process)
-    expect([203, 500]).toContain(answer.status)
-  })
 })
 
 describe('what code sees', () => {
@@ -138,8 +132,9 @@ describe('what code sees', () => {
     ]
     expect(first.body[1]).toEqual(['a.txt'])
     expect(second.body[1]).toEqual(['a.txt'])
-    const gone = `try { return require('fs').readdirSync(${JSON.stringify(first.body[0])}) } catch { return 'gone' }`
-    expect(first.body[0] === second.body[0] ? 'gone' : await valueOf(gone)).toBe('gone')
+    // Behind a wall each child has a place of its own by the same name.
+    const seen = `try { return require('fs').readdirSync(${JSON.stringify(first.body[0])}) } catch { return [] }`
+    expect(first.body[0] === second.body[0] ? [] : await valueOf(seen)).not.toContain('a.txt')
   })
 
   test.for([

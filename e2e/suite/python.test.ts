@@ -1,0 +1,197 @@
+import { describe, expect, test } from 'vitest'
+import {
+  awaitEnd,
+  awaitLogs,
+  awaitRunning,
+  execute,
+  executeSync,
+  executionOf,
+  makeProcess,
+  messagesOf,
+} from './runs.ts'
+import { runProcess, statusesOf } from './runs.ts'
+import { client, shared } from './shared-system.ts'
+
+const python = (sourceCode: string, fields: Record<string, unknown> = {}) =>
+  makeProcess({ programmingLanguage: 'PYTHON', sourceCode, ...fields })
+
+const run = async (source: string, input: Record<string, unknown> = {}) => runProcess(await python(source), input)
+
+const valueOf = async (source: string) => {
+  const answer = await executeSync(await python(source))
+  expect(answer.status, answer.text.slice(0, 1000)).toBe(203)
+  return answer.body
+}
+
+describe('the forms of Python code', () => {
+  test.for([
+    ['a top-level return', 'return 1 + 1', 2],
+    ['nothing', '', null],
+    ['only a comment', '# nothing', null],
+    ['main', 'def main():\n    return 4', 4],
+    ['async main', 'import asyncio\nasync def main():\n    await asyncio.sleep(0)\n    return 5', 5],
+    ['return before main', 'def main(): return 1\nreturn 7', 7],
+    ['star imports', 'from math import *\nreturn floor(2.5)', 2],
+    ['globals', 'n = 1\ndef add():\n    global n\n    n += 1\nadd()\nreturn n', 2],
+    ['import svc', 'import svc\nreturn len(svc.execution.process.id)', 36],
+    ['from svc import context', 'from svc import context\nreturn context.parameters', {}],
+    ['unicode', 'größe = "ü🙂"\nreturn größe', 'ü🙂'],
+    ['CRLF lines', 'a = 1\r\nreturn a\r\n', 1],
+  ] as const)('%s', async ([, source, value]) => {
+    expect(await valueOf(source)).toEqual(value)
+  })
+
+  test('a process can be stored with a syntax error and mended', async () => {
+    const process = await python('return (')
+    const { execution } = await runProcess(process)
+    expect(execution.timeline.events.at(-1)?.explanation).toMatch(/^SyntaxError: /)
+    await client.patch(`/processes/${process.id}`, { sourceCode: 'return (1)' })
+    expect((await executeSync(process)).body).toBe(1)
+  })
+})
+
+describe('what Python code sees', () => {
+  test('its execution, process and team', async () => {
+    const process = await python('return {"execution": svc.execution, "team": svc.team}')
+    const answer = await executeSync(process, { comment: 'seen' })
+    expect(answer.body).toEqual({
+      execution: {
+        id: answer.headers.get('svc-execution-id'),
+        comment: 'seen',
+        process: { id: process.id, name: process.name, slug: process.slug },
+        timezone: expect.any(String),
+      },
+      team: { slug: shared.main.team, timezone: expect.any(String) },
+    })
+  })
+
+  test('the request of a webhook, in both manners of writing', async () => {
+    const source = 'return [svc.context.request.method, svc.context.request.raw_body, svc.context.request["rawBody"]]'
+    const { slug } = await python(source, { webhook: { enabled: true } })
+    const headers = { 'content-type': 'text/plain' }
+    expect((await client.webhook('POST', slug, { body: 'raw', headers })).text).toBe('["POST","raw","raw"]')
+  })
+
+  test('nothing of the service in its environment and arguments', async () => {
+    const shown = JSON.stringify(await valueOf('import os, sys\nreturn [dict(os.environ), sys.argv, sys.path]'))
+    for (const secret of ['DATABASE_URL', 'INTERNAL_KEY', 'ENCRYPTION_KEY', 'RUNNER_KEY', shared.main.apiToken])
+      expect(shown).not.toContain(secret)
+  })
+
+  test('a second run sees nothing of the first', async () => {
+    const source =
+      'import os, builtins\nseen = [hasattr(builtins, "left"), os.environ.get("LEFT"), os.listdir()]\nbuiltins.left = 1\nos.environ["LEFT"] = "1"\nopen("left", "w").close()\nreturn seen'
+    const process = await python(source)
+    for (let each = 0; each < 3; each += 1) expect((await executeSync(process)).body).toEqual([false, null, []])
+  })
+})
+
+describe('how Python code ends', () => {
+  test.for([
+    ['an exception', 'raise ValueError("no")', /^ValueError: no$/],
+    ['sys.exit(0)', 'import sys\nsys.exit(0)', /^SystemExit: sys\.exit\(0\) was called/],
+    ['os._exit(0)', 'import os\nos._exit(0)', /exit code 0/],
+    ['a future that never settles', 'import asyncio\nasync def main(): await asyncio.Future()', /never settle/],
+    ['a set', 'return {1}', /can't be written as JSON/],
+    ['NaN', 'return float("nan")', /can't be written as JSON/],
+    ['out of memory', 'a = []\nwhile True: a.append(bytearray(10_000_000))', /^OutOfMemoryError: /],
+  ] as const)('%s is an ERROR with the reason', async ([, source, explanation]) => {
+    const { execution, logs } = await run(source)
+    expect(execution.status).toBe('ERROR')
+    expect(execution.timeline.events.at(-1)?.explanation).toMatch(explanation)
+    expect(logs.at(-1)?.level).toBe('ERROR')
+    expect(logs.at(-1)?.message).toMatch(new RegExp(explanation.source.replace(/\$$/, ''), 'm'))
+  })
+
+  test('the traceback has the lines of the user and none of ours', async () => {
+    const { logs } = await run('def inner():\n    raise KeyError("k")\n\ninner()')
+    expect(logs.at(-1)?.message).toMatch(/line 4, in <module>\n {4}inner\(\)\n.*line 2, in inner\n/)
+    expect(logs.at(-1)?.message).not.toMatch(/children|fork\.py|zygote/)
+  })
+
+  test('a run can be killed', async () => {
+    const id = await execute(await python('import time\ntime.sleep(100)'))
+    await awaitRunning(id)
+    expect((await client.put(`/executions/${id}/kill`)).status).toBe(202)
+    expect((await awaitEnd(id)).status).toBe('KILLED')
+  })
+
+  test('its time is bounded', async () => {
+    const { execution } = await run('while True: pass', { settings: { timeout: 500 } })
+    expect(execution.timeline.events.at(-1)?.explanation).toMatch(/^TimeoutError: /)
+  })
+
+  test('a transient value is delivered and not stored', async () => {
+    const { answer, execution } = await run('return {"isTransient": True, "body": {"a": 1}}')
+    expect(answer.body).toEqual({ a: 1 })
+    expect(execution.returnValue).toBe('"[transient]"')
+  })
+})
+
+describe('logs of Python code', () => {
+  test('each way of writing has its level, in order', async () => {
+    const { logs } = await run(
+      'import logging, os, subprocess, sys\nlogging.debug("d")\nprint("p")\nlogging.info("i")\nlogging.warning("w")\nlogging.error("e")\nsys.stdout.write("out\\n")\nsys.stderr.write("err\\n")\nos.write(1, b"raw\\n")\nsubprocess.run(["echo", "sub"])',
+    )
+    expect(logs.map(({ level, message }) => `${level} ${message}`)).toEqual([
+      'DEBUG d',
+      'INFO p',
+      'INFO i',
+      'WARNING w',
+      'ERROR e',
+      'INFO out',
+      'ERROR err',
+      'INFO raw',
+      'INFO sub',
+    ])
+  })
+
+  test('they are visible while the run goes on', async () => {
+    const id = await execute(await python('import time\nprint("first")\ntime.sleep(8)'))
+    expect(messagesOf(await awaitLogs(id, (entries) => entries.length > 0))).toEqual(['first'])
+    expect((await executionOf(id)).status).toBe('RUNNING')
+    await client.put(`/executions/${id}/kill`)
+  })
+
+  test('10,000 lines are kept, then one entry says that the rest was dropped', async () => {
+    const { logs } = await run('for n in range(12_000): print(n)')
+    expect(logs).toHaveLength(10_001)
+    expect(logs.at(-1)?.message).toMatch(/drop/i)
+  })
+})
+
+describe('Python processes that run processes', () => {
+  test('run_sync gives the value of the other, in whichever language', async () => {
+    const child = await makeProcess({ sourceCode: 'return { got: svc.context.parameters }' })
+    const source = `return svc.processes.run_sync("${child.slug}", {"parameters": {"a": 1}}).got.a`
+    expect(await valueOf(source)).toBe(1)
+  })
+
+  test('JavaScript runs Python', async () => {
+    const child = await python('return svc.context.parameters.n * 2')
+    const parent = await makeProcess({
+      sourceCode: `return svc.processes.runSync('${child.id}', { parameters: { n: 21 } })`,
+    })
+    expect((await executeSync(parent)).body).toBe(42)
+  })
+
+  test('run gives the id of an execution that goes on by itself', async () => {
+    const child = await python('return 5')
+    const id = await valueOf(`return svc.processes.run("${child.id}")`)
+    const nested = await awaitEnd(String(id))
+    expect(nested).toMatchObject({ processId: child.id, returnValue: '5' })
+    expect(statusesOf(nested).at(-1)).toBe('FINISHED')
+  })
+
+  test('a child that fails raises in the parent, which may catch it', async () => {
+    const child = await python('raise ValueError("child broke")')
+    const source = `try:\n    svc.processes.run_sync("${child.id}")\nexcept Exception as error:\n    return str(error)`
+    expect(await valueOf(source)).toMatch(/child broke/)
+  })
+
+  test('many children at once all answer', async () => {
+    const child = await python('return svc.context.parameters.n * 2')
+    const source = `from concurrent.futures import ThreadPoolExecutor\ndef ask(n): return svc.processes.run_sync("${child.id}", parameters={"n": n})\nwith ThreadPoolExecutor(10) as pool: return list(pool.map(ask, range(20)))`
+    expect(await valueOf(source)).toEqual(Array.from({ length: 20 }, (_, n) => n * 2))
+  })
+})
