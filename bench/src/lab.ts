@@ -24,7 +24,8 @@ export interface Lab {
   port(): Promise<number>
   /** Address of a fresh, empty database. */
   database(): Promise<string>
-  /** SQL on a database, for counting what a side did. */
+  /** Ends the work that a side left to PostgreSQL (vacuum, checkpoint): its databases go away. */
+  rest(): Promise<void>
   close(): Promise<void>
 }
 
@@ -34,6 +35,7 @@ export async function openLab(effort: Effort, peers: string | undefined): Promis
   const logger = pino({ level: 'error' }, pino.destination(2))
   let postgres: ReturnType<typeof startPostgres> | undefined
   let databases = 0
+  const inUse: string[] = []
   return {
     effort,
     peers,
@@ -42,7 +44,15 @@ export async function openLab(effort: Effort, peers: string | undefined): Promis
     database: async () => {
       postgres ??= startPostgres({ dataDir: join(root, 'postgres'), logger, maxConnections: 100 })
       const { url } = await postgres
-      return await createDatabase(url, `bench_${++databases}`)
+      const name = `bench_${++databases}`
+      inUse.push(name)
+      return await createDatabase(url, name)
+    },
+    rest: async () => {
+      const names = inUse.splice(0)
+      if (postgres === undefined || names.length === 0) return
+      const drops = names.map((name) => `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
+      await onServer((await postgres).url, [...drops, 'CHECKPOINT'])
     },
     close: async () => {
       await (await postgres)?.stop()
@@ -52,17 +62,20 @@ export async function openLab(effort: Effort, peers: string | undefined): Promis
 }
 
 async function createDatabase(serverUrl: string, name: string): Promise<string> {
-  const client = new pg.Client({ connectionString: serverUrl })
-  await client.connect()
-  try {
-    await client.query(`CREATE DATABASE ${name}`)
-    await client.query('CHECKPOINT')
-  } finally {
-    await client.end()
-  }
+  await onServer(serverUrl, [`CREATE DATABASE ${name}`, 'CHECKPOINT'])
   const url = new URL(serverUrl)
   url.pathname = `/${name}`
   return url.href
+}
+
+async function onServer(serverUrl: string, statements: string[]): Promise<void> {
+  const client = new pg.Client({ connectionString: serverUrl })
+  await client.connect()
+  try {
+    for (const statement of statements) await client.query(statement)
+  } finally {
+    await client.end()
+  }
 }
 
 function freePort(): Promise<number> {

@@ -10,12 +10,16 @@ import { table } from './report/table.ts'
 import type { Workload } from './sides/side.ts'
 import { start } from './workloads/start.ts'
 import { w1 } from './workloads/w1.ts'
+import { w10 } from './workloads/w10.ts'
+import { w2 } from './workloads/w2.ts'
 import { w3 } from './workloads/w3.ts'
 import { w4 } from './workloads/w4.ts'
 import { w5 } from './workloads/w5.ts'
+import { w6 } from './workloads/w6.ts'
+import { w7 } from './workloads/w7.ts'
 import { w9 } from './workloads/w9.ts'
 
-const workloads: Workload[] = [w1, w3, w4, w5, w9, start]
+const workloads: Workload[] = [w1, w2, w3, w4, w5, w6, w7, w9, w10, start]
 const results = resolve(import.meta.dirname, '../results')
 
 const help = `npm run bench [-- OPTIONS]
@@ -24,7 +28,8 @@ Measures the system against floors (the least that could do the work) and, with 
 machine in one run. Sides take turns, one system at a time; every answer is checked, a wrong one ends the bench.
 
   --only W1,W3     only these workloads: ${workloads.map(({ id }) => id).join(', ')}
-  --peers          also Restate and graphile-worker; installed once into \${XDG_CACHE_HOME:-~/.cache}/process-automation-bench
+  --peers          also Restate, DBOS, graphile-worker, pg-boss and n8n, installed once (n8n takes 1.3 GB; --sides can
+                   leave it out) into \${XDG_CACHE_HOME:-~/.cache}/process-automation-bench
   --sides A,B      only these sides, such as ours,floor
   --repeats N      how often each side is measured (5); the median counts, smallest and largest are shown
   --seconds N      how long each load lasts (5), after a warm-up of 2 s
@@ -34,7 +39,7 @@ machine in one run. Sides take turns, one system at a time; every answer is chec
 
 ${workloads.map(({ id, title }) => `${id.padEnd(6)} ${title}`).join('\n')}
 
-W2, W6, W7, W8, W10, W11 and W12 come with the parts that they measure.
+W8, W11 and W12 come with the parts that they measure.
 `
 
 const { values } = parseArgs({
@@ -58,7 +63,8 @@ async function bench(): Promise<void> {
   const effort: Effort = values.smoke
     ? { repeats: 1, warmUpS: 0.3, seconds: 1, smoke: true }
     : { repeats: whole('repeats'), warmUpS: 2, seconds: whole('seconds'), smoke: false }
-  const peers = values.peers ? await installPeers(tell) : undefined
+  const withN8n = chosen.some(({ sides }) => sides.some(({ name }) => name === 'n8n'))
+  const peers = values.peers ? await installPeers(withN8n, tell) : undefined
   const lab = await openLab(effort, peers)
   const measured: WorkloadFigures[] = []
   try {

@@ -23,6 +23,7 @@ export async function measure(workload: Workload, lab: Lab, tell: (line: string)
   for (let repeat = 1; repeat <= lab.effort.repeats; repeat += 1) {
     for (const { name, measure: measureOnce } of sides) {
       const sample = await measureOnce(lab)
+      await lab.rest()
       samples.get(name)?.push(sample)
       tell(`${workload.id} ${repeat}/${lab.effort.repeats} ${name.padEnd(16)} ${inWords(sample)}`)
     }

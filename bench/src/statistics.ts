@@ -3,6 +3,10 @@ export function percentile(sorted: readonly number[], part: number): number {
   return sorted[Math.min(sorted.length - 1, Math.max(0, Math.ceil(sorted.length * part) - 1))] ?? 0
 }
 
+export function median(values: readonly number[]): number {
+  return middle(values.toSorted((a, b) => a - b))
+}
+
 /** What one repeat measured, by name of the metric. */
 export type Sample = Record<string, number>
 

@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest'
 import { goal, times } from '../src/sides/side.ts'
 import { w1 } from '../src/workloads/w1.ts'
+import { w2 } from '../src/workloads/w2.ts'
+import { w6 } from '../src/workloads/w6.ts'
+import { w7 } from '../src/workloads/w7.ts'
 
 test('a goal is open while a side that it speaks of was not measured', () => {
   expect(goal('x', 1, '<=', undefined).met).toBeUndefined()
@@ -18,4 +21,32 @@ test('the goals of W1 compare with Restate and with half of the floor', () => {
   }
   const goals = w1.goals((side, metric) => medians[`${side} ${metric}`])
   expect(goals.map(({ met }) => met)).toEqual([true, true, false])
+})
+
+test('the goals of W2 compare with W1 on the same system and with forks of a warm Python', () => {
+  const medians: Record<string, number> = {
+    'ours p50Ms': 1.6,
+    'ours p50MsOfW1': 1,
+    'ours perSecond': 600,
+    'floor perSecond': 1000,
+  }
+  const goals = w2.goals((side, metric) => medians[`${side} ${metric}`])
+  expect(goals.map(({ met }) => met)).toEqual([false, true])
+})
+
+test('the efficiency of W6 is the time of the plain interpreter over ours, for each language', () => {
+  const medians: Record<string, number> = {
+    'ours javascriptS': 1,
+    'plain javascriptS': 0.95,
+    'ours pythonS': 10,
+    'plain pythonS': 9.4,
+  }
+  const goals = w6.goals((side, metric) => medians[`${side} ${metric}`])
+  expect(goals.map(({ met }) => met)).toEqual([true, false])
+})
+
+test('W7 allows two starts of node and one of python3', () => {
+  const sides: Record<string, number> = { ours: 50, spawn: 30 }
+  const goals = w7.goals((side, metric) => (metric.endsWith('PoolMs') && side === 'ours' ? 4 : sides[side]))
+  expect(goals.map(({ met }) => met)).toEqual([true, true, true, true, false, false])
 })

@@ -1,12 +1,13 @@
 import { text } from 'node:stream/consumers'
 import { Connection, headerOf, type Answer } from './connection.ts'
+import { requestBytes } from './request.ts'
 import type { LoadResult, Pattern, RequestSpec } from './spec.ts'
 import { percentile } from '../statistics.ts'
 
 /** The load generator: a process of its own, so that it can be pinned. Reads a spec from stdin, writes the result. */
 const { request, pattern } = JSON.parse(await text(process.stdin)) as { request: RequestSpec; pattern: Pattern }
 const target = new URL(request.url)
-const bytes = Buffer.from(requestText(target, request))
+const bytes = requestBytes(request)
 const connections = await Promise.all(
   Array.from({ length: 'connections' in pattern ? pattern.connections : 1 }, () =>
     Connection.open(target.hostname, Number(target.port)),
@@ -63,15 +64,4 @@ function verify({ status, body }: Answer): void {
   const { expect } = request
   if (status !== expect.status || (expect.body !== undefined && body !== expect.body))
     throw new Error(`wrong answer from ${request.url}: ${status} ${body.slice(0, 500)}`)
-}
-
-function requestText(url: URL, { headers = {}, body }: RequestSpec): string {
-  const all = {
-    host: url.host,
-    'content-type': 'application/json',
-    'content-length': Buffer.byteLength(body),
-    ...headers,
-  }
-  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`)
-  return `POST ${url.pathname}${url.search} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${body}`
 }

@@ -1,18 +1,23 @@
 import { serve } from '@hono/node-server'
 import { Hono } from 'hono'
 import pg from 'pg'
-import { warmChild } from './warm-child.ts'
+import { warmNode, warmPython } from './warm-child.ts'
 
 /**
  * The least that could do the work: Hono and prepared statements on PostgreSQL, without tokens, limits, versions,
- * events or a jail. `/run` writes a row, runs the no-op in a warm child and ends the row; `/accept` writes a row.
+ * events or a jail. `/run` writes a row, runs the no-op in a warm child and ends the row; `/accept` writes a row. With
+ * FLOOR_LANGUAGE=PYTHON the no-op runs in a fresh fork of a warm Python.
  */
 const pool = new pg.Pool({ connectionString: process.env['DATABASE_URL'], max: 10 })
 await pool.query(
   `CREATE TABLE IF NOT EXISTS runs (id uuid PRIMARY KEY, status text NOT NULL, parameters text NOT NULL, result text,
    created_at timestamptz NOT NULL DEFAULT now(), ended_at timestamptz)`,
 )
-const children = [warmChild(), warmChild()]
+const noop =
+  process.env['FLOOR_LANGUAGE'] === 'PYTHON'
+    ? () => warmPython("def main(parameters):\n    return {'n': parameters['n']}\n", 'fork')
+    : () => warmNode('(parameters) => ({ n: parameters.n })')
+const children = [noop(), noop()]
 let turn = 0
 
 const insert = (id: string, parameters: string) =>

@@ -1,28 +1,51 @@
+import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
 import type { Lab } from '../lab.ts'
-import { answers, startProgram } from './program.ts'
+import { answers, startProgram, surroundings } from './program.ts'
 import type { About } from './side.ts'
 
 const root = resolve(import.meta.dirname, '../../..')
 
+let wall = 'not asked'
+
 export const oursAbout: About = {
   software: 'this repository, embedded',
-  isolation: 'a child process per team and process version, checked after each run; no wall yet',
+  /** With the wall that the system itself said it has, when it was last started. */
+  get isolation() {
+    return `a child process per team and process version, clean after each run; wall: ${wall}`
+  },
   durability: 'PostgreSQL with fsync; row, events and result committed before the answer',
 }
 
-/** The system, started as its users start it, and its REST interface for the team `demo`. */
-export interface Ours {
-  pid: number
-  url: string
-  dataDir: string
+export type Language = 'JAVASCRIPT' | 'PYTHON'
+
+export interface Process {
+  id: string
+  /** Where anybody calls it. */
+  webhook: string
+  /** Where `headers` are needed to start it; the answer comes before it runs. */
+  execute: string
+}
+
+/** The REST interface for one team. */
+export interface Team {
   /** Calls `{base_url}` + path with a bearer token; throws unless the answer is a success. */
   call<T>(method: string, path: string, body?: unknown): Promise<T>
   /** Headers that a load generator needs for REST calls. */
   headers: Record<string, string>
-  /** Makes a process of the given JavaScript with an open webhook; answers the webhook's address and its id. */
-  process(name: string, sourceCode: string): Promise<{ id: string; webhook: string }>
+  /** Makes a process with an open webhook, in JavaScript if nothing else is said. */
+  process(name: string, sourceCode: string, language?: Language): Promise<Process>
+}
+
+/** The system, started as its users start it, and its REST interface for the team `demo`. */
+export interface Ours extends Team {
+  pid: number
+  url: string
+  dataDir: string
+  /** Makes one more team, by the admin command line. */
+  team(slug: string): Promise<Team>
   close(): Promise<void>
 }
 
@@ -38,26 +61,45 @@ export async function openOurs(lab: Lab, settings: Record<string, string> = {}, 
     ready: () => answers(`${url}/readyz`),
   })
   try {
-    const headers = { authorization: `Bearer ${await accessToken(url, dataDir)}` }
-    const call = caller(`${url}/api/demo/rest`, headers)
-    return { pid: program.pid, url, dataDir, call, headers, process: maker(url, call), close: () => program.stop() }
+    const apiToken = (await readFile(join(dataDir, 'bootstrap-token'), 'utf8')).trim()
+    const [demo] = await Promise.all([openTeam(url, 'demo', apiToken), noteWall(url)])
+    const team = (slug: string) => newTeam(url, dataDir, slug)
+    return { ...demo, pid: program.pid, url, dataDir, team, close: () => program.stop() }
   } catch (error) {
     await program.stop()
     throw error
   }
 }
 
-async function accessToken(url: string, dataDir: string): Promise<string> {
-  const apiToken = (await readFile(join(dataDir, 'bootstrap-token'), 'utf8')).trim()
-  const answer = await fetch(`${url}/api/demo/rest/auth/token`, {
+async function newTeam(url: string, dataDir: string, slug: string): Promise<Team> {
+  const admin = async (...args: string[]) => {
+    const command = ['apps/embedded/src/admin/main.ts', ...args]
+    const options = { cwd: root, env: { ...surroundings(), DATA_DIR: dataDir } }
+    return (await promisify(execFile)(process.execPath, command, options)).stdout.trim()
+  }
+  await admin('teams', 'create', slug)
+  return await openTeam(url, slug, await admin('tokens', 'create', slug))
+}
+
+async function openTeam(url: string, slug: string, apiToken: string): Promise<Team> {
+  const answer = await fetch(`${url}/api/${slug}/rest/auth/token`, {
     method: 'POST',
     headers: { 'x-api-token': apiToken },
   })
   if (!answer.ok) throw new Error(`no access token: ${answer.status} ${await answer.text()}`)
-  return ((await answer.json()) as { access_token: string }).access_token
+  const token = ((await answer.json()) as { access_token: string }).access_token
+  const headers = { authorization: `Bearer ${token}` }
+  const call = caller(`${url}/api/${slug}/rest`, headers)
+  return { call, headers, process: maker(`${url}/api/${slug}`, call) }
 }
 
-function caller(baseUrl: string, headers: Record<string, string>): Ours['call'] {
+/** What `/readyz` says of the wall. */
+async function noteWall(url: string): Promise<void> {
+  const { checks } = (await (await fetch(`${url}/readyz`)).json()) as { checks: { name: string; detail?: string }[] }
+  wall = checks.find(({ name }) => name === 'wall')?.detail ?? 'not told'
+}
+
+function caller(baseUrl: string, headers: Record<string, string>): Team['call'] {
   return async <T>(method: string, path: string, body?: unknown) => {
     const answer = await fetch(baseUrl + path, {
       method,
@@ -70,15 +112,15 @@ function caller(baseUrl: string, headers: Record<string, string>): Ours['call'] 
   }
 }
 
-function maker(url: string, call: Ours['call']): Ours['process'] {
-  return async (name, sourceCode) => {
+function maker(teamUrl: string, call: Team['call']): Team['process'] {
+  return async (name, sourceCode, language = 'JAVASCRIPT') => {
     const { id } = await call<{ id: string }>('POST', '/processes', {
       name,
       slug: name,
-      programmingLanguage: 'JAVASCRIPT',
+      programmingLanguage: language,
       sourceCode,
       webhook: { enabled: true },
     })
-    return { id, webhook: `${url}/api/demo/webhooks/${name}` }
+    return { id, webhook: `${teamUrl}/webhooks/${name}`, execute: `${teamUrl}/rest/processes/${name}/execute` }
   }
 }

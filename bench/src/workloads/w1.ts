@@ -1,35 +1,18 @@
-import { load } from '../load/run.ts'
-import type { RequestSpec } from '../load/spec.ts'
 import type { Lab } from '../lab.ts'
+import { dbosAbout, openDbos } from '../peers/dbos.ts'
+import { n8nAbout, openN8n } from '../peers/n8n.ts'
 import { openRestate, restateAbout } from '../peers/restate.ts'
 import { floorAbout, openFloor } from '../sides/floor.ts'
 import { openOurs, oursAbout } from '../sides/ours.ts'
 import { goal, times, type Workload } from '../sides/side.ts'
 import type { Sample } from '../statistics.ts'
-
-const body = '{"n":42}'
-const expect = { status: 200, body }
-
-/** Latency with one caller, throughput with 32; every answer is compared. */
-async function measureCalls(lab: Lab, request: RequestSpec): Promise<Sample> {
-  const { warmUpS, seconds } = lab.effort
-  const one = await load(request, { kind: 'closed', connections: 1, warmUpS, seconds })
-  const many = await load(request, { kind: 'closed', connections: 32, warmUpS, seconds })
-  return {
-    p50Ms: one.p50Ms,
-    p99Ms: one.p99Ms,
-    perSecond: many.perSecond,
-    perSecondAlone: one.perSecond,
-    p50MsOf32: many.p50Ms,
-    p99MsOf32: many.p99Ms,
-  }
-}
+import { measureCalls } from './calls.ts'
 
 async function measureOurs(lab: Lab): Promise<Sample> {
   const ours = await openOurs(lab)
   try {
     const { webhook } = await ours.process('noop', 'return { n: svc.context.parameters.n }')
-    return await measureCalls(lab, { url: webhook, body, expect })
+    return await measureCalls(lab, webhook)
   } finally {
     await ours.close()
   }
@@ -38,18 +21,22 @@ async function measureOurs(lab: Lab): Promise<Sample> {
 async function measureFloor(lab: Lab): Promise<Sample> {
   const floor = await openFloor(lab)
   try {
-    return await measureCalls(lab, { url: `${floor.url}/run`, body, expect })
+    return await measureCalls(lab, `${floor.url}/run`)
   } finally {
     await floor.close()
   }
 }
 
-async function measureRestate(lab: Lab): Promise<Sample> {
-  const restate = await openRestate(lab)
+/** Opens a peer that has the no-op at an address, measures it and closes it. */
+async function measurePeer(
+  lab: Lab,
+  open: (lab: Lab) => Promise<{ noop: string; close(): Promise<void> }>,
+): Promise<Sample> {
+  const peer = await open(lab)
   try {
-    return await measureCalls(lab, { url: restate.noop, body, expect })
+    return await measureCalls(lab, peer.noop)
   } finally {
-    await restate.close()
+    await peer.close()
   }
 }
 
@@ -65,7 +52,9 @@ export const w1: Workload = {
       measure: measureFloor,
     },
     { name: 'ours', kind: 'ours', about: oursAbout, measure: measureOurs },
-    { name: 'restate', kind: 'peer', about: restateAbout, measure: measureRestate },
+    { name: 'restate', kind: 'peer', about: restateAbout, measure: (lab) => measurePeer(lab, openRestate) },
+    { name: 'dbos', kind: 'peer', about: dbosAbout, measure: (lab) => measurePeer(lab, openDbos) },
+    { name: 'n8n', kind: 'peer', about: n8nAbout, measure: (lab) => measurePeer(lab, openN8n) },
   ],
   goals: (median) => [
     goal('p50 at c=1 at most 0.7 of Restate', median('ours', 'p50Ms'), '<=', times(0.7, median('restate', 'p50Ms'))),

@@ -1,40 +1,42 @@
 import pg from 'pg'
 import { load } from '../load/run.ts'
 import type { Lab } from '../lab.ts'
+import { dbosAbout, drainDbos } from '../peers/dbos.ts'
 import { graphile, graphileAbout } from '../peers/graphile.ts'
+import { drainPgBoss, pgBossAbout } from '../peers/pg-boss.ts'
 import { floorAbout } from '../sides/floor.ts'
 import { openOurs, oursAbout, type Ours } from '../sides/ours.ts'
 import { untilTrue } from '../sides/program.ts'
 import { goal, times, type Workload } from '../sides/side.ts'
 import type { Sample } from '../statistics.ts'
+import { enqueue, holder, holdPlaces } from './backlog.ts'
+import { active, total } from './start-latency.ts'
 
-const runsOf = (lab: Lab) => (lab.effort.smoke ? 500 : 10_000)
-
-/** Blockers fill the team's places, so that all that comes after them queues; they are killed, and the queue drains. */
 const places = 50
-const blocker = 'await new Promise(() => setInterval(() => undefined, 1000))'
+const runsOf = (lab: Lab) => (lab.effort.smoke ? 500 : 10_000)
 
 async function measureOurs(lab: Lab): Promise<Sample> {
   const count = runsOf(lab)
   const ours = await openOurs(lab, { TEAM_MAX_RUNNING: String(places), TEAM_MAX_QUEUED: String(count + 1000) })
   try {
-    const [noop, hold] = await Promise.all([
-      ours.process('noop', 'return { n: svc.context.parameters.n }'),
-      ours.process('hold', blocker),
-    ])
+    const noop = await ours.process('noop', 'return { n: svc.context.parameters.n }')
     await load(
       { url: noop.webhook, body: '{"n":1}', expect: { status: 200, body: '{"n":1}' } },
       { kind: 'closed', connections: 32, warmUpS: 0, seconds: lab.effort.warmUpS },
     )
     const warmUps = await total(ours, noop.id)
-    const blockers = await started(ours, hold.id, 'hold', places)
-    await untilTrue(
-      async () => (await total(ours, hold.id, 'RUNNING')) === places,
-      () => new Error('the runs that hold the places do not start'),
-    )
-    await enqueue(ours, 'noop', count)
+    const held = await holdPlaces(ours, await holder(ours), places)
+    await enqueue(ours, noop, count)
+    // The last one is read by its id: counting what is left, again and again, would be most of the work.
+    const [last] = (await ours.call<{ data: Execution[] }>('GET', `/executions?processId=${noop.id}&limit=1`)).data
+    const lastStatus = async () => (await ours.call<Execution>('GET', `/executions/${last!.id}`)).status
     const drainedFrom = performance.now()
-    await Promise.all(blockers.map((id) => ours.call('PUT', `/executions/${id}/kill`)))
+    await held.release()
+    await untilTrue(
+      async () => (await lastStatus()) === 'FINISHED',
+      () => new Error('the queue does not drain'),
+      120_000,
+    )
     await untilTrue(
       async () => (await active(ours, noop.id)) === 0,
       () => new Error('the queue does not drain'),
@@ -46,34 +48,6 @@ async function measureOurs(lab: Lab): Promise<Sample> {
   } finally {
     await ours.close()
   }
-}
-
-async function started(ours: Ours, processId: string, slug: string, count: number): Promise<string[]> {
-  await Promise.all(Array.from({ length: count }, () => ours.call('POST', `/processes/${slug}/execute`, {})))
-  const path = `/executions?processId=${processId}&limit=${count}`
-  return (await ours.call<{ data: { id: string }[] }>('GET', path)).data.map(({ id }) => id)
-}
-
-async function enqueue(ours: Ours, slug: string, count: number): Promise<void> {
-  const request = {
-    url: `${ours.url}/api/demo/rest/processes/${slug}/execute`,
-    headers: ours.headers,
-    body: '{"parameters":{"n":42}}',
-    expect: { status: 202 },
-  }
-  await load(request, { kind: 'burst', connections: 64, count })
-}
-
-async function total(ours: Ours, processId: string, status?: string): Promise<number> {
-  const filter = status === undefined ? '' : `&status=${status}`
-  return (await ours.call<{ total: number }>('GET', `/executions?processId=${processId}${filter}&limit=1`)).total
-}
-
-async function active(ours: Ours, processId: string): Promise<number> {
-  const counts = await Promise.all(
-    ['CREATED', 'QUEUED', 'DEQUEUED', 'RUNNING'].map((status) => total(ours, processId, status)),
-  )
-  return counts.reduce((sum, count) => sum + count, 0)
 }
 
 interface Execution {
@@ -100,6 +74,12 @@ async function verify(ours: Ours, processId: string, count: number, warmUps: num
 async function measureGraphile(lab: Lab, how: 'default' | 'batched'): Promise<Sample> {
   const count = runsOf(lab)
   const { seconds } = await graphile<{ seconds: number }>(lab, ['drain', String(count), how])
+  return { perSecond: count / seconds, seconds }
+}
+
+async function measurePeer(lab: Lab, drain: (lab: Lab, count: number) => Promise<number>): Promise<Sample> {
+  const count = runsOf(lab)
+  const seconds = await drain(lab, count)
   return { perSecond: count / seconds, seconds }
 }
 
@@ -152,6 +132,8 @@ export const w3: Workload = {
     { name: 'ours', kind: 'ours', about: oursAbout, measure: measureOurs },
     { name: 'graphile', kind: 'peer', about: graphileAbout, measure: (lab) => measureGraphile(lab, 'default') },
     { name: 'graphileBatched', kind: 'peer', about: graphileAbout, measure: (lab) => measureGraphile(lab, 'batched') },
+    { name: 'dbos', kind: 'peer', about: dbosAbout, measure: (lab) => measurePeer(lab, drainDbos) },
+    { name: 'pgBoss', kind: 'peer', about: pgBossAbout, measure: (lab) => measurePeer(lab, drainPgBoss) },
   ],
   goals: (median) => [
     goal(
