@@ -1,8 +1,12 @@
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig } from 'vitest/config'
+
+/** Attempts to leave the wall, and attacks on the limits of a run: `npm run test:walls`. */
+export const walls = 'apps/runner/test/{isolation,limits}/**/*.test.ts'
 
 export default defineConfig({
   test: {
     include: ['{libs,apps}/*/test/**/*.test.ts', '{scripts,bench,e2e}/test/**/*.test.ts'],
+    exclude: [...configDefaults.exclude, walls],
     globalSetup: ['libs/testing/src/postgres-for-tests.ts'],
     pool: 'forks',
     testTimeout: 15_000,

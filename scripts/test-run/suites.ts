@@ -18,6 +18,8 @@ const embeddedDatabase = { DATABASE_URL: undefined }
 
 const unit: Suite = { name: 'unit', config: 'vitest.config.ts', files: [], env: embeddedDatabase }
 
+const walls: Suite = { name: 'walls', config: 'vitest.walls.config.ts', files: [], env: embeddedDatabase }
+
 const e2e = (shape: string): Suite => ({
   name: `e2e ${shape}`,
   config: 'e2e/vitest.config.ts',
@@ -42,7 +44,7 @@ const outside: OutsideServer[] = [
 ]
 
 export interface Wish {
-  /** Names of suites: unit, e2e, outside. */
+  /** Names of suites: unit, e2e, walls, outside. Walls only where it is named, or with all. */
   only: string[] | undefined
   /** Paths of tests; with any, only the unit suite runs. */
   files: string[]
@@ -54,7 +56,12 @@ export interface Wish {
 export function suitesFor(wish: Wish, environment: NodeJS.ProcessEnv): { suites: Suite[]; leftOut: string[] } {
   if (wish.files.length > 0) return { suites: [{ ...unit, files: wish.files }], leftOut: [] }
   const wanted = (name: string) => wish.only === undefined || wish.only.includes(name)
-  const suites = [...(wanted('unit') ? [unit] : []), ...(wanted('e2e') ? [e2e(wish.shape)] : [])]
+  const attacks = wish.only?.includes('walls') ?? wish.all
+  const suites = [
+    ...(wanted('unit') ? [unit] : []),
+    ...(wanted('e2e') ? [e2e(wish.shape)] : []),
+    ...(attacks ? [walls] : []),
+  ]
   if (!wish.all && wish.only?.includes('outside') !== true) return { suites, leftOut: [] }
   const leftOut: string[] = []
   for (const { name, variables, suite } of outside) {

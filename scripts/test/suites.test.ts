@@ -18,6 +18,11 @@ test('test:all runs against the servers that are named and says which it left ou
   expect(suitesFor({ ...plain, all: true }, {}).leftOut[0]).toBe('PostgreSQL: DATABASE_URL not set')
 })
 
+test('the attacks on the walls run where they are asked for, and with all', () => {
+  expect(names({ ...plain, only: ['walls'] })).toEqual(['walls'])
+  expect(names({ ...plain, all: true })).toEqual(['unit', 'e2e embedded', 'walls'])
+})
+
 test('paths and names choose what runs', () => {
   expect(suitesFor({ ...plain, files: ['apps/gateway'] }, {}).suites).toMatchObject([{ files: ['apps/gateway'] }])
   expect(names({ ...plain, only: ['e2e'], shape: 'services' })).toEqual(['e2e services'])
