@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { processOf } from '../system/process-table.ts'
+import { processInside } from '../system/process-table.ts'
 import type { ProcessId } from '../system/process-table.ts'
 
 /** What process code of one execution really did. Times are milliseconds since the Unix epoch. */
@@ -62,9 +62,9 @@ function write(entries: Map<string, Entry>, { what, id, nonce, pid }: Note): voi
   if (what === 'end') entry.ends += 1
   if (what === 'start') {
     entry.starts.add(nonce)
-    entry.process = processOf(pid)
+    entry.process = processInside(pid, /children\/javascript\/main\.js/)
   }
-  const child = what === 'child' ? processOf(pid) : undefined
+  const child = what === 'child' ? processInside(pid, /^sleep 307$/) : undefined
   if (child) entry.children.push(child)
 }
 

@@ -33,7 +33,8 @@ export class Subject {
       shape: this.shape,
       team: 'chaos',
       dataDir,
-      env: { ...same, ...settings, ...(failPoint ? { FAIL_POINT: failPoint } : {}) },
+      // Process code tells the ledger on this machine, which no network of its own leads to.
+      env: { ...same, ...settings, WALL_NETWORK: 'host', ...(failPoint ? { FAIL_POINT: failPoint } : {}) },
       readyWithinMs: 30_000,
     })
   }

@@ -31,6 +31,23 @@ export function processOf(pid: number): ProcessRow | undefined {
   return { pid, parent: Number(parent), startedAt: rest[17] ?? '', command }
 }
 
+/**
+ * The process with this command line that knows itself by this pid, in a namespace of its own or in ours; undefined
+ * where none or several are meant.
+ */
+export function processInside(pid: number, command: RegExp): ProcessRow | undefined {
+  const found = processTable().filter((row) => command.test(row.command) && pidInside(row.pid) === pid)
+  return found.length === 1 ? found[0] : undefined
+}
+
+function pidInside(pid: number): number {
+  try {
+    return Number(/^NSpid:.*\t(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? pid)
+  } catch {
+    return 0 // it ended while it was looked at
+  }
+}
+
 /** Whether it is this very process that still lives. */
 export function isAlive(id: ProcessId): boolean {
   return processOf(id.pid)?.startedAt === id.startedAt
