@@ -157,7 +157,9 @@ def make_root(scratch, wall):
     kernel.mount("root", scratch, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=1m,nr_inodes=4096")
     for path in PLACES:
         show(path, scratch)
-    for path in (*wall["readable"], *python_places()):
+    for place in wall["readable"]:
+        show(place["path"], scratch, place["shown"])
+    for path in python_places():
         show(path, scratch)
     own_settings = dict(ACCOUNTS)
     if wall["network"] != "host":
@@ -195,26 +197,27 @@ def is_below(path, place):
     return (path + "/").startswith(place + "/")
 
 
-def show(path, root):
-    """The file, directory or link of the machine at the same place of the jail, if there is such."""
+def show(path, root, place=None):
+    """The file, directory or link of the machine in the jail, if there is such; at the same place unless one is given."""
+    shown = root + (place or path)
     try:
         kind = posix.lstat(path).st_mode
         if stat.S_ISLNK(kind):
             kind = posix.stat(path).st_mode
             target = posix.readlink(path)
             if is_below(target, "/usr") or is_below("/" + target, "/usr"):
-                make_directories(parent(root + path))
-                return posix.symlink(target, root + path)
+                make_directories(parent(shown))
+                return posix.symlink(target, shown)
     except OSError:
         return None
-    if is_there(root + path):
+    if is_there(shown):
         return None
     if stat.S_ISDIR(kind):
-        make_directories(root + path)
+        make_directories(shown)
     else:
-        make_directories(parent(root + path))
-        write(root + path, "")
-    return kernel.bind(path, root + path)
+        make_directories(parent(shown))
+        write(shown, "")
+    return kernel.bind(path, shown)
 
 
 def is_there(path):

@@ -43,7 +43,8 @@ def restrict(wall, directory):
     limit(resource.RLIMIT_MSGQUEUE, 0)
     if wall["wall"] == "pod":
         drop_capabilities()
-        readable = [*SYSTEM, *("/etc/" + name for name in SETTINGS), *wall["readable"], *python_places()]
+        readable = [*SYSTEM, *("/etc/" + name for name in SETTINGS), *(place["path"] for place in wall["readable"])]
+        readable += python_places()
         readable += ["/proc/" + name for name in OF_KERNEL]
         # Which scripts open again by their names in /dev.
         outputs = ["/proc/self/fd/1", "/proc/self/fd/2"]

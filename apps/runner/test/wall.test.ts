@@ -66,7 +66,7 @@ test('the wall in force is told on /readyz', async () => {
 // A process that forks a run, as the children that run Python do.
 const confined = `
 import ctypes, os, subprocess, sys
-sys.path.insert(0, ${JSON.stringify(fileURLToPath(new URL('../children/python', import.meta.url)))})
+sys.path[:0] = ['/opt/automation/apps/runner/children/python', ${JSON.stringify(fileURLToPath(new URL('../children/python', import.meta.url)))}]
 import confine
 ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
 confine.prepare()

@@ -9,7 +9,7 @@ import { networkHelpers } from '../wall/helper.ts'
 import { Bait } from '../wall/trial.ts'
 import { chooseWall, type Candidate, type Wall } from '../wall/wall.ts'
 import { findInterpreter, type Interpreter } from './interpreter.ts'
-import { childPrograms, programPlaces, type ChildLanguage, type ChildProgram } from './programs.ts'
+import { childPrograms, inJail, programPlaces, type ChildLanguage, type ChildProgram } from './programs.ts'
 import { Reception } from './reception.ts'
 import { Starter } from './starter.ts'
 
@@ -118,7 +118,7 @@ export class Launcher {
     const token = randomBytes(16).toString('hex')
     const scratch = join(this.#root, String((this.#count += 1)))
     const coming = this.#reception.expect(token)
-    this.#order(token, scratch, program)
+    this.#order(token, scratch, this.wall.wall === 'namespaces' ? inJail(program) : program)
     const [frames, answers, control] = await coming
     const open: Socket[] = [frames, answers, control]
     try {

@@ -24,15 +24,34 @@ export interface ProgramOptions {
 const childrenPath = fileURLToPath(new URL('../../children', import.meta.url))
 const pathOf = (path: string) => join(childrenPath, path)
 
-/**
- * Files and directories that children need beside those of the system. What JavaScript children use beside what Node
- * brings is at the same place behind a wall, so that it is found there.
- */
-export const programPlaces = [
-  process.execPath,
-  childrenPath,
-  dirname(createRequire(import.meta.url).resolve('acorn/package.json')),
+/** A file or directory that children need beside those of the system, and where a jail shows it. */
+export interface ProgramPlace {
+  path: string
+  shown: string
+}
+
+// In the order of this repository, by which children find what they use; the machine's own place is not shown.
+const home = '/opt/automation'
+
+export const programPlaces: ProgramPlace[] = [
+  { path: process.execPath, shown: `${home}/bin/node` },
+  { path: childrenPath, shown: `${home}/apps/runner/children` },
+  {
+    path: dirname(createRequire(import.meta.url).resolve('acorn/package.json')),
+    shown: `${home}/node_modules/acorn`,
+  },
 ]
+
+/** The same program as it is found in a jail. */
+export function inJail({ program, environment, ...rest }: ChildProgram): ChildProgram {
+  const [{ path: node, shown }] = programPlaces as [ProgramPlace]
+  const found = (text: string) => {
+    const place = programPlaces.find(({ path }) => text === path || text.startsWith(`${path}/`))
+    return place === undefined ? text : place.shown + text.slice(place.path.length)
+  }
+  const path = environment['PATH']!.replace(dirname(node), dirname(shown))
+  return { ...rest, program: program.map(found), environment: { ...environment, PATH: path } }
+}
 
 const MB = 1024 * 1024
 // Node's own share of RLIMIT_DATA before any user code (measured: 560 MiB), and room for threads and compiled code.

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from '@automation/service'
+import type { ProgramPlace } from './programs.ts'
 import type { NetworkName, WallName } from '../wall/config.ts'
 
 const launcherPath = fileURLToPath(new URL('../../launcher/launcher.py', import.meta.url))
@@ -24,7 +25,7 @@ export interface WallOrder {
   /** Of the service itself. */
   ports: number[]
   /** Files and directories that programs need beside the system's. */
-  readable: string[]
+  readable: ProgramPlace[]
   tmpMb: number
   /** Ranges that a network of a child's own leads to although they are private. */
   egress: string[]
