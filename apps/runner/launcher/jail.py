@@ -1,45 +1,23 @@
 """
-The wall `namespaces`: processes, files, names and identity of a child's own. Its first process is this program, which
-makes the jail, starts the child in it and takes everything along when the child ends. The launcher stays outside.
+The wall `namespaces`: processes, files (root.py), names and identity of a child's own. Its first process is this
+program, which makes the jail, starts the child in it and takes everything along when the child ends. The launcher stays
+outside.
 """
 
 import _signal
 import posix
 import select
-import stat
-import sys
 
 import kernel
 import network
-from kernel import MS_NODEV, MS_NOEXEC, MS_NOSUID, MS_PRIVATE, MS_REC
-from processes import sleep_through_signals
+from processes import be_first_out_of_memory, sleep_through_signals
+from root import INSIDE_ID, make_root, write
 
 NAMESPACES = (
     kernel.CLONE_NEWUSER | kernel.CLONE_NEWPID | kernel.CLONE_NEWNS | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS
 )
-# How the child finds itself, whoever it is outside.
-INSIDE_ID = 1000
 # No account, container or service manager uses numbers from here on; a launcher's own number makes one for its child.
 FIRST_UID = 0x70000000
-PLACES = ("/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin")
-SETTINGS = (
-    *("ssl", "pki", "ca-certificates", "alternatives", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime"),
-    *("resolv.conf", "hosts", "host.conf", "nsswitch.conf", "gai.conf", "services", "protocols", "mime.types"),
-)
-DEVICES = ("null", "zero", "full", "random", "urandom")
-LINKS = {"fd": "/proc/self/fd", "stdin": "fd/0", "stdout": "fd/1", "stderr": "fd/2"}
-ACCOUNTS = {
-    "passwd": "root:x:0:0::/:/usr/sbin/nologin\nrun:x:1000:1000::/tmp:/bin/sh\n"
-    "nobody:x:65534:65534::/:/usr/sbin/nologin\n",
-    "group": "root:x:0:\nrun:x:1000:\nnogroup:x:65534:\n",
-}
-# Of the machine, not of a process: some tell of others.
-MASKED = ("kcore", "keys", "key-users", "kmsg", "sysrq-trigger", "timer_list", "sched_debug")
-SHARED_MB = 64
-# Of what else counts for the account that made the jail.
-BOUNDS = {"max_user_namespaces": "0", "max_inotify_instances": "16", "max_inotify_watches": "8192"}
-# A megabyte of the private directory may hold so many files.
-FILES_PER_MB = 64
 
 
 def outside_id():
@@ -67,14 +45,6 @@ def start(scratch, wall, become):
     # The other end stays open as long as this process lives.
     posix.write(may_go, b"G")
     return first, result
-
-
-def be_first_out_of_memory(first):
-    """Told by somebody with rights, it can't be taken back by those without."""
-    try:
-        write("/proc/%d/oom_score_adj" % first, "800")
-    except OSError:
-        pass  # Without it only the kernel's choice of a victim is less sure.
 
 
 def map_identity(first):
@@ -148,121 +118,3 @@ def take_identity():
         kernel.drop_bounding_capabilities()
         posix.setresuid(INSIDE_ID, INSIDE_ID, INSIDE_ID)
     kernel.drop_capabilities()
-
-
-def make_root(scratch, wall):
-    """A root of what programs need, to be read only, with a private directory in memory."""
-    own_umask = posix.umask(0o022)
-    kernel.mount("none", "/", "", MS_REC | MS_PRIVATE)
-    kernel.mount("root", scratch, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=1m,nr_inodes=4096")
-    for path in PLACES:
-        show(path, scratch)
-    for place in wall["readable"]:
-        show(place["path"], scratch, place["shown"])
-    for path in python_places():
-        show(path, scratch)
-    own_settings = dict(ACCOUNTS)
-    if wall["network"] != "host":
-        own_settings["resolv.conf"] = "nameserver %s\n" % network.names_server(wall)
-    for name in SETTINGS:
-        if name not in own_settings:
-            show("/etc/" + name, scratch)
-    for name, text in own_settings.items():
-        write("%s/etc/%s" % (scratch, name), text)
-    for name in ("/dev/shm", "/tmp", "/proc"):
-        make_directories(scratch + name)
-    for name in DEVICES:
-        write("%s/dev/%s" % (scratch, name), "")
-    for name, target in LINKS.items():
-        posix.symlink(target, "%s/dev/%s" % (scratch, name))
-    read_only = kernel.MOUNT_ATTR_RDONLY | kernel.MOUNT_ATTR_NOSUID | kernel.MOUNT_ATTR_NODEV
-    kernel.protect(scratch, read_only)
-    for name in DEVICES:
-        kernel.bind("/dev/" + name, "%s/dev/%s" % (scratch, name))
-    memory(scratch + "/tmp", wall["tmpMb"])
-    memory(scratch + "/dev/shm", min(SHARED_MB, wall["tmpMb"]))
-    mount_proc(scratch + "/proc")
-    posix.chdir(scratch)
-    kernel.pivot_here()
-    kernel.set_host_name("run")
-    posix.umask(own_umask)
-
-
-def python_places():
-    """Where Python lies, when it does not belong to the system."""
-    return [path for path in (sys.base_prefix, sys.base_exec_prefix) if not is_below(path, "/usr")]
-
-
-def is_below(path, place):
-    return (path + "/").startswith(place + "/")
-
-
-def show(path, root, place=None):
-    """The file, directory or link of the machine in the jail, if there is such; at the same place unless one is given."""
-    shown = root + (place or path)
-    try:
-        kind = posix.lstat(path).st_mode
-        if stat.S_ISLNK(kind):
-            kind = posix.stat(path).st_mode
-            target = posix.readlink(path)
-            if is_below(target, "/usr") or is_below("/" + target, "/usr"):
-                make_directories(parent(shown))
-                return posix.symlink(target, shown)
-    except OSError:
-        return None
-    if is_there(shown):
-        return None
-    if stat.S_ISDIR(kind):
-        make_directories(shown)
-    else:
-        make_directories(parent(shown))
-        write(shown, "")
-    return kernel.bind(path, shown)
-
-
-def is_there(path):
-    try:
-        posix.lstat(path)
-        return True
-    except OSError:
-        return False
-
-
-def parent(path):
-    return path.rpartition("/")[0]
-
-
-def make_directories(path):
-    if not is_there(path):
-        make_directories(parent(path))
-        posix.mkdir(path, 0o755)
-
-
-def memory(path, megabytes):
-    options = "mode=700,uid=%d,gid=%d,size=%dm,nr_inodes=%d"
-    numbers = (INSIDE_ID, INSIDE_ID, megabytes, megabytes * FILES_PER_MB)
-    kernel.mount("tmp", path, "tmpfs", MS_NOSUID | MS_NODEV, options % numbers)
-
-
-def mount_proc(path):
-    """What is to be known of the jail's own processes; nothing where the kernel or a container does not allow it."""
-    try:
-        kernel.mount("proc", path, "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC)
-    except OSError:
-        return
-    for name, bound in BOUNDS.items():
-        try:
-            write("%s/sys/user/%s" % (path, name), bound)
-        except OSError:
-            pass  # The kernel has no such bound; namespaces are refused by the filter of system calls, too.
-    for name in MASKED:
-        if is_there("%s/%s" % (path, name)):
-            kernel.bind("/dev/null", "%s/%s" % (path, name))
-
-
-def write(path, text):
-    descriptor = posix.open(path, posix.O_WRONLY | posix.O_CREAT | posix.O_CLOEXEC, 0o644)
-    try:
-        posix.write(descriptor, text.encode())
-    finally:
-        posix.close(descriptor)

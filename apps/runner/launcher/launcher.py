@@ -32,7 +32,7 @@ import jail
 import turns
 import walls
 from kernel import PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS, PR_SET_PDEATHSIG, prctl
-from processes import CONTROL, sleep_through_signals, wake_on_signals, watch
+from processes import CONTROL, be_first_out_of_memory, sleep_through_signals, wake_on_signals, watch
 from removal import remove
 
 OUTPUTS = (1, 2)
@@ -173,15 +173,6 @@ def become(order, wall, directory):
     except BaseException as error:
         posix.write(2, ("%s\n" % error).encode())
     posix._exit(127)
-
-
-def be_first_out_of_memory():
-    try:
-        score = posix.open("/proc/self/oom_score_adj", posix.O_WRONLY)
-        posix.write(score, b"800")
-        posix.close(score)
-    except OSError:
-        pass  # Without it only the kernel's choice of a victim is less sure.
 
 
 def clear_away(scratch):

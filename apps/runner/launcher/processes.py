@@ -5,6 +5,8 @@ import posix
 import select
 import time
 
+from descendants import descendants, send
+
 CONTROL = 5
 GRACE_S = 1.0
 LAST_RESORT_S = 5.0
@@ -24,6 +26,16 @@ def sleep_through_signals():
     _signal.set_wakeup_fd(-1)
     for number in (_signal.SIGCHLD, _signal.SIGTERM, _signal.SIGINT, _signal.SIGHUP):
         _signal.signal(number, _signal.SIG_DFL)
+
+
+def be_first_out_of_memory(pid="self"):
+    """Told by somebody with more rights, a process can't take it back."""
+    try:
+        score = posix.open("/proc/%s/oom_score_adj" % pid, posix.O_WRONLY)
+        posix.write(score, b"800")
+        posix.close(score)
+    except OSError:
+        pass  # Without it only the kernel's choice of a victim is less sure.
 
 
 def watch(child, wake, is_jail):
@@ -110,41 +122,3 @@ def kill_all(child):
             break
         time.sleep(0.001)
     return status
-
-
-def descendants(top):
-    """All processes below this one that still run, however they detached themselves: orphans come to the subreaper."""
-    children = {}
-    for name in posix.listdir("/proc"):
-        if name.isdigit():
-            state, parent = state_and_parent(name)
-            if state != "Z":
-                children.setdefault(parent, []).append(int(name))
-    found, open_ends = [], [top]
-    while open_ends:
-        below = children.get(open_ends.pop(), [])
-        found.extend(below)
-        open_ends.extend(below)
-    return found
-
-
-def state_and_parent(pid):
-    try:
-        stat = posix.open("/proc/%s/stat" % pid, posix.O_RDONLY)
-    except OSError:
-        return "Z", 0
-    try:
-        text = posix.read(stat, 512)
-    except OSError:
-        return "Z", 0
-    finally:
-        posix.close(stat)
-    fields = text[text.rindex(b")") + 2 :].split(b" ", 2)
-    return fields[0].decode(), int(fields[1])
-
-
-def send(pid, number):
-    try:
-        posix.kill(pid, number)
-    except OSError:
-        pass  # It has just gone.

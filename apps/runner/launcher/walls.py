@@ -9,8 +9,8 @@ import resource
 
 import landlock
 import seccomp
-from jail import SETTINGS, python_places
 from kernel import drop_capabilities
+from root import SETTINGS, python_places
 
 PROCESSES = 256
 # Where the machine counts all children together, and others of the same account.

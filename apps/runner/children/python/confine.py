@@ -10,6 +10,8 @@ import signal
 import struct
 import time
 
+from descendants import descendants, send
+
 # The same numbers on x86_64 and aarch64.
 LANDLOCK_CREATE_RULESET = 444
 LANDLOCK_RESTRICT_SELF = 446
@@ -104,15 +106,12 @@ def end_others():
             pass  # There are none.
         return
     while True:
-        others = _below(os.getpid())
+        others = descendants(os.getpid())
         if not others:
             return
         for number in (signal.SIGSTOP, signal.SIGKILL):
             for pid in others:
-                try:
-                    os.kill(pid, number)
-                except OSError:
-                    pass  # It has just gone.
+                send(pid, number)
 
 
 def _may_end_all():
@@ -127,25 +126,6 @@ def _may_end_all():
         return os.getppid() == _parent
     except OSError:
         return False
-
-
-def _below(top):
-    children = {}
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            try:
-                with open("/proc/%s/stat" % name, "rb") as stat:
-                    state, parent = stat.read().rpartition(b") ")[2].split(b" ", 2)[:2]
-            except OSError:
-                continue  # It has just gone.
-            if state != b"Z":
-                children.setdefault(int(parent), []).append(int(name))
-    found, open_ends = [], [top]
-    while open_ends:
-        below = children.get(open_ends.pop(), [])
-        found.extend(below)
-        open_ends.extend(below)
-    return found
 
 
 def _is_quick(ruleset):

@@ -10,14 +10,16 @@ import signal
 import sys
 import time
 
-import ending
+import confine
 import frames
 import process_control
 import rehearsal
 import stage
 import surroundings
 import warm
+from descendants import send
 from directories import Directories
+from ending import end_all
 from fork import Fork
 
 # Frames beside a return value: failures with their stacks, calls with their parameters.
@@ -40,8 +42,6 @@ class Zygote:
         self.failed_forks = 0
         self.told_to_end = False
         self.directories = Directories()
-        self.kill_others = ending.killer()
-        self.confine_run = getattr(ending.confine, "confine_run", None) or (lambda: None)
         self.poller = select.poll()
         self.input = frames.Reader(frames.IN)
 
@@ -68,7 +68,7 @@ class Zygote:
     def prepare(self):
         process_control.adopt_orphans()
         process_control.hide()
-        getattr(ending.confine, "prepare", lambda: None)()
+        confine.prepare()
         stage.install()
         stage.hide(sys.path[0])
         self.wake, wake_by_signal = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
@@ -98,7 +98,7 @@ class Zygote:
         if pid == 0:
             signal.set_wakeup_fd(-1)
             # Before descriptors are closed: it may have one of its own.
-            self.confine_run()
+            confine.confine_run()
             os.dup2(read_request, frames.IN, inheritable=False)
             os.dup2(write_answer, frames.OUT, inheritable=False)
             os.closerange(frames.OUT + 1, max(self.wake, self.to_fork, self.from_fork, read_request, write_answer) + 8)
@@ -233,14 +233,14 @@ class Zygote:
     def clear(self):
         """Ends and removes what the fork has left; what can't be, in words."""
         if self.fork_pid is not None:
-            ending.send(self.fork_pid, signal.SIGKILL)
+            send(self.fork_pid, signal.SIGKILL)
             os.waitpid(self.fork_pid, 0)
             self.fork_pid = None
         for descriptor in (self.to_fork, self.from_fork):
             self.forget(descriptor)
             os.close(descriptor)
         self.pending.clear()
-        if not ending.end_all(self.kill_others):
+        if not end_all():
             return "processes that can't be ended"
         try:
             self.directories.empty()
