@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Language as RunLanguage } from '@automation/contract/common/v1/language'
+import { startRunner, type RunnerUnderTest } from '../runner-under-test.ts'
+import type { Attempt, Found, Language } from './attempt.ts'
+import { startBehind, walls } from './walls.ts'
+
+export const languages: Language[] = ['javascript', 'python']
+
+export interface Trials {
+  settings: Record<string, string>
+  attempts: Attempt[]
+  /** Those that succeed where there is no wall. */
+  controls: Attempt[]
+  /** Makes the attempts with a runner behind the wall of this name. */
+  makeAll(under: RunnerUnderTest, language: Language, attempts: Attempt[], wall: string): Promise<Map<string, Found>>
+}
+
+/** Tests that no attempt gets through a wall of this machine that is to refuse it, and that all do where there is none. */
+export async function testBehindWalls({ settings, attempts, controls, makeAll }: Trials): Promise<void> {
+  for (const wall of walls) {
+    const under = await startBehind(wall, settings)
+    const fitting = attempts.filter(({ refusedBy }) => wall.refuses.includes(refusedBy))
+    describe.skipIf(under === undefined)(`behind ${wall.name}`, () => {
+      afterAll(() => under?.stop())
+      describe.for(languages)('%s', (language) => {
+        let found: Map<string, Found>
+        beforeAll(async () => {
+          found = await makeAll(under!, language, fitting, wall.name)
+        }, 60_000)
+
+        test.for(fitting.map(({ name }) => name))('no process code %s', (name) => {
+          expect(found.get(name)).toMatchObject({ got: false, how: expect.stringMatching(/./) })
+        })
+      })
+    })
+  }
+
+  describe('behind no wall, as a control', () => {
+    let under: RunnerUnderTest
+    beforeAll(async () => {
+      under = await startRunner({ ...settings, WALL: 'none' })
+    })
+    afterAll(() => under.stop())
+
+    describe.for(languages)('%s', (language) => {
+      let found: Map<string, Found>
+      beforeAll(async () => {
+        found = await makeAll(under, language, controls, 'none')
+      }, 60_000)
+
+      test.for(controls.map(({ name }) => name))('process code %s', (name) => {
+        expect(found.get(name)).toMatchObject({ got: true })
+      })
+    })
+  })
+}
+
+/** Runs a source that makes attempts, and gives what each came to. */
+export async function runAttempts(
+  under: RunnerUnderTest,
+  language: Language,
+  source: string,
+): Promise<[string, Found][]> {
+  const spec = { language: language === 'python' ? RunLanguage.PYTHON : RunLanguage.JAVASCRIPT }
+  const { value, explanation } = await under.replica.run(source, { spec, run: { timeoutMs: 60_000 } })
+  if (value === undefined) throw new Error(`the attempts broke the run: ${explanation}`)
+  return Object.entries(value as Record<string, Found>)
+}
