@@ -13,7 +13,7 @@ import { ActiveRun, type RunEnvironment } from './runs/active-run.ts'
 import { reason, type Reason } from './runs/explanation.ts'
 import { KeptResults } from './runs/kept-results.ts'
 import { ProcessCalls } from './runs/process-calls.ts'
-import { refusal, stopped, whyNot } from './runs/refusal.ts'
+import { refusal, stopped, untold, whyNot } from './runs/refusal.ts'
 import { RunningRuns } from './runs/running.ts'
 import { UnwantedRuns } from './runs/unwanted.ts'
 import { Version } from './runs/version.ts'
@@ -170,9 +170,10 @@ export class Runner {
     // A hand-over is never repeated; were it, user code would still start only once.
     if (this.#runs.get(run.executionId) !== undefined || this.#results.has(run.executionId)) return
     if (this.#unwanted.take(run.executionId)) return this.#lending.soon()
+    if (version === undefined) return this.#refuse(link, run, untold)
     const why = whyNot(version, this.#isClosed, this.#options.withoutPython, this.#bond)
     if (why !== undefined) return this.#refuse(link, run, why)
-    const active = new ActiveRun(run, version!, this.#environment)
+    const active = new ActiveRun(run, version, this.#environment)
     this.#runs.add(active)
     this.#linkOf.set(active, link)
     link.running += 1

@@ -131,13 +131,7 @@ export class Places {
 
   /** Why no runner that is here can serve this team, in words; undefined where one can, now or later. */
   whyNone(pool: string, team: string): string | undefined {
-    if (
-      this.#sum(
-        (lender) => lender.pool === pool,
-        () => 1,
-      ) === 0
-    )
-      return `no runner of the pool ${pool} is there`
+    if (!this.#some((lender) => lender.pool === pool)) return `no runner of the pool ${pool} is there`
     if (!this.isForOthersOnly(pool, team)) return undefined
     return `the runners of the pool ${pool} serve one team each, and all serve other teams`
   }
@@ -187,14 +181,7 @@ export class Places {
   /** A team that has a runner takes another one only when that is not the last: it is for a team that has none. */
   #mayBind(pool: string, team: string): boolean {
     const unbound = this.#sum((lender) => isNobodys(lender, pool), free)
-    return (
-      unbound > 1 ||
-      (unbound === 1 &&
-        this.#sum(
-          (lender) => isOf(lender, pool, team),
-          () => 1,
-        ) === 0)
-    )
+    return unbound > 1 || (unbound === 1 && !this.#some((lender) => isOf(lender, pool, team)))
   }
 
   /** Takes up to `count` places, from the runners that lend the most first. */
@@ -209,6 +196,10 @@ export class Places {
       taken.push(richest)
     }
     return taken
+  }
+
+  #some(of: (lender: Lender) => boolean): boolean {
+    return this.#lenders.values().some(of)
   }
 
   #sum(of: (lender: Lender) => boolean, value: (lender: Lender) => number): number {

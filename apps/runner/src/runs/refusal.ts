@@ -6,17 +6,16 @@ import { reason, timelineText, type Reason } from './explanation.ts'
 import type { Version } from './version.ts'
 
 export const stopped: Reason = { explanation: 'service stopped', log: 'service stopped' }
-const untold = reason('Error', 'The runner was not told what to run')
+export const untold = reason('Error', 'The runner was not told what to run')
 const ofAnotherTeam = reason('Error', 'The runner serves another team')
 
 /** Why a run is not begun here; undefined when it may be. The first one that may decides whose the runner is. */
 export function whyNot(
-  version: Version | undefined,
+  version: Version,
   isClosed: boolean,
   withoutPython: string | undefined,
   bond: Bond,
 ): Reason | undefined {
-  if (version === undefined) return untold
   if (isClosed) return stopped
   if (version.program.language === 'python' && withoutPython !== undefined) return reason('Error', withoutPython)
   return bond.admits(version.spec.team) ? undefined : ofAnotherTeam
