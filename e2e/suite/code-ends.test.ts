@@ -102,13 +102,13 @@ describe('how a run ends', () => {
     ['buffers', 'const a = []; for (;;) a.push(Buffer.alloc(32 * 1024 * 1024, 1))'],
   ] as const)(
     'running out of memory in %s ends the run alone, with the reason',
-    { timeout: 60_000 },
+    { timeout: 130_000 },
     async ([, source]) => {
       const process = await makeProcess({ sourceCode: source })
       const beside = await makeProcess({ sourceCode: 'return 1' })
       const id = await execute(process)
       expect((await executeSync(beside)).body).toBe(1)
-      const execution = await awaitEnd(id, 50_000)
+      const execution = await awaitEnd(id, 120_000)
       expect(execution.status).toBe('ERROR')
       expect(execution.timeline.events.at(-1)?.explanation).toMatch(/memory|allocation|RangeError/i)
     },
