@@ -9,7 +9,9 @@ export default defineConfig({
     exclude: [...configDefaults.exclude, walls],
     globalSetup: ['libs/testing/src/postgres-for-tests.ts'],
     pool: 'forks',
-    testTimeout: 15_000,
-    hookTimeout: 30_000,
+    // What hangs is found by these; nothing is to fail because the machine is slow.
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 20_000 } },
   },
 })

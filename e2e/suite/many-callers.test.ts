@@ -62,7 +62,7 @@ describe('many callers at once', () => {
   })
 
   test('a caller who goes away does not end the run', async () => {
-    const process = await makeProcess({ sourceCode: 'await new Promise((done) => setTimeout(done, 1500)); return 1' })
+    const process = await makeProcess({ sourceCode: 'await new Promise((done) => setTimeout(done, 5000)); return 1' })
     const comment = unique('gone')
     const caller = new AbortController()
     const leaving = fetch(`${client.rest}/processes/${process.id}/execute-sync`, {
@@ -72,7 +72,7 @@ describe('many callers at once', () => {
       signal: caller.signal,
     })
     const ask = async () => (await client.get<{ data: { id: string }[] }>('/executions', { comment })).body.data[0]?.id
-    const id = await waitUntil('the run of the caller', ask, { timeoutMs: 15_000 })
+    const id = await waitUntil('the run of the caller', ask, { timeoutMs: 4500 })
     caller.abort()
     await expect(leaving).rejects.toMatchObject({ name: 'AbortError' })
     expect((await awaitEnd(id)).status).toBe('FINISHED')
