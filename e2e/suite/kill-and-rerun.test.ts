@@ -173,7 +173,7 @@ describe('rerunning', () => {
 function sleepers(mark: string): ProcessId[] {
   const lines = execFileSync('ps', ['-eo', 'pid,args'], { encoding: 'utf8' }).split('\n')
   const pids = lines
-    .filter((line) => /\bsleep 30[1-5]\.\d+$/.test(line.trim()) && line.trim().endsWith(mark))
+    .filter((line) => /^\d+ sleep 30[1-5]\.\d+$/.test(line.trim()) && line.trim().endsWith(mark))
     .map((line) => Number.parseInt(line, 10))
   return pids.flatMap((pid) => processOf(pid) ?? [])
 }

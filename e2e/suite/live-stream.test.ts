@@ -5,7 +5,7 @@ import { startSystem } from '../system/system.ts'
 import type { System } from '../system/system.ts'
 import { waitUntil } from '../system/wait-until.ts'
 import { expectProblem } from './problem.ts'
-import { awaitEnd, execute, executionOf, logsOf, makeProcess, runCode } from './runs.ts'
+import { awaitEnd, execute, executionOf, logsOf, makeGate, makeProcess, runCode } from './runs.ts'
 import { client, hasOther, other, shared } from './shared-system.ts'
 
 /** Tells of steps until it is told to end by its own clock. */
@@ -13,25 +13,25 @@ const steps = (count: number, everyMs: number) => `for (let n = 0; n < ${count};
   console.log('step ' + n)
   await new Promise((done) => setTimeout(done, ${everyMs}))
 }`
-/** The same, but from the third step on only once a process says so. */
-const stepsOnceOpen = (count: number, gate: string) => `for (let n = 0; n < ${count}; n += 1) {
+/** The same at once, but for a wait behind the third. */
+const stepsAround = (count: number, wait: string) => `for (let n = 0; n < ${count}; n += 1) {
   console.log('step ' + n)
-  while (n === 2 && !(await svc.processes.runSync('${gate}'))) await new Promise((done) => setTimeout(done, 100))
+  if (n === 2) { ${wait} }
 }`
 const endless = 'console.log("first"); await new Promise((done) => setTimeout(done, 200000))'
 const lines = (count: number) => Array.from({ length: count }, (_, n) => `log step ${n}`)
 
 describe('the live stream of a run', () => {
   test('tells of its statuses and lines as they come, to every reader, and closes behind the end', async () => {
-    const gate = await makeProcess({ sourceCode: 'return false' })
-    const id = await execute(await makeProcess({ sourceCode: stepsOnceOpen(10, gate.id) }))
+    const gate = await makeGate()
+    const id = await execute(await makeProcess({ sourceCode: stepsAround(10, gate.wait) }))
     const [one, two] = [await EventStream.open(client, id), await EventStream.open(client, id)]
     expect(one.response.status).toBe(200)
     expect(one.response.headers.get('content-type')).toBe('text/event-stream')
     await one.has('log step 2')
     expect(one.told).not.toContain('log step 9')
     expect((await executionOf(id)).status).toBe('RUNNING')
-    await client.patch(`/processes/${gate.id}`, { sourceCode: 'return true' })
+    await gate.open()
     expect([await one.closed, await two.closed]).toEqual([true, true])
     for (const { told } of [one, two]) expect(told).toEqual(['CREATED', 'RUNNING', ...lines(10), 'FINISHED', 'end'])
     const { timeline } = await executionOf(id)
