@@ -176,6 +176,27 @@ test('while the database is away starts are refused soon, runs go on, and their 
   runner.goodbye()
 })
 
+test('a result that is sent again and again while the database is away is stored once', async () => {
+  const runner = await system.runner({ places: 1, runs: () => undefined })
+  const id = await system.start()
+  const { fence } = await runner.run(id)
+  const send = () => runner.send(id, { case: 'result', value: { executionId: id, fence, end: value('once') } })
+  proxy.refuse()
+  for (let times = 0; times < 3; times++) send()
+  await expect(system.get(id)).rejects.toMatchObject({ kind: 'unavailable' })
+  send()
+  expect(runner.stored).toEqual([])
+  proxy.open()
+  await until(() => runner.stored.includes(id))
+  const told = runner.stored.length
+  send()
+  await until(() => runner.stored.length > told)
+  const { timeline, returnValue } = await system.get(id)
+  expect(timeline.map(({ status }) => status)).toEqual([Status.CREATED, Status.RUNNING, Status.FINISHED])
+  expect(Buffer.from(returnValue!).toString()).toBe('"once"')
+  runner.goodbye()
+})
+
 test('a frozen database has every start answered long before its caller gives up', async () => {
   const runner = await system.runner({ places: 4, runs: () => value(1) })
   await system.run()

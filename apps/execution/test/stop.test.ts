@@ -79,6 +79,32 @@ test('a runner that takes its places back gets none of the queued runs; they wai
   await system.stop()
 })
 
+test('a stop in the midst of starts and claims loses none: what was accepted ends there or at the next replica, once', async () => {
+  const system = await System.start()
+  const runs = async () => {
+    await new Promise((resolve) => setTimeout(resolve, Math.random() * 5))
+    return value(1)
+  }
+  const first = await system.runner({ places: 4, runs })
+  const accepted: string[] = []
+  const callers = Array.from({ length: 16 }, async () => {
+    for (;;) accepted.push(await system.start())
+  })
+  const refused = Promise.allSettled(callers)
+  await until(() => accepted.length > 100)
+  await system.replicas[0]!.part.stop(60_000)
+  for (const caller of await refused)
+    expect(caller).toMatchObject({ status: 'rejected', reason: { kind: 'unavailable' } })
+  system.replicas.shift()
+  await system.addReplica()
+  const next = await system.runner({ places: 4, runs })
+  for (const id of accepted) expect((await system.ended(id)).status).toBe(Status.FINISHED)
+  const started = [first, next].flatMap((runner) => runner.started.map(({ executionId }) => executionId))
+  expect(started.toSorted()).toEqual(accepted.toSorted())
+  expect(await brokenInvariants(system)).toEqual([])
+  await system.stop()
+})
+
 test('readiness tells of the database, partitions and runners; metrics of lanes, runs and queue', async () => {
   const system = await System.start()
   await system.runner({ places: 3 })
