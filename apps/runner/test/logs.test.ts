@@ -132,6 +132,14 @@ test('beyond the number of lines one line says that the rest was dropped, and th
   expect(log[2001]).toContain('ERROR Error: end')
 })
 
+test('a torrent that never ends is told to be cut, with all lines before', async () => {
+  const log = await logged('for (let i = 0; ; i++) console.log(i)', { run: { timeoutMs: 2000 } })
+  expect(log).toHaveLength(2002)
+  expect(log.slice(0, 2000)).toEqual(Array.from({ length: 2000 }, (_, at) => `INFO ${at}`))
+  expect(log[2000]).toContain('the rest was dropped')
+  expect(log[2001]).toMatch(/^ERROR TimeoutError/)
+})
+
 test('beyond the bytes too', async () => {
   const log = await logged('for (let i = 0; i < 200; i++) console.log("x".repeat(10000))')
   expect(log).toHaveLength(101)
