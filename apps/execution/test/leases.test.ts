@@ -12,7 +12,7 @@ const open = { runs: () => undefined }
 const asRunner = () => ownContext({ role: 'runner', team: '', subject: 'r', name: 'r' }, 5000)
 
 beforeAll(async () => {
-  system = await System.start({ runnerLeaseMs: 300 })
+  system = await System.start({ runnerLeaseMs: 600 })
 })
 afterEach(async () => expect(await brokenInvariants(system)).toEqual([]))
 afterAll(() => system.stop())
