@@ -10,10 +10,10 @@ const explanationOf = async (source: string, input: Record<string, unknown> = {}
 describe('how a run ends', () => {
   test('when the value is there the run is over: open timers and handles are not waited for', async () => {
     const started = performance.now()
-    const source = `setInterval(() => console.log('tick'), 50); setTimeout(() => {}, 60_000)
+    const source = `setInterval(() => console.log('tick'), 50); setTimeout(() => {}, 200_000)
       require('net').createServer().listen(0); return 'value'`
     expect(await valueOf(source)).toBe('value')
-    expect(performance.now() - started).toBeLessThan(5000)
+    expect(performance.now() - started).toBeLessThan(30_000)
   })
 
   test.for([

@@ -31,9 +31,7 @@ test('the executions of a deleted process are killed and hidden at once, and rem
   expect((await system.get(other, 'other')).status).toBe(Status.RUNNING)
   expect(await brokenInvariants(system)).toEqual([])
   await deleteProcess(processId)
-  await until(async () => (await system.rows("SELECT 1 FROM executions WHERE team = 'demo'")).length === 0, {
-    timeoutMs: 8000,
-  })
+  await until(async () => (await system.rows("SELECT 1 FROM executions WHERE team = 'demo'")).length === 0)
   expect(await system.rows("SELECT 1 FROM timeline_events WHERE team = 'demo'")).toEqual([])
   runner.finish(other)
   await system.ended(other, 'other')

@@ -26,10 +26,10 @@ export async function testBehindWalls({ settings, attempts, controls, makeAll }:
         let found: Map<string, Found>
         beforeAll(async () => {
           found = await makeAll(under!, language, fitting, wall.name)
-        }, 60_000)
+        })
 
         test.for(fitting.map(({ name }) => name))('no process code %s', (name) => {
-          expect(found.get(name)).toMatchObject({ got: false, how: expect.stringMatching(/./) })
+          expect(found.get(name)).toMatchObject({ got: false, how: expect.stringMatching(/\w/) })
         })
       })
     })
@@ -46,7 +46,7 @@ export async function testBehindWalls({ settings, attempts, controls, makeAll }:
       let found: Map<string, Found>
       beforeAll(async () => {
         found = await makeAll(under, language, controls, 'none')
-      }, 60_000)
+      })
 
       test.for(controls.map(({ name }) => name))('process code %s', (name) => {
         expect(found.get(name)).toMatchObject({ got: true })
@@ -62,7 +62,7 @@ export async function runAttempts(
   source: string,
 ): Promise<[string, Found][]> {
   const spec = { language: language === 'python' ? RunLanguage.PYTHON : RunLanguage.JAVASCRIPT }
-  const { value, explanation } = await under.replica.run(source, { spec, run: { timeoutMs: 60_000 } })
+  const { value, explanation } = await under.replica.run(source, { spec, run: { timeoutMs: 110_000 } })
   if (value === undefined) throw new Error(`the attempts broke the run: ${explanation}`)
   return Object.entries(value as Record<string, Found>)
 }
