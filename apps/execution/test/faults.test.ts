@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterEach(async () => {
   proxy.open()
-  system.dismissRunners()
+  await system.dismissRunners()
   expect(await brokenInvariants(system)).toEqual([])
 })
 afterAll(async () => {
@@ -70,7 +70,7 @@ test('connections that are cut again and again lose no accepted run and double n
   expect(new Set(started).size).toBe(started.length)
   for (const error of refused) expect(error).toMatchObject({ kind: 'unavailable' })
   await until(async () => (await system.rows('SELECT 1 FROM executions WHERE status < 5')).length === 0)
-  runner.goodbye()
+  await runner.goodbye()
 })
 
 test('a start whose commit is unknown is there once and runs once', async () => {
@@ -81,7 +81,7 @@ test('a start whose commit is unknown is there once and runs once', async () => 
     expect(outcome.status).toBe(Status.FINISHED)
     expect(runner.started.filter((run) => run.executionId === outcome.executionId)).toHaveLength(1)
   }
-  runner.goodbye()
+  await runner.goodbye()
 })
 
 test('a start that is claimed from the queue before its unknown outcome is read runs once', async () => {
@@ -101,7 +101,7 @@ test('a start that is claimed from the queue before its unknown outcome is read 
   for (const run of [...runner.started]) runner.finish(run.executionId)
   await system.ended(id)
   for (const [index, other] of others.entries()) await system.ended(other, teams[index]!)
-  runner.goodbye()
+  await runner.goodbye()
 })
 
 test('a keyed start whose commit is unknown is there once and runs once', async () => {
@@ -111,7 +111,7 @@ test('a keyed start whose commit is unknown is there once and runs once', async 
   const outcome = await system.run('demo', { idempotencyKey: { key: 'unknown', requestHash: new Uint8Array() } })
   expect(outcome).toMatchObject({ status: Status.FINISHED, replayed: false })
   expect(runner.started).toHaveLength(2)
-  runner.goodbye()
+  await runner.goodbye()
 })
 
 test('a replay that the database does not answer is refused as unavailable, and nobody is left waiting', async () => {
@@ -123,7 +123,7 @@ test('a replay that the database does not answer is refused as unavailable, and 
     await expect(system.run('demo', { idempotencyKey })).rejects.toMatchObject({ kind: 'unavailable', retryAfterS: 1 })
   }
   expect(await system.run('demo', { idempotencyKey })).toMatchObject({ status: Status.FINISHED, replayed: true })
-  runner.goodbye()
+  await runner.goodbye()
 })
 
 test('an end whose commit is unknown is stored once', async () => {
@@ -133,7 +133,7 @@ test('an end whose commit is unknown is stored once', async () => {
   const outcome = await system.run()
   expect(Buffer.from(outcome.returnValue!).toString()).toBe('"kept"')
   expect((await system.get(outcome.executionId)).timeline).toHaveLength(3)
-  runner.goodbye()
+  await runner.goodbye()
 })
 
 test('a claim whose commit is unknown is handed over once', async () => {
@@ -144,7 +144,7 @@ test('a claim whose commit is unknown is handed over once', async () => {
   // Within the lease it is found again; else it counts as lost. It never runs twice.
   if (status === Status.ERROR) expect(timeline.at(-1)!.explanation).toMatch(/^runner lost/)
   expect(runner.started.length).toBeLessThanOrEqual(1)
-  runner.goodbye()
+  await runner.goodbye()
 })
 
 test('while the database is away starts are refused soon, runs go on, and their results are stored when it is back', async () => {
@@ -173,7 +173,7 @@ test('while the database is away starts are refused soon, runs go on, and their 
   expect(Buffer.from((await outcome).returnValue!).toString()).toBe('"survived"')
   expect((await system.get(run.executionId)).status).toBe(Status.FINISHED)
   await until(() => runner.stored.includes(run.executionId))
-  runner.goodbye()
+  await runner.goodbye()
 })
 
 test('a result that is sent again and again while the database is away is stored once', async () => {
@@ -194,7 +194,7 @@ test('a result that is sent again and again while the database is away is stored
   const { timeline, returnValue } = await system.get(id)
   expect(timeline.map(({ status }) => status)).toEqual([Status.CREATED, Status.RUNNING, Status.FINISHED])
   expect(Buffer.from(returnValue!).toString()).toBe('"once"')
-  runner.goodbye()
+  await runner.goodbye()
 })
 
 test('a frozen database has every start answered long before its caller gives up', async () => {
@@ -212,9 +212,22 @@ test('a frozen database has every start answered long before its caller gives up
       () => false,
     ),
   )
-  runner.goodbye()
+  await runner.goodbye()
   await until(async () => (await system.rows('SELECT 1 FROM executions WHERE status IN (2, 4)')).length === 0)
   await system.executions.listExecutions({}, userContext('demo'))
+})
+
+test('the first start on a database that is slow takes the time that it takes', async () => {
+  const own = await testDatabase()
+  const slow = await FaultProxy.start(own.url)
+  // Longer than any other statement may take.
+  slow.hold(says('ATTACH PARTITION'), new Promise((resolve) => setTimeout(resolve, 5000)))
+  const other = new System(own, { databaseUrl: slow.url })
+  await other.addReplica()
+  await other.runner({ runs: () => value(1) })
+  expect((await other.run()).status).toBe(Status.FINISHED)
+  await other.stop()
+  await slow.close()
 })
 
 test('a live stream outlasts a database that is away for a while', async () => {
@@ -229,5 +242,5 @@ test('a live stream outlasts a database that is away for a while', async () => {
   proxy.open()
   await reader.done
   expect(reader.told).toEqual(['CREATED', 'RUNNING', 'FINISHED', 'end FINISHED'])
-  runner.goodbye()
+  await runner.goodbye()
 })

@@ -12,7 +12,7 @@ beforeAll(async () => {
   system = await System.start({ teamMaxRunning: 5, teamMaxQueued: 150 })
 })
 afterEach(async () => {
-  runner?.goodbye()
+  await runner?.goodbye()
   await until(async () => (await system.rows('SELECT 1 FROM executions WHERE status = 4')).length === 0)
   expect(await brokenInvariants(system)).toEqual([])
 })

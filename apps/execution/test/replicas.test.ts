@@ -37,7 +37,7 @@ test('a sync caller of one replica hears of the end of a run that another replic
   expect(Math.min(...times)).toBeLessThan(900)
   const { returnValue } = await system.get(outcome.executionId)
   expect(Buffer.from(returnValue!).toString()).toBe('"[transient]"')
-  runner.goodbye()
+  await runner.goodbye()
 })
 
 test('two replicas and two runners: no run is started twice, the limit of the team holds, all end', async () => {
@@ -63,7 +63,7 @@ test('two replicas and two runners: no run is started twice, the limit of the te
   expect(new Set(started).size).toBe(started.length)
   expect(started).toHaveLength(300)
   expect(most).toBeLessThanOrEqual(8)
-  for (const runner of runners) runner.goodbye()
+  for (const runner of runners) await runner.goodbye()
 })
 
 test('a result is taken by another replica when the one that gave the run has stopped', async () => {
@@ -80,6 +80,6 @@ test('a result is taken by another replica when the one that gave the run has st
   other.say({ case: 'result', value: { executionId, fence: run.fence, end: value('kept') } })
   expect(Buffer.from((await system.ended(executionId)).returnValue!).toString()).toBe('"kept"')
   await until(() => other.stored.includes(executionId))
-  other.goodbye()
+  await other.goodbye()
   system.replicas.splice(system.replicas.indexOf(extra), 1)
 })

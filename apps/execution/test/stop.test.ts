@@ -54,7 +54,7 @@ test('queued runs of a replica that has stopped are taken up by the next one', a
   await system.addReplica()
   const runner = await system.runner({ runs: () => value(1) })
   for (const id of ids) expect((await system.ended(id)).status).toBe(Status.FINISHED)
-  runner.goodbye()
+  await runner.goodbye()
   await system.executions.listExecutions({}, userContext('demo'))
   await system.stop()
 })

@@ -127,8 +127,8 @@ export class System {
   }
 
   /** The runners that are still there stop. */
-  dismissRunners(): void {
-    for (const runner of this.#runners.splice(0)) runner.goodbye()
+  async dismissRunners(): Promise<void> {
+    await Promise.all(this.#runners.splice(0).map((runner) => runner.goodbye()))
   }
 
   async stop(): Promise<void> {
