@@ -1,3 +1,4 @@
+import { readKafkaConfig, type Connect, type KafkaConfig } from '@automation/events'
 import type { Environment } from '@automation/service'
 import { checkEgressAllow } from './egress.ts'
 
@@ -19,6 +20,15 @@ export interface ExecutionConfig {
   runnerLeaseMs: number
   /** CIDRs and addresses beyond the public internet that callbacks may go to. */
   egressAllow: string[]
+  /** How often a callback is tried before it is given up, and how long one try may take. */
+  callbackTries: number
+  callbackTimeoutMs: number
+  /** Pause after the first failed try; it doubles with each further one, up to an hour. */
+  callbackPauseMs: number
+  /** Where lifecycle events are published; absent: they stay in the outbox, and consumers read them there. */
+  kafka?: KafkaConfig
+  /** How connections to Kafka are made; set by tests of faults only. */
+  kafkaConnect?: Connect
   shutdownGraceMs: number
   /** No other process uses this database: whatever RUNNING is found at the start was cut off. Set by embedded only. */
   exclusive: boolean
@@ -40,6 +50,10 @@ export function readExecutionConfig(env: Environment): ExecutionConfig {
     retentionDays: env.integer('RETENTION_DAYS', { default: 30, min: 1, max: 3650 }),
     runnerLeaseMs: env.integer('RUNNER_LEASE_MS', { default: 15_000, min: 150, max: 600_000 }),
     egressAllow: checkEgressAllow(env, env.list('EGRESS_ALLOW', [])),
+    callbackTries: env.integer('CALLBACK_TRIES', { default: 15, min: 1, max: 100 }),
+    callbackTimeoutMs: env.integer('CALLBACK_TIMEOUT_MS', { default: 10_000, min: 100, max: 20_000 }),
+    callbackPauseMs: env.integer('CALLBACK_PAUSE_MS', { default: 1000, min: 10, max: 3_600_000 }),
+    kafka: readKafkaConfig(env),
     shutdownGraceMs: env.integer('SHUTDOWN_GRACE_MS', { default: 10_000 }),
     exclusive: false,
   }

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
+import type { FedEventBus } from '@automation/events'
 import type { PartContext } from '@automation/service'
 import { Admission } from './admission.ts'
 import { Claims } from './claims.ts'
 import type { ExecutionConfig } from './config.ts'
+import { Callbacks } from './callbacks/callbacks.ts'
 import { Backlog } from './dispatch/backlog.ts'
 import { Runners } from './dispatch/runners.ts'
 import { UnservedTeams } from './dispatch/unserved-teams.ts'
@@ -40,7 +42,7 @@ export function compose(
   { neighbours, logger }: PartContext,
   metrics: Metrics,
   pools: Pools,
-  events: { wake(): void; consumers: string[] },
+  events: FedEventBus,
 ) {
   /** Aborted at the very end: what can't be written then is left to the others. */
   const giveUp = new AbortController()
@@ -107,15 +109,16 @@ export function compose(
   const reaper = new Reaper(hot, forced, leaseMs, logger)
   const { returnValueMaxBytes, retentionDays } = config
   const streams = new WorkStreams({ sessions, runners, claims, ends, logs, returnValueMaxBytes, logger })
-  const consumers = () => events.consumers
+  const callbacks = new Callbacks({ pool: reads, config, egress, metrics, logger, watched: (id) => watches.wake([id]) })
   const looked = { backlog, claims, nested, runners, waiters, outcomes, watches, reaper, sessions, deletion }
   const kept = { hot, reads, partitions, retentionDays, leaseMs, pools: config.pools, metrics, logger }
-  const upkeep = new Upkeep({ ...looked, ...kept, outbox, consumers })
+  const upkeep = new Upkeep({ ...looked, ...kept, events })
 
   return {
     ...{ pools, partitions, specs, tokens, waiters, runners, outcomes, forced, ends, starts, claims, sessions, reaper },
     ...{ giveUp, peers, outbox, gate, parametersCheck, admission, nested, records, kills, deletion, streams, upkeep },
     watches,
     unserved,
+    callbacks,
   }
 }

@@ -19,6 +19,10 @@ export interface Metrics {
   /** Days from now on for which there are partitions. */
   partitionDays: Gauge
   eventBacklog: Gauge<'consumer'>
+  /** Callbacks that are due or wait for their next try. */
+  callbacksWaiting: Gauge
+  /** Tries by how they went: delivered, failed (another one follows), given_up. */
+  callbacks: Counter<'outcome'>
 }
 
 /** The metrics of execution, in the registry of the process. */
@@ -72,6 +76,17 @@ export function executionMetrics(registry: Registry): Metrics {
       registers,
     }),
     partitionDays: gauge('execution_partition_days', 'Days ahead for which there are partitions; alert below 2'),
-    eventBacklog: labelled('execution_event_backlog', 'Lifecycle events that a consumer has not handled', 'consumer'),
+    eventBacklog: labelled(
+      'execution_event_backlog',
+      'Lifecycle events that a consumer has not handled; of `kafka`: that are not published',
+      'consumer',
+    ),
+    callbacksWaiting: gauge('execution_callbacks_waiting', 'Callbacks that are not delivered yet'),
+    callbacks: new Counter({
+      name: 'execution_callback_tries_total',
+      help: 'Tries to deliver a callback from here: delivered, failed (another one follows), given_up',
+      labelNames: ['outcome'],
+      registers,
+    }),
   }
 }

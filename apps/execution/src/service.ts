@@ -1,7 +1,7 @@
 import { ExecutionService, ReplicaService } from '@automation/contract/execution/v1/execution'
 import { RunService } from '@automation/contract/run/v1/run'
 import { RunnerService } from '@automation/contract/runner/v1/runner'
-import { OutboxBus, type EventBus } from '@automation/events'
+import { KafkaBus, OutboxBus, type EventBus, type FedEventBus } from '@automation/events'
 import { served } from '@automation/rpc'
 import type { Check, Part, PartContext } from '@automation/service'
 import type { ExecutionConfig } from './config.ts'
@@ -30,8 +30,8 @@ export function createExecution(config: ExecutionConfig, context: PartContext): 
   const metrics = executionMetrics(context.metrics)
   const stopping = new AbortController()
   let running: ReturnType<typeof open> | undefined
-  const outbox = { lead: async (consumer: string) => running?.engine.outbox.lead(consumer) }
-  const events = new OutboxBus({ outbox, logger: context.logger })
+  const events = openBus(config, context, () => running?.engine)
+  events.subscribe('callbacks', async (changes) => running!.engine.callbacks.take(changes))
   let stopped: Promise<void> | undefined
 
   function open(engine: Engine) {
@@ -72,8 +72,11 @@ export function createExecution(config: ExecutionConfig, context: PartContext): 
       await engine.upkeep.keepPartitions()
       if (config.exclusive) await engine.reaper.endAll('runner lost: the service was restarted while it ran')
       await engine.upkeep.recount()
+      // From the first run on, nothing is missed.
+      for (const reader of events.readers) await engine.outbox.register(reader)
       engine.upkeep.start()
       running = open(engine)
+      engine.callbacks.start()
       events.wake()
     },
     async stop(graceMs) {
@@ -81,8 +84,18 @@ export function createExecution(config: ExecutionConfig, context: PartContext): 
       if (running === undefined) return
       await (stopped ??= stopEngine(running.engine, config.exclusive, graceMs, () => events.close()))
     },
-    ready: () => checksOf(running?.engine),
+    ready: async () => [...(await checksOf(running?.engine)), events.check()],
   }
+}
+
+function openBus(config: ExecutionConfig, { logger }: PartContext, engine: () => Engine | undefined): FedEventBus {
+  const outbox = {
+    lead: async (consumer: string) => engine()?.outbox.lead(consumer),
+    backlog: async (consumer: string) => (await engine()?.outbox.backlog(consumer)) ?? 0,
+  }
+  return config.kafka === undefined
+    ? new OutboxBus({ outbox, logger })
+    : new KafkaBus({ config: config.kafka, outbox, logger, connect: config.kafkaConnect })
 }
 
 async function checksOf(engine: Engine | undefined): Promise<Check[]> {

@@ -13,7 +13,8 @@ export async function stopEngine(
   graceMs: number,
   closeEvents: () => Promise<void>,
 ): Promise<void> {
-  const { admission, claims, starts, ends, runners, waiters, watches, forced, peers, streams, upkeep } = engine
+  const { admission, claims, starts, ends, runners, waiters, watches, forced, peers, streams, upkeep, callbacks } =
+    engine
   admission.stop()
   watches.close()
   const end = performance.now() + graceMs
@@ -25,7 +26,7 @@ export async function stopEngine(
   waiters.abandon()
   await atMost(writesMs, ends.idle())
   streams.close()
-  await atMost(writesMs, Promise.all([upkeep.stop(), closeEvents()]))
+  await atMost(writesMs, Promise.all([upkeep.stop(), callbacks.stop(), closeEvents()]))
   engine.giveUp.abort()
   await Promise.all([engine.gate.close(), engine.parametersCheck.close()])
   await atMost(writesMs, engine.pools.close())

@@ -1,3 +1,4 @@
+import type { FedEventBus } from '@automation/events'
 import type { Logger } from '@automation/service'
 import type pg from 'pg'
 import type { Claims } from './claims.ts'
@@ -13,7 +14,7 @@ import { readBacklog } from './store/claim-rows.ts'
 import type { Sessions } from './sessions.ts'
 import type { Partitions } from './store/partitions.ts'
 import { readSlotSums, recountSlots } from './store/run-slots.ts'
-import type { TimelineOutbox } from './store/outbox.ts'
+import { countCallbacks, forgetCallbacks } from './store/callbacks.ts'
 import { forgetSessions } from './store/sessions.ts'
 import { removeExpiredKeys } from './store/start-keys.ts'
 import type { Waiters } from './waiters.ts'
@@ -36,9 +37,7 @@ export interface UpkeepContext {
   reaper: Reaper
   sessions: Sessions
   deletion: ProcessDeletion
-  outbox: TimelineOutbox
-  /** Who is subscribed to lifecycle events. */
-  consumers(): string[]
+  events: FedEventBus
   metrics: Metrics
   logger: Logger
 }
@@ -126,7 +125,7 @@ export class Upkeep {
   }
 
   async #measure(): Promise<void> {
-    const { reads, metrics, waiters, watches, runners, pools, outbox, consumers } = this.#context
+    const { reads, metrics, waiters, watches, runners, pools, events } = this.#context
     metrics.waiting.set(waiters.count)
     metrics.watching.set(watches.count)
     metrics.partitionDays.set(this.partitionDays)
@@ -136,8 +135,9 @@ export class Upkeep {
     }
     const { running, queued } = await readSlotSums(reads)
     metrics.running.set(running)
-    for (const consumer of consumers()) metrics.eventBacklog.set({ consumer }, await outbox.backlog(consumer))
     metrics.queued.set(queued)
+    for (const { consumer, count } of await events.backlogs()) metrics.eventBacklog.set({ consumer }, count)
+    metrics.callbacksWaiting.set(await countCallbacks(reads))
   }
 
   async #retire(): Promise<void> {
@@ -145,6 +145,7 @@ export class Upkeep {
     const dropped = await partitions.retire(Date.now(), retentionDays)
     if (dropped.length > 0) logger.info({ tables: dropped }, 'dropped what is past retention')
     await forgetSessions(reads)
+    await forgetCallbacks(reads, retentionDays)
     while ((await removeExpiredKeys(reads, 1000)) === 1000) await new Promise(setImmediate)
   }
 }

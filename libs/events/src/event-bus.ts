@@ -1,4 +1,5 @@
 import type { ExecutionEvent } from '@automation/contract/events/v1/execution_event'
+import type { Check } from '@automation/service'
 
 /**
  * Takes some events in their order. They count as handled when it returns; when it throws, the same ones come again,
@@ -18,8 +19,27 @@ export interface Subscription {
 export interface EventBus {
   /**
    * Hears of all events from the first subscription under this name on, also of those from times when nobody was
-   * subscribed. Subscribers of the same name, in whatever process, share the events; others have all of them each.
+   * subscribed; a broker may begin with older ones that it still holds. Subscribers of the same name, in whatever
+   * process, share the events; others have all of them each.
    */
   subscribe(consumer: string, handle: EventHandler): Subscription
   close(): Promise<void>
+}
+
+/** Events that a consumer has not handled. */
+export interface Backlog {
+  consumer: string
+  count: number
+}
+
+/** A bus as the service keeps it that writes the events. */
+export interface FedEventBus extends EventBus {
+  /** There are new events: to be called after their commit. */
+  wake(): void
+  /** Names under which the outbox is read here. */
+  readonly readers: string[]
+  /** What is known at the moment; those of a broker that does not answer are left out. */
+  backlogs(): Promise<Backlog[]>
+  /** Always ok: events wait in the outbox while a broker is away, and nothing else waits for them. */
+  check(): Check
 }

@@ -1,3 +1,6 @@
-export type { EventBus, EventHandler, Subscription } from './event-bus.ts'
+export type { Backlog, EventBus, EventHandler, FedEventBus, Subscription } from './event-bus.ts'
+export { KafkaBus, type KafkaBusOptions } from './kafka/kafka-bus.ts'
+export type { Connect } from './kafka/kafka-client.ts'
+export { readKafkaConfig, type KafkaConfig } from './kafka/kafka-config.ts'
 export type { Cursor, Leadership, Outbox, OutboxEvent } from './outbox.ts'
 export { OutboxBus, type OutboxBusOptions } from './outbox-bus.ts'

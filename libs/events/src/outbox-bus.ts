@@ -1,5 +1,5 @@
-import type { Logger } from '@automation/service'
-import type { EventBus, EventHandler, Subscription } from './event-bus.ts'
+import type { Check, Logger } from '@automation/service'
+import type { Backlog, EventHandler, FedEventBus, Subscription } from './event-bus.ts'
 import type { Leadership, Outbox } from './outbox.ts'
 import { relay } from './relay.ts'
 
@@ -13,7 +13,7 @@ export interface OutboxBusOptions {
 }
 
 /** An event bus without a broker: it reads the outbox itself. Nothing is read while nobody subscribes. */
-export class OutboxBus implements EventBus {
+export class OutboxBus implements FedEventBus {
   readonly #options: Required<OutboxBusOptions>
   readonly #consumers = new Set<Consumer>()
 
@@ -32,14 +32,21 @@ export class OutboxBus implements EventBus {
     }
   }
 
-  /** There are new events: to be called after their commit. */
   wake(): void {
     for (const consumer of this.#consumers) consumer.wake()
   }
 
-  /** Names of those who are subscribed here. */
-  get consumers(): string[] {
-    return [...this.#consumers].map(({ name }) => name)
+  get readers(): string[] {
+    return [...new Set([...this.#consumers].map(({ name }) => name))]
+  }
+
+  backlogs(): Promise<Backlog[]> {
+    const { outbox } = this.#options
+    return Promise.all(this.readers.map(async (consumer) => ({ consumer, count: await outbox.backlog(consumer) })))
+  }
+
+  check(): Check {
+    return { name: 'event bus', ok: true, detail: 'in process' }
   }
 
   async close(): Promise<void> {
@@ -98,7 +105,11 @@ class Consumer {
   /** Hands on as long as the lead is ours; returns when another has it. */
   async #lead(): Promise<void> {
     const leadership = await this.#options.outbox.lead(this.name)
-    if (leadership === undefined) return
+    if (leadership === undefined) {
+      // News are the leader's; without a pause this would ask again and again.
+      this.#news = false
+      return
+    }
     try {
       while (!this.#stop.signal.aborted) {
         await this.#relay(leadership)

@@ -19,6 +19,8 @@ export interface OutboxEvent {
 export interface Outbox {
   /** The right to relay to this consumer; undefined while somebody else has it. */
   lead(consumer: string): Promise<Leadership | undefined>
+  /** Events that a consumer has not handled, up to some bound. */
+  backlog(consumer: string): Promise<number>
 }
 
 /** All its calls fail once the right is lost. */

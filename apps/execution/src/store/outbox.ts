@@ -42,6 +42,11 @@ export class TimelineOutbox implements Outbox {
     return mine ? leadership(client, consumer) : undefined
   }
 
+  /** Lets a consumer begin now, unless it has begun before. */
+  async register(consumer: string): Promise<void> {
+    await begin(this.#pool, consumer)
+  }
+
   /** Events that a consumer has not handled, up to 100,000. */
   async backlog(consumer: string): Promise<number> {
     const { rows } = await this.#pool.query<{ count: number }>(
@@ -54,14 +59,18 @@ export class TimelineOutbox implements Outbox {
   }
 }
 
+async function begin(client: pg.Pool | pg.PoolClient, consumer: string): Promise<void> {
+  await client.query(
+    `INSERT INTO bus_cursors (consumer, window_from, window_to, position)
+     SELECT $1, horizon, horizon, 0 FROM pg_snapshot_xmin(pg_current_snapshot()) AS horizon ON CONFLICT DO NOTHING`,
+    [consumer],
+  )
+}
+
 function leadership(client: pg.PoolClient, consumer: string): Leadership {
   return {
     async cursor() {
-      await client.query(
-        `INSERT INTO bus_cursors (consumer, window_from, window_to, position)
-         SELECT $1, horizon, horizon, 0 FROM pg_snapshot_xmin(pg_current_snapshot()) AS horizon ON CONFLICT DO NOTHING`,
-        [consumer],
-      )
+      await begin(client, consumer)
       const { rows } = await client.query<Record<keyof Cursor, string>>(
         'SELECT window_from AS "from", window_to AS "to", position FROM bus_cursors WHERE consumer = $1',
         [consumer],

@@ -1,0 +1,53 @@
+import { lookup as lookupName } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import type { Egress } from '../egress.ts'
+
+/** An address that callbacks may not go to. */
+export class NotAllowed extends Error {
+  override readonly name = 'NotAllowed'
+
+  constructor() {
+    super('its address is not allowed')
+  }
+}
+
+/** The addresses of a name, as the machine's resolver gives them. */
+export type Lookup = (hostname: string) => Promise<string[]>
+
+const bySystem: Lookup = async (hostname) => {
+  const found = await lookupName(hostname, { all: true, order: 'ipv4first' })
+  return found.map(({ address }) => address)
+}
+
+/**
+ * The addresses of a URL's host, looked up once. Throws NotAllowed when one of them is not allowed: a name that leads
+ * both outside and inside is not one to trust.
+ */
+export async function resolveAllowed(
+  hostname: string,
+  egress: Egress,
+  signal: AbortSignal,
+  lookup: Lookup = bySystem,
+): Promise<[string, ...string[]]> {
+  if (!egress.allows(hostname)) throw new NotAllowed()
+  const host = hostname.replace(/^\[|\]$/g, '')
+  if (isIP(host) !== 0) return [host]
+  const [first, ...others] = await orAborted(lookup(host), signal)
+  if (first === undefined) throw Object.assign(new Error('no address'), { code: 'ENOTFOUND' })
+  const addresses: [string, ...string[]] = [first, ...others]
+  if (!addresses.every((address) => egress.allows(address))) throw new NotAllowed()
+  return addresses
+}
+
+/** A look-up can't be cut off: nobody waits for it any more. */
+async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = Promise.withResolvers<never>()
+  const abort = () => aborted.reject(signal.reason as Error)
+  signal.throwIfAborted()
+  signal.addEventListener('abort', abort, { once: true })
+  try {
+    return await Promise.race([work, aborted.promise])
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
+}

@@ -1,0 +1,156 @@
+import type { Status } from '@automation/contract/execution/v1/execution'
+import type pg from 'pg'
+import { appendedFrom, type LogLine } from './log-pages.ts'
+
+/** A callback that is to be delivered when its run has ended. */
+export interface WantedCallback {
+  id: string
+  sequence: number
+  team: string
+  url: string
+}
+
+/** A callback that this replica may try now. */
+export interface DueCallback {
+  id: string
+  sequence: number
+  team: string
+  origin: string
+  /** This one included. */
+  tries: number
+}
+
+/** What a callback tells, and where. */
+export interface CallbackContent {
+  url: string
+  processId: string
+  status: Status
+  returnValue: string | null
+  explanation: string | null
+}
+
+/** Those of these ended runs that want a callback. */
+export async function readWanted(pool: pg.Pool, ends: Map<string, number>): Promise<WantedCallback[]> {
+  const { rows } = await pool.query<WantedCallback>({
+    name: 'callbacks-wanted',
+    text: `SELECT e.id, w.sequence, e.team, e.callback_url AS url
+             FROM unnest($1::uuid[], $2::integer[]) AS w(id, sequence) JOIN executions e ON e.id = w.id
+            WHERE e.callback_url IS NOT NULL`,
+    values: [[...ends.keys()], [...ends.values()]],
+  })
+  return rows
+}
+
+/** Notes callbacks as due; those that are known already stay as they are. */
+export async function insertCallbacks(pool: pg.Pool, wanted: (WantedCallback & { origin: string })[]): Promise<void> {
+  await pool.query({
+    name: 'callbacks-insert',
+    text: `INSERT INTO callbacks (execution_id, sequence, team, origin)
+           SELECT * FROM unnest($1::uuid[], $2::integer[], $3::text[], $4::text[]) ON CONFLICT DO NOTHING`,
+    values: [
+      wanted.map(({ id }) => id),
+      wanted.map(({ sequence }) => sequence),
+      wanted.map(({ team }) => team),
+      wanted.map(({ origin }) => origin),
+    ],
+  })
+}
+
+/** The lane of a callback: its team and its receiver. */
+export function laneOf({ team, origin }: Pick<DueCallback, 'team' | 'origin'>): string {
+  return `${team} ${origin}`
+}
+
+const claim = `
+WITH RECURSIVE lanes AS (
+  (SELECT team, origin FROM callbacks WHERE done_at IS NULL ORDER BY team, origin LIMIT 1)
+  UNION ALL
+  SELECT n.team, n.origin FROM lanes l CROSS JOIN LATERAL (
+    SELECT team, origin FROM callbacks
+     WHERE done_at IS NULL AND (team, origin) > (l.team, l.origin) ORDER BY team, origin LIMIT 1) n
+), due AS (
+  SELECT l.team, l.origin, first.next_try_at AS since,
+         row_number() OVER (PARTITION BY l.team ORDER BY first.next_try_at) AS place
+    FROM lanes l CROSS JOIN LATERAL (
+      SELECT next_try_at FROM callbacks c
+       WHERE c.done_at IS NULL AND c.team = l.team AND c.origin = l.origin AND c.next_try_at <= now()
+       ORDER BY next_try_at LIMIT 1) first
+   WHERE l.team || ' ' || l.origin <> ALL ($2::text[]) AND l.team <> ALL ($3::text[])
+), taken AS (
+  SELECT t.execution_id FROM (SELECT * FROM due WHERE place <= $4 ORDER BY place, since) d CROSS JOIN LATERAL (
+    SELECT execution_id FROM callbacks c
+     WHERE c.done_at IS NULL AND c.team = d.team AND c.origin = d.origin AND c.next_try_at <= now()
+     ORDER BY next_try_at LIMIT $5 FOR UPDATE SKIP LOCKED) t
+   LIMIT $1
+)
+UPDATE callbacks c SET tries = c.tries + 1, next_try_at = now() + make_interval(secs => $6 / 1000.0)
+  FROM taken t WHERE c.execution_id = t.execution_id AND c.done_at IS NULL
+RETURNING c.execution_id AS id, c.sequence, c.team, c.origin, c.tries`
+
+export interface ClaimLimits {
+  limit: number
+  /** Lanes and teams that may have no more now. */
+  busyLanes: string[]
+  busyTeams: string[]
+  lanesPerTeam: number
+  perLane: number
+  /** After this long another replica may try again: longer than a try can take. */
+  leaseMs: number
+}
+
+/** Takes callbacks that are due, from the receivers of all teams in turn. */
+export async function claimCallbacks(pool: pg.Pool, limits: ClaimLimits): Promise<DueCallback[]> {
+  const { limit, busyLanes, busyTeams, lanesPerTeam, perLane, leaseMs } = limits
+  const values = [limit, busyLanes, busyTeams, lanesPerTeam, perLane, leaseMs]
+  return (await pool.query<DueCallback>({ name: 'callbacks-claim', text: claim, values })).rows
+}
+
+/** What there is to tell; undefined where the execution is gone. */
+export async function readContent(pool: pg.Pool, id: string): Promise<CallbackContent | undefined> {
+  const { rows } = await pool.query<CallbackContent>({
+    name: 'callback-content',
+    text: `SELECT callback_url AS url, process_id AS "processId", status, return_value AS "returnValue", explanation
+             FROM executions WHERE id = $1 AND callback_url IS NOT NULL`,
+    values: [id],
+  })
+  return rows[0]
+}
+
+export async function finishCallback(pool: pg.Pool, id: string): Promise<void> {
+  await pool.query('UPDATE callbacks SET done_at = now() WHERE execution_id = $1 AND done_at IS NULL', [id])
+}
+
+/** Ends a callback that is not to be tried any more, with a line in the run's log. */
+export async function giveUpCallback(pool: pg.Pool, id: string, line: LogLine): Promise<void> {
+  await pool.query({
+    name: 'callback-give-up',
+    text: `WITH given AS (UPDATE callbacks SET done_at = now() WHERE execution_id = $1 AND done_at IS NULL RETURNING execution_id)
+           INSERT INTO log_chunks (execution_id, first, lines, body)
+           SELECT g.execution_id, coalesce((SELECT max(l.first) + 1 FROM log_chunks l
+                                             WHERE l.execution_id = $1 AND l.first >= ${appendedFrom}), ${appendedFrom}), 1, $2
+             FROM given g`,
+    values: [id, JSON.stringify([line])],
+  })
+}
+
+/** The next try is so long from now. */
+export async function postponeCallback(pool: pg.Pool, id: string, ms: number): Promise<void> {
+  await pool.query({
+    name: 'callback-postpone',
+    text: `UPDATE callbacks SET next_try_at = now() + make_interval(secs => $2 / 1000.0)
+            WHERE execution_id = $1 AND done_at IS NULL`,
+    values: [id, ms],
+  })
+}
+
+export async function countCallbacks(pool: pg.Pool): Promise<number> {
+  const { rows } = await pool.query<{ count: number }>(
+    'SELECT count(*)::integer AS count FROM (SELECT FROM callbacks WHERE done_at IS NULL LIMIT 100000) AS waiting',
+  )
+  return rows[0]!.count
+}
+
+/** Removes the rows of callbacks whose runs are past retention. */
+export async function forgetCallbacks(pool: pg.Pool, retentionDays: number): Promise<void> {
+  await pool.query(`DELETE FROM callbacks WHERE done_at < now() - make_interval(days => $1)`, [retentionDays + 1])
+}

@@ -1,0 +1,105 @@
+import type { Check, Logger } from '@automation/service'
+import type { Kafka } from 'kafkajs'
+import { atMost } from '../abortable.ts'
+import type { Backlog, EventHandler, FedEventBus, Subscription } from '../event-bus.ts'
+import type { Outbox } from '../outbox.ts'
+import { OutboxBus } from '../outbox-bus.ts'
+import { GroupConsumer } from './group-consumer.ts'
+import { groupLag } from './group-lag.ts'
+import { openKafka, type Connect } from './kafka-client.ts'
+import type { KafkaConfig } from './kafka-config.ts'
+import { KafkaPublisher } from './publisher.ts'
+
+export interface KafkaBusOptions {
+  config: KafkaConfig
+  outbox: Outbox
+  logger: Logger
+  /** How often to look into the outbox where no wake-up has come. */
+  lookMs?: number
+  connect?: Connect
+}
+
+const reader = 'kafka'
+const measureMs = 3000
+
+/** An event bus over Kafka: one reader of the outbox publishes, subscribers are members of consumer groups. */
+export class KafkaBus implements FedEventBus {
+  readonly #options: KafkaBusOptions
+  readonly #outboxBus: OutboxBus
+  readonly #publisher: KafkaPublisher
+  readonly #consumers = new Map<GroupConsumer, string>()
+  #client: Promise<Kafka> | undefined
+  #measuring: Promise<Backlog[]> | undefined
+
+  constructor(options: KafkaBusOptions) {
+    const { config, outbox, logger, lookMs } = options
+    this.#options = options
+    this.#publisher = new KafkaPublisher({ kafka: this.#kafka, config, logger })
+    this.#outboxBus = new OutboxBus({ outbox, logger, batch: 2000, ...(lookMs === undefined ? {} : { lookMs }) })
+    this.#outboxBus.subscribe(reader, (events, signal) => this.#publisher.publish(events, signal))
+  }
+
+  readonly #kafka = (): Promise<Kafka> => {
+    const { config, logger, connect } = this.#options
+    return (this.#client ??= openKafka(config, logger, connect))
+  }
+
+  get readers(): string[] {
+    return this.#outboxBus.readers
+  }
+
+  subscribe(name: string, handle: EventHandler): Subscription {
+    const { config, logger } = this.#options
+    const consumer = new GroupConsumer({ kafka: this.#kafka, config, groupId: this.#groupOf(name), handle, logger })
+    this.#consumers.set(consumer, name)
+    return {
+      close: async () => {
+        this.#consumers.delete(consumer)
+        await consumer.close()
+      },
+    }
+  }
+
+  wake(): void {
+    this.#outboxBus.wake()
+  }
+
+  async backlogs(): Promise<Backlog[]> {
+    const waiting = await this.#outboxBus.backlogs()
+    let groups: Backlog[] = []
+    const measuring = (this.#measuring ??= this.#lags().finally(() => (this.#measuring = undefined)))
+    await atMost(
+      measureMs,
+      measuring.then((found) => (groups = found)),
+    )
+    return [...waiting, ...groups]
+  }
+
+  check(): Check {
+    const since = this.#publisher.stuckSince
+    const detail = since === undefined ? 'Kafka' : `Kafka takes no events since ${since.toISOString()}; they wait`
+    return { name: 'event bus', ok: true, detail }
+  }
+
+  async close(): Promise<void> {
+    const consumers = [...this.#consumers.keys()]
+    this.#consumers.clear()
+    await Promise.all([this.#outboxBus.close(), ...consumers.map((consumer) => consumer.close())])
+    await this.#publisher.close()
+  }
+
+  /** Groups are named after the topic as well: several systems may share a cluster. */
+  #groupOf(name: string): string {
+    return `${this.#options.config.topic}.${name}`
+  }
+
+  async #lags(): Promise<Backlog[]> {
+    const names = [...new Set(this.#consumers.values())]
+    if (names.length === 0) return []
+    const kafka = await this.#kafka()
+    const { topic } = this.#options.config
+    return Promise.all(
+      names.map(async (consumer) => ({ consumer, count: await groupLag(kafka, topic, this.#groupOf(consumer)) })),
+    )
+  }
+}

@@ -1,0 +1,43 @@
+import { connect } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import type { Logger } from '@automation/service'
+import type { ISocketFactory, Kafka, KafkaConfig as ClientConfig, LogEntry } from 'kafkajs'
+import type { KafkaConfig } from './kafka-config.ts'
+
+/** Without an end: with limited retries an idempotent producer loses what was acknowledged. Pauses of 100 ms to 1 s. */
+export const retry = { retries: Number.MAX_SAFE_INTEGER, initialRetryTime: 100, maxRetryTime: 1000 }
+
+/** How a connection is made; another one puts faults in between. */
+export type Connect = ISocketFactory
+
+/** A client that tries for ever. Its own complaints go to the log as DEBUG: who uses it says what they mean. */
+export async function openKafka(config: KafkaConfig, logger: Logger, socketFactory: Connect = plainly): Promise<Kafka> {
+  // Imported here, so that nobody else pays for it.
+  const { Kafka, logLevel } = (await import('kafkajs')).default
+  const { brokers, clientId, tls, sasl } = config
+  return new Kafka({
+    brokers,
+    clientId,
+    ssl: tls === undefined ? undefined : { ca: tls.ca, cert: tls.cert, key: tls.key },
+    sasl: sasl as ClientConfig['sasl'],
+    retry,
+    socketFactory,
+    connectionTimeout: 3000,
+    logLevel: logLevel.INFO,
+    logCreator: () => (entry) => logger.debug(fieldsOf(entry), entry.log.message),
+  })
+}
+
+function fieldsOf({ namespace, log }: LogEntry): object {
+  const { groupId, broker, retryCount } = log
+  return { kafka: namespace, groupId, broker, retryCount }
+}
+
+const plainly: Connect = ({ host, port, ssl, onConnect }) => {
+  const socket =
+    (ssl as unknown) === undefined || (ssl as unknown) === null
+      ? connect({ host, port }, onConnect)
+      : connectTls({ host, port, servername: host, ...ssl }, onConnect)
+  socket.setKeepAlive(true, 30_000)
+  return socket
+}
