@@ -31,6 +31,8 @@ export const rooms: readonly Room[] = [
   { folder: 'apps/embedded', may: [...libs, ...apps, 'postgres'] },
   { folder: 'e2e', may: [] },
   { folder: 'bench', may: ['postgres'] },
+  // A user's program: it knows the contract's files, and nothing of ours.
+  { folder: 'examples/consumer-typescript', may: [] },
   { folder: 'scripts', may: ['embedded'] },
   { folder: 'scripts/install', may: [], reaches: ['libs/service/src/claim.mjs'] },
 ]
@@ -42,7 +44,7 @@ const inTests: readonly string[] = [...libs, 'postgres', 'testing']
 export const homes: readonly { packages: readonly string[]; folders: readonly string[] }[] = [
   { packages: ['hono', '@hono/node-server', '@hono/zod-openapi'], folders: ['apps/gateway', 'bench'] },
   { packages: ['zod'], folders: ['apps/gateway'] },
-  { packages: ['kafkajs'], folders: ['libs/events'] },
+  { packages: ['kafkajs'], folders: ['libs/events', 'examples/consumer-typescript'] },
   { packages: ['minio'], folders: ['libs/objects'] },
   { packages: ['@kubernetes/client-node'], folders: ['apps/sandbox'] },
   { packages: ['@grpc/grpc-js', '@grpc/reflection', 'grpc-health-check'], folders: ['libs/rpc'] },

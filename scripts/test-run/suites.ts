@@ -14,7 +14,7 @@ interface OutsideServer {
   suite?: (environment: NodeJS.ProcessEnv) => Suite
 }
 
-const embeddedDatabase = { DATABASE_URL: undefined }
+const embeddedDatabase = { DATABASE_URL: undefined, KAFKA_BROKERS: undefined }
 
 const unit: Suite = { name: 'unit', config: 'vitest.config.ts', files: [], env: embeddedDatabase }
 
@@ -35,10 +35,19 @@ const outside: OutsideServer[] = [
       name: 'outside PostgreSQL',
       config: 'vitest.config.ts',
       files: ['libs/database/', 'libs/events/', 'apps/process-catalog/', 'apps/execution/'],
-      env: { DATABASE_URL },
+      env: { DATABASE_URL, KAFKA_BROKERS: undefined },
     }),
   },
-  { name: 'Kafka', variables: ['KAFKA_BROKERS'] },
+  {
+    name: 'Kafka',
+    variables: ['KAFKA_BROKERS'],
+    suite: ({ KAFKA_BROKERS }) => ({
+      name: 'outside Kafka',
+      config: 'vitest.config.ts',
+      files: ['apps/execution/test/kafka-'],
+      env: { DATABASE_URL: undefined, KAFKA_BROKERS },
+    }),
+  },
   { name: 'S3', variables: ['S3_ENDPOINT', 'S3_BUCKET', 'S3_ACCESS_KEY', 'S3_SECRET_KEY'] },
   { name: 'Kubernetes', variables: ['KUBECONFIG'] },
 ]

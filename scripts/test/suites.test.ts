@@ -15,6 +15,9 @@ test('test:all runs against the servers that are named and says which it left ou
   const { suites, leftOut } = suitesFor({ ...plain, all: true }, { DATABASE_URL: 'postgresql://elsewhere' })
   expect(suites.at(-1)).toMatchObject({ name: 'outside PostgreSQL', env: { DATABASE_URL: 'postgresql://elsewhere' } })
   expect(leftOut.map((line) => line.split(':')[0])).toEqual(['Kafka', 'S3', 'Kubernetes'])
+  const kafka = suitesFor({ ...plain, all: true }, { KAFKA_BROKERS: 'k:9092' })
+  expect(kafka.suites.at(-1)).toMatchObject({ name: 'outside Kafka', env: { KAFKA_BROKERS: 'k:9092' } })
+  expect(suites.every(({ env }) => env['KAFKA_BROKERS'] === undefined)).toBe(true)
   expect(suitesFor({ ...plain, all: true }, {}).leftOut[0]).toBe('PostgreSQL: DATABASE_URL not set')
 })
 

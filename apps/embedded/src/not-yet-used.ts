@@ -3,7 +3,6 @@ import { gives, type EnvironmentValues } from './keys.ts'
 
 /** Settings that promise something which comes with a later release. */
 const later = [
-  'KAFKA_BROKERS',
   'S3_ENDPOINT',
   'S3_BUCKET',
   'S3_ACCESS_KEY',

@@ -21,6 +21,8 @@ const operator = {
   BOOTSTRAP_API_TOKEN: 'sk-given',
   S3_SECRET_KEY: 's3-secret',
   OTHER_SECRET: 'other-secret',
+  KAFKA_BROKERS: 'k:9092',
+  KAFKA_SASL_PASSWORD_FILE: '/keys/kafka',
 }
 
 const plans = planServices(readServicesSettings(new Environment(operator)), operator, secrets)
@@ -48,6 +50,12 @@ test('only the catalog holds the key of stored secrets', () => {
   expect(plans.catalog.env['ENCRYPTION_KEY']).toBe('enc-secret')
   expect(plans.execution.env['ENCRYPTION_KEY']).toBeUndefined()
   expect(plans.execution.env['DATABASE_URL']).toBe(secrets.databaseUrl)
+})
+
+test('only execution knows how to enter Kafka', () => {
+  expect(plans.execution.env).toMatchObject({ KAFKA_BROKERS: 'k:9092', KAFKA_SASL_PASSWORD_FILE: '/keys/kafka' })
+  for (const { env } of [plans.gateway, plans.catalog, plans.runner])
+    expect(JSON.stringify(env)).not.toContain('/keys/kafka')
 })
 
 test('process code reaches no port of the system here, and the web all the same', () => {

@@ -2,14 +2,14 @@ import { LogLevel, Status } from '@automation/contract/execution/v1/execution'
 import { until, userContext } from '@automation/testing'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { Receiver } from './receiver.ts'
-import { value, type Script } from './scripted-runner.ts'
+import { value, type End } from './scripted-runner.ts'
 import { System } from './system.ts'
 
 let system: System
 let receiver: Receiver
 
 const settings = { egressAllow: ['127.0.0.0/8'], callbackPauseMs: 20, callbackTimeoutMs: 500, callbackTries: 3 }
-const failing: Script = { runs: () => ({ case: 'failed', value: { explanation: 'Error: broken' } }) }
+const failed: End = { case: 'failed', value: { explanation: 'Error: broken' } }
 
 beforeEach(async () => {
   receiver = await Receiver.start()
@@ -23,10 +23,14 @@ afterEach(async () => {
 const start = (callbackUrl = receiver.url, team = 'demo') => system.start(team, { settings: { callbackUrl } })
 const count = (n: number) => until(() => receiver.received.length >= n, { timeoutMs: 10_000 })
 const waiting = async () => (await system.rows('SELECT 1 FROM callbacks WHERE done_at IS NULL')).length
-const settled = () => until(async () => (await waiting()) === 0, { timeoutMs: 10_000 })
+const done = async () => (await system.rows('SELECT 1 FROM callbacks WHERE done_at IS NOT NULL')).length
+const settled = () => until(async () => (await done()) > 0 && (await waiting()) === 0, { timeoutMs: 10_000 })
 
 async function warnings(id: string): Promise<string[]> {
-  const { entries } = await system.executions.listLogs({ executionId: id, limit: 100 }, userContext('demo'))
+  const { entries } = await system.executions.listLogs(
+    { executionId: id, page: { page: 0, limit: 100 } },
+    userContext('demo'),
+  )
   return entries.filter(({ level }) => level === LogLevel.WARNING).map(({ message }) => message)
 }
 
@@ -45,12 +49,13 @@ test('the end of a run is posted once, with its value as the record shows it and
 })
 
 test('a run that fails, is killed or is rejected tells so, with the reason', async () => {
-  await system.runner(failing)
-  const failed = await start()
+  await system.runner({ runs: () => failed })
+  const broken = await start()
   await count(1)
-  expect(receiver.received[0]!.body).toMatchObject({ executionId: failed, status: 'ERROR', error: 'Error: broken' })
+  expect(receiver.received[0]!.body).toMatchObject({ executionId: broken, status: 'ERROR', error: 'Error: broken' })
   expect(receiver.received[0]!.body).not.toHaveProperty('returnValue')
   system.dismissRunners()
+  await until(async () => (await system.rows('SELECT 1 FROM sessions WHERE ended_at IS NOT NULL')).length > 0)
   const killed = await start()
   await system.executions.killExecution({ id: killed }, userContext('demo'))
   await count(2)
@@ -128,7 +133,7 @@ test('an event that comes again makes no second callback', async () => {
 })
 
 test('an address that leads inside is refused at delivery, though its name was no reason to refuse the call', async () => {
-  const inside = await System.start({ ...settings, egressAllow: [] })
+  const inside = await System.start({ ...settings, egressAllow: [], callbackTries: 100 })
   await inside.runner()
   const id = await inside.start('demo', { settings: { callbackUrl: 'http://example.invalid/hook' } })
   // As if the name had been another one at the call.
@@ -136,7 +141,10 @@ test('an address that leads inside is refused at delivery, though its name was n
     await inside.rows('UPDATE executions SET callback_url = $1', [receiver.url])
     return (await inside.rows('SELECT 1 FROM callbacks WHERE done_at IS NOT NULL')).length > 0
   })
-  const { entries } = await inside.executions.listLogs({ executionId: id, limit: 100 }, userContext('demo'))
+  const { entries } = await inside.executions.listLogs(
+    { executionId: id, page: { page: 0, limit: 100 } },
+    userContext('demo'),
+  )
   expect(entries.map(({ message }) => message).join()).toContain('its address is not allowed')
   expect(receiver.received).toEqual([])
   expect((await inside.get(id)).status).toBe(Status.FINISHED)

@@ -34,7 +34,8 @@ class Line {
 
   cut(): void {
     this.#cut = true
-    for (const socket of this.#sockets) socket.resetAndDestroy()
+    const reset = Object.assign(new Error('reset'), { code: 'ECONNRESET' })
+    for (const socket of this.#sockets) socket.destroy(reset)
   }
 
   mend(): void {

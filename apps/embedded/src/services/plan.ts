@@ -21,6 +21,9 @@ export interface Secrets {
 
 const secretNames = ['DATABASE_URL', 'INTERNAL_KEY', 'ENCRYPTION_KEY', 'RUNNER_KEY', 'BOOTSTRAP_API_TOKEN']
 
+/** What only execution has a use for: it alone speaks to Kafka. */
+const forExecution = ['KAFKA_SASL_USERNAME', 'KAFKA_SASL_PASSWORD', 'KAFKA_SSL_CA', 'KAFKA_SSL_CERT', 'KAFKA_SSL_KEY']
+
 /** What a runner may know of the operator's environment: the machine's own settings and its own, and no secret. */
 const forRunners =
   /^(PATH|HOME|USER|LOGNAME|SHELL|TERM|TZ|LANG|LC_\w+|TMPDIR|NODE_\w+|SSL_CERT_\w+|LOG_\w+|OTEL_\w+|RUN_\w+|RUNNER_\w+|WALL|WALL_\w+|EGRESS_ALLOW|CODE_GLOBAL_ALIAS|AGENT_POOLS|PARAMETERS_MAX_BYTES|RETURN_VALUE_MAX_BYTES|SHUTDOWN_GRACE_MS|FAIL_POINT|AUTOMATION_\w+)$/
@@ -35,7 +38,7 @@ export interface ServicePlans {
 /** Each service with no more than it needs. */
 export function planServices(settings: ServicesSettings, values: EnvironmentValues, secrets: Secrets): ServicePlans {
   const { ports } = settings
-  const shared = without(values, secretNames)
+  const shared = without(values, [...secretNames, ...forExecution])
   const EXECUTION_ADDRESSES = `127.0.0.1:${ports.execution}`
   const addresses = { CATALOG_ADDRESS: `127.0.0.1:${ports.catalog}`, EXECUTION_ADDRESSES }
   const { databaseUrl: DATABASE_URL, internalKey: INTERNAL_KEY, encryptionKey: ENCRYPTION_KEY } = secrets
@@ -48,7 +51,14 @@ export function planServices(settings: ServicesSettings, values: EnvironmentValu
       ENCRYPTION_KEY,
       GRPC_PORT: String(ports.catalog),
     }),
-    execution: withHealth('execution', ports.executionHealth, { ...inner, GRPC_PORT: String(ports.execution) }),
+    execution: withHealth('execution', ports.executionHealth, {
+      ...without(values, secretNames),
+      ...addresses,
+      DATABASE_URL,
+      INTERNAL_KEY,
+      RUNNER_KEY,
+      GRPC_PORT: String(ports.execution),
+    }),
     runner: withHealth('runner', ports.runnerHealth, {
       ...only(shared, forRunners),
       EXECUTION_ADDRESSES,

@@ -23,6 +23,8 @@ export async function openKafka(config: KafkaConfig, logger: Logger, socketFacto
     retry,
     socketFactory,
     connectionTimeout: 3000,
+    // A broker that has vanished without a word is given up after this; the default is twice as long.
+    requestTimeout: 15_000,
     logLevel: logLevel.INFO,
     logCreator: () => (entry) => logger.debug(fieldsOf(entry), entry.log.message),
   })
@@ -39,5 +41,7 @@ const plainly: Connect = ({ host, port, ssl, onConnect }) => {
       ? connect({ host, port }, onConnect)
       : connectTls({ host, port, servername: host, ...ssl }, onConnect)
   socket.setKeepAlive(true, 30_000)
+  // The client waits for the connection once for each request of its queue.
+  socket.setMaxListeners(0)
   return socket
 }

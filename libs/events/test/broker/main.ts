@@ -39,6 +39,8 @@ process.exit()
 async function main(): Promise<void> {
   const size = Number(values.brokers)
   const cluster = await Cluster.start(size)
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => void cluster.remove().finally(() => process.exit(1)))
   try {
     const ok = await test(cluster, size)
     if (values.report !== undefined)
