@@ -94,7 +94,7 @@ function openBus(config: ExecutionConfig, { logger }: PartContext, engine: () =>
     backlog: async (consumer: string) => (await engine()?.outbox.backlog(consumer)) ?? 0,
   }
   return config.kafka === undefined
-    ? new OutboxBus({ outbox, logger })
+    ? new OutboxBus({ outbox, logger, gatherMs: 50 })
     : new KafkaBus({ config: config.kafka, outbox, logger, connect: config.kafkaConnect })
 }
 

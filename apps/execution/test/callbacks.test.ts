@@ -60,6 +60,11 @@ test('a run that fails, is killed or is rejected tells so, with the reason', asy
   await system.executions.killExecution({ id: killed }, userContext('demo'))
   await count(2)
   expect(receiver.received[1]!.body).toMatchObject({ executionId: killed, status: 'KILLED' })
+  const full = await System.start({ ...settings, teamMaxQueued: 0 })
+  const rejected = await full.start('demo', { settings: { callbackUrl: receiver.url } })
+  await count(3)
+  expect(receiver.received[2]!.body).toMatchObject({ executionId: rejected, status: 'REJECTED' })
+  await full.stop()
 })
 
 test('what fails is tried again with the same key, and redirects are not followed', async () => {

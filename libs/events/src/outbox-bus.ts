@@ -1,4 +1,5 @@
 import type { Check, Logger } from '@automation/service'
+import { pause } from './abortable.ts'
 import type { Backlog, EventHandler, FedEventBus, Subscription } from './event-bus.ts'
 import type { Leadership, Outbox } from './outbox.ts'
 import { relay } from './relay.ts'
@@ -8,6 +9,8 @@ export interface OutboxBusOptions {
   logger: Logger
   /** How often to look where no wake-up has come: for what other processes write, and for a lead that comes free. */
   lookMs?: number
+  /** Pause after each look, in which events gather: a look costs the same for one as for many. */
+  gatherMs?: number
   /** The most events for one call of a handler. */
   batch?: number
 }
@@ -18,7 +21,7 @@ export class OutboxBus implements FedEventBus {
   readonly #consumers = new Set<Consumer>()
 
   constructor(options: OutboxBusOptions) {
-    this.#options = { lookMs: 1000, batch: 500, ...options }
+    this.#options = { lookMs: 1000, gatherMs: 20, batch: 500, ...options }
   }
 
   subscribe(name: string, handle: EventHandler): Subscription {
@@ -95,8 +98,7 @@ class Consumer {
         await this.#pause(lookMs)
       } catch (error) {
         logger.warn({ err: error, consumer: this.name }, 'events could not be handed on, trying again')
-        this.#news = false
-        await this.#pause(pauseMs)
+        await pause(pauseMs, this.#stop.signal)
         pauseMs = Math.min(pauseMs * 2, longestPauseMs)
       }
     }
@@ -112,7 +114,8 @@ class Consumer {
     }
     try {
       while (!this.#stop.signal.aborted) {
-        await this.#relay(leadership)
+        if ((await this.#relay(leadership)) > 0) this.#news = true
+        await new Promise((resolve) => setTimeout(resolve, this.#options.gatherMs))
         await this.#pause(this.#options.lookMs)
       }
     } finally {
@@ -120,10 +123,10 @@ class Consumer {
     }
   }
 
-  async #relay(leadership: Leadership): Promise<void> {
+  #relay(leadership: Leadership): Promise<number> {
     this.#news = false
     const { signal } = this.#stop
-    await relay(leadership, (events) => this.#handle(events, signal), this.#options.batch, signal)
+    return relay(leadership, (events) => this.#handle(events, signal), this.#options.batch, signal)
   }
 
   /** Until there is news, or `ms` later. */

@@ -54,6 +54,36 @@ export function eventBusConformance(name: string, open: () => Promise<BusUnderTe
       expect(heard.outOfOrder()).toEqual([])
     })
 
+    test.each([TypeError, RangeError, ReferenceError, SyntaxError])(
+      'a handler that throws a $name goes on hearing',
+      async (Kind) => {
+        const heard = new Heard()
+        let failures = 1
+        subject.bus.subscribe('wrong', async (events) => {
+          if (heard.count > 0 && failures-- > 0) throw new Kind('a fault of the program')
+          await heard.handle(events)
+        })
+        await heard.ready(subject)
+        await heard.all(await subject.produce(2))
+      },
+    )
+
+    test('an event says what has happened to which execution, when and whose', async () => {
+      const heard = new Heard()
+      subject.bus.subscribe('whole', heard.handle)
+      await heard.ready(subject)
+      const [id] = await subject.produce(1)
+      await heard.all([id!])
+      const events = heard.of(id!)
+      expect(events.map(({ sequence }) => sequence)).toEqual([1, 2, 3])
+      for (const { executionId, eventId, sequence, team, processId, status, time } of events) {
+        expect(eventId).toBe(`${executionId}:${sequence}`)
+        expect([team, processId].every((text) => text.length > 0)).toBe(true)
+        expect(status).toBeGreaterThan(0)
+        expect(time).toBeDefined()
+      }
+    })
+
     test('a consumer that comes back hears what it has missed', async () => {
       const heard = new Heard()
       const subscription = subject.bus.subscribe('absent', heard.handle)
@@ -91,6 +121,14 @@ class Heard {
 
   get count(): number {
     return this.#events.length
+  }
+
+  /** The events of one execution, repetitions left out. */
+  of(id: string): ExecutionEvent[] {
+    const first = new Map<number, ExecutionEvent>()
+    for (const event of this.#events)
+      if (event.executionId === id && !first.has(event.sequence)) first.set(event.sequence, event)
+    return [...first.values()]
   }
 
   /** Produces until something arrives: from then on nothing is missed. */

@@ -12,7 +12,7 @@ export interface Pools {
   logs: pg.Pool
   /** Lists, single reads and the work in the background. */
   reads: pg.Pool
-  /** One connection for each consumer of lifecycle events; none while there are no consumers. */
+  /** One connection for each consumer of lifecycle events; those commits wait for no disk. */
   events: pg.Pool
   check: Database['check']
   close(): Promise<void>
@@ -41,7 +41,13 @@ export async function openPools(url: string, logger: Logger, signal: AbortSignal
     openDatabase({ ...quick, poolSize: 5 }),
     openDatabase({ ...common, poolSize: 1, settings: { ...byKey, synchronous_commit: 'off' } }),
     openDatabase({ ...common, poolSize: 4, settings: { jit: 'off' }, idleTimeoutMs: 0 }),
-    openDatabase({ ...common, poolSize: 20, settings: byKey, queryTimeoutMs: 60_000 }),
+    // A cursor that is lost in a crash only lets events come again.
+    openDatabase({
+      ...common,
+      poolSize: 20,
+      settings: { ...byKey, synchronous_commit: 'off' },
+      queryTimeoutMs: 60_000,
+    }),
   ])
   return {
     lanes: lanes.pool,

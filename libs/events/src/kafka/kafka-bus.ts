@@ -35,7 +35,13 @@ export class KafkaBus implements FedEventBus {
     const { config, outbox, logger, lookMs } = options
     this.#options = options
     this.#publisher = new KafkaPublisher({ kafka: this.#kafka, config, logger })
-    this.#outboxBus = new OutboxBus({ outbox, logger, batch: 2000, ...(lookMs === undefined ? {} : { lookMs }) })
+    this.#outboxBus = new OutboxBus({
+      outbox,
+      logger,
+      batch: 2000,
+      gatherMs: 2,
+      ...(lookMs === undefined ? {} : { lookMs }),
+    })
     this.#outboxBus.subscribe(reader, (events, signal) => this.#publisher.publish(events, signal))
   }
 

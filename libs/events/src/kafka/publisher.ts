@@ -76,14 +76,24 @@ export class KafkaPublisher {
     const { producer, partitions } = await (this.#connected ??= this.#connect())
     const rest = events.filter((event) => !acknowledged.has(event))
     const lanes = Map.groupBy(rest, ({ executionId }) => partitionOf(executionId, partitions))
+    const { topic } = this.#options.config
+    let failed = false
+    const sendLane = async (partition: number, lane: ExecutionEvent[]) => {
+      for (const part of chunks(lane)) {
+        // After a failure nothing more is begun with this producer.
+        if (failed) return
+        const messages = part.map(({ message }) => ({ ...message, partition }))
+        await producer.send({ topic, acks: -1, messages })
+        for (const { event } of part) acknowledged.add(event)
+      }
+    }
     const sent = await Promise.allSettled(
-      [...lanes].map(async ([partition, lane]) => {
-        for (const part of chunks(lane)) {
-          const messages = part.map(({ message }) => ({ ...message, partition }))
-          await producer.send({ topic: this.#options.config.topic, acks: -1, messages })
-          for (const { event } of part) acknowledged.add(event)
-        }
-      }),
+      [...lanes].map(([partition, lane]) =>
+        sendLane(partition, lane).catch((error: unknown) => {
+          failed = true
+          throw error
+        }),
+      ),
     )
     for (const result of sent) if (result.status === 'rejected') throw result.reason
   }
