@@ -12,7 +12,7 @@ import sys
 import tempfile
 from collections import OrderedDict
 
-from confluent_kafka import Consumer, KafkaError
+from confluent_kafka import Consumer
 from grpc_tools import protoc
 
 TOPIC = os.environ.get("KAFKA_TOPIC", "process-automation.executions")
@@ -69,9 +69,7 @@ def main():
             if message is None:
                 continue
             if message.error():
-                # A cluster that is away comes back; the client tries by itself.
-                if message.error().code() != KafkaError._PARTITION_EOF:
-                    print("waiting:", message.error(), file=sys.stderr)
+                # A cluster that is away comes back: the client says so on standard error, and goes on trying.
                 continue
             handle(message, events.ExecutionEvent, executions.Status.Name, seen)
             consumer.commit(message=message, asynchronous=True)
