@@ -54,9 +54,9 @@ export function eventBusConformance(name: string, open: () => Promise<BusUnderTe
       expect(heard.outOfOrder()).toEqual([])
     })
 
-    test.each([TypeError, RangeError, ReferenceError, SyntaxError])(
-      'a handler that throws a $name goes on hearing',
-      async (Kind) => {
+    test.each([TypeError, RangeError, ReferenceError, SyntaxError].map((Kind) => [Kind.name, Kind] as const))(
+      'a handler that throws a %s goes on hearing',
+      async (_name, Kind) => {
         const heard = new Heard()
         let failures = 1
         subject.bus.subscribe('wrong', async (events) => {

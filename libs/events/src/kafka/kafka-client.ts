@@ -1,4 +1,4 @@
-import { connect } from 'node:net'
+import { connect, isIP } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { Logger } from '@automation/service'
 import type { ISocketFactory, Kafka, KafkaConfig as ClientConfig, LogEntry } from 'kafkajs'
@@ -10,7 +10,9 @@ export const retry = { retries: Number.MAX_SAFE_INTEGER, initialRetryTime: 100, 
 /** How a connection is made; another one puts faults in between. */
 export type Connect = ISocketFactory
 
-/** A client that tries for ever. Its own complaints go to the log as DEBUG: who uses it says what they mean. */
+const complainEveryMs = 60_000
+
+/** A client that tries for ever. What it complains of is in the log once a minute, and all that it says as DEBUG. */
 export async function openKafka(config: KafkaConfig, logger: Logger, socketFactory: Connect = plainly): Promise<Kafka> {
   // Imported here, so that nobody else pays for it.
   const { Kafka, logLevel } = (await import('kafkajs')).default
@@ -26,8 +28,19 @@ export async function openKafka(config: KafkaConfig, logger: Logger, socketFacto
     // A broker that has vanished without a word is given up after this; the default is twice as long.
     requestTimeout: 15_000,
     logLevel: logLevel.INFO,
-    logCreator: () => (entry) => logger.debug(fieldsOf(entry), entry.log.message),
+    logCreator: () => logTo(logger, logLevel.ERROR),
   })
+}
+
+function logTo(logger: Logger, complaint: number): (entry: LogEntry) => void {
+  let complainedAt = -complainEveryMs
+  return (entry) => {
+    const due = performance.now() - complainedAt > complainEveryMs
+    if (entry.level === complaint && due) {
+      complainedAt = performance.now()
+      logger.warn(fieldsOf(entry), `Kafka client: ${entry.log.message}`)
+    } else logger.debug(fieldsOf(entry), entry.log.message)
+  }
 }
 
 function fieldsOf({ namespace, log }: LogEntry): object {
@@ -39,7 +52,7 @@ const plainly: Connect = ({ host, port, ssl, onConnect }) => {
   const socket =
     (ssl as unknown) === undefined || (ssl as unknown) === null
       ? connect({ host, port }, onConnect)
-      : connectTls({ host, port, servername: host, ...ssl }, onConnect)
+      : connectTls({ host, port, ...(isIP(host) === 0 ? { servername: host } : {}), ...ssl }, onConnect)
   socket.setKeepAlive(true, 30_000)
   // The client waits for the connection once for each request of its queue.
   socket.setMaxListeners(0)
