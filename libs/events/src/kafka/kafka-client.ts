@@ -28,15 +28,16 @@ export async function openKafka(config: KafkaConfig, logger: Logger, socketFacto
     // A broker that has vanished without a word is given up after this; the default is twice as long.
     requestTimeout: 15_000,
     logLevel: logLevel.INFO,
-    logCreator: () => logTo(logger, logLevel.ERROR),
+    logCreator: () => logTo(logger),
   })
 }
 
-function logTo(logger: Logger, complaint: number): (entry: LogEntry) => void {
+function logTo(logger: Logger): (entry: LogEntry) => void {
   let complainedAt = -complainEveryMs
   return (entry) => {
-    const due = performance.now() - complainedAt > complainEveryMs
-    if (entry.level === complaint && due) {
+    // Brokers that are not reached or do not let us in; answers that say no are for whoever has asked.
+    const isComplaint = entry.label === 'ERROR' && entry.namespace === 'BrokerPool'
+    if (isComplaint && performance.now() - complainedAt > complainEveryMs) {
       complainedAt = performance.now()
       logger.warn(fieldsOf(entry), `Kafka client: ${entry.log.message}`)
     } else logger.debug(fieldsOf(entry), entry.log.message)
