@@ -114,6 +114,7 @@ test('readiness tells of the database, partitions and runners; metrics of lanes,
     { name: 'execution database', ok: true },
     { name: 'partitions', ok: true, detail: 'for 14 days ahead' },
     { name: 'runners', ok: true, detail: '1 connected, 3 places' },
+    { name: 'event bus', ok: true, detail: 'in process' },
   ])
   const text = await system.metrics.metrics()
   for (const line of [
