@@ -2,10 +2,10 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypt
 import type { RunSpec, RunWebhook } from '@automation/contract/catalog/v1/resolve'
 import type { WebhookCall } from '@automation/contract/execution/v1/execution'
 import { Failure, notFound, unavailable } from '@automation/errors'
+import { DeadlineError, DeadlineWorker } from '@automation/service'
 import { Attempts } from './attempts.ts'
 import { hasCredentials } from './shown-request.ts'
 import type { SpecName, Specs } from './specs.ts'
-import { DeadlineError, DeadlineWorker } from './workers/deadline-worker.ts'
 
 const room = 10_000
 

@@ -1,3 +1,4 @@
+export { DeadlineError, DeadlineWorker } from './deadline-worker.ts'
 export { ConfigurationError, Environment } from './environment.ts'
 export { failPoint } from './fail-point.ts'
 export { Health, type HealthReport } from './health.ts'
@@ -5,6 +6,7 @@ export { createLogger, logLevels, type LoggerOptions, type LogLevel } from './lo
 export { createMetrics } from './metrics.ts'
 export { operationsAnswer, serveOperations, type OperationsAnswer, type OperationsServer } from './operations.ts'
 export type { Check, Part, PartContext } from './part.ts'
+export { Periodic } from './periodic.ts'
 export { runProgram, type Program, type ProgramContext, type Running } from './program.ts'
 export { runPart, type PartProgram } from './run-part.ts'
 export { StopOrder } from './stop-order.ts'
