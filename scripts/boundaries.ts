@@ -26,8 +26,11 @@ export const rooms: readonly Room[] = [
   { folder: 'libs/events', may: ['contract', 'errors', 'service'] },
   { folder: 'libs/jail', may: ['errors', 'service'] },
   { folder: 'libs/postgres', may: ['errors', 'service'] },
+  { folder: 'libs/sandbox-client', may: ['contract', 'errors', 'rpc'] },
   { folder: 'libs/testing', may: [...libs, 'postgres'] },
   ...apps.map((name) => ({ folder: `apps/${name}`, may: libs })),
+  // Inside of sandboxes, where only what it needs is carried.
+  { folder: 'apps/sandbox-daemon', may: ['contract', 'errors', 'rpc'] },
   { folder: 'apps/embedded', may: [...libs, ...apps, 'postgres'] },
   { folder: 'e2e', may: [] },
   { folder: 'bench', may: ['postgres'] },
@@ -36,7 +39,7 @@ export const rooms: readonly Room[] = [
 ]
 
 /** What the tests of a room may import beside what its source may: any lib, and the means of testing. */
-const inTests: readonly string[] = [...libs, 'postgres', 'testing']
+const inTests: readonly string[] = [...libs, 'postgres', 'sandbox-client', 'testing']
 
 /** Packages of others that have one home, so that they can be replaced there. */
 export const homes: readonly { packages: readonly string[]; folders: readonly string[] }[] = [
@@ -126,7 +129,17 @@ const byPath = {
 
 function restrictedPatterns(room: Room, place: Place): { regex: string; message: string }[] {
   const own = room.folder.split('/').at(-1)
-  const others = [...libs, ...apps, 'postgres', 'testing', 'embedded', 'e2e', 'bench']
+  const others = [
+    ...libs,
+    ...apps,
+    'postgres',
+    'sandbox-client',
+    'sandbox-daemon',
+    'testing',
+    'embedded',
+    'e2e',
+    'bench',
+  ]
   const banned = others.filter((name) => name !== own && !allowed(room, place).includes(name))
   return [
     {
