@@ -15,7 +15,7 @@ export interface Room {
 }
 
 const libs = ['contract', 'errors', 'rpc', 'service', 'database', 'events', 'jail', 'objects'] as const
-const apps = ['gateway', 'process-catalog', 'execution', 'runner'] as const
+const apps = ['gateway', 'process-catalog', 'execution', 'runner', 'sandbox'] as const
 
 export const rooms: readonly Room[] = [
   { folder: 'libs/contract', may: [] },
@@ -32,7 +32,8 @@ export const rooms: readonly Room[] = [
   // Inside of sandboxes, where only what it needs is carried.
   { folder: 'apps/sandbox-daemon', may: ['contract', 'errors', 'rpc'] },
   { folder: 'apps/embedded', may: [...libs, ...apps, 'postgres'] },
-  { folder: 'e2e', may: [] },
+  // The package for users, as they have it.
+  { folder: 'e2e', may: ['sandbox-client'] },
   { folder: 'bench', may: ['postgres'] },
   { folder: 'scripts', may: ['embedded'] },
   { folder: 'scripts/install', may: [], reaches: ['libs/service/src/claim.mjs'] },
