@@ -1,5 +1,6 @@
 import type { Environment } from '@automation/service'
 import { blockList } from './http/client-address.ts'
+import { readSandboxAddresses, type SandboxAddresses } from './sandbox-addresses.ts'
 
 /** An OIDC issuer outside the system whose tokens are accepted too. */
 export interface ExternalIssuer {
@@ -31,6 +32,7 @@ export interface GatewayConfig {
   /** Addresses or CIDRs whose X-Forwarded-For is believed. */
   trustedProxies: string[]
   external: ExternalIssuer | undefined
+  sandboxes: SandboxAddresses
 }
 
 /** What the gateway reads from the environment. Faults are collected in `env`. */
@@ -50,6 +52,7 @@ export function readGatewayConfig(env: Environment): GatewayConfig {
     corsOrigins: readCorsOrigins(env),
     trustedProxies: readTrustedProxies(env),
     external: readExternalIssuer(env),
+    sandboxes: readSandboxAddresses(env),
   }
 }
 

@@ -13,6 +13,7 @@ import { liveStreamRoutes } from './live-stream.ts'
 import { processRoutes } from './processes.ts'
 import { RestApi, type RestDependencies } from './rest-api.ts'
 import { runRoutes } from './runs.ts'
+import { sandboxRoutes } from './sandboxes.ts'
 import { teamRoutes } from './team.ts'
 import { tokenRoutes } from './token.ts'
 import { variableRoutes } from './variables.ts'
@@ -36,6 +37,7 @@ export function restApp(dependencies: RestAppDependencies): RestApi['app'] {
   executionRoutes(api, neighbours)
   liveStreamRoutes(api, dependencies)
   variableRoutes(api, neighbours)
+  sandboxRoutes(api, neighbours, config)
   teamRoutes(api, neighbours)
   tokenRoutes(api, neighbours)
   api.close()
