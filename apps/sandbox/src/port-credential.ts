@@ -17,8 +17,8 @@ const bcryptCosts = { least: 4, most: 14 }
 
 const knownHashes = [
   { prefix: /^\$2[abxy]\$/, grammar: /^\$2[abxy]\$\d\d\$[./A-Za-z0-9]{53}$/ },
-  { prefix: /^\$apr1\$/, grammar: /^\$apr1\$[./A-Za-z0-9]{1,8}\$[./A-Za-z0-9]{22}$/ },
-  { prefix: /^\$1\$/, grammar: /^\$1\$[./A-Za-z0-9]{1,8}\$[./A-Za-z0-9]{22}$/ },
+  { prefix: /^\$apr1\$/, grammar: /^\$apr1\$[./A-Za-z0-9]{0,8}\$[./A-Za-z0-9]{22}$/ },
+  { prefix: /^\$1\$/, grammar: /^\$1\$[./A-Za-z0-9]{0,8}\$[./A-Za-z0-9]{22}$/ },
   // 20 bytes.
   { prefix: /^\{SHA\}/, grammar: /^\{SHA\}[A-Za-z0-9+/]{26}[AEIMQUYcgkosw048]=$/ },
 ]

@@ -80,7 +80,6 @@ describe('credentials of public ports', () => {
     `me:$2b$10$${bcrypt}x`,
     `me:$2y$10$${bcrypt.slice(1)}`,
     'me:$apr1$saltsaltsalt$xx',
-    `me:$apr1$$${md5}`,
     `me:$1$salt$${md5}x`,
     'me:{SHA}short',
     'me:{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9h=',

@@ -1,5 +1,5 @@
-export { DeadlineError, DeadlineWorker } from './deadline-worker.ts'
 export { ConfigurationError, Environment } from './environment.ts'
+export { DeadlineError, DeadlineWorker } from './deadline-worker.ts'
 export { failPoint } from './fail-point.ts'
 export { Health, type HealthReport } from './health.ts'
 export { createLogger, logLevels, type LoggerOptions, type LogLevel } from './logger.ts'
