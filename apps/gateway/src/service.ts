@@ -47,7 +47,8 @@ export function createGateway(config: GatewayConfig, context: PartContext): Gate
   const webhooks = new WebhookEntry(shared)
   const verifier = new TokenVerifier(config.publicUrl, keys.find, config.external)
   const streams = new OpenStreams(config, metrics)
-  const app = restApp({ ...shared, streams, verifier, keys, metrics, readiness })
+  const sandboxAddresses = () => ({ publicUrl: config.publicUrl, ...config.sandboxes })
+  const app = restApp({ ...shared, sandboxAddresses, streams, verifier, keys, metrics, readiness })
   const handle = listener({ config, app, webhooks, report })
   const idleTimeoutMs = config.syncWaitMaxMs + IDLE_MARGIN_MS
   const server = new HttpServer({ bodyMaxBytes: config.bodyMaxBytes, idleTimeoutMs, handle, ended })

@@ -1,8 +1,5 @@
 import { Failure } from '@automation/errors'
-import { Environment } from '@automation/service'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { SandboxUrls } from '../src/sandbox-addresses.ts'
-import { readGatewayConfig } from '../src/service.ts'
 import { SANDBOX_ID } from './contract-servers.ts'
 import { problemOf, startGateway, type GatewayForTests } from './gateway-for-tests.ts'
 
@@ -41,13 +38,13 @@ test('a sandbox has all of its members', async () => {
     id: SANDBOX_ID,
     name: 'mine',
     status: 'RUNNING',
-    grpcServerUrl: 'http://gateway.test:8082',
+    grpcServerUrl: expect.stringMatching(/^http:\/\/gateway\.test:\d+$/),
     grpcApiKey: 'sbx_key',
     imageId: 'base',
     publicHttpPorts: [80, 3000],
     publicUrls: {
-      80: `http://gateway.test:8081/${SANDBOX_ID}/80/`,
-      3000: `http://gateway.test:8081/${SANDBOX_ID}/3000/`,
+      80: expect.stringMatching(`^http://gateway.test:\\d+/${SANDBOX_ID}/80/$`),
+      3000: expect.stringMatching(`^http://gateway.test:\\d+/${SANDBOX_ID}/3000/$`),
     },
     metadata: { a: 'b' },
     timeoutAt: '2026-01-02T03:04:05.678Z',
@@ -112,22 +109,5 @@ describe('what is refused', () => {
   test.each(['/sandboxes/nope', '/sandboxes/%00'])('%s can name nothing', async (path) => {
     const response = await rest('GET', path)
     expect([response.status, (await problemOf(response)).code]).toEqual([404, 'sandbox_not_found'])
-  })
-})
-
-describe('addresses', () => {
-  test('are at a host for each sandbox and port where there is a domain', () => {
-    const urls = new SandboxUrls(
-      { publicPort: 1, grpcPort: 8443, publicDomain: 'sb.example:8444' },
-      'https://api.example/x',
-    )
-    expect(urls.port('id', 80)).toBe('https://80-id.sb.example:8444/')
-    expect(urls.grpc).toBe('https://api.example:8443')
-  })
-
-  test('that are none are refused at start', () => {
-    const env = new Environment({ SANDBOX_PUBLIC_DOMAIN: 'http://x', SANDBOX_GRPC_PORT: '70000' })
-    readGatewayConfig(env)
-    expect(() => env.check()).toThrow(/SANDBOX_PUBLIC_DOMAIN must[^]*SANDBOX_GRPC_PORT must/)
   })
 })

@@ -47,7 +47,7 @@ export function readSandboxConfig(env: Environment): SandboxConfig {
     teamMaxSandboxes: env.integer('TEAM_MAX_SANDBOXES', { default: 20, max: 100_000 }),
     createWaitMs: env.integer('SANDBOX_CREATE_WAIT_MS', { default: 5000, max: 10_000 }),
     startTimeoutMs: env.integer('SANDBOX_START_TIMEOUT_MS', { default: 30_000, min: 1000, max: 600_000 }),
-    deadlinesEveryMs: 500,
+    deadlinesEveryMs: 1000,
     reconcileEveryMs: 5000,
     retentionDays: env.integer('RETENTION_DAYS', { default: 30, min: 1, max: 3650 }),
     local: {

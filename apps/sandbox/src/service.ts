@@ -31,9 +31,10 @@ export function createSandboxesOn(driver: Driver, config: SandboxConfig, { logge
   const box = new SecretBox(config.encryptionKeys)
   const keeper = new Keeper({ store, driver, startTimeoutMs: config.startTimeoutMs, logger })
   const sandboxes = new Sandboxes({ config, store, box, keeper })
+  const reconciling = new Periodic('comparing sandboxes', config.reconcileEveryMs, logger, () => keeper.reconcile())
   const upkeep = [
     new Periodic('ending sandboxes in time', config.deadlinesEveryMs, logger, () => keeper.lookAtDeadlines()),
-    new Periodic('comparing sandboxes', config.reconcileEveryMs, logger, () => keeper.reconcile()),
+    reconciling,
     new Periodic('removing old sandboxes', removeEveryMs, logger, () => removeOld(store, config.retentionDays)),
   ]
   const stopping = new AbortController()
@@ -50,6 +51,7 @@ export function createSandboxesOn(driver: Driver, config: SandboxConfig, { logge
       await driver.start({ ended: (id, reason) => void keeper.ended(id, reason) })
       await keeper.takeOver()
       for (const periodic of upkeep) periodic.start()
+      reconciling.soon()
     },
     async stop() {
       stopping.abort()

@@ -97,14 +97,15 @@ def connect(order):
     for descriptor in (INPUT, *OWN):
         posix.dup2(nothing, descriptor)
     held = [pipe_to("%s.%d" % (order["scratch"], descriptor), descriptor) for descriptor in OUTPUTS]
+    # The service takes what is connected for all that there is to come.
+    if "listen" in order:
+        listen(order["listen"])
     for descriptor in (CONTROL, *order["channels"]):
         connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
         connection.connect(order["socket"])
         connection.sendall(b"%s%d" % (order["token"].encode(), descriptor))
         posix.dup2(connection.fileno(), descriptor)
         connection.close()
-    if "listen" in order:
-        listen(order["listen"])
     tell("pid %d" % posix.getpid())
     goes = posix.read(CONTROL, 1) == b"G"
     for descriptor in held:

@@ -78,9 +78,8 @@ export class Launcher {
    * there is no wall that the configuration allows.
    */
   static async prepare(options: LauncherOptions): Promise<Launcher> {
-    const prefix = `automation-${options.name}-`
-    removeLeftOvers(options.tmpDir, prefix, options.logger)
-    const root = mkdtempSync(join(options.tmpDir, `${prefix}${process.pid}-`))
+    removeLeftOvers(options.name, options.tmpDir, options.logger)
+    const root = mkdtempSync(join(options.tmpDir, `${prefixOf(options.name)}${process.pid}-`))
     const launcher = new Launcher(root, options, await Reception.open(join(root, 'socket')))
     try {
       await launcher.#choose()
@@ -196,15 +195,20 @@ function ownAddresses(): string[] {
   return all.filter(({ internal }) => !internal).map(({ address }) => address)
 }
 
-/** Directories of services that were killed. */
-function removeLeftOvers(tmpDir: string, directoryPrefix: string, logger: Logger): void {
-  for (const name of readdirSync(tmpDir)) {
-    const pid = name.startsWith(directoryPrefix) ? name.slice(directoryPrefix.length).split('-')[0] : undefined
+function prefixOf(name: string): string {
+  return `automation-${name}-`
+}
+
+/** Removes the directories of services of this name that were killed. */
+export function removeLeftOvers(name: string, tmpDir: string, logger: Logger): void {
+  const directoryPrefix = prefixOf(name)
+  for (const found of readdirSync(tmpDir)) {
+    const pid = found.startsWith(directoryPrefix) ? found.slice(directoryPrefix.length).split('-')[0] : undefined
     if (pid === undefined || existsSync(`/proc/${pid}`) || !existsSync('/proc/self')) continue
     try {
-      rmSync(join(tmpDir, name), { recursive: true, force: true })
+      rmSync(join(tmpDir, found), { recursive: true, force: true })
     } catch (error) {
-      logger.warn({ err: error, name }, 'what another service has left could not be removed')
+      logger.warn({ err: error, name: found }, 'what another service has left could not be removed')
     }
   }
 }

@@ -6,6 +6,7 @@ import { problemAnswer } from '../http/problem.ts'
 import { noSuchRoute } from '../http/refusals.ts'
 import { openApiDocument } from '../pages/document.ts'
 import { pageAnswer, type PageSources } from '../pages/pages.ts'
+import type { SandboxAddresses } from '../sandbox-ports/addresses.ts'
 import type { OpenStreams } from '../streams/open-streams.ts'
 import { aliasRoutes } from './aliases.ts'
 import { executionRoutes } from './executions.ts'
@@ -22,6 +23,7 @@ import { versionRoutes } from './versions.ts'
 export interface RestAppDependencies extends RestDependencies, Omit<PageSources, 'document'> {
   neighbours: Neighbours
   streams: OpenStreams
+  sandboxAddresses: () => SandboxAddresses
   /** Is told of every failure that a caller is answered with. */
   report: (failure: Failure, exchange: Exchange) => void
 }
@@ -37,7 +39,7 @@ export function restApp(dependencies: RestAppDependencies): RestApi['app'] {
   executionRoutes(api, neighbours)
   liveStreamRoutes(api, dependencies)
   variableRoutes(api, neighbours)
-  sandboxRoutes(api, neighbours, config)
+  sandboxRoutes(api, neighbours, dependencies.sandboxAddresses)
   teamRoutes(api, neighbours)
   tokenRoutes(api, neighbours)
   api.close()

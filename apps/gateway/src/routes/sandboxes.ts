@@ -1,14 +1,13 @@
-import { SandboxService } from '@automation/contract/sandbox/v1/sandbox'
+import { SandboxService, type Sandbox } from '@automation/contract/sandbox/v1/sandbox'
 import { invalid } from '@automation/errors'
 import type { Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
-import type { GatewayConfig } from '../config.ts'
 import { optionalText, text, textMap } from '../inputs/fields.ts'
 import { pageOf, pagingFields } from '../inputs/paging.ts'
 import { sandboxRecord } from '../pages/records.ts'
 import { presentPage } from '../presenters/page.ts'
 import { presentSandbox } from '../presenters/sandbox.ts'
-import { SandboxUrls } from '../sandbox-addresses.ts'
+import type { SandboxAddresses } from '../sandbox-ports/addresses.ts'
 import { sandboxId } from './path-parameters.ts'
 import type { RestApi } from './rest-api.ts'
 
@@ -42,9 +41,9 @@ const updateInput = z
   .openapi('UpdateSandboxInput')
 
 /** Sandboxes: create, change the timeout, kill, list, read. */
-export function sandboxRoutes(api: RestApi, neighbours: Neighbours, config: GatewayConfig): void {
+export function sandboxRoutes(api: RestApi, neighbours: Neighbours, addresses: () => SandboxAddresses): void {
   const sandboxes = neighbours.client(SandboxService)
-  const urls = new SandboxUrls(config.sandboxes, config.publicUrl)
+  const present = (sandbox: Sandbox) => presentSandbox(sandbox, addresses())
   const tag = 'Sandboxes'
   const one = { path: '/sandboxes/{sandboxId}', tag, parameters: { sandboxId } }
 
@@ -61,11 +60,7 @@ export function sandboxRoutes(api: RestApi, neighbours: Neighbours, config: Gate
     async ({ query, context }) => {
       const list = await sandboxes.listSandboxes({ page: query }, context)
       return {
-        body: presentPage(
-          query,
-          list.page,
-          list.sandboxes.map((sandbox) => presentSandbox(sandbox, urls)),
-        ),
+        body: presentPage(query, list.page, list.sandboxes.map(present)),
       }
     },
   )
@@ -96,7 +91,7 @@ export function sandboxRoutes(api: RestApi, neighbours: Neighbours, config: Gate
         },
         context,
       )
-      return { body: presentSandbox(made, urls) }
+      return { body: present(made) }
     },
   )
 
@@ -109,7 +104,7 @@ export function sandboxRoutes(api: RestApi, neighbours: Neighbours, config: Gate
       refusals: [404],
     },
     async ({ params, context }) => ({
-      body: presentSandbox(await sandboxes.getSandbox({ id: params['sandboxId'] }, context), urls),
+      body: present(await sandboxes.getSandbox({ id: params['sandboxId'] }, context)),
     }),
   )
 
@@ -126,7 +121,7 @@ export function sandboxRoutes(api: RestApi, neighbours: Neighbours, config: Gate
       if (body.timeout == null) throw invalid('/timeout', 'is required')
       const timeoutMs = BigInt(body.timeout)
       return {
-        body: presentSandbox(await sandboxes.updateSandbox({ id: params['sandboxId'], timeoutMs }, context), urls),
+        body: present(await sandboxes.updateSandbox({ id: params['sandboxId'], timeoutMs }, context)),
       }
     },
   )
@@ -142,7 +137,7 @@ export function sandboxRoutes(api: RestApi, neighbours: Neighbours, config: Gate
       refusals: [404],
     },
     async ({ params, context }) => ({
-      body: presentSandbox(await sandboxes.killSandbox({ id: params['sandboxId'] }, context), urls),
+      body: present(await sandboxes.killSandbox({ id: params['sandboxId'] }, context)),
     }),
   )
 }

@@ -1,4 +1,4 @@
-import { describeWall, findInterpreter, Launcher } from '@automation/jail'
+import { describeWall, findInterpreter, Launcher, removeLeftOvers } from '@automation/jail'
 import type { Check, Logger } from '@automation/service'
 import type { LocalDriverConfig } from '../../config.ts'
 import type { Daemons } from '../daemons.ts'
@@ -28,6 +28,7 @@ interface Held {
 
 const adoptWithinMs = 20_000
 const home = '/home/sandbox'
+const directoryName = 'sandbox'
 
 /** Sandboxes on this machine: a jail for each, behind the wall that runs have, with the machine's own programs. */
 export class LocalDriver implements Driver {
@@ -54,6 +55,7 @@ export class LocalDriver implements Driver {
 
   async start(events: DriverEvents): Promise<void> {
     this.#events = events
+    removeLeftOvers(directoryName, this.#options.config.tmpDir, this.#options.logger)
     this.#limits.start()
   }
 
@@ -182,7 +184,7 @@ export class LocalDriver implements Driver {
     const { config, logger } = this.#options
     const launcher = await Launcher.prepare({
       ...daemonPlaces(),
-      name: 'sandbox',
+      name: directoryName,
       interpreter: await findInterpreter(config.python),
       tmpDir: config.tmpDir,
       wall: config.wall,
