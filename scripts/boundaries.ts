@@ -28,7 +28,7 @@ export const rooms: readonly Room[] = [
   { folder: 'libs/passwords', may: ['errors', 'service'] },
   { folder: 'libs/postgres', may: ['errors', 'service'] },
   { folder: 'libs/sandbox-client', may: ['contract', 'errors', 'rpc'] },
-  { folder: 'libs/testing', may: [...libs, 'postgres'] },
+  { folder: 'libs/testing', may: [...libs, 'postgres', 'sandbox-client'] },
   ...apps.map((name) => ({ folder: `apps/${name}`, may: libs })),
   // Inside of sandboxes, where only what it needs is carried.
   { folder: 'apps/sandbox-daemon', may: ['contract', 'errors', 'rpc'] },

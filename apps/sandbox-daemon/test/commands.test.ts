@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { until } from '@automation/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startDaemonProcess, type DaemonProcess } from './daemon-process.ts'
+import { startDaemonProcess, type DaemonProcess } from '@automation/testing/daemon-process'
 
 let daemon: DaemonProcess
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 
 import { join } from 'node:path'
 import { until } from '@automation/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { startDaemonProcess, type DaemonProcess } from './daemon-process.ts'
+import { startDaemonProcess, type DaemonProcess } from '@automation/testing/daemon-process'
 
 let daemon: DaemonProcess
 let files: DaemonProcess['sandbox']['files']

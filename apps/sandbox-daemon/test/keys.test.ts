@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { ControlService } from '@automation/contract/sandbox/v1/daemon'
 import { keyedChannel } from '@automation/rpc/keyed'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { apiKey, daemonKey, startDaemonProcess, system, type DaemonProcess } from './daemon-process.ts'
+import { apiKey, daemonKey, startDaemonProcess, system, type DaemonProcess } from '@automation/testing/daemon-process'
 
 let daemon: DaemonProcess
 

@@ -1,6 +1,6 @@
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { startDaemonProcess, system, type DaemonProcess } from './daemon-process.ts'
+import { startDaemonProcess, system, type DaemonProcess } from '@automation/testing/daemon-process'
 
 let daemon: DaemonProcess
 const servers: Server[] = []

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { until } from '@automation/testing'
 import { expect, test } from 'vitest'
-import { startDaemonProcess } from './daemon-process.ts'
+import { startDaemonProcess } from '@automation/testing/daemon-process'
 
 test('a daemon that is told to stop ends its commands and what they left, and exits with 0', async () => {
   const daemon = await startDaemonProcess()

@@ -3,7 +3,7 @@ import { keyedChannel } from '@automation/rpc/keyed'
 import { Files } from './files.ts'
 import { startCommand, type CommandOptions, type RunningCommand } from './running-command.ts'
 import { collected, type CommandResult, type RunOptions } from './run-command.ts'
-import { callContext } from './call-context.ts'
+import { Calls } from './calls.ts'
 
 export { Failure } from '@automation/errors'
 export type { CommandEnd, CommandOptions, Output, RunningCommand } from './running-command.ts'
@@ -62,16 +62,20 @@ const keepaliveMs = 20_000
 export function connectSandbox({ grpcServerUrl, grpcApiKey }: SandboxAccess): Sandbox {
   const channel = keyedChannel({ ...targetOf(grpcServerUrl), apiKey: grpcApiKey, maxMessageBytes, keepaliveMs })
   const commands = channel.client(CommandService)
-  const start = (command: string[], options: CommandOptions = {}) => startCommand(commands, command, options)
+  const calls = new Calls()
+  const start = (command: string[], options: CommandOptions = {}) => startCommand(commands, calls, command, options)
   return {
     start,
     run: async (command, options = {}) => collected(await start(command, options), options),
     list: async () =>
-      (await commands.listCommands({}, callContext())).commands.map(({ pid, command }) => ({ pid, command })),
-    kill: async (pid) => void (await commands.killCommand({ pid }, callContext())),
-    files: new Files(channel.client(FileService)),
+      (await commands.listCommands({}, calls.short())).commands.map(({ pid, command }) => ({ pid, command })),
+    kill: async (pid) => void (await commands.killCommand({ pid }, calls.short())),
+    files: new Files(channel.client(FileService), calls),
     health: (timeoutMs = 5000) => channel.isServing(timeoutMs),
-    close: () => channel.close(),
+    close: () => {
+      calls.cut()
+      channel.close()
+    },
   }
 }
 

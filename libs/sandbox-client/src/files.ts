@@ -8,7 +8,7 @@ import {
   type WriteFileRequestSchema,
 } from '@automation/contract/sandbox/v1/daemon'
 import type { Client } from '@automation/rpc'
-import { callContext, streamContext } from './call-context.ts'
+import type { Calls } from './calls.ts'
 
 export interface FileInfo {
   /** Absolute. */
@@ -35,8 +35,11 @@ const chunkBytes = 64 * 1024
 export class Files {
   readonly #client: Client<typeof FileService>
 
-  constructor(client: Client<typeof FileService>) {
+  readonly #calls: Calls
+
+  constructor(client: Client<typeof FileService>, calls: Calls) {
     this.#client = client
+    this.#calls = calls
   }
 
   /**
@@ -62,7 +65,7 @@ export class Files {
     const range = { offset: BigInt(offset), length: length === undefined ? undefined : BigInt(length) }
     const left = new AbortController()
     try {
-      for await (const { data } of this.#client.readFile({ path, ...range }, streamContext(left.signal))) yield data
+      for await (const { data } of this.#client.readFile({ path, ...range }, this.#calls.open(left.signal))) yield data
     } finally {
       left.abort()
     }
@@ -85,18 +88,18 @@ export class Files {
       for await (const data of pieces(content)) yield { message: { case: 'data', value: data } }
       yield { message: { case: 'end', value: {} } }
     }
-    return info(await this.#client.writeFile(requests(), streamContext(new AbortController().signal)))
+    return info(await this.#client.writeFile(requests(), this.#calls.open()))
   }
 
   async stat(path: string): Promise<FileInfo> {
-    return info(await this.#client.statFile({ path }, callContext()))
+    return info(await this.#client.statFile({ path }, this.#calls.short()))
   }
 
   /** What is in a directory, by name; with `recursive` each directory before what is in it. */
   async *list(path: string, { recursive = false } = {}): AsyncGenerator<FileInfo> {
     const left = new AbortController()
     try {
-      for await (const entry of this.#client.listDirectory({ path, recursive }, streamContext(left.signal)))
+      for await (const entry of this.#client.listDirectory({ path, recursive }, this.#calls.open(left.signal)))
         yield info(entry)
     } finally {
       left.abort()
@@ -105,16 +108,16 @@ export class Files {
 
   /** A directory, with all above it. */
   async make(path: string): Promise<FileInfo> {
-    return info(await this.#client.makeDirectory({ path }, callContext()))
+    return info(await this.#client.makeDirectory({ path }, this.#calls.short()))
   }
 
   /** Fails with `path_exists` where something is at `to`, unless it is to be replaced. */
   async move(from: string, to: string, { replace = false } = {}): Promise<FileInfo> {
-    return info(await this.#client.moveFile({ from, to, replace }, callContext()))
+    return info(await this.#client.moveFile({ from, to, replace }, this.#calls.short()))
   }
 
   async remove(path: string, { recursive = false } = {}): Promise<void> {
-    await this.#client.removeFile({ path, recursive }, callContext())
+    await this.#client.removeFile({ path, recursive }, this.#calls.short())
   }
 
   /**
@@ -125,8 +128,9 @@ export class Files {
    */
   async watch(path: string, { recursive = false, signal }: { recursive?: boolean; signal?: AbortSignal } = {}) {
     const left = new AbortController()
-    const ends = signal === undefined ? left.signal : AbortSignal.any([signal, left.signal])
-    const responses = this.#client.watchDirectory({ path, recursive }, streamContext(ends))[Symbol.asyncIterator]()
+    const responses = this.#client
+      .watchDirectory({ path, recursive }, this.#calls.open(left.signal, signal))
+      [Symbol.asyncIterator]()
     await responses.next()
     return changes()
 

@@ -6,7 +6,7 @@ import type {
 } from '@automation/contract/sandbox/v1/daemon'
 import { Failure } from '@automation/errors'
 import type { Client } from '@automation/rpc'
-import { callContext, streamContext } from './call-context.ts'
+import type { Calls } from './calls.ts'
 import { Requests } from './requests.ts'
 
 export interface CommandOptions {
@@ -53,6 +53,7 @@ type Request = MessageInitShape<typeof RunCommandRequestSchema>
 
 export async function startCommand(
   commands: Client<typeof CommandService>,
+  calls: Calls,
   command: string[],
   { workingDirectory, environment = {}, timeoutMs = 0, signal }: CommandOptions,
 ): Promise<RunningCommand> {
@@ -61,8 +62,7 @@ export async function startCommand(
   void requests.push({
     message: { case: 'start', value: { command, workingDirectory, environment, timeoutMs } },
   })
-  const ends = signal === undefined ? left.signal : AbortSignal.any([signal, left.signal])
-  const responses = commands.runCommand(requests.sent(), streamContext(ends))[Symbol.asyncIterator]()
+  const responses = commands.runCommand(requests.sent(), calls.open(left.signal, signal))[Symbol.asyncIterator]()
   const pid = await startOf(responses)
   const end = Promise.withResolvers<CommandEnd>()
   // Who does not ask how it ended hears of a failure by the output.
@@ -76,7 +76,7 @@ export async function startCommand(
     endInput: () => void requests.push({ message: { case: 'endOfInput', value: {} } }),
     signal: (number) => void requests.push({ message: { case: 'signal', value: number } }),
     kill: async () => {
-      await commands.killCommand({ pid }, callContext()).catch((error: unknown) => {
+      await commands.killCommand({ pid }, calls.short()).catch((error: unknown) => {
         // It has ended by itself.
         if (!(error instanceof Failure) || error.code !== 'command_not_found') throw error
       })

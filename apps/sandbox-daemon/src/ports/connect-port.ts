@@ -27,8 +27,8 @@ export async function* connectPort(
     for await (const data of socket.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) yield { data }
     yield { end: true }
     await Promise.race([sending, closed])
-  } catch (error) {
-    throw new Failure('unavailable', 'port_reset', 'The port broke the connection', { cause: error })
+  } catch {
+    throw new Failure('unavailable', 'port_reset', 'The port broke the connection')
   } finally {
     signal.removeEventListener('abort', cut)
     cut()
@@ -37,7 +37,6 @@ export async function* connectPort(
 
 async function opened(port: number | undefined): Promise<Socket> {
   if (port === undefined || port < 1 || port > 65_535) throw invalid('/port', 'must be a port from 1 to 65535')
-  let refusal: unknown
   for (const host of loopbacks) {
     const socket = connect({ host, port, allowHalfOpen: true, noDelay: true })
     try {
@@ -45,11 +44,11 @@ async function opened(port: number | undefined): Promise<Socket> {
       // Whoever reads or writes hears of an error; between the two nobody listens.
       socket.on('error', () => undefined)
       return socket
-    } catch (error) {
-      refusal = error
+    } catch {
+      // The other address may be the one.
     }
   }
-  throw new Failure('unavailable', 'port_closed', 'Nobody listens on this port', { cause: refusal })
+  throw new Failure('unavailable', 'port_closed', 'Nobody listens on this port')
 }
 
 /** Writes what the caller sends, as fast as the port takes it. Never throws: a broken socket ends the reading, too. */
