@@ -33,7 +33,7 @@ test('the runner is given its key and its settings, and nothing that user code c
     RUNNER_KEY: 'runner-secret',
     EXECUTION_ADDRESSES: '127.0.0.1:9102',
     HEALTH_PORT: '9203',
-    RUNNER_CLOSED_PORTS: '8080,9101,9201,9102,9202,9203,9105,9205,5433',
+    RUNNER_CLOSED_PORTS: '8080,8081,8082,9101,9201,9102,9202,9203,9105,9205,5433',
   })
 })
 

@@ -42,7 +42,7 @@ export function planServices(settings: ServicesSettings, values: EnvironmentValu
   const addresses = { CATALOG_ADDRESS: `127.0.0.1:${ports.catalog}`, EXECUTION_ADDRESSES, SANDBOX_ADDRESS }
   const { databaseUrl: DATABASE_URL, internalKey: INTERNAL_KEY, encryptionKey: ENCRYPTION_KEY } = secrets
   const RUNNER_KEY = secrets.runnerKey
-  const RUNNER_CLOSED_PORTS = closedPorts(values, [settings.port, ...Object.values(ports)], DATABASE_URL)
+  const RUNNER_CLOSED_PORTS = closedPorts(values, [...settings.gatewayPorts, ...Object.values(ports)], DATABASE_URL)
   const inner = { ...shared, ...addresses, DATABASE_URL, INTERNAL_KEY, RUNNER_KEY }
   return {
     catalog: withHealth('process-catalog', ports.catalogHealth, {
