@@ -1,4 +1,4 @@
-import { connect, createServer, type Http2Server, type Http2Session } from 'node:http2'
+import { connect, createServer, type Http2Server, type ServerHttp2Session } from 'node:http2'
 import { connect as connectTcp, type AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { keptAlive } from '../src/sandbox-ports/kept-alive.ts'
@@ -13,8 +13,8 @@ beforeEach(async () => {
 })
 afterEach(() => server.close())
 
-const closed = (session: Http2Session) => new Promise((resolve) => session.once('close', resolve))
-const next = () => new Promise<Http2Session>((resolve) => server.once('session', resolve))
+const closed = (session: ServerHttp2Session) => new Promise((resolve) => session.once('close', resolve))
+const next = () => new Promise<ServerHttp2Session>((resolve) => server.once('session', resolve))
 
 test('a session whose other side answers no ping is cut', async () => {
   const incoming = next()
