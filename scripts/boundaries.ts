@@ -14,7 +14,7 @@ export interface Room {
   reaches?: readonly string[]
 }
 
-const libs = ['contract', 'errors', 'rpc', 'service', 'database', 'events', 'objects', 'passwords'] as const
+const libs = ['contract', 'errors', 'rpc', 'service', 'database', 'events', 'jail', 'objects', 'passwords'] as const
 const apps = ['gateway', 'process-catalog', 'execution', 'runner'] as const
 
 export const rooms: readonly Room[] = [
@@ -24,6 +24,7 @@ export const rooms: readonly Room[] = [
   { folder: 'libs/service', may: ['errors', 'rpc'] },
   { folder: 'libs/database', may: ['errors', 'service'] },
   { folder: 'libs/events', may: ['contract', 'errors', 'service'] },
+  { folder: 'libs/jail', may: ['errors', 'service'] },
   { folder: 'libs/passwords', may: ['errors', 'service'] },
   { folder: 'libs/postgres', may: ['errors', 'service'] },
   { folder: 'libs/sandbox-client', may: ['contract', 'errors', 'rpc'] },

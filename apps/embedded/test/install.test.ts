@@ -123,7 +123,9 @@ function lock(version: string): string {
 /** A stand-in for npm: counts its calls and does what `script` says. */
 async function npmThat(script: string): Promise<void> {
   await mkdir(join(root, 'bin'), { recursive: true })
-  const counted = `require('node:fs').appendFileSync('npm.calls', '.')\nrequire('node:fs').writeFileSync('npm.pid', String(process.pid))\n`
+  // Who sees the call finds the pid.
+  const write = (name: string, call: string) => `require('node:fs').${name}(${call})\n`
+  const counted = write('writeFileSync', "'npm.pid', String(process.pid)") + write('appendFileSync', "'npm.calls', '.'")
   await writeFile(join(root, 'bin/package.json'), '{"type":"commonjs"}')
   await writeFile(join(root, 'bin/npm-cli.js'), counted + script)
 }

@@ -1,6 +1,6 @@
 import { hostname, tmpdir, totalmem } from 'node:os'
+import { readWallConfig, type WallConfig } from '@automation/jail'
 import type { Environment } from '@automation/service'
-import { readWallConfig, type WallConfig } from './wall/config.ts'
 
 const MB = 1024 * 1024
 
@@ -25,6 +25,8 @@ export interface ChildrenConfig {
   python: string
   /** Where the private directories of runs are made. */
   tmpDir: string
+  /** What each of them may hold. */
+  tmpMb: number
   /** What all children together may hold; beyond, idle ones end, and then new runs wait for a child. */
   memoryMb: number
   /** Blank children kept at hand. */
@@ -51,6 +53,7 @@ export function readRunnerConfig(env: Environment): RunnerConfig {
     children: {
       python: env.text('RUNNER_PYTHON', 'python3'),
       tmpDir: env.text('RUNNER_TMP_DIR', tmpdir()),
+      tmpMb: env.integer('RUN_TMP_MB', { default: 256, min: 1, max: 65_536 }),
       memoryMb: env.integer('RUNNER_CHILDREN_MEMORY_MB', { default: Math.round(totalmem() / 2 / MB), min: 64 }),
       spares: env.integer('RUNNER_SPARES', { default: 1, max: 64 }),
       maxRuns: env.integer('RUNNER_CHILD_MAX_RUNS', { default: 10_000, min: 1 }),

@@ -1,9 +1,9 @@
 import type { Result } from '@automation/contract/runner/v1/runner'
+import type { Candidate } from '@automation/jail'
 import type { Registry } from '@automation/service'
 import { Gauge, Histogram } from 'prom-client'
 import type { Child, ChildState } from './children/child.ts'
 import type { ActiveRun } from './runs/active-run.ts'
-import type { Candidate } from './wall/wall.ts'
 
 export interface Metrics {
   /** A run is over; without a result it was ended because nobody asks for it. */

@@ -1,5 +1,7 @@
+import { describeWall } from '@automation/jail'
 import type { Check, Part, PartContext } from '@automation/service'
-import { Launcher } from './children/launch.ts'
+import { ChildLauncher } from './children/child-launcher.ts'
+import { DiskWatch } from './children/disk-watch.ts'
 import { GivingWay } from './children/giving-way.ts'
 import { MemoryWatch } from './children/memory-watch.ts'
 import { ChildPool } from './children/pool.ts'
@@ -8,8 +10,6 @@ import { runnerMetrics, type Metrics } from './metrics.ts'
 import { Runner } from './runner.ts'
 import type { ActiveRun } from './runs/active-run.ts'
 import { reason } from './runs/explanation.ts'
-import { DiskWatch } from './wall/disk-watch.ts'
-import { describeWall } from './wall/wall.ts'
 
 export { readRunnerConfig, type RunnerConfig } from './config.ts'
 
@@ -35,7 +35,7 @@ export function createRunner(config: RunnerConfig, { neighbours, logger, metrics
   let stopping: Promise<void> | undefined
 
   async function assemble() {
-    const launcher = await Launcher.prepare({
+    const launcher = await ChildLauncher.prepare({
       ...config.children,
       memoryMb: config.memoryMb,
       wall: config.wall,
@@ -58,14 +58,14 @@ export function createRunner(config: RunnerConfig, { neighbours, logger, metrics
       look: (child, processes) => givingWay.look(child, processes),
     })
     const disk = new DiskWatch({
-      limitMb: config.wall.tmpMb,
+      limitMb: config.children.tmpMb,
       running: () => pool.longRunning(1000),
       exceeded: (child, words) => (child.task as ActiveRun | undefined)?.fail(reason('OutOfDiskError', words), 'kill'),
     })
     return { launcher, pool, runner, watch, disk }
   }
 
-  function measuredBy({ wall }: Launcher, pool: ChildPool, runner: () => Runner): Metrics {
+  function measuredBy({ wall }: ChildLauncher, pool: ChildPool, runner: () => Runner): Metrics {
     return runnerMetrics(registry, {
       wall,
       slots: config.slots,
@@ -107,7 +107,7 @@ export function createRunner(config: RunnerConfig, { neighbours, logger, metrics
   }
 }
 
-function checks(parts: { launcher: Launcher; pool: ChildPool; runner: Runner } | undefined): Check[] {
+function checks(parts: { launcher: ChildLauncher; pool: ChildPool; runner: Runner } | undefined): Check[] {
   const { connected = 0, replicas = 0 } = parts?.runner ?? {}
   const withoutPython = parts?.launcher.withoutPython
   return [

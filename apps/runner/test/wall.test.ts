@@ -1,56 +1,10 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import { Environment } from '@automation/service'
+import { jailPythonPath } from '@automation/jail'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readRunnerConfig } from '../src/service.ts'
-import { candidates, chooseWall, describeWall } from '../src/wall/wall.ts'
 import { startBehind, walls } from './isolation/walls.ts'
 import { startRunner } from './runner-under-test.ts'
-
-const wallOf = (settings: Record<string, string>) => readRunnerConfig(new Environment(settings)).wall
-
-describe('which wall', () => {
-  test('the best comes first, and a network of its own only where a helper leads it out', () => {
-    const names = (settings: Record<string, string>, ...helpers: string[]) =>
-      candidates(wallOf(settings), helpers).map(({ wall, network }) => `${wall}/${network}`)
-    expect(names({}, '/bin/pasta')).toEqual(['namespaces/own', 'namespaces/host', 'pod/host', 'none/host'])
-    expect(names({})).toEqual(['namespaces/host', 'pod/host', 'none/host'])
-    expect(names({ WALL: 'namespaces', WALL_NETWORK: 'host' }, '/bin/pasta')).toEqual(['namespaces/host'])
-    expect(names({ WALL_NETWORK: 'own' }, '/bin/pasta')).toEqual(['namespaces/own', 'pod/host', 'none/host'])
-    expect(names({ WALL: 'pod' }, '/bin/pasta')).toEqual(['pod/host'])
-  })
-
-  test('one that does not hold is passed over, and said why', async () => {
-    const wall = await chooseWall(wallOf({}), [], async ({ wall: name }) =>
-      name === 'namespaces' ? { why: 'clone: Operation not permitted' } : { open: ['the network'] },
-    )
-    expect(wall).toMatchObject({ wall: 'pod', oneTeam: true })
-    expect(wall.tried).toEqual([{ wall: 'namespaces, host network', why: 'clone: Operation not permitted' }])
-    expect(describeWall(wall)).toBe('pod; serves one team; open: the network')
-  })
-
-  test('one that is forced and does not hold is a failed start, in words', async () => {
-    const forced = chooseWall(wallOf({ WALL: 'namespaces' }), [], async () => ({ why: 'not permitted' }))
-    await expect(forced).rejects.toThrow(/^WALL=namespaces does not hold here.*not permitted.*WALL=auto/)
-  })
-
-  test.for([
-    ['namespaces', {}, false],
-    ['pod', {}, true],
-    ['none', {}, true],
-    ['none', { WALL_NONE_MANY_TEAMS: 'true' }, false],
-  ] as const)('%s with %j serves one team: %s', async ([name, settings, oneTeam]) => {
-    const wall = await chooseWall(wallOf({ WALL: name, ...settings }), [], async () => ({ open: [] }))
-    expect(wall.oneTeam).toBe(oneTeam)
-  })
-
-  test('settings that are none are refused', () => {
-    const env = new Environment({ WALL: 'high', EGRESS_ALLOW: '10.0.0.0/40', RUNNER_CLOSED_PORTS: '80x' })
-    readRunnerConfig(env)
-    expect(() => env.check()).toThrow(/WALL must be.*EGRESS_ALLOW has.*RUNNER_CLOSED_PORTS has/s)
-  })
-})
 
 test('the wall in force is told on /readyz', async () => {
   const under = await startRunner({ WALL: 'none' })
@@ -66,7 +20,7 @@ test('the wall in force is told on /readyz', async () => {
 // A process that forks a run, as the children that run Python do.
 const confined = `
 import ctypes, os, subprocess, sys
-sys.path[:0] = ['/opt/automation/apps/runner/children/python', ${JSON.stringify(fileURLToPath(new URL('../children/python', import.meta.url)))}]
+sys.path[:0] = ['/opt/automation/apps/runner/children/python', '/opt/automation/libs/jail/python', ${JSON.stringify(fileURLToPath(new URL('../children/python', import.meta.url)))}, ${JSON.stringify(jailPythonPath)}]
 import confine
 ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
 confine.prepare()

@@ -6,7 +6,8 @@ need, keeps one fork ready ahead, passes frames between it and the runner, and e
 import os
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+own_place = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [own_place, os.path.abspath(own_place + "/../../../../libs/jail/python")]
 
 import warm
 

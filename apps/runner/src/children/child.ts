@@ -1,7 +1,7 @@
 import { OutputReader } from '../logs/output-reader.ts'
 import { exitOf, failureOf, pidOf, valueOf } from './ending.ts'
 import { FrameReader, FrameType, frame, type Frame } from './frames.ts'
-import type { Launched } from './launch.ts'
+import type { Launched } from './child-launcher.ts'
 import type { ChildLanguage } from './programs.ts'
 import type { Ending, Exit, RunningChild, Surroundings, Task } from './task.ts'
 

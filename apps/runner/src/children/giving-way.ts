@@ -1,6 +1,6 @@
 import { readdirSync, writeFileSync } from 'node:fs'
 import { setPriority } from 'node:os'
-import { below, firstBelow, type Process } from './processes.ts'
+import { below, firstBelow, type Process } from '@automation/jail'
 import type { Child } from './child.ts'
 
 // Against one that has not been lowered, such a process gets a tenth of the time.

@@ -1,6 +1,13 @@
-import { readFile } from 'node:fs/promises'
+import {
+  below,
+  privateBytes,
+  processesByParent,
+  proportionalBytes,
+  residentBytes,
+  tellsMemory,
+  type Process,
+} from '@automation/jail'
 import type { Child } from './child.ts'
-import { below, processesByParent, readOf, type Process } from './processes.ts'
 
 export interface MemoryWatchOptions {
   /** What one run may hold, Node itself included. */
@@ -37,7 +44,7 @@ export class MemoryWatch {
   }
 
   start(): void {
-    if (pageBytes() > 0) this.#timer = setTimeout(() => this.#lookAndGoOn(), everyMs)
+    if (tellsMemory()) this.#timer = setTimeout(() => this.#lookAndGoOn(), everyMs)
   }
 
   stop(): void {
@@ -65,7 +72,7 @@ export class MemoryWatch {
       if (child.state === 'running') this.#options.look(child, processes)
       const own = below(child.pid, processes)
       if (own.length > processLimit) tooMany(child)
-      const resident = sumOf(own, ({ pages }) => pages * pageBytes())
+      const resident = sumOf(own, residentBytes)
       if (resident > limitMb * MB) void this.#lookClosely(child, own)
       child.memoryMb = Math.round((own.length > countedExactly ? resident : sumOf(own, privateBytes)) / MB)
     }
@@ -82,28 +89,4 @@ export class MemoryWatch {
 
 function sumOf(processes: Process[], bytes: (process: Process) => number): number {
   return processes.reduce((sum, process) => sum + bytes(process), 0)
-}
-
-function privateBytes({ pid }: Process): number {
-  return (pagesOf(pid, 1) - pagesOf(pid, 2)) * pageBytes()
-}
-
-async function proportionalBytes({ pid }: Process): Promise<number> {
-  // It may have just ended.
-  const sums = await readFile(`/proc/${pid}/smaps_rollup`, 'latin1').catch(() => '')
-  const [, kilobytes = '0'] = /^Pss:\s+(\d+)/m.exec(sums) ?? []
-  return Number(kilobytes) * 1024
-}
-
-/** A field of statm: 1 resident, 2 shared. */
-function pagesOf(pid: number | 'self', field: number): number {
-  return Number(readOf(`/proc/${pid}/statm`).split(' ')[field] ?? 0)
-}
-
-let knownPageBytes: number | undefined
-
-/** The size of a memory page; 0 where there is no /proc. */
-function pageBytes(): number {
-  const pages = () => pagesOf('self', 1)
-  return (knownPageBytes ??= pages() === 0 ? 0 : 2 ** Math.round(Math.log2(process.memoryUsage.rss() / pages())))
 }

@@ -2,9 +2,9 @@ import { availableParallelism } from 'node:os'
 import type { Logger } from '@automation/service'
 import type { ChildrenConfig } from '../config.ts'
 import { Child, usualMb, type ChildEvents } from './child.ts'
+import type { ChildLauncher } from './child-launcher.ts'
 import type { GivingWay } from './giving-way.ts'
 import { Group } from './group.ts'
-import type { Launcher } from './launch.ts'
 import { childrenWanted, patienceMs } from './policy.ts'
 import type { ChildLanguage } from './programs.ts'
 import { sparesOf, type Spares } from './spares.ts'
@@ -13,7 +13,7 @@ import { endings, isWorn, longestIdle, memoryOf } from './wear.ts'
 
 export interface PoolOptions {
   config: ChildrenConfig
-  launcher: Launcher
+  launcher: ChildLauncher
   frameMaxBytes: number
   givingWay: GivingWay
   logger: Logger

@@ -1,18 +1,14 @@
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { jailPythonPath, nodePlace, shownRoot, type JailProgram, type ProgramPlace } from '@automation/jail'
 
 /** The languages that children speak. */
 export type ChildLanguage = 'javascript' | 'python'
 
 /** What is started as the child of a language. */
-export interface ChildProgram {
+export interface ChildProgram extends JailProgram {
   language: ChildLanguage
-  /** Path and arguments. */
-  program: string[]
-  /** RLIMIT_DATA of each of its processes. */
-  dataLimitBytes: number
-  environment: Record<string, string>
 }
 
 export interface ProgramOptions {
@@ -24,34 +20,16 @@ export interface ProgramOptions {
 const childrenPath = fileURLToPath(new URL('../../children', import.meta.url))
 const pathOf = (path: string) => join(childrenPath, path)
 
-/** A file or directory that children need beside those of the system, and where a jail shows it. */
-export interface ProgramPlace {
-  path: string
-  shown: string
-}
-
-// In the order of this repository, by which children find what they use; the machine's own place is not shown.
-const home = '/opt/automation'
-
+/** What children need beside the system, in the order of this repository. */
 export const programPlaces: ProgramPlace[] = [
-  { path: process.execPath, shown: `${home}/bin/node` },
-  { path: childrenPath, shown: `${home}/apps/runner/children` },
+  nodePlace,
+  { path: childrenPath, shown: `${shownRoot}/apps/runner/children` },
+  { path: jailPythonPath, shown: `${shownRoot}/libs/jail/python` },
   {
     path: dirname(createRequire(import.meta.url).resolve('acorn/package.json')),
-    shown: `${home}/node_modules/acorn`,
+    shown: `${shownRoot}/node_modules/acorn`,
   },
 ]
-
-/** The same program as it is found in a jail. */
-export function inJail({ program, environment, ...rest }: ChildProgram): ChildProgram {
-  const [{ path: node, shown }] = programPlaces as [ProgramPlace]
-  const found = (text: string) => {
-    const place = programPlaces.find(({ path }) => text === path || text.startsWith(`${path}/`))
-    return place === undefined ? text : place.shown + text.slice(place.path.length)
-  }
-  const path = environment['PATH']!.replace(dirname(node), dirname(shown))
-  return { ...rest, program: program.map(found), environment: { ...environment, PATH: path } }
-}
 
 const MB = 1024 * 1024
 // Node's own share of RLIMIT_DATA before any user code (measured: 560 MiB), and room for threads and compiled code.

@@ -4,13 +4,15 @@ import { createSocket } from 'node:dgram'
 import { chmodSync, mkdtempSync, openSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo, type Server } from 'node:net'
 import { networkInterfaces, tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { jailPythonPath } from '@automation/jail'
 
 /** What surrounds a wall: things that belong to the machine, the service or another team. */
 export type Bait = Awaited<ReturnType<typeof layBait>>['bait']
 
 const runnerPath = fileURLToPath(new URL('../..', import.meta.url))
+const jailPath = dirname(jailPythonPath)
 
 /** Lays out what process code must not reach. What it could steal says `mark`. */
 export async function layBait() {
@@ -62,6 +64,7 @@ export async function layBait() {
       secretFile,
       sharedFile,
       runnerPath,
+      jailPath,
       pid: victim.pid!,
       runnerPid: process.pid,
       gatewayPort,

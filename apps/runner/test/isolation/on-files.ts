@@ -122,7 +122,7 @@ export const attemptsOnFiles: Attempt[] = [
     `open('/tmp/mine-py', 'w').close()\nos.rename('/tmp/mine-py', bait['directory'] + '/moved-py')`,
   ),
   opens('reads the source of the service', 'every wall', 'r', '{bait.runnerPath}/src/main.ts'),
-  opens('reads the launcher', 'every wall', 'r', '{bait.runnerPath}/launcher/launcher.py'),
+  opens('reads the launcher', 'every wall', 'r', '{bait.jailPath}/launcher/launcher.py'),
   opens(
     'opens the program of children to write to it',
     'every wall',

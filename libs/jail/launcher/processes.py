@@ -65,7 +65,7 @@ def watch(child, wake, is_jail):
 
 
 def orders(poller, wake, wait_ms):
-    """The next order from the runner or by signal, or None when only a child has ended or the time is over."""
+    """The next order from the service or by signal, or None when only a child has ended or the time is over."""
     order = None
     for descriptor, _ in poller.poll(wait_ms):
         if descriptor == wake:

@@ -2,20 +2,18 @@ import { createServer, type Server, type Socket } from 'node:net'
 
 const tokenLength = 32
 const headLength = tokenLength + 1
-const firstDescriptor = '3'.charCodeAt(0)
+const firstDescriptor = '0'.charCodeAt(0)
 const comeWithinMs = 10_000
 
-/** The connections of one launcher, for the descriptors from 3 to 5. */
-export type Connections = [frames: Socket, answers: Socket, control: Socket]
-
 interface Expected {
+  descriptors: number[]
   sockets: (Socket | undefined)[]
-  resolve(connections: Connections): void
+  resolve(connections: Socket[]): void
   reject(reason: Error): void
   timer: NodeJS.Timeout
 }
 
-/** Where launchers connect. Process code may reach the socket, too; without a token that is expected it gets nothing. */
+/** Where launchers connect. Users' code may reach the socket, too; without a token that is expected it gets nothing. */
 export class Reception {
   readonly path: string
   readonly #server: Server
@@ -35,16 +33,16 @@ export class Reception {
     return reception
   }
 
-  /** Resolves when the launcher with this token has made all its connections. */
-  async expect(token: string): Promise<Connections> {
-    return new Promise<Connections>((resolve, reject) => {
+  /** The connections of the launcher with this token for these descriptors, in their order; resolves with the last. */
+  async expect(token: string, descriptors: number[]): Promise<Socket[]> {
+    return new Promise<Socket[]>((resolve, reject) => {
       const timer = setTimeout(() => this.giveUp(token, new Error('a child did not come in time')), comeWithinMs)
-      this.#expected.set(token, { sockets: Array(3).fill(undefined), resolve, reject, timer })
+      this.#expected.set(token, { descriptors, sockets: descriptors.map(() => undefined), resolve, reject, timer })
     })
   }
 
   close(): void {
-    for (const token of this.#expected.keys()) this.giveUp(token, new Error('the runner stops'))
+    for (const token of this.#expected.keys()) this.giveUp(token, new Error('the service stops'))
     this.#server.close()
   }
 
@@ -73,15 +71,16 @@ export class Reception {
     socket.on('readable', look)
   }
 
-  #arrived(socket: Socket, token: string, at: number): void {
+  #arrived(socket: Socket, token: string, descriptor: number): void {
     const expected = this.#expected.get(token)
-    if (expected === undefined || at < 0 || at > 2 || expected.sockets[at] !== undefined) return void socket.destroy()
+    const at = expected?.descriptors.indexOf(descriptor) ?? -1
+    if (expected === undefined || at < 0 || expected.sockets[at] !== undefined) return void socket.destroy()
     socket.on('error', ignoreBroken)
     expected.sockets[at] = socket
     if (expected.sockets.includes(undefined)) return
     this.#expected.delete(token)
     clearTimeout(expected.timer)
-    expected.resolve(expected.sockets as Connections)
+    expected.resolve(expected.sockets as Socket[])
   }
 }
 

@@ -1,15 +1,17 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from '@automation/service'
-import type { ProgramPlace } from './programs.ts'
-import type { NetworkName, WallName } from '../wall/config.ts'
+import type { ProgramPlace } from './program.ts'
+import type { NetworkName, WallName } from './wall/config.ts'
 
-const launcherPath = fileURLToPath(new URL('../../launcher/launcher.py', import.meta.url))
+const launcherPath = fileURLToPath(new URL('../launcher/launcher.py', import.meta.url))
 
 /** What launcher.py reads. */
 export interface Order {
   socket: string
   token: string
+  /** Those that are connected, beside that of the launcher. */
+  channels: number[]
   scratch: string
   dataLimit: number
   program: string[]

@@ -3,11 +3,13 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo, type Server } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Launched } from '../children/launch.ts'
+import type { Launched } from '../launch.ts'
 import type { Candidate, Trial } from './wall.ts'
 
 const probe = readFileSync(fileURLToPath(new URL('../../launcher/probe.py', import.meta.url)), 'utf8')
 const withinMs = 15_000
+// Of the channels: descriptor 4.
+const answersAt = 1
 
 const unreachable = 'the network of the host: loopback and private addresses, but not the ports of the service'
 
@@ -15,7 +17,7 @@ const unreachable = 'the network of the host: loopback and private addresses, bu
 export interface TrialStarts {
   /** The process that forks launchers. */
   starterPid(): number
-  /** One blank child of each language. */
+  /** One of each program that must run in it. */
   children(): Promise<Launched>[]
   python(...parameters: string[]): Promise<Launched>
 }
@@ -42,7 +44,7 @@ export class Bait {
     return (this.#server.address() as AddressInfo).port
   }
 
-  /** Tries to get out of a wall, and to run a program of each language in it. */
+  /** Tries to get out of a wall, and to run in it what must run. */
   async tryOut(candidate: Candidate, starts: TrialStarts): Promise<Trial> {
     if (candidate.wall === 'none') return { open: ['all that this account may do: files, processes, network'] }
     try {
@@ -76,7 +78,7 @@ function judge({ wall, network }: Candidate, found: Found): Trial {
   if (found.writes) return { why: 'a child wrote a file of the host' }
   if (wall === 'namespaces') {
     if (found.sees) return { why: 'a child saw processes of the host' }
-    if (found.signals) return { why: 'a child may send signals to the runner' }
+    if (found.signals) return { why: 'a child may send signals to the service' }
     if (found.connects)
       return { why: 'a child reached a port of the service (Landlock version 4, of Linux 6.7, closes them)' }
     return { open: network === 'own' ? [] : [unreachable] }
@@ -86,7 +88,8 @@ function judge({ wall, network }: Candidate, found: Found): Trial {
 }
 
 /** The first that a child says on its channel; rejects with its last words when it ends before. The child is ended. */
-async function firstWords({ output, errors, frames, answers, control }: Launched): Promise<string> {
+async function firstWords({ output, errors, channels, control }: Launched): Promise<string> {
+  const answers = channels[answersAt]!
   let said = ''
   try {
     return await new Promise<string>((resolve, reject) => {
@@ -98,7 +101,7 @@ async function firstWords({ output, errors, frames, answers, control }: Launched
     })
   } finally {
     control.write('K')
-    for (const stream of [output, errors, frames, answers]) stream.destroy()
+    for (const stream of [output, errors, ...channels]) stream.destroy()
     control.resume()
     control.once('end', () => control.destroy())
   }

@@ -2,19 +2,17 @@ import { isIP } from 'node:net'
 import type { Environment } from '@automation/service'
 
 export type WallName = 'namespaces' | 'pod' | 'none'
-/** Whose network a run has: one of its own, which only leads out, or that of the host. */
+/** Whose network a child has: one of its own, which only leads out, or that of the host. */
 export type NetworkName = 'own' | 'host'
 
 export interface WallConfig {
   wanted: 'auto' | WallName
   network: 'auto' | NetworkName
-  /** Several teams may share a runner whose wall does not part them. */
+  /** Several teams may be served behind a wall that does not part them. */
   manyTeamsAnyway: boolean
-  /** What a run's private directory may hold. */
-  tmpMb: number
-  /** Private ranges (CIDRs) that a network of a run's own leads to. */
+  /** Private ranges (CIDRs) that a network of a child's own leads to. */
   egressAllow: string[]
-  /** Of the service itself: no run reaches them. */
+  /** Of the service itself: no child reaches them. */
   closedPorts: number[]
 }
 
@@ -24,7 +22,6 @@ export function readWallConfig(env: Environment): WallConfig {
     wanted: env.choice('WALL', ['auto', 'namespaces', 'pod', 'none'], 'auto'),
     network: env.choice('WALL_NETWORK', ['auto', 'own', 'host'], 'auto'),
     manyTeamsAnyway: env.boolean('WALL_NONE_MANY_TEAMS', false),
-    tmpMb: env.integer('RUN_TMP_MB', { default: 256, min: 1, max: 65_536 }),
     egressAllow: env.list('EGRESS_ALLOW', []).filter((entry) => isRange(entry) || faulty(env, entry)),
     closedPorts: env.list('RUNNER_CLOSED_PORTS', []).flatMap((entry) => {
       const port = /^\d{1,5}$/.test(entry) ? Number(entry) : 0

@@ -1,4 +1,4 @@
-"""A filter of system calls: those that no process code needs, and by which it could reach others, are refused."""
+"""A filter of system calls: those that no user code needs, and by which it could reach others, are refused."""
 
 import _socket
 import errno
@@ -200,7 +200,7 @@ def socket_steps(unix_sockets):
 
 
 def program(unix_sockets):
-    """The filter; `unix_sockets`: whether process code may make sockets of its own machine."""
+    """The filter; `unix_sockets`: whether a child may make sockets of its own machine."""
     steps = [
         instruction(LOAD, ARCHITECTURE_AT),
         instruction(JUMP_EQUAL, ARCHITECTURE, 1, 0),

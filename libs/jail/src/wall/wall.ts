@@ -15,7 +15,7 @@ export type Trial = { why: string } | { open: string[] }
 
 /** The wall in force, and how it was chosen. */
 export interface Wall extends Candidate {
-  /** What process code can still reach, in words. */
+  /** What a child can still reach, in words. */
   open: string[]
   tried: { wall: string; why: string }[]
   /** The wall does not part teams: only one may be served. */

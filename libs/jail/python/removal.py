@@ -1,4 +1,5 @@
-"""Directory trees, removed whatever their modes, their depth and the length of their paths. For the launcher, too."""
+"""Directory trees, removed whatever their modes, their depth and the length of their paths. For launchers and for
+children that run Python."""
 
 import posix
 

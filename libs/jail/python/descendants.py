@@ -1,4 +1,5 @@
-"""All that is below a process, however it detached itself: orphans come to the subreaper. For the launcher, too."""
+"""All that is below a process, however it detached itself: orphans come to the subreaper. For
+launchers and for children that run Python."""
 
 import posix
 

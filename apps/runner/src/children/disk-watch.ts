@@ -1,6 +1,6 @@
 import { lstat, opendir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Child } from '../children/child.ts'
+import type { Child } from './child.ts'
 
 export interface DiskWatchOptions {
   limitMb: number

@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path'
 const programs = ['slirp4netns', 'pasta']
 const usualPlaces = ['/usr/local/bin', '/usr/bin', '/usr/sbin']
 
-/** The programs that lead a network of a run's own out into the world, the best first. */
+/** The programs that lead a network of a child's own out into the world, the best first. */
 export function networkHelpers(path = process.env['PATH'] ?? ''): string[] {
   const places = [...path.split(delimiter).filter((place) => place.startsWith('/')), ...usualPlaces]
   return programs.flatMap((program) => places.map((place) => join(place, program)).find(isExecutable) ?? [])

@@ -3,13 +3,14 @@
 This program stays as small as it starts, reads from standard input the wall around all children (walls.py) and then
 orders, one JSON object a line, and forks a launcher for each: forking the service itself would hold up everything else
 that it does. An order names
-`socket` (where the runner listens), `token` (by which it knows the connections), `scratch` (a private directory, made
-here), `dataLimit` (bytes), `program` (path and arguments) and `environment`. The end of standard input is the end.
+`socket` (where the service listens), `token` (by which it knows the connections), `channels` (the descriptors that are
+connected), `scratch` (a private directory, made here), `dataLimit` (bytes), `program` (path and arguments) and
+`environment`. The end of standard input is the end.
 
-Descriptors 0-4 are the child's (nothing, standard output, standard error, frames in, frames out); 5 is the launcher's
-own. Output goes through named pipes `SCRATCH.1` and `SCRATCH.2`, which take many small writes better than sockets do,
+Descriptors 0-4 are the child's: standard output and standard error, channels, and nothing where there is none; 5 is the
+launcher's own. Output goes through named pipes `SCRATCH.1` and `SCRATCH.2`, which take many small writes better than sockets do,
 and which scripts can open again as /dev/stderr. For the others the launcher connects and says the token and the number.
-On 5 the runner sends `G` when it has opened the pipes, later `T` (SIGTERM to everything, a second later SIGKILL) or `K`
+On 5 the service sends `G` when it has opened the pipes, later `T` (SIGTERM to everything, a second later SIGKILL) or `K`
 (SIGKILL); its end means `T`. The launcher says `pid NUMBER` first and one line when all is over: `exit CODE`,
 `signal NUMBER` or `failed WORDS`.
 """
@@ -25,7 +26,7 @@ import sys
 # Isolated as this Python is, it looks for modules in its own library alone.
 own_place = posix.fspath(__file__).rpartition("/")[0]
 sys.path.insert(0, own_place)
-sys.path.append(own_place + "/../children/python")
+sys.path.append(own_place + "/../python")
 sys.dont_write_bytecode = True
 
 import jail
@@ -36,7 +37,8 @@ from processes import CONTROL, be_first_out_of_memory, sleep_through_signals, wa
 from removal import remove
 
 OUTPUTS = (1, 2)
-CONNECTIONS = (3, 4, CONTROL)
+INPUT = 0
+OWN = (3, 4, CONTROL)
 PIPE_BYTES = 256 * 1024
 OPEN_FILES = 4096
 
@@ -86,16 +88,16 @@ def leave_nothing(scratch):
         try:
             posix.unlink("%s.%d" % (scratch, descriptor))
         except OSError:
-            pass  # The runner has taken it, or it was not made.
+            pass  # The service has taken it, or it was not made.
 
 
 def connect(order):
-    """Makes the channels; false when the runner has gone meanwhile."""
+    """Makes the channels; false when the service has gone meanwhile."""
     nothing = posix.open("/dev/null", posix.O_RDWR)
-    for descriptor in (0, *CONNECTIONS):
+    for descriptor in (INPUT, *OWN):
         posix.dup2(nothing, descriptor)
     held = [pipe_to("%s.%d" % (order["scratch"], descriptor), descriptor) for descriptor in OUTPUTS]
-    for descriptor in CONNECTIONS:
+    for descriptor in (CONTROL, *order["channels"]):
         connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
         connection.connect(order["socket"])
         connection.sendall(b"%s%d" % (order["token"].encode(), descriptor))
@@ -137,11 +139,17 @@ def run(order, wall):
         if child == 0:
             stay_with(launcher)
             become(order, wall, order["scratch"])
-    for descriptor in (*OUTPUTS, *CONNECTIONS[:-1]):
-        posix.close(descriptor)
+    let_go()
     status = watch(child, wake, is_jail)
     clear_away(order["scratch"])
     tell(ending(status) if report is None else told_ending(report, status))
+
+
+def let_go():
+    """Of what is the child's; where its input was, something stays."""
+    posix.dup2(posix.open("/dev/null", posix.O_RDWR | posix.O_CLOEXEC), INPUT)
+    for descriptor in (*OUTPUTS, *OWN[:-1]):
+        posix.close(descriptor)
 
 
 def hand_over(identity):
@@ -179,7 +187,7 @@ def clear_away(scratch):
     try:
         remove(scratch)
     except OSError:
-        pass  # It has not been made, or is left to the runner.
+        pass  # It has not been made, or is left to the service.
 
 
 def told_ending(report, status):
@@ -202,7 +210,7 @@ def tell(line):
     try:
         posix.write(CONTROL, (line + "\n").encode())
     except OSError:
-        pass  # The runner has gone; nobody is there to be told.
+        pass  # The service has gone; nobody is there to be told.
 
 
 # Not among the arguments, which the first process of a jail would show.

@@ -1,0 +1,94 @@
+import type { Socket } from 'node:net'
+import {
+  findInterpreter,
+  Launcher,
+  type Launched as LaunchedProgram,
+  type Wall,
+  type WallConfig,
+} from '@automation/jail'
+import type { Logger } from '@automation/service'
+import { childPrograms, programPlaces, type ChildLanguage, type ChildProgram } from './programs.ts'
+
+/** A started child: its channels by name. */
+export interface Launched extends Omit<LaunchedProgram, 'channels'> {
+  frames: Socket
+  answers: Socket
+}
+
+export interface ChildLauncherOptions {
+  python: string
+  tmpDir: string
+  tmpMb: number
+  memoryMb: number
+  wall: WallConfig
+  logger: Logger
+}
+
+// The first versions of Python that runs processes.
+const oldest = [3, 11]
+
+/** Starts blank children of the languages. */
+export class ChildLauncher {
+  /** Why Python processes can't be run here; undefined when they can. */
+  readonly withoutPython: string | undefined
+  readonly #programs: ChildProgram[]
+  readonly #launcher: Launcher
+
+  private constructor(launcher: Launcher, programs: ChildProgram[], withoutPython: string | undefined) {
+    this.#launcher = launcher
+    this.#programs = programs
+    this.withoutPython = withoutPython
+  }
+
+  /**
+   * Finds Python and chooses the wall by trying. Throws words for people where there is no Python, or no wall that the
+   * configuration allows.
+   */
+  static async prepare({ python, memoryMb, ...options }: ChildLauncherOptions): Promise<ChildLauncher> {
+    const interpreter = await findInterpreter(python)
+    const { path, version } = interpreter
+    const withoutPython = isOlder(version) ? wordsOn(version) : undefined
+    if (withoutPython !== undefined) options.logger.warn({ python: path }, withoutPython)
+    const programs = childPrograms({ python: withoutPython === undefined ? path : undefined, memoryMb })
+    const places = programPlaces
+    const launcher = await Launcher.prepare({ name: 'runner', interpreter, places, trials: programs, ...options })
+    return new ChildLauncher(launcher, programs, withoutPython)
+  }
+
+  /** The wall around all children. */
+  get wall(): Wall {
+    return this.#launcher.wall
+  }
+
+  /** The languages of which children can be started. */
+  get languages(): ChildLanguage[] {
+    return this.#programs.map(({ language }) => language)
+  }
+
+  /** Starts a blank child of a language; rejects when it does not come. */
+  async start(language: ChildLanguage): Promise<Launched> {
+    const program = this.#programs.find((each) => each.language === language)
+    if (program === undefined) throw new Error(`children of ${language} can't be started here`)
+    const { channels, ...launched } = await this.#launcher.start(program)
+    const [frames, answers] = channels as [Socket, Socket]
+    return { ...launched, frames, answers }
+  }
+
+  /** Nothing more is started: what is on its way is given up. */
+  refuse(): void {
+    this.#launcher.refuse()
+  }
+
+  close(): void {
+    this.#launcher.close()
+  }
+}
+
+function isOlder(version: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  return major < oldest[0]! || (major === oldest[0] && minor < oldest[1]!)
+}
+
+function wordsOn(version: string): string {
+  return `Python processes need Python ${oldest.join('.')} or later; this runner has ${version} (RUNNER_PYTHON)`
+}

@@ -1,0 +1,179 @@
+import { randomBytes } from 'node:crypto'
+import { constants, existsSync, mkdtempSync, openSync, readdirSync, rmSync, unlinkSync } from 'node:fs'
+import { Socket } from 'node:net'
+import { networkInterfaces } from 'node:os'
+import { join } from 'node:path'
+import type { Logger } from '@automation/service'
+import type { WallConfig } from './wall/config.ts'
+import type { Interpreter } from './interpreter.ts'
+import { inJail, type JailProgram, type ProgramPlace } from './program.ts'
+import { Reception } from './reception.ts'
+import { Starter } from './starter.ts'
+import { networkHelpers } from './wall/helper.ts'
+import { Bait } from './wall/trial.ts'
+import { chooseWall, type Candidate, type Wall } from './wall/wall.ts'
+
+// Where a child has what it says and hears beside its outputs.
+const channels = [3, 4]
+const controlDescriptor = 5
+const triesToRemove = 5
+
+/** The channels of a started child; `control` is its launcher's. */
+export interface Launched {
+  output: Socket
+  errors: Socket
+  /** To its descriptors 3 and 4. */
+  channels: Socket[]
+  control: Socket
+  /** Its private directory, where that is not in a memory of its own. */
+  directory: string | undefined
+}
+
+export interface LauncherOptions {
+  /** Whose children these are: `runner`. It is in the name of the directory that holds the private ones. */
+  name: string
+  interpreter: Interpreter
+  tmpDir: string
+  /** What a child's private directory may hold. */
+  tmpMb: number
+  wall: WallConfig
+  /** What children need beside the system. */
+  places: ProgramPlace[]
+  /** What must run behind a wall: each says something on its descriptor 4 when it has started. */
+  trials: JailProgram[]
+  logger: Logger
+}
+
+/** Starts children, each under a launcher that ends everything below it. */
+export class Launcher {
+  readonly #root: string
+  readonly #options: LauncherOptions
+  readonly #reception: Reception
+  #starter!: Starter
+  /** The wall around all children. */
+  wall!: Wall
+  #count = 0
+
+  private constructor(root: string, options: LauncherOptions, reception: Reception) {
+    this.#root = root
+    this.#options = options
+    this.#reception = reception
+  }
+
+  /**
+   * Makes the directory that holds the private ones, and chooses the wall by trying. Throws words for people where
+   * there is no wall that the configuration allows.
+   */
+  static async prepare(options: LauncherOptions): Promise<Launcher> {
+    const prefix = `automation-${options.name}-`
+    removeLeftOvers(options.tmpDir, prefix, options.logger)
+    const root = mkdtempSync(join(options.tmpDir, `${prefix}${process.pid}-`))
+    const launcher = new Launcher(root, options, await Reception.open(join(root, 'socket')))
+    try {
+      await launcher.#choose()
+      return launcher
+    } catch (error) {
+      launcher.close()
+      throw error
+    }
+  }
+
+  /** Starts a child; rejects when it does not come. */
+  async start(program: JailProgram): Promise<Launched> {
+    return this.#launch(program)
+  }
+
+  /** The starter of the wall that holds stays. */
+  async #choose(): Promise<void> {
+    const { interpreter, tmpMb, places: readable, trials, wall: config, logger } = this.#options
+    const bait = await Bait.lay(this.#root)
+    const { egressAllow: egress } = config
+    const ports = [...config.closedPorts, bait.port]
+    const addresses = ownAddresses()
+    const { path } = interpreter
+    const tryOut = async (candidate: Candidate) => {
+      this.#starter?.close()
+      const wall = { ...candidate, ports, readable, tmpMb, egress, addresses }
+      const starter = (this.#starter = new Starter(path, wall, logger))
+      this.wall = { ...candidate, open: [], tried: [], oneTeam: true }
+      return bait.tryOut(candidate, {
+        starterPid: () => starter.pid,
+        children: () => trials.map((program) => this.#launch(program)),
+        python: (...parameters) => this.#launch({ ...trials[0]!, program: [path, '-I', '-S', ...parameters] }),
+      })
+    }
+    try {
+      this.wall = await chooseWall(config, networkHelpers(), tryOut)
+    } finally {
+      bait.close()
+    }
+  }
+
+  async #launch(program: JailProgram): Promise<Launched> {
+    const token = randomBytes(16).toString('hex')
+    const scratch = join(this.#root, String((this.#count += 1)))
+    const coming = this.#reception.expect(token, [controlDescriptor, ...channels])
+    const isJail = this.wall.wall === 'namespaces'
+    this.#order(token, scratch, isJail ? inJail(program, this.#options.places) : program)
+    const [control, ...connected] = (await coming) as [Socket, ...Socket[]]
+    const outputs: Socket[] = []
+    try {
+      for (const name of ['1', '2']) outputs.push(readerOf(`${scratch}.${name}`))
+    } catch (error) {
+      // Its launcher ends with its control channel.
+      for (const socket of [control, ...connected, ...outputs]) socket.destroy()
+      throw error
+    }
+    control.write('G')
+    const [output, errors] = outputs as [Socket, Socket]
+    return { output, errors, channels: connected, control, directory: isJail ? undefined : scratch }
+  }
+
+  #order(token: string, scratch: string, { program, dataLimitBytes: dataLimit, environment }: JailProgram): void {
+    try {
+      const { path: socket } = this.#reception
+      this.#starter.order({ socket, token, channels, scratch, dataLimit, program, environment })
+    } catch (error) {
+      this.#reception.giveUp(token, error as Error)
+    }
+  }
+
+  /** Nothing more is started: what is on its way is given up. */
+  refuse(): void {
+    this.#reception.close()
+  }
+
+  close(): void {
+    this.#starter?.close()
+    this.#reception.close()
+    // A launcher may be removing its own directory there: then the removal comes to nothing, and says so or not.
+    for (let tries = 0; tries < triesToRemove && existsSync(this.#root); tries += 1)
+      rmSync(this.#root, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 })
+  }
+}
+
+/** Opens a named pipe that the launcher holds open, too; its name is not needed any more. */
+function readerOf(path: string): Socket {
+  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  unlinkSync(path)
+  return new Socket({ fd: descriptor, readable: true, writable: false })
+}
+
+/** By which the host is reached from elsewhere. */
+function ownAddresses(): string[] {
+  const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? [])
+  return all.filter(({ internal }) => !internal).map(({ address }) => address)
+}
+
+/** Directories of services that were killed. */
+function removeLeftOvers(tmpDir: string, directoryPrefix: string, logger: Logger): void {
+  for (const name of readdirSync(tmpDir)) {
+    const pid = name.startsWith(directoryPrefix) ? name.slice(directoryPrefix.length).split('-')[0] : undefined
+    if (pid === undefined || existsSync(`/proc/${pid}`) || !existsSync('/proc/self')) continue
+    try {
+      rmSync(join(tmpDir, name), { recursive: true, force: true })
+    } catch (error) {
+      logger.warn({ err: error, name }, 'what another service has left could not be removed')
+    }
+  }
+}

@@ -1,0 +1,38 @@
+import { readFile } from 'node:fs/promises'
+import { readOf, type Process } from './processes.ts'
+
+/** What a process holds, in bytes; what it shares with others counts in full. */
+export function residentBytes({ pages }: Process): number {
+  return pages * pageBytes()
+}
+
+/** What a process holds for itself alone, in bytes. */
+export function privateBytes({ pid }: Process): number {
+  return (pagesOf(pid, 1) - pagesOf(pid, 2)) * pageBytes()
+}
+
+/** What a process holds, in bytes; of what several share, each has its part. The kernel takes its time for that. */
+export async function proportionalBytes({ pid }: Process): Promise<number> {
+  // It may have just ended.
+  const sums = await readFile(`/proc/${pid}/smaps_rollup`, 'latin1').catch(() => '')
+  const [, kilobytes = '0'] = /^Pss:\s+(\d+)/m.exec(sums) ?? []
+  return Number(kilobytes) * 1024
+}
+
+/** Whether this machine tells what processes hold. */
+export function tellsMemory(): boolean {
+  return pageBytes() > 0
+}
+
+/** A field of statm: 1 resident, 2 shared. */
+function pagesOf(pid: number | 'self', field: number): number {
+  return Number(readOf(`/proc/${pid}/statm`).split(' ')[field] ?? 0)
+}
+
+let knownPageBytes: number | undefined
+
+/** The size of a memory page; 0 where there is no /proc. */
+function pageBytes(): number {
+  const pages = () => pagesOf('self', 1)
+  return (knownPageBytes ??= pages() === 0 ? 0 : 2 ** Math.round(Math.log2(process.memoryUsage.rss() / pages())))
+}

@@ -1,0 +1,44 @@
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** What is started as a child. */
+export interface JailProgram {
+  /** Path and arguments. */
+  program: string[]
+  environment: Record<string, string>
+  /** RLIMIT_DATA of each of its processes. */
+  dataLimitBytes: number
+}
+
+/** A file or directory that children need beside those of the system, and where a jail shows it. */
+export interface ProgramPlace {
+  path: string
+  shown: string
+}
+
+/**
+ * Where jails show what is ours: in the order of this repository, by which programs find what they use. The machine's
+ * own place is not shown.
+ */
+export const shownRoot = '/opt/automation'
+
+/** The Node that runs this, as children find it. */
+export const nodePlace: ProgramPlace = { path: process.execPath, shown: `${shownRoot}/bin/node` }
+
+/** Modules of launchers that Python programs in jails use, too. */
+export const jailPythonPath = fileURLToPath(new URL('../python', import.meta.url))
+
+/** The same program as it is found in a jail that shows these places. */
+export function inJail<T extends JailProgram>(program: T, places: readonly ProgramPlace[]): T {
+  const found = (text: string) => {
+    const place = places.find(({ path }) => text === path || text.startsWith(`${path}/`))
+    return place === undefined ? text : place.shown + text.slice(place.path.length)
+  }
+  const { environment } = program
+  const path = environment['PATH']?.replace(dirname(nodePlace.path), dirname(nodePlace.shown))
+  return {
+    ...program,
+    program: program.program.map(found),
+    environment: path === undefined ? environment : { ...environment, PATH: path },
+  }
+}
