@@ -49,6 +49,8 @@ export async function ownEnvironment(count = 10): Promise<{ values: Values; remo
     HOME: process.env['HOME'] ?? '',
     DATA_DIR: dataDir,
     LOG_LEVEL: 'warn',
+    SANDBOX_PUBLIC_PORT: '0',
+    SANDBOX_GRPC_PORT: '0',
     ...Object.fromEntries(ports.map((port, index) => [names[index], String(port)])),
   }
   return { values, remove: () => rm(dataDir, { recursive: true, force: true }) }

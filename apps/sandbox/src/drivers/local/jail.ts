@@ -20,6 +20,8 @@ export class Jail {
   /** Resolves when all that ran in it is gone. */
   readonly gone: Promise<JailEnd>
   readonly #launched: Launched
+  /** How it ended, once it has. */
+  ended: JailEnd | undefined
   #pid = 0
   #said = ''
   #words = ''
@@ -36,7 +38,7 @@ export class Jail {
       stream.on('error', () => stream.destroy())
     }
     control.on('data', (chunk: Buffer) => this.#hear(chunk.toString()))
-    this.gone = new Promise((resolve) => control.once('close', () => resolve(this.#end())))
+    this.gone = new Promise((resolve) => control.once('close', () => resolve((this.ended = this.#end()))))
   }
 
   /** Its launcher's; 0 while that is not known. */

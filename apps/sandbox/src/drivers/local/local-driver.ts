@@ -116,7 +116,7 @@ export class LocalDriver implements Driver {
           throw new SandboxFault(held.reason ?? wordsOn(end))
         }),
       ])
-      if (held.isUnwanted) throw new SandboxFault('It was ended before it had started')
+      if (jail.ended !== undefined || held.isUnwanted) throw new SandboxFault('It was ended before it had started')
       held.isAdopted = true
       return jail.address
     } catch (error) {
