@@ -51,6 +51,29 @@ test('a sandbox is created, runs commands, and is killed', async () => {
   expectProblem(await client.post(`/sandboxes/${made.id}`, { timeout: 60_000 }), 400, { code: 'sandbox_ended' })
 })
 
+test('a public port is reached with its credential alone', async () => {
+  const made = await make({ publicHttpPorts: [3000], publicHttpPortsBasicAuth: 'me:a secret' })
+  const sandbox = connectSandbox(made)
+  const serve = `require('http').createServer((request, answer) => answer.end('at ' + request.url)).listen(3000)`
+  await sandbox.run(['sh', '-c', `node -e "${serve}" >/dev/null 2>&1 &`])
+  const get = (user: string) => {
+    const url = new URL('there?a=b', made.publicUrls['3000'])
+    return fetch(url, { headers: { authorization: `Basic ${btoa(user)}` } })
+  }
+  let seen = ''
+  const look = async () => {
+    seen = await (await get('me:a secret')).text()
+    return seen.startsWith('at ')
+  }
+  await waitUntil('the server in the sandbox answers', look, { timeoutMs: 20_000, everyMs: 100 })
+  expect(seen).toBe('at /there?a=b')
+  expect((await get('me:another')).status).toBe(401)
+  expect((await fetch(made.publicUrls['3000'] ?? '')).status).toBe(401)
+  sandbox.close()
+  await kill(made.id)
+  expect((await get('me:a secret')).status).toBe(404)
+})
+
 test('a sandbox ends at its deadline, which can be moved', async () => {
   const [short, long] = await Promise.all([make({ timeout: 60_000 }), make({ timeout: 60_000 })])
   const moved = await client.post<Sandbox>(`/sandboxes/${long.id}`, { timeout: 86_400_000 })

@@ -40,10 +40,13 @@ export function readSandboxConfig(env: Environment): SandboxConfig {
   if (databaseUrl === undefined) env.fault('DATABASE_URL', 'must be set')
   if (env.choice('SANDBOX_DRIVER', ['local', 'kubernetes'], 'local') === 'kubernetes')
     env.fault('SANDBOX_DRIVER', 'must be local: this release has no other driver')
+  const catalogue = readCatalogue(env)
+  if (catalogue.allowAnyImage)
+    env.fault('SANDBOX_IMAGES', 'must not have allowAnyImage with SANDBOX_DRIVER=local, which pulls no images')
   return {
     databaseUrl: databaseUrl ?? '',
     encryptionKeys: readEncryptionKeys(env),
-    catalogue: readCatalogue(env),
+    catalogue,
     teamMaxSandboxes: env.integer('TEAM_MAX_SANDBOXES', { default: 20, max: 100_000 }),
     createWaitMs: env.integer('SANDBOX_CREATE_WAIT_MS', { default: 5000, max: 10_000 }),
     startTimeoutMs: env.integer('SANDBOX_START_TIMEOUT_MS', { default: 30_000, min: 1000, max: 600_000 }),
