@@ -56,7 +56,11 @@ export class Jail {
 
   /** The launcher has not done it: its own end is the end of what it started. */
   #lastResort(): void {
-    if (this.#pid > 0) process.kill(this.#pid, 'SIGKILL')
+    try {
+      if (this.#pid > 0) process.kill(this.#pid, 'SIGKILL')
+    } catch {
+      // It has just gone.
+    }
     this.#launched.control.destroy()
   }
 

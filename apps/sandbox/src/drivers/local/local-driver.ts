@@ -164,7 +164,7 @@ export class LocalDriver implements Driver {
 
   *#running() {
     for (const { order, jail, isAdopted } of this.#held.values())
-      if (jail !== undefined && isAdopted) yield { id: order.id, memoryMb: order.image.memoryMb, jail }
+      if (jail !== undefined && jail.pid > 0 && isAdopted) yield { id: order.id, memoryMb: order.image.memoryMb, jail }
   }
 
   /** Chooses the wall with the first sandbox: most systems never have one. A failure is tried again with the next. */
