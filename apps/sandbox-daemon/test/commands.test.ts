@@ -195,6 +195,13 @@ test('what a command leaves in the background goes on, and does not keep the com
   await until(() => !runs(pid))
 })
 
+test('when memory runs out, a command goes before its daemon', async () => {
+  const score = (pid: number) => Number(readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8'))
+  const command = await daemon.sandbox.start(['sleep', '1000'])
+  expect(score(command.pid)).toBeGreaterThan(score(daemon.process.pid!))
+  await command.kill()
+})
+
 test('the daemon has no descriptors left of commands that have ended', async () => {
   const descriptors = () => readdirSync(`/proc/${daemon.process.pid}/fd`).length
   await daemon.sandbox.run(['true'])
