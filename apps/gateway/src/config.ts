@@ -40,6 +40,8 @@ export interface SandboxListeners {
   grpcPort: number
   /** Each port of a sandbox is a host of its own below; may have a port. */
   publicDomain: string | undefined
+  /** How long an application in a sandbox may take to begin its answer. */
+  answerTimeoutMs: number
 }
 
 /** What the gateway reads from the environment. Faults are collected in `env`. */
@@ -72,6 +74,7 @@ function readSandboxListeners(env: Environment, port: number): SandboxListeners 
     publicPort: env.integer('SANDBOX_PUBLIC_PORT', { default: port === 0 ? 0 : 8081, min: 0, max: 65_535 }),
     grpcPort: env.integer('SANDBOX_GRPC_PORT', { default: port === 0 ? 0 : 8082, min: 0, max: 65_535 }),
     publicDomain,
+    answerTimeoutMs: env.integer('SANDBOX_ANSWER_TIMEOUT_MS', { default: 300_000, min: 100, max: 3_600_000 }),
   }
 }
 

@@ -93,6 +93,15 @@ test('a port where nobody listens is 502, a sandbox that starts 503, one that is
   application.system.route = route
 })
 
+test('an application that does not answer in time is told as such', async () => {
+  const impatient = await startSandboxGateway({ SANDBOX_ANSWER_TIMEOUT_MS: '100' })
+  impatient.publicPorts.add(port)
+  application.answer = () => undefined
+  const silent = await fetch(`${impatient.publicBase}/${sandboxId}/${port}/`)
+  expect([silent.status, await codeOf(silent)]).toEqual([504, 'port_timeout'])
+  await impatient.stop()
+})
+
 test('an application that speaks no HTTP, or breaks off, is told as such', async () => {
   application.answer = (incoming) => incoming.socket.end('nonsense\r\n\r\n')
   const nonsense = await fetch(`${base}/`)

@@ -89,6 +89,20 @@ describe('input and output are taken as fast as the other side reads', () => {
     expect(await daemon.sandbox.files.stat('finished')).toMatchObject({ size: 0 })
   })
 
+  test('an input larger than any message arrives whole', async () => {
+    const { stdout } = await daemon.sandbox.run(['wc', '-c'], { input: Buffer.alloc(20_000_000) })
+    expect(Number(stdout)).toBe(20_000_000)
+  })
+
+  test('who writes to a command that reads nothing is let go when it ends', async () => {
+    const deaf = await daemon.sandbox.start(['sleep', '0.2'])
+    const writing = deaf.write(Buffer.alloc(20_000_000))
+    for await (const _ of deaf.output());
+    await writing
+    await deaf.write('more')
+    expect(await deaf.ended).toMatchObject({ exitCode: 0 })
+  })
+
   test('200 MB through a command leave the daemon as small as it was', async () => {
     const memory = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${daemon.process.pid}/status`, 'utf8'))![1])
     const cat = await daemon.sandbox.start(['cat'])
@@ -193,6 +207,13 @@ test('what a command leaves in the background goes on, and does not keep the com
   expect(runs(pid)).toBe(true)
   await daemon.sandbox.run(['kill', '-9', String(pid)])
   await until(() => !runs(pid))
+})
+
+test('when memory runs out, a command goes before its daemon', async () => {
+  const score = (pid: number) => Number(readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8'))
+  const command = await daemon.sandbox.start(['sleep', '1000'])
+  expect(score(command.pid)).toBeGreaterThan(score(daemon.process.pid!))
+  await command.kill()
 })
 
 test('the daemon has no descriptors left of commands that have ended', async () => {

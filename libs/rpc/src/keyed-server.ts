@@ -31,9 +31,7 @@ export async function serveKeyed(services: ServedService[], options: KeyedServeO
   const health = addPlainHealth(server)
   // grpc-js itself can't listen on a socket that it has not opened.
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure())
-  const listener = createServer({ allowHalfOpen: true, noDelay: true }, (socket: Socket) =>
-    injector.injectConnection(socket),
-  )
+  const listener = createServer({ noDelay: true }, (socket: Socket) => injector.injectConnection(socket))
   await new Promise<void>((resolve, reject) => {
     listener.once('error', reject)
     listener.listen(options.listen, () => {

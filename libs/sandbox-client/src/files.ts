@@ -9,6 +9,7 @@ import {
 } from '@automation/contract/sandbox/v1/daemon'
 import type { Client } from '@automation/rpc'
 import type { Calls } from './calls.ts'
+import { pieces } from './pieces.ts'
 
 export interface FileInfo {
   /** Absolute. */
@@ -29,7 +30,6 @@ export interface FileChange {
 
 const typeNames = { 0: 'other', 1: 'file', 2: 'directory', 3: 'link', 4: 'other' } as const
 const changeNames = { 1: 'created', 2: 'changed', 3: 'removed', 4: 'overflow' } as const
-const chunkBytes = 64 * 1024
 
 /** Files of a sandbox. Paths are absolute, or from its home directory. */
 export class Files {
@@ -85,7 +85,7 @@ export class Files {
   ): Promise<FileInfo> {
     async function* requests(): AsyncGenerator<MessageInitShape<typeof WriteFileRequestSchema>> {
       yield { message: { case: 'start', value: { path, mode, makeDirectories } } }
-      for await (const data of pieces(content)) yield { message: { case: 'data', value: data } }
+      for await (const data of bytesOf(content)) yield { message: { case: 'data', value: data } }
       yield { message: { case: 'end', value: {} } }
     }
     return info(await this.#client.writeFile(requests(), this.#calls.open()))
@@ -148,13 +148,9 @@ export class Files {
   }
 }
 
-async function* pieces(content: string | Uint8Array | AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  if (typeof content !== 'string' && !(content instanceof Uint8Array)) {
-    for await (const piece of content) yield* pieces(piece)
-    return
-  }
-  const bytes = typeof content === 'string' ? Buffer.from(content) : content
-  for (let at = 0; at < bytes.length; at += chunkBytes) yield bytes.subarray(at, at + chunkBytes)
+async function* bytesOf(content: string | Uint8Array | AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  if (typeof content === 'string' || content instanceof Uint8Array) yield* pieces(content)
+  else for await (const part of content) yield* pieces(part)
 }
 
 function info({ path, type, size, mode, modifiedAt }: FileEntry): FileInfo {

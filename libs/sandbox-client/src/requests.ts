@@ -2,17 +2,26 @@
 export class Requests<T> {
   #waiting: { item: T; taken: () => void }[] = []
   #wake: (() => void) | undefined
+  #over = false
 
   push(item: T): Promise<void> {
+    if (this.#over) return Promise.resolve()
     return new Promise((resolve) => {
       this.#waiting.push({ item, taken: resolve })
       this.#wake?.()
     })
   }
 
-  /** Goes on until its reader stops. */
+  /** Nobody takes any more: whoever waits is let go. */
+  close(): void {
+    this.#over = true
+    for (const { taken } of this.#waiting.splice(0)) taken()
+    this.#wake?.()
+  }
+
+  /** Goes on until it is closed. */
   async *sent(): AsyncGenerator<T> {
-    for (;;) {
+    while (!this.#over) {
       const next = this.#waiting.shift()
       if (next === undefined) {
         await new Promise<void>((resolve) => (this.#wake = resolve))

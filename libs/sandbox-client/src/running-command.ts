@@ -7,6 +7,7 @@ import type {
 import { Failure } from '@automation/errors'
 import type { Client } from '@automation/rpc'
 import type { Calls } from './calls.ts'
+import { pieces } from './pieces.ts'
 import { Requests } from './requests.ts'
 
 export interface CommandOptions {
@@ -40,7 +41,7 @@ export interface RunningCommand {
   output(): AsyncIterable<Output>
   /** How it ended; comes when the output has been read. */
   ended: Promise<CommandEnd>
-  /** Resolves when more may be written. */
+  /** Resolves when more may be written, or the command has ended. */
   write(data: Uint8Array | string): Promise<void>
   endInput(): void
   /** Sends a signal, by number, to it and all that it started. */
@@ -63,16 +64,23 @@ export async function startCommand(
     message: { case: 'start', value: { command, workingDirectory, environment, timeoutMs } },
   })
   const responses = commands.runCommand(requests.sent(), calls.open(left.signal, signal))[Symbol.asyncIterator]()
+  const leave = () => {
+    requests.close()
+    left.abort()
+  }
   const pid = await startOf(responses)
   const end = Promise.withResolvers<CommandEnd>()
   // Who does not ask how it ended hears of a failure by the output.
   end.promise.catch(() => undefined)
   return {
     pid,
-    output: () => outputOf(responses, end, () => left.abort()),
+    output: () => outputOf(responses, end, leave),
     ended: end.promise,
-    write: (data) =>
-      requests.push({ message: { case: 'input', value: typeof data === 'string' ? Buffer.from(data) : data } }),
+    write: async (data) => {
+      // All at once, so that what is written or said next comes behind it.
+      const pushed = [...pieces(data)].map((value) => requests.push({ message: { case: 'input', value } }))
+      await pushed.at(-1)
+    },
     endInput: () => void requests.push({ message: { case: 'endOfInput', value: {} } }),
     signal: (number) => void requests.push({ message: { case: 'signal', value: number } }),
     kill: async () => {

@@ -1,5 +1,6 @@
 import { ControlService } from '@automation/contract/sandbox/v1/daemon'
 import type { SandboxRoute } from '@automation/contract/sandbox/v1/sandbox'
+import { Failure } from '@automation/errors'
 import type { Client } from '@automation/rpc'
 import type { KeyedChannel } from '@automation/rpc/keyed'
 
@@ -11,6 +12,9 @@ interface Kept {
 }
 
 const idleMs = 60_000
+
+/** Connections to the ports of one sandbox at a time; each holds some memory here. */
+const mostUsers = 1000
 const maxMessageBytes = 4 * 1024 * 1024
 const keepaliveMs = 10_000
 
@@ -19,7 +23,7 @@ export class DaemonChannels {
   readonly #kept = new Map<string, Kept>()
   readonly #sweep = setInterval(() => this.#closeIdle(), idleMs).unref()
 
-  /** A client of the daemon's ControlService; `release` it once it is used no more. */
+  /** A client of the daemon's ControlService; `release` it once it is used no more. Failure: too_many_connections. */
   async use({ sandboxId, daemonAddress, daemonKey }: SandboxRoute): Promise<{
     control: Client<typeof ControlService>
     release: () => void
@@ -34,6 +38,8 @@ export class DaemonChannels {
       this.#kept.set(name, kept)
     }
     const used = kept
+    if (used.users >= mostUsers)
+      throw new Failure('unavailable', 'too_many_connections', 'The sandbox has too many connections, try again')
     used.users++
     let released = false
     return {

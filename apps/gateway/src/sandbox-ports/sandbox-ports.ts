@@ -7,9 +7,8 @@ import type { SandboxAddresses } from './addresses.ts'
 import { GrpcPort } from './grpc-port.ts'
 import { PublicPorts } from './public-ports.ts'
 
-/** How long an application in a sandbox may take to begin its answer. */
-const answerTimeoutMs = 300_000
-const idleTimeoutMs = 330_000
+/** How long a connection may stay silent beyond the longest wait for an answer. */
+const idleMarginMs = 30_000
 
 /** The most that a stop waits for what sandboxes still send: streams of theirs may go on for ever. */
 const graceMostMs = 1000
@@ -40,8 +39,8 @@ export class SandboxPorts {
       behindProxies: config.trustedProxies.length > 0,
       domain: sandboxes.publicDomain,
       callTimeoutMs,
-      answerTimeoutMs,
-      idleTimeoutMs,
+      answerTimeoutMs: sandboxes.answerTimeoutMs,
+      idleTimeoutMs: sandboxes.answerTimeoutMs + idleMarginMs,
       report: observer.failed,
       ended: observer.ended,
     })

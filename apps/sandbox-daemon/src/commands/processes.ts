@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { kill } from 'node:process'
 
 /** In the environment of a command and of what it starts: its id, by which also those are found that left its tree. */
@@ -8,6 +8,15 @@ interface Process {
   pid: number
   parent: number
   session: number
+}
+
+/** When memory runs out, a command goes before the daemon does. */
+export function beFirstOutOfMemory(pid: number): void {
+  try {
+    writeFileSync(`/proc/${pid}/oom_score_adj`, '1000')
+  } catch {
+    // It has ended, or the kernel does not let us: then only its choice of a victim is less sure.
+  }
 }
 
 /** Sends a signal to a command and to all that it started. */
@@ -20,9 +29,11 @@ export function killAll(root: number, id: string): void {
   endAll(() => startedBy(root, `${mark}=${id}\0`))
 }
 
+const mostRounds = 100
+
 function endAll(find: () => number[]): void {
   const halted = new Set<number>()
-  for (;;) {
+  for (let round = 0; round < mostRounds; round++) {
     const running = find().filter((pid) => !halted.has(pid))
     if (running.length === 0) break
     for (const pid of running) {

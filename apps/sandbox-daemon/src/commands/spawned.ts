@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises'
 import type { CommandStart } from '@automation/contract/sandbox/v1/daemon'
 import { Failure, invalid } from '@automation/errors'
 import { home, pathFrom } from '../home.ts'
-import { mark } from './processes.ts'
+import { beFirstOutOfMemory, mark } from './processes.ts'
 
 /** Starts the process of a command, in a session of its own. `id` marks it and all that it starts. */
 export async function spawned(
@@ -24,6 +24,7 @@ export async function spawned(
   try {
     const child = spawn(program, args, { cwd, env, detached: true, stdio: 'pipe' })
     if (child.pid === undefined) await once(child, 'spawn')
+    beFirstOutOfMemory(child.pid!)
     return child
   } catch (error) {
     throw refusal(program, error as NodeJS.ErrnoException)
