@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { configDefaults, defineConfig } from 'vitest/config'
 
 /** Attempts to leave the wall, and attacks on the limits of a run: `npm run test:walls`. */
@@ -9,7 +10,11 @@ export default defineConfig({
     exclude: [...configDefaults.exclude, walls],
     globalSetup: ['libs/testing/src/postgres-for-tests.ts'],
     pool: 'forks',
-    testTimeout: 15_000,
-    hookTimeout: 30_000,
+    // Tests wait more than they compute, so two on two cores; more than four would share too little of the database.
+    maxWorkers: Math.min(4, Math.max(2, availableParallelism() - 1)),
+    // What hangs is found by these; nothing is to fail because the machine is slow.
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 20_000 } },
   },
 })

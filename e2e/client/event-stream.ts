@@ -49,7 +49,7 @@ export class EventStream {
   }
 
   /** Waits until it was told this. */
-  async has(one: string, timeoutMs = 15_000): Promise<void> {
+  async has(one: string, timeoutMs = 30_000): Promise<void> {
     for (const end = performance.now() + timeoutMs; !this.told.includes(one); await delay(10))
       if (performance.now() > end) throw new Error(`Not told of ${one}, but of: ${this.told.slice(-20).join(', ')}`)
   }

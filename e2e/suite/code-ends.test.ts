@@ -10,10 +10,10 @@ const explanationOf = async (source: string, input: Record<string, unknown> = {}
 describe('how a run ends', () => {
   test('when the value is there the run is over: open timers and handles are not waited for', async () => {
     const started = performance.now()
-    const source = `setInterval(() => console.log('tick'), 50); setTimeout(() => {}, 60_000)
+    const source = `setInterval(() => console.log('tick'), 50); setTimeout(() => {}, 200_000)
       require('net').createServer().listen(0); return 'value'`
     expect(await valueOf(source)).toBe('value')
-    expect(performance.now() - started).toBeLessThan(5000)
+    expect(performance.now() - started).toBeLessThan(30_000)
   })
 
   test.for([
@@ -102,13 +102,13 @@ describe('how a run ends', () => {
     ['buffers', 'const a = []; for (;;) a.push(Buffer.alloc(32 * 1024 * 1024, 1))'],
   ] as const)(
     'running out of memory in %s ends the run alone, with the reason',
-    { timeout: 60_000 },
+    { timeout: 130_000 },
     async ([, source]) => {
       const process = await makeProcess({ sourceCode: source })
       const beside = await makeProcess({ sourceCode: 'return 1' })
       const id = await execute(process)
       expect((await executeSync(beside)).body).toBe(1)
-      const execution = await awaitEnd(id, 50_000)
+      const execution = await awaitEnd(id, 120_000)
       expect(execution.status).toBe('ERROR')
       expect(execution.timeline.events.at(-1)?.explanation).toMatch(/memory|allocation|RangeError/i)
     },

@@ -93,7 +93,7 @@ describe('executing a process', () => {
 
   test('a killed run answers 500 to who waits for it', async () => {
     const comment = unique('killed')
-    const process = await makeProcess({ sourceCode: 'await new Promise((done) => setTimeout(done, 20_000))' })
+    const process = await makeProcess({ sourceCode: 'await new Promise((done) => setTimeout(done, 120_000))' })
     const waiting = executeSync(process, { comment })
     const id = await idByComment(comment)
     expect((await client.put(`/executions/${id}/kill`)).status).toBe(202)
@@ -194,7 +194,7 @@ describe('executing a process', () => {
     const started = performance.now()
     const id = await execute(process, { settings: { timeout: 300 } })
     const execution = await awaitEnd(id)
-    expect(performance.now() - started).toBeLessThan(4000)
+    expect(performance.now() - started).toBeLessThan(30_000)
     expect(execution).toMatchObject({ status: 'ERROR', settings: { timeout: 300 } })
     expect(execution.timeline.events.at(-1)?.explanation).toMatch(/time/i)
   })

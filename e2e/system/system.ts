@@ -68,7 +68,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
   }
   process.once('exit', killAll)
   child.once('exit', () => process.off('exit', killAll))
-  const stop = async (withinMs = 20_000) => {
+  const stop = async (withinMs = 40_000) => {
     await endTree(child, processes(), processes, withinMs, output)
     if (options.dataDir === undefined && !process.env['E2E_KEEP']) await removeTraces(dataDir)
   }
@@ -182,7 +182,7 @@ async function endTree(
   const gone = () => unique([...known, ...processes()]).filter(isAlive).length === 0
   const left =
     inTime &&
-    (await waitUntil('its processes to end', gone, { timeoutMs: 2000 }).then(
+    (await waitUntil('its processes to end', gone, { timeoutMs: 15_000 }).then(
       () => true,
       () => false,
     ))

@@ -18,7 +18,7 @@ let remove: () => Promise<void>
 
 beforeAll(async () => {
   const own = await ownEnvironment()
-  values = own.values
+  values = { ...own.values, SHUTDOWN_GRACE_MS: '60000' }
   remove = own.remove
   system = startProgram(embeddedMain, values)
   await system.said('/logs')
@@ -95,7 +95,7 @@ test('stopped it ends at once when nothing runs, and the admin command then open
   const startedMs = performance.now()
   system.child.kill('SIGTERM')
   expect(await system.ended).toMatchObject({ code: 0 })
-  expect(performance.now() - startedMs).toBeLessThan(5000)
+  expect(performance.now() - startedMs).toBeLessThan(30_000)
   const { stdout } = await admin(values, 'teams', 'list', '--json')
   expect((JSON.parse(stdout) as { slug: string }[]).map(({ slug }) => slug).toSorted()).toEqual(['acme', 'demo'])
 })

@@ -1,9 +1,9 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePorts } from '@automation/testing'
 
 const repository = join(import.meta.dirname, '../../..')
 
@@ -84,12 +84,4 @@ export function pasted(line: string): Promise<Ended> {
   return new Promise((resolve) => {
     execFile('sh', ['-c', line], (error, stdout, stderr) => resolve({ code: Number(error?.code ?? 0), stdout, stderr }))
   })
-}
-
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
-  await Promise.all(servers.map((server) => once(server, 'listening')))
-  const ports = servers.map((server) => (server.address() as AddressInfo).port)
-  await Promise.all(servers.map((server) => once(server.close(), 'close')))
-  return ports
 }

@@ -1,7 +1,7 @@
 import type { Logger } from '@automation/service'
 import type pg from 'pg'
 import type { ForcedEnds } from './forced-ends.ts'
-import { endExpiredSessions, readClock, readOrphans, readOverdue, readRunning } from './store/sessions.ts'
+import { endExpiredSessions, readClock, readOrphans, readOverdue, readRunning, type Leaps } from './store/sessions.ts'
 
 /**
  * Whether leases may be called over: only when the database was reached again and again through a whole lease, for
@@ -13,25 +13,29 @@ export class Reach {
   #sinceMs: number | undefined
   #lastMs = 0
   #lastDatabaseMs: number | undefined
-  /** By how much the database's clock has leapt ahead of ours. */
-  leaptMs = 0
+  readonly #leaps: Leaps = { ms: 0, untilMs: 0 }
 
   constructor(leaseMs: number) {
     this.#leaseMs = leaseMs
   }
 
+  get leaps(): Leaps {
+    return { ...this.#leaps }
+  }
+
   /** The database answered with its clock, having been asked at `askedMs`. */
   reached(askedMs: number, nowMs: number, databaseMs: number): void {
     const gap = this.#sinceMs === undefined || nowMs - this.#lastMs > (this.#leaseMs * 2) / 3
-    if (this.#leaps(nowMs, databaseMs) || gap || nowMs - askedMs > this.#leaseMs / 3) this.#sinceMs = nowMs
+    if (this.#hasLeapt(nowMs, databaseMs) || gap || nowMs - askedMs > this.#leaseMs / 3) this.#sinceMs = nowMs
     this.#lastMs = nowMs
     this.#lastDatabaseMs = databaseMs
   }
 
-  #leaps(nowMs: number, databaseMs: number): boolean {
+  #hasLeapt(nowMs: number, databaseMs: number): boolean {
     const ahead = this.#lastDatabaseMs === undefined ? 0 : databaseMs - this.#lastDatabaseMs - (nowMs - this.#lastMs)
     if (ahead <= this.#leaseMs / 3) return false
-    this.leaptMs += ahead
+    this.#leaps.ms += Math.ceil(ahead)
+    this.#leaps.untilMs = databaseMs
     return true
   }
 
@@ -51,6 +55,7 @@ export class Reaper {
   readonly #leaseMs: number
   readonly #reach: Reach
   readonly #logger: Logger
+
   constructor(pool: pg.Pool, forced: ForcedEnds, leaseMs: number, logger: Logger) {
     this.#pool = pool
     this.#forced = forced
@@ -86,7 +91,7 @@ export class Reaper {
 
   async #endOverdue(): Promise<void> {
     // Time that nobody had is not counted: the runner, which ends runs by its own clock, does not count it either.
-    const overdue = await readOverdue(this.#pool, this.#leaseMs + this.#reach.leaptMs)
+    const overdue = await readOverdue(this.#pool, this.#leaseMs, this.#reach.leaps)
     for (const [timeoutMs, runs] of Map.groupBy(overdue, ({ timeoutMs: ms }) => ms))
       await this.#forced.fail(
         runs.map(({ id }) => id),

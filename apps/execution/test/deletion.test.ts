@@ -31,13 +31,11 @@ test('the executions of a deleted process are killed and hidden at once, and rem
   expect((await system.get(other, 'other')).status).toBe(Status.RUNNING)
   expect(await brokenInvariants(system)).toEqual([])
   await deleteProcess(processId)
-  await until(async () => (await system.rows("SELECT 1 FROM executions WHERE team = 'demo'")).length === 0, {
-    timeoutMs: 8000,
-  })
+  await until(async () => (await system.rows("SELECT 1 FROM executions WHERE team = 'demo'")).length === 0)
   expect(await system.rows("SELECT 1 FROM timeline_events WHERE team = 'demo'")).toEqual([])
   runner.finish(other)
   await system.ended(other, 'other')
-  runner.goodbye()
+  await runner.goodbye()
 })
 
 test('what comes late for a deleted process is refused', async () => {
@@ -49,7 +47,7 @@ test('what comes late for a deleted process is refused', async () => {
   const keyed = { identifier: 'late', idempotencyKey: { key: 'k', requestHash: new Uint8Array() } }
   await expect(system.start('demo', keyed)).rejects.toMatchObject({ kind: 'not_found' })
   expect((await system.run()).status).toBe(Status.FINISHED)
-  runner.goodbye()
+  await runner.goodbye()
 })
 
 test('starts at the same time as the deletion are refused, or killed and hidden', async () => {
@@ -66,7 +64,7 @@ test('starts at the same time as the deletion are refused, or killed and hidden'
   expect(total).toBe(0)
   await until(async () => (await system.rows('SELECT 1 FROM executions WHERE status IN (2, 4)')).length === 0)
   expect(await brokenInvariants(system)).toEqual([])
-  runner.goodbye()
+  await runner.goodbye()
 })
 
 test('only other services may delete', async () => {

@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterEach(async () => {
   proxy.open()
-  system.dismissRunners()
+  await system.dismissRunners()
   expect(await brokenInvariants(system)).toEqual([])
 })
 afterAll(async () => {
@@ -39,18 +39,20 @@ const cut = () =>
 
 test('connections that are cut again and again lose no accepted run and double none', async () => {
   const runner = await system.runner({ places: 6, runs: () => value(1) })
+  const accepted: string[] = []
+  const refused: unknown[] = []
   let cutting = true
   const cuts = (async () => {
     while (cutting) {
       await cut()
-      await new Promise((resolve) => setTimeout(resolve, 60))
+      // On a slow machine, too, something gets through between two cuts.
+      const enough = accepted.length + 6
+      await until(() => accepted.length >= enough || !cutting)
     }
   })()
-  const accepted: string[] = []
-  const refused: unknown[] = []
   await Promise.all(
     Array.from({ length: 16 }, async () => {
-      for (let count = 0; count < 12; count++)
+      while (accepted.length < 150)
         await system.start().then(
           (id) => accepted.push(id),
           (error) => refused.push(error),
@@ -59,7 +61,7 @@ test('connections that are cut again and again lose no accepted run and double n
   )
   cutting = false
   await cuts
-  const ends = await Promise.all(accepted.map((id) => system.ended(id, 'demo', 12_000)))
+  const ends = await Promise.all(accepted.map((id) => system.ended(id)))
   for (const { timeline } of ends) expect([Status.FINISHED, Status.ERROR]).toContain(timeline.at(-1)!.status)
   // A hand-over may be lost with a connection; nothing else ends as ERROR.
   for (const { status, timeline } of ends)
@@ -67,12 +69,9 @@ test('connections that are cut again and again lose no accepted run and double n
   const started = runner.started.map((run) => run.executionId)
   expect(new Set(started).size).toBe(started.length)
   for (const error of refused) expect(error).toMatchObject({ kind: 'unavailable' })
-  expect(accepted.length).toBeGreaterThan(100)
-  await until(async () => (await system.rows('SELECT 1 FROM executions WHERE status < 5')).length === 0, {
-    timeoutMs: 12_000,
-  })
-  runner.goodbye()
-}, 30_000)
+  await until(async () => (await system.rows('SELECT 1 FROM executions WHERE status < 5')).length === 0)
+  await runner.goodbye()
+})
 
 test('a start whose commit is unknown is there once and runs once', async () => {
   const runner = await system.runner({ places: 6, runs: () => value(1) })
@@ -82,7 +81,7 @@ test('a start whose commit is unknown is there once and runs once', async () => 
     expect(outcome.status).toBe(Status.FINISHED)
     expect(runner.started.filter((run) => run.executionId === outcome.executionId)).toHaveLength(1)
   }
-  runner.goodbye()
+  await runner.goodbye()
 })
 
 test('a start that is claimed from the queue before its unknown outcome is read runs once', async () => {
@@ -102,7 +101,7 @@ test('a start that is claimed from the queue before its unknown outcome is read 
   for (const run of [...runner.started]) runner.finish(run.executionId)
   await system.ended(id)
   for (const [index, other] of others.entries()) await system.ended(other, teams[index]!)
-  runner.goodbye()
+  await runner.goodbye()
 })
 
 test('a keyed start whose commit is unknown is there once and runs once', async () => {
@@ -112,7 +111,7 @@ test('a keyed start whose commit is unknown is there once and runs once', async 
   const outcome = await system.run('demo', { idempotencyKey: { key: 'unknown', requestHash: new Uint8Array() } })
   expect(outcome).toMatchObject({ status: Status.FINISHED, replayed: false })
   expect(runner.started).toHaveLength(2)
-  runner.goodbye()
+  await runner.goodbye()
 })
 
 test('a replay that the database does not answer is refused as unavailable, and nobody is left waiting', async () => {
@@ -124,7 +123,7 @@ test('a replay that the database does not answer is refused as unavailable, and 
     await expect(system.run('demo', { idempotencyKey })).rejects.toMatchObject({ kind: 'unavailable', retryAfterS: 1 })
   }
   expect(await system.run('demo', { idempotencyKey })).toMatchObject({ status: Status.FINISHED, replayed: true })
-  runner.goodbye()
+  await runner.goodbye()
 })
 
 test('an end whose commit is unknown is stored once', async () => {
@@ -134,21 +133,21 @@ test('an end whose commit is unknown is stored once', async () => {
   const outcome = await system.run()
   expect(Buffer.from(outcome.returnValue!).toString()).toBe('"kept"')
   expect((await system.get(outcome.executionId)).timeline).toHaveLength(3)
-  runner.goodbye()
+  await runner.goodbye()
 })
 
 test('a claim whose commit is unknown is handed over once', async () => {
   const id = await system.start()
   proxy.loseAnswerTo(says('claim'))
   const runner = await system.runner({ places: 1, leaseMs: 1500, runs: () => value(1) })
-  const { status, timeline } = await system.ended(id, 'demo', 12_000)
+  const { status, timeline } = await system.ended(id)
   // Within the lease it is found again; else it counts as lost. It never runs twice.
   if (status === Status.ERROR) expect(timeline.at(-1)!.explanation).toMatch(/^runner lost/)
   expect(runner.started.length).toBeLessThanOrEqual(1)
-  runner.goodbye()
-}, 20_000)
+  await runner.goodbye()
+})
 
-test('while the database is away starts are refused within 5 s, runs go on, and their results are stored when it is back', async () => {
+test('while the database is away starts are refused soon, runs go on, and their results are stored when it is back', async () => {
   const runner = await system.runner({ places: 4, runs: () => undefined })
   const outcome = system.run()
   const run = await runner.run()
@@ -163,7 +162,7 @@ test('while the database is away starts are refused within 5 s, runs go on, and 
     system.start('demo', { idempotencyKey }),
     system.run('demo', { idempotencyKey }),
   ])
-  expect(performance.now() - began).toBeLessThan(5000)
+  expect(performance.now() - began).toBeLessThan(20_000)
   for (const one of refused)
     expect(one).toMatchObject({ status: 'rejected', reason: { kind: 'unavailable', retryAfterS: 1 } })
   expect(runner.stored).toEqual([])
@@ -174,32 +173,62 @@ test('while the database is away starts are refused within 5 s, runs go on, and 
   expect(Buffer.from((await outcome).returnValue!).toString()).toBe('"survived"')
   expect((await system.get(run.executionId)).status).toBe(Status.FINISHED)
   await until(() => runner.stored.includes(run.executionId))
-  runner.goodbye()
-}, 20_000)
+  await runner.goodbye()
+})
 
-test('a frozen database has every start answered within 5 s', async () => {
+test('a result that is sent again and again while the database is away is stored once', async () => {
+  const runner = await system.runner({ places: 1, runs: () => undefined })
+  const id = await system.start()
+  const { fence } = await runner.run(id)
+  const send = () => runner.send(id, { case: 'result', value: { executionId: id, fence, end: value('once') } })
+  proxy.refuse()
+  for (let times = 0; times < 3; times++) send()
+  await expect(system.get(id)).rejects.toMatchObject({ kind: 'unavailable' })
+  send()
+  expect(runner.stored).toEqual([])
+  proxy.open()
+  await until(() => runner.stored.includes(id))
+  const told = runner.stored.length
+  send()
+  await until(() => runner.stored.length > told)
+  const { timeline, returnValue } = await system.get(id)
+  expect(timeline.map(({ status }) => status)).toEqual([Status.CREATED, Status.RUNNING, Status.FINISHED])
+  expect(Buffer.from(returnValue!).toString()).toBe('"once"')
+  await runner.goodbye()
+})
+
+test('a frozen database has every start answered long before its caller gives up', async () => {
   const runner = await system.runner({ places: 4, runs: () => value(1) })
   await system.run()
   proxy.freeze()
   const began = performance.now()
   const calls = await Promise.allSettled([system.start(), system.start(), system.start('other')])
-  expect(performance.now() - began).toBeLessThan(5000)
+  expect(performance.now() - began).toBeLessThan(20_000)
   for (const one of calls) expect(one).toMatchObject({ status: 'rejected', reason: { kind: 'unavailable' } })
   proxy.open()
-  await until(
-    () =>
-      system.run().then(
-        ({ status }) => status === Status.FINISHED,
-        () => false,
-      ),
-    { timeoutMs: 8000 },
+  await until(() =>
+    system.run().then(
+      ({ status }) => status === Status.FINISHED,
+      () => false,
+    ),
   )
-  runner.goodbye()
-  await until(async () => (await system.rows('SELECT 1 FROM executions WHERE status IN (2, 4)')).length === 0, {
-    timeoutMs: 8000,
-  })
+  await runner.goodbye()
+  await until(async () => (await system.rows('SELECT 1 FROM executions WHERE status IN (2, 4)')).length === 0)
   await system.executions.listExecutions({}, userContext('demo'))
-}, 30_000)
+})
+
+test('the first start on a database that is slow takes the time that it takes', async () => {
+  const own = await testDatabase()
+  const slow = await FaultProxy.start(own.url)
+  // Longer than any other statement may take.
+  slow.hold(says('ATTACH PARTITION'), new Promise((resolve) => setTimeout(resolve, 5000)))
+  const other = new System(own, { databaseUrl: slow.url })
+  await other.addReplica()
+  await other.runner({ runs: () => value(1) })
+  expect((await other.run()).status).toBe(Status.FINISHED)
+  await other.stop()
+  await slow.close()
+})
 
 test('a live stream outlasts a database that is away for a while', async () => {
   const runner = await system.runner({ places: 1, runs: () => undefined })
@@ -213,5 +242,5 @@ test('a live stream outlasts a database that is away for a while', async () => {
   proxy.open()
   await reader.done
   expect(reader.told).toEqual(['CREATED', 'RUNNING', 'FINISHED', 'end FINISHED'])
-  runner.goodbye()
+  await runner.goodbye()
 })

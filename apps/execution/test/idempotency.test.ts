@@ -27,7 +27,7 @@ test('the same key at the same time, from both replicas, gives one execution and
   expect(outcomes.filter(({ replayed }) => !replayed)).toHaveLength(1)
   for (const { returnValue } of outcomes) expect(Buffer.from(returnValue!).toString()).toBe('"once"')
   expect(runner.started).toHaveLength(1)
-  runner.goodbye()
+  await runner.goodbye()
 })
 
 test('a replay during the run waits for it; later the answer is made from the record', async () => {
@@ -44,7 +44,7 @@ test('a replay during the run waits for it; later the answer is made from the re
     await system.executions.startExecution({ identifier: 'hello', ...keyed('during') }, userContext('demo')),
   ).toMatchObject({ executionId: run.executionId, replayed: true, status: Status.CREATED })
   expect(runner.started).toHaveLength(1)
-  runner.goodbye()
+  await runner.goodbye()
 })
 
 test('another request under the same key is refused; other processes and teams have keys of their own', async () => {
@@ -61,7 +61,7 @@ test('another request under the same key is refused; other processes and teams h
   ]
   expect(new Set([id, ...others]).size).toBe(3)
   await Promise.all([system.ended(id), system.ended(others[0]!), system.ended(others[1]!, 'rival')])
-  runner.goodbye()
+  await runner.goodbye()
 })
 
 test('a transient value is not kept for a replay', async () => {
@@ -72,7 +72,7 @@ test('a transient value is not kept for a replay', async () => {
     code: 'result_not_kept',
     executionId,
   })
-  runner.goodbye()
+  await runner.goodbye()
 })
 
 test('a key whose time is over starts anew', async () => {
@@ -83,7 +83,7 @@ test('a key whose time is over starts anew', async () => {
   const second = await system.start('demo', keyed('old', 'another body'))
   expect(second).not.toBe(first)
   await system.ended(second)
-  runner.goodbye()
+  await runner.goodbye()
 })
 
 test('a key answers although the process has changed its schema since', async () => {
@@ -94,5 +94,5 @@ test('a key answers although the process has changed its schema since', async ()
   await system.ended(id)
   system.catalog.put('strict', { enforcedSchema: '{"required":["name"]}' })
   expect(await system.start('demo', init)).toBe(id)
-  runner.goodbye()
+  await runner.goodbye()
 })

@@ -25,7 +25,7 @@ test('a kill is final at once, from any replica, and the runner is told to end t
     expect(await outcome).toMatchObject({ status: Status.KILLED, explanation: 'Killed by tester' })
     await until(() => runner.killed.includes(run.executionId))
   }
-  runner.goodbye()
+  await runner.goodbye()
 })
 
 test('kill against finish: one of both, the same for all, never FINISHED after a kill', async () => {
@@ -48,7 +48,7 @@ test('kill against finish: one of both, the same for all, never FINISHED after a
     expect((await system.get(id)).status).toBe(ends.get(id))
   }
   await until(() => ids.every((id) => runner.stored.includes(id) || runner.killed.includes(id)))
-  runner.goodbye()
+  await runner.goodbye()
 })
 
 test('what has ended, is not there or is not theirs can not be killed', async () => {
@@ -61,7 +61,7 @@ test('what has ended, is not there or is not theirs can not be killed', async ()
     ['nonsense', 'demo'],
   ] as const)
     await expect(kill(id, team)).rejects.toMatchObject({ kind: 'not_found', code: 'execution_not_found' })
-  runner.goodbye()
+  await runner.goodbye()
 })
 
 test('a rerun does the same again under a new id, the current source as it is now', async () => {
@@ -83,5 +83,5 @@ test('a rerun does the same again under a new id, the current source as it is no
     expect(ended.id).not.toBe(executionId)
   }
   expect(sources).toEqual(['new', 'published'])
-  runner.goodbye()
+  await runner.goodbye()
 })

@@ -16,7 +16,7 @@ beforeAll(async () => {
   system.catalog.put('child')
 })
 afterEach(async () => {
-  system.dismissRunners()
+  await system.dismissRunners()
   expect(await brokenInvariants(system)).toEqual([])
 })
 afterAll(() => system.stop())
@@ -49,14 +49,14 @@ test('as many parents as there are places and slots, all waiting for children, f
     expect(status).toBe(Status.FINISHED)
     expect(Buffer.from(returnValue!).toString()).toBe(JSON.stringify([[Status.FINISHED, '"child"']]))
   }
-  runner.goodbye()
+  await runner.goodbye()
 })
 
 test('parents that wait for several children at once finish too', async () => {
   const runner = await system.runner({ places: 4, runs: parentsWait(3) })
   const outcomes = await Promise.all(Array.from({ length: 8 }, () => system.run('demo', { identifier: 'parent' })))
   expect(outcomes.map(({ status, explanation }) => explanation ?? status)).toEqual(outcomes.map(() => Status.FINISHED))
-  runner.goodbye()
+  await runner.goodbye()
 })
 
 test('a call of a run starts once, however often it is made', async () => {
@@ -74,7 +74,7 @@ test('a call of a run starts once, however often it is made', async () => {
   await system.ended(other.executionId)
   runner.finish(parent)
   await system.ended(parent)
-  runner.goodbye()
+  await runner.goodbye()
 })
 
 test('processes may call each other 16 deep, and no deeper', async () => {
@@ -94,7 +94,7 @@ test('processes may call each other 16 deep, and no deeper', async () => {
   const outcome = await system.run('demo')
   expect(Buffer.from(outcome.returnValue!).toString()).toBe('16')
   expect(depths).toHaveLength(1)
-  runner.goodbye()
+  await runner.goodbye()
 })
 
 test('a killed parent starts no more children, and its token is worth nothing once its run is over', async () => {
@@ -105,7 +105,7 @@ test('a killed parent starts no more children, and its token is worth nothing on
   const call = runs().startProcess({ callNumber: 1, identifier: 'child' }, asRun(run))
   await expect(call).rejects.toMatchObject({ code: 'execution_ended' })
   expect(await system.rows('SELECT 1 FROM start_keys WHERE scope = $1', [`run ${parent}`])).toEqual([])
-  runner.goodbye()
+  await runner.goodbye()
 })
 
 test('a token that was tampered with is refused', async () => {
@@ -122,7 +122,7 @@ test('a token that was tampered with is refused', async () => {
   }
   runner.finish(parent)
   await system.ended(parent)
-  runner.goodbye()
+  await runner.goodbye()
 })
 
 test('a parent that is killed while it waits holds up nobody', async () => {
@@ -138,5 +138,5 @@ test('a parent that is killed while it waits holds up nobody', async () => {
   await settled
   runner.finish(child.executionId)
   await system.ended(child.executionId)
-  runner.goodbye()
+  await runner.goodbye()
 })

@@ -166,21 +166,23 @@ test('log lines of another hand-over are refused', async () => {
   expect(await system.rows('SELECT first FROM log_chunks WHERE execution_id = $1', [id])).toEqual([{ first: 3 }])
 })
 
-test('a page of 100,000 lines is read fast', async () => {
+test('the last page of 100,000 lines is read about as fast as the first', async () => {
   const id = await system.start()
   const { fence } = await runner.run(id)
   for (let first = 0; first < 100_000; first += 500)
     runner.send(id, { case: 'logs', value: { executionId: id, fence, chunk: { first, entries: entries(first, 500) } } })
   await until(async () => (await system.rows('SELECT 1 FROM log_chunks WHERE execution_id = $1', [id])).length === 200)
-  const times: number[] = []
-  for (let page = 90; page < 100; page++) {
+  const timeOf = async (page: number) => {
     const began = performance.now()
     const { entries: lines, page: info } = await logs(id, page, 1000)
-    times.push(performance.now() - began)
     expect(lines[0]!.message).toBe(`line ${page * 1000}`)
     expect([info!.total, info!.hasNextPage]).toEqual([10_001, page < 99])
+    return performance.now() - began
   }
-  expect(times.toSorted((a, b) => a - b)[5]).toBeLessThan(100)
+  const times: { first: number; last: number }[] = []
+  for (let round = 0; round < 15; round++) times.push({ first: await timeOf(0), last: await timeOf(99) })
+  const least = (which: 'first' | 'last') => Math.min(...times.map((one) => one[which]))
+  expect(least('last')).toBeLessThan(least('first') * 4)
   runner.finish(id)
   await system.ended(id)
 })

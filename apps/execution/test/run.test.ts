@@ -21,7 +21,7 @@ test('a run with a place at hand goes CREATED, RUNNING, FINISHED and its value r
   expect(execution.timeline.map(({ status }) => status)).toEqual([Status.CREATED, Status.RUNNING, Status.FINISHED])
   expect(execution).toMatchObject({ comment: 'first', createdBy: 'tester', processSlug: 'hello' })
   expect(runner.stored).toEqual([outcome.executionId])
-  runner.goodbye()
+  await runner.goodbye()
 })
 
 test('a run that fails ends as ERROR with its explanation', async () => {
@@ -30,7 +30,7 @@ test('a run that fails ends as ERROR with its explanation', async () => {
   expect(outcome).toMatchObject({ status: Status.ERROR, explanation: 'Error: no' })
   const { timeline } = await system.get(outcome.executionId)
   expect(timeline.at(-1)).toMatchObject({ status: Status.ERROR, explanation: 'Error: no' })
-  runner.goodbye()
+  await runner.goodbye()
 })
 
 test('without a runner a run waits in the queue and says why; the first place takes it', async () => {
@@ -49,5 +49,5 @@ test('without a runner a run waits in the queue and says why; the first place ta
     Status.RUNNING,
     Status.FINISHED,
   ])
-  runner.goodbye()
+  await runner.goodbye()
 })

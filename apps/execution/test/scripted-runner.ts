@@ -46,6 +46,7 @@ export class ScriptedRunner {
   readonly #script: Required<Script>
   readonly #neighbours: Neighbours
   #sent: MessageQueue<Sent>[] = []
+  readonly #over: Promise<void>[] = []
   #owner = new Map<string, MessageQueue<Sent>>()
   #stop = new AbortController()
   #most = 0
@@ -71,10 +72,11 @@ export class ScriptedRunner {
       })
       const answers = client.work(sent, this.#context())
       const welcome = Promise.withResolvers<void>()
-      void this.#listen(answers, sent, welcome.resolve).catch((error: unknown) => {
+      const over = this.#listen(answers, sent, welcome.resolve).catch((error: unknown) => {
         this.failure = error
         welcome.resolve()
       })
+      this.#over.push(over)
       await welcome.promise
       const lent = oneTeam ? Number(index === 0) : Math.max(Math.min(share, places - index * share), 0)
       if (lent > 0) this.#credit(sent, lent)
@@ -104,9 +106,11 @@ export class ScriptedRunner {
   }
   #frozen = false
 
-  goodbye(): void {
+  /** Resolves once no replica has it any more, so that none gives it a run. */
+  async goodbye(): Promise<void> {
     this.#frozen = true
     for (const sent of this.#sent) sent.push({ message: { case: 'goodbye', value: {} } })
+    await Promise.all(this.#over)
   }
 
   /** Ends a run that its script has left open. */

@@ -23,7 +23,7 @@ test('over the waiting time, the caller is told where the run is, and the run go
   expect((await system.ended(outcome.executionId)).status).toBe(Status.FINISHED)
   runner.finish((await runner.run(queued.executionId)).executionId)
   await system.ended(queued.executionId)
-  runner.goodbye()
+  await runner.goodbye()
 })
 
 test('a caller that goes away leaves the run alone', async () => {
@@ -42,7 +42,7 @@ test('a caller that goes away leaves the run alone', async () => {
   await settled
   runner.finish(run.executionId, value(7))
   expect((await system.ended(run.executionId)).status).toBe(Status.FINISHED)
-  runner.goodbye()
+  await runner.goodbye()
 })
 
 test('a transient value reaches the caller and is not kept', async () => {
@@ -51,7 +51,7 @@ test('a transient value reaches the caller and is not kept', async () => {
   expect(Buffer.from(outcome.returnValue!).toString()).toBe('{"otp":123}')
   expect(Buffer.from((await system.get(outcome.executionId)).returnValue!).toString()).toBe('"[transient]"')
   expect(await system.rows("SELECT id FROM executions WHERE return_value LIKE '%123%'")).toEqual([])
-  runner.goodbye()
+  await runner.goodbye()
 })
 
 test('a return value that is too large ends the run as ERROR', async () => {
@@ -60,7 +60,7 @@ test('a return value that is too large ends the run as ERROR', async () => {
     status: Status.ERROR,
     explanation: 'RangeError: the return value is larger than 1000 bytes',
   })
-  runner.goodbye()
+  await runner.goodbye()
 })
 
 test('values that PostgreSQL refuses come through: NUL, lone surrogates, invalid UTF-8', async () => {
@@ -74,12 +74,12 @@ test('values that PostgreSQL refuses come through: NUL, lone surrogates, invalid
   expect(Buffer.from(execution.parameters!).toString()).toBe(odd)
   expect(Buffer.from(execution.returnValue!).toString()).toBe(odd)
   expect(execution.comment).toBe('a\uFFFDb\uFFFD')
-  runner.goodbye()
+  await runner.goodbye()
   const failing = await system.runner({
     runs: () => ({ case: 'failed', value: { explanation: 'Error: \0' } }),
   })
   expect((await system.run()).explanation).toBe('Error: \uFFFD')
-  failing.goodbye()
+  await failing.goodbye()
 })
 
 test('parameters must be a JSON object of at most the configured size', async () => {
@@ -128,7 +128,7 @@ test('a run sees the catalog as it is when it starts', async () => {
     seen.push(runner.specs.get(run.specKey)!.sourceCode)
   }
   expect(seen).toEqual(['one', 'two', 'three'])
-  runner.goodbye()
+  await runner.goodbye()
 })
 
 test('a runner is sent a spec again only when its content has changed', async () => {
@@ -142,5 +142,5 @@ test('a runner is sent a spec again only when its content has changed', async ()
   )
   expect(keys[0]).toBe(keys[1])
   await until(() => runner.specs.size === 1)
-  runner.goodbye()
+  await runner.goodbye()
 })

@@ -100,7 +100,7 @@ export class System {
     return executionId
   }
 
-  run(team = 'demo', start: Start = {}, waitMs = 10_000): Promise<Outcome> {
+  run(team = 'demo', start: Start = {}, waitMs = 30_000): Promise<Outcome> {
     return this.executions.runExecution(
       { start: { identifier: 'hello', ...start } as Start, waitMs },
       userContext(team),
@@ -112,7 +112,7 @@ export class System {
   }
 
   /** Waits until an execution has ended. */
-  ended(id: string, team = 'demo', timeoutMs = 8000): Promise<Execution> {
+  ended(id: string, team = 'demo', timeoutMs = 30_000): Promise<Execution> {
     return until(
       async () => {
         const execution = await this.get(id, team)
@@ -127,8 +127,8 @@ export class System {
   }
 
   /** The runners that are still there stop. */
-  dismissRunners(): void {
-    for (const runner of this.#runners.splice(0)) runner.goodbye()
+  async dismissRunners(): Promise<void> {
+    await Promise.all(this.#runners.splice(0).map((runner) => runner.goodbye()))
   }
 
   async stop(): Promise<void> {

@@ -1,10 +1,11 @@
 import { Status } from '@automation/contract/execution/v1/execution'
-import { silentLogger, testDatabase, type TestDatabase } from '@automation/testing'
+import { silentLogger, testDatabase, until, type TestDatabase } from '@automation/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { dayOf, newExecutionId } from '../src/execution-id.ts'
 import { Reach } from '../src/reaper.ts'
 import { Partitions } from '../src/store/partitions.ts'
 import { openPools, type Pools } from '../src/store/pools.ts'
+import { readOverdue } from '../src/store/sessions.ts'
 import { value } from './scripted-runner.ts'
 import { System } from './system.ts'
 
@@ -108,14 +109,31 @@ test('a database clock that leaps, as after a machine was suspended, takes no le
   databaseMs += 3_600_000
   looks(1500, 2100)
   expect(reach.throughLease(2110)).toBe(false)
-  expect(reach.leaptMs).toBeCloseTo(3_600_000, -2)
+  expect(reach.leaps.ms).toBeCloseTo(3_600_000, -2)
   looks(2400, 2400)
   expect(reach.throughLease(2411)).toBe(true)
   // Back again: leases last longer, and none is lost.
   databaseMs -= 3_600_000
   looks(2700, 2700)
   expect(reach.throughLease(2711)).toBe(true)
-  expect(reach.leaptMs).toBeCloseTo(3_600_000, -2)
+  expect(reach.leaps.ms).toBeCloseTo(3_600_000, -2)
+})
+
+test('time that a leap of the clock has taken is not counted for what ran then, and is for what began later', async () => {
+  const system = await System.start()
+  await system.runner({ runs: () => undefined })
+  const settings = { timeoutMs: 60_000 }
+  const [before, after] = [await system.start('demo', { settings }), await system.start('demo', { settings })]
+  await until(async () => (await system.rows('SELECT 1 FROM executions WHERE status = 4')).length === 2)
+  await system.rows(
+    `UPDATE executions SET started_at = now() - CASE WHEN id = $1 THEN interval '2 hours' ELSE interval '10 minutes' END`,
+    [before],
+  )
+  const leaps = { ms: 7_200_000.5, untilMs: Date.now() - 1_200_000 }
+  const overdue = async (ms: number) => (await readOverdue(system.sql, 1000, { ...leaps, ms })).map(({ id }) => id)
+  expect(await overdue(leaps.ms)).toEqual([after])
+  expect((await overdue(60_000)).toSorted()).toEqual([before, after].toSorted())
+  await system.stop()
 })
 
 test('a clock that leaps beyond the partitions makes new ones', async () => {

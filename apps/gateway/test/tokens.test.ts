@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Failure } from '@automation/errors'
+import { until } from '@automation/testing'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { problemOf, startGateway, type GatewayForTests } from './gateway-for-tests.ts'
@@ -53,10 +54,10 @@ describe('401 only for what is missing, malformed, expired or wrongly signed', (
   })
 
   test('a token is forgotten at its end, also when it was verified a moment before', async () => {
-    const token = await gateway.servers.token({}, '1s')
+    const token = await gateway.servers.token({}, '3s')
     expect(await outcome(`Bearer ${token}`)).toMatchObject({ status: 200 })
     const { exp } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { exp: number }
-    while (Date.now() <= exp * 1000) await new Promise((resolve) => setImmediate(resolve))
+    await until(() => Date.now() > exp * 1000)
     expect(await outcome(`Bearer ${token}`)).toMatchObject({ status: 401, code: 'token_expired' })
   })
 })
@@ -92,7 +93,7 @@ describe('keys', () => {
     const old = await gateway.servers.token()
     await gateway.servers.rotateKey('second')
     const fresh = await gateway.servers.token()
-    await expect.poll(async () => (await outcome(`Bearer ${fresh}`)).status, { timeout: 5000, interval: 100 }).toBe(200)
+    await expect.poll(async () => (await outcome(`Bearer ${fresh}`)).status, { interval: 100 }).toBe(200)
     expect(await outcome(`Bearer ${old}`)).toMatchObject({ status: 200 })
     expect(await (await gateway.request('GET', '/.well-known/jwks.json')).json()).toMatchObject({
       keys: [{ kid: 'first' }, { kid: 'second' }],
@@ -101,6 +102,7 @@ describe('keys', () => {
 
   test('tokens with made-up keys do not make the gateway ask again and again', async () => {
     const before = gateway.servers.keyReads
+    const began = performance.now()
     const { privateKey } = await generateKeyPair('ES256')
     const forged = (kid: string) =>
       new SignJWT({ groups: ['demo'], scope: 'executor' })
@@ -111,7 +113,8 @@ describe('keys', () => {
         .sign(privateKey)
     const tokens = await Promise.all(Array.from({ length: 20 }, (_, index) => forged(`k${index}`)))
     for (const token of tokens) expect(await outcome(`Bearer ${token}`)).toMatchObject({ status: 401 })
-    expect(gateway.servers.keyReads - before).toBeLessThan(4)
+    const seconds = (performance.now() - began) / 1000
+    expect(gateway.servers.keyReads - before).toBeLessThan(4 + seconds)
   })
 })
 

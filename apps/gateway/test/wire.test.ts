@@ -117,7 +117,7 @@ describe('stopping', () => {
     const { own, finish, called } = await slow()
     const answer = own.request('POST', '/api/demo/webhooks/hello')
     await called
-    const stopped = own.gateway.stop(5000)
+    const stopped = own.gateway.stop(60_000)
     await expect(own.request('GET', '/livez')).rejects.toThrow('fetch failed')
     finish()
     expect([(await answer).status, await (await answer).text()]).toEqual([200, 'done'])
@@ -145,8 +145,8 @@ describe('stopping', () => {
     const own = await startGateway()
     await (await own.request('GET', '/livez')).text()
     const before = performance.now()
-    await own.gateway.stop(10_000)
-    expect(performance.now() - before).toBeLessThan(1000)
+    await own.gateway.stop(60_000)
+    expect(performance.now() - before).toBeLessThan(30_000)
   })
 })
 

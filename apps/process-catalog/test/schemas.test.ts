@@ -57,7 +57,7 @@ describe('parameter schemas', () => {
     const caller = await catalog.team()
     const start = performance.now()
     expect(await refused(catalog.process(caller, { parametersSchema }))).toBe('/parametersSchema')
-    expect(performance.now() - start).toBeLessThan(2000)
+    expect(performance.now() - start).toBeLessThan(20_000)
     expect(await catalog.process(caller, { parametersSchema: '{"type":"object"}' })).toHaveProperty('parametersSchema')
   })
 

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { until } from '@automation/testing'
 import { afterAll, describe, expect, test } from 'vitest'
 import { startBehind, walls } from './isolation/walls.ts'
-import { processesBelow, processesWith, stillRunning } from './processes.ts'
+import { processesBelow, processesWith, sleepMark, stillRunning } from './processes.ts'
 import { startRunner } from './runner-under-test.ts'
 
 const program = fileURLToPath(new URL('runner-to-be-killed.ts', import.meta.url))
@@ -21,18 +21,19 @@ for (const wall of [...walls, { name: 'no wall', refuses: [], settings: { WALL: 
   describe.skipIf(tried === undefined)(`behind ${wall.name}`, () => {
     afterAll(() => rmSync(tmpDir, { recursive: true, force: true }))
 
-    test('a runner that is killed leaves no process within five seconds, and no file of a run', async () => {
+    test('a runner that is killed leaves no process, and no file of a run', async () => {
+      const mark = sleepMark()
       const stdio = ['ignore', 'pipe', 'inherit'] as const
-      const runner = spawn(process.execPath, [program, '7101', JSON.stringify(settings)], { stdio: [...stdio] })
+      const runner = spawn(process.execPath, [program, mark, JSON.stringify(settings)], { stdio: [...stdio] })
       let said = ''
       runner.stdout!.on('data', (chunk) => (said += String(chunk)))
-      await until(() => said.includes('running'), { timeoutMs: 10_000 })
-      expect(processesWith('7101').length).toBeGreaterThan(2)
+      await until(() => said.includes('running'), { what: 'its run' })
+      await until(() => processesWith(`sleep\0${mark}`).length >= 2, { what: 'what its run has started' })
       const below = processesBelow(runner.pid!)
       expect(below.length).toBeGreaterThan(5)
       const ended = once(runner, 'exit')
       runner.kill('SIGKILL')
-      await until(() => processesWith('7101').length + stillRunning(below).length === 0, { timeoutMs: 5000 })
+      await until(() => processesWith(mark).length + stillRunning(below).length === 0)
       const [root] = readdirSync(tmpDir)
       await until(() => readdirSync(join(tmpDir, root!)).every((name) => name === 'socket'), {
         what: 'the files of runs are gone',
@@ -42,6 +43,6 @@ for (const wall of [...walls, { name: 'no wall', refuses: [], settings: { WALL: 
       expect(readdirSync(tmpDir)).not.toContain(root)
       await next.stop()
       expect(readdirSync(tmpDir)).toEqual([])
-    }, 20_000)
+    })
   })
 }

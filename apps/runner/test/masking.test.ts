@@ -107,7 +107,7 @@ test.for([
     JSON.stringify(secrets[3] ?? ''),
   ]
   const shown = texts.map((text) => mask(text))
-  expect(performance.now() - startedAt).toBeLessThan(5000)
+  expect(performance.now() - startedAt).toBeLessThan(30_000)
   expect(shown[0]).toBe(texts[0])
   expect(shown[2]).toMatch(/^\*{6}/)
 })

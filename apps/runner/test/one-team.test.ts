@@ -1,3 +1,4 @@
+import { Status } from '@automation/contract/execution/v1/execution'
 import { InProcessNetwork, type Neighbours } from '@automation/rpc'
 import { Environment } from '@automation/service'
 import { testContext, until } from '@automation/testing'
@@ -37,8 +38,11 @@ test('a runner of one team lends one place to one replica until it has a run, th
   expect(replicas.map(({ hellos }) => hellos[0]?.oneTeam)).toEqual([true, true])
   expect(replicas.flatMap(({ teams }) => teams)).toEqual([''])
   const [first] = replicas.toSorted((a, b) => b.credit - a.credit)
-  const { ended } = first!.hand('await new Promise((r) => setTimeout(r, 300)); return 1', { spec: { team: 'blue' } })
+  const end = Promise.withResolvers<void>()
+  first!.onStart = () => end.promise.then(() => ({ executionId: 'other', status: Status.CREATED }))
+  const { ended } = first!.hand('await svc.processes.run("other"); return 1', { spec: { team: 'blue' } })
   await until(() => lent(replicas) === 3)
+  end.resolve()
   expect((await ended).value).toBe(1)
   await until(() => lent(replicas) === 4)
   expect(new Set(replicas.flatMap(({ teams }) => teams.slice(-1)))).toEqual(new Set(['blue']))

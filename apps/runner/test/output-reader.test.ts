@@ -41,6 +41,19 @@ test('what waits for a fence that never comes is there at the end', () => {
   expect(seen).toEqual(['a', 'b', 'o', 'c'])
 })
 
+test('what waits costs no more when it comes in very many pieces', () => {
+  const { seen, reader: under } = reader()
+  under.standardOutput(fence(1))
+  const piece = Buffer.from('x')
+  const since = performance.now()
+  for (let count = 0; count < 500_000; count += 1) under.standardOutput(piece)
+  // Copied once for each piece, this would be 125 GB.
+  expect(performance.now() - since).toBeLessThan(5000)
+  under.standardError(fence(1))
+  under.end(false)
+  expect(seen).toEqual([expect.stringMatching(/^x{65536}/)])
+})
+
 test('only so much waits', () => {
   const { seen, reader: under } = reader()
   under.standardOutput(fence(1))

@@ -1,4 +1,10 @@
+import { randomInt } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
+
+/** Seconds to sleep that no other process of this machine has in its command line. */
+export function sleepMark(): string {
+  return `7${Math.floor(Math.random() * 1000)}.${randomInt(1e9, 1e10)}`
+}
 
 /** Processes of this machine whose command line has this text. */
 export function processesWith(text: string): string[] {

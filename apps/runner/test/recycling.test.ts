@@ -8,7 +8,7 @@ test('a child ends when it is old, and the next run gets another', async () => {
   const under = await startRunner({ RUNNER_CHILD_MAX_AGE_MS: '1000' })
   const first = (await under.replica.run(source)).value
   const others = async () => (await under.replica.run(source)).value !== first
-  await until(others, { what: 'another child', timeoutMs: 8000 })
+  await until(others, { what: 'another child' })
   await under.stop()
 })
 
@@ -17,15 +17,15 @@ test('a child ends when it has been idle for long', async () => {
   const { value } = await under.replica.run(source)
   expect(value).toBeTypeOf('number')
   const isGone = () => !isAlive(value as number)
-  await until(isGone, { what: 'the child is gone', timeoutMs: 8000 })
+  await until(isGone, { what: 'the child is gone' })
   await under.stop()
 })
 
 test('a child that has grown large ends', async () => {
   const under = await startRunner({ RUNNER_CHILDREN_MEMORY_MB: '400', RUN_MEMORY_MB: '512' })
   const grow = 'globalThis.held = undefined; const b = Buffer.alloc(300e6, 1); '
-  const { value } = await under.replica.run(`${grow}await new Promise((go) => setTimeout(go, 1500)); ${source}`)
-  await until(() => !isAlive(value as number), { what: 'the child is gone', timeoutMs: 8000 })
+  const { value } = await under.replica.run(`${grow}await new Promise((go) => setTimeout(go, 3000)); ${source}`)
+  await until(() => !isAlive(value as number), { what: 'the child is gone' })
   await under.stop()
 })
 

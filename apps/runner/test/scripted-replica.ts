@@ -56,7 +56,7 @@ export class ScriptedReplica {
   /** What RenewSession throws for a session, if anything. */
   renewalFailure: (sessionId: string) => Failure | undefined = () => undefined
   readonly hellos: Hello[] = []
-  readonly renewals: { sessionId: string; executionIds: string[] }[] = []
+  readonly renewals: { sessionId: string; executionIds: string[]; atMs: number }[] = []
   readonly results: Result[] = []
   readonly endedIds = new Set<string>()
   readonly calls: { method: string; call: ProcessCall; context: CallContext }[] = []
@@ -76,7 +76,7 @@ export class ScriptedReplica {
       served(RunnerService, {
         work: (requests, context) => this.#work(requests, context),
         renewSession: ({ sessionId, executionIds }) => {
-          this.renewals.push({ sessionId, executionIds })
+          this.renewals.push({ sessionId, executionIds, atMs: performance.now() })
           const failure = this.renewalFailure(sessionId)
           if (failure !== undefined) throw failure
           return { endedExecutionIds: executionIds.filter((id) => this.endedIds.has(id)) }
@@ -121,7 +121,7 @@ export class ScriptedReplica {
         specKey,
         parameters: Buffer.from(JSON.stringify(parameters)),
         request: request === undefined ? undefined : Buffer.from(JSON.stringify(request)),
-        timeoutMs: 10_000,
+        timeoutMs: 30_000,
         token: `token of ${id}`,
         ...run,
       },

@@ -63,7 +63,7 @@ describe('results', () => {
     under.replica.drop()
     await until(() => under.replica.results.filter(({ executionId }) => executionId === id).length === 2)
     under.replica.stores = true
-    await until(() => under.replica.results.length === 3, { timeoutMs: 6000, what: 'the result to be sent once more' })
+    await until(() => under.replica.results.length === 3, { what: 'the result to be sent once more' })
     expect(under.replica.results.every(({ executionId, fence }) => executionId === id && fence === 1n)).toBe(true)
   })
 
@@ -102,7 +102,10 @@ describe('the lease', () => {
     under = await startRunner({}, replicaWith({ leaseMs: 900 }))
     const { id } = await handForever(under.replica)
     const named = () => under.replica.renewals.filter(({ executionIds }) => executionIds.includes(id))
-    await until(() => named().length >= 3, { timeoutMs: 1500 })
+    await until(() => named().length >= 5)
+    const times = named().map(({ atMs }) => atMs)
+    // A slow machine makes some of them late, never all early.
+    expect(Math.min(...times.slice(1).map((time, at) => time - times[at]!))).toBeLessThan(900 / 2)
     expect(named()[0]!.sessionId).toBe(under.replica.hellos[0]!.sessionId)
   })
 
@@ -148,13 +151,13 @@ describe('the lease', () => {
   })
 
   test('a runner that reaches no replica ends its runs before its lease does', async () => {
-    under = await startRunner({}, replicaWith({ leaseMs: 1500 }))
+    under = await startRunner({}, replicaWith({ leaseMs: 6000 }))
     const { pid, ended } = await handForever(under.replica)
     const since = performance.now()
     under.replica.renewalFailure = () =>
       new Failure('deadline_exceeded', 'deadline_exceeded', 'The operation took too long')
     await until(() => !isAlive(pid))
-    expect(performance.now() - since).toBeLessThan(1500)
+    expect(performance.now() - since).toBeLessThan(6000)
     expect(await ended).toMatchObject({
       explanation: 'RunnerLost: The runner was cut off from the service, and ended the run',
     })
@@ -165,8 +168,8 @@ describe('stopping', () => {
   test('with nothing running it takes no time, and says goodbye', async () => {
     under = await startRunner()
     const since = performance.now()
-    await under.stop(10_000)
-    expect(performance.now() - since).toBeLessThan(1000)
+    await under.stop(60_000)
+    expect(performance.now() - since).toBeLessThan(30_000)
     expect(under.replica.goodbyes).toBe(1)
   })
 
@@ -176,7 +179,7 @@ describe('stopping', () => {
       'console.log("on"); await new Promise((r) => setTimeout(r, 300)); return "done"',
     )
     await until(() => under.replica.logOf(id).length > 0)
-    const stopped = under.stop(10_000)
+    const stopped = under.stop(60_000)
     expect((await ended).value).toBe('done')
     await stopped
     expect(under.replica.goodbyes).toBe(1)
@@ -192,7 +195,7 @@ describe('stopping', () => {
 
   test('what was on its way is still run, within the time', async () => {
     under = await startRunner({}, replicaWith({ onItsWay: 1 }))
-    const stopped = under.stop(10_000)
+    const stopped = under.stop(60_000)
     await until(() => under.replica.isDrained)
     expect((await under.replica.run('return "run"')).value).toBe('run')
     await stopped

@@ -104,7 +104,7 @@ describe('svc.processes', () => {
     expect(Buffer.from(call.parameters).toString()).toBe('{"a":1}')
     expect(call.settings).toMatchObject({ timeoutMs: 500, freshProcess: true, agentPool: 'p' })
     expect(context.principal).toMatchObject({ role: 'run', token: 'token of caller' })
-    expect(context.deadlineMs! - Date.now()).toBeLessThanOrEqual(10_000)
+    expect(context.deadlineMs! - Date.now()).toBeLessThanOrEqual(30_000)
   })
 
   test('runSync gives the value; calls are numbered and may be open at once', async () => {
@@ -162,13 +162,13 @@ describe('svc.processes', () => {
 
   test('timers go on while a call is open', async () => {
     under.replica.onRun = async () => {
-      await new Promise((resolve) => setTimeout(resolve, 60))
+      await until(() => under.replica.logOf(id).length > 0, { what: 'the timer' })
       return { status: Status.FINISHED, returnValue: Buffer.from('1') }
     }
-    const { log } = await run(
+    const { id, ended } = under.replica.hand(
       'setTimeout(() => console.log("tick"), 5); await svc.processes.runSync("a"); console.log("end")',
     )
-    expect(lines(log)).toEqual(['INFO tick', 'INFO end'])
+    expect(lines((await ended).log)).toEqual(['INFO tick', 'INFO end'])
   })
 
   test('as many parents as places, all in runSync, finish: a waiting run gives its place back', async () => {
@@ -214,7 +214,7 @@ test('a value of a run that has ended is not asked for', async () => {
   await until(() => replica.calls.length === 1)
   replica.calls[0]!.context.signal.addEventListener('abort', () => (isAborted = true))
   replica.kill(id)
-  await until(() => isAborted, { timeoutMs: 2500 })
+  await until(() => isAborted)
   void ended
   expect((await runner.ready()).every(({ ok }) => ok)).toBe(true)
   await stop()

@@ -35,13 +35,20 @@ const pythonWork: Work = {
 
 const runsOf = (lab: Lab, { runs }: Work) => (lab.effort.smoke ? slots : runs)
 
+/** Some runs at a time, for as long as every side is warmed up. */
+async function warmUp(lab: Lab, burst: (count: number) => Promise<unknown>): Promise<void> {
+  const until = performance.now() + lab.effort.warmUpS * 1000
+  do await burst(2 * slots)
+  while (performance.now() < until)
+}
+
 async function measureOurs(lab: Lab): Promise<Sample> {
   const ours = await openOurs(lab, { RUNNER_SLOTS: String(slots) })
   const seconds = async (work: Work) => {
     const { webhook } = await ours.process(`fibo-${work.language.toLowerCase()}`, work.sourceCode, work.language)
     const request = { url: webhook, body: '{}', expect: { status: 200, body: result } }
     const burst = (count: number) => load(request, { kind: 'burst', connections: slots, count })
-    await burst(lab.effort.smoke ? slots : 2 * slots)
+    await warmUp(lab, burst)
     return (await burst(runsOf(lab, work))).seconds
   }
   try {
@@ -66,7 +73,7 @@ async function measurePlain(lab: Lab): Promise<Sample> {
       await Promise.all(calls)
     }
     try {
-      await burst(lab.effort.smoke ? slots : 2 * slots)
+      await warmUp(lab, burst)
       const startedAt = performance.now()
       await burst(runsOf(lab, work))
       return (performance.now() - startedAt) / 1000

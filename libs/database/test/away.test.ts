@@ -40,14 +40,14 @@ beforeEach(async () => {
 })
 afterEach(() => database.close())
 
-/** What a caller is told, and that it is told within 2 s. */
+/** What a caller is told, and that it does not wait for the end of what hangs. */
 async function told(call: () => Promise<unknown>) {
   const from = performance.now()
   const failure = await call().then(
     () => undefined,
     (error: unknown) => databaseFailure(error),
   )
-  expect(performance.now() - from).toBeLessThan(2000)
+  expect(performance.now() - from).toBeLessThan(20_000)
   return failure
 }
 

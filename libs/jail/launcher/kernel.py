@@ -47,7 +47,6 @@ CALLS = {
     "pivot_root": (155, 41),
     "umount2": (166, 39),
     "capset": (126, 91),
-    "sched_setattr": (314, 274),
     "mount_setattr": (442, 442),
     "landlock_create_ruleset": (444, 444),
     "landlock_add_rule": (445, 445),

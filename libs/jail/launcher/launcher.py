@@ -30,7 +30,6 @@ sys.path.append(own_place + "/../python")
 sys.dont_write_bytecode = True
 
 import jail
-import turns
 import walls
 from kernel import PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS, PR_SET_PDEATHSIG, prctl
 from processes import CONTROL, be_first_out_of_memory, sleep_through_signals, wake_on_signals, watch
@@ -53,8 +52,6 @@ def serve(wall):
     posix.closerange(3, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
     posix.setsid()
     posix.umask(0o077)
-    for pid in (posix.getpid(), posix.getppid()):
-        turns.shorten(pid)
     _signal.signal(_signal.SIGCHLD, _signal.SIG_IGN)
     walls.prepare(wall)
     server = posix.getpid()

@@ -1,2 +1,3 @@
 export { startPostgres, type PostgresOptions, type RunningPostgres } from './postgres.ts'
 export { findPostgres } from './found.ts'
+export { freePort } from './free-port.ts'

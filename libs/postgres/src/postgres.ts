@@ -1,8 +1,8 @@
-import { createServer } from 'node:net'
 import { resolve } from 'node:path'
 import type { Logger } from '@automation/service'
 import { findBinaries } from './binaries.ts'
 import { ensureCluster } from './cluster.ts'
+import { freePort } from './free-port.ts'
 import { addressOf } from './found.ts'
 import { stopLeftOver } from './left-over.ts'
 import { startServer, type Server } from './server.ts'
@@ -77,14 +77,4 @@ async function restarted(start: () => Promise<Server>, over: () => boolean, logg
 
 function fitsSocket(folder: string): boolean {
   return Buffer.byteLength(`${folder}/.s.PGSQL.65535`) <= 103
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolvePort, reject) => {
-    const probe = createServer().once('error', reject)
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address()
-      probe.close(() => resolvePort(typeof address === 'object' && address !== null ? address.port : 0))
-    })
-  })
 }

@@ -96,13 +96,11 @@ test('what was committed is there after a stop and a start, and other programs f
 test('a server that dies is started again at the same address', async () => {
   const { url } = await start()
   process.kill(await postmaster(), 'SIGKILL')
-  await until(
-    () =>
-      rows(url, 'SELECT 1').then(
-        () => true,
-        () => false,
-      ),
-    { timeoutMs: 10_000 },
+  await until(() =>
+    rows(url, 'SELECT 1').then(
+      () => true,
+      () => false,
+    ),
   )
 })
 

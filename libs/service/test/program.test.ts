@@ -38,24 +38,24 @@ function run(env: Record<string, string>, ...args: string[]): Ran {
 
 async function started(env: Record<string, string> = {}): Promise<Ran> {
   const ran = run(env)
-  await until(() => ran.stderr.some((line) => line.includes('"ready"')), { what: 'ready', timeoutMs: 20_000 })
+  await until(() => ran.stderr.some((line) => line.includes('"ready"')), { what: 'ready' })
   return ran
 }
 
 // Each runs a program of its own; together they take the time of the longest.
 describe.concurrent('a program', () => {
   test('the first signal stops the part within its grace, and the process ends with 0', async () => {
-    const { child, stdout, ended } = await started({ SHUTDOWN_GRACE_MS: '700' })
+    const { child, stdout, ended } = await started({ SHUTDOWN_GRACE_MS: '70000' })
     child.kill('SIGTERM')
     expect(await ended).toMatchObject({ code: 0 })
-    expect(stdout[1]).toMatch(/^stop within (700|69\d)$/)
+    expect(stdout[1]).toMatch(/^stop within (70000|6\d{4})$/)
     expect(stdout.at(-1)).toBe('stopped')
   })
 
   test('the echo of a Ctrl-C stops nothing twice; a second signal a second later ends it at once', async () => {
     const { child, stdout, ended } = await started({ STOP_MS: '60000' })
     child.kill('SIGINT')
-    await until(() => stdout.length === 2, { timeoutMs: 20_000 })
+    await until(() => stdout.length === 2)
     child.kill('SIGINT')
     await new Promise((resolve) => setTimeout(resolve, 1050))
     expect(child.exitCode).toBeNull()
@@ -69,7 +69,7 @@ describe.concurrent('a program', () => {
     const from = performance.now()
     child.kill('SIGTERM')
     expect(await ended).toMatchObject({ code: 1 })
-    expect(performance.now() - from).toBeLessThan(9000)
+    expect(performance.now() - from).toBeLessThan(30_000)
     expect(stderr.at(-1)).toContain('not stopped in time')
   })
 

@@ -96,7 +96,7 @@ class Heard {
   /** Produces until something arrives: from then on nothing is missed. */
   async ready(subject: BusUnderTest): Promise<void> {
     for (let tries = 0; this.count === 0; tries++) {
-      if (tries === 100) throw new Error('nothing was heard')
+      if (tries === 600) throw new Error('nothing was heard')
       await subject.produce(1)
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
@@ -111,7 +111,7 @@ class Heard {
       const known = new Set(heard.flatMap((one) => one.#events.map(({ eventId }) => eventId)))
       return ids.flatMap((id) => [1, 2, 3].map((sequence) => `${id}:${sequence}`)).filter((id) => !known.has(id))
     }
-    for (const end = performance.now() + 10_000; missing().length > 0;) {
+    for (const end = performance.now() + 30_000; missing().length > 0;) {
       if (performance.now() > end) throw new Error(`not heard: ${missing().join(', ')}`)
       await new Promise((resolve) => setTimeout(resolve, 10))
     }

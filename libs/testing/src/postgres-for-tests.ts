@@ -21,7 +21,7 @@ export default async function postgresForTests(project: TestProject): Promise<()
   await removeLeftOvers()
   const dataDir = await mkdtemp(join(tmpdir(), prefix))
   const logger = pino({ level: process.env['TEST_LOG_LEVEL'] ?? 'warn' })
-  const server = await startPostgres({ dataDir, logger, maxConnections: 200, durable: false })
+  const server = await startPostgres({ dataDir, logger, maxConnections: 400, durable: false })
   project.provide('databaseUrl', server.url)
   return async () => {
     await server.stop()

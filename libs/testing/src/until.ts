@@ -1,4 +1,5 @@
 interface Patience {
+  /** Long enough for a slow machine: shorter ones are for what must be seen to come early. */
   timeoutMs?: number
   /** Pause between two looks. */
   everyMs?: number
@@ -8,7 +9,7 @@ interface Patience {
 
 /** Looks again and again until `look` gives something truthy, and returns that; throws with the last answer when it never does. */
 export async function until<T>(look: () => T | Promise<T>, patience: Patience = {}): Promise<NonNullable<T>> {
-  const { timeoutMs = 5000, everyMs = 10, what = 'the condition' } = patience
+  const { timeoutMs = 20_000, everyMs = 10, what = 'the condition' } = patience
   for (const end = performance.now() + timeoutMs; ;) {
     const seen = await look()
     if (seen) return seen

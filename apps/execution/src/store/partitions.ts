@@ -35,7 +35,10 @@ export class Partitions {
     return Math.max(last - today - 1, 0)
   }
 
-  /** Makes what is missing from yesterday to 14 days ahead, one replica at a time; gives the number of days ahead. */
+  /**
+   * Makes what is missing from yesterday to 14 days ahead, one replica at a time; gives the number of days ahead. The first
+   * time that is 48 tables, for which a slow machine may take as long as it needs.
+   */
   async ensure(nowMs: number): Promise<number> {
     const today = Math.floor(nowMs / dayMs)
     const wanted = Array.from({ length: daysAhead + 2 }, (_, index) => today - 1 + index)
@@ -45,12 +48,17 @@ export class Partitions {
       this.#days = attachedDays(await list(client))
       if (wanted.every((day) => this.#days.has(dayName(day)))) return this.daysAhead(nowMs)
       await client.query('BEGIN')
-      await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('execution partitions', 0))`)
+      await client.query('SET LOCAL statement_timeout = 0')
+      const lock = `SELECT pg_advisory_xact_lock(hashtextextended('execution partitions', 0))`
+      await client.query({ text: lock, ...patient })
       const found = attachedDays(await list(client))
       const missing = wanted.filter((day) => !found.has(dayName(day)))
       if (missing.length > 0)
-        await client.query(missing.flatMap((day) => tables.map((table) => make(table, day))).join(';'))
-      await client.query('COMMIT')
+        await client.query({
+          text: missing.flatMap((day) => tables.map((table) => make(table, day))).join(';'),
+          ...patient,
+        })
+      await client.query({ text: 'COMMIT', ...patient })
       this.#days = new Set([...found, ...missing.map(dayName)])
       return this.daysAhead(nowMs)
     } catch (error) {

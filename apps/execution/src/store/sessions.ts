@@ -87,13 +87,29 @@ export async function readOrphans(pool: pg.Pool): Promise<string[]> {
   })
 }
 
-/** RUNNING runs that are past their time by this much: their runner should have ended them. */
-export async function readOverdue(pool: pg.Pool, byMs: number): Promise<{ id: string; timeoutMs: number }[]> {
+/** By how many ms the database's clock has leapt ahead of ours in all, the last time up to `untilMs` of its own. */
+export interface Leaps {
+  ms: number
+  untilMs: number
+}
+
+/**
+ * RUNNING runs that are past their time by this much: their runner should have ended them. Those that began before
+ * a leap of the clock had less time than it says; whatever began later is not concerned.
+ */
+export async function readOverdue(
+  pool: pg.Pool,
+  byMs: number,
+  leaps: Leaps,
+): Promise<{ id: string; timeoutMs: number }[]> {
   const { rows } = await pool.query<{ id: string; timeoutMs: number }>({
     name: 'overdue',
     text: `SELECT e.id, e.timeout_ms AS "timeoutMs" FROM executions e
-            WHERE e.status = 4 AND e.started_at + (e.timeout_ms + $1) * interval '1 ms' < now()`,
-    values: [byMs],
+            WHERE e.status = 4
+              AND e.started_at + (e.timeout_ms + $1::float8
+                    + CASE WHEN e.started_at < to_timestamp($3::float8 / 1000) THEN $2::float8 ELSE 0 END
+                  ) * interval '1 ms' < now()`,
+    values: [byMs, leaps.ms, leaps.untilMs],
   })
   return rows
 }

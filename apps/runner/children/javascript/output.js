@@ -58,6 +58,8 @@ function emit(kind, text) {
   characters += Math.min(text.length, COUNTED_CHARACTERS)
   const at = filled + HEAD
   emitRecord(kind, records.write(text.length > MAX_CHARACTERS ? text.slice(0, MAX_CHARACTERS) : text, at))
+  // Nothing comes behind it that would take it along.
+  if (lines > maxLines || characters > maxCharacters) flush()
 }
 
 let filled = 0

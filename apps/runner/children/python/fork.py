@@ -1,9 +1,9 @@
 """The life of a fork: it takes its place, has the program ready ahead, waits for one run, and ends with it."""
 
+import _signal
 import gc
 import json
 import os
-import signal
 import struct
 import sys
 
@@ -28,6 +28,11 @@ LENGTHS = struct.Struct("<II")
 BALLAST_BYTES = 8 * 1024 * 1024
 OUT_OF_MEMORY = b'{"name":"MemoryError","message":"","stack":"MemoryError"}'
 
+# As plain numbers: the names of `signal` are objects, each on a page that a fork would have to copy.
+SIGNALS = {int(_signal.SIGCHLD): 0, int(_signal.SIGTERM): 0, int(_signal.SIGINT): _signal.default_int_handler}
+KILL = int(_signal.SIGKILL)
+
+set_signal = _signal.signal
 end_process = os._exit
 kill = os.kill
 own_pid = os.getpid
@@ -65,9 +70,8 @@ class Fork:
         if os.getppid() != parent:
             end_process(1)
         try:
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+            for number, handler in SIGNALS.items():
+                set_signal(number, handler)
             process_control.show()
             warm.wake()
             rehearsal.play(self.svc, self.rehearsed)
@@ -76,7 +80,7 @@ class Fork:
             gc.enable()
             self.wait()
             # Nothing of the run goes on, nor does what it wants done at its end.
-            kill(self.pid, signal.SIGKILL)
+            kill(self.pid, KILL)
         except OSError:
             end_process(LOST_RUNNER)
         except BaseException as error:

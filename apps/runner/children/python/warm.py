@@ -13,10 +13,8 @@ MODULES = (
     " logging math mimetypes operator os os.path pathlib pickle platform queue random re secrets select shlex shutil"
     " signal socket ssl statistics string struct subprocess sys tempfile textwrap threading time traceback types typing"
     " unicodedata urllib.error urllib.parse urllib.request uuid warnings weakref xml.etree.ElementTree zlib zoneinfo"
-    " _pydecimal _strptime bz2 encodings.idna linecache _sitebuiltins"
+    " _strptime bz2 encodings.idna linecache _sitebuiltins"
 ).split()
-# Only loaded in want of the C version.
-MODULES.remove("_pydecimal")
 
 _at_fork = []
 

@@ -3,8 +3,8 @@ import { setPriority } from 'node:os'
 import { below, firstBelow, type Process } from '@automation/jail'
 import type { Child } from './child.ts'
 
-// Against one that has not been lowered, such a process gets a tenth of the time.
-const lowered = 10
+// Against one that has not been lowered, such a process gets a third of the time.
+const lowered = 5
 // So much in a look's time is computing.
 const busyTicks = 5
 const isRoot = process.getuid?.() === 0

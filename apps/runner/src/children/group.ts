@@ -1,7 +1,6 @@
 import type { Child } from './child.ts'
 import { expectation, stuckAfterMs, type Demand } from './policy.ts'
-import type { ChildLanguage } from './programs.ts'
-import type { Task } from './task.ts'
+import type { Program, Task } from './task.ts'
 
 interface Waiting {
   task: Task
@@ -17,11 +16,11 @@ export class Group {
   coming = 0
   /** A run that wants a child of its own: the child ends with it. */
   readonly isForOne: boolean
-  readonly language: ChildLanguage
+  readonly program: Program
   #expectedMs: number | undefined
 
-  constructor(language: ChildLanguage, isForOne = false) {
-    this.language = language
+  constructor(program: Program, isForOne = false) {
+    this.program = program
     this.isForOne = isForOne
   }
 

@@ -99,10 +99,10 @@ export class ChildPool {
   }
 
   #groupFor(task: Task): Group {
-    const { key, language } = task.program
-    if (task.fresh) return new Group(language, true)
-    let group = this.#groups.get(key)
-    if (group === undefined) this.#groups.set(key, (group = new Group(language)))
+    const { program } = task
+    if (task.fresh) return new Group(program, true)
+    let group = this.#groups.get(program.key)
+    if (group === undefined) this.#groups.set(program.key, (group = new Group(program)))
     return group
   }
 
@@ -116,7 +116,7 @@ export class ChildPool {
     const more = childrenWanted(group.demand(performance.now(), this.#cores))
     for (let each = 0; each < more; each += 1) {
       group.coming += 1
-      this.#spares.get(group.language)!.wants.push(group)
+      this.#spares.get(group.program.language)!.wants.add(group)
     }
     if (more > 0) this.#supply()
     if (group.hasWaiting)
@@ -130,27 +130,26 @@ export class ChildPool {
   }
 
   get #wants(): Group[] {
-    return [...this.#spares.values()].flatMap(({ wants }) => wants)
+    return [...this.#spares.values()].flatMap(({ wants }) => [...wants])
   }
 
   /** Gives blank children to who asked for them, and starts as many as are missing. */
   #supply(): void {
     for (const spares of this.#spares.values()) this.#supplyFrom(spares)
-    for (const spares of this.#spares.values()) this.#startUpTo(spares, spares.wants.length)
+    for (const spares of this.#spares.values()) this.#startUpTo(spares, spares.wants.count)
     // The run that has just got the last spare goes first.
     this.#sparesSoon ??= setTimeout(() => {
       this.#sparesSoon = undefined
-      for (const spares of this.#spares.values()) this.#startUpTo(spares, spares.wants.length + spares.wanted)
+      for (const spares of this.#spares.values()) this.#startUpTo(spares, spares.wants.count + spares.wanted)
     }, sparesLaterMs)
   }
 
   #supplyFrom(spares: Spares): void {
-    while (spares.wants.length > 0) {
-      const group = spares.wants[0]!
+    for (let group = spares.wants.next; group !== undefined; group = spares.wants.next) {
       const isWanted = childrenWanted({ ...group.demand(performance.now(), this.#cores), coming: 0 }) > 0
       const child = isWanted ? spares.take() : undefined
       if (isWanted && child === undefined) break
-      spares.wants.shift()
+      spares.wants.remove(child !== undefined)
       group.coming -= 1
       if (child !== undefined) this.#begin(child, group, group.nextTask()!)
     }

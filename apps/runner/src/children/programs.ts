@@ -35,6 +35,8 @@ const MB = 1024 * 1024
 // Node's own share of RLIMIT_DATA before any user code (measured: 560 MiB), and room for threads and compiled code.
 const nodeDataMb = 560
 const nodeSlackMb = 128
+// Close to its own limit, V8 collects in vain for many seconds: the watch over a run's memory is to come before it.
+const heapShare = 1.25
 // Python's own share with all that is imported ahead (measured: 26 MiB), and room for stacks of threads.
 const pythonDataMb = 40
 const pythonSlackMb = 64
@@ -51,7 +53,12 @@ export function childPrograms({ python, memoryMb }: ProgramOptions): ChildProgra
   const programs: ChildProgram[] = [
     {
       language: 'javascript',
-      program: [node, `--max-old-space-size=${memoryMb}`, '--disable-sigusr1', pathOf('javascript/main.js')],
+      program: [
+        node,
+        `--max-old-space-size=${Math.ceil(memoryMb * heapShare)}`,
+        '--disable-sigusr1',
+        pathOf('javascript/main.js'),
+      ],
       dataLimitBytes: (nodeDataMb + nodeSlackMb + memoryMb) * MB,
       environment: environment(node),
     },

@@ -1,15 +1,14 @@
 import type { Child } from './child.ts'
-import type { Group } from './group.ts'
 import { sparesWanted } from './policy.ts'
 import type { ChildLanguage } from './programs.ts'
+import { Wants } from './wants.ts'
 
 const takenLatelyMs = 10_000
 
 /** The blank children of a language at hand, how many there should be, and who waits for one. */
 export class Spares {
   readonly language: ChildLanguage
-  /** Who asked for a blank child, in order. */
-  readonly wants: Group[] = []
+  readonly wants = new Wants()
   readonly #configured: number
   readonly #blank: Child[] = []
   #takenAt: number[] = []

@@ -4,6 +4,7 @@ import type { ChildLanguage } from './programs.ts'
 /** What a child needs to run a version: equal keys may share a child, whose frame it gets once. */
 export interface Program {
   key: string
+  team: string
   language: ChildLanguage
   frame: Buffer
 }

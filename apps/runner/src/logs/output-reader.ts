@@ -1,5 +1,6 @@
 import { LogLevel } from '@automation/contract/execution/v1/execution'
 import { LineSplitter } from './line-splitter.ts'
+import { Unread } from './unread.ts'
 
 /** Takes one entry as a child printed it. `wasCut`: only its start is there. `timeUs`: the child's own word for when. */
 export type OnLine = (level: LogLevel, text: string, wasCut: boolean, timeUs?: number) => void
@@ -22,7 +23,7 @@ const waitingMaxBytes = 1024 * 1024
 
 /** One of the two pipes: what is unread, the last fence it has come to, and how it reads from a place to the next. */
 interface Lane {
-  rest: Buffer | undefined
+  readonly rest: Unread
   fence: number
   /** Gives the place it came to, the same when more has to come first. */
   next(bytes: Buffer, at: number): number
@@ -37,8 +38,8 @@ export class OutputReader {
   readonly #onLine: OnLine
   readonly #output: LineSplitter
   readonly #errors: LineSplitter
-  readonly #outputLane: Lane = { rest: undefined, fence: 0, next: (bytes, at) => this.#nextOutput(bytes, at) }
-  readonly #errorLane: Lane = { rest: undefined, fence: 0, next: (bytes, at) => this.#nextErrors(bytes, at) }
+  readonly #outputLane: Lane = { rest: new Unread(), fence: 0, next: (bytes, at) => this.#nextOutput(bytes, at) }
+  readonly #errorLane: Lane = { rest: new Unread(), fence: 0, next: (bytes, at) => this.#nextErrors(bytes, at) }
   #isEnding = false
   #noise: { text: string; wasCut: boolean }[] = []
 
@@ -66,9 +67,12 @@ export class OutputReader {
     this.#isEnding = true
     this.#advanceBoth()
     this.#isEnding = false
-    if (this.#outputLane.rest !== undefined) this.#output.push(this.#outputLane.rest)
-    if (this.#errorLane.rest !== undefined) this.#errors.push(this.#errorLane.rest)
-    for (const lane of [this.#outputLane, this.#errorLane]) Object.assign(lane, { rest: undefined, fence: 0 })
+    if (this.#outputLane.rest.length > 0) this.#output.push(this.#outputLane.rest.bytes)
+    if (this.#errorLane.rest.length > 0) this.#errors.push(this.#errorLane.rest.bytes)
+    for (const lane of [this.#outputLane, this.#errorLane]) {
+      lane.rest.clear()
+      lane.fence = 0
+    }
     this.#output.flush()
     this.#errors.flush()
     if (!died) this.#emitNoise()
@@ -88,7 +92,7 @@ export class OutputReader {
   }
 
   #read(lane: Lane, other: Lane, chunk: Buffer): void {
-    lane.rest = lane.rest === undefined ? chunk : Buffer.concat([lane.rest, chunk])
+    lane.rest.add(chunk)
     if (lane.fence > other.fence && lane.rest.length > waitingMaxBytes) other.fence = lane.fence
     this.#advanceBoth()
   }
@@ -102,15 +106,14 @@ export class OutputReader {
 
   /** Reads as far as it may without the other; false when that was nowhere. */
   #advance(lane: Lane, other: Lane): boolean {
-    const bytes = lane.rest
-    if (bytes === undefined) return false
+    const { bytes } = lane.rest
     let at = 0
     while (at < bytes.length && (this.#isEnding || !(lane.fence > other.fence))) {
       const next = lane.next(bytes, at)
       if (next === at) break
       at = next
     }
-    lane.rest = at < bytes.length ? bytes.subarray(at) : undefined
+    lane.rest.drop(at)
     return at > 0
   }
 

@@ -48,7 +48,7 @@ function programOf(spec: RunSpec, options: VersionOptions): Program {
     logs: { lines: logMaxLines, bytes: logMaxBytes },
     returnValueMaxBytes,
   })
-  return { language: child, key: `${team}\n${Language[language]}\n${globalNames.join()}\n${digest}`, frame }
+  return { language: child, team, key: `${team}\n${Language[language]}\n${globalNames.join()}\n${digest}`, frame }
 }
 
 function surroundingsOf({ team, timeZone, processId, processName, processSlug, variables }: RunSpec): Surroundings {

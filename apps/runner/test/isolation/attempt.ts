@@ -5,10 +5,10 @@ import type { Bait } from './bait.ts'
 export type Language = 'javascript' | 'python'
 
 /**
- * Walls behind which an attempt is refused. `every wall`; `namespaces`: not `pod`; `own` and `host`: by whose network the
- * wall `namespaces` has, `closed ports`: where the network is the host's, `pod` too.
+ * Walls behind which an attempt is refused. `every wall`; `namespaces`: not `pod`; `own`: where the network is the jail's
+ * own; `slirp4netns`: where that helper leads it out, not pasta.
  */
-export type Where = 'every wall' | 'namespaces' | 'own'
+export type Where = 'every wall' | 'namespaces' | 'own' | 'slirp4netns'
 
 /**
  * One way out of a wall: the body of a function, which knows `bait` and the prelude of its language, and throws or returns

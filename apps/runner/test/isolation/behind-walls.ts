@@ -19,17 +19,21 @@ export interface Trials {
 export async function testBehindWalls({ settings, attempts, controls, makeAll }: Trials): Promise<void> {
   for (const wall of walls) {
     const under = await startBehind(wall, settings)
-    const fitting = attempts.filter(({ refusedBy }) => wall.refuses.includes(refusedBy))
+    const checks = (await under?.runner.ready()) ?? []
+    const bySlirp = checks.some(({ detail }) => detail?.includes('slirp4netns'))
+    const fitting = attempts.filter(
+      ({ refusedBy }) => wall.refuses.includes(refusedBy) || (bySlirp && refusedBy === 'slirp4netns'),
+    )
     describe.skipIf(under === undefined)(`behind ${wall.name}`, () => {
       afterAll(() => under?.stop())
       describe.for(languages)('%s', (language) => {
         let found: Map<string, Found>
         beforeAll(async () => {
           found = await makeAll(under!, language, fitting, wall.name)
-        }, 60_000)
+        })
 
         test.for(fitting.map(({ name }) => name))('no process code %s', (name) => {
-          expect(found.get(name)).toMatchObject({ got: false, how: expect.stringMatching(/./) })
+          expect(found.get(name)).toMatchObject({ got: false, how: expect.stringMatching(/\w/) })
         })
       })
     })
@@ -46,7 +50,7 @@ export async function testBehindWalls({ settings, attempts, controls, makeAll }:
       let found: Map<string, Found>
       beforeAll(async () => {
         found = await makeAll(under, language, controls, 'none')
-      }, 60_000)
+      })
 
       test.for(controls.map(({ name }) => name))('process code %s', (name) => {
         expect(found.get(name)).toMatchObject({ got: true })
@@ -62,7 +66,7 @@ export async function runAttempts(
   source: string,
 ): Promise<[string, Found][]> {
   const spec = { language: language === 'python' ? RunLanguage.PYTHON : RunLanguage.JAVASCRIPT }
-  const { value, explanation } = await under.replica.run(source, { spec, run: { timeoutMs: 60_000 } })
+  const { value, explanation } = await under.replica.run(source, { spec, run: { timeoutMs: 110_000 } })
   if (value === undefined) throw new Error(`the attempts broke the run: ${explanation}`)
   return Object.entries(value as Record<string, Found>)
 }

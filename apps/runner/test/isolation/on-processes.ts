@@ -130,6 +130,7 @@ return bait['mark'].encode() in os.pread(taken, 64, 0)`,
     `
 data = ctypes.create_string_buffer(4096)
 return is_heard(440, 440, os.pidfd_open(bait['pid']), (ctypes.c_uint64 * 2)(4096, 0), 1, 20, 0)`,
+    { control: 'root' },
   ),
   byCalls('moves the pages of a process', 'every wall', `call(279, 239, bait['pid'], 0, 0, 0, 0, 0)`),
   byCalls('asks for the group of a process', 'namespaces', `os.getpgid(bait['pid'])`),

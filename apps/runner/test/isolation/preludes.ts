@@ -4,7 +4,7 @@ export const preludes = {
     const fs = require('fs'), net = require('net'), os = require('os'), path = require('path')
     const dgram = require('dgram'), { execFileSync, spawn } = require('child_process')
     const read = (file) => fs.readFileSync(file, 'latin1').includes(bait.mark)
-    const shell = (command) => execFileSync('sh', ['-c', command], { stdio: 'pipe', timeout: 3000 }).toString()
+    const shell = (command) => execFileSync('sh', ['-c', command], { stdio: 'pipe', timeout: 8000 }).toString()
     const pids = () => fs.readdirSync('/proc').filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
     const anyOf = (things, look) => things.some((thing) => { try { return look(thing) } catch { return false } })
     const connects = (where) => new Promise((resolve, reject) => {
@@ -13,12 +13,12 @@ export const preludes = {
     const asks = (port, host) => new Promise((resolve, reject) => {
       const socket = dgram.createSocket(host.includes(':') ? 'udp6' : 'udp4')
       const end = (settle) => (value) => { socket.close(); settle(value) }
-      setTimeout(() => reject(new Error('no answer')), 700).unref()
+      setTimeout(() => reject(new Error('no answer')), 2000).unref()
       socket.on('message', end(resolve)).on('error', end(reject)).send('?', port, host, (error) => error && reject(error))
     })
     const outcome = async (attempt) => {
       let timer
-      const late = new Promise((_, reject) => { timer = setTimeout(() => reject(new Error('no answer in time')), 3000) })
+      const late = new Promise((_, reject) => { timer = setTimeout(() => reject(new Error('no answer in time')), 8000) })
       try {
         const got = await Promise.race([attempt(), late])
         return { got: got !== false, how: String(got) }
@@ -70,7 +70,7 @@ def read(path):
         return bait["mark"].encode() in file.read(1 << 20)
 
 def shell(command):
-    subprocess.run(["sh", "-c", command], check=True, capture_output=True, timeout=3)
+    subprocess.run(["sh", "-c", command], check=True, capture_output=True, timeout=8)
 
 def pids():
     return [name for name in os.listdir("/proc") if name.isdigit() and int(name) != os.getpid()]
@@ -86,12 +86,12 @@ def any_of(things, look):
 
 def connects(family, address, protocol=0):
     with socket.socket(family, socket.SOCK_STREAM, protocol) as one:
-        one.settimeout(1)
+        one.settimeout(3)
         one.connect(address)
 
 def asks(port, host):
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
-        one.settimeout(0.7)
+        one.settimeout(2)
         one.sendto(b"?", (host, port))
         one.recv(16)
 
@@ -116,7 +116,7 @@ def make_all(attempts):
     found = {}
     signal.signal(signal.SIGALRM, late)
     for name, attempt in attempts.items():
-        signal.setitimer(signal.ITIMER_REAL, 3)
+        signal.setitimer(signal.ITIMER_REAL, 8)
         try:
             got = attempt()
             found[name] = {"got": got is not False, "how": str(got)}

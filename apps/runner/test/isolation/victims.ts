@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+import { rmSync } from 'node:fs'
 import { until } from '@automation/testing'
 import { Language } from '@automation/contract/common/v1/language'
 import type { RunnerUnderTest } from '../runner-under-test.ts'
@@ -11,11 +13,14 @@ export interface Victim {
   end(): void
 }
 
+const sharedFile = (mark: string) =>
+  `/dev/shm/secret-of-${createHash('sha256').update(mark).digest('hex').slice(0, 16)}`
+
 const python = (mark: string) => `
 import json, os, socket, subprocess, time
 mark = ${JSON.stringify(mark)}
 directory = os.environ['TMP_DATA_DIR']
-for path in (directory + '/secret', '/dev/shm/secret-of-a-run'):
+for path in (directory + '/secret', ${JSON.stringify(sharedFile(mark))}):
     try:
         with open(path, 'w') as file:
             file.write(mark)
@@ -31,21 +36,25 @@ try:
     without_file.listen()
 except OSError:
     pass
-subprocess.Popen(['sleep', '100'], env={'SECRET': mark, 'PATH': os.environ['PATH']}, cwd=directory)
+subprocess.Popen(['sleep', '400'], env={'SECRET': mark, 'PATH': os.environ['PATH']}, cwd=directory)
 print(json.dumps({'directory': directory, 'pid': os.getpid(), 'port': local.getsockname()[1], 'abstractName': abstract}))
-time.sleep(60)`
+time.sleep(300)`
 
 /** Starts it; it has the mark in a file, in shared memory, in the environment of a child and in its own memory. */
 export async function startVictim(under: RunnerUnderTest, mark: string, team: string): Promise<Victim> {
   const { id } = under.replica.hand(python(mark), {
     spec: { language: Language.PYTHON, team, processId: 'victim' },
-    run: { timeoutMs: 60_000 },
+    run: { timeoutMs: 300_000 },
   })
   const said = await until(() => under.replica.logOf(id).find(({ message }) => message.startsWith('{')), {
     what: 'the other run has laid out its things',
   })
   return {
     ...(JSON.parse(said.message) as Omit<Victim, 'end'>),
-    end: () => under.replica.kill(id),
+    end: () => {
+      under.replica.kill(id)
+      // Where there is no wall it lies on the machine.
+      rmSync(sharedFile(mark), { force: true })
+    },
   }
 }

@@ -1,3 +1,5 @@
+import { randomInt } from 'node:crypto'
+
 export type Language = 'javascript' | 'python'
 
 /** What a run does that takes more than its share, and how it is to end. */
@@ -7,12 +9,14 @@ export interface Attack {
   ends: RegExp | { value: unknown }
   javascript?: string
   python?: string
+  /** The last line of its log, but for the reason why the run failed. */
+  logEnds?: RegExp
   /** What the run is given; enough for those that end on their own. */
   timeoutMs?: number
 }
 
 /** In the arguments of each process that an attack starts on its own. */
-export const mark = '86399.5'
+export const mark = `86399.${randomInt(1e9, 1e10)}`
 
 // The program's own error where it is told of it, and may go on.
 export const outOfMemory =
@@ -22,6 +26,10 @@ export const diskFull = /ENOSPC|EFBIG|No space left|File too large|^OutOfDiskErr
 export const noProcess =
   /EAGAIN|Resource temporarily unavailable|^OutOfProcessesError: The run has more than|can't start new thread/
 export const refused = /EACCES|Permission denied/
+export const signalRefused = /^Error: kill EPERM$|^PermissionError: \[Errno 1\] Operation not permitted$/
+export const killed = /^Error: The process was ended by SIGKILL$/
+export const logCut = /^The log has reached its limit \(1000 lines, 300000 bytes\): the rest was dropped$/
+export const lineCut = /^x{65536}… \(the rest of this line was cut\)$/
 export const either = (...all: RegExp[]) => new RegExp(all.map(({ source }) => source).join('|'))
 
 export const forever = 'await new Promise((r) => setTimeout(r, 1e6))'

@@ -47,7 +47,7 @@ export const files: Attack[] = [
     ends: diskFull,
     javascript: 'const fs = require("fs"); for (let n = 0; n < 1e6; n++) fs.writeFileSync("f" + n, "")',
     python: 'for n in range(1_000_000): open(f"f{n}", "w").close()',
-    timeoutMs: 5000,
+    timeoutMs: 60_000,
   },
   {
     name: 'makes directories deeper than any path is long',

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { startBehind, type KnownWall } from '../isolation/walls.ts'
+import type { Ended } from '../scripted-replica.ts'
 import { mark, type Attack, type Language } from './attack.ts'
 import { attacks, regardlessOfWall } from './attacks.ts'
 import { leftOverFiles, leftOverProcesses } from './left-over.ts'
@@ -47,13 +48,13 @@ for (const wall of walls) {
   })
 
   describe.skipIf(under === undefined)(`behind ${wall.name}, only the run ends that`, () => {
-    const hand = (source: string, language: Language, timeoutMs = 10_000) => {
+    const hand = (source: string, language: Language, timeoutMs = 60_000) => {
       const spec = { language: language === 'python' ? Languages.PYTHON : Languages.JAVASCRIPT }
       return under!.replica.run(source, { spec, run: { timeoutMs } })
     }
 
     const fitting = made.filter(([, , attack]) => wall.name === 'namespaces' || !regardlessOfWall.has(attack))
-    test.for(fitting)('%s (%s)', { timeout: 30_000 }, async ([, language, attack]) => {
+    test.for(fitting)('%s (%s)', { timeout: 120_000 }, async ([, language, attack]) => {
       const source = attack[language]!
       const ended = await hand(source, language, attack.timeoutMs)
       expectEnd(attack, ended)
@@ -69,12 +70,11 @@ for (const wall of walls) {
   })
 }
 
-function expectEnd(
-  { ends }: Attack,
-  { value, explanation }: { value: unknown; explanation: string | undefined },
-): void {
+function expectEnd({ ends, logEnds }: Attack, { value, explanation, log }: Ended): void {
   if (ends instanceof RegExp) expect(explanation ?? `the value ${JSON.stringify(value)}`).toMatch(ends)
   else expect(explanation ?? { value }).toEqual(ends)
+  const [last, ...rest] = log.map(({ message }) => message).toReversed()
+  if (logEnds !== undefined) expect(explanation === undefined ? last : rest[0]).toMatch(logEnds)
 }
 
 const mounts = () => readFileSync('/proc/self/mountinfo', 'utf8').split('\n')

@@ -1,106 +1,166 @@
+import { execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import type { Attack, Language } from './attack.ts'
 import { attacks } from './attacks.ts'
-import { startRunner, type RunnerUnderTest } from '../runner-under-test.ts'
+import type { Attack, Language } from './attack.ts'
 
 /*
- * What a team feels of another team's attacks in the same runner: it runs a no-op each 20 ms, before and during each.
- * By hand: `node apps/runner/test/limits/neighbours.ts --wall namespaces --seconds 4 --only PATTERN`.
+ * What a team feels of another team's attacks on the same machine: it calls the webhook of a no-op each 20 ms, before
+ * and during each, in the whole system. Settings of the system come from the environment. By hand:
+ * `node apps/runner/test/limits/neighbours.ts --seconds 4 --only PATTERN`.
  */
 
 const everyMs = 20
+const beforeMs = 3000
 const { values } = parseArgs({
-  options: {
-    wall: { type: 'string', default: 'namespaces' },
-    network: { type: 'string', default: 'host' },
-    seconds: { type: 'string', default: '4' },
-    only: { type: 'string', default: '' },
-  },
+  options: { seconds: { type: 'string', default: '4' }, only: { type: 'string', default: '' } },
 })
-const seconds = Number(values.seconds)
-// JavaScript and Python, as the contract numbers them.
-const numberOf: Record<Language, number> = { javascript: 1, python: 2 }
-const noOp: Record<Language, string> = { javascript: 'return 1', python: 'return 1' }
+const languages: Language[] = ['javascript', 'python']
+const root = join(import.meta.dirname, '../../../..')
+const folder = mkdtempSync(join(tmpdir(), 'neighbours-'))
 
-function run(under: RunnerUnderTest, team: string, language: Language, source: string, timeoutMs: number) {
-  const spec = { team, processId: `${team}-${language}`, language: numberOf[language] }
-  return under.replica.run(source, { spec, run: { timeoutMs } })
+/** The REST interface for one team. */
+interface Team {
+  call<T>(method: string, path: string, body?: unknown): Promise<T>
+  webhook: string
 }
 
-/** Times of no-ops of the neighbour, in ms, for so long; each begins at its time, whether or not others have ended. */
-async function timesOf(under: RunnerUnderTest, language: Language, ms: number): Promise<number[]> {
+type System = Awaited<ReturnType<typeof start>>
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+async function start() {
+  const [port, publicPort, grpcPort] = [await freePort(), await freePort(), await freePort()]
+  const env = {
+    ...process.env,
+    PORT: String(port),
+    SANDBOX_PUBLIC_PORT: String(publicPort),
+    SANDBOX_GRPC_PORT: String(grpcPort),
+    DATA_DIR: folder,
+  }
+  const system = spawn(process.execPath, [join(root, 'apps/embedded/src/main.ts')], { env, stdio: 'ignore' })
+  const gone = new Promise((resolve) => system.once('exit', resolve))
+  const url = `http://127.0.0.1:${port}`
+  const isReady = () =>
+    fetch(`${url}/readyz`).then(
+      ({ ok }) => ok,
+      () => false,
+    )
+  while (!(await isReady())) {
+    if (system.exitCode !== null) throw new Error('the system does not start')
+    await sleep(50)
+  }
+  const admin = (...words: string[]) =>
+    execFileSync(process.execPath, [join(root, 'apps/embedded/src/admin/main.ts'), ...words], { env })
+      .toString()
+      .trim()
+  return { url, admin, stop: () => (system.kill(), gone) }
+}
+
+async function teamOf({ url, admin }: System, slug: string): Promise<Team> {
+  admin('teams', 'create', slug)
+  const base = `${url}/api/${slug}/rest`
+  const token = admin('tokens', 'create', slug)
+  const exchanged = await fetch(`${base}/auth/token`, { method: 'POST', headers: { 'x-api-token': token } })
+  const { access_token: bearer } = (await exchanged.json()) as { access_token: string }
+  const headers = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' }
+  async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
+    const answer = await fetch(base + path, { method, headers, body: body === undefined ? null : JSON.stringify(body) })
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`)
+    return (await answer.json()) as T
+  }
+  return { call, webhook: `${url}/api/${slug}/webhooks` }
+}
+
+/** Times of no-ops, in ms, for so long; each begins at its time, whether or not others have ended. */
+async function timesOf({ webhook }: Team, ms: number): Promise<number[]> {
   const times: number[] = []
   const open: Promise<void>[] = []
   const since = performance.now()
   for (let n = 0; performance.now() - since < ms; n += 1) {
     await sleep(Math.max(0, since + n * everyMs - performance.now()))
     const began = since + n * everyMs
-    open.push(
-      run(under, 'neighbour', language, noOp[language], 30_000).then(({ explanation }) => {
-        times.push(explanation === undefined ? performance.now() - began : Infinity)
-      }),
-    )
+    const called = async () => {
+      const answer = await fetch(`${webhook}/no-op`)
+      await answer.arrayBuffer()
+      times.push(answer.ok ? performance.now() - began : Infinity)
+    }
+    open.push(called())
   }
   await Promise.all(open)
   return times.toSorted((a, b) => a - b)
 }
 
 /** Attacks, one after the other, until told to stop. */
-function attackOver(under: RunnerUnderTest, { timeoutMs = 3000, ...attack }: Attack, language: Language) {
+async function attackOver({ call }: Team, { timeoutMs = 3000, ...attack }: Attack, language: Language) {
+  const slug = `attack-${attacks.findIndex(({ name }) => name === attack.name)}-${language}`
+  const programmingLanguage = language.toUpperCase()
+  await call('POST', '/processes', { name: slug, slug, programmingLanguage, sourceCode: attack[language] })
+  const settings = { timeout: Math.max(3000, Math.min(timeoutMs, 5000)) }
   let isOver = false
   let count = 0
-  const done = (async () => {
-    while (!isOver) {
-      const time = Math.max(3000, Math.min(timeoutMs, 5000))
-      await run(under, 'attacker', language, attack[language]!, time)
-      count += 1
+  const attacking = async () => {
+    for (; !isOver; count += 1) {
+      const { executionId: id } = await call<{ executionId: string }>('POST', `/processes/${slug}/execute`, {
+        settings,
+      })
+      while (!['FINISHED', 'ERROR'].includes((await call<{ status: string }>('GET', `/executions/${id}`)).status))
+        await sleep(200)
     }
-  })()
+  }
+  const done = attacking()
   return { stop: () => ((isOver = true), done), count: () => count }
 }
 
 const p = (times: number[], share: number) => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0
+const shown = (times: number[], ...shares: number[]) => shares.map((share) => p(times, share).toFixed(1)).join(' / ')
 
-const tmpDir = mkdtempSync(join(tmpdir(), 'neighbours-'))
-const under = await startRunner({
-  WALL: values.wall,
-  WALL_NETWORK: values.network,
-  WALL_NONE_MANY_TEAMS: 'true',
-  RUNNER_TMP_DIR: tmpDir,
-})
-await timesOf(under, 'javascript', 1000)
-await timesOf(under, 'python', 1000)
-console.log('attack'.padEnd(62), 'attacks   before p50/p95    during p50/p95/p99      ratio')
-for (const attack of attacks.filter(({ name }) => name.includes(values.only))) {
-  for (const language of ['javascript', 'python'] as const) {
-    if (attack[language] === undefined) continue
-    const before = await timesOf(under, 'javascript', 1500)
-    const { stop, count } = attackOver(under, attack, language)
-    const during = await timesOf(under, 'javascript', seconds * 1000)
-    await stop()
-    await under.settled()
-    const ratio = p(during, 0.95) / p(before, 0.95)
-    const [b50, b95, d50, d95, d99] = [
-      p(before, 0.5),
-      p(before, 0.95),
-      p(during, 0.5),
-      p(during, 0.95),
-      p(during, 0.99),
-    ]
-    console.log(
-      `${attack.name} (${language})`.padEnd(62),
-      String(count()).padStart(7),
-      `${b50.toFixed(1)} / ${b95.toFixed(1)}`.padStart(16),
-      `${d50.toFixed(1)} / ${d95.toFixed(1)} / ${d99.toFixed(1)}`.padStart(22),
-      ratio.toFixed(2).padStart(8),
-      ratio >= 2 ? '!' : '',
-    )
+async function measure(system: System): Promise<void> {
+  const [neighbour, attacker] = [await teamOf(system, 'neighbour'), await teamOf(system, 'attacker')]
+  await neighbour.call('POST', '/processes', {
+    name: 'no-op',
+    slug: 'no-op',
+    programmingLanguage: 'JAVASCRIPT',
+    sourceCode: 'return 1',
+    webhook: { enabled: true },
+  })
+  await timesOf(neighbour, beforeMs)
+  console.log('attack'.padEnd(62), 'attacks   before p50/p95    during p50/p95/p99      ratio')
+  for (const attack of attacks.filter(({ name }) => name.includes(values.only))) {
+    for (const language of languages) {
+      if (attack[language] === undefined) continue
+      const before = await timesOf(neighbour, beforeMs)
+      const { stop, count } = await attackOver(attacker, attack, language)
+      const during = await timesOf(neighbour, Number(values.seconds) * 1000)
+      await stop()
+      const ratio = p(during, 0.95) / p(before, 0.95)
+      console.log(
+        `${attack.name} (${language})`.padEnd(62),
+        String(count()).padStart(7),
+        shown(before, 0.5, 0.95).padStart(16),
+        shown(during, 0.5, 0.95, 0.99).padStart(22),
+        ratio.toFixed(2).padStart(8),
+        ratio >= 2 ? '!' : '',
+      )
+    }
   }
 }
-await under.stop()
-rmSync(tmpDir, { recursive: true, force: true })
+
+const system = await start()
+try {
+  await measure(system)
+} finally {
+  await system.stop()
+  rmSync(folder, { recursive: true, force: true })
+}
 process.exit(0)

@@ -1,46 +1,52 @@
-import { forever, timedOut, type Attack } from './attack.ts'
+import { forever, lineCut, logCut, timedOut, type Attack } from './attack.ts'
 
 /** What prints too much. */
 export const output: Attack[] = [
   {
     name: 'prints a gigabyte of lines',
     ends: { value: 1 },
+    logEnds: logCut,
     javascript: `const b = Buffer.from(("x".repeat(99) + "\\n").repeat(1e4)); for (let n = 0; n < 1000; n++) require("fs").writeSync(1, b); return 1`,
     python: `import os\nb = (b"x" * 99 + b"\\n") * 10_000\nfor n in range(1000): os.write(1, b)\nreturn 1`,
-    timeoutMs: 20_000,
+    timeoutMs: 60_000,
   },
   {
     name: 'prints 200 MB of errors',
     ends: { value: 1 },
+    logEnds: logCut,
     javascript: `const b = Buffer.from(("x".repeat(99) + "\\n").repeat(1e4)); for (let n = 0; n < 200; n++) require("fs").writeSync(2, b); return 1`,
     python: `import os\nb = (b"x" * 99 + b"\\n") * 10_000\nfor n in range(200): os.write(2, b)\nreturn 1`,
-    timeoutMs: 20_000,
+    timeoutMs: 60_000,
   },
   {
     name: 'logs without end',
     ends: timedOut,
+    logEnds: logCut,
     javascript: 'for (;;) console.log("line")',
     python: 'while True: print("line")',
-    timeoutMs: 500,
+    timeoutMs: 2000,
   },
   {
     name: 'prints empty lines without end',
     ends: timedOut,
+    logEnds: logCut,
     javascript: 'const b = Buffer.alloc(65536, 10); for (;;) require("fs").writeSync(1, b)',
     python: 'import os\nb = b"\\n" * 65536\nwhile True: os.write(1, b)',
-    timeoutMs: 500,
+    timeoutMs: 2000,
   },
   {
     name: 'prints one line of 100 MB',
     ends: { value: 1 },
+    logEnds: lineCut,
     javascript:
-      'process.stdout.write("x".repeat(1e7)); const b = Buffer.alloc(1e7, 120); for (let n = 0; n < 10; n++) process.stdout.write(b); console.log(); return 1',
+      'process.stdout.write("x".repeat(1e7)); const b = Buffer.alloc(1e7, 120); for (let n = 0; n < 10; n++) process.stdout.write(b); return 1',
     python: 'import sys\nfor n in range(10): sys.stdout.write("x" * 10_000_000)\nprint()\nreturn 1',
-    timeoutMs: 20_000,
+    timeoutMs: 60_000,
   },
   {
     name: 'logs one line of 40 MB',
     ends: { value: 1 },
+    logEnds: lineCut,
     javascript: 'console.log("x".repeat(4e7)); return 1',
     python: 'print("x" * 40_000_000)\nreturn 1',
   },

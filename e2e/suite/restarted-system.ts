@@ -1,0 +1,75 @@
+import { chmod, mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll } from 'vitest'
+import { Client, accessTokenOf } from '../client/client.ts'
+import type { Process } from '../client/records.ts'
+import { removeTraces, startSystem, systemSettings } from '../system/system.ts'
+import type { System } from '../system/system.ts'
+import { makeProcess } from './runs.ts'
+
+/** More than any stop takes that does not wait. */
+export const GRACE_MS = 60_000
+
+/** A system of its own for the tests of a block, which they stop and start again on the same data. */
+export interface RestartedSystem {
+  /** As it was started last. */
+  readonly system: System
+  readonly dataDir: string
+  /** On the same ports as before: what it calls itself stays the same. */
+  start(env?: Record<string, string>): Promise<System>
+  /** A client of its first team. */
+  running(): Client
+  /** A process that takes so long. */
+  sleeper(ms: number): Promise<Process>
+  /** Waits until a run of this process is on. */
+  awaitRunningOf(processId: string): Promise<void>
+}
+
+/** Starts it before the tests of the block, and removes it behind them. */
+export function restartedSystem(team: string): RestartedSystem {
+  let dataDir = ''
+  let system: System | undefined
+  let accessToken = ''
+  let same: Record<string, string> | undefined
+  const current = () => {
+    if (!system) throw new Error('no system runs')
+    return system
+  }
+  const start = async (env: Record<string, string> = {}) => {
+    same ??= await systemSettings(dataDir, team)
+    system = await startSystem({ team, dataDir, env: { SHUTDOWN_GRACE_MS: `${GRACE_MS}`, ...same, ...env } })
+    return system
+  }
+  const running = () => new Client({ host: current().host, team, accessToken })
+
+  beforeAll(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), `automation-e2e-${team}-`))
+    await chmod(dataDir, 0o755)
+    const { host, apiToken } = await start()
+    accessToken = await accessTokenOf(host, team, apiToken)
+  })
+  afterAll(async () => {
+    await system?.stop()
+    await removeTraces(dataDir)
+  })
+
+  return {
+    get system() {
+      return current()
+    },
+    get dataDir() {
+      return dataDir
+    },
+    start,
+    running,
+    sleeper: (ms) =>
+      makeProcess({ sourceCode: `await new Promise((done) => setTimeout(done, ${ms})); return 1` }, running()),
+    awaitRunningOf: async (processId) => {
+      for (;;) {
+        const { body } = await running().get<{ total: number }>('/executions', { processId, status: 'RUNNING' })
+        if (body.total > 0) return
+      }
+    },
+  }
+}
