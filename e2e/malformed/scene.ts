@@ -117,7 +117,7 @@ export class Stage {
     const { process, variable, sandbox } = this.#built().playground
     await this.#client.delete(`/processes/${process.id}`)
     await this.#client.delete(`/variables/${variable}`)
-    for (const id of [sandbox, this.#built().kept.sandbox]) await this.#client.post(`/sandboxes/${id}/kill`)
+    await this.#client.post(`/sandboxes/${sandbox}/kill`)
   }
 
   async #things(name: string): Promise<Things> {
@@ -134,7 +134,7 @@ export class Stage {
     const variable = made(
       await this.#client.post<{ id: string }>('/variables', { key: slug.replaceAll('-', '_'), value: 'x' }),
     )
-    const lifetime = { imageId: 'base', timeout: 86_400_000 }
+    const lifetime = { imageId: 'base', timeout: 3_600_000 }
     const sandbox = made(await this.#client.post<Sandbox>('/sandboxes', lifetime))
     const run = await this.#client.post(`${at}/execute-sync`, {})
     const execution = run.headers.get('svc-execution-id') ?? ''
