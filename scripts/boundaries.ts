@@ -14,8 +14,8 @@ export interface Room {
   reaches?: readonly string[]
 }
 
-const libs = ['contract', 'errors', 'rpc', 'service', 'database', 'events', 'jail', 'objects'] as const
-const apps = ['gateway', 'process-catalog', 'execution', 'runner'] as const
+const libs = ['contract', 'errors', 'rpc', 'service', 'database', 'events', 'jail', 'objects', 'passwords'] as const
+const apps = ['gateway', 'process-catalog', 'execution', 'runner', 'sandbox'] as const
 
 export const rooms: readonly Room[] = [
   { folder: 'libs/contract', may: [] },
@@ -25,11 +25,16 @@ export const rooms: readonly Room[] = [
   { folder: 'libs/database', may: ['errors', 'service'] },
   { folder: 'libs/events', may: ['contract', 'errors', 'service'] },
   { folder: 'libs/jail', may: ['errors', 'service'] },
+  { folder: 'libs/passwords', may: ['errors', 'service'] },
   { folder: 'libs/postgres', may: ['errors', 'service'] },
-  { folder: 'libs/testing', may: [...libs, 'postgres'] },
+  { folder: 'libs/sandbox-client', may: ['contract', 'errors', 'rpc'] },
+  { folder: 'libs/testing', may: [...libs, 'postgres', 'sandbox-client'] },
   ...apps.map((name) => ({ folder: `apps/${name}`, may: libs })),
+  // Inside of sandboxes, where only what it needs is carried.
+  { folder: 'apps/sandbox-daemon', may: ['contract', 'errors', 'rpc'] },
   { folder: 'apps/embedded', may: [...libs, ...apps, 'postgres'] },
-  { folder: 'e2e', may: [] },
+  // The package for users, as they have it.
+  { folder: 'e2e', may: ['sandbox-client'] },
   { folder: 'bench', may: ['postgres'] },
   // A user's program: it knows the contract's files, and nothing of ours.
   { folder: 'examples/consumer-typescript', may: [] },
@@ -38,7 +43,7 @@ export const rooms: readonly Room[] = [
 ]
 
 /** What the tests of a room may import beside what its source may: any lib, and the means of testing. */
-const inTests: readonly string[] = [...libs, 'postgres', 'testing']
+const inTests: readonly string[] = [...libs, 'postgres', 'sandbox-client', 'testing']
 
 /** Packages of others that have one home, so that they can be replaced there. */
 export const homes: readonly { packages: readonly string[]; folders: readonly string[] }[] = [
@@ -128,7 +133,17 @@ const byPath = {
 
 function restrictedPatterns(room: Room, place: Place): { regex: string; message: string }[] {
   const own = room.folder.split('/').at(-1)
-  const others = [...libs, ...apps, 'postgres', 'testing', 'embedded', 'e2e', 'bench']
+  const others = [
+    ...libs,
+    ...apps,
+    'postgres',
+    'sandbox-client',
+    'sandbox-daemon',
+    'testing',
+    'embedded',
+    'e2e',
+    'bench',
+  ]
   const banned = others.filter((name) => name !== own && !allowed(room, place).includes(name))
   return [
     {

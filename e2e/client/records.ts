@@ -61,6 +61,22 @@ export interface Variable extends Authored {
   isSensitive: boolean
 }
 
+export interface Sandbox {
+  id: string
+  name: string
+  status: 'PENDING' | 'RUNNING' | 'KILLED' | 'TIMED_OUT' | 'FAILED'
+  reason?: string
+  grpcServerUrl: string
+  grpcApiKey: string
+  imageId: string
+  publicHttpPorts: number[]
+  publicUrls: Record<string, string>
+  metadata: Record<string, string>
+  timeoutAt: string
+  createdBy: string
+  createdAt: string
+}
+
 export interface Team {
   slug: string
   name: string

@@ -7,13 +7,15 @@ export type FieldKind =
   | 'dictionary'
   | 'language'
   | 'timeoutMs'
+  | 'lifetimeMs'
+  | 'ports'
   | 'parameters'
   | 'schema'
 
 /** A JSON operation: where it is, and its fields by JSON pointer. */
 export interface JsonOperation {
   method: 'POST' | 'PATCH'
-  /** Below {base_url}; {process}, {version}, {alias}, {variable} and {execution} stand for things of the scene. */
+  /** Below {base_url}; {process}, {version}, {alias}, {variable}, {execution} and {sandbox} stand for things of the scene. */
   path: string
   /** Fields that a request may have; those in `required` make the request faulty when they are missing. */
   fields: Record<string, FieldKind>
@@ -99,6 +101,20 @@ export const jsonOperations: readonly JsonOperation[] = [
     required: [],
   },
   {
+    method: 'POST',
+    path: '/sandboxes',
+    fields: {
+      '/imageId': 'text',
+      '/name': 'text',
+      '/metadata': 'dictionary',
+      '/timeout': 'lifetimeMs',
+      '/publicHttpPorts': 'ports',
+      '/publicHttpPortsBasicAuth': 'text',
+    },
+    required: ['/imageId'],
+  },
+  { method: 'POST', path: '/sandboxes/{sandbox}', fields: { '/timeout': 'lifetimeMs' }, required: ['/timeout'] },
+  {
     method: 'PATCH',
     path: '/team',
     fields: {
@@ -117,6 +133,7 @@ export const lists: readonly { path: string; strict: Record<string, readonly str
   { path: '/processes/{process}/versions', strict: {} },
   { path: '/processes/{process}/aliases', strict: {} },
   { path: '/variables', strict: {} },
+  { path: '/sandboxes', strict: {} },
   { path: '/executions/{execution}/logs', strict: {} },
   {
     path: '/executions',
@@ -142,4 +159,6 @@ export const identified: readonly { path: string; methods: readonly string[] }[]
   { path: '/executions/{id}/kill', methods: ['PUT'] },
   { path: '/executions/{id}/rerun', methods: ['POST'] },
   { path: '/variables/{id}', methods: ['PATCH', 'DELETE'] },
+  { path: '/sandboxes/{id}', methods: ['GET', 'POST'] },
+  { path: '/sandboxes/{id}/kill', methods: ['POST'] },
 ]

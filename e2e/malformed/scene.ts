@@ -1,5 +1,5 @@
 import type { Answer, Client } from '../client/client.ts'
-import type { Execution, Page, Process, Variable } from '../client/records.ts'
+import type { Execution, Page, Process, Sandbox, Variable } from '../client/records.ts'
 
 /** A path of the OpenAPI document with the methods that it has. */
 export interface Route {
@@ -30,6 +30,7 @@ interface Things {
   alias: string
   variable: string
   execution: string
+  sandbox: string
 }
 
 export class Stage {
@@ -58,6 +59,7 @@ export class Stage {
       slug: kept.process.slug,
       versionId: kept.version,
       aliasId: kept.alias,
+      sandboxId: kept.sandbox,
     }
     return {
       routes: await this.#routes(),
@@ -76,13 +78,14 @@ export class Stage {
 
   /** What is there, in words that can be compared: counts of everything, and the kept things whole. */
   async inventory(): Promise<string> {
-    const { process, version, alias, execution } = this.#built().kept
+    const { process, version, alias, execution, sandbox } = this.#built().kept
     const paths = [
       `/processes/${process.id}`,
       `/processes/${process.id}/versions/${version}`,
       `/processes/${process.id}/aliases/${alias}`,
       `/executions/${execution}`,
       `/executions/${execution}/logs`,
+      `/sandboxes/${sandbox}`,
       '/team',
     ]
     const whole = await Promise.all(paths.map(async (path) => (await this.#client.get(path)).text))
@@ -92,6 +95,7 @@ export class Stage {
       '/processes',
       '/executions',
       '/variables',
+      '/sandboxes',
       `/processes/${process.id}/versions`,
       `/processes/${process.id}/aliases`,
     ]
@@ -106,12 +110,14 @@ export class Stage {
     const id = /"id":"([0-9a-f-]{36})"/.exec(text)?.[1]
     if (id && path.endsWith('/rest/processes')) await this.#client.delete(`/processes/${id}`)
     if (id && path.endsWith('/rest/variables')) await this.#client.delete(`/variables/${id}`)
+    if (id && path.endsWith('/rest/sandboxes')) await this.#client.post(`/sandboxes/${id}/kill`)
   }
 
   async clear(): Promise<void> {
-    const { process, variable } = this.#built().playground
+    const { process, variable, sandbox } = this.#built().playground
     await this.#client.delete(`/processes/${process.id}`)
     await this.#client.delete(`/variables/${variable}`)
+    await this.#client.post(`/sandboxes/${sandbox}/kill`)
   }
 
   async #things(name: string): Promise<Things> {
@@ -128,11 +134,13 @@ export class Stage {
     const variable = made(
       await this.#client.post<{ id: string }>('/variables', { key: slug.replaceAll('-', '_'), value: 'x' }),
     )
+    const lifetime = { imageId: 'base', timeout: 3_600_000 }
+    const sandbox = made(await this.#client.post<Sandbox>('/sandboxes', lifetime))
     const run = await this.#client.post(`${at}/execute-sync`, {})
     const execution = run.headers.get('svc-execution-id') ?? ''
     const { status } = (await this.#client.get<Execution>(`/executions/${execution}`)).body
     if (status !== 'FINISHED') throw new Error(`The run of the scene ended as ${status}`)
-    return { process, version: version.id, alias: alias.id, variable: variable.id, execution }
+    return { process, version: version.id, alias: alias.id, variable: variable.id, execution, sandbox: sandbox.id }
   }
 
   async #routes(): Promise<Route[]> {

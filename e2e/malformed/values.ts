@@ -13,6 +13,8 @@ const breaking: Record<FieldKind, readonly unknown[]> = {
   dictionary: ['x', 5, true, [], ['a'], { a: 5 }, { a: {} }, { a: [] }, { a: true }],
   language: ['RUBY', 'javascript', 'JAVASCRIPT ', 5, {}, [], true],
   timeoutMs: ['x', '1000', 99, 0, -1, 1000.5, 1e99, 3_600_001, true, {}, []],
+  lifetimeMs: ['x', '300000', 999, 0, -1, 1000.5, 1e99, 86_400_001, true, {}, []],
+  ports: ['x', 80, true, {}, ['80'], [0], [-1], [65_536], [80, 80], [1.5], [null], [[80]], [{}]],
   parameters: [5, true, [], [{}], 'text', '[1]', '{', '{"a":}', 'null1', '"x"', '1'],
   schema: [
     5,

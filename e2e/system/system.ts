@@ -132,23 +132,27 @@ async function makeFolder(): Promise<string> {
 
 /** What a system on this machine needs to be told: free ports, its folder, its first team. */
 export async function systemSettings(dataDir: string, team: string): Promise<Record<string, string>> {
-  const [gateway, catalog, execution, catalogHealth, executionHealth, runnerHealth, database, sandbox, sandboxGrpc] =
-    await freePorts(9)
+  const [gateway, catalog, execution, catalogHealth, executionHealth, runnerHealth, database, ...ofSandboxes] =
+    await freePorts(11)
+  const [sandboxPublic, sandboxGrpc, sandbox, sandboxHealth] = ofSandboxes
   return {
     PATH: `${join(repositoryRoot, 'node_modules/.bin')}:${process.env['PATH'] ?? ''}`,
     HOME: process.env['HOME'] ?? '/',
     PORT: `${gateway}`,
     PUBLIC_URL: `http://127.0.0.1:${gateway}`,
-    SANDBOX_PUBLIC_PORT: `${sandbox}`,
+    SANDBOX_PUBLIC_PORT: `${sandboxPublic}`,
     SANDBOX_GRPC_PORT: `${sandboxGrpc}`,
     CATALOG_PORT: `${catalog}`,
     EXECUTION_PORT: `${execution}`,
     CATALOG_HEALTH_PORT: `${catalogHealth}`,
     EXECUTION_HEALTH_PORT: `${executionHealth}`,
     RUNNER_HEALTH_PORT: `${runnerHealth}`,
+    SANDBOX_PORT: `${sandbox}`,
+    SANDBOX_HEALTH_PORT: `${sandboxHealth}`,
     POSTGRES_PORT: `${database}`,
     CATALOG_ADDRESS: `127.0.0.1:${catalog}`,
     EXECUTION_ADDRESSES: `127.0.0.1:${execution}`,
+    SANDBOX_ADDRESS: `127.0.0.1:${sandbox}`,
     DATA_DIR: dataDir,
     BOOTSTRAP_TEAM: team,
     EGRESS_ALLOW: '127.0.0.0/8',

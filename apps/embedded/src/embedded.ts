@@ -50,7 +50,7 @@ async function startAll(
   order.add('data folder', () => dataDir.release())
   const ownDatabase = !gives(given, 'DATABASE_URL')
   const databaseUrl = await systemDatabase({ settings, given: !ownDatabase, logger, order })
-  const RUNNER_CLOSED_PORTS = closedPorts(given, [settings.port], databaseUrl)
+  const RUNNER_CLOSED_PORTS = closedPorts(given, settings.gatewayPorts, databaseUrl)
   const values = withKeys({ ...given, DATABASE_URL: databaseUrl, RUNNER_CLOSED_PORTS }, dataDir.path)
   const { configs } = readEmbedded(new Environment(values))
   // The data folder is held by this process alone, so whatever a former one on its database ran is lost for sure.

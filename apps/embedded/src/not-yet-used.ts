@@ -14,8 +14,7 @@ const later = [
 
 /** The settings given that this release does not act on. */
 export function notYetUsed(values: EnvironmentValues): string[] {
-  const names = later.filter((name) => gives(values, name))
-  return values['SANDBOX_DRIVER'] === 'kubernetes' ? [...names, 'SANDBOX_DRIVER=kubernetes'] : names
+  return later.filter((name) => gives(values, name))
 }
 
 /** One warning for each, so that nobody relies on it. */

@@ -3,6 +3,7 @@ import { createExecution, readExecutionConfig } from '@automation/execution'
 import { createGateway, readGatewayConfig } from '@automation/gateway'
 import type { InProcessNetwork } from '@automation/rpc'
 import { createRunner, readRunnerConfig } from '@automation/runner'
+import { createSandboxes, readSandboxConfig } from '@automation/sandbox'
 import type { Environment, Part, PartContext } from '@automation/service'
 
 /** The configuration of every part; faults are noted in the environment. */
@@ -12,6 +13,7 @@ export function readConfigs(env: Environment) {
     // The data folder is held by one process alone, so whatever a former one ran is lost for sure.
     execution: { ...readExecutionConfig(env), exclusive: true },
     runner: readRunnerConfig(env),
+    sandbox: readSandboxConfig(env),
     gateway: readGatewayConfig(env),
   }
   // The only runner would wait for runs of a pool that nobody can ask for.
@@ -35,6 +37,7 @@ export function createParts(
     createCatalog(configs.catalog, context('process-catalog')),
     createExecution(configs.execution, context('execution')),
     createRunner(configs.runner, context('runner')),
+    createSandboxes(configs.sandbox, context('sandbox')),
     createGateway(configs.gateway, context('gateway')),
   ]
   for (const part of parts) network.add(part.serves)

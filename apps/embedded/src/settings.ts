@@ -10,6 +10,8 @@ export interface SystemSettings {
   /** Of the embedded PostgreSQL; 0: a free one. */
   postgresPort: number
   port: number
+  /** Where the gateway listens, with its ports for sandboxes; 0 for a free one. */
+  gatewayPorts: number[]
   publicUrl: string
   bootstrapTeam: string
   bootstrapApiToken: string | undefined
@@ -18,6 +20,10 @@ export interface SystemSettings {
 /** Reads them; faults are noted in the environment. */
 export function readSystemSettings(env: Environment): SystemSettings {
   const port = env.integer('PORT', { default: 8080, max: 65_535 })
+  const sandboxPorts = [
+    env.integer('SANDBOX_PUBLIC_PORT', { default: port === 0 ? 0 : 8081, max: 65_535 }),
+    env.integer('SANDBOX_GRPC_PORT', { default: port === 0 ? 0 : 8082, max: 65_535 }),
+  ]
   const bootstrapTeam = env.text('BOOTSTRAP_TEAM', 'demo')
   if (!/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(bootstrapTeam))
     env.fault('BOOTSTRAP_TEAM', 'must be 1 to 63 of a-z, 0-9 and inner hyphens')
@@ -29,6 +35,7 @@ export function readSystemSettings(env: Environment): SystemSettings {
     databaseUrl: env.secret('DATABASE_URL'),
     postgresPort: env.integer('POSTGRES_PORT', { default: 0, max: 65_535 }),
     port,
+    gatewayPorts: [port, ...sandboxPorts],
     publicUrl: env.url('PUBLIC_URL', `http://localhost:${port}`),
     bootstrapTeam,
     bootstrapApiToken,

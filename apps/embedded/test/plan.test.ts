@@ -35,7 +35,7 @@ test('the runner is given its key and its settings, and nothing that user code c
     RUNNER_KEY: 'runner-secret',
     EXECUTION_ADDRESSES: '127.0.0.1:9102',
     HEALTH_PORT: '9203',
-    RUNNER_CLOSED_PORTS: '8080,9101,9201,9102,9202,9203,5433',
+    RUNNER_CLOSED_PORTS: '8080,8081,8082,9101,9201,9102,9202,9203,9105,9205,5433',
   })
 })
 
@@ -46,8 +46,8 @@ test('the gateway holds neither the database nor the key of stored secrets', () 
   expect(plans.gateway.env).toMatchObject({ INTERNAL_KEY: 'internal-secret', CATALOG_ADDRESS: '127.0.0.1:9101' })
 })
 
-test('only the catalog holds the key of stored secrets', () => {
-  expect(plans.catalog.env['ENCRYPTION_KEY']).toBe('enc-secret')
+test('only those that store secrets hold the key of them', () => {
+  for (const { env } of [plans.catalog, plans.sandbox]) expect(env['ENCRYPTION_KEY']).toBe('enc-secret')
   expect(plans.execution.env['ENCRYPTION_KEY']).toBeUndefined()
   expect(plans.execution.env['DATABASE_URL']).toBe(secrets.databaseUrl)
 })

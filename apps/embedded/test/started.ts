@@ -29,7 +29,7 @@ export interface RunningProgram {
 }
 
 /** The environment of a system of its own: free ports, a new data folder that goes with the test. */
-export async function ownEnvironment(count = 6): Promise<{ values: Values; remove(): Promise<void> }> {
+export async function ownEnvironment(count = 8): Promise<{ values: Values; remove(): Promise<void> }> {
   const dataDir = await mkdtemp(join(tmpdir(), 'embedded-test-'))
   const names = [
     'PORT',
@@ -38,6 +38,8 @@ export async function ownEnvironment(count = 6): Promise<{ values: Values; remov
     'CATALOG_HEALTH_PORT',
     'EXECUTION_HEALTH_PORT',
     'RUNNER_HEALTH_PORT',
+    'SANDBOX_PORT',
+    'SANDBOX_HEALTH_PORT',
   ]
   const ports = await freePorts(count)
   const values = {
@@ -45,6 +47,8 @@ export async function ownEnvironment(count = 6): Promise<{ values: Values; remov
     HOME: process.env['HOME'] ?? '',
     DATA_DIR: dataDir,
     LOG_LEVEL: 'warn',
+    SANDBOX_PUBLIC_PORT: '0',
+    SANDBOX_GRPC_PORT: '0',
     ...Object.fromEntries(ports.map((port, index) => [names[index], String(port)])),
   }
   return { values, remove: () => rm(dataDir, { recursive: true, force: true }) }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { Failure, type FieldFault } from '@automation/errors'
+import { DeadlineError, DeadlineWorker } from '@automation/service'
 import { textOf } from './stored-text.ts'
-import { DeadlineError, DeadlineWorker } from './workers/deadline-worker.ts'
 
 const deadlineMs = 200
 

@@ -2,7 +2,7 @@ import { Status } from '@automation/contract/execution/v1/execution'
 import { userContext } from '@automation/testing'
 import bcrypt from 'bcryptjs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { Attempts } from '../src/attempts.ts'
+import { Attempts } from '@automation/passwords/attempts'
 import { value } from './scripted-runner.ts'
 import { System } from './system.ts'
 

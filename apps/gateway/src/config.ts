@@ -31,6 +31,17 @@ export interface GatewayConfig {
   /** Addresses or CIDRs whose X-Forwarded-For is believed. */
   trustedProxies: string[]
   external: ExternalIssuer | undefined
+  sandboxes: SandboxListeners
+}
+
+/** Where the gateway listens for sandboxes. */
+export interface SandboxListeners {
+  publicPort: number
+  grpcPort: number
+  /** Each port of a sandbox is a host of its own below; may have a port. */
+  publicDomain: string | undefined
+  /** How long an application in a sandbox may take to begin its answer. */
+  answerTimeoutMs: number
 }
 
 /** What the gateway reads from the environment. Faults are collected in `env`. */
@@ -50,6 +61,20 @@ export function readGatewayConfig(env: Environment): GatewayConfig {
     corsOrigins: readCorsOrigins(env),
     trustedProxies: readTrustedProxies(env),
     external: readExternalIssuer(env),
+    sandboxes: readSandboxListeners(env, port),
+  }
+}
+
+/** Beside a gateway on a free port they take free ones, too. */
+function readSandboxListeners(env: Environment, port: number): SandboxListeners {
+  const publicDomain = env.text('SANDBOX_PUBLIC_DOMAIN')
+  if (publicDomain !== undefined && !/^[a-z0-9][a-z0-9.-]*(:\d{1,5})?$/i.test(publicDomain))
+    env.fault('SANDBOX_PUBLIC_DOMAIN', 'must be a domain such as sandboxes.example.com')
+  return {
+    publicPort: env.integer('SANDBOX_PUBLIC_PORT', { default: port === 0 ? 0 : 8081, min: 0, max: 65_535 }),
+    grpcPort: env.integer('SANDBOX_GRPC_PORT', { default: port === 0 ? 0 : 8082, min: 0, max: 65_535 }),
+    publicDomain,
+    answerTimeoutMs: env.integer('SANDBOX_ANSWER_TIMEOUT_MS', { default: 300_000, min: 100, max: 3_600_000 }),
   }
 }
 

@@ -9,6 +9,8 @@ import { HttpServer } from './http/server.ts'
 import { listener } from './listener.ts'
 import { observer } from './observe.ts'
 import { restApp } from './routes/rest-app.ts'
+import type { SandboxAddresses } from './sandbox-ports/addresses.ts'
+import { SandboxPorts } from './sandbox-ports/sandbox-ports.ts'
 import { OpenStreams } from './streams/open-streams.ts'
 import { WebhookEntry } from './webhooks/webhook-entry.ts'
 
@@ -22,6 +24,8 @@ const SELF = { role: 'service' as const, team: '', subject: 'gateway', name: 'ga
 export interface GatewayPart extends Part {
   /** The port that it listens on, once started. */
   port(): number
+  /** Where sandboxes answer from outside, once started. */
+  sandboxAddresses(): SandboxAddresses
 }
 
 /**
@@ -42,12 +46,15 @@ export function createGateway(config: GatewayConfig, context: PartContext): Gate
   ]
   const readiness = async () => (state === 'stopping' || !context.readiness ? ready() : context.readiness())
 
-  const { ended, failed: report } = observer(logger, metrics)
+  const told = observer(logger, metrics)
+  const { ended, failed: report } = told
   const shared = { config, neighbours, logger, report, clientAddress: clientAddress(config.trustedProxies) }
   const webhooks = new WebhookEntry(shared)
   const verifier = new TokenVerifier(config.publicUrl, keys.find, config.external)
   const streams = new OpenStreams(config, metrics)
-  const app = restApp({ ...shared, streams, verifier, keys, metrics, readiness })
+  const sandboxPorts = new SandboxPorts({ ...shared, observer: told })
+  const sandboxAddresses = () => sandboxPorts.addresses()
+  const app = restApp({ ...shared, sandboxAddresses, streams, verifier, keys, metrics, readiness })
   const handle = listener({ config, app, webhooks, report })
   const idleTimeoutMs = config.syncWaitMaxMs + IDLE_MARGIN_MS
   const server = new HttpServer({ bodyMaxBytes: config.bodyMaxBytes, idleTimeoutMs, handle, ended })
@@ -57,17 +64,20 @@ export function createGateway(config: GatewayConfig, context: PartContext): Gate
     serves: [],
     async start() {
       keys.start()
+      await sandboxPorts.listen()
       port = await server.listen(config.port, config.host)
       state = 'listening'
-      logger.info({ port, url: config.publicUrl }, 'gateway listens')
+      const { publicPort, grpcPort } = sandboxPorts.addresses()
+      logger.info({ port, url: config.publicUrl, publicPort, grpcPort }, 'gateway listens')
     },
     async stop(graceMs) {
       state = 'stopping'
       streams.close()
-      await server.stop(graceMs)
+      await Promise.all([server.stop(graceMs), sandboxPorts.stop(graceMs)])
       keys.stop()
     },
     ready,
     port: () => port,
+    sandboxAddresses,
   }
 }

@@ -1,6 +1,5 @@
 import { generateKeyPair, exportJWK, SignJWT, type CryptoKey } from 'jose'
 import { create } from '@bufbuild/protobuf'
-import { timestampFromDate } from '@bufbuild/protobuf/wkt'
 import { AliasService } from '@automation/contract/catalog/v1/alias'
 import { ProcessService } from '@automation/contract/catalog/v1/process'
 import { TeamService } from '@automation/contract/catalog/v1/team'
@@ -16,13 +15,15 @@ import {
   type Outcome,
   type StartExecutionRequest,
 } from '@automation/contract/execution/v1/execution'
+import { SandboxService, SandboxStatus } from '@automation/contract/sandbox/v1/sandbox'
 import { Failure, notFound } from '@automation/errors'
 import { InProcessNetwork, served, type CallContext, type Handlers } from '@automation/rpc'
 import type { MessageInitShape } from '@bufbuild/protobuf'
+import { alias, at, execution, EXECUTION_ID, process, sandbox, variable, version } from './contract-records.ts'
+
+export { EXECUTION_ID, PROCESS_ID, SANDBOX_ID } from './contract-records.ts'
 
 export const ISSUER = 'http://gateway.test'
-export const EXECUTION_ID = '01890000-0000-7000-8000-00000000000e'
-export const PROCESS_ID = '01890000-0000-7000-8000-00000000000a'
 
 export interface Received {
   method: string
@@ -159,6 +160,13 @@ export class ContractServers {
       },
       deleteProcessExecutions: refuse,
     })
+    this.#add(SandboxService, {
+      createSandbox: () => sandbox,
+      getSandbox: () => sandbox,
+      listSandboxes: () => ({ sandboxes: [sandbox], page: { total: 1 } }),
+      updateSandbox: () => sandbox,
+      killSandbox: () => ({ ...sandbox, status: SandboxStatus.KILLED }),
+    })
   }
 
   #outcome(): Outcome {
@@ -189,43 +197,4 @@ function refuse(): never {
 /** A failure as the catalog answers it. */
 export const noProcess = () => {
   throw notFound('process')
-}
-
-const at = timestampFromDate(new Date('2026-01-02T03:04:05.678Z'))
-const made = { createdBy: 'ci', createdAt: at }
-
-const process = {
-  id: PROCESS_ID,
-  name: 'Hello',
-  slug: 'hello',
-  language: 1,
-  sourceCode: 'return 1',
-  parametersSchema: '{"type":"object","properties":{"n":{"multipleOf":1.0}}}',
-  webhook: { enabled: true, username: 'u' },
-  settings: {},
-  dependencies: { ms: '^2.0.0' },
-  tags: ['a'],
-  ...made,
-}
-
-const version = { id: PROCESS_ID, tag: 'v1', language: 1, sourceCode: 'return 1', ...made }
-const alias = { id: PROCESS_ID, name: 'live', versionId: PROCESS_ID, ...made }
-const variable = { id: PROCESS_ID, key: 'K', value: '******', isSensitive: true, ...made }
-
-const execution = {
-  id: EXECUTION_ID,
-  processId: PROCESS_ID,
-  processName: 'Hello',
-  processSlug: 'hello',
-  status: Status.FINISHED,
-  timeline: [
-    { status: Status.CREATED, time: at },
-    { status: Status.RUNNING, time: at },
-    { status: Status.FINISHED, time: { seconds: at.seconds, nanos: 678_901_000 } },
-  ],
-  parameters: new TextEncoder().encode('{"big":12345678901234567890,"one":1.0}'),
-  returnValue: new TextEncoder().encode('"[transient]"'),
-  settings: { timeoutMs: 300_000, agentPool: 'default' },
-  ...made,
-  updatedAt: at,
 }

@@ -1,9 +1,9 @@
 import type { ExecutionService } from '@automation/contract/execution/v1/execution'
+import type { SecretBox } from '@automation/database'
 import type { Client } from '@automation/rpc'
 import type { Checks } from './checks.ts'
 import type { Coalesced } from './coalesced.ts'
 import type { CatalogConfig } from './config.ts'
-import type { SecretBox } from './secret-box.ts'
 import type { SigningKeys } from './signing-keys.ts'
 import type { Store } from './store/store.ts'
 

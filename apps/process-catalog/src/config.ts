@@ -1,3 +1,4 @@
+import { readEncryptionKeys } from '@automation/database'
 import type { Environment } from '@automation/service'
 
 export interface CatalogConfig {
@@ -13,30 +14,18 @@ export interface CatalogConfig {
   upkeep: { deletionsEveryMs: number; deletionsAfterS: number; keysEveryMs: number }
 }
 
-const keyMinChars = 16
-
 /** Reads the catalog's settings; faults are noted in `environment`. */
 export function readCatalogConfig(environment: Environment): CatalogConfig {
   const port = environment.integer('PORT', { default: 8080, max: 65_535 })
   return {
     databaseUrl: required(environment, 'DATABASE_URL'),
     databasePoolSize: environment.integer('DATABASE_POOL_SIZE', { default: 10, min: 1, max: 1000 }),
-    encryptionKeys: encryptionKeys(environment),
+    encryptionKeys: readEncryptionKeys(environment),
     publicUrl: environment.url('PUBLIC_URL', `http://localhost:${port}`),
     accessTokenTtlS: environment.integer('ACCESS_TOKEN_TTL_S', { default: 3600, min: 1, max: 31_536_000 }),
     signingKeyRotationDays: environment.integer('SIGNING_KEY_ROTATION_DAYS', { default: 30, min: 1, max: 3650 }),
     upkeep: { deletionsEveryMs: 5000, deletionsAfterS: 10, keysEveryMs: 600_000 },
   }
-}
-
-function encryptionKeys(environment: Environment): string[] {
-  const keys = required(environment, 'ENCRYPTION_KEY')
-    .split(',')
-    .map((key) => key.trim())
-    .filter((key) => key !== '')
-  if (keys.some((key) => key.length < keyMinChars))
-    environment.fault('ENCRYPTION_KEY', `must be keys of at least ${keyMinChars} characters, separated by commas`)
-  return keys
 }
 
 function required(environment: Environment, name: string): string {

@@ -1,7 +1,7 @@
+import type { SecretBox } from '@automation/database'
 import { randomUUID } from 'node:crypto'
 import { exportJWK, generateKeyPair, importJWK, type JWK } from 'jose'
 import { signingAlgorithm } from './access-token.ts'
-import type { SecretBox } from './secret-box.ts'
 import * as kept from './store/signing-keys.ts'
 import type { Store } from './store/store.ts'
 

@@ -49,6 +49,9 @@ export interface Ours extends Team {
   close(): Promise<void>
 }
 
+// Free ones: others may use the usual ones.
+const sandboxPorts = { SANDBOX_PUBLIC_PORT: '0', SANDBOX_GRPC_PORT: '0' }
+
 /** Starts it on an empty folder, or on a given one, with further settings. */
 export async function openOurs(lab: Lab, settings: Record<string, string> = {}, folder?: string): Promise<Ours> {
   const [dataDir, port] = await Promise.all([folder ?? lab.folder('ours'), lab.port()])
@@ -57,7 +60,7 @@ export async function openOurs(lab: Lab, settings: Record<string, string> = {}, 
     file: process.execPath,
     args: ['apps/embedded/src/main.ts'],
     cwd: root,
-    env: { PORT: String(port), PUBLIC_URL: url, DATA_DIR: dataDir, ...settings },
+    env: { PORT: String(port), ...sandboxPorts, PUBLIC_URL: url, DATA_DIR: dataDir, ...settings },
     ready: () => answers(`${url}/readyz`),
   })
   try {

@@ -30,6 +30,7 @@ def start(scratch, wall, become):
     go, may_go = posix.pipe2(posix.O_CLOEXEC)
     result, report = posix.pipe2(posix.O_CLOEXEC)
     is_own_network = wall["network"] != "host"
+    leads_out = wall["network"] == "own"
     launcher = posix.getpid()
     first = kernel.clone(NAMESPACES | (kernel.CLONE_NEWNET if is_own_network else 0))
     if first == 0:
@@ -40,7 +41,7 @@ def start(scratch, wall, become):
     posix.close(report)
     map_identity(first)
     be_first_out_of_memory(first)
-    if is_own_network:
+    if leads_out:
         network.connect(first, scratch, wall)
     # The other end stays open as long as this process lives.
     posix.write(may_go, b"G")
@@ -66,14 +67,16 @@ def be_first(scratch, wall, become, go, report, launcher):
         sleep_through_signals()
         if posix.read(go, 1) != b"G":
             posix._exit(1)
-        if wall["network"] != "host":
+        if wall["network"] == "own":
             network.close_routes(wall)
+        elif wall["network"] == "alone":
+            network.wake_loopback()
         make_root(scratch, wall)
         name_next(launcher)
         child = posix.fork()
         if child == 0:
             take_identity()
-            become("/tmp")
+            become(wall["home"])
         take_identity()
         kernel.prctl(kernel.PR_SET_PDEATHSIG, _signal.SIGKILL)
         # A new identity has no such signal: the launcher may have gone in between.

@@ -4,8 +4,9 @@ This program stays as small as it starts, reads from standard input the wall aro
 orders, one JSON object a line, and forks a launcher for each: forking the service itself would hold up everything else
 that it does. An order names
 `socket` (where the service listens), `token` (by which it knows the connections), `channels` (the descriptors that are
-connected), `scratch` (a private directory, made here), `dataLimit` (bytes), `program` (path and arguments) and
-`environment`. The end of standard input is the end.
+connected), `listen` (where the child is to be reached, by its descriptor 3; it may be absent), `scratch` (a private
+directory, made here), `dataLimit` (bytes), `program` (path and arguments) and `environment`. The end of standard input
+is the end.
 
 Descriptors 0-4 are the child's: standard output and standard error, channels, and nothing where there is none; 5 is the
 launcher's own. Output goes through named pipes `SCRATCH.1` and `SCRATCH.2`, which take many small writes better than sockets do,
@@ -37,6 +38,8 @@ from removal import remove
 
 OUTPUTS = (1, 2)
 INPUT = 0
+LISTENER = 3
+BACKLOG = 512
 OWN = (3, 4, CONTROL)
 PIPE_BYTES = 256 * 1024
 OPEN_FILES = 4096
@@ -70,22 +73,19 @@ def launch(server, order, wall):
         if connect(order):
             run(order, wall)
         else:
-            leave_nothing(order["scratch"])
+            leave_nothing(order)
     except BaseException as fault:
         tell("failed %s" % fault)
-        leave_nothing(order["scratch"])
+        leave_nothing(order)
         posix._exit(1)
     posix._exit(0)
 
 
-def leave_nothing(scratch):
+def leave_nothing(order):
     """Of a child that never came to be."""
-    clear_away(scratch)
+    clear_away(order)
     for descriptor in OUTPUTS:
-        try:
-            posix.unlink("%s.%d" % (scratch, descriptor))
-        except OSError:
-            pass  # The service has taken it, or it was not made.
+        unlink("%s.%d" % (order["scratch"], descriptor))
 
 
 def connect(order):
@@ -94,6 +94,9 @@ def connect(order):
     for descriptor in (INPUT, *OWN):
         posix.dup2(nothing, descriptor)
     held = [pipe_to("%s.%d" % (order["scratch"], descriptor), descriptor) for descriptor in OUTPUTS]
+    # The service takes what is connected for all that there is to come.
+    if "listen" in order:
+        listen(order["listen"])
     for descriptor in (CONTROL, *order["channels"]):
         connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
         connection.connect(order["socket"])
@@ -105,6 +108,15 @@ def connect(order):
     for descriptor in held:
         posix.close(descriptor)
     return goes
+
+
+def listen(path):
+    """A socket among the files of the service, by which it reaches the child wherever that is."""
+    listener = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    listener.bind(path)
+    listener.listen(BACKLOG)
+    posix.dup2(listener.fileno(), LISTENER)
+    listener.close()
 
 
 def pipe_to(path, descriptor):
@@ -138,7 +150,7 @@ def run(order, wall):
             become(order, wall, order["scratch"])
     let_go()
     status = watch(child, wake, is_jail)
-    clear_away(order["scratch"])
+    clear_away(order)
     tell(ending(status) if report is None else told_ending(report, status))
 
 
@@ -180,11 +192,20 @@ def become(order, wall, directory):
     posix._exit(127)
 
 
-def clear_away(scratch):
+def clear_away(order):
+    if "listen" in order:
+        unlink(order["listen"])
     try:
-        remove(scratch)
+        remove(order["scratch"])
     except OSError:
         pass  # It has not been made, or is left to the service.
+
+
+def unlink(path):
+    try:
+        posix.unlink(path)
+    except OSError:
+        pass  # The service has taken it, or it was not made.
 
 
 def told_ending(report, status):

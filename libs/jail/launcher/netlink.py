@@ -4,7 +4,8 @@ import _socket
 import errno
 import posix
 
-FLAGS = 0x001 | 0x004 | 0x400  # NLM_F_REQUEST, NLM_F_ACK, NLM_F_CREATE
+CHANGE = 0x001 | 0x004  # NLM_F_REQUEST, NLM_F_ACK
+FLAGS = CHANGE | 0x400  # NLM_F_CREATE
 NLMSG_ERROR = 2
 
 

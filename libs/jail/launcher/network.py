@@ -1,5 +1,5 @@
 """
-A network of a jail's own, which a helper in user space (slirp4netns or pasta) leads out into the world. The loopback
+A network of a jail's own: a loopback alone, or one which a helper in user space (slirp4netns or pasta) leads out into the world. The loopback
 and the addresses of the host are not in it; private, link-local and metadata addresses are unreachable but for
 EGRESS_ALLOW.
 """
@@ -32,6 +32,9 @@ CLOSED = (
     *("fc00::/7", "fe80::/10", "ff00::/8", "64:ff9b::/96", "64:ff9b:1::/48"),
 )
 
+RTM_NEWLINK = 16
+IFF_UP = 1
+LOOPBACK = 1
 RTM_NEWRULE = 32
 DESTINATION = 1
 PRIORITY = 6
@@ -122,6 +125,13 @@ def close_routes(wall):
     # It answers for whoever is asked after; slirp4netns for nobody but itself.
     if is_pasta(wall["helper"]):
         netlink.tell(neighbours.messages(PASTA_NAMES))
+
+
+def wake_loopback():
+    """In the first process of a jail whose network is its loopback alone."""
+    # struct ifinfomsg: family, type, index, flags, change
+    up = IFF_UP.to_bytes(4, "little")
+    netlink.tell([netlink.request(RTM_NEWLINK, bytes(4) + LOOPBACK.to_bytes(4, "little") + up + up, netlink.CHANGE)])
 
 
 def rule(entry, priority):

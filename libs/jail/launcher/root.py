@@ -18,9 +18,9 @@ SETTINGS = (
 DEVICES = ("null", "zero", "full", "random", "urandom")
 LINKS = {"fd": "/proc/self/fd", "stdin": "fd/0", "stdout": "fd/1", "stderr": "fd/2"}
 ACCOUNTS = {
-    "passwd": "root:x:0:0::/:/usr/sbin/nologin\nrun:x:1000:1000::/tmp:/bin/sh\n"
+    "passwd": "root:x:0:0::/:/usr/sbin/nologin\n%(account)s:x:1000:1000::%(home)s:/bin/sh\n"
     "nobody:x:65534:65534::/:/usr/sbin/nologin\n",
-    "group": "root:x:0:\nrun:x:1000:\nnogroup:x:65534:\n",
+    "group": "root:x:0:\n%(account)s:x:1000:\nnogroup:x:65534:\n",
 }
 # Of the machine, not of a process: some tell of others.
 MASKED = ("kcore", "keys", "key-users", "kmsg", "sysrq-trigger", "timer_list", "sched_debug")
@@ -40,17 +40,20 @@ def make_root(scratch, wall):
         show(path, scratch)
     for place in wall["readable"]:
         show(place["path"], scratch, place["shown"])
+    for link in wall["links"]:
+        make_directories(parent(scratch + link["shown"]))
+        posix.symlink(link["to"], scratch + link["shown"])
     for path in python_places():
         show(path, scratch)
-    own_settings = dict(ACCOUNTS)
-    if wall["network"] != "host":
+    own_settings = {name: text % wall for name, text in ACCOUNTS.items()}
+    if wall["network"] == "own":
         own_settings["resolv.conf"] = "nameserver %s\n" % network.names_server(wall)
     for name in SETTINGS:
         if name not in own_settings:
             show("/etc/" + name, scratch)
     for name, text in own_settings.items():
         write("%s/etc/%s" % (scratch, name), text)
-    for name in ("/dev/shm", "/tmp", "/proc"):
+    for name in {"/dev/shm", "/tmp", "/proc", wall["home"]}:
         make_directories(scratch + name)
     for name in DEVICES:
         write("%s/dev/%s" % (scratch, name), "")
@@ -60,12 +63,14 @@ def make_root(scratch, wall):
     kernel.protect(scratch, read_only)
     for name in DEVICES:
         kernel.bind("/dev/" + name, "%s/dev/%s" % (scratch, name))
-    memory(scratch + "/tmp", wall["tmpMb"])
-    memory(scratch + "/dev/shm", min(SHARED_MB, wall["tmpMb"]))
+    memory(scratch + wall["home"], wall["homeMb"])
+    if wall["home"] != "/tmp":
+        memory(scratch + "/tmp", min(SHARED_MB, wall["homeMb"]))
+    memory(scratch + "/dev/shm", min(SHARED_MB, wall["homeMb"]))
     mount_proc(scratch + "/proc")
     posix.chdir(scratch)
     kernel.pivot_here()
-    kernel.set_host_name("run")
+    kernel.set_host_name(wall["account"])
     posix.umask(own_umask)
 
 

@@ -1,8 +1,10 @@
 """
 The walls: `namespaces` (a jail of the child's own), `pod` (where no namespaces are to be had, Landlock keeps it from
 files and processes), `none`. The starter is told once which one it is:
-`wall`; `network`: host or own; `ports` (of the service, which nobody may reach); `readable` (what programs need beside
-the system); `tmpMb` (what a private directory may hold); `egress` and `helper` (for a network of its own).
+`wall`; `network`: host, own, or alone (a loopback of its own that leads nowhere); `ports` (of the service, which nobody
+may reach); `readable` (what programs need beside the system) and `links` (by which they find it in a jail); `account` and
+`home` (who a child is, and where its private directory is, in a jail); `homeMb` (what that may hold); `processes` (how
+many it may have); `egress` and `helper` (for a network of its own).
 """
 
 import resource
@@ -12,7 +14,6 @@ import seccomp
 from kernel import drop_capabilities
 from root import SETTINGS, python_places
 
-PROCESSES = 256
 # Where the machine counts all children together, and others of the same account.
 PROCESSES_TOGETHER = 4096
 MB = 1024 * 1024
@@ -38,8 +39,8 @@ def restrict(wall, directory):
     """In the child, just before it turns into its program."""
     if wall["wall"] == "none":
         return
-    limit(resource.RLIMIT_NPROC, PROCESSES if wall["wall"] == "namespaces" else PROCESSES_TOGETHER)
-    limit(resource.RLIMIT_FSIZE, wall["tmpMb"] * MB)
+    limit(resource.RLIMIT_NPROC, wall["processes"] if wall["wall"] == "namespaces" else PROCESSES_TOGETHER)
+    limit(resource.RLIMIT_FSIZE, wall["homeMb"] * MB)
     limit(resource.RLIMIT_MSGQUEUE, 0)
     if wall["wall"] == "pod":
         drop_capabilities()

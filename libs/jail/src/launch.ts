@@ -6,15 +6,15 @@ import { join } from 'node:path'
 import type { Logger } from '@automation/service'
 import type { WallConfig } from './wall/config.ts'
 import type { Interpreter } from './interpreter.ts'
-import { inJail, type JailProgram, type ProgramPlace } from './program.ts'
+import { inJail, type JailProgram, type ProgramLink, type ProgramPlace } from './program.ts'
 import { Reception } from './reception.ts'
-import { Starter } from './starter.ts'
+import { Starter, type Order } from './starter.ts'
 import { networkHelpers } from './wall/helper.ts'
 import { Bait } from './wall/trial.ts'
 import { chooseWall, type Candidate, type Wall } from './wall/wall.ts'
 
 // Where a child has what it says and hears beside its outputs.
-const channels = [3, 4]
+const usualChannels = [3, 4]
 const controlDescriptor = 5
 const triesToRemove = 5
 
@@ -22,11 +22,15 @@ const triesToRemove = 5
 export interface Launched {
   output: Socket
   errors: Socket
-  /** To its descriptors 3 and 4. */
+  /** To its descriptors 3 and 4, or to those that its program names. */
   channels: Socket[]
+  /** Of a program that listens: the path of its socket. */
+  listen: string | undefined
   control: Socket
   /** Its private directory, where that is not in a memory of its own. */
   directory: string | undefined
+  /** As it was given to it. */
+  environment: Record<string, string>
 }
 
 export interface LauncherOptions {
@@ -34,12 +38,21 @@ export interface LauncherOptions {
   name: string
   interpreter: Interpreter
   tmpDir: string
-  /** What a child's private directory may hold. */
-  tmpMb: number
+  /** Who a child is in a jail; also the name of the host there. */
+  account?: string
+  /** Where its private directory is in a jail. */
+  home?: string
+  /** What that may hold. */
+  homeMb: number
+  /** How many processes it may have in a jail. */
+  processes?: number
+  /** No child shares its loopback with another, where the wall can part them. */
+  apart?: boolean
   wall: WallConfig
   /** What children need beside the system. */
   places: ProgramPlace[]
-  /** What must run behind a wall: each says something on its descriptor 4 when it has started. */
+  links?: ProgramLink[]
+  /** At least one: what must run behind a wall; each says something on its descriptor 4 when it has started. */
   trials: JailProgram[]
   logger: Logger
 }
@@ -65,9 +78,8 @@ export class Launcher {
    * there is no wall that the configuration allows.
    */
   static async prepare(options: LauncherOptions): Promise<Launcher> {
-    const prefix = `automation-${options.name}-`
-    removeLeftOvers(options.tmpDir, prefix, options.logger)
-    const root = mkdtempSync(join(options.tmpDir, `${prefix}${process.pid}-`))
+    removeLeftOvers(options.name, options.tmpDir, options.logger)
+    const root = mkdtempSync(join(options.tmpDir, `${prefixOf(options.name)}${process.pid}-`))
     const launcher = new Launcher(root, options, await Reception.open(join(root, 'socket')))
     try {
       await launcher.#choose()
@@ -85,7 +97,9 @@ export class Launcher {
 
   /** The starter of the wall that holds stays. */
   async #choose(): Promise<void> {
-    const { interpreter, tmpMb, places: readable, trials, wall: config, logger } = this.#options
+    const { interpreter, places: readable, trials, wall: config, logger, apart } = this.#options
+    const { account = 'run', home = '/tmp', homeMb, processes = 256, links = [] } = this.#options
+    const jail = { readable, links, account, home, homeMb, processes }
     const bait = await Bait.lay(this.#root)
     const { egressAllow: egress } = config
     const ports = [...config.closedPorts, bait.port]
@@ -93,7 +107,7 @@ export class Launcher {
     const { path } = interpreter
     const tryOut = async (candidate: Candidate) => {
       this.#starter?.close()
-      const wall = { ...candidate, ports, readable, tmpMb, egress, addresses }
+      const wall = { ...candidate, ...jail, ports, egress, addresses }
       const starter = (this.#starter = new Starter(path, wall, logger))
       this.wall = { ...candidate, open: [], tried: [], oneTeam: true }
       return bait.tryOut(candidate, {
@@ -103,7 +117,7 @@ export class Launcher {
       })
     }
     try {
-      this.wall = await chooseWall(config, networkHelpers(), tryOut)
+      this.wall = await chooseWall(config, networkHelpers(), tryOut, apart)
     } finally {
       bait.close()
     }
@@ -112,9 +126,13 @@ export class Launcher {
   async #launch(program: JailProgram): Promise<Launched> {
     const token = randomBytes(16).toString('hex')
     const scratch = join(this.#root, String((this.#count += 1)))
+    const { channels = usualChannels } = program
+    const listen = program.listens === true ? `${scratch}.socket` : undefined
     const coming = this.#reception.expect(token, [controlDescriptor, ...channels])
     const isJail = this.wall.wall === 'namespaces'
-    this.#order(token, scratch, isJail ? inJail(program, this.#options.places) : program)
+    const found = isJail ? inJail(program, this.#options.places) : program
+    const environment = withHome(found.environment, isJail ? this.#options.home : scratch)
+    this.#order({ token, scratch, channels, listen, ...found, environment })
     const [control, ...connected] = (await coming) as [Socket, ...Socket[]]
     const outputs: Socket[] = []
     try {
@@ -126,15 +144,22 @@ export class Launcher {
     }
     control.write('G')
     const [output, errors] = outputs as [Socket, Socket]
-    return { output, errors, channels: connected, control, directory: isJail ? undefined : scratch }
+    return {
+      output,
+      errors,
+      channels: connected,
+      control,
+      listen,
+      environment,
+      directory: isJail ? undefined : scratch,
+    }
   }
 
-  #order(token: string, scratch: string, { program, dataLimitBytes: dataLimit, environment }: JailProgram): void {
+  #order({ dataLimitBytes: dataLimit, ...order }: Omit<Order, 'socket' | 'dataLimit'> & JailProgram): void {
     try {
-      const { path: socket } = this.#reception
-      this.#starter.order({ socket, token, channels, scratch, dataLimit, program, environment })
+      this.#starter.order({ ...order, dataLimit, socket: this.#reception.path })
     } catch (error) {
-      this.#reception.giveUp(token, error as Error)
+      this.#reception.giveUp(order.token, error as Error)
     }
   }
 
@@ -159,21 +184,31 @@ function readerOf(path: string): Socket {
   return new Socket({ fd: descriptor, readable: true, writable: false })
 }
 
+/** What has a home is told where that is. */
+function withHome(environment: Record<string, string>, home: string | undefined): Record<string, string> {
+  return 'HOME' in environment && home !== undefined ? { ...environment, HOME: home } : environment
+}
+
 /** By which the host is reached from elsewhere. */
 function ownAddresses(): string[] {
   const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? [])
   return all.filter(({ internal }) => !internal).map(({ address }) => address)
 }
 
-/** Directories of services that were killed. */
-function removeLeftOvers(tmpDir: string, directoryPrefix: string, logger: Logger): void {
-  for (const name of readdirSync(tmpDir)) {
-    const pid = name.startsWith(directoryPrefix) ? name.slice(directoryPrefix.length).split('-')[0] : undefined
+function prefixOf(name: string): string {
+  return `automation-${name}-`
+}
+
+/** Removes the directories of services of this name that were killed. */
+export function removeLeftOvers(name: string, tmpDir: string, logger: Logger): void {
+  const directoryPrefix = prefixOf(name)
+  for (const found of readdirSync(tmpDir)) {
+    const pid = found.startsWith(directoryPrefix) ? found.slice(directoryPrefix.length).split('-')[0] : undefined
     if (pid === undefined || existsSync(`/proc/${pid}`) || !existsSync('/proc/self')) continue
     try {
-      rmSync(join(tmpDir, name), { recursive: true, force: true })
+      rmSync(join(tmpDir, found), { recursive: true, force: true })
     } catch (error) {
-      logger.warn({ err: error, name }, 'what another service has left could not be removed')
+      logger.warn({ err: error, name: found }, 'what another service has left could not be removed')
     }
   }
 }

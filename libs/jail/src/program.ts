@@ -8,12 +8,22 @@ export interface JailProgram {
   environment: Record<string, string>
   /** RLIMIT_DATA of each of its processes. */
   dataLimitBytes: number
+  /** Which of its descriptors are connected to us: 0, 3 or 4; 3 and 4 unless this says otherwise. */
+  channels?: number[]
+  /** Its descriptor 3 is a listening Unix socket, which others reach by a path. */
+  listens?: boolean
 }
 
 /** A file or directory that children need beside those of the system, and where a jail shows it. */
 export interface ProgramPlace {
   path: string
   shown: string
+}
+
+/** A symbolic link in jails. */
+export interface ProgramLink {
+  shown: string
+  to: string
 }
 
 /**

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from '@automation/service'
-import type { ProgramPlace } from './program.ts'
+import type { ProgramLink, ProgramPlace } from './program.ts'
 import type { NetworkName, WallName } from './wall/config.ts'
 
 const launcherPath = fileURLToPath(new URL('../launcher/launcher.py', import.meta.url))
@@ -12,6 +12,8 @@ export interface Order {
   token: string
   /** Those that are connected, beside that of the launcher. */
   channels: number[]
+  /** A Unix socket of which the child's descriptor 3 is the listening end. */
+  listen?: string
   scratch: string
   dataLimit: number
   program: string[]
@@ -28,7 +30,12 @@ export interface WallOrder {
   ports: number[]
   /** Files and directories that programs need beside the system's. */
   readable: ProgramPlace[]
-  tmpMb: number
+  links: ProgramLink[]
+  /** Who a child is in a jail, and where its private directory is there. */
+  account: string
+  home: string
+  homeMb: number
+  processes: number
   /** Ranges that a network of a child's own leads to although they are private. */
   egress: string[]
   /** Of the host, which it does not lead to. */

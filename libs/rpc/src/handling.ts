@@ -2,15 +2,17 @@ import { create, type DescMethod, type Message } from '@bufbuild/protobuf'
 import { asFailure, type Failure } from '@automation/errors'
 import type {
   handleUnaryCall,
+  handleClientStreamingCall,
   Metadata,
   ServerDuplexStream,
+  ServerReadableStream,
   ServerUnaryCall,
   ServerWritableStream,
   UntypedHandleCall,
 } from '@grpc/grpc-js'
 import { cancelled, expired } from './call-ends.ts'
 import type { CallContext, Principal } from './context.ts'
-import { authorizationIn, contextOf } from './metadata.ts'
+import { contextOf } from './metadata.ts'
 import { received } from './received.ts'
 import { send } from './sent.ts'
 import { statusFromFailure } from './status.ts'
@@ -18,7 +20,8 @@ import { statusFromFailure } from './status.ts'
 /** A call's deadline begins anew where it arrives, so its caller gives it up this much before we do. */
 const transitMs = 100
 
-export type Verify = (authorization: string, service: string) => Principal | Promise<Principal>
+/** Says who calls a method, by what came beside the message; throws `unauthenticated` for anybody else. */
+export type Verify = (metadata: Metadata, method: DescMethod) => Principal | Promise<Principal>
 
 /** The part of a logger that the wire needs. */
 export interface WireLogger {
@@ -28,16 +31,16 @@ export interface WireLogger {
 }
 
 type UnaryArguments = Parameters<handleUnaryCall<Message, Message>>
+type GatheringArguments = Parameters<handleClientStreamingCall<Message, Message>>
 type Handler = (request: unknown, context: CallContext) => unknown
 type Init = Record<string, unknown>
-type Call = ServerUnaryCall<Message, Message> | ServerStream
+type Call = ServerUnaryCall<Message, Message> | ServerReadableStream<Message, Message> | ServerStream
 type ServerStream = ServerWritableStream<Message, Message> | ServerDuplexStream<Message, Message>
 
 /** What grpc-js calls for a method: checks who asks, makes the context, runs the handler, answers with its failure if any. */
 export function handling(method: DescMethod, handler: Handler, verify: Verify, logger: WireLogger): UntypedHandleCall {
-  const service = method.parent.typeName
   const begin = async (call: Call): Promise<CallContext> => {
-    const principal = await verify(authorizationIn(call.metadata), service)
+    const principal = await verify(call.metadata, method)
     const context = contextOf(call.metadata, principal, call.getDeadline(), lazySignal(call))
     if (context.deadlineMs !== undefined && context.deadlineMs <= Date.now()) throw expired()
     return context
@@ -47,14 +50,24 @@ export function handling(method: DescMethod, handler: Handler, verify: Verify, l
     note(failure, method, metadata, logger)
     return statusFromFailure(failure)
   }
-  return method.methodKind === 'unary'
-    ? (...call: UnaryArguments) => void unary(...call)
-    : (call: ServerStream) => void stream(call)
+  if (method.methodKind === 'unary') return (...call: UnaryArguments) => void unary(...call)
+  if (method.methodKind === 'client_streaming') return (...call: GatheringArguments) => void gathering(...call)
+  return (call: ServerStream) => void stream(call)
 
   async function unary(...[call, callback]: UnaryArguments): Promise<void> {
     try {
       const context = await begin(call)
       callback(null, create(method.output, (await handler(call.request, context)) as Init))
+    } catch (thrown) {
+      callback(failed(thrown, call.metadata))
+    }
+  }
+
+  async function gathering(...[call, callback]: GatheringArguments): Promise<void> {
+    try {
+      const requests = received<Message>(call, cancelled)
+      const context = await begin(call)
+      callback(null, create(method.output, (await handler(requests, context)) as Init))
     } catch (thrown) {
       callback(failed(thrown, call.metadata))
     }

@@ -34,16 +34,19 @@ function callOf(method: DescMethod, handler: AnyHandler): unknown {
     return (request: Init, context: CallContext) =>
       messages(method.output, () => handler(create(method.input, request), context), context.signal)
   }
+  const sent = (requests: AsyncIterable<Init>, { signal }: CallContext) =>
+    messages(method.input, () => requests, signal)
+  if (method.methodKind === 'client_streaming') {
+    return async (requests: AsyncIterable<Init>, context: CallContext) => {
+      try {
+        return create(method.output, (await handler(sent(requests, context), context)) as Init)
+      } catch (thrown) {
+        throw asFailure(thrown)
+      }
+    }
+  }
   return (requests: AsyncIterable<Init>, context: CallContext) =>
-    messages(
-      method.output,
-      () =>
-        handler(
-          messages(method.input, () => requests, context.signal),
-          context,
-        ),
-      context.signal,
-    )
+    messages(method.output, () => handler(sent(requests, context), context), context.signal)
 }
 
 function isPromise(value: unknown): value is PromiseLike<unknown> {

@@ -14,6 +14,18 @@ export function authorizationIn(metadata: Metadata): string {
   return textIn(metadata, 'authorization') ?? ''
 }
 
+const apiKey = 'x-api-key'
+
+export function apiKeyIn(metadata: Metadata): string {
+  return textIn(metadata, apiKey) ?? ''
+}
+
+export function apiKeyMetadata(key: string): Metadata {
+  const metadata = new Metadata()
+  metadata.set(apiKey, key)
+  return metadata
+}
+
 /** The context of a call that came over the wire; `signal` is asked for when the handler looks at it. */
 export function contextOf(
   metadata: Metadata,

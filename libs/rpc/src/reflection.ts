@@ -3,9 +3,11 @@ import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt'
 import { asFailure } from '@automation/errors'
 import type { Metadata, Server, ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js'
 import type { ReflectionService } from '@grpc/reflection'
-import type { Verify } from './handling.ts'
+import type { Principal } from './context.ts'
 import { authorizationIn } from './metadata.ts'
 import { statusFromFailure } from './status.ts'
+
+type Verify = (authorization: string, service: string) => Principal | Promise<Principal>
 
 type ReflectionTarget = Parameters<ReflectionService['addToServer']>[0]
 

@@ -1,10 +1,11 @@
 import type { DescService } from '@bufbuild/protobuf'
 import { Server, ServerCredentials } from '@grpc/grpc-js'
+import { addServices } from './add-services.ts'
 import { channelOptions } from './channel-options.ts'
 import { verifier } from './credentials.ts'
-import { serviceDefinition } from './definition.ts'
-import { handling, type WireLogger } from './handling.ts'
+import type { WireLogger } from './handling.ts'
 import { addHealth } from './health.ts'
+import { authorizationIn } from './metadata.ts'
 import { addReflection } from './reflection.ts'
 import type { ServedService } from './service-types.ts'
 
@@ -37,14 +38,7 @@ export async function serve(services: ServedService[], options: ServeOptions): P
   const { host, port, logger } = options
   const server = new Server(channelOptions(options.maxMessageBytes, options.keepaliveMs))
   const verify = verifier(options)
-  for (const { service, handlers } of services) {
-    const byName = handlers as Record<string, Parameters<typeof handling>[1]>
-    const calls = service.methods.map((method) => [
-      method.localName,
-      handling(method, byName[method.localName]!, verify, logger),
-    ])
-    server.addService(serviceDefinition(service), Object.fromEntries(calls))
-  }
+  addServices(server, services, (metadata, { parent }) => verify(authorizationIn(metadata), parent.typeName), logger)
   const descriptors: DescService[] = services.map(({ service }) => service)
   const [health] = await Promise.all([
     addHealth(server, descriptors),

@@ -12,7 +12,10 @@ type Handler<M extends DescMethod> = M extends { methodKind: 'unary' }
           requests: AsyncIterable<MessageShape<M['input']>>,
           context: CallContext,
         ) => AsyncIterable<MessageInitShape<M['output']>>
-      : never
+      : (
+          requests: AsyncIterable<MessageShape<M['input']>>,
+          context: CallContext,
+        ) => Awaitable<MessageInitShape<M['output']>>
 
 type Call<M extends DescMethod> = M extends { methodKind: 'unary' }
   ? (request: MessageInitShape<M['input']>, context: CallContext) => Promise<MessageShape<M['output']>>
@@ -23,7 +26,10 @@ type Call<M extends DescMethod> = M extends { methodKind: 'unary' }
           requests: AsyncIterable<MessageInitShape<M['input']>>,
           context: CallContext,
         ) => AsyncIterable<MessageShape<M['output']>>
-      : never
+      : (
+          requests: AsyncIterable<MessageInitShape<M['input']>>,
+          context: CallContext,
+        ) => Promise<MessageShape<M['output']>>
 
 /** What implements a proto service: one function per method, typed by the generated descriptor. */
 export type Handlers<S extends DescService> = { [K in keyof S['method']]: Handler<S['method'][K]> }

@@ -1,47 +1,14 @@
 import { Failure, type FailureKind, type FieldFault } from '@automation/errors'
 import { Metadata, status, type ServiceError, type StatusObject } from '@grpc/grpc-js'
 import { cancelled, expired } from './call-ends.ts'
+import { asciiOf, encoded, statusOf, trailer } from './failure-trailer.ts'
 import { unreachable } from './reachability.ts'
-
-const statusOf: Record<FailureKind, status> = {
-  invalid_argument: status.INVALID_ARGUMENT,
-  unauthenticated: status.UNAUTHENTICATED,
-  permission_denied: status.PERMISSION_DENIED,
-  not_found: status.NOT_FOUND,
-  already_exists: status.ALREADY_EXISTS,
-  failed_precondition: status.FAILED_PRECONDITION,
-  too_large: status.OUT_OF_RANGE,
-  resource_exhausted: status.RESOURCE_EXHAUSTED,
-  unavailable: status.UNAVAILABLE,
-  deadline_exceeded: status.DEADLINE_EXCEEDED,
-  unimplemented: status.UNIMPLEMENTED,
-  internal: status.INTERNAL,
-}
-
-const trailer = 'failure-bin'
-
-// Peers refuse trailers beyond 8 KiB; in base64 this stays below.
-const trailerMaxBytes = 5000
 
 /** A Failure as grpc status and trailer; its cause stays here. */
 export function statusFromFailure(failure: Failure): Partial<StatusObject> {
   const metadata = new Metadata()
   metadata.set(trailer, encoded(failure))
   return { code: statusOf[failure.kind], details: asciiOf(failure.message), metadata }
-}
-
-function encoded(failure: Failure): Buffer {
-  const { kind, code, retryAfterS, executionId } = failure
-  const text = failure.message.slice(0, 1000)
-  for (let fields = failure.fields.slice(0, 100); ; fields = fields.slice(0, Math.floor(fields.length / 2))) {
-    const bytes = Buffer.from(JSON.stringify({ kind, code, text, fields, retryAfterS, executionId }))
-    if (bytes.length <= trailerMaxBytes || fields.length === 0) return bytes
-  }
-}
-
-/** The status text travels as a header; other programs read it there, ours reads the trailer. */
-function asciiOf(text: string): string {
-  return text.slice(0, 200).replaceAll(/[^\x20-\x7e]/g, '?')
 }
 
 /** What a call over the wire threw, as a Failure: the callee's own where it sent one, else what the transport says. */

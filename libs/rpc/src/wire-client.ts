@@ -1,36 +1,38 @@
 import { create, type DescMethod, type DescService, type Message } from '@bufbuild/protobuf'
 import {
-  type Metadata,
+  Metadata,
   type CallOptions,
   type Client as Channel,
   type ClientDuplexStream,
   type ClientReadableStream,
+  type ClientWritableStream,
 } from '@grpc/grpc-js'
 import { endOf } from './call-ends.ts'
-import type { CallContext, Principal } from './context.ts'
+import type { CallContext } from './context.ts'
 import { defaultTimeoutMs } from './deadlines.ts'
 import { methodDefinition } from './definition.ts'
-import { metadataOf } from './metadata.ts'
 import { received } from './received.ts'
 import { send } from './sent.ts'
 import type { Client } from './service-types.ts'
 import { failureFromError } from './status.ts'
 
-/** How calls leave this process: `channel` picks the connection of the next call. */
+/** How calls leave this process: `channel` picks the connection of the next call, `metadata` says who calls. */
 export interface Outgoing {
   channel(): Channel
-  sign(principal: Principal): string | Promise<string>
+  metadata(context: CallContext): Metadata | Promise<Metadata>
 }
 
 type Init = Record<string, unknown>
 
 /** Calls a service over the wire. */
 export function wireClient<S extends DescService>(service: S, outgoing: Outgoing): Client<S> {
-  const calls = service.methods.map((method) => [
-    method.localName,
-    method.methodKind === 'unary' ? unaryCall(method, outgoing) : streamCall(method, outgoing),
-  ])
+  const calls = service.methods.map((method) => [method.localName, callOf(method, outgoing)])
   return Object.fromEntries(calls) as Client<S>
+}
+
+function callOf(method: DescMethod, outgoing: Outgoing): unknown {
+  if (method.methodKind === 'unary') return unaryCall(method, outgoing)
+  return method.methodKind === 'client_streaming' ? gatheringCall(method, outgoing) : streamCall(method, outgoing)
 }
 
 function unaryCall(method: DescMethod, outgoing: Outgoing): unknown {
@@ -38,8 +40,8 @@ function unaryCall(method: DescMethod, outgoing: Outgoing): unknown {
   return async (request: Init, context: CallContext): Promise<Message> => {
     const { signal } = context
     if (signal.aborted) throw endOf(signal)
-    const signed = outgoing.sign(context.principal)
-    const metadata = metadataOf(typeof signed === 'string' ? signed : await signed, context)
+    const given = outgoing.metadata(context)
+    const metadata = given instanceof Metadata ? given : await given
     const options = { deadline: context.deadlineMs ?? Date.now() + defaultTimeoutMs }
     return new Promise((resolve, reject) => {
       const cancel = () => call.cancel()
@@ -63,6 +65,38 @@ function unaryCall(method: DescMethod, outgoing: Outgoing): unknown {
   }
 }
 
+function gatheringCall(method: DescMethod, outgoing: Outgoing): unknown {
+  const { path, requestSerialize, responseDeserialize } = methodDefinition(method)
+  return async (requests: AsyncIterable<Init>, context: CallContext): Promise<Message> => {
+    const { signal } = context
+    if (signal.aborted) throw endOf(signal)
+    const metadata = await outgoing.metadata(context)
+    const options: CallOptions = context.deadlineMs === undefined ? {} : { deadline: context.deadlineMs }
+    return new Promise((resolve, reject) => {
+      const cancel = () => call.cancel()
+      let unsent: unknown
+      const call: ClientWritableStream<Message> = outgoing
+        .channel()
+        .makeClientStreamRequest(path, requestSerialize, responseDeserialize, metadata, options, (error, response) => {
+          signal.removeEventListener('abort', cancel)
+          if (error !== null)
+            reject((unsent as Error | undefined) ?? (signal.aborted ? endOf(signal) : failureFromError(error)))
+          else resolve(response!)
+        })
+      signal.addEventListener('abort', cancel, { once: true })
+      // The callback tells what the transport has to say.
+      call.on('error', () => undefined)
+      send(method.input, requests, call).then(
+        () => call.end(),
+        (thrown: unknown) => {
+          unsent = thrown
+          call.cancel()
+        },
+      )
+    })
+  }
+}
+
 type Stream = ClientReadableStream<Message> | ClientDuplexStream<Message, Message>
 
 function streamCall(method: DescMethod, outgoing: Outgoing): unknown {
@@ -70,7 +104,7 @@ function streamCall(method: DescMethod, outgoing: Outgoing): unknown {
   return async function* (requests: Init | AsyncIterable<Init>, context: CallContext): AsyncIterable<Message> {
     const { signal } = context
     if (signal.aborted) throw endOf(signal)
-    const metadata = metadataOf(await outgoing.sign(context.principal), context)
+    const metadata = await outgoing.metadata(context)
     const options: CallOptions = context.deadlineMs === undefined ? {} : { deadline: context.deadlineMs }
     const call = open(metadata, options)
     const cancel = () => call.cancel()

@@ -1,8 +1,10 @@
 import type { DescService } from '@bufbuild/protobuf'
 import { Failure } from '@automation/errors'
-import { Client as Channel, connectivityState, credentials, type ChannelOptions } from '@grpc/grpc-js'
+import { Client as Channel, connectivityState, credentials, type ChannelOptions, type Metadata } from '@grpc/grpc-js'
 import { channelOptions } from './channel-options.ts'
+import type { CallContext } from './context.ts'
 import { signer, type SigningKey } from './credentials.ts'
+import { metadataOf } from './metadata.ts'
 import type { Neighbours } from './neighbours.ts'
 import type { Client } from './service-types.ts'
 import { wireClient } from './wire-client.ts'
@@ -44,7 +46,7 @@ export class WireNetwork implements Neighbours {
 
   client<S extends DescService>(service: S, connection = ''): Client<S> {
     const addresses = this.#addressesOf(service)
-    return wireClient(service, { channel: () => this.#next(addresses, connection), sign: this.#sign })
+    return wireClient(service, { channel: () => this.#next(addresses, connection), metadata: this.#metadata })
   }
 
   replicas<S extends DescService>(service: S, connection = ''): Client<S>[] {
@@ -52,7 +54,14 @@ export class WireNetwork implements Neighbours {
   }
 
   at<S extends DescService>(service: S, address: string, connection = ''): Client<S> {
-    return wireClient(service, { channel: () => this.#channel(address, connection), sign: this.#sign })
+    return wireClient(service, { channel: () => this.#channel(address, connection), metadata: this.#metadata })
+  }
+
+  readonly #metadata = (context: CallContext): Metadata | Promise<Metadata> => {
+    const signed = this.#sign(context.principal)
+    return typeof signed === 'string'
+      ? metadataOf(signed, context)
+      : signed.then((authorization) => metadataOf(authorization, context))
   }
 
   close(): void {

@@ -14,6 +14,7 @@ const { port } = await serve(
         console.log('gone')
       },
       async *talk() {},
+      gather: () => ({}),
     }),
   ],
   {

@@ -75,6 +75,7 @@ export function handlers(given: Partial<ProbeHandlers> = {}): ProbeHandlers {
     ask: () => ({}),
     async *count() {},
     async *talk() {},
+    gather: () => ({}),
     ...given,
   }
 }

@@ -20,13 +20,18 @@ export function readWireConfig(env: Environment, { ports = {}, key = 'internal' 
   const executions = env.list('EXECUTION_ADDRESSES', ['127.0.0.1:9102'])
   const addresses = {
     catalog: [env.text('CATALOG_ADDRESS', '127.0.0.1:9101')],
+    sandbox: [env.text('SANDBOX_ADDRESS', '127.0.0.1:9105')],
     execution: executions,
     run: executions,
     runner: executions,
   }
-  for (const address of [...addresses.catalog, ...executions])
-    if (!/^\S+:\d{1,5}$/.test(address))
-      env.fault(executions.includes(address) ? 'EXECUTION_ADDRESSES' : 'CATALOG_ADDRESS', 'must be host:port')
+  const given = {
+    CATALOG_ADDRESS: addresses.catalog,
+    SANDBOX_ADDRESS: addresses.sandbox,
+    EXECUTION_ADDRESSES: executions,
+  }
+  for (const [name, all] of Object.entries(given))
+    if (!all.every((address) => /^\S+:\d{1,5}$/.test(address))) env.fault(name, 'must be host:port')
   const maxMessageBytes = readMaxMessageBytes(env)
   const health = ports.health === undefined ? undefined : readListener(env, 'HEALTH', ports.health)
   if (key === 'runner')

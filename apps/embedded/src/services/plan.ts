@@ -2,7 +2,7 @@ import { closedPorts } from '../closed-ports.ts'
 import type { EnvironmentValues } from '../keys.ts'
 import type { ServicesSettings } from './settings.ts'
 
-export type ServiceName = 'process-catalog' | 'execution' | 'runner' | 'gateway'
+export type ServiceName = 'process-catalog' | 'execution' | 'runner' | 'sandbox' | 'gateway'
 
 /** One service as its own process: what it is given, and where it tells how it is. */
 export interface ServicePlan {
@@ -32,6 +32,7 @@ export interface ServicePlans {
   catalog: ServicePlan
   execution: ServicePlan
   runner: ServicePlan
+  sandbox: ServicePlan
   gateway: ServicePlan
 }
 
@@ -40,10 +41,11 @@ export function planServices(settings: ServicesSettings, values: EnvironmentValu
   const { ports } = settings
   const shared = without(values, [...secretNames, ...forExecution])
   const EXECUTION_ADDRESSES = `127.0.0.1:${ports.execution}`
-  const addresses = { CATALOG_ADDRESS: `127.0.0.1:${ports.catalog}`, EXECUTION_ADDRESSES }
+  const SANDBOX_ADDRESS = `127.0.0.1:${ports.sandbox}`
+  const addresses = { CATALOG_ADDRESS: `127.0.0.1:${ports.catalog}`, EXECUTION_ADDRESSES, SANDBOX_ADDRESS }
   const { databaseUrl: DATABASE_URL, internalKey: INTERNAL_KEY, encryptionKey: ENCRYPTION_KEY } = secrets
   const RUNNER_KEY = secrets.runnerKey
-  const RUNNER_CLOSED_PORTS = closedPorts(values, [settings.port, ...Object.values(ports)], DATABASE_URL)
+  const RUNNER_CLOSED_PORTS = closedPorts(values, [...settings.gatewayPorts, ...Object.values(ports)], DATABASE_URL)
   const inner = { ...shared, ...addresses, DATABASE_URL, INTERNAL_KEY, RUNNER_KEY }
   return {
     catalog: withHealth('process-catalog', ports.catalogHealth, {
@@ -64,6 +66,12 @@ export function planServices(settings: ServicesSettings, values: EnvironmentValu
       EXECUTION_ADDRESSES,
       RUNNER_KEY,
       RUNNER_CLOSED_PORTS,
+    }),
+    sandbox: withHealth('sandbox', ports.sandboxHealth, {
+      ...inner,
+      ENCRYPTION_KEY,
+      RUNNER_CLOSED_PORTS,
+      GRPC_PORT: String(ports.sandbox),
     }),
     gateway: {
       name: 'gateway',

@@ -78,6 +78,7 @@ class Services implements Running {
         launch(plans.catalog).then(() => bootstrap(target, { dataDir: dataDir.path, team, apiToken })),
         launch(plans.execution),
         launch(plans.runner),
+        launch(plans.sandbox),
       ])
       // Nobody sees the system before its first team is there.
       await launch(plans.gateway)

@@ -1,12 +1,11 @@
 import { Status } from '@automation/contract/execution/v1/execution'
 import type { ExecutionEvent } from '@automation/contract/events/v1/execution_event'
 import { LogLevel } from '@automation/contract/execution/v1/execution'
-import type { Logger } from '@automation/service'
+import { Periodic, type Logger } from '@automation/service'
 import type pg from 'pg'
 import type { ExecutionConfig } from '../config.ts'
 import type { Egress } from '../egress.ts'
 import type { Metrics } from '../metrics.ts'
-import { Periodic } from '../periodic.ts'
 import { isTerminal } from '../status.ts'
 import {
   claimCallbacks,

@@ -28,6 +28,10 @@ const STATUS_BY_CODE: Record<string, number> = {
   execution_killed: 500,
   execution_timeout: 408,
   webhook_answer_invalid: 500,
+  port_closed: 502,
+  port_reset: 502,
+  port_failed: 502,
+  sandbox_unreachable: 502,
 }
 
 /** The HTTP status of a failure. */
@@ -96,5 +100,6 @@ function unescaped(segment: string): string {
 
 function challengeOf(failure: Failure): string {
   if (failure.code === 'webhook_credentials') return 'Basic realm="webhook", charset="UTF-8"'
+  if (failure.code === 'sandbox_credentials') return 'Basic realm="sandbox", charset="UTF-8"'
   return failure.code === 'token_missing' ? 'Bearer realm="rest"' : 'Bearer realm="rest", error="invalid_token"'
 }

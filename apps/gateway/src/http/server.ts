@@ -1,5 +1,5 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer, ServerResponse, type IncomingMessage, type Server } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
 import { Failure } from '@automation/errors'
 import { refuseConnect, refuseOnSocket } from './client-faults.ts'
 import { Exchange } from './exchange.ts'
@@ -21,6 +21,13 @@ export interface ServerOptions {
   bodyMaxBytes: number
   /** Connections without a byte in either direction for so long are cut. */
   idleTimeoutMs: number
+  /** A request must have arrived within this time; 60,000. 0: only silence cuts it. */
+  requestTimeoutMs?: number
+  /**
+   * Takes connections that are to become WebSockets; absent: such requests are answered like any other. What it writes to
+   * the exchange's answer goes nowhere until it gives that the socket.
+   */
+  upgrade?: (exchange: Exchange, socket: Socket, head: Buffer) => void
   /** Answers an exchange; never throws. */
   handle: (exchange: Exchange) => void
   /** Is told when an exchange is over, answered or not. */
@@ -32,13 +39,21 @@ export class HttpServer {
   readonly #server: Server
   readonly #options: ServerOptions
   readonly #open = new OpenExchanges()
+  readonly #upgraded = new Set<Socket>()
   #stopping = false
   #idle: (() => void) | undefined
 
   constructor(options: ServerOptions) {
     this.#options = options
     // Requests without Host are refused by our own answer, in problem form.
-    const server = createServer({ ...LIMITS, maxHeaderSize: HEADER_BYTES, requireHostHeader: false })
+    const server = createServer({
+      ...LIMITS,
+      requestTimeout: options.requestTimeoutMs ?? LIMITS.requestTimeout,
+      maxHeaderSize: HEADER_BYTES,
+      requireHostHeader: false,
+      shouldUpgradeCallback: ({ headers }) =>
+        options.upgrade !== undefined && headers.upgrade?.toLowerCase() === 'websocket',
+    })
     server.maxHeadersCount = 0
     server.timeout = options.idleTimeoutMs
     server.on('request', (incoming, outgoing) => this.#request(incoming, outgoing))
@@ -47,6 +62,7 @@ export class HttpServer {
       this.#request(incoming, outgoing)
     })
     server.on('checkExpectation', (incoming, outgoing) => this.#request(incoming, outgoing))
+    server.on('upgrade', (incoming, socket, head) => this.#upgrade(incoming, socket as Socket, head))
     server.on('clientError', refuseOnSocket)
     server.on('connect', (_request, socket) => refuseConnect(socket))
     this.#server = server
@@ -70,6 +86,7 @@ export class HttpServer {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
     for (const { outgoing } of this.#open.all()) outgoing.shouldKeepAlive = false
     this.#server.closeIdleConnections()
+    for (const socket of this.#upgraded) socket.destroy()
     await this.#answered(graceMs)
     for (const exchange of this.#open.all())
       exchange.abandon(new Failure('unavailable', 'stopping', 'The service is stopping', { retryAfterS: 1 }))
@@ -99,6 +116,14 @@ export class HttpServer {
       this.#over(exchange)
     })
     this.#options.handle(exchange)
+  }
+
+  #upgrade(incoming: IncomingMessage, socket: Socket, head: Buffer): void {
+    this.#upgraded.add(socket)
+    socket.on('error', () => socket.destroy())
+    socket.on('close', () => this.#upgraded.delete(socket))
+    if (this.#stopping) return void socket.destroy()
+    this.#options.upgrade?.(new Exchange(incoming, new ServerResponse(incoming)), socket, head)
   }
 
   #over(exchange: Exchange): void {

@@ -27,7 +27,7 @@ const REASONS: Record<number, string> = {
   409: 'The idempotency key was used for another request, or the result was not kept',
   413: 'The body or the parameters are too large',
   415: 'The body is not JSON, or it is encoded',
-  429: 'Too many attempts or live streams, or the queue of the team is full',
+  429: 'Too many attempts, live streams or sandboxes, or the queue of the team is full',
   500: 'The run failed or was killed',
   503: 'Away for the moment; Retry-After says when to try again',
 }

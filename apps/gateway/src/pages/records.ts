@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { languageName, moment, uuid } from '../inputs/fields.ts'
 import { STATUS_NAMES } from '../presenters/execution.ts'
+import { SANDBOX_STATUS_NAMES } from '../presenters/sandbox.ts'
 
 const textOrNull = z.string().nullable()
 const manifest = z.object({ dependencies: z.record(z.string(), z.string()) })
@@ -107,6 +108,23 @@ export const teamRecord = z
     createdAt: moment(),
   })
   .openapi('Team')
+
+export const sandboxRecord = z
+  .object({
+    id: uuid(),
+    name: z.string(),
+    status: z.enum(SANDBOX_STATUS_NAMES),
+    reason: z.string().optional().openapi({ description: 'Why it failed, in words' }),
+    grpcServerUrl: z.string().openapi({ description: 'Where its daemon answers gRPC' }),
+    grpcApiKey: z.string().openapi({ description: 'For the metadata x-api-key of gRPC calls' }),
+    imageId: z.string(),
+    publicHttpPorts: z.array(z.int32()),
+    publicUrls: z.record(z.string(), z.string()).openapi({ description: 'The address of each public port' }),
+    metadata: z.record(z.string(), z.string()),
+    timeoutAt: moment().openapi({ description: 'When it is ended' }),
+    ...made,
+  })
+  .openapi('Sandbox')
 
 export const tokenRecord = z
   .object({

@@ -6,6 +6,7 @@ import { problemAnswer } from '../http/problem.ts'
 import { noSuchRoute } from '../http/refusals.ts'
 import { openApiDocument } from '../pages/document.ts'
 import { pageAnswer, type PageSources } from '../pages/pages.ts'
+import type { SandboxAddresses } from '../sandbox-ports/addresses.ts'
 import type { OpenStreams } from '../streams/open-streams.ts'
 import { aliasRoutes } from './aliases.ts'
 import { executionRoutes } from './executions.ts'
@@ -13,6 +14,7 @@ import { liveStreamRoutes } from './live-stream.ts'
 import { processRoutes } from './processes.ts'
 import { RestApi, type RestDependencies } from './rest-api.ts'
 import { runRoutes } from './runs.ts'
+import { sandboxRoutes } from './sandboxes.ts'
 import { teamRoutes } from './team.ts'
 import { tokenRoutes } from './token.ts'
 import { variableRoutes } from './variables.ts'
@@ -21,6 +23,7 @@ import { versionRoutes } from './versions.ts'
 export interface RestAppDependencies extends RestDependencies, Omit<PageSources, 'document'> {
   neighbours: Neighbours
   streams: OpenStreams
+  sandboxAddresses: () => SandboxAddresses
   /** Is told of every failure that a caller is answered with. */
   report: (failure: Failure, exchange: Exchange) => void
 }
@@ -36,6 +39,7 @@ export function restApp(dependencies: RestAppDependencies): RestApi['app'] {
   executionRoutes(api, neighbours)
   liveStreamRoutes(api, dependencies)
   variableRoutes(api, neighbours)
+  sandboxRoutes(api, neighbours, dependencies.sandboxAddresses)
   teamRoutes(api, neighbours)
   tokenRoutes(api, neighbours)
   api.close()

@@ -1,5 +1,5 @@
+import type { SecretBox } from '@automation/database'
 import { Failure } from '@automation/errors'
-import type { SecretBox } from '../secret-box.ts'
 import { signingKeyPlace } from '../signing-keys.ts'
 import { variablePlace } from '../variable-rules.ts'
 import type { Store } from './store.ts'

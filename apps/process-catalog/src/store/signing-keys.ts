@@ -1,4 +1,4 @@
-import type { Sealed } from '../secret-box.ts'
+import type { Sealed } from '@automation/database'
 import type { Store } from './store.ts'
 
 /** A signing key as it is kept: the public half as JSON text, the private half sealed. */

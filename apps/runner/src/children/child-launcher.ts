@@ -44,14 +44,21 @@ export class ChildLauncher {
    * Finds Python and chooses the wall by trying. Throws words for people where there is no Python, or no wall that the
    * configuration allows.
    */
-  static async prepare({ python, memoryMb, ...options }: ChildLauncherOptions): Promise<ChildLauncher> {
+  static async prepare({ python, memoryMb, tmpMb, ...options }: ChildLauncherOptions): Promise<ChildLauncher> {
     const interpreter = await findInterpreter(python)
     const { path, version } = interpreter
     const withoutPython = isOlder(version) ? wordsOn(version) : undefined
     if (withoutPython !== undefined) options.logger.warn({ python: path }, withoutPython)
     const programs = childPrograms({ python: withoutPython === undefined ? path : undefined, memoryMb })
     const places = programPlaces
-    const launcher = await Launcher.prepare({ name: 'runner', interpreter, places, trials: programs, ...options })
+    const launcher = await Launcher.prepare({
+      name: 'runner',
+      interpreter,
+      places,
+      trials: programs,
+      homeMb: tmpMb,
+      ...options,
+    })
     return new ChildLauncher(launcher, programs, withoutPython)
   }
 

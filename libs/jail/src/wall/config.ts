@@ -2,12 +2,15 @@ import { isIP } from 'node:net'
 import type { Environment } from '@automation/service'
 
 export type WallName = 'namespaces' | 'pod' | 'none'
-/** Whose network a child has: one of its own, which only leads out, or that of the host. */
-export type NetworkName = 'own' | 'host'
+/**
+ * Whose network a child has: one of its own, which only leads out, that of the host, or `alone`: a loopback of its own
+ * that leads nowhere.
+ */
+export type NetworkName = 'own' | 'host' | 'alone'
 
 export interface WallConfig {
   wanted: 'auto' | WallName
-  network: 'auto' | NetworkName
+  network: 'auto' | 'own' | 'host'
   /** Several teams may be served behind a wall that does not part them. */
   manyTeamsAnyway: boolean
   /** Private ranges (CIDRs) that a network of a child's own leads to. */

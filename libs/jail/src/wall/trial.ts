@@ -81,7 +81,7 @@ function judge({ wall, network }: Candidate, found: Found): Trial {
     if (found.signals) return { why: 'a child may send signals to the service' }
     if (found.connects)
       return { why: 'a child reached a port of the service (Landlock version 4, of Linux 6.7, closes them)' }
-    return { open: network === 'own' ? [] : [unreachable] }
+    return { open: network === 'host' ? [unreachable] : [] }
   }
   const open = [found.connects ? 'the network, with the ports of the service' : unreachable, 'the list of processes']
   return { open: found.signals ? [...open, 'signals to other processes'] : open }

@@ -30,16 +30,22 @@ const advice: Record<WallName, string> = {
   none: 'Look at RUNNER_PYTHON and at what the words above say.',
 }
 
-/** The walls that may be tried, the best first; a network of its own by each of the helpers. */
-export function candidates({ wanted, network }: WallConfig, helpers: string[]): Candidate[] {
+/**
+ * The walls that may be tried, the best first; a network of its own by each of the helpers. `apart`: behind `namespaces`
+ * no child shares its loopback; where the network of the host would be taken, it has none but that.
+ */
+export function candidates({ wanted, network }: WallConfig, helpers: string[], apart = false): Candidate[] {
+  const otherwise = apart ? 'alone' : 'host'
   const all: Candidate[] = [
     ...helpers.map((helper): Candidate => ({ wall: 'namespaces', network: 'own', helper })),
-    { wall: 'namespaces', network: 'host' },
+    { wall: 'namespaces', network: otherwise },
     { wall: 'pod', network: 'host' },
     { wall: 'none', network: 'host' },
   ]
   const fitting = all.filter((each) => wanted === 'auto' || each.wall === wanted)
-  return network === 'auto' ? fitting : fitting.filter((each) => each.network === network || each.wall !== 'namespaces')
+  return network === 'auto'
+    ? fitting
+    : fitting.filter((each) => (each.network === 'own') === (network === 'own') || each.wall !== 'namespaces')
 }
 
 /**
@@ -50,9 +56,10 @@ export async function chooseWall(
   config: WallConfig,
   helpers: string[],
   tryOut: (candidate: Candidate) => Promise<Trial>,
+  apart = false,
 ): Promise<Wall> {
   const tried: Wall['tried'] = []
-  for (const candidate of candidates(config, helpers)) {
+  for (const candidate of candidates(config, helpers, apart)) {
     const trial = await tryOut(candidate)
     if ('open' in trial) {
       const oneTeam = candidate.wall !== 'namespaces' && !config.manyTeamsAnyway
@@ -73,6 +80,7 @@ export async function chooseWall(
 /** For people: `namespaces, own network (pasta)`. */
 export function nameOf({ wall, network, helper }: Candidate): string {
   if (wall !== 'namespaces') return wall
+  if (network === 'alone') return `${wall}, no network but an own loopback`
   return network === 'host' ? `${wall}, host network` : `${wall}, own network (${basename(helper ?? '')})`
 }
 

@@ -371,6 +371,14 @@ export declare type WriteFileRequest = Message<"automation.sandbox.v1.WriteFileR
      */
     value: Uint8Array;
     case: "data";
+  } | {
+    /**
+     * All has been sent: a stream that breaks off may look like one that ends in order.
+     *
+     * @generated from field: google.protobuf.Empty end = 3;
+     */
+    value: Empty;
+    case: "end";
   } | { case: undefined; value?: undefined };
 };
 
@@ -617,6 +625,13 @@ export declare type ConnectPortResponse = Message<"automation.sandbox.v1.Connect
    * @generated from field: bytes data = 1;
    */
   data: Uint8Array;
+
+  /**
+   * The port sends no more; it may still read.
+   *
+   * @generated from field: bool end = 2;
+   */
+  end: boolean;
 };
 
 /**
@@ -705,8 +720,9 @@ export declare const ChangeTypeSchema: GenEnum<ChangeType>;
 export declare const CommandService: GenService<{
   /**
    * The first message is `start`; then come input and signals. The answer begins with `started` and ends with `ended`.
-   * NOT_FOUND program_not_found; INVALID_ARGUMENT working_directory_not_found. When the call is cancelled, the command
-   * and all that it started are ended.
+   * NOT_FOUND program_not_found; PERMISSION_DENIED program_denied; INVALID_ARGUMENT working_directory_not_found. When the
+   * call is cancelled, the command and all that it started are ended. What it leaves running in the background at its
+   * own end goes on.
    *
    * @generated from rpc automation.sandbox.v1.CommandService.RunCommand
    */
@@ -739,7 +755,8 @@ export declare const CommandService: GenService<{
 
 /**
  * Files and directories. Errors: NOT_FOUND path_not_found; ALREADY_EXISTS path_exists; FAILED_PRECONDITION
- * not_a_directory, not_a_file, directory_not_empty; PERMISSION_DENIED path_denied; RESOURCE_EXHAUSTED no_space.
+ * not_a_directory, not_a_file, directory_not_empty; PERMISSION_DENIED path_denied; RESOURCE_EXHAUSTED no_space,
+ * too_many_watches; INVALID_ARGUMENT with the field's path.
  *
  * @generated from service automation.sandbox.v1.FileService
  */
@@ -761,7 +778,8 @@ export declare const FileService: GenService<{
     output: typeof ReadFileResponseSchema;
   },
   /**
-   * The first message is `start`. The file is there, whole, when the call returns; it replaces another at once.
+   * The first message is `start`, the last one `end`; without it nothing is written. The file is there, whole, when the
+   * call returns; it replaces another at once.
    *
    * @generated from rpc automation.sandbox.v1.FileService.WriteFile
    */
@@ -825,7 +843,8 @@ export declare const FileService: GenService<{
  */
 export declare const ControlService: GenService<{
   /**
-   * Gives a daemon that belongs to nobody its sandbox. Once; ALREADY_EXISTS already_adopted for another sandbox.
+   * Gives a daemon that belongs to nobody its sandbox; until then every other call but health is refused. Once;
+   * ALREADY_EXISTS already_adopted for another sandbox or key.
    *
    * @generated from rpc automation.sandbox.v1.ControlService.Adopt
    */
@@ -836,7 +855,8 @@ export declare const ControlService: GenService<{
   },
   /**
    * A connection to a port on the sandbox's loopback, as bytes in both directions. The first request names the port,
-   * the first response comes without data when the connection stands. UNAVAILABLE port_closed when nobody listens.
+   * the first response comes without data when the connection stands. Each direction ends by itself: the requests by the
+   * end of their stream, the responses by `end`. UNAVAILABLE port_closed when nobody listens, port_reset when it breaks.
    *
    * @generated from rpc automation.sandbox.v1.ControlService.ConnectPort
    */

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest'
-import { DeadlineError, DeadlineWorker } from '../src/workers/deadline-worker.ts'
+import { DeadlineError, DeadlineWorker } from '../src/index.ts'
 
 const source = `
 const { parentPort } = require('node:worker_threads')

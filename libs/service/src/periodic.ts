@@ -1,4 +1,4 @@
-import type { Logger } from '@automation/service'
+import type { Logger } from 'pino'
 
 /** Work that is done again and again, a pause after each time; a failure is logged and the next time tries again. */
 export class Periodic {

@@ -1,10 +1,10 @@
 import { parentPort } from 'node:worker_threads'
-import bcrypt from 'bcryptjs'
+import { matches } from './hashes.ts'
 
 /** Answers `{ password, hash }` with whether they belong together. */
 parentPort?.on('message', ({ password, hash }: { password: string; hash: string }) => {
   try {
-    parentPort?.postMessage({ answer: bcrypt.compareSync(password, hash) })
+    parentPort?.postMessage({ answer: matches(password, hash) })
   } catch (error) {
     parentPort?.postMessage({ error: String(error) })
   }

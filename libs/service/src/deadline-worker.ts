@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { unavailable } from '@automation/errors'
-import { watchProcessorTime } from '@automation/service'
+import { watchProcessorTime } from './processor-time.ts'
 
 /** The job took longer than it may. */
 export class DeadlineError extends Error {

@@ -1,0 +1,58 @@
+import {
+  connect as connectHttp2,
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  type OutgoingHttpHeaders,
+} from 'node:http2'
+import { connect } from 'node:net'
+import { keptAlive } from './kept-alive.ts'
+
+interface Kept {
+  session: ClientHttp2Session
+  used: ReturnType<typeof keptAlive>['used']
+}
+
+const watch = { pingMs: 20_000, idleMs: 60_000 }
+const windowBytes = 256 * 1024
+
+/** HTTP/2 sessions with the daemons of sandboxes, one for each, kept while they are used. */
+export class DaemonSessions {
+  readonly #kept = new Map<string, Kept>()
+
+  /** A new stream to a daemon (`host:port` or `unix:/path`); an error of the connection is told by the stream. */
+  request(sandboxId: string, address: string, headers: OutgoingHttpHeaders): ClientHttp2Stream {
+    const name = `${sandboxId} ${address}`
+    const { session, used } = this.#kept.get(name) ?? this.#open(name, address)
+    const stream = session.request(headers, { endStream: false })
+    used(stream)
+    return stream
+  }
+
+  close(): void {
+    for (const { session } of this.#kept.values()) session.destroy()
+    this.#kept.clear()
+  }
+
+  #open(name: string, address: string): Kept {
+    const session = connectHttp2('http://sandbox', {
+      createConnection: () => connect(placeOf(address)),
+      settings: { enablePush: false, initialWindowSize: windowBytes },
+    })
+    const kept = { session, used: keptAlive(session, watch).used }
+    const forget = () => {
+      if (this.#kept.get(name) === kept) this.#kept.delete(name)
+    }
+    // Its streams tell their callers.
+    session.on('error', forget)
+    session.on('goaway', forget)
+    session.on('close', forget)
+    this.#kept.set(name, kept)
+    return kept
+  }
+}
+
+function placeOf(address: string): { path: string } | { host: string; port: number } {
+  if (address.startsWith('unix:')) return { path: address.slice('unix:'.length) }
+  const colon = address.lastIndexOf(':')
+  return { host: address.slice(0, colon).replace(/^\[|\]$/g, ''), port: Number(address.slice(colon + 1)) }
+}

@@ -1,0 +1,77 @@
+import { request, type ClientRequest, type IncomingMessage } from 'node:http'
+import { Failure } from '@automation/errors'
+import type { Exchange } from '../http/exchange.ts'
+import { answerHeaders, requestHeaders } from './passed-headers.ts'
+import type { PortConnection } from './port-connection.ts'
+import type { Admitted } from './public-entry.ts'
+
+const maxHeaderSize = 64 * 1024
+
+/**
+ * Sends a request on and its answer back, piece by piece. Resolves when the answer is over, or its client gone. Failures:
+ * port_failed when the application breaks off or speaks no HTTP, port_timeout when its answer does not begin in time.
+ */
+export function forward(
+  exchange: Exchange,
+  connection: PortConnection,
+  admitted: Admitted,
+  answerTimeoutMs: number,
+): Promise<void> {
+  const { incoming, outgoing } = exchange
+  return new Promise((resolve, reject) => {
+    const onward = onwardRequest(exchange, connection, admitted)
+    const timer = setTimeout(() => fail(late()), answerTimeoutMs)
+    const fail = (error: unknown) => {
+      clearTimeout(timer)
+      incoming.unpipe(onward)
+      onward.destroy()
+      connection.destroy()
+      // A client that has gone is owed nothing.
+      if (outgoing.destroyed) resolve()
+      else reject(error instanceof Failure ? error : broken(error))
+    }
+    onward.on('error', fail)
+    connection.on('error', fail)
+    onward.on('response', (answer) => {
+      clearTimeout(timer)
+      answer.on('error', fail)
+      try {
+        outgoing.writeHead(answer.statusCode!, answer.statusMessage, answerHeaders(answer))
+        outgoing.flushHeaders()
+      } catch (error) {
+        return fail(error)
+      }
+      answer.pipe(outgoing)
+    })
+    outgoing.on('close', () => {
+      clearTimeout(timer)
+      incoming.unpipe(onward)
+      onward.destroy()
+      resolve()
+    })
+    incoming.pipe(onward)
+  })
+}
+
+/** The request to the application, over a connection of its own. */
+export function onwardRequest(
+  { incoming }: { incoming: IncomingMessage },
+  connection: PortConnection,
+  { target, about }: Admitted,
+): ClientRequest {
+  return request({
+    createConnection: () => connection,
+    method: incoming.method,
+    path: target.rest,
+    headers: requestHeaders(incoming, about),
+    maxHeaderSize,
+  })
+}
+
+export function late(): Failure {
+  return new Failure('deadline_exceeded', 'port_timeout', 'The application in the sandbox did not answer in time')
+}
+
+export function broken(cause: unknown): Failure {
+  return new Failure('unavailable', 'port_failed', 'The application in the sandbox gave no proper answer', { cause })
+}

@@ -1,0 +1,119 @@
+import {
+  createServer,
+  type Http2Server,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2'
+import type { AddressInfo } from 'node:net'
+import { SandboxRouteService } from '@automation/contract/sandbox/v1/sandbox'
+import { asFailure, Failure } from '@automation/errors'
+import { ownContext, type Client, type Neighbours } from '@automation/rpc'
+import type { Logger } from '@automation/service'
+import { DaemonSessions } from './daemon-sessions.ts'
+import { callHeaders, forwardCall } from './forward-call.ts'
+import { answerHealth, endLate, refuseCall } from './grpc-answers.ts'
+import { keptAlive } from './kept-alive.ts'
+
+const self = { role: 'service' as const, team: '', subject: 'gateway', name: 'gateway' }
+const health = 'grpc.health.v1.Health'
+
+/** What users may call; all else a daemon serves is for the system. */
+const forUsers = new Set([health, 'automation.sandbox.v1.CommandService', 'automation.sandbox.v1.FileService'])
+
+const watch = { pingMs: 20_000, idleMs: 300_000 }
+const settings = { maxConcurrentStreams: 200, initialWindowSize: 256 * 1024, maxHeaderListSize: 16 * 1024 }
+
+export interface GrpcPortOptions {
+  neighbours: Neighbours
+  callTimeoutMs: number
+  logger: Logger
+}
+
+/**
+ * The listener for the gRPC interface of sandboxes: finds each call's sandbox by its `x-api-key`, anew for every call, and
+ * passes it on. Health without a key is the gateway's own.
+ */
+export class GrpcPort {
+  readonly #options: GrpcPortOptions
+  readonly #server: Http2Server
+  readonly #sessions = new Set<ServerHttp2Session>()
+  readonly #daemons = new DaemonSessions()
+  #routes: Client<typeof SandboxRouteService> | undefined
+
+  constructor(options: GrpcPortOptions) {
+    this.#options = options
+    this.#server = createServer({ settings })
+    this.#server.on('session', (session) => this.#begin(session))
+    this.#server.on('sessionError', () => undefined) // the session has closed itself
+  }
+
+  /** Resolves with the port that it listens on. */
+  listen(port: number, host: string | undefined): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', reject)
+      this.#server.listen(port, host, () => {
+        this.#server.off('error', reject)
+        resolve((this.#server.address() as AddressInfo).port)
+      })
+    })
+  }
+
+  /** No new calls; those in progress may end within `graceMs`, then they are cut. */
+  async stop(graceMs: number): Promise<void> {
+    if (!this.#server.listening) return
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
+    for (const session of this.#sessions) session.close()
+    const cut = setTimeout(() => this.#cut(), graceMs)
+    await closed
+    clearTimeout(cut)
+    this.#daemons.close()
+  }
+
+  #cut(): void {
+    for (const session of this.#sessions) session.destroy()
+  }
+
+  #begin(session: ServerHttp2Session): void {
+    const { used } = keptAlive(session, watch)
+    this.#sessions.add(session)
+    session.on('close', () => this.#sessions.delete(session))
+    session.on('stream', (stream, headers) => {
+      stream.on('error', () => undefined) // `close` follows
+      used(stream)
+      endLate(stream)
+      this.#pass(stream, headers).catch((error: unknown) => this.#refuse(stream, asFailure(error)))
+    })
+  }
+
+  async #pass(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): Promise<void> {
+    if (headers[':method'] !== 'POST' || !/^application\/grpc(?:[+;]|$)/.test(headers['content-type'] ?? ''))
+      return stream.respond({ ':status': 415 }, { endStream: true })
+    const [, service = '', method = ''] = (headers[':path'] ?? '').split('/')
+    const key = headers['x-api-key']
+    if (service === health && key === undefined) return answerHealth(stream, method)
+    if (typeof key !== 'string' || key === '' || key.length > 256) throw noKey()
+    const { sandboxId, daemonAddress } = await this.#routeOf(key)
+    if (!forUsers.has(service))
+      throw new Failure('unimplemented', 'unimplemented', 'This operation is not part of the interface of sandboxes')
+    if (stream.destroyed) return
+    forwardCall(stream, this.#daemons.request(sandboxId, daemonAddress, callHeaders(headers)))
+  }
+
+  #routeOf(grpcApiKey: string) {
+    const { neighbours, callTimeoutMs } = this.#options
+    this.#routes ??= neighbours.client(SandboxRouteService)
+    return this.#routes.resolveKey({ grpcApiKey }, ownContext(self, callTimeoutMs))
+  }
+
+  #refuse(stream: ServerHttp2Stream, failure: Failure): void {
+    if (failure.kind === 'internal')
+      this.#options.logger.error({ err: failure.cause ?? failure }, 'a call of a sandbox failed')
+    // A system without sandboxes knows no key.
+    refuseCall(stream, failure.code === 'service_absent' ? noKey() : failure)
+  }
+}
+
+function noKey(): Failure {
+  return new Failure('unauthenticated', 'sandbox_key', 'The call needs the x-api-key of a sandbox that runs')
+}

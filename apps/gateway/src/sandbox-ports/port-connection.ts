@@ -1,0 +1,104 @@
+import { Duplex } from 'node:stream'
+import type { ConnectPortResponse, ControlService } from '@automation/contract/sandbox/v1/daemon'
+import { Failure } from '@automation/errors'
+import type { Client } from '@automation/rpc'
+
+const principal = { role: 'service' as const, team: '', subject: 'gateway', name: 'gateway' }
+
+interface Piece {
+  data: Buffer
+  taken: () => void
+}
+
+/** Opens a connection to a port of a sandbox through its daemon. Failures: those of ConnectPort; deadline_exceeded. */
+export async function openPort(
+  control: Client<typeof ControlService>,
+  port: number,
+  timeoutMs: number,
+): Promise<PortConnection> {
+  const left = new AbortController()
+  const late = new Failure('deadline_exceeded', 'port_timeout', 'The sandbox did not answer in time')
+  const timer = setTimeout(() => left.abort(late), timeoutMs)
+  const sending = new Sending()
+  const context = { principal, requestId: crypto.randomUUID(), signal: left.signal }
+  const responses = control.connectPort(sending.requests(port), context)[Symbol.asyncIterator]()
+  try {
+    await responses.next()
+  } catch (error) {
+    sending.end()
+    throw error
+  } finally {
+    clearTimeout(timer)
+  }
+  return new PortConnection(responses, sending, () => left.abort())
+}
+
+/** A connection as Node's HTTP client wants it, made of a call's two streams; each is read only as fast as needed. */
+export class PortConnection extends Duplex {
+  readonly #responses: AsyncIterator<ConnectPortResponse>
+  readonly #sending: Sending
+  readonly #leave: () => void
+
+  constructor(responses: AsyncIterator<ConnectPortResponse>, sending: Sending, leave: () => void) {
+    super({ allowHalfOpen: true })
+    this.#responses = responses
+    this.#sending = sending
+    this.#leave = leave
+  }
+
+  override _read(): void {
+    this.#responses.next().then(
+      ({ done, value }) => {
+        if (done === true || value.end) this.push(null)
+        else if (value.data.length > 0) this.push(value.data)
+        else this._read()
+      },
+      (error: unknown) => this.destroy(error as Error),
+    )
+  }
+
+  override _write(data: Buffer, _encoding: string, taken: (error?: Error | null) => void): void {
+    this.#sending.push(data, taken)
+  }
+
+  override _final(done: (error?: Error | null) => void): void {
+    this.#sending.end()
+    done()
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    this.#leave()
+    this.#sending.end()
+    done(error)
+  }
+}
+
+/** The requests of a connection, each asked for when the one before has been passed on. */
+class Sending {
+  #piece: Piece | undefined
+  #ended = false
+  #wake: (() => void) | undefined
+
+  push(data: Buffer, taken: () => void): void {
+    this.#piece = { data, taken }
+    this.#wake?.()
+  }
+
+  end(): void {
+    this.#ended = true
+    this.#wake?.()
+  }
+
+  async *requests(port: number): AsyncGenerator<{ port?: number; data?: Uint8Array }> {
+    yield { port }
+    for (;;) {
+      const piece = this.#piece
+      this.#piece = undefined
+      if (piece !== undefined) {
+        yield { data: piece.data }
+        piece.taken()
+      } else if (this.#ended) return
+      else await new Promise<void>((resolve) => (this.#wake = resolve))
+    }
+  }
+}

@@ -1,0 +1,99 @@
+import type { Writable } from 'node:stream'
+import { SandboxRouteService, type SandboxRoute } from '@automation/contract/sandbox/v1/sandbox'
+import { Failure, notFound } from '@automation/errors'
+import { CredentialsGate } from '@automation/passwords'
+import { ownContext, type Client, type Neighbours } from '@automation/rpc'
+import type { ClientAddress } from '../http/client-address.ts'
+import type { Exchange } from '../http/exchange.ts'
+import { basicCredentials } from '../webhooks/request-context.ts'
+import { DaemonChannels } from './daemon-channels.ts'
+import type { Forwarded } from './passed-headers.ts'
+import { openPort, type PortConnection } from './port-connection.ts'
+import { publicTarget, type PublicTarget } from './public-target.ts'
+
+const self = { role: 'service' as const, team: '', subject: 'gateway', name: 'gateway' }
+
+export interface PublicEntryOptions {
+  neighbours: Neighbours
+  clientAddress: ClientAddress
+  /** Whether proxies in front are believed in what they say of the client. */
+  behindProxies: boolean
+  domain: string | undefined
+  callTimeoutMs: number
+}
+
+/** A request that may pass: where to, and what is said of its client. */
+export interface Admitted {
+  target: PublicTarget
+  route: SandboxRoute
+  about: Forwarded
+}
+
+/** Who may reach which public port: finds the sandbox, asks for its credentials, and opens the connection. */
+export class PublicEntry {
+  readonly #options: PublicEntryOptions
+  readonly #gate = new CredentialsGate(refused)
+  readonly #channels = new DaemonChannels()
+  #routes: Client<typeof SandboxRouteService> | undefined
+
+  constructor(options: PublicEntryOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Failures: sandbox_not_found, the same for what is unknown, has ended or is not public; sandbox_starting;
+   * sandbox_credentials; too_many_attempts.
+   */
+  async admit({ incoming, path, query }: Exchange, upgrade: boolean): Promise<Admitted> {
+    const { headers } = incoming
+    const { neighbours, domain, callTimeoutMs, clientAddress, behindProxies } = this.#options
+    const target = publicTarget({ path, query, host: headers.host ?? '' }, domain)
+    if (target === undefined) throw notFound('sandbox')
+    this.#routes ??= neighbours.client(SandboxRouteService)
+    const { sandboxId, port, prefix } = target
+    const route = await this.#routes.resolvePort({ sandboxId, port }, ownContext(self, callTimeoutMs)).catch(hidden)
+    const address = clientAddress(incoming.socket.remoteAddress, headers['x-forwarded-for'])
+    const { basicAuth } = route
+    if (basicAuth !== undefined)
+      await this.#gate.check(sandboxId, basicAuth, basicCredentials(headers.authorization) ?? {}, address)
+    const protocol = behindProxies && headers['x-forwarded-proto'] === 'https' ? 'https' : 'http'
+    const about = { address, protocol, prefix, withoutAuthorization: basicAuth !== undefined, upgrade }
+    return { target, route, about }
+  }
+
+  /** Failures: port_closed, sandbox_unreachable, port_timeout. */
+  async open({ route, target }: Admitted, closeWith: Pick<Writable, 'destroyed' | 'once'>): Promise<PortConnection> {
+    const { control, release } = await this.#channels.use(route)
+    try {
+      const connection = await openPort(control, target.port, this.#options.callTimeoutMs)
+      connection.once('close', release)
+      if (closeWith.destroyed) connection.destroy()
+      else closeWith.once('close', () => connection.destroy())
+      return connection
+    } catch (error) {
+      release()
+      throw unreachable(error)
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#channels.close()
+    await this.#gate.close()
+  }
+}
+
+/** Nothing is told of sandboxes but whether this port is there; a system without sandboxes has none. */
+function hidden(error: unknown): never {
+  if (error instanceof Failure && (error.kind === 'invalid_argument' || error.code === 'service_absent'))
+    throw notFound('sandbox')
+  throw error
+}
+
+function unreachable(error: unknown): unknown {
+  if (!(error instanceof Failure) || error.kind !== 'unavailable' || error.code === 'port_closed') return error
+  return new Failure('unavailable', 'sandbox_unreachable', 'The sandbox does not answer', { cause: error })
+}
+
+function refused(): Failure {
+  return new Failure('unauthenticated', 'sandbox_credentials', 'The sandbox wants a user name and a password')
+}

@@ -1,0 +1,80 @@
+import { asFailure, type Failure } from '@automation/errors'
+import { inadmissible } from '../http/admission.ts'
+import { send } from '../http/answer.ts'
+import type { Exchange } from '../http/exchange.ts'
+import { problemAnswer } from '../http/problem.ts'
+import { HttpServer } from '../http/server.ts'
+import { forward } from './forward.ts'
+import { PublicEntry, type PublicEntryOptions } from './public-entry.ts'
+import { answerOn, forwardUpgrade } from './upgrade.ts'
+
+export interface PublicPortsOptions extends PublicEntryOptions {
+  /** How long an application may take to begin its answer. */
+  answerTimeoutMs: number
+  /** Connections without a byte in either direction for so long are cut, but those that were upgraded. */
+  idleTimeoutMs: number
+  /** Is told of every failure that a caller is answered with. */
+  report: (failure: Failure, exchange: Exchange) => void
+  ended: (exchange: Exchange) => void
+}
+
+/** The listener for the public ports of sandboxes: HTTP and whatever it is upgraded to, streamed in both directions. */
+export class PublicPorts {
+  readonly #options: PublicPortsOptions
+  readonly #entry: PublicEntry
+  readonly #server: HttpServer
+
+  constructor(options: PublicPortsOptions) {
+    this.#options = options
+    this.#entry = new PublicEntry(options)
+    this.#server = new HttpServer({
+      bodyMaxBytes: Number.POSITIVE_INFINITY,
+      requestTimeoutMs: 0,
+      idleTimeoutMs: options.idleTimeoutMs,
+      handle: (exchange) => void this.#answer(exchange),
+      upgrade: (exchange, socket, head) =>
+        void forwardUpgrade(this.#entry, exchange, socket, head, options).catch((error: unknown) => {
+          answerOn(exchange, socket)
+          this.#refuse(asFailure(error), exchange)
+        }),
+      ended: options.ended,
+    })
+  }
+
+  listen(port: number, host: string | undefined): Promise<number> {
+    return this.#server.listen(port, host)
+  }
+
+  async stop(graceMs: number): Promise<void> {
+    await this.#server.stop(graceMs)
+    await this.#entry.close()
+  }
+
+  async #answer(exchange: Exchange): Promise<void> {
+    exchange.route = 'sandbox port'
+    try {
+      const refusal = inadmissible(exchange)
+      if (refusal !== undefined) throw refusal
+      const admitted = await exchange.settle(this.#entry.admit(exchange, false))
+      const { target } = admitted
+      if (target.rest === undefined) return redirect(exchange, `${target.prefix}/`)
+      const connection = await exchange.settle(this.#entry.open(admitted, exchange.outgoing))
+      await forward(exchange, connection, admitted, this.#options.answerTimeoutMs)
+    } catch (error) {
+      this.#refuse(asFailure(error), exchange)
+    }
+  }
+
+  #refuse(failure: Failure, exchange: Exchange): void {
+    this.#options.report(failure, exchange)
+    const { requestId, path } = exchange
+    // What has begun can't be taken back: the client sees that it is cut off.
+    if (exchange.outgoing.headersSent) exchange.outgoing.destroy()
+    else send(exchange.outgoing, problemAnswer(failure, { requestId, path, executionIdHeader: '' }))
+  }
+}
+
+/** Relative links of a page need the slash behind the port. */
+function redirect({ outgoing, query }: Exchange, path: string): void {
+  send(outgoing, { status: 308, headers: { Location: query === '' ? path : `${path}?${query}` }, body: '' })
+}

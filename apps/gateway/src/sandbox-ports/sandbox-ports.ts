@@ -1,0 +1,76 @@
+import type { GatewayConfig } from '../config.ts'
+import type { ClientAddress } from '../http/client-address.ts'
+import type { Observer } from '../observe.ts'
+import type { Neighbours } from '@automation/rpc'
+import type { Logger } from '@automation/service'
+import type { SandboxAddresses } from './addresses.ts'
+import { GrpcPort } from './grpc-port.ts'
+import { PublicPorts } from './public-ports.ts'
+
+/** How long a connection may stay silent beyond the longest wait for an answer. */
+const idleMarginMs = 30_000
+
+/** The most that a stop waits for what sandboxes still send: streams of theirs may go on for ever. */
+const graceMostMs = 1000
+
+export interface SandboxPortsDependencies {
+  config: GatewayConfig
+  neighbours: Neighbours
+  logger: Logger
+  observer: Observer
+  clientAddress: ClientAddress
+}
+
+/** The two listeners for sandboxes, apart from the gateway's own origin. */
+export class SandboxPorts {
+  readonly #config: GatewayConfig
+  readonly #grpc: GrpcPort
+  readonly #public: PublicPorts
+  #ports: { publicPort: number; grpcPort: number }
+
+  constructor({ config, neighbours, logger, observer, clientAddress }: SandboxPortsDependencies) {
+    const { callTimeoutMs, sandboxes } = config
+    this.#config = config
+    this.#ports = sandboxes
+    this.#grpc = new GrpcPort({ neighbours, callTimeoutMs, logger })
+    this.#public = new PublicPorts({
+      neighbours,
+      clientAddress,
+      behindProxies: config.trustedProxies.length > 0,
+      domain: sandboxes.publicDomain,
+      callTimeoutMs,
+      answerTimeoutMs: sandboxes.answerTimeoutMs,
+      idleTimeoutMs: sandboxes.answerTimeoutMs + idleMarginMs,
+      report: observer.failed,
+      ended: observer.ended,
+    })
+  }
+
+  async listen(): Promise<void> {
+    const { sandboxes, host } = this.#config
+    this.#ports = {
+      publicPort: await named('SANDBOX_PUBLIC_PORT', this.#public.listen(sandboxes.publicPort, host)),
+      grpcPort: await named('SANDBOX_GRPC_PORT', this.#grpc.listen(sandboxes.grpcPort, host)),
+    }
+  }
+
+  /** As they are told to users; with the ports that it really listens on, once it does. */
+  addresses(): SandboxAddresses {
+    const { publicUrl, sandboxes } = this.#config
+    return { publicUrl, publicDomain: sandboxes.publicDomain, ...this.#ports }
+  }
+
+  async stop(graceMs: number): Promise<void> {
+    const grace = Math.min(graceMs, graceMostMs)
+    await Promise.all([this.#grpc.stop(grace), this.#public.stop(grace)])
+  }
+}
+
+/** A port that is taken is told with its setting: the usual ones are taken when a second system runs on the machine. */
+async function named(setting: string, listening: Promise<number>): Promise<number> {
+  try {
+    return await listening
+  } catch (error) {
+    throw new Error(`${setting}: ${(error as Error).message}`, { cause: error })
+  }
+}

@@ -1,0 +1,50 @@
+import { createServer, type RequestListener, type Server } from 'node:http'
+import { connect, type AddressInfo } from 'node:net'
+import { sandboxId, startSandboxGateway, type SandboxGateway } from './sandbox-gateway.ts'
+
+/** An application on a public port of a sandbox. The sandboxes here have no network of their own, so it lives here. */
+export interface SandboxApplication {
+  system: SandboxGateway
+  app: Server
+  port: number
+  /** `http://…/<sandbox id>/<port>`. */
+  base: string
+  answer: RequestListener
+  /** Everything as at the beginning. */
+  reset(): void
+  stop(): Promise<void>
+}
+
+export async function startApplication(): Promise<SandboxApplication> {
+  const system = await startSandboxGateway()
+  const app = createServer((incoming, outgoing) => application.answer(incoming, outgoing))
+  await new Promise<void>((resolve) => app.listen(0, '127.0.0.1', resolve))
+  const { port } = app.address() as AddressInfo
+  const { route } = system
+  const application: SandboxApplication = {
+    system,
+    app,
+    port,
+    base: `${system.publicBase}/${sandboxId}/${port}`,
+    answer: (_incoming, outgoing) => outgoing.end('hello'),
+    reset: () => {
+      application.answer = (_incoming, outgoing) => outgoing.end('hello')
+      system.publicPorts = new Set([port])
+      system.starting = false
+      system.route = { ...route, basicAuth: undefined }
+    },
+    stop: async () => {
+      await system.stop()
+      app.closeAllConnections()
+      app.close()
+    },
+  }
+  return application
+}
+
+/** Sends bytes and gives all that comes until the connection ends. */
+export async function raw(bytes: string, base: string): Promise<string> {
+  const socket = connect(Number(new URL(base).port), '127.0.0.1')
+  socket.write(bytes)
+  return Buffer.concat(await Array.fromAsync(socket as AsyncIterable<Buffer>)).toString('latin1')
+}

@@ -1,0 +1,80 @@
+import { SandboxRouteService, type SandboxRouteSchema } from '@automation/contract/sandbox/v1/sandbox'
+import type { MessageInitShape } from '@bufbuild/protobuf'
+import { Failure, notFound } from '@automation/errors'
+import { InProcessNetwork, served } from '@automation/rpc'
+import { connectSandbox, type Sandbox } from '@automation/sandbox-client'
+import { Environment } from '@automation/service'
+import { testContext } from '@automation/testing'
+import { apiKey, daemonKey, startDaemonProcess, type DaemonProcess } from '@automation/testing/daemon-process'
+import { createGateway, readGatewayConfig, type GatewayPart } from '../src/service.ts'
+
+export const sandboxId = '01890000-0000-7000-8000-00000000005a'
+
+type Route = MessageInitShape<typeof SandboxRouteSchema>
+
+/** A gateway with a sandbox behind it: a daemon as a process, and whoever tells the routes. */
+export interface SandboxGateway {
+  daemon: DaemonProcess
+  gateway: GatewayPart
+  /** What the route service answers with; undefined for a sandbox that is no more. */
+  route: Route | undefined
+  publicPorts: Set<number>
+  /** While it is PENDING. */
+  starting: boolean
+  /** `http://127.0.0.1:port`, of the public ports. */
+  publicBase: string
+  /** A client through the gateway. */
+  connect(key?: string): Sandbox
+  stop(): Promise<void>
+}
+
+export async function startSandboxGateway(settings: Record<string, string> = {}): Promise<SandboxGateway> {
+  const daemon = await startDaemonProcess()
+  const network = new InProcessNetwork()
+  const env = new Environment({ PORT: '0', HOST: '127.0.0.1', PUBLIC_URL: 'http://127.0.0.1:1', ...settings })
+  const config = readGatewayConfig(env)
+  env.check()
+  const gateway = createGateway(config, testContext(network))
+  await gateway.start()
+  const { publicPort, grpcPort } = gateway.sandboxAddresses()
+  const clients: Sandbox[] = []
+  const system: SandboxGateway = {
+    daemon,
+    gateway,
+    route: { sandboxId, team: 'demo', daemonAddress: daemon.address, daemonKey },
+    publicPorts: new Set(),
+    starting: false,
+    publicBase: `http://127.0.0.1:${publicPort}`,
+    connect: (key = apiKey) => {
+      const client = connectSandbox({ grpcServerUrl: `http://127.0.0.1:${grpcPort}`, grpcApiKey: key })
+      clients.push(client)
+      return client
+    },
+    stop: async () => {
+      for (const client of clients) client.close()
+      await gateway.stop(1000)
+      await daemon.stop()
+    },
+  }
+  network.add([
+    served(SandboxRouteService, {
+      resolvePort: ({ sandboxId: id, port }) => {
+        if (system.route === undefined || id !== sandboxId || !system.publicPorts.has(port)) throw notFound('sandbox')
+        if (system.starting)
+          throw new Failure('unavailable', 'sandbox_starting', 'The sandbox is starting', { retryAfterS: 1 })
+        return system.route
+      },
+      resolveKey: ({ grpcApiKey }) => {
+        if (system.route === undefined || grpcApiKey !== apiKey)
+          throw new Failure('unauthenticated', 'sandbox_key', 'There is no such sandbox that runs')
+        return system.route
+      },
+    }),
+  ])
+  return system
+}
+
+/** Resident memory of this process, in KiB. */
+export function residentKiB(): number {
+  return process.memoryUsage.rss() / 1024
+}

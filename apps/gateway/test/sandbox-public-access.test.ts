@@ -1,0 +1,130 @@
+import { createHash } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { raw, startApplication, type SandboxApplication } from './sandbox-application.ts'
+import { sandboxId, startSandboxGateway } from './sandbox-gateway.ts'
+
+let application: SandboxApplication
+let base: string
+let port: number
+
+beforeAll(async () => {
+  application = await startApplication()
+  ;({ base, port } = application)
+})
+beforeEach(() => application.reset())
+afterAll(() => application.stop())
+
+describe('behind a user name and a password', () => {
+  const basic = (username: string, password: string) => ({
+    authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`,
+  })
+
+  test.each([
+    ['apr1', '$apr1$r31.....$HqJZimcKQFAMYayBlzkrA/'],
+    ['SHA-1', '{SHA}VBPuJHI7uixaa6LQGWx4s+5GKNE='],
+    ['bcrypt', '$2y$05$c4WoMPo3SXsafkva.HHa6uXQZWr7oboPiC2bT/r7q1BB8I2s0BRqC'],
+  ])('that is kept as %s', async (_form, passwordHash) => {
+    const authorizations: (string | undefined)[] = []
+    application.answer = (incoming, outgoing) => {
+      authorizations.push(incoming.headers.authorization)
+      outgoing.end('in')
+    }
+    application.system.route!.basicAuth = { username: 'user', passwordHash }
+    const none = await fetch(`${base}/`)
+    expect([none.status, none.headers.get('www-authenticate')]).toEqual([401, 'Basic realm="sandbox", charset="UTF-8"'])
+    for (const wrong of [basic('user', 'other'), basic('other', 'myPassword')])
+      expect((await fetch(`${base}/`, { headers: wrong })).status).toBe(401)
+    expect(await (await fetch(`${base}/`, { headers: basic('user', 'myPassword') })).text()).toBe('in')
+    expect(authorizations).toEqual([undefined])
+  })
+
+  test('ten wrong ones within a minute, and the next is not even read', async () => {
+    application.system.route!.basicAuth = { username: 'user', passwordHash: '$apr1$r31.....$HqJZimcKQFAMYayBlzkrA/' }
+    let refused: Response
+    do refused = await fetch(`${base}/`, { headers: basic('user', `wrong-${Math.random()}`) })
+    while (refused.status === 401)
+    expect(refused.status).toBe(429)
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect((await fetch(`${base}/`, { headers: basic('user', 'myPassword') })).status).toBe(429)
+  })
+})
+
+describe('WebSocket', () => {
+  const guid = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
+
+  beforeAll(() => {
+    // Echoes frames as they are, unmasked; enough for what the clients here send.
+    application.app.on('upgrade', (incoming: IncomingMessage, socket: Socket) => {
+      const accept = createHash('sha1').update(`${incoming.headers['sec-websocket-key']}${guid}`).digest('base64')
+      socket.on('error', () => undefined)
+      if (incoming.url === '/refused') return void socket.end('HTTP/1.1 418 No\r\nContent-Length: 2\r\n\r\nno')
+      socket.write(
+        `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
+      )
+      socket.on('data', (frame: Buffer) => socket.write(unmasked(frame)))
+      socket.on('end', () => socket.end())
+    })
+  })
+
+  test('messages pass in both directions', async () => {
+    const client = new WebSocket(`${base.replace('http', 'ws')}/echo`)
+    const answers: unknown[] = []
+    await new Promise((resolve, reject) => {
+      client.addEventListener('open', () => client.send('one'))
+      client.addEventListener('error', () => reject(new Error('no connection')))
+      client.addEventListener('message', ({ data }) => {
+        answers.push(data)
+        if (answers.length === 1) client.send('two')
+        else resolve(undefined)
+      })
+    })
+    expect(answers).toEqual(['one', 'two'])
+    client.close()
+  })
+
+  test('an application may refuse it in its own words', async () => {
+    expect(await raw(upgradeTo('/refused'), base)).toMatch(/^HTTP\/1\.1 418 No\r\n[^]*\r\n\r\nno$/)
+  })
+
+  test('one to a port that is not public is refused', async () => {
+    application.system.publicPorts.clear()
+    expect(await raw(upgradeTo('/'), base)).toMatch(/^HTTP\/1\.1 404 /)
+  })
+
+  test('one without the credentials is refused', async () => {
+    application.system.route!.basicAuth = { username: 'user', passwordHash: '{SHA}VBPuJHI7uixaa6LQGWx4s+5GKNE=' }
+    expect(await raw(upgradeTo('/'), base)).toMatch(/^HTTP\/1\.1 (401|429) /)
+  })
+
+  const upgradeTo = (path: string) =>
+    `GET /${sandboxId}/${port}${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`
+
+  test('a stop cuts connections that were upgraded or say nothing', async () => {
+    const other = await startSandboxGateway()
+    other.publicPorts.add(port)
+    const address = other.publicBase.slice('http://'.length)
+    const upgraded = new WebSocket(`ws://${address}/${sandboxId}/${port}/echo`)
+    await new Promise((resolve) => upgraded.addEventListener('open', resolve))
+    const silent = connect(Number(new URL(other.publicBase).port), '127.0.0.1')
+      .resume()
+      .on('error', () => undefined)
+    silent.write('GET / HTTP/1.1\r\nHo')
+    await new Promise((resolve) => silent.once('connect', resolve))
+    const closed = Promise.all([
+      new Promise((resolve) => silent.on('close', resolve)),
+      new Promise((resolve) => upgraded.addEventListener('close', resolve)),
+    ])
+    await other.stop()
+    await closed
+  })
+})
+
+/** A short frame of a client as a server sends it. */
+function unmasked(frame: Buffer): Buffer {
+  const length = frame[1]! & 127
+  const mask = frame.subarray(2, 6)
+  const text = frame.subarray(6, 6 + length).map((byte, index) => byte ^ mask[index % 4]!)
+  return Buffer.concat([Buffer.from([frame[0]!, length]), text])
+}

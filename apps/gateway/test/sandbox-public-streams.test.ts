@@ -1,0 +1,110 @@
+import { request, type IncomingMessage } from 'node:http'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { raw, startApplication, type SandboxApplication } from './sandbox-application.ts'
+import { residentKiB, sandboxId } from './sandbox-gateway.ts'
+
+let application: SandboxApplication
+let base: string
+let port: number
+
+beforeAll(async () => {
+  application = await startApplication()
+  ;({ base, port } = application)
+})
+beforeEach(() => application.reset())
+afterAll(() => application.stop())
+
+describe('bodies are streamed', () => {
+  const piece = Buffer.alloc(1024 * 1024, 'x')
+  const pieces = 200
+
+  test('200 MB up and down at once leave the gateway as small as it was', async () => {
+    application.answer = (incoming, outgoing) => void incoming.pipe(outgoing)
+    const before = residentKiB()
+    let most = 0
+    const sending = request(`${base}/`, { method: 'POST' })
+    const feeding = (async () => {
+      for (let i = 0; i < pieces; i++)
+        if (!sending.write(piece)) await new Promise((resolve) => sending.once('drain', resolve))
+      sending.end()
+    })()
+    const response = await new Promise<IncomingMessage>((resolve) => sending.on('response', resolve))
+    let bytes = 0
+    for await (const data of response as AsyncIterable<Buffer>) {
+      bytes += data.length
+      most = Math.max(most, residentKiB())
+    }
+    await feeding
+    expect(bytes).toBe(pieces * piece.length)
+    expect(most - before).toBeLessThan(150 * 1024)
+  }, 60_000)
+
+  test('a client that does not read stops its answer, and nobody else', async () => {
+    let written = 0
+    let over = false
+    application.answer = (incoming, outgoing) => {
+      if (incoming.url === '/quick') return void outgoing.end('quick')
+      const feed = () => {
+        while (written < 100_000_000 && !over) {
+          written += piece.length
+          if (!outgoing.write(piece)) return void outgoing.once('drain', feed)
+        }
+        outgoing.end()
+      }
+      outgoing.on('close', () => (over = true))
+      feed()
+    }
+    const slow = request(`${base}/slow`).end()
+    const response = await new Promise<IncomingMessage>((resolve) => slow.on('response', resolve))
+    for (let i = 0; i < 5; i++) expect(await (await fetch(`${base}/quick`)).text()).toBe('quick')
+    expect(written).toBeLessThan(100_000_000)
+    response.destroy()
+    while (!over) await new Promise((resolve) => setImmediate(resolve))
+  })
+
+  test('a chunked request of any method keeps its body, one without a body has none', async () => {
+    application.answer = (incoming, outgoing) => {
+      let body = ''
+      incoming.on('data', (data: Buffer) => (body += data.toString()))
+      incoming.on('end', () => outgoing.end(JSON.stringify({ body, te: incoming.headers['transfer-encoding'] })))
+    }
+    const chunked = await raw(
+      `GET /${sandboxId}/${port}/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n`,
+      base,
+    )
+    expect(chunked).toContain('{"body":"abc","te":"chunked"}')
+    expect(await (await fetch(`${base}/`)).text()).toBe('{"body":""}')
+    const head = await fetch(`${base}/`, { method: 'HEAD' })
+    expect([head.status, await head.text()]).toEqual([200, ''])
+  })
+})
+
+test.each([
+  ['a length and chunks', 'Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
+  ['two lengths', 'Content-Length: 3\r\nContent-Length: 4\r\n\r\nabc'],
+  ['a length that is none', 'Content-Length: +3\r\n\r\nabc'],
+  ['an unknown transfer coding', 'Transfer-Encoding: xchunked\r\n\r\n'],
+])('a request with %s reaches nobody', async (_name, rest) => {
+  let reached = 0
+  application.answer = (_incoming, outgoing) => {
+    reached++
+    outgoing.end()
+  }
+  expect(await raw(`POST /${sandboxId}/${port}/ HTTP/1.1\r\nHost: x\r\n${rest}`, base)).toMatch(/^HTTP\/1\.1 400 /)
+  expect(reached).toBe(0)
+})
+
+test('headers that a client calls hops of its own do not reach the application, but its length does', async () => {
+  const seen = Promise.withResolvers<IncomingMessage>()
+  application.answer = (incoming, outgoing) => {
+    seen.resolve(incoming)
+    incoming.resume().on('end', () => outgoing.end())
+  }
+  await raw(
+    `POST /${sandboxId}/${port}/ HTTP/1.1\r\nHost: x\r\nConnection: close, X-Mine, Content-Length\r\nX-Mine: 1\r\nProxy-Authorization: y\r\nTE: trailers\r\nContent-Length: 3\r\n\r\nabc`,
+    base,
+  )
+  const { headers } = await seen.promise
+  expect(headers).toMatchObject({ 'content-length': '3', connection: 'close' })
+  for (const name of ['x-mine', 'proxy-authorization', 'te']) expect(headers[name]).toBeUndefined()
+})

@@ -1,0 +1,143 @@
+import type { ChildProcessWithoutNullStreams } from 'node:child_process'
+import { constants } from 'node:os'
+import type { Readable } from 'node:stream'
+import type { CommandStart } from '@automation/contract/sandbox/v1/daemon'
+import { invalid } from '@automation/errors'
+import { BoundedQueue } from '../bounded-queue.ts'
+import { killAll, signalAll } from './processes.ts'
+
+export type Output =
+  | { case: 'standardOutput'; value: Buffer }
+  | { case: 'standardError'; value: Buffer }
+  | { case: 'ended'; value: { exitCode: number; signal?: string; timedOut: boolean } }
+
+const mostOutputBytes = 256 * 1024
+const mostInputBytes = 1024 * 1024
+const longestTimerMs = 2 ** 31 - 1
+
+/** How long the output of a command that has ended must be silent, while others still hold it open. */
+const silenceMs = 100
+
+/** A command that runs: its process, and what it writes, taken no faster than it is read. */
+export class Command {
+  readonly pid: number
+  readonly command: string[]
+  readonly startedAt = new Date()
+  /** Resolves when its process has ended; others that it started may go on. */
+  readonly ended: Promise<void>
+  readonly #id: string
+  readonly #child: ChildProcessWithoutNullStreams
+  readonly #output: BoundedQueue<Output>
+  #timedOut = false
+  #heardAt = 0
+
+  constructor(child: ChildProcessWithoutNullStreams, id: string, { command, timeoutMs }: CommandStart) {
+    this.#child = child
+    this.#id = id
+    this.pid = child.pid!
+    this.command = command
+    const streams = [child.stdout, child.stderr]
+    this.#output = new BoundedQueue(mostOutputBytes, () => streams.forEach((stream) => stream.resume()))
+    this.#take(child.stdout, 'standardOutput')
+    this.#take(child.stderr, 'standardError')
+    // A program that reads no input closes it; that is no failure.
+    child.stdin.on('error', () => undefined)
+    const timer = timeoutMs > 0 ? setTimeout(() => this.#expire(), Math.min(timeoutMs, longestTimerMs)) : undefined
+    this.ended = new Promise((resolve) => {
+      child.once('exit', (code, signal) => {
+        clearTimeout(timer)
+        resolve()
+        void this.#finish(code, signal)
+      })
+    })
+  }
+
+  /** What it writes, and at last how it ended. */
+  output(): AsyncGenerator<Output> {
+    return this.#output.read()
+  }
+
+  /** Waits while the command reads slower than it is fed. */
+  async feed(input: Uint8Array): Promise<void> {
+    const { stdin } = this.#child
+    if (stdin.destroyed || stdin.writableEnded) return
+    stdin.write(input)
+    if (stdin.writableLength < mostInputBytes) return
+    await new Promise<void>((resolve) => {
+      const done = () => {
+        stdin.off('drain', done).off('close', done)
+        resolve()
+      }
+      stdin.on('drain', done).on('close', done)
+    })
+  }
+
+  endInput(): void {
+    this.#child.stdin.end()
+  }
+
+  /** To it and all that it started. */
+  signal(number: number): void {
+    if (number < 1 || number > 64) throw invalid('/signal', 'must be a signal from 1 to 64')
+    signalAll(this.pid, this.#id, number)
+  }
+
+  /** Ends it and all that it started. */
+  kill(): void {
+    killAll(this.pid, this.#id)
+  }
+
+  #take(stream: Readable, name: 'standardOutput' | 'standardError'): void {
+    stream.on('error', () => undefined) // its end is told by `close`
+    stream.on('data', (value: Buffer) => {
+      this.#heardAt = performance.now()
+      this.#output.push({ case: name, value }, value.length)
+      if (!this.#output.full) return
+      this.#child.stdout.pause()
+      this.#child.stderr.pause()
+    })
+  }
+
+  #expire(): void {
+    this.#timedOut = true
+    this.kill()
+  }
+
+  async #finish(code: number | null, signal: string | null): Promise<void> {
+    await this.#written()
+    const value = { exitCode: code ?? -1, signal: signal ?? undefined, timedOut: this.#timedOut }
+    this.#output.push({ case: 'ended', value }, 0)
+    this.#output.end()
+    // What goes on in the background may go on writing.
+    for (const stream of [this.#child.stdout, this.#child.stderr]) stream.removeAllListeners('data').resume()
+  }
+
+  /** Resolves when all is read that it wrote: both streams are closed, or silent where others hold them open. */
+  #written(): Promise<void> {
+    const { stdout, stderr } = this.#child
+    return new Promise((resolve) => {
+      this.#heardAt = performance.now()
+      const timer = setInterval(() => setImmediate(look), silenceMs)
+      // After a stall timers run before pipes are read: what has arrived meanwhile counts.
+      const look = () => {
+        const silent = !this.#output.full && performance.now() - this.#heardAt >= silenceMs
+        if ((stdout.closed && stderr.closed) || silent) done()
+      }
+      const closed = () => (stdout.closed && stderr.closed ? done() : undefined)
+      const done = () => {
+        clearInterval(timer)
+        stdout.off('close', closed)
+        stderr.off('close', closed)
+        resolve()
+      }
+      stdout.on('close', closed)
+      stderr.on('close', closed)
+      closed()
+    })
+  }
+}
+
+/** The name of a signal's number, such as SIGKILL. */
+export function signalName(number: number): string | undefined {
+  return Object.entries(constants.signals).find(([, value]) => value === number)?.[0]
+}

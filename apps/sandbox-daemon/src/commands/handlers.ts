@@ -1,0 +1,85 @@
+import type { MessageInitShape } from '@bufbuild/protobuf'
+import { timestampFromDate } from '@bufbuild/protobuf/wkt'
+import type {
+  CommandService,
+  RunCommandRequest,
+  RunCommandResponseSchema,
+} from '@automation/contract/sandbox/v1/daemon'
+import { asFailure, invalid } from '@automation/errors'
+import type { CallContext, Handlers } from '@automation/rpc'
+import type { Command } from './command.ts'
+import type { Commands } from './commands.ts'
+
+type Response = MessageInitShape<typeof RunCommandResponseSchema>
+
+export function commandHandlers(commands: Commands): Handlers<typeof CommandService> {
+  return {
+    runCommand: (requests, context) => runCommand(commands, requests, context),
+    listCommands: () => ({
+      commands: commands.list().map(({ pid, command, startedAt }) => ({
+        pid,
+        command,
+        startedAt: timestampFromDate(startedAt),
+      })),
+    }),
+    killCommand: ({ pid }) => {
+      commands.kill(pid)
+      return {}
+    },
+  }
+}
+
+async function* runCommand(
+  commands: Commands,
+  requests: AsyncIterable<RunCommandRequest>,
+  { signal }: CallContext,
+): AsyncGenerator<Response> {
+  const incoming = requests[Symbol.asyncIterator]()
+  const { value: first } = (await incoming.next()) as IteratorResult<RunCommandRequest, undefined>
+  if (first?.message.case !== 'start') throw invalid('/start', 'must come first')
+  const command = await commands.start(first.message.value)
+  let over = false
+  const kill = () => {
+    if (!over) command.kill()
+  }
+  signal.addEventListener('abort', kill, { once: true })
+  if (signal.aborted) kill()
+  let fault: Error | undefined
+  take(incoming, command).catch((error: unknown) => {
+    // A caller that has gone is told by the signal; all else it must hear.
+    fault = signal.aborted ? undefined : asFailure(error)
+    kill()
+  })
+  try {
+    yield { message: { case: 'started', value: { pid: command.pid } } }
+    for await (const message of command.output()) {
+      if (fault !== undefined) throw fault
+      over = message.case === 'ended'
+      yield { message }
+    }
+  } finally {
+    signal.removeEventListener('abort', kill)
+    kill()
+  }
+}
+
+/** Passes input and signals on until they end; where input can't be taken, they wait. */
+async function take(incoming: AsyncIterator<RunCommandRequest>, command: Command): Promise<void> {
+  for (let next = await incoming.next(); !next.done; next = await incoming.next()) {
+    const { message } = next.value
+    switch (message.case) {
+      case 'input':
+        await command.feed(message.value)
+        break
+      case 'endOfInput':
+        command.endInput()
+        break
+      case 'signal':
+        command.signal(message.value)
+        break
+      default:
+        throw invalid('/start', 'must come once, at the beginning')
+    }
+  }
+  command.endInput()
+}

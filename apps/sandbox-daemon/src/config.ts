@@ -1,0 +1,25 @@
+import { createInterface } from 'node:readline'
+import type { Listen } from '@automation/rpc/keyed-server'
+
+/** `fd:3`, `unix:/path` or `host:port`. Throws an Error that names the setting. */
+export function listenFrom(text: string | undefined): Listen {
+  const descriptor = /^fd:(\d{1,3})$/.exec(text ?? '')
+  if (descriptor !== null) return { fd: Number(descriptor[1]) }
+  const path = /^unix:(\/.+)$/.exec(text ?? '')
+  if (path !== null) return { path: path[1]! }
+  const address = /^(?:\[([^\]]+)\]|([^:\s]+)):(\d{1,5})$/.exec(text ?? '')
+  if (address === null) throw new Error('DAEMON_LISTEN must be fd:N, unix:/path or host:port')
+  return { host: (address[1] ?? address[2])!, port: Number(address[3]) }
+}
+
+/** The first line of standard input. A key never stands in an argument or in the environment, where commands see it. */
+export async function readKey(): Promise<string> {
+  const lines = createInterface({ input: process.stdin })
+  for await (const line of lines) {
+    lines.close()
+    process.stdin.destroy()
+    if (line.length >= 32) return line
+    break
+  }
+  throw new Error('The first line of standard input must be the key of the daemon, of at least 32 characters')
+}

@@ -1,0 +1,152 @@
+import { lstatSync, readdirSync, watch, type FSWatcher, type Stats } from 'node:fs'
+import { join } from 'node:path'
+import { ChangeType } from '@automation/contract/sandbox/v1/daemon'
+import { Failure } from '@automation/errors'
+
+type Told = (type: ChangeType, path: string) => void
+
+interface Directory {
+  watcher: FSWatcher
+  /** What is known to be in it, and how it looked. */
+  entries: Map<string, string>
+}
+
+const mostDirectories = 10_000
+
+/**
+ * Watches a directory, and those below it where asked to, by one watch for each: what is made in a new directory before
+ * its watch stands is found by looking, so that nothing is missed. Looks synchronously, so that what it knows is always
+ * of one moment.
+ */
+export class DirectoryTree {
+  readonly #root: string
+  readonly #recursive: boolean
+  readonly #told: Told
+  readonly #gone: () => void
+  readonly #directories = new Map<string, Directory>()
+
+  /** Throws where the root is no directory that can be watched; `gone` is called when it is removed. */
+  constructor(root: string, recursive: boolean, told: Told, gone: () => void) {
+    this.#root = root
+    this.#recursive = recursive
+    this.#told = told
+    this.#gone = gone
+    try {
+      this.#enter(root, () => undefined)
+    } catch (error) {
+      this.close()
+      throw error
+    }
+  }
+
+  close(): void {
+    for (const { watcher } of this.#directories.values()) watcher.close()
+    this.#directories.clear()
+  }
+
+  /** Watches a directory, then looks at what is in it. */
+  #enter(path: string, found: (path: string) => void): void {
+    if (this.#directories.has(path)) return
+    if (this.#directories.size >= mostDirectories) throw tooMany()
+    const directory: Directory = { watcher: watcherOf(path), entries: new Map() }
+    this.#directories.set(path, directory)
+    directory.watcher.on('change', (type, name) => this.#look(path, type, String(name)))
+    directory.watcher.on('error', () => this.#lost(path))
+    for (const name of readdirSync(path)) this.#add(directory, path, name, found)
+  }
+
+  #add(directory: Directory, folder: string, name: string, found: (path: string) => void): void {
+    const path = join(folder, name)
+    const stats = statsOf(path)
+    if (stats === undefined) return
+    directory.entries.set(name, looks(stats))
+    found(path)
+    if (this.#recursive && stats.isDirectory()) this.#enter(path, found)
+  }
+
+  /** Something happened to a name in a directory: compares what is there with what was known. */
+  #look(folder: string, type: string, name: string): void {
+    const directory = this.#directories.get(folder)
+    if (directory === undefined) return
+    const path = join(folder, name)
+    const stats = statsOf(path)
+    const before = directory.entries.get(name)
+    if (stats === undefined) {
+      if (before !== undefined) this.#remove(directory, path, name)
+      if (statsOf(this.#root) === undefined) this.#lost(this.#root)
+    } else if (before === undefined) {
+      this.#created(directory, folder, name)
+    } else if (isAnother(before, looks(stats))) {
+      this.#remove(directory, path, name)
+      this.#created(directory, folder, name)
+    } else if (type === 'change' || before !== looks(stats)) {
+      directory.entries.set(name, looks(stats))
+      this.#told(ChangeType.CHANGED, path)
+    }
+  }
+
+  #created(directory: Directory, folder: string, name: string): void {
+    try {
+      this.#add(directory, folder, name, (path) => this.#told(ChangeType.CREATED, path))
+    } catch {
+      // It can't be watched, or has gone again: whoever reads should look.
+      this.#told(ChangeType.OVERFLOW, folder)
+    }
+  }
+
+  #remove(directory: Directory, path: string, name: string): void {
+    directory.entries.delete(name)
+    this.#leave(path)
+    this.#told(ChangeType.REMOVED, path)
+  }
+
+  #leave(path: string): void {
+    for (const [below, { watcher }] of this.#directories) {
+      if (below !== path && !below.startsWith(`${path}/`)) continue
+      watcher.close()
+      this.#directories.delete(below)
+    }
+  }
+
+  #lost(path: string): void {
+    if (!this.#directories.has(path)) return
+    this.#leave(path)
+    this.#told(path === this.#root ? ChangeType.REMOVED : ChangeType.OVERFLOW, path)
+    if (path === this.#root) this.#gone()
+  }
+}
+
+function watcherOf(path: string): FSWatcher {
+  // A file can be watched, too.
+  readdirSync(path)
+  try {
+    return watch(path)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw code === 'ENOSPC' || code === 'EMFILE' ? tooMany() : error
+  }
+}
+
+function tooMany(): Failure {
+  return new Failure('resource_exhausted', 'too_many_watches', 'There are too many directories to watch')
+}
+
+function statsOf(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })
+  } catch {
+    // Not to be looked at: as good as not there.
+    return undefined
+  }
+}
+
+/** Which file or directory it is, and how it looks. */
+function looks(stats: Stats): string {
+  const { ino, dev, mtimeMs, size, mode } = stats
+  return `${stats.isDirectory() ? 'd' : 'f'}${dev}:${ino} ${mtimeMs} ${size} ${mode}`
+}
+
+/** Another directory of the same name is another directory; a file may be replaced and is the same file, changed. */
+function isAnother(before: string, after: string): boolean {
+  return (before.startsWith('d') || after.startsWith('d')) && before.split(' ')[0] !== after.split(' ')[0]
+}

@@ -1,0 +1,25 @@
+import { inspect } from 'node:util'
+import { listenFrom, readKey } from './config.ts'
+import { startDaemon } from './daemon.ts'
+
+const graceMs = 2000
+
+const log = (level: string) => (fields: object, text: string) => {
+  const { err, ...others } = fields as { err?: unknown }
+  console.error(
+    JSON.stringify({ level, time: Date.now(), ...others, ...(err !== undefined && { err: inspect(err) }), text }),
+  )
+}
+const logger = { error: log('error'), warn: log('warn'), info: log('info') }
+
+try {
+  const listen = listenFrom(process.env['DAEMON_LISTEN'])
+  const daemon = await startDaemon({ listen, daemonKey: await readKey(), logger })
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    process.on(signal, () => void daemon.stop(graceMs).finally(() => process.exit(0)))
+  // One line when it answers, with the port where one was asked for.
+  console.log(JSON.stringify({ ready: true, port: daemon.port }))
+} catch (error) {
+  console.error(`sandbox-daemon: ${error instanceof Error ? error.message : String(error)}`)
+  process.exit(2)
+}

@@ -1,0 +1,64 @@
+import { tmpdir } from 'node:os'
+import { readEncryptionKeys } from '@automation/database'
+import { readWallConfig, type WallConfig } from '@automation/jail'
+import type { Environment } from '@automation/service'
+import { readCatalogue, type Catalogue } from './catalogue.ts'
+
+export interface SandboxConfig {
+  databaseUrl: string
+  /** Of ENCRYPTION_KEY: the first one encrypts, all of them decrypt. */
+  encryptionKeys: string[]
+  catalogue: Catalogue
+  /** Sandboxes of one team at a time, those that start included. */
+  teamMaxSandboxes: number
+  /** How long `CreateSandbox` waits for the sandbox to answer. */
+  createWaitMs: number
+  /** A sandbox that does not answer after so long has failed. */
+  startTimeoutMs: number
+  /** How often deadlines are looked at, and what is there compared with what should be. */
+  deadlinesEveryMs: number
+  reconcileEveryMs: number
+  /** How long sandboxes that have ended are shown. */
+  retentionDays: number
+  local: LocalDriverConfig
+}
+
+/** Of sandboxes that run on this machine. */
+export interface LocalDriverConfig {
+  /** The Python that launchers run on. */
+  python: string
+  tmpDir: string
+  /** What the home of a sandbox may hold. */
+  homeMb: number
+  maxProcesses: number
+  wall: WallConfig
+}
+
+/** Reads the settings of the sandbox service; faults are noted in `env`. */
+export function readSandboxConfig(env: Environment): SandboxConfig {
+  const databaseUrl = env.secret('DATABASE_URL')
+  if (databaseUrl === undefined) env.fault('DATABASE_URL', 'must be set')
+  if (env.choice('SANDBOX_DRIVER', ['local', 'kubernetes'], 'local') === 'kubernetes')
+    env.fault('SANDBOX_DRIVER', 'must be local: this release has no other driver')
+  const catalogue = readCatalogue(env)
+  if (catalogue.allowAnyImage)
+    env.fault('SANDBOX_IMAGES', 'must not have allowAnyImage with SANDBOX_DRIVER=local, which pulls no images')
+  return {
+    databaseUrl: databaseUrl ?? '',
+    encryptionKeys: readEncryptionKeys(env),
+    catalogue,
+    teamMaxSandboxes: env.integer('TEAM_MAX_SANDBOXES', { default: 20, max: 100_000 }),
+    createWaitMs: env.integer('SANDBOX_CREATE_WAIT_MS', { default: 5000, max: 10_000 }),
+    startTimeoutMs: env.integer('SANDBOX_START_TIMEOUT_MS', { default: 30_000, min: 1000, max: 600_000 }),
+    deadlinesEveryMs: 1000,
+    reconcileEveryMs: 5000,
+    retentionDays: env.integer('RETENTION_DAYS', { default: 30, min: 1, max: 3650 }),
+    local: {
+      python: env.text('RUNNER_PYTHON', 'python3'),
+      tmpDir: env.text('SANDBOX_TMP_DIR', tmpdir()),
+      homeMb: env.integer('SANDBOX_HOME_MB', { default: 512, min: 1, max: 65_536 }),
+      maxProcesses: env.integer('SANDBOX_MAX_PROCESSES', { default: 512, min: 8, max: 32_768 }),
+      wall: readWallConfig(env),
+    },
+  }
+}

@@ -1,0 +1,52 @@
+import { ControlService } from '@automation/contract/sandbox/v1/daemon'
+import { Failure } from '@automation/errors'
+import { ownContext } from '@automation/rpc'
+import type { SandboxOrder } from './driver.ts'
+
+/** How drivers speak to daemons. */
+export interface Daemons {
+  /**
+   * Waits until the daemon at an address serves, and gives it its sandbox. Commands of its users get this environment.
+   * Failures: daemon_silent when it is aborted before, and what the daemon answers.
+   */
+  adopt(address: string, order: SandboxOrder, environment: Record<string, string>, signal: AbortSignal): Promise<void>
+}
+
+const self = { role: 'service' as const, team: '', subject: 'sandbox', name: 'sandbox' }
+const maxMessageBytes = 4 * 1024 * 1024
+const keepaliveMs = 10_000
+const askMs = 1000
+const adoptMs = 5000
+const pauseMs = 20
+
+/** Over gRPC; what that needs is loaded for the first sandbox. */
+export const grpcDaemons: Daemons = {
+  async adopt(address, order, environment, signal) {
+    const { keyedChannel } = await import('@automation/rpc/keyed')
+    const channel = keyedChannel({ address, apiKey: order.daemonKey, maxMessageBytes, keepaliveMs })
+    try {
+      await untilServing(() => channel.isServing(askMs), signal)
+      await channel
+        .client(ControlService)
+        .adopt(
+          { sandboxId: order.id, grpcApiKey: order.grpcApiKey, environment },
+          { ...ownContext(self, adoptMs), signal },
+        )
+    } finally {
+      channel.close()
+    }
+  },
+}
+
+async function untilServing(ask: () => Promise<boolean>, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    const isServing = await ask().catch((error: unknown) => {
+      // It does not listen yet.
+      if (error instanceof Failure) return false
+      throw error
+    })
+    if (isServing) return
+    if (signal.aborted) throw new Failure('deadline_exceeded', 'daemon_silent', 'The daemon does not answer')
+    await new Promise((resolve) => setTimeout(resolve, pauseMs))
+  }
+}

@@ -1,0 +1,78 @@
+import type { Launched } from '@automation/jail'
+
+const lastWordsBytes = 2000
+const lastResortMs = 6000
+
+/** How a jail ended: what its launcher says last, and what its daemon said before. */
+export interface JailEnd {
+  /** `exit CODE`, `signal NUMBER` or `failed WORDS`; empty when the launcher itself was ended. */
+  told: string
+  words: string
+}
+
+/** One sandbox on this machine: its launcher, and whatever runs below. */
+export class Jail {
+  /** Where its daemon listens. */
+  readonly address: string
+  readonly environment: Record<string, string>
+  /** Its private directory, where that is not in a memory of its own. */
+  readonly directory: string | undefined
+  /** Resolves when all that ran in it is gone. */
+  readonly gone: Promise<JailEnd>
+  readonly #launched: Launched
+  /** How it ended, once it has. */
+  ended: JailEnd | undefined
+  #pid = 0
+  #said = ''
+  #words = ''
+
+  constructor(launched: Launched, daemonKey: string) {
+    const { listen, channels, output, errors, control, environment, directory } = launched
+    this.#launched = launched
+    this.address = `unix:${listen}`
+    this.environment = environment
+    this.directory = directory
+    channels[0]?.end(`${daemonKey}\n`)
+    for (const stream of [output, errors]) {
+      stream.on('data', (chunk: Buffer) => (this.#words = (this.#words + chunk.toString()).slice(-lastWordsBytes)))
+      stream.on('error', () => stream.destroy())
+    }
+    control.on('data', (chunk: Buffer) => this.#hear(chunk.toString()))
+    this.gone = new Promise((resolve) => control.once('close', () => resolve((this.ended = this.#end()))))
+  }
+
+  /** Its launcher's; 0 while that is not known. */
+  get pid(): number {
+    return this.#pid
+  }
+
+  /** Ends all that runs in it; resolves when that is gone. */
+  async end(): Promise<void> {
+    this.#launched.control.write('K')
+    const timer = setTimeout(() => this.#lastResort(), lastResortMs)
+    await this.gone
+    clearTimeout(timer)
+  }
+
+  /** The launcher has not done it: its own end is the end of what it started. */
+  #lastResort(): void {
+    try {
+      if (this.#pid > 0) process.kill(this.#pid, 'SIGKILL')
+    } catch {
+      // It has just gone.
+    }
+    this.#launched.control.destroy()
+  }
+
+  #hear(text: string): void {
+    this.#said += text
+    const [, pid] = /^pid (\d+)$/m.exec(this.#said) ?? []
+    if (pid !== undefined) this.#pid = Number(pid)
+  }
+
+  #end(): JailEnd {
+    for (const stream of [this.#launched.output, this.#launched.errors, ...this.#launched.channels]) stream.destroy()
+    const told = this.#said.replace(/^pid \d+$/m, '').trim()
+    return { told, words: this.#words.trim() }
+  }
+}

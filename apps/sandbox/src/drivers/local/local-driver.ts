@@ -1,0 +1,216 @@
+import { describeWall, findInterpreter, Launcher, removeLeftOvers } from '@automation/jail'
+import type { Check, Logger } from '@automation/service'
+import type { LocalDriverConfig } from '../../config.ts'
+import type { Daemons } from '../daemons.ts'
+import { SandboxFault, type Driver, type DriverEvents, type SandboxOrder } from '../driver.ts'
+import { daemonPlaces, daemonProgram, trialProgram } from './daemon-program.ts'
+import { Jail, type JailEnd } from './jail.ts'
+import { Limits } from './limits.ts'
+
+export interface LocalDriverOptions {
+  config: LocalDriverConfig
+  daemons: Daemons
+  logger: Logger
+}
+
+interface Held {
+  order: SandboxOrder
+  /** Undefined while it is started. */
+  jail: Jail | undefined
+  /** Its daemon has been given it. */
+  isAdopted: boolean
+  /** Somebody wants its end, for this reason where there is one. */
+  isUnwanted: boolean
+  reason: string | undefined
+  made: Promise<string>
+  gone: PromiseWithResolvers<void>
+}
+
+const adoptWithinMs = 20_000
+const home = '/home/sandbox'
+const directoryName = 'sandbox'
+
+/** Sandboxes on this machine: a jail for each, behind the wall that runs have, with the machine's own programs. */
+export class LocalDriver implements Driver {
+  readonly name = 'local'
+  readonly outlivesService = false
+  readonly #options: LocalDriverOptions
+  readonly #held = new Map<string, Held>()
+  readonly #limits: Limits
+  #events: DriverEvents = { ended: () => undefined }
+  #launcher: Promise<Launcher> | undefined
+  /** Behind a wall that parts no teams: whose sandboxes these are. */
+  #onlyTeam: string | undefined
+  #checks: Check[] = [{ name: 'sandbox wall', ok: true, detail: 'tried with the first sandbox' }]
+
+  constructor(options: LocalDriverOptions) {
+    this.#options = options
+    this.#limits = new Limits({
+      homeMb: options.config.homeMb,
+      maxProcesses: options.config.maxProcesses,
+      sandboxes: () => this.#running(),
+      exceeded: (id, reason) => void this.#giveUp(id, reason),
+    })
+  }
+
+  async start(events: DriverEvents): Promise<void> {
+    this.#events = events
+    removeLeftOvers(directoryName, this.#options.config.tmpDir, this.#options.logger)
+    this.#limits.start()
+  }
+
+  create(order: SandboxOrder): Promise<string> {
+    const known = this.#held.get(order.id)
+    if (known !== undefined) return known.made
+    const held: Held = {
+      order,
+      jail: undefined,
+      isAdopted: false,
+      isUnwanted: false,
+      reason: undefined,
+      made: Promise.resolve(''),
+      gone: Promise.withResolvers(),
+    }
+    this.#held.set(order.id, held)
+    held.made = this.#make(held)
+    return held.made
+  }
+
+  async end(id: string): Promise<void> {
+    const held = this.#held.get(id)
+    if (held === undefined) return
+    held.isUnwanted = true
+    await held.jail?.end()
+    await held.gone.promise
+  }
+
+  async list(): Promise<string[]> {
+    return [...this.#held.keys()]
+  }
+
+  async ready(): Promise<Check[]> {
+    return this.#checks
+  }
+
+  async stop(): Promise<void> {
+    this.#limits.stop()
+    await Promise.all([...this.#held.keys()].map((id) => this.end(id)))
+    await this.#launcher?.then(
+      (launcher) => launcher.close(),
+      () => undefined, // Then there is nothing to close.
+    )
+  }
+
+  async #make(held: Held): Promise<string> {
+    try {
+      const launcher = await this.#prepared()
+      this.#admit(held.order.team, launcher)
+      const jail = await this.#startJail(launcher, held)
+      const environment = environmentOf(jail, held.order)
+      const ended = new AbortController()
+      const signal = AbortSignal.any([ended.signal, AbortSignal.timeout(adoptWithinMs)])
+      await Promise.race([
+        this.#options.daemons.adopt(jail.address, held.order, environment, signal),
+        jail.gone.then((end) => {
+          ended.abort()
+          throw new SandboxFault(held.reason ?? wordsOn(end))
+        }),
+      ])
+      if (jail.ended !== undefined || held.isUnwanted) throw new SandboxFault('It was ended before it had started')
+      held.isAdopted = true
+      return jail.address
+    } catch (error) {
+      held.isUnwanted = true
+      await held.jail?.end()
+      this.#forget(held)
+      throw error
+    }
+  }
+
+  async #startJail(launcher: Launcher, held: Held): Promise<Jail> {
+    const { order } = held
+    const launched = await launcher.start(daemonProgram(order.image.memoryMb))
+    const jail = (held.jail = new Jail(launched, order.daemonKey))
+    void jail.gone.then((end) => {
+      if (!held.isAdopted) return
+      this.#forget(held)
+      if (!held.isUnwanted) this.#events.ended(order.id, held.reason ?? wordsOn(end))
+    })
+    if (held.isUnwanted) await jail.end()
+    return jail
+  }
+
+  #forget(held: Held): void {
+    this.#held.delete(held.order.id)
+    held.gone.resolve()
+  }
+
+  /** Ends a sandbox that went beyond its limits. */
+  async #giveUp(id: string, reason: string): Promise<void> {
+    const held = this.#held.get(id)
+    if (held === undefined || held.reason !== undefined) return
+    held.reason = reason
+    await held.jail?.end()
+  }
+
+  #admit(team: string, { wall }: Launcher): void {
+    if (!wall.oneTeam) return
+    this.#onlyTeam ??= team
+    if (this.#onlyTeam !== team)
+      throw new SandboxFault(
+        `The wall of this machine (${wall.wall}) parts no teams, and another team has sandboxes here`,
+      )
+  }
+
+  *#running() {
+    for (const { order, jail, isAdopted } of this.#held.values())
+      if (jail !== undefined && jail.pid > 0 && isAdopted) yield { id: order.id, memoryMb: order.image.memoryMb, jail }
+  }
+
+  /** Chooses the wall with the first sandbox: most systems never have one. A failure is tried again with the next. */
+  #prepared(): Promise<Launcher> {
+    this.#launcher ??= this.#prepare().catch((error: unknown) => {
+      this.#launcher = undefined
+      const words = error instanceof Error ? error.message : String(error)
+      this.#checks = [{ name: 'sandbox wall', ok: false, detail: words }]
+      throw new SandboxFault('This machine can not keep sandboxes; its operator finds the reason in /readyz', {
+        cause: error,
+      })
+    })
+    return this.#launcher
+  }
+
+  async #prepare(): Promise<Launcher> {
+    const { config, logger } = this.#options
+    const launcher = await Launcher.prepare({
+      ...daemonPlaces(),
+      name: directoryName,
+      interpreter: await findInterpreter(config.python),
+      tmpDir: config.tmpDir,
+      wall: config.wall,
+      account: 'sandbox',
+      home,
+      homeMb: config.homeMb,
+      processes: config.maxProcesses,
+      apart: true,
+      trials: [trialProgram],
+      logger,
+    })
+    const detail = describeWall(launcher.wall)
+    logger.info({ wall: launcher.wall }, `the wall around sandboxes: ${detail}`)
+    this.#checks = [{ name: 'sandbox wall', ok: true, detail }]
+    return launcher
+  }
+}
+
+/** What commands of a sandbox's users find. */
+function environmentOf({ environment }: Jail, { id }: SandboxOrder): Record<string, string> {
+  const { DAEMON_LISTEN: _, ...own } = environment
+  return { ...own, USER: 'sandbox', LOGNAME: 'sandbox', SHELL: '/bin/sh', SANDBOX_ID: id }
+}
+
+function wordsOn({ told, words }: JailEnd): string {
+  const last = words.split('\n').at(-1) ?? ''
+  const how = told === '' ? 'its launcher was ended' : told.replace(/^failed /, '')
+  return `It ended by itself: ${[how, last].filter(Boolean).join('; ')}`.slice(0, 500)
+}

@@ -1,0 +1,112 @@
+import { SandboxStatus } from '@automation/contract/sandbox/v1/sandbox'
+import type { Logger } from '@automation/service'
+import { SandboxFault, type Driver, type SandboxOrder } from './drivers/driver.ts'
+import { endOverdue, endUnanswered, markEnded, markRunning } from './store/changes.ts'
+import { readActive } from './store/reads.ts'
+import type { Ending } from './store/rows.ts'
+import type { Store } from './store/store.ts'
+
+export interface KeeperOptions {
+  store: Store
+  driver: Driver
+  startTimeoutMs: number
+  logger: Logger
+}
+
+// Another replica writes a row some moments before it asks the driver.
+const youngMs = 10_000
+const stoppedWords = 'The service stopped, and with it the sandboxes of its machine'
+
+/** Keeps rows and what the driver holds the same: what should be there is made, what should not be is ended. */
+export class Keeper {
+  readonly driver: Driver
+  readonly #options: KeeperOptions
+  /** Those that this process is about to make. */
+  readonly #making = new Set<string>()
+
+  constructor(options: KeeperOptions) {
+    this.#options = options
+    this.driver = options.driver
+  }
+
+  /** Asks the driver for a sandbox whose row is there; what comes of it is in the row. Throws nothing. */
+  async make(order: SandboxOrder): Promise<void> {
+    const { store, logger } = this.#options
+    this.#making.add(order.id)
+    try {
+      const address = await this.driver.create(order)
+      const row = await markRunning(store, order.id, address)
+      // Killed, or late, while it was made.
+      if (row === undefined) await this.driver.end(order.id)
+    } catch (error) {
+      const reason = error instanceof SandboxFault ? error.message : 'It could not be started'
+      logger.warn({ err: error, sandbox: order.id }, 'a sandbox could not be started')
+      await this.#quietly(order.id, () => this.finish(order.id, SandboxStatus.FAILED, reason))
+    } finally {
+      this.#making.delete(order.id)
+    }
+  }
+
+  /** Ends a sandbox, first in its row. Resolves when nothing of it is left. */
+  async finish(id: string, status: Ending, reason?: string): Promise<void> {
+    await markEnded(this.#options.store, id, status, reason)
+    await this.driver.end(id)
+  }
+
+  /** One has ended by itself. */
+  async ended(id: string, reason: string): Promise<void> {
+    await this.#quietly(id, () => this.finish(id, SandboxStatus.FAILED, reason))
+  }
+
+  /** Where the driver's sandboxes end with the service, rows of a former process have nothing behind them. */
+  async takeOver(): Promise<void> {
+    if (this.driver.outlivesService) return
+    const rows = await readActive(this.#options.store, this.driver.name)
+    for (const { id } of rows) await markEnded(this.#options.store, id, SandboxStatus.FAILED, stoppedWords)
+  }
+
+  /** Ends those whose time is over, and those that have not answered in time. */
+  async lookAtDeadlines(): Promise<void> {
+    const { store, startTimeoutMs } = this.#options
+    const overdue = await endOverdue(store)
+    const unanswered = await endUnanswered(store, startTimeoutMs, `It did not answer within ${startTimeoutMs} ms`)
+    // One that takes its time must not hold up the deadlines of others.
+    for (const id of [...overdue, ...unanswered]) void this.#quietly(id, () => this.driver.end(id))
+  }
+
+  /** Compares rows with what the driver holds, both ways. */
+  async reconcile(): Promise<void> {
+    const { store } = this.#options
+    const before = await readActive(store, this.driver.name)
+    const held = new Set(await this.driver.list())
+    const wanted = new Set((await readActive(store, this.driver.name)).map(({ id }) => id))
+    // A row is there before its sandbox: what is held without one has ended.
+    const orphans = [...held].filter((id) => !wanted.has(id))
+    const lost = before.filter(({ id, ageMs }) => ageMs > youngMs && !held.has(id) && !this.#making.has(id))
+    await Promise.all([
+      ...orphans.map((id) => this.#quietly(id, () => this.driver.end(id))),
+      ...lost.map(({ id }) => this.ended(id, 'It is gone: nothing of it could be found')),
+    ])
+  }
+
+  /** Lets go of the driver. What ends with it is told so in its row. */
+  async close(): Promise<void> {
+    if (!this.driver.outlivesService) {
+      const rows = await readActive(this.#options.store, this.driver.name).catch(() => [])
+      for (const { id } of rows)
+        await this.#quietly(id, async () => {
+          await markEnded(this.#options.store, id, SandboxStatus.FAILED, stoppedWords)
+        })
+    }
+    await this.driver.stop()
+  }
+
+  /** A failure here is mended by the next look. */
+  async #quietly(id: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      this.#options.logger.warn({ err: error, sandbox: id }, 'a sandbox could not be ended yet, trying again')
+    }
+  }
+}

@@ -1,0 +1,129 @@
+import { SandboxStatus, type CreateSandboxRequest } from '@automation/contract/sandbox/v1/sandbox'
+import type { SecretBox } from '@automation/database'
+import { Failure, notFound } from '@automation/errors'
+import { DeadlineWorker } from '@automation/service'
+import { digestOf, newApiKey, newSecret } from './api-key.ts'
+import type { SandboxConfig } from './config.ts'
+import type { Keeper } from './keeper.ts'
+import type { PortCredential } from './port-credential.ts'
+import { apiKeyPlace, daemonKeyPlace } from './sandbox-message.ts'
+import { isUuid, newSandboxId } from './sandbox-id.ts'
+import { insertSandbox, moveDeadline } from './store/changes.ts'
+import { readSandbox } from './store/reads.ts'
+import { hasEnded, type SandboxRow } from './store/rows.ts'
+import type { Store } from './store/store.ts'
+import { wishOf } from './wish.ts'
+
+export interface SandboxesOptions {
+  config: SandboxConfig
+  store: Store
+  box: SecretBox
+  keeper: Keeper
+}
+
+/** Who asks. */
+export interface Asker {
+  team: string
+  name: string
+}
+
+// Of the thread's processor time.
+const hashDeadlineMs = 3000
+
+/** The sandboxes of teams, as they are asked for. Everything of another team counts as not there. */
+export class Sandboxes {
+  readonly #options: SandboxesOptions
+  readonly #passwords = new DeadlineWorker(new URL('./password-thread.ts', import.meta.url))
+
+  constructor(options: SandboxesOptions) {
+    this.#options = options
+  }
+
+  /** Waits for the sandbox to answer, but not for long: then it is given as PENDING. */
+  async create(asker: Asker, request: CreateSandboxRequest): Promise<SandboxRow> {
+    const { config, store, keeper } = this.#options
+    const wish = wishOf(request, config.catalogue)
+    const hashed = await this.#hashed(wish.credential)
+    const id = newSandboxId()
+    const keys = this.#newKeys(id)
+    const row = await insertSandbox(
+      store,
+      {
+        ...keys.kept,
+        ...hashed,
+        id,
+        team: asker.team,
+        name: wish.name ?? `${wish.image.id}-${id.slice(-8)}`,
+        imageId: wish.image.id,
+        metadata: wish.metadata,
+        publicHttpPorts: wish.publicHttpPorts,
+        driver: keeper.driver.name,
+        timeoutMs: wish.timeoutMs,
+        createdBy: asker.name,
+      },
+      config.teamMaxSandboxes,
+    )
+    const made = keeper.make({ id, team: asker.team, image: wish.image, ...keys.given })
+    await within(config.createWaitMs, made)
+    return (await readSandbox(store, asker.team, id)) ?? row
+  }
+
+  async get(team: string, id: string): Promise<SandboxRow> {
+    const key = id.toLowerCase()
+    const row = isUuid(key) ? await readSandbox(this.#options.store, team, key) : undefined
+    if (row === undefined) throw notFound('sandbox')
+    return row
+  }
+
+  /** Failure sandbox_ended for one that runs no more. */
+  async update(team: string, id: string, timeoutMs: number): Promise<SandboxRow> {
+    const { id: key } = await this.get(team, id)
+    const row = await moveDeadline(this.#options.store, team, key, timeoutMs)
+    if (row === undefined)
+      throw new Failure('failed_precondition', 'sandbox_ended', 'The sandbox has ended: its timeout can not be changed')
+    return row
+  }
+
+  /** One that has ended stays as it is. */
+  async kill(team: string, id: string): Promise<SandboxRow> {
+    const row = await this.get(team, id)
+    if (hasEnded(row)) return row
+    await this.#options.keeper.finish(row.id, SandboxStatus.KILLED)
+    return this.get(team, id)
+  }
+
+  close(): Promise<void> {
+    return this.#passwords.close()
+  }
+
+  #newKeys(id: string) {
+    const { box } = this.#options
+    const given = { grpcApiKey: newApiKey(id), daemonKey: newSecret() }
+    const apiKey = box.seal(given.grpcApiKey, apiKeyPlace(id))
+    const daemonKey = box.seal(given.daemonKey, daemonKeyPlace(id))
+    const kept = {
+      apiKeyDigest: digestOf(given.grpcApiKey),
+      apiKey: apiKey.ciphertext,
+      daemonKey: daemonKey.ciphertext,
+      keyId: apiKey.keyId,
+    }
+    return { given, kept }
+  }
+
+  async #hashed(credential: PortCredential | undefined) {
+    if (credential === undefined) return { authUsername: null, authPasswordHash: null }
+    const { username, passwordHash, password = '' } = credential
+    return {
+      authUsername: username,
+      authPasswordHash: passwordHash ?? ((await this.#passwords.run({ password }, hashDeadlineMs)) as string),
+    }
+  }
+}
+
+/** Returns when the work is done, or after so long. */
+async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, ms)
+  await Promise.race([work, late])
+  clearTimeout(timer)
+}

@@ -1,0 +1,67 @@
+import { SandboxRouteService, SandboxService } from '@automation/contract/sandbox/v1/sandbox'
+import { SecretBox } from '@automation/database'
+import { served } from '@automation/rpc'
+import { Periodic, type Part, type PartContext } from '@automation/service'
+import type { SandboxConfig } from './config.ts'
+import { grpcDaemons } from './drivers/daemons.ts'
+import type { Driver } from './drivers/driver.ts'
+import { LocalDriver } from './drivers/local/local-driver.ts'
+import { Keeper } from './keeper.ts'
+import { sandboxMetrics } from './metrics.ts'
+import { Routes } from './routes.ts'
+import { routeService } from './rpc/route-service.ts'
+import { sandboxService } from './rpc/sandbox-service.ts'
+import { Sandboxes } from './sandboxes.ts'
+import { removeOld } from './store/changes.ts'
+import { Store } from './store/store.ts'
+
+export { readSandboxConfig, type SandboxConfig } from './config.ts'
+
+const removeEveryMs = 3_600_000
+
+/** Sandboxes: made on demand, ended at their deadline, and where their traffic goes. Calls no other service. */
+export function createSandboxes(config: SandboxConfig, context: PartContext): Part {
+  const { logger } = context
+  return createSandboxesOn(new LocalDriver({ config: config.local, daemons: grpcDaemons, logger }), config, context)
+}
+
+/** The same with another driver. */
+export function createSandboxesOn(driver: Driver, config: SandboxConfig, { logger, metrics }: PartContext): Part {
+  const store = new Store(config.databaseUrl, logger)
+  const box = new SecretBox(config.encryptionKeys)
+  const keeper = new Keeper({ store, driver, startTimeoutMs: config.startTimeoutMs, logger })
+  const sandboxes = new Sandboxes({ config, store, box, keeper })
+  const reconciling = new Periodic('comparing sandboxes', config.reconcileEveryMs, logger, () => keeper.reconcile())
+  const upkeep = [
+    new Periodic('ending sandboxes in time', config.deadlinesEveryMs, logger, () => keeper.lookAtDeadlines()),
+    reconciling,
+    new Periodic('removing old sandboxes', removeEveryMs, logger, () => removeOld(store, config.retentionDays)),
+  ]
+  const stopping = new AbortController()
+  sandboxMetrics(metrics, driver)
+
+  return {
+    name: 'sandbox',
+    serves: [
+      served(SandboxService, sandboxService(sandboxes, store, box)),
+      served(SandboxRouteService, routeService(new Routes(store, box))),
+    ],
+    async start() {
+      await store.open(stopping.signal)
+      await driver.start({ ended: (id, reason) => void keeper.ended(id, reason) })
+      await keeper.takeOver()
+      for (const periodic of upkeep) periodic.start()
+      reconciling.soon()
+    },
+    async stop() {
+      stopping.abort()
+      await Promise.all(upkeep.map((periodic) => periodic.stop()))
+      await sandboxes.close()
+      await keeper.close()
+      await store.close()
+    },
+    async ready() {
+      return [await store.check(), ...(await driver.ready())]
+    },
+  }
+}

@@ -1,0 +1,142 @@
+import { SandboxStatus } from '@automation/contract/sandbox/v1/sandbox'
+import { Failure } from '@automation/errors'
+import { active, columns, type Ending, type SandboxRow } from './rows.ts'
+import type { Store } from './store.ts'
+
+/** What a new row is made of; times are the database's. */
+export interface NewSandbox {
+  id: string
+  team: string
+  name: string
+  imageId: string
+  metadata: Record<string, string>
+  publicHttpPorts: number[]
+  authUsername: string | null
+  authPasswordHash: string | null
+  driver: string
+  apiKeyDigest: Buffer
+  apiKey: Uint8Array
+  daemonKey: Uint8Array
+  keyId: string
+  timeoutMs: number
+  createdBy: string
+}
+
+/**
+ * Writes the intent: a PENDING sandbox, unless the team has as many as it may. Those of a team come one after the other,
+ * so that each is counted by the next. Failure too_many_sandboxes.
+ */
+export async function insertSandbox(store: Store, sandbox: NewSandbox, teamMax: number): Promise<SandboxRow> {
+  return store.transaction(async (client) => {
+    await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`sandboxes of ${sandbox.team}`])
+    const { rows } = await client.query<SandboxRow>({
+      name: 'insert_sandbox',
+      text: `INSERT INTO sandboxes (id, team, name, image_id, metadata, public_http_ports, auth_username,
+               auth_password_hash, status, driver, api_key_digest, api_key, daemon_key, key_id, timeout_at, created_by,
+               created_at)
+             SELECT $1, $2, $3, $4, $5, $6, $7, $8, ${SandboxStatus.PENDING}, $9, $10, $11, $12, $13,
+               now() + $14 * interval '1 ms', $15, now()
+             WHERE (SELECT count(*) FROM sandboxes WHERE team = $2 AND ${active}) < $16
+             RETURNING ${columns}`,
+      values: [
+        sandbox.id,
+        sandbox.team,
+        sandbox.name,
+        sandbox.imageId,
+        JSON.stringify(sandbox.metadata),
+        sandbox.publicHttpPorts,
+        sandbox.authUsername,
+        sandbox.authPasswordHash,
+        sandbox.driver,
+        sandbox.apiKeyDigest,
+        Buffer.from(sandbox.apiKey),
+        Buffer.from(sandbox.daemonKey),
+        sandbox.keyId,
+        sandbox.timeoutMs,
+        sandbox.createdBy,
+        teamMax,
+      ],
+    })
+    const [row] = rows
+    if (row !== undefined) return row
+    throw new Failure(
+      'resource_exhausted',
+      'too_many_sandboxes',
+      `The team has ${teamMax} sandboxes, and may have no more at a time: kill one, or wait for one to time out`,
+      { retryAfterS: 5 },
+    )
+  })
+}
+
+/** Its daemon answers; nothing where it has ended meanwhile. */
+export async function markRunning(store: Store, id: string, address: string): Promise<SandboxRow | undefined> {
+  const [row] = await store.query<SandboxRow>({
+    name: 'mark_running',
+    text: `UPDATE sandboxes SET status = ${SandboxStatus.RUNNING}, daemon_address = $2
+           WHERE id = $1 AND status = ${SandboxStatus.PENDING} RETURNING ${columns}`,
+    values: [id, address],
+  })
+  return row
+}
+
+/** Ends it, unless it has ended: then nothing. */
+export async function markEnded(
+  store: Store,
+  id: string,
+  status: Ending,
+  reason?: string,
+): Promise<SandboxRow | undefined> {
+  const [row] = await store.query<SandboxRow>({
+    name: 'mark_ended',
+    text: `UPDATE sandboxes SET status = $2, reason = $3, ended_at = now(), daemon_address = NULL
+           WHERE id = $1 AND ${active} RETURNING ${columns}`,
+    values: [id, status, reason ?? null],
+  })
+  return row
+}
+
+/** The new deadline is now and the timeout; nothing where it runs no more. */
+export async function moveDeadline(
+  store: Store,
+  team: string,
+  id: string,
+  timeoutMs: number,
+): Promise<SandboxRow | undefined> {
+  const [row] = await store.query<SandboxRow>({
+    name: 'move_deadline',
+    text: `UPDATE sandboxes SET timeout_at = now() + $3 * interval '1 ms'
+           WHERE id = $1 AND team = $2 AND ${active} AND timeout_at > now() RETURNING ${columns}`,
+    values: [id, team, timeoutMs],
+  })
+  return row
+}
+
+/** Ends those whose time is over; gives their ids. */
+export async function endOverdue(store: Store): Promise<string[]> {
+  const rows = await store.query<{ id: string }>({
+    name: 'end_overdue',
+    text: `UPDATE sandboxes SET status = ${SandboxStatus.TIMED_OUT}, ended_at = now(), daemon_address = NULL
+           WHERE ${active} AND timeout_at <= now() RETURNING id`,
+  })
+  return rows.map(({ id }) => id)
+}
+
+/** Ends those that should have answered by now; gives their ids. */
+export async function endUnanswered(store: Store, afterMs: number, reason: string): Promise<string[]> {
+  const rows = await store.query<{ id: string }>({
+    name: 'end_unanswered',
+    text: `UPDATE sandboxes SET status = ${SandboxStatus.FAILED}, reason = $2, ended_at = now()
+           WHERE status = ${SandboxStatus.PENDING} AND created_at <= now() - $1 * interval '1 ms' RETURNING id`,
+    values: [afterMs, reason],
+  })
+  return rows.map(({ id }) => id)
+}
+
+/** Removes those that ended so many days ago. */
+export async function removeOld(store: Store, days: number): Promise<void> {
+  await store.query({
+    name: 'remove_old',
+    text: `DELETE FROM sandboxes WHERE status > 2 AND ended_at < now() - $1 * interval '1 day'`,
+    values: [days],
+  })
+}

@@ -1,0 +1,62 @@
+import { active, columns, type SandboxRow } from './rows.ts'
+import type { Store } from './store.ts'
+
+// 10,001 stands for more than 10,000.
+const countedUpTo = 10_001
+
+/** A sandbox of a team, ended ones too. */
+export async function readSandbox(store: Store, team: string, id: string): Promise<SandboxRow | undefined> {
+  const [row] = await store.query<SandboxRow>({
+    name: 'sandbox_of_team',
+    text: `SELECT ${columns} FROM sandboxes WHERE id = $1 AND team = $2`,
+    values: [id, team],
+  })
+  return row
+}
+
+/** One that has not ended and whose time is not over, whosever it is. */
+export async function readReachable(store: Store, id: string): Promise<SandboxRow | undefined> {
+  const [row] = await store.query<SandboxRow>({
+    name: 'reachable_sandbox',
+    text: `SELECT ${columns} FROM sandboxes WHERE id = $1 AND ${active} AND timeout_at > now()`,
+    values: [id],
+  })
+  return row
+}
+
+export interface Window {
+  limit: number
+  offset: number
+}
+
+/** A page of a team's sandboxes, the newest first. */
+export async function listSandboxes(
+  store: Store,
+  team: string,
+  { limit, offset }: Window,
+): Promise<{ rows: SandboxRow[]; total: number; hasNextPage: boolean }> {
+  const [rows, [count]] = await Promise.all([
+    store.query<SandboxRow>({
+      name: 'list_sandboxes',
+      text: `SELECT ${columns} FROM sandboxes WHERE team = $1 ORDER BY id DESC LIMIT $2::bigint OFFSET $3::bigint`,
+      values: [team, limit, offset],
+    }),
+    store.query<{ total: number }>({
+      name: 'count_sandboxes',
+      text: `SELECT count(*)::integer AS total FROM (SELECT FROM sandboxes WHERE team = $1 LIMIT $2) counted`,
+      values: [team, countedUpTo],
+    }),
+  ])
+  const total = count?.total ?? 0
+  return { rows, total, hasNextPage: offset + rows.length < total || (total === countedUpTo && rows.length === limit) }
+}
+
+/** What is there according to the rows of a driver: ids with their age. */
+export async function readActive(store: Store, driver: string): Promise<{ id: string; ageMs: number }[]> {
+  return store.query<{ id: string; ageMs: number }>({
+    name: 'active_sandboxes',
+    text: `SELECT id, (extract(epoch FROM now() - created_at) * 1000)::double precision AS "ageMs"
+           FROM sandboxes WHERE driver = $1 AND ${active}`,
+    values: [driver],
+  })
+}

@@ -1,0 +1,68 @@
+import { SandboxStatus } from '@automation/contract/sandbox/v1/sandbox'
+import { until, userContext } from '@automation/testing'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { MemoryDriver } from './memory-driver.ts'
+import { becomes, refusal, SandboxesUnderTest, type Replica } from './sandboxes-under-test.ts'
+
+let under: SandboxesUnderTest
+let replica: Replica<MemoryDriver>
+const demo = () => userContext('demo')
+
+beforeAll(async () => {
+  under = await SandboxesUnderTest.open()
+  replica = await under.replica(new MemoryDriver(true))
+})
+afterAll(() => under.close())
+
+const create = (timeoutMs: bigint) => replica.sandboxes.createSandbox({ imageId: 'base', timeoutMs }, demo())
+const age = (id: string) =>
+  under.sql.query(`UPDATE sandboxes SET created_at = created_at - interval '1 minute' WHERE id = $1`, [id])
+
+test('past its deadline a sandbox is gone and TIMED_OUT, and can be killed but not updated', async () => {
+  const { id } = await create(1000n)
+  const ended = await becomes(replica, id, SandboxStatus.TIMED_OUT)
+  await until(() => !replica.driver.held.has(id))
+  expect(await refusal(replica.sandboxes.updateSandbox({ id, timeoutMs: 5000n }, demo()))).toBe('sandbox_ended')
+  expect(await replica.sandboxes.killSandbox({ id }, demo())).toEqual(ended)
+})
+
+test('an earlier deadline holds, and so does a later one', async () => {
+  const [shortened, prolonged] = await Promise.all([create(86_400_000n), create(2000n)])
+  await replica.sandboxes.updateSandbox({ id: shortened.id, timeoutMs: 1000n }, demo())
+  await replica.sandboxes.updateSandbox({ id: prolonged.id, timeoutMs: 86_400_000n }, demo())
+  await under.sql.query(`UPDATE sandboxes SET timeout_at = timeout_at - interval '2.1 s' WHERE status <= 2`)
+  await becomes(replica, shortened.id, SandboxStatus.TIMED_OUT)
+  expect((await replica.sandboxes.getSandbox({ id: prolonged.id }, demo())).status).toBe(SandboxStatus.RUNNING)
+})
+
+test('a sandbox that does not answer in time has failed', async () => {
+  const slow = await under.replica(new MemoryDriver(true, replica.driver.held), { createWaitMs: 1 })
+  slow.driver.gate = new Promise(() => undefined)
+  const { id } = await slow.sandboxes.createSandbox({ imageId: 'base' }, demo())
+  await age(id)
+  const failed = await becomes(replica, id, SandboxStatus.FAILED)
+  expect(failed.reason).toBe('It did not answer within 30000 ms')
+  await until(() => !replica.driver.held.has(id))
+})
+
+test('what the driver holds without a row is ended, and a row without a sandbox has failed', async () => {
+  const order = [...replica.driver.held.values()][0] ?? { id: '', team: 'demo' }
+  replica.driver.held.set('stray', { ...order, id: 'stray' } as never)
+  await until(() => !replica.driver.held.has('stray'))
+  const { id } = await create(60_000n)
+  replica.driver.held.delete(id)
+  await age(id)
+  expect((await becomes(replica, id, SandboxStatus.FAILED)).reason).toBe('It is gone: nothing of it could be found')
+})
+
+test('after a crash of the service its sandboxes go on where they can, and have failed where they can not', async () => {
+  const { id } = await create(60_000n)
+  const again = await under.replica(new MemoryDriver(true, replica.driver.held))
+  expect((await again.sandboxes.getSandbox({ id }, demo())).status).toBe(SandboxStatus.RUNNING)
+  await again.part.stop(0)
+  const without = await under.replica(new MemoryDriver(false))
+  expect(await without.sandboxes.getSandbox({ id }, demo())).toMatchObject({
+    status: SandboxStatus.FAILED,
+    reason: 'The service stopped, and with it the sandboxes of its machine',
+  })
+})

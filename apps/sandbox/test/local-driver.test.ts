@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connectSandbox } from '@automation/sandbox-client'
+import { Environment } from '@automation/service'
+import { silentLogger, until } from '@automation/testing'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { newApiKey, newSecret } from '../src/api-key.ts'
+import { grpcDaemons } from '../src/drivers/daemons.ts'
+import { SandboxFault, type SandboxOrder } from '../src/drivers/driver.ts'
+import { LocalDriver } from '../src/drivers/local/local-driver.ts'
+import { readSandboxConfig } from '../src/service.ts'
+import { driverConformance } from './driver-conformance.ts'
+
+process.env['CANARY_OF_THE_SERVICE'] = 'canary'
+
+const image = { id: 'base', image: 'base', memoryMb: 256, warm: 0 }
+const timeout = 60_000
+
+/** A driver behind this wall. */
+function driverBehind(settings: Record<string, string>, tmpDir: string): LocalDriver {
+  const given = {
+    DATABASE_URL: 'none',
+    ENCRYPTION_KEY: 'none',
+    SANDBOX_TMP_DIR: tmpDir,
+    SANDBOX_HOME_MB: '64',
+    ...settings,
+  }
+  const { local } = readSandboxConfig(new Environment(given))
+  return new LocalDriver({ config: local, daemons: grpcDaemons, logger: silentLogger })
+}
+
+function order(team = 'demo'): SandboxOrder {
+  const id = randomUUID()
+  return { id, team, image, daemonKey: newSecret(), grpcApiKey: newApiKey(id) }
+}
+
+/** Whether the machine gives this wall. */
+async function holds(driver: LocalDriver): Promise<boolean> {
+  const probe = order()
+  try {
+    await driver.create(probe)
+    await driver.end(probe.id)
+    return true
+  } catch (error) {
+    const [check] = await driver.ready()
+    if (check?.detail?.includes('does not hold here') === true) return false
+    throw error
+  }
+}
+
+for (const wall of ['namespaces', 'pod'])
+  driverConformance(`the local driver behind ${wall}`, async () => {
+    const tmpDir = mkdtempSync(join(tmpdir(), 'sandboxes-'))
+    const driver = driverBehind({ WALL: wall }, tmpDir)
+    if (!(await holds(driver))) return undefined
+    return {
+      driver,
+      image,
+      close: async () => {
+        expect(readdirSync(tmpDir)).toEqual([])
+        rmSync(tmpDir, { recursive: true })
+      },
+    }
+  })
+
+describe('teams', () => {
+  const tmpDir = mkdtempSync(join(tmpdir(), 'sandboxes-'))
+  const driver = driverBehind({ WALL: 'none' }, tmpDir)
+  afterAll(async () => {
+    await driver.stop()
+    rmSync(tmpDir, { recursive: true })
+  })
+
+  test('without a wall that parts them only one has sandboxes here', { timeout }, async () => {
+    await driver.create(order('first'))
+    const second = driver.create(order('second'))
+    await expect(second).rejects.toThrow(/parts no teams/)
+    await expect(second).rejects.toBeInstanceOf(SandboxFault)
+    await driver.create(order('first'))
+    expect(await driver.list()).toHaveLength(2)
+  })
+})
+
+describe('the network of a sandbox without a way out', () => {
+  const tmpDir = mkdtempSync(join(tmpdir(), 'sandboxes-'))
+  const driver = driverBehind({ WALL: 'namespaces', WALL_NETWORK: 'host' }, tmpDir)
+  const local = createServer((socket) => socket.end('of the host'))
+  beforeAll(() => new Promise<void>((resolve) => local.listen(0, '127.0.0.1', resolve)))
+  afterAll(async () => {
+    local.close()
+    await driver.stop()
+    rmSync(tmpDir, { recursive: true })
+  })
+
+  test('is its loopback alone: neither the host nor a neighbour is on it', { timeout }, async ({ skip }) => {
+    if (!(await holds(driver))) return skip()
+    const [one, two] = [order('one'), order('two')]
+    const opened = await Promise.all(
+      [one, two].map(async (each) =>
+        connectSandbox({ grpcServerUrl: await driver.create(each), grpcApiKey: each.grpcApiKey }),
+      ),
+    )
+    const [first, second] = opened as [(typeof opened)[0], (typeof opened)[0]]
+    const serve = `require('net').createServer((it) => it.end('own')).listen(8000)`
+    await first.run(['sh', '-c', `node -e "${serve}" >/dev/null 2>&1 &`])
+    const reach = (port: number) => [
+      'node',
+      '-e',
+      `require('net').connect(${port}, '127.0.0.1').on('data', (it) => process.stdout.write(it)).on('error', (it) => console.log(it.code))`,
+    ]
+    await until(async () => (await first.run(reach(8000))).stdout === 'own', { timeoutMs: 20_000 })
+    expect((await second.run(reach(8000))).stdout).toBe('ECONNREFUSED\n')
+    expect((await first.run(reach((local.address() as AddressInfo).port))).stdout).toBe('ECONNREFUSED\n')
+    for (const each of opened) each.close()
+  })
+})

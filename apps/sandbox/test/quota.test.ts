@@ -1,0 +1,27 @@
+import { SandboxStatus } from '@automation/contract/sandbox/v1/sandbox'
+import type { Failure } from '@automation/errors'
+import { userContext } from '@automation/testing'
+import { afterAll, expect, test } from 'vitest'
+import { MemoryDriver } from './memory-driver.ts'
+import { refusal, SandboxesUnderTest } from './sandboxes-under-test.ts'
+
+const under = await SandboxesUnderTest.open({ TEAM_MAX_SANDBOXES: '5' })
+afterAll(() => under.close())
+
+test('a team has no more than it may, however many ask at the same time at whichever replica', async () => {
+  const held = new Map()
+  const replicas = await Promise.all([1, 2].map(() => under.replica(new MemoryDriver(true, held))))
+  const ask = (at: number) => replicas[at % 2]!.sandboxes.createSandbox({ imageId: 'base' }, userContext('demo'))
+  const asked = await Promise.allSettled(Array.from({ length: 40 }, (_, at) => ask(at)))
+  const made = asked.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
+  const refused = asked.flatMap((each) => (each.status === 'rejected' ? [each.reason as Failure] : []))
+  expect(made).toHaveLength(5)
+  expect(new Set(refused.map(({ code }) => code))).toEqual(new Set(['too_many_sandboxes']))
+  expect(held.size).toBe(5)
+
+  const { sandboxes } = replicas[0]!
+  expect((await sandboxes.createSandbox({ imageId: 'base' }, userContext('other'))).status).toBe(SandboxStatus.RUNNING)
+  await sandboxes.killSandbox({ id: made[0]!.id }, userContext('demo'))
+  expect((await ask(0)).status).toBe(SandboxStatus.RUNNING)
+  expect(await refusal(ask(1))).toBe('too_many_sandboxes')
+})

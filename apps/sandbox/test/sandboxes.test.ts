@@ -1,0 +1,141 @@
+import { SandboxStatus } from '@automation/contract/sandbox/v1/sandbox'
+import { serviceContext, until, userContext } from '@automation/testing'
+import { timestampMs, type Timestamp } from '@bufbuild/protobuf/wkt'
+import bcrypt from 'bcryptjs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { MemoryDriver } from './memory-driver.ts'
+import { becomes, refusal, SandboxesUnderTest, type Replica } from './sandboxes-under-test.ts'
+
+let under: SandboxesUnderTest
+let replica: Replica<MemoryDriver>
+const demo = () => userContext('demo')
+const other = () => userContext('other')
+const create = (request: object = {}) => replica.sandboxes.createSandbox({ imageId: 'base', ...request }, demo())
+
+beforeAll(async () => {
+  under = await SandboxesUnderTest.open({ TEAM_MAX_SANDBOXES: '200' })
+  replica = await under.replica(new MemoryDriver(), { createWaitMs: 2000 })
+})
+afterAll(() => under.close())
+
+describe('a sandbox', () => {
+  test('is made, read, listed and killed', async () => {
+    const metadata = { purpose: 'test ü', __proto: 'x' }
+    const made = await create({ name: 'mine', metadata, publicHttpPorts: [3000, 80] })
+    expect(made).toMatchObject({
+      name: 'mine',
+      imageId: 'base',
+      metadata,
+      publicHttpPorts: [3000, 80],
+      status: SandboxStatus.RUNNING,
+      createdBy: 'tester',
+    })
+    expect(made.grpcApiKey).toMatch(new RegExp(`^sbx_${made.id.replaceAll('-', '')}_[\\w-]{43}$`))
+    expect(await replica.sandboxes.getSandbox({ id: made.id }, demo())).toEqual(made)
+    const next = await create()
+    expect(next.name).toBe(`base-${next.id.slice(-8)}`)
+    const { sandboxes } = await replica.sandboxes.listSandboxes({ page: { page: 0, limit: 2 } }, demo())
+    expect(sandboxes).toEqual([next, made])
+    const killed = await replica.sandboxes.killSandbox({ id: made.id }, demo())
+    expect(killed.status).toBe(SandboxStatus.KILLED)
+    expect([...replica.driver.held.keys()]).toEqual([next.id])
+    expect(await replica.sandboxes.killSandbox({ id: made.id }, demo())).toEqual(killed)
+  })
+
+  test('of another team is not there', async () => {
+    const { id } = await create()
+    const calls = [
+      replica.sandboxes.getSandbox({ id }, other()),
+      replica.sandboxes.updateSandbox({ id, timeoutMs: 5000n }, other()),
+      replica.sandboxes.killSandbox({ id }, other()),
+      replica.sandboxes.getSandbox({ id: 'no-id' }, demo()),
+    ]
+    expect(await Promise.all(calls.map(refusal))).toEqual(Array(4).fill('sandbox_not_found'))
+    expect((await replica.sandboxes.listSandboxes({}, other())).sandboxes).toEqual([])
+    expect((await replica.sandboxes.getSandbox({ id }, demo())).status).toBe(SandboxStatus.RUNNING)
+  })
+
+  test('has a new deadline of now and the timeout, until it has ended', async () => {
+    const { id } = await create({ timeoutMs: 86_400_000n })
+    const before = Date.now()
+    const { timeoutAt } = await replica.sandboxes.updateSandbox({ id, timeoutMs: 60_000n }, demo())
+    expect(Math.abs(timestampMs(timeoutAt as Timestamp) - before - 60_000)).toBeLessThan(10_000)
+    await replica.sandboxes.killSandbox({ id }, demo())
+    const update = replica.sandboxes.updateSandbox({ id, timeoutMs: 60_000n }, demo())
+    expect(await refusal(update)).toBe('sandbox_ended')
+  })
+
+  test('that ends by itself says why', async () => {
+    const { id } = await create()
+    replica.driver.crash(id, 'It ended by itself: exit 1')
+    expect(await becomes(replica, id, SandboxStatus.FAILED)).toMatchObject({ reason: 'It ended by itself: exit 1' })
+  })
+
+  test('that takes long is PENDING at first, and its routes say so', async () => {
+    const gate = Promise.withResolvers<void>()
+    const slow = await under.replica(new MemoryDriver(true, replica.driver.held), { createWaitMs: 1 })
+    slow.driver.gate = gate.promise
+    const made = await slow.sandboxes.createSandbox({ imageId: 'base', publicHttpPorts: [80] }, demo())
+    expect(made.status).toBe(SandboxStatus.PENDING)
+    const port = replica.routes.resolvePort({ sandboxId: made.id, port: 80 }, serviceContext('gateway'))
+    expect(await refusal(port)).toBe('sandbox_starting')
+    gate.resolve()
+    await becomes(replica, made.id, SandboxStatus.RUNNING)
+  })
+
+  test('that is killed while it starts never runs', async () => {
+    const gate = Promise.withResolvers<void>()
+    const slow = await under.replica(new MemoryDriver(true, replica.driver.held), { createWaitMs: 1 })
+    slow.driver.gate = gate.promise
+    const { id } = await slow.sandboxes.createSandbox({ imageId: 'base' }, demo())
+    expect((await replica.sandboxes.killSandbox({ id }, demo())).status).toBe(SandboxStatus.KILLED)
+    gate.resolve()
+    await until(() => !replica.driver.held.has(id))
+    expect((await replica.sandboxes.getSandbox({ id }, demo())).status).toBe(SandboxStatus.KILLED)
+  })
+})
+
+describe('routes', () => {
+  const gateway = () => serviceContext('gateway')
+
+  test('lead to the daemon of one that runs, by a public port and by its key', async () => {
+    const made = await create({ publicHttpPorts: [3000], publicHttpPortsBasicAuth: 'me:secret word' })
+    const route = await replica.routes.resolvePort({ sandboxId: made.id, port: 3000 }, gateway())
+    const { daemonKey = '' } = replica.driver.held.get(made.id) ?? {}
+    const daemonAddress = `unix:/nowhere/${made.id}`
+    expect(route).toMatchObject({ sandboxId: made.id, team: 'demo', daemonAddress, daemonKey })
+    expect(route.basicAuth?.username).toBe('me')
+    expect(await bcrypt.compare('secret word', route.basicAuth?.passwordHash ?? '')).toBe(true)
+    expect(await replica.routes.resolveKey({ grpcApiKey: made.grpcApiKey }, gateway())).toEqual(route)
+  })
+
+  test('are for services, and for what is there', async () => {
+    const made = await create({ publicHttpPorts: [3000] })
+    const wrongKey = `${made.grpcApiKey.slice(0, -1)}${made.grpcApiKey.endsWith('A') ? 'E' : 'A'}`
+    const calls = [
+      replica.routes.resolvePort({ sandboxId: made.id, port: 3000 }, demo()),
+      replica.routes.resolvePort({ sandboxId: made.id, port: 3001 }, gateway()),
+      replica.routes.resolvePort({ sandboxId: 'x', port: 3000 }, gateway()),
+      replica.routes.resolveKey({ grpcApiKey: wrongKey }, gateway()),
+      replica.routes.resolveKey({ grpcApiKey: 'sbx_' }, gateway()),
+    ]
+    const refused = ['permission_denied', 'sandbox_not_found', 'sandbox_not_found', 'sandbox_key', 'sandbox_key']
+    expect(await Promise.all(calls.map(refusal))).toEqual(refused)
+    await replica.sandboxes.killSandbox({ id: made.id }, demo())
+    const late = [
+      replica.routes.resolvePort({ sandboxId: made.id, port: 3000 }, gateway()),
+      replica.routes.resolveKey({ grpcApiKey: made.grpcApiKey }, gateway()),
+    ]
+    expect(await Promise.all(late.map(refusal))).toEqual(['sandbox_not_found', 'sandbox_key'])
+  })
+})
+
+test('keys and passwords are in no row', async () => {
+  const made = await create({ publicHttpPortsBasicAuth: 'me:plain-password' })
+  const { rows } = await under.sql.query<{ text: string }>(
+    `SELECT sandboxes::text || encode(api_key, 'escape') || encode(daemon_key, 'escape') AS text FROM sandboxes`,
+  )
+  const all = rows.map(({ text }) => text).join('\n')
+  for (const secret of [made.grpcApiKey.slice(-43), replica.driver.held.get(made.id)!.daemonKey, 'plain-password'])
+    expect(all).not.toContain(secret)
+})

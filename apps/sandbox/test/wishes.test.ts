@@ -1,0 +1,161 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { CreateSandboxRequestSchema } from '@automation/contract/sandbox/v1/sandbox'
+import { Failure } from '@automation/errors'
+import { Environment } from '@automation/service'
+import { create, type MessageInitShape } from '@bufbuild/protobuf'
+import { afterAll, describe, expect, test } from 'vitest'
+import { Catalogue, readCatalogue } from '../src/catalogue.ts'
+import { readSandboxConfig } from '../src/service.ts'
+import { wishOf } from '../src/wish.ts'
+
+const base = { id: 'base', image: 'base', memoryMb: 1024, warm: 0 }
+const catalogue = new Catalogue([base], false)
+const wish = (request: MessageInitShape<typeof CreateSandboxRequestSchema>, from = catalogue) =>
+  wishOf(create(CreateSandboxRequestSchema, { imageId: 'base', ...request }), from)
+
+describe('what is refused', () => {
+  const many = Object.fromEntries(Array.from({ length: 65 }, (_, n) => [`k${n}`, '']))
+  test.for([
+    ['/imageId', { imageId: '' }],
+    ['/imageId', { imageId: 'unknown' }],
+    ['/imageId', { imageId: 'busybox:1.36' }],
+    ['/name', { name: 'x'.repeat(256) }],
+    ['/name', { name: 'a\0' }],
+    ['/metadata', { metadata: many }],
+    ['/metadata', { metadata: { key: 'x'.repeat(65_536) } }],
+    ['/timeout', { timeoutMs: 999n }],
+    ['/timeout', { timeoutMs: 86_400_001n }],
+    ['/timeout', { timeoutMs: -1n }],
+    ['/publicHttpPorts/0', { publicHttpPorts: [0] }],
+    ['/publicHttpPorts/1', { publicHttpPorts: [80, 65_536] }],
+    ['/publicHttpPorts/1', { publicHttpPorts: [80, 80] }],
+    ['/publicHttpPorts', { publicHttpPorts: Array.from({ length: 21 }, (_, n) => n + 1) }],
+  ] as const)('%s', ([path, request]) => {
+    expect(() => wish(request as never)).toThrow(
+      expect.objectContaining({ fields: [{ path, message: expect.any(String) }] }),
+    )
+  })
+})
+
+test('without more than an image a sandbox has five minutes and no port', () => {
+  expect(wish({})).toEqual({
+    image: base,
+    name: undefined,
+    metadata: {},
+    timeoutMs: 300_000,
+    publicHttpPorts: [],
+    credential: undefined,
+  })
+})
+
+test('where any image is allowed, names of images are', () => {
+  const open = new Catalogue([base], true)
+  expect(wish({ imageId: 'registry.example:5000/team/image:1.2' }, open).image).toMatchObject({ memoryMb: 1024 })
+  expect(() => wish({ imageId: 'Not An Image' }, open)).toThrow(Failure)
+})
+
+describe('credentials of public ports', () => {
+  const bcrypt = `${'./AZaz09'.repeat(7).slice(0, 53)}`
+  const md5 = 'abcdefgh./ABCDEFGH01'.padEnd(22, 'x')
+  const credential = (text: string) => wish({ publicHttpPortsBasicAuth: text }).credential
+
+  test.for([
+    `$2a$10$${bcrypt}`,
+    `$2b$14$${bcrypt}`,
+    `$2x$04$${bcrypt}`,
+    `$2y$12$${bcrypt}`,
+    `$apr1$saltsalt$${md5}`,
+    `$1$s$${md5}`,
+    '{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g=',
+  ])('the hash %s is kept as it is', (hash) => {
+    expect(credential(`me:${hash}`)).toEqual({ username: 'me', passwordHash: hash })
+  })
+
+  test.for([
+    `me:$2b$15$${bcrypt}`,
+    `me:$2b$03$${bcrypt}`,
+    `me:$2b$1$${bcrypt}`,
+    `me:$2b$10$${bcrypt}x`,
+    `me:$2y$10$${bcrypt.slice(1)}`,
+    'me:$apr1$saltsaltsalt$xx',
+    `me:$1$salt$${md5}x`,
+    'me:{SHA}short',
+    'me:{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9h=',
+    'me:{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g',
+    'no colon',
+    ':password',
+    'me:',
+    `me:${'x'.repeat(73)}`,
+    'me:a\nb',
+    `${'u'.repeat(256)}:x`,
+  ])('%j is refused', (text) => {
+    expect(() => credential(text)).toThrow(
+      expect.objectContaining({ fields: [{ path: '/publicHttpPortsBasicAuth', message: expect.any(String) }] }),
+    )
+  })
+
+  test('any other text is a password, colons and all', () => {
+    expect(credential('me:a:b $2 {sha}')).toEqual({ username: 'me', password: 'a:b $2 {sha}' })
+    expect(credential('')).toBeUndefined()
+  })
+})
+
+describe('the catalogue of images', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'catalogue-'))
+  afterAll(() => rmSync(folder, { recursive: true }))
+  const path = join(folder, 'images.json')
+  const read = (content: string) => {
+    writeFileSync(path, content)
+    const env = new Environment({ SANDBOX_IMAGES: path })
+    const found = readCatalogue(env)
+    let faults = ''
+    try {
+      env.check()
+    } catch (error) {
+      faults = (error as Error).message
+    }
+    return { found, faults }
+  }
+
+  test('has the image base where there is no file', () => {
+    expect(readCatalogue(new Environment({})).find('base')).toEqual(base)
+  })
+
+  test('is read with amounts of memory and processors', () => {
+    const images = [
+      { id: 'python', image: 'registry.example/python:3.14', command: ['daemon'], cpu: '500m', memory: '2Gi', warm: 3 },
+      { id: 'small', image: 'busybox', cpu: 2, memory: 67_108_864, runtimeClassName: 'gvisor' },
+    ]
+    const { found, faults } = read(JSON.stringify({ images, allowAnyImage: true }))
+    expect(faults).toBe('')
+    expect(found.find('python')).toMatchObject({ cpus: 0.5, memoryMb: 2048, warm: 3, command: ['daemon'] })
+    expect(found.find('small')).toMatchObject({ cpus: 2, memoryMb: 64, runtimeClassName: 'gvisor', warm: 0 })
+  })
+
+  test.for([
+    ['{', /SANDBOX_IMAGES names .* is no JSON/],
+    ['[]', /the whole must be an object/],
+    ['{}', /images must be a list/],
+    ['{"images":[5]}', /images\[0\] must be an object/],
+    ['{"images":[{"id":"a b","image":"x"}]}', /images\[0\]\.id must/],
+    ['{"images":[{"id":"a","image":"X Y"}]}', /images\[0\]\.image must/],
+    ['{"images":[{"id":"a","image":"x","memory":"1Ki"}]}', /images\[0\]\.memory must/],
+    ['{"images":[{"id":"a","image":"x","cpu":"none","warm":-1}]}', /cpu must[^]*warm must/],
+    ['{"images":[{"id":"a","image":"x","command":[]}]}', /images\[0\]\.command must/],
+    ['{"images":[{"id":"a","image":"x","size":1}]}', /images\[0\]\.size is no member/],
+    ['{"images":[{"id":"a","image":"x"},{"id":"a","image":"y"}]}', /the id "a" twice/],
+    ['{"images":[],"allowAnyImage":"yes"}', /allowAnyImage must/],
+  ] as const)('%s is refused at start', ([content, words]) => {
+    expect(read(content).faults).toMatch(words)
+  })
+
+  test('a driver that is not there is refused at start', () => {
+    const env = new Environment({ SANDBOX_DRIVER: 'kubernetes', SANDBOX_IMAGES: '/no/such/file' })
+    readSandboxConfig(env)
+    expect(() => env.check()).toThrow(
+      /SANDBOX_DRIVER must be local[^]*SANDBOX_IMAGES names \/no\/such\/file, which can't be read: ENOENT/,
+    )
+  })
+})

@@ -1,0 +1,104 @@
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { unavailable, type Failure } from '@automation/errors'
+import { DeadlineError, DeadlineWorker } from '@automation/service'
+import { Attempts } from './attempts.ts'
+
+const room = 10_000
+
+/** What is asked of callers; an absent or empty hash is matched by an empty password. */
+export interface WantedCredentials {
+  username?: string
+  /** In any form that `matches` knows. */
+  passwordHash?: string
+}
+
+/** What a caller brings; without a user name it only asks which credentials are wanted. */
+export interface GivenCredentials {
+  username?: string
+  password?: string
+}
+
+/**
+ * Checks user names and passwords in a thread of its own. Passwords once found right are remembered as keyed digests; ten
+ * failures within a minute from one address at one target, and the next attempts are refused unread.
+ */
+export class CredentialsGate {
+  readonly #refusal: () => Failure
+  readonly #attempts = new Attempts()
+  readonly #worker = new DeadlineWorker(new URL('./password-thread.ts', import.meta.url))
+  readonly #secret = randomBytes(32)
+  readonly #right = new Set<string>()
+  /** Checks on their way, by who tries what: the same at the same time is checked once. */
+  readonly #checking = new Map<string, Promise<boolean>>()
+
+  /** `refusal` makes what wrong credentials are answered with. */
+  constructor(refusal: () => Failure) {
+    this.#refusal = refusal
+  }
+
+  /** Resolves for the right credentials. Failures: the refusal; too_many_attempts; unavailable when it takes too long. */
+  async check(target: string, wanted: WantedCredentials, given: GivenCredentials, address: string): Promise<void> {
+    const { username, passwordHash } = wanted
+    const key = JSON.stringify([address, target, username, passwordHash, given.username, given.password])
+    const same = this.#checking.get(key)
+    const checking =
+      same ?? this.#countedCheck(target, wanted, given, address).finally(() => this.#checking.delete(key))
+    this.#checking.set(key, checking)
+    if (await checking) return
+    // The one that was checked has counted itself.
+    if (same !== undefined && given.username !== undefined) this.#attempts.begin(address, target)
+    throw this.#refusal()
+  }
+
+  close(): Promise<void> {
+    return this.#worker.close()
+  }
+
+  /** While it is checked it counts as a failure, so that no more guesses are on their way than may fail. */
+  async #countedCheck(
+    target: string,
+    wanted: WantedCredentials,
+    given: GivenCredentials,
+    address: string,
+  ): Promise<boolean> {
+    const attempt = this.#attempts.begin(address, target)
+    let failed = false
+    try {
+      const password = await this.#isRight(target, wanted.passwordHash ?? '', given.password ?? '')
+      const right = password && sameText(wanted.username ?? '', given.username ?? '')
+      // A call without credentials asks which are wanted; that is no guess.
+      failed = !right && given.username !== undefined
+      return right
+    } finally {
+      if (!failed) attempt.undo()
+    }
+  }
+
+  async #isRight(target: string, hash: string, password: string): Promise<boolean> {
+    if (hash === '') return password === ''
+    const digest = createHmac('sha256', this.#secret)
+      .update(JSON.stringify([target, hash, password]))
+      .digest('base64')
+    if (this.#right.has(digest)) return true
+    if (password === '' || !(await this.#compare(password, hash))) return false
+    this.#right.add(digest)
+    if (this.#right.size > room) this.#right.delete(this.#right.values().next().value!)
+    return true
+  }
+
+  async #compare(password: string, hash: string): Promise<boolean> {
+    const cost = Number(/^\$2[abxy]?\$(\d\d)\$/.exec(hash)?.[1] ?? 0)
+    try {
+      return (await this.#worker.run({ password, hash }, cost > 10 ? 3000 : 200)) as boolean
+    } catch (error) {
+      if (error instanceof DeadlineError)
+        throw unavailable('The credentials could not be checked in time, try again', error)
+      throw error
+    }
+  }
+}
+
+function sameText(a: string, b: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest()
+  return timingSafeEqual(digest(a), digest(b))
+}

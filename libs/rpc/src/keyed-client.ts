@@ -1,0 +1,58 @@
+import type { DescService } from '@bufbuild/protobuf'
+import { Client as Channel, credentials } from '@grpc/grpc-js'
+import { channelOptions } from './channel-options.ts'
+import { apiKeyMetadata } from './metadata.ts'
+import { healthDefinition, isServing } from './plain-health.ts'
+import type { Client } from './service-types.ts'
+import { failureFromError } from './status.ts'
+import { wireClient } from './wire-client.ts'
+
+export interface KeyedChannelOptions {
+  /** `host:port` or `unix:/path`. */
+  address: string
+  tls?: boolean
+  /** Brought as `x-api-key` by every call. */
+  apiKey: string
+  maxMessageBytes: number
+  /** A peer that answers nothing for twice as long is taken for gone. */
+  keepaliveMs: number
+}
+
+/** A connection to a server that asks for a key; made at the first call, and again whenever it breaks. */
+export interface KeyedChannel {
+  client<S extends DescService>(service: S): Client<S>
+  /** Whether the server says that it serves; throws a Failure when it can't be asked. */
+  isServing(timeoutMs: number): Promise<boolean>
+  close(): void
+}
+
+export function keyedChannel(options: KeyedChannelOptions): KeyedChannel {
+  const channel = new Channel(options.address, options.tls ? credentials.createSsl() : credentials.createInsecure(), {
+    ...channelOptions(options.maxMessageBytes, options.keepaliveMs),
+    'grpc.initial_reconnect_backoff_ms': 50,
+    'grpc.max_reconnect_backoff_ms': 1000,
+    'grpc.use_local_subchannel_pool': 1,
+  })
+  const metadata = () => apiKeyMetadata(options.apiKey)
+  const { path, requestSerialize, responseDeserialize } = healthDefinition.check
+  return {
+    client: (service) => wireClient(service, { channel: () => channel, metadata }),
+    isServing: (timeoutMs) =>
+      new Promise((resolve, reject) => {
+        const deadline = Date.now() + timeoutMs
+        channel.makeUnaryRequest(
+          path,
+          requestSerialize,
+          responseDeserialize,
+          {},
+          metadata(),
+          { deadline },
+          (error, status) => {
+            if (error === null) resolve(isServing(status))
+            else reject(failureFromError(error))
+          },
+        )
+      }),
+    close: () => channel.close(),
+  }
+}

@@ -1,0 +1,26 @@
+import type { CallContext } from '@automation/rpc'
+
+const principal = { role: 'user' as const, team: '', subject: 'sandbox', name: 'sandbox' }
+
+const shortMs = 60_000
+
+/** The calls of one connection, which all end with it. */
+export class Calls {
+  readonly #cut = new AbortController()
+
+  /** A call that asks and is answered, within a minute. */
+  short(): CallContext {
+    return { ...this.open(), deadlineMs: Date.now() + shortMs }
+  }
+
+  /** A call that goes on until one of these signals ends it. */
+  open(...signals: (AbortSignal | undefined)[]): CallContext {
+    const given = signals.filter((signal) => signal !== undefined)
+    const signal = given.length === 0 ? this.#cut.signal : AbortSignal.any([this.#cut.signal, ...given])
+    return { principal, requestId: crypto.randomUUID(), signal }
+  }
+
+  cut(): void {
+    this.#cut.abort()
+  }
+}

@@ -1,0 +1,88 @@
+import { CommandService, FileService } from '@automation/contract/sandbox/v1/daemon'
+import { keyedChannel } from '@automation/rpc/keyed'
+import { Files } from './files.ts'
+import { startCommand, type CommandOptions, type RunningCommand } from './running-command.ts'
+import { collected, type CommandResult, type RunOptions } from './run-command.ts'
+import { Calls } from './calls.ts'
+
+export { Failure } from '@automation/errors'
+export type { CommandEnd, CommandOptions, Output, RunningCommand } from './running-command.ts'
+export type { CommandResult, RunOptions } from './run-command.ts'
+export type { FileChange, FileInfo, Files } from './files.ts'
+
+/** As the API answers when a sandbox is created. */
+export interface SandboxAccess {
+  /** `http://host:port`, or `https://host:port` with TLS; `unix:/path` for a daemon on this machine. */
+  grpcServerUrl: string
+  grpcApiKey: string
+}
+
+export interface Sandbox {
+  /**
+   * Runs a command to its end and gives what it wrote. A command that fails is no error: look at `exitCode`.
+   *
+   * @example
+   * const { exitCode, stdout } = await sandbox.run(['python3', '-c', 'print(6 * 7)'])
+   * const sorted = await sandbox.run(['sort'], { input: 'b\na\n', timeoutMs: 5000 })
+   */
+  run(command: string[], options?: RunOptions): Promise<CommandResult>
+  /**
+   * Starts a command and gives it as it runs: its output comes as fast as you read it, no faster.
+   *
+   * @example
+   * const server = await sandbox.start(['node', 'server.js'], { workingDirectory: 'app' })
+   * for await (const { stream, data } of server.output()) process[stream].write(data)
+   * console.log(await server.ended)
+   */
+  start(command: string[], options?: CommandOptions): Promise<RunningCommand>
+  /** The commands that run, the oldest first. */
+  list(): Promise<{ pid: number; command: string[] }[]>
+  /** Ends a command and all that it started. */
+  kill(pid: number): Promise<void>
+  files: Files
+  /** Whether the sandbox answers and serves. */
+  health(timeoutMs?: number): Promise<boolean>
+  /** Cuts the connection, and with it the commands that were started through it and still run. */
+  close(): void
+}
+
+const maxMessageBytes = 8 * 1024 * 1024
+const keepaliveMs = 20_000
+
+/**
+ * Connects to a sandbox, at the first call. Everything fails with a Failure, whose `code` says what went wrong:
+ * `path_not_found`, `program_not_found`, `sandbox_key`, `unavailable` and so on.
+ *
+ * @example
+ * const sandbox = connectSandbox({ grpcServerUrl, grpcApiKey })
+ * await sandbox.files.write('hello.txt', 'Hello')
+ * console.log((await sandbox.run(['cat', 'hello.txt'])).stdout)
+ * sandbox.close()
+ */
+export function connectSandbox({ grpcServerUrl, grpcApiKey }: SandboxAccess): Sandbox {
+  const channel = keyedChannel({ ...targetOf(grpcServerUrl), apiKey: grpcApiKey, maxMessageBytes, keepaliveMs })
+  const commands = channel.client(CommandService)
+  const calls = new Calls()
+  const start = (command: string[], options: CommandOptions = {}) => startCommand(commands, calls, command, options)
+  return {
+    start,
+    run: async (command, options = {}) => collected(await start(command, options), options),
+    list: async () =>
+      (await commands.listCommands({}, calls.short())).commands.map(({ pid, command }) => ({ pid, command })),
+    kill: async (pid) => void (await commands.killCommand({ pid }, calls.short())),
+    files: new Files(channel.client(FileService), calls),
+    health: (timeoutMs = 5000) => channel.isServing(timeoutMs),
+    close: () => {
+      calls.cut()
+      channel.close()
+    },
+  }
+}
+
+function targetOf(url: string): { address: string; tls: boolean } {
+  if (url.startsWith('unix:/')) return { address: url, tls: false }
+  const { protocol, hostname, port } = new URL(url)
+  if (protocol !== 'http:' && protocol !== 'https:') throw new TypeError(`No address of a sandbox: ${url}`)
+  const tls = protocol === 'https:'
+  return { address: `${hostname}:${port || (tls ? 443 : 80)}`, tls }
+}
