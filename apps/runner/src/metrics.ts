@@ -3,6 +3,7 @@ import type { Candidate } from '@automation/jail'
 import type { Registry } from '@automation/service'
 import { Gauge, Histogram } from 'prom-client'
 import type { Child, ChildState } from './children/child.ts'
+import { memoryOf } from './children/wear.ts'
 import type { ActiveRun } from './runs/active-run.ts'
 
 export interface Metrics {
@@ -39,6 +40,8 @@ export function runnerMetrics(registry: Registry, measured: Measured): Metrics {
   gauge('runner_runs', 'Runs that are on', measured.running)
   gauge('runner_kept_results', 'Results that no replica has stored yet', measured.keptResults)
   gauge('runner_connected_replicas', 'Replicas of execution with a stream', measured.connected)
+  const bytes = () => memoryOf(measured.children()) * 1024 * 1024
+  gauge('runner_children_memory_bytes', 'What child processes hold, as last measured', bytes)
   new Gauge({
     name: 'runner_children',
     help: 'Child processes by state',

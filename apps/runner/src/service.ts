@@ -53,6 +53,7 @@ export function createRunner(config: RunnerConfig, { neighbours, logger, metrics
       running: () => pool.longRunning(longMs),
       all: () => pool.children,
       exceeded: (child) => (child.task as ActiveRun | undefined)?.failOfMemory(),
+      inMemory: launcher.wall.wall === 'namespaces' ? ['/tmp', '/dev/shm'] : [],
       processLimit: maxProcesses,
       tooMany: (child) => (child.task as ActiveRun | undefined)?.fail(tooManyProcesses, 'kill'),
       look: (child, processes) => givingWay.look(child, processes),

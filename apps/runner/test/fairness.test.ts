@@ -1,3 +1,5 @@
+import { Language } from '@automation/contract/common/v1/language'
+import { until } from '@automation/testing'
 import { expect, test } from 'vitest'
 import { startRunner } from './runner-under-test.ts'
 
@@ -13,3 +15,37 @@ test('a team that wants many children at once leaves the next one to another tea
   expect(times.filter((time) => time < other).length).toBeLessThan(15)
   await under.stop()
 })
+
+test('a team whose runs fill the memory keeps no other team from running', async () => {
+  const settings = {
+    RUNNER_SPARES: '0',
+    RUNNER_CHILDREN_MEMORY_MB: '400',
+    RUN_MEMORY_MB: '300',
+    WALL_NONE_MANY_TEAMS: 'true',
+  }
+  const under = await startRunner({ RUNNER_SLOTS: '64', ...settings })
+  const held =
+    'const held = Buffer.alloc(150e6, 1)\nawait new Promise((go) => setTimeout(go, 60_000))\nreturn held.length'
+  const large = [1, 2, 3, 4].map((own) =>
+    under.replica.run(`${held} // ${own}`, { spec: { team: 'large', processId: `large-${own}` } }),
+  )
+  const isFull = async () => (await under.metric('runner_children_memory_bytes')) > 600e6
+  await until(isFull, { what: 'the memory is full' })
+  // Of the other language, so that no child made for the first team is at hand.
+  const small = { team: 'small', processId: 'small', language: Language.PYTHON }
+  const other = under.replica.run('return 7', { spec: small }).then(({ value }) => value)
+  const first = await Promise.race([other, ...large.map((run) => run.then(() => 'of the first team'))])
+  expect(first).toBe(7)
+  await under.stop(0)
+  await Promise.all(large)
+}, 40_000)
+
+test('files in memory count to what children hold', async () => {
+  const under = await startRunner({ WALL: 'namespaces', RUN_TMP_MB: '128', WALL_NONE_MANY_TEAMS: 'true' })
+  const write = "require('fs').writeFileSync('file', Buffer.alloc(100e6, 1))"
+  const run = under.replica.run(`${write}\nawait new Promise((go) => setTimeout(go, 60_000))`)
+  const counts = async () => (await under.metric('runner_children_memory_bytes')) > 150e6
+  await until(counts, { what: 'the file counts', timeoutMs: 20_000 })
+  await under.stop(0)
+  await run
+}, 40_000)

@@ -9,6 +9,8 @@ export interface RunnerUnderTest {
   replica: ScriptedReplica
   /** Resolves when no child is busy, not even with looking at itself. */
   settled(): Promise<void>
+  /** The value of a metric without labels. */
+  metric(name: string): Promise<number>
   stop(graceMs?: number): Promise<void>
 }
 
@@ -34,5 +36,6 @@ export async function startRunner(
     )
   }
   const settled = async () => void (await until(async () => !(await busy()), { what: 'no child is busy' }))
-  return { runner, replica, settled, stop: (graceMs = 5000) => runner.stop(graceMs) }
+  const metric = async (name: string) => (await context.metrics.getSingleMetric(name)!.get()).values[0]!.value
+  return { runner, replica, settled, metric, stop: (graceMs = 5000) => runner.stop(graceMs) }
 }

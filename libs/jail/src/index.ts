@@ -1,7 +1,7 @@
 export { directoryExcess } from './directory-excess.ts'
 export { findInterpreter, type Interpreter } from './interpreter.ts'
 export { Launcher, removeLeftOvers, type Launched, type LauncherOptions } from './launch.ts'
-export { privateBytes, proportionalBytes, residentBytes, tellsMemory } from './memory.ts'
+export { fileBytes, privateBytes, proportionalBytes, residentBytes, tellsMemory } from './memory.ts'
 export { below, firstBelow, processesByParent, type Process } from './processes.ts'
 export {
   jailPythonPath,

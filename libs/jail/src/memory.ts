@@ -1,3 +1,4 @@
+import { statfsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { readOf, type Process } from './processes.ts'
 
@@ -17,6 +18,20 @@ export async function proportionalBytes({ pid }: Process): Promise<number> {
   const sums = await readFile(`/proc/${pid}/smaps_rollup`, 'latin1').catch(() => '')
   const [, kilobytes = '0'] = /^Pss:\s+(\d+)/m.exec(sums) ?? []
   return Number(kilobytes) * 1024
+}
+
+/** What files hold in memory in these directories of a jail, as one of its processes sees them; 0 where that is closed. */
+export function fileBytes({ pid }: Process, directories: string[]): number {
+  let sum = 0
+  for (const directory of directories) {
+    try {
+      const { blocks, bfree, bsize } = statfsSync(`/proc/${pid}/root${directory}`)
+      sum += (blocks - bfree) * bsize
+    } catch {
+      // It has just ended.
+    }
+  }
+  return sum
 }
 
 /** Whether this machine tells what processes hold. */

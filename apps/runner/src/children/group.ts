@@ -42,10 +42,8 @@ export class Group {
     if (at >= 0) this.#idle.splice(at, 1)
   }
 
-  wait(task: Task, first = false): void {
-    const waiting = { task, since: performance.now() }
-    if (first) this.#waiting.unshift(waiting)
-    else this.#waiting.push(waiting)
+  wait(task: Task): void {
+    this.#waiting.push({ task, since: performance.now() })
   }
 
   nextTask(): Task | undefined {

@@ -1,5 +1,6 @@
 import {
   below,
+  fileBytes,
   privateBytes,
   processesByParent,
   proportionalBytes,
@@ -16,6 +17,8 @@ export interface MemoryWatchOptions {
   running(): Child[]
   all(): Iterable<Child>
   exceeded(child: Child): void
+  /** Directories of a child that are in memory, as it sees them; they count to what all hold together. */
+  inMemory: string[]
   /** Where nothing else bounds how many processes a run has: so many, its child and launcher included. */
   processLimit: number
   tooMany(child: Child): void
@@ -38,6 +41,7 @@ export class MemoryWatch {
   readonly #options: MemoryWatchOptions
   #timer: NodeJS.Timeout | undefined
   #lookedAtAll = 0
+  readonly #lookedAtClosely = new Set<Child>()
 
   constructor(options: MemoryWatchOptions) {
     this.#options = options
@@ -61,7 +65,7 @@ export class MemoryWatch {
   }
 
   #look(): void {
-    const { running, all, limitMb, processLimit, tooMany } = this.#options
+    const { running, all, limitMb, processLimit, tooMany, inMemory } = this.#options
     const now = performance.now()
     const isTimeForAll = now - this.#lookedAtAll >= allEveryMs
     const children = isTimeForAll ? [...all()] : running()
@@ -69,19 +73,25 @@ export class MemoryWatch {
     if (children.length === 0) return
     const processes = processesByParent()
     for (const child of children) {
+      // Its launcher has not said yet which process it is.
+      if (child.pid === 0) continue
       if (child.state === 'running') this.#options.look(child, processes)
       const own = below(child.pid, processes)
       if (own.length > processLimit) tooMany(child)
       const resident = sumOf(own, residentBytes)
       if (resident > limitMb * MB) void this.#lookClosely(child, own)
-      child.memoryMb = Math.round((own.length > countedExactly ? resident : sumOf(own, privateBytes)) / MB)
+      const held = own.length > countedExactly ? resident : sumOf(own, privateBytes)
+      child.memoryMb = Math.round((held + (own[0] === undefined ? 0 : fileBytes(own[0], inMemory))) / MB)
     }
   }
 
   /** What is shared counts once. The kernel takes its time for that, so it is not waited for. */
   async #lookClosely(child: Child, processes: Process[]): Promise<void> {
+    if (this.#lookedAtClosely.has(child)) return
+    this.#lookedAtClosely.add(child)
     const { task } = child
     const bytes = await Promise.all(processes.map(proportionalBytes))
+    this.#lookedAtClosely.delete(child)
     const isTooMuch = bytes.reduce((sum, each) => sum + each, 0) > this.#options.limitMb * MB
     if (isTooMuch && child.task === task) this.#options.exceeded(child)
   }

@@ -1,15 +1,16 @@
 import { availableParallelism } from 'node:os'
 import type { Logger } from '@automation/service'
 import type { ChildrenConfig } from '../config.ts'
-import { Child, usualMb, type ChildEvents } from './child.ts'
+import { Child, type ChildEvents } from './child.ts'
 import type { ChildLauncher } from './child-launcher.ts'
 import type { GivingWay } from './giving-way.ts'
 import { Group } from './group.ts'
+import { MemoryRoom } from './memory-room.ts'
 import { childrenWanted, patienceMs } from './policy.ts'
 import type { ChildLanguage } from './programs.ts'
 import { sparesOf, type Spares } from './spares.ts'
 import type { Exit, Task } from './task.ts'
-import { endings, isWorn, longestIdle, memoryOf } from './wear.ts'
+import { endings, isWorn } from './wear.ts'
 
 export interface PoolOptions {
   config: ChildrenConfig
@@ -36,6 +37,7 @@ export class ChildPool {
   readonly #groups = new Map<string, Group>()
   /** Which group each child works for. */
   readonly #groupOf = new Map<Child, Group>()
+  readonly #room: MemoryRoom
   readonly #launching = new Map<Promise<void>, ChildLanguage>()
   #failedStarts = 0
   #patience: NodeJS.Timeout | undefined
@@ -48,6 +50,8 @@ export class ChildPool {
   constructor(options: PoolOptions) {
     this.#options = options
     this.#spares = sparesOf(options.launcher.languages, options.config.spares)
+    const sharers = { children: this.#children, groupOf: this.#groupOf, spares: this.#spares }
+    this.#room = new MemoryRoom(options.config.memoryMb, sharers)
   }
 
   start(): void {
@@ -67,7 +71,7 @@ export class ChildPool {
   /** Takes back a task that no child has begun; false when one has. */
   withdraw(task: Task): boolean {
     return (
-      this.#groups.get(task.program.key)?.withdraw(task) === true || this.#wants.some((group) => group.withdraw(task))
+      this.#groups.get(task.program.key)?.withdraw(task) === true || this.#wants().some((group) => group.withdraw(task))
     )
   }
 
@@ -129,9 +133,7 @@ export class ChildPool {
     for (const group of this.#groups.values()) if (group.hasWaiting) this.#ask(group)
   }
 
-  get #wants(): Group[] {
-    return [...this.#spares.values()].flatMap(({ wants }) => [...wants])
-  }
+  readonly #wants = () => [...this.#spares.values()].flatMap(({ wants }) => [...wants])
 
   /** Gives blank children to who asked for them, and starts as many as are missing. */
   #supply(): void {
@@ -145,30 +147,29 @@ export class ChildPool {
   }
 
   #supplyFrom(spares: Spares): void {
-    for (let group = spares.wants.next; group !== undefined; group = spares.wants.next) {
+    for (let group = this.#room.next(spares); group !== undefined; group = this.#room.next(spares)) {
       const isWanted = childrenWanted({ ...group.demand(performance.now(), this.#cores), coming: 0 }) > 0
       const child = isWanted ? spares.take() : undefined
       if (isWanted && child === undefined) break
-      spares.wants.remove(child !== undefined)
+      spares.wants.remove(group)
       group.coming -= 1
       if (child !== undefined) this.#begin(child, group, group.nextTask()!)
     }
   }
 
-  #startUpTo({ language, count }: Spares, blank: number): void {
+  #startUpTo(spares: Spares, blank: number): void {
+    const { language, count } = spares
     const starting = [...this.#launching.values()]
     for (const child of this.#children) if (child.state === 'starting') starting.push(child.language)
     let missing = blank - count - starting.filter((each) => each === language).length
-    let room = this.#cores * 2 - starting.length
-    for (; room > 0 && missing > 0 && this.#mayStart(); room -= 1, missing -= 1) this.#start(language)
-  }
-
-  #mayStart(): boolean {
-    if (this.#stopped || this.#retry !== undefined) return false
-    const heldMb = memoryOf(this.#children) + usualMb * (1 + this.#launching.size)
-    if (heldMb <= this.#options.config.memoryMb || this.#children.size === 0) return true
-    longestIdle(this.#children)?.end('kill')
-    return false
+    for (let room = this.#cores * 2 - starting.length; room > 0 && missing > 0; room -= 1, missing -= 1) {
+      if (this.#stopped || this.#retry !== undefined) return
+      if (!this.#room.isThere(this.#launching.size)) {
+        this.#room.make()
+        if (starting.length + this.#launching.size > 0 || !this.#room.isOwed(spares)) return
+      }
+      this.#start(language)
+    }
   }
 
   async #startOne(language: ChildLanguage): Promise<void> {
@@ -234,7 +235,7 @@ export class ChildPool {
     }, retryMs * this.#failedStarts)
     if (!this.failedToStart) return
     const message = 'No process could be started for the run'
-    for (const group of new Set([...this.#groups.values(), ...this.#wants])) {
+    for (const group of new Set([...this.#groups.values(), ...this.#wants()])) {
       for (let task = group.nextTask(); task !== undefined; task = group.nextTask())
         task.ended({ kind: 'failure', name: 'Error', message, stack: '' })
     }

@@ -38,6 +38,11 @@ export class Spares {
     return this.#blank.splice(0, Math.max(0, this.count - this.wanted))
   }
 
+  /** One that nobody waits for, where its memory is wanted. */
+  giveUp(): Child | undefined {
+    return this.wants.count === 0 ? this.#blank.shift() : undefined
+  }
+
   get count(): number {
     return this.#blank.length
   }

@@ -1,6 +1,6 @@
 import type { Group } from './group.ts'
 
-/** Groups that asked for a blank child: team by team in turn, those of a team in their order. */
+/** Groups that asked for a blank child. Teams that have few at work come first, then each in turn. */
 export class Wants implements Iterable<Group> {
   readonly #byTeam = new Map<string, Group[]>()
 
@@ -11,20 +11,24 @@ export class Wants implements Iterable<Group> {
     else groups.push(group)
   }
 
-  /** Whose turn it is. */
-  get next(): Group | undefined {
-    for (const [group] of this.#byTeam.values()) return group
-    return undefined
+  /** Whose turn it is, where a team has so many children at work. */
+  next(atWork: (team: string) => number): Group | undefined {
+    let least = Infinity
+    let next: Group | undefined
+    for (const [team, [group]] of this.#byTeam) {
+      const count = atWork(team)
+      if (count >= least) continue
+      least = count
+      next = group
+    }
+    return next
   }
 
-  /** Takes out whose turn it was. Served, it leaves the turn to the next team. */
-  remove(isServed: boolean): void {
-    for (const [team, groups] of this.#byTeam) {
-      groups.shift()
-      if (isServed || groups.length === 0) this.#byTeam.delete(team)
-      if (isServed && groups.length > 0) this.#byTeam.set(team, groups)
-      return
-    }
+  /** Takes out the first of its team, whose turn is over then. */
+  remove({ program: { team } }: Group): void {
+    const [, ...rest] = this.#byTeam.get(team) ?? []
+    this.#byTeam.delete(team)
+    if (rest.length > 0) this.#byTeam.set(team, rest)
   }
 
   get count(): number {

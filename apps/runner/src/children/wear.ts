@@ -58,8 +58,12 @@ export function memoryOf(children: Iterable<Worn>): number {
   return sum
 }
 
-/** The one of these that nobody has wanted for the longest time. */
-export function longestIdle<C extends Worn>(children: Iterable<C>): C | undefined {
-  const idle = [...children].filter(({ state }) => state === 'idle')
-  return idle.toSorted((a, b) => a.freeSince - b.freeSince)[0]
+/** The idle one that gives way where memory is short: of the team that holds the most, unwanted for the longest time. */
+export function firstToGo<C extends Worn>(children: Iterable<C>, teamOf: (child: C) => string): C | undefined {
+  const all = [...children]
+  const heldBy = (team: string) => memoryOf(all.filter((child) => teamOf(child) === team))
+  const idle = all.filter(({ state }) => state === 'idle')
+  const held = new Map([...new Set(idle.map(teamOf))].map((team) => [team, heldBy(team)]))
+  const more = (a: C, b: C) => held.get(teamOf(b))! - held.get(teamOf(a))!
+  return idle.toSorted((a, b) => more(a, b) || a.freeSince - b.freeSince)[0]
 }

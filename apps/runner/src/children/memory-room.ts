@@ -1,0 +1,55 @@
+import { usualMb, type Child } from './child.ts'
+import type { Group } from './group.ts'
+import type { Spares } from './spares.ts'
+import { firstToGo, memoryOf } from './wear.ts'
+
+/** The children that share the memory. */
+export interface Sharers {
+  children: ReadonlySet<Child>
+  /** Which group each works for; blank ones for none. */
+  groupOf: ReadonlyMap<Child, Group>
+  spares: ReadonlyMap<string, Spares>
+}
+
+/** Whether there is memory for one more child, and who gives way where there is none. */
+export class MemoryRoom {
+  readonly #limitMb: number
+  readonly #sharers: Sharers
+
+  constructor(limitMb: number, sharers: Sharers) {
+    this.#limitMb = limitMb
+    this.#sharers = sharers
+  }
+
+  /** Whether another fits beside those that are being launched. */
+  isThere(launching: number): boolean {
+    const { children } = this.#sharers
+    return children.size === 0 || memoryOf(children) + usualMb * (1 + launching) <= this.#limitMb
+  }
+
+  /** Somebody ends whom nobody wants now. */
+  make(): void {
+    const { children, groupOf, spares } = this.#sharers
+    const idle = firstToGo(children, (child) => groupOf.get(child)?.program.team ?? '')
+    if (idle !== undefined) return idle.end('kill')
+    for (const each of spares.values()) each.giveUp()?.end('kill')
+  }
+
+  /** The group whose turn it is to get a child: teams that have few at work come first. */
+  next({ wants }: Spares): Group | undefined {
+    return wants.count === 0 ? undefined : wants.next((team) => this.#atWork(team))
+  }
+
+  /** Who has no child at work gets one all the same, or those that came first could keep all others from running. */
+  isOwed(spares: Spares): boolean {
+    const next = this.next(spares)
+    return next !== undefined && this.#atWork(next.program.team) === 0
+  }
+
+  #atWork(team: string): number {
+    let count = 0
+    for (const [{ state }, { program }] of this.#sharers.groupOf)
+      if (state === 'running' && program.team === team) count += 1
+    return count
+  }
+}
