@@ -9,7 +9,7 @@ const system: Principal = { role: 'service', team: '', subject: 'gateway', name:
 
 /** Whom this daemon belongs to: nobody until it is adopted, then one sandbox, by the key of its users. */
 export class Owner {
-  readonly #daemonKey: Buffer
+  #daemonKey: Buffer
   #adopted: { sandboxId: string; key: Buffer } | undefined
   /** Of the sandbox, for its commands. */
   environment: Record<string, string> = {}
@@ -30,7 +30,7 @@ export class Owner {
   }
 
   /** May be repeated with the same sandbox and key. Failure: already_exists already_adopted. */
-  adopt({ sandboxId, grpcApiKey, environment }: AdoptRequest): void {
+  adopt({ sandboxId, grpcApiKey, environment, daemonKey }: AdoptRequest): void {
     if (sandboxId === '') throw invalid('/sandbox_id', 'is required')
     if (grpcApiKey === '') throw invalid('/grpc_api_key', 'is required')
     const key = digest(grpcApiKey)
@@ -39,6 +39,7 @@ export class Owner {
       throw new Failure('already_exists', 'already_adopted', 'This daemon belongs to a sandbox already')
     }
     this.#adopted = { sandboxId, key }
+    if (daemonKey !== '') this.#daemonKey = digest(daemonKey)
     this.environment = { ...environment }
   }
 }

@@ -33,6 +33,15 @@ test('it is adopted once', async () => {
   expect(await daemon.sandbox.run(['true'])).toMatchObject({ exitCode: 0 })
 })
 
+test('whoever adopts it may give the system another key, and the one before opens nothing then', async () => {
+  await daemon.control.adopt({ ...adoption, daemonKey: 'the other key' }, system())
+  await expect(daemon.control.adopt(adoption, system())).rejects.toMatchObject({ code: 'sandbox_key' })
+  const other = { address: daemon.address, apiKey: 'the other key', maxMessageBytes: 1_000_000, keepaliveMs: 20_000 }
+  const channel = keyedChannel(other)
+  await channel.client(ControlService).adopt(adoption, system())
+  channel.close()
+})
+
 test('only its own key opens it, to its users for commands and files, to the system for the rest', async () => {
   await daemon.adopt()
   for (const key of ['sbx_of_another_sandbox', daemonKey, `${apiKey}x`, apiKey.slice(0, -1)]) {

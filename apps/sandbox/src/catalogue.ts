@@ -37,7 +37,7 @@ export class Catalogue {
 
 const usualMemoryMb = 1024
 const maxWarm = 100
-const base: Image = { id: 'base', image: 'base', memoryMb: usualMemoryMb, warm: 0 }
+const base: Image = { id: 'base', image: 'base', memoryMb: usualMemoryMb, warm: 1 }
 
 /** Reads the file that SANDBOX_IMAGES names; without one there is the image `base`. Faults are noted in `env`. */
 export function readCatalogue(env: Environment): Catalogue {

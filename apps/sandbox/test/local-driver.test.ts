@@ -84,6 +84,36 @@ describe('teams', () => {
   })
 })
 
+describe('sandboxes that are kept ready', () => {
+  const tmpDir = mkdtempSync(join(tmpdir(), 'sandboxes-'))
+  const driver = driverBehind({}, tmpDir)
+  afterAll(() => rmSync(tmpDir, { recursive: true }))
+  const ofWarm = (team: string) => ({ ...order(team), image: { ...image, warm: 1 } })
+  const sockets = () =>
+    readdirSync(tmpDir, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.socket'))
+  const keptReady = async (count: number) => until(() => sockets().length === count, { what: 'one is ready' })
+
+  test('are given once, belong to their team alone, and are made again', { timeout }, async () => {
+    const first = ofWarm('first')
+    await driver.create(first)
+    await keptReady(2)
+    const before = sockets()
+    const second = ofWarm('second')
+    const address = await driver.create(second)
+    expect(before.map((name) => `unix:${join(tmpDir, name)}`)).toContain(address)
+    const sandbox = connectSandbox({ grpcServerUrl: address, grpcApiKey: second.grpcApiKey })
+    const found = await sandbox.run(['sh', '-c', 'echo $SANDBOX_ID; ls -A'])
+    expect(found.stdout).toBe(`${second.id}\n`)
+    const stranger = connectSandbox({ grpcServerUrl: address, grpcApiKey: first.grpcApiKey })
+    await expect(stranger.run(['true'])).rejects.toMatchObject({ code: 'sandbox_key' })
+    for (const client of [sandbox, stranger]) client.close()
+    await keptReady(3)
+    expect(await driver.list()).toEqual([first.id, second.id])
+    await driver.stop()
+    expect(readdirSync(tmpDir)).toEqual([])
+  })
+})
+
 describe('the network of a sandbox without a way out', () => {
   const tmpDir = mkdtempSync(join(tmpdir(), 'sandboxes-'))
   const driver = driverBehind({ WALL: 'namespaces', WALL_NETWORK: 'host' }, tmpDir)

@@ -3,13 +3,23 @@ import { Failure } from '@automation/errors'
 import { ownContext } from '@automation/rpc'
 import type { SandboxOrder } from './driver.ts'
 
+/** A daemon that belongs to nobody yet. */
+export interface DaemonPlace {
+  /** `host:port` or `unix:/path`. */
+  address: string
+  /** By which the system speaks to it so far. */
+  key: string
+  /** What commands of its users will find. */
+  environment: Record<string, string>
+}
+
 /** How drivers speak to daemons. */
 export interface Daemons {
   /**
-   * Waits until the daemon at an address serves, and gives it its sandbox. Commands of its users get this environment.
-   * Failures: daemon_silent when it is aborted before, and what the daemon answers.
+   * Waits until the daemon at an address serves, and gives it its sandbox, with the order's key for the system instead
+   * of the one that it was started with. Failures: daemon_silent when it is aborted before, and what the daemon answers.
    */
-  adopt(address: string, order: SandboxOrder, environment: Record<string, string>, signal: AbortSignal): Promise<void>
+  adopt(daemon: DaemonPlace, order: SandboxOrder, signal: AbortSignal): Promise<void>
 }
 
 const self = { role: 'service' as const, team: '', subject: 'sandbox', name: 'sandbox' }
@@ -21,17 +31,14 @@ const pauseMs = 20
 
 /** Over gRPC; what that needs is loaded for the first sandbox. */
 export const grpcDaemons: Daemons = {
-  async adopt(address, order, environment, signal) {
+  async adopt({ address, key, environment }, { id, grpcApiKey, daemonKey }, signal) {
     const { keyedChannel } = await import('@automation/rpc/keyed')
-    const channel = keyedChannel({ address, apiKey: order.daemonKey, maxMessageBytes, keepaliveMs })
+    const channel = keyedChannel({ address, apiKey: key, maxMessageBytes, keepaliveMs })
     try {
       await untilServing(() => channel.isServing(askMs), signal)
       await channel
         .client(ControlService)
-        .adopt(
-          { sandboxId: order.id, grpcApiKey: order.grpcApiKey, environment },
-          { ...ownContext(self, adoptMs), signal },
-        )
+        .adopt({ sandboxId: id, grpcApiKey, environment, daemonKey }, { ...ownContext(self, adoptMs), signal })
     } finally {
       channel.close()
     }

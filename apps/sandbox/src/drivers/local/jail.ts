@@ -1,4 +1,5 @@
 import type { Launched } from '@automation/jail'
+import { newSecret } from '../../api-key.ts'
 
 const lastWordsBytes = 2000
 const lastResortMs = 6000
@@ -14,6 +15,8 @@ export interface JailEnd {
 export class Jail {
   /** Where its daemon listens. */
   readonly address: string
+  /** What its daemon was started with. */
+  readonly key = newSecret()
   readonly environment: Record<string, string>
   /** Its private directory, where that is not in a memory of its own. */
   readonly directory: string | undefined
@@ -26,13 +29,13 @@ export class Jail {
   #said = ''
   #words = ''
 
-  constructor(launched: Launched, daemonKey: string) {
+  constructor(launched: Launched) {
     const { listen, channels, output, errors, control, environment, directory } = launched
     this.#launched = launched
     this.address = `unix:${listen}`
     this.environment = environment
     this.directory = directory
-    channels[0]?.end(`${daemonKey}\n`)
+    channels[0]?.end(`${this.key}\n`)
     for (const stream of [output, errors]) {
       stream.on('data', (chunk: Buffer) => (this.#words = (this.#words + chunk.toString()).slice(-lastWordsBytes)))
       stream.on('error', () => stream.destroy())

@@ -1,11 +1,13 @@
 import { describeWall, findInterpreter, Launcher, removeLeftOvers } from '@automation/jail'
 import type { Check, Logger } from '@automation/service'
+import type { Image } from '../../catalogue.ts'
 import type { LocalDriverConfig } from '../../config.ts'
 import type { Daemons } from '../daemons.ts'
 import { SandboxFault, type Driver, type DriverEvents, type SandboxOrder } from '../driver.ts'
 import { daemonPlaces, daemonProgram, trialProgram } from './daemon-program.ts'
 import { Jail, type JailEnd } from './jail.ts'
 import { Limits } from './limits.ts'
+import { WarmJails } from './warm-jails.ts'
 
 export interface LocalDriverOptions {
   config: LocalDriverConfig
@@ -37,6 +39,7 @@ export class LocalDriver implements Driver {
   readonly #options: LocalDriverOptions
   readonly #held = new Map<string, Held>()
   readonly #limits: Limits
+  readonly #warm = new WarmJails()
   #events: DriverEvents = { ended: () => undefined }
   #launcher: Promise<Launcher> | undefined
   /** Behind a wall that parts no teams: whose sandboxes these are. */
@@ -94,7 +97,7 @@ export class LocalDriver implements Driver {
 
   async stop(): Promise<void> {
     this.#limits.stop()
-    await Promise.all([...this.#held.keys()].map((id) => this.end(id)))
+    await Promise.all([this.#warm.stop(), ...[...this.#held.keys()].map((id) => this.end(id))])
     await this.#launcher?.then(
       (launcher) => launcher.close(),
       () => undefined, // Then there is nothing to close.
@@ -106,11 +109,11 @@ export class LocalDriver implements Driver {
       const launcher = await this.#prepared()
       this.#admit(held.order.team, launcher)
       const jail = await this.#startJail(launcher, held)
-      const environment = environmentOf(jail, held.order)
+      const daemon = { address: jail.address, key: jail.key, environment: environmentOf(jail, held.order) }
       const ended = new AbortController()
       const signal = AbortSignal.any([ended.signal, AbortSignal.timeout(adoptWithinMs)])
       await Promise.race([
-        this.#options.daemons.adopt(jail.address, held.order, environment, signal),
+        this.#options.daemons.adopt(daemon, held.order, signal),
         jail.gone.then((end) => {
           ended.abort()
           throw new SandboxFault(held.reason ?? wordsOn(end))
@@ -118,6 +121,7 @@ export class LocalDriver implements Driver {
       ])
       if (jail.ended !== undefined || held.isUnwanted) throw new SandboxFault('It was ended before it had started')
       held.isAdopted = true
+      void this.#fillWarm(held.order.image, launcher)
       return jail.address
     } catch (error) {
       held.isUnwanted = true
@@ -129,8 +133,8 @@ export class LocalDriver implements Driver {
 
   async #startJail(launcher: Launcher, held: Held): Promise<Jail> {
     const { order } = held
-    const launched = await launcher.start(daemonProgram(order.image.memoryMb))
-    const jail = (held.jail = new Jail(launched, order.daemonKey))
+    const cold = async () => new Jail(await launcher.start(daemonProgram(order.image.memoryMb)))
+    const jail = (held.jail = this.#warm.take(order.image) ?? (await cold()))
     void jail.gone.then((end) => {
       if (!held.isAdopted) return
       this.#forget(held)
@@ -138,6 +142,15 @@ export class LocalDriver implements Driver {
     })
     if (held.isUnwanted) await jail.end()
     return jail
+  }
+
+  /** Those that are kept ready are started behind those that are asked for. */
+  async #fillWarm(image: Image, launcher: Launcher): Promise<void> {
+    try {
+      await this.#warm.fill(image, launcher)
+    } catch (error) {
+      this.#options.logger.warn({ err: error, image: image.id }, 'a sandbox could not be made ready ahead')
+    }
   }
 
   #forget(held: Held): void {

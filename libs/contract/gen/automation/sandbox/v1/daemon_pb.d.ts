@@ -586,6 +586,13 @@ export declare type AdoptRequest = Message<"automation.sandbox.v1.AdoptRequest">
    * @generated from field: map<string, string> environment = 3;
    */
   environment: { [key: string]: string };
+
+  /**
+   * What calls of the system bring from now on; empty: what they brought until now.
+   *
+   * @generated from field: string daemon_key = 4;
+   */
+  daemonKey: string;
 };
 
 /**

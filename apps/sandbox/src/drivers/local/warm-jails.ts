@@ -1,0 +1,55 @@
+import type { Launcher } from '@automation/jail'
+import type { Image } from '../../catalogue.ts'
+import { daemonProgram } from './daemon-program.ts'
+import { Jail } from './jail.ts'
+
+interface OfImage {
+  readonly ready: Set<Jail>
+  readonly coming: Set<Promise<void>>
+}
+
+/** Jails that belong to nobody yet, of each image as many as the catalogue says; each is taken once. */
+export class WarmJails {
+  readonly #byImage = new Map<string, OfImage>()
+  #isStopped = false
+
+  /** One that is there; undefined where there is none. */
+  take({ id }: Image): Jail | undefined {
+    const [jail] = this.#of(id).ready
+    if (jail !== undefined) this.#of(id).ready.delete(jail)
+    return jail
+  }
+
+  /** Starts those of an image that are missing; rejects where one does not come. */
+  async fill(image: Image, launcher: Launcher): Promise<void> {
+    const { ready, coming } = this.#of(image.id)
+    const starts: Promise<void>[] = []
+    while (!this.#isStopped && ready.size + coming.size < image.warm) {
+      const start = this.#start(image, launcher).finally(() => coming.delete(start))
+      coming.add(start)
+      starts.push(start)
+    }
+    await Promise.all(starts)
+  }
+
+  /** Ends them all, and starts no more. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    const all = [...this.#byImage.values()]
+    await Promise.allSettled(all.flatMap(({ coming }) => [...coming]))
+    await Promise.all(all.flatMap(({ ready }) => [...ready].map((jail) => jail.end())))
+  }
+
+  async #start({ id, memoryMb }: Image, launcher: Launcher): Promise<void> {
+    const { ready } = this.#of(id)
+    const jail = new Jail(await launcher.start(daemonProgram(memoryMb)))
+    ready.add(jail)
+    void jail.gone.then(() => ready.delete(jail))
+  }
+
+  #of(id: string): OfImage {
+    let found = this.#byImage.get(id)
+    if (found === undefined) this.#byImage.set(id, (found = { ready: new Set(), coming: new Set() }))
+    return found
+  }
+}
