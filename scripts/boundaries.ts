@@ -35,7 +35,7 @@ export const rooms: readonly Room[] = [
   { folder: 'apps/embedded', may: [...libs, ...apps, 'postgres'] },
   // The package for users, as they have it.
   { folder: 'e2e', may: ['sandbox-client'] },
-  { folder: 'bench', may: ['postgres'] },
+  { folder: 'bench', may: ['postgres', 'sandbox-client'] },
   // A user's program: it knows the contract's files, and nothing of ours.
   { folder: 'examples/consumer-typescript', may: [] },
   { folder: 'scripts', may: ['embedded'] },

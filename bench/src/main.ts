@@ -17,9 +17,10 @@ import { w4 } from './workloads/w4.ts'
 import { w5 } from './workloads/w5.ts'
 import { w6 } from './workloads/w6.ts'
 import { w7 } from './workloads/w7.ts'
+import { w8 } from './workloads/w8.ts'
 import { w9 } from './workloads/w9.ts'
 
-const workloads: Workload[] = [w1, w2, w3, w4, w5, w6, w7, w9, w10, start]
+const workloads: Workload[] = [w1, w2, w3, w4, w5, w6, w7, w8, w9, w10, start]
 const results = resolve(import.meta.dirname, '../results')
 
 const help = `npm run bench [-- OPTIONS]
