@@ -11,6 +11,8 @@ export interface RunnerConfig {
   /** Runs at once. */
   slots: number
   memoryMb: number
+  /** Of a run that process code starts. */
+  parametersMaxBytes: number
   returnValueMaxBytes: number
   logMaxLines: number
   logMaxBytes: number
@@ -46,6 +48,7 @@ export function readRunnerConfig(env: Environment): RunnerConfig {
     pool: env.text('RUNNER_POOL', 'default'),
     slots: env.integer('RUNNER_SLOTS', { default: 64, min: 1, max: 10_000 }),
     memoryMb: env.integer('RUN_MEMORY_MB', { default: 512, min: 32, max: 65_536 }),
+    parametersMaxBytes: env.integer('PARAMETERS_MAX_BYTES', { default: MB, min: 2 }),
     returnValueMaxBytes: env.integer('RETURN_VALUE_MAX_BYTES', { default: 5 * MB, min: 1, max: 256 * MB }),
     logMaxLines: env.integer('LOG_MAX_LINES', { default: 10_000, min: 1 }),
     logMaxBytes: env.integer('LOG_MAX_BYTES', { default: 5 * MB, min: 1 }),

@@ -61,7 +61,7 @@ export class Runner {
     const principal: Principal = { role: 'runner', team: '', subject: config.name, name: config.name }
     this.#runs = new RunningRuns(config.slots)
     this.#results = new KeptResults((result, link) => this.#sendTo(link, { case: 'result', value: result }))
-    const calls = new ProcessCalls(neighbours, logger, {
+    const calls = new ProcessCalls(neighbours, logger, config.parametersMaxBytes, {
       waits: (run) => {
         this.#runs.waits(run)
         this.#lending.soon()

@@ -1,6 +1,6 @@
 import { RunService, type ProcessCall } from '@automation/contract/run/v1/run'
 import { Status, type Outcome } from '@automation/contract/execution/v1/execution'
-import { asFailure } from '@automation/errors'
+import { asFailure, Failure } from '@automation/errors'
 import type { CallContext, Client, Neighbours } from '@automation/rpc'
 import type { Logger } from '@automation/service'
 import type { MessageInitShape } from '@bufbuild/protobuf'
@@ -22,16 +22,26 @@ export interface WaitingRuns {
 
 /** As many as the child lets be open at once; more are those of a child that breaks its rules. */
 const maxOpen = 1000
+/** What the open calls of one run may hold here together. */
+const maxOpenBytes = 32 * 1024 * 1024
+
+/** The open calls of a run. */
+interface Open {
+  calls: number
+  bytes: number
+}
 
 /** `svc.processes`: what process code asks for, asked of execution with the run's own rights. */
 export class ProcessCalls {
   readonly #replicas: Client<typeof RunService>[]
   readonly #anyReplica: Client<typeof RunService>
-  readonly #open = new Map<ActiveRun, number>()
+  readonly #open = new Map<ActiveRun, Open>()
   readonly #waiting: WaitingRuns
   readonly #logger: Logger
+  readonly #parametersMaxBytes: number
 
-  constructor(neighbours: Neighbours, logger: Logger, waiting: WaitingRuns) {
+  constructor(neighbours: Neighbours, logger: Logger, parametersMaxBytes: number, waiting: WaitingRuns) {
+    this.#parametersMaxBytes = parametersMaxBytes
     this.#replicas = neighbours.replicas(RunService, 'run')
     this.#anyReplica = neighbours.client(RunService, 'run')
     this.#waiting = waiting
@@ -42,19 +52,29 @@ export class ProcessCalls {
   called(run: ActiveRun, payload: Buffer): void {
     const call = callOf(payload)
     if (call === undefined) return run.fail(reason('Error', 'The process broke its channel: a call that is none'))
-    const open = (this.#open.get(run) ?? 0) + 1
-    if (open > maxOpen) return run.fail(reason('Error', `The process broke its channel: more than ${maxOpen} calls`))
+    const open = this.#open.get(run) ?? { calls: 0, bytes: 0 }
+    if (open.calls >= maxOpen)
+      return run.fail(reason('Error', `The process broke its channel: more than ${maxOpen} calls`))
+    const bytes = payload.length
+    const refusal = this.#refusalOf(call, open.bytes + bytes)
+    if (refusal !== undefined) return run.child?.send(failureFrame(call.number, refusal))
+    open.calls += 1
+    open.bytes += bytes
     this.#open.set(run, open)
     void this.#answer(run, call).then((answer) => {
-      this.#closed(run)
+      open.calls -= 1
+      open.bytes -= bytes
+      if (open.calls === 0) this.#open.delete(run)
       if (!run.signal.aborted) run.child?.send(answer)
     })
   }
 
-  #closed(run: ActiveRun): void {
-    const left = this.#open.get(run)! - 1
-    if (left > 0) this.#open.set(run, left)
-    else this.#open.delete(run)
+  #refusalOf({ init }: Call, openBytes: number): Failure | undefined {
+    const most = this.#parametersMaxBytes
+    if (init.parameters!.length > most)
+      return new Failure('too_large', 'parameters_too_large', `The parameters are larger than ${most} bytes`)
+    if (openBytes <= maxOpenBytes) return undefined
+    return new Failure('too_large', 'calls_too_large', `More than ${maxOpenBytes} bytes of calls are open at once`)
   }
 
   async #answer(run: ActiveRun, { method, number, init }: Call): Promise<Buffer> {
@@ -71,10 +91,10 @@ export class ProcessCalls {
       const outcome = await client.runProcess(init, context).finally(() => this.#waiting.goesOn(run))
       return outcomeFrame(number, init, outcome)
     } catch (thrown) {
-      const { kind, code, message, cause, executionId } = asFailure(thrown)
-      if (kind === 'internal')
-        this.#logger.error({ err: cause ?? thrown, executionId: run.id }, 'a call of a run failed')
-      return answerFrame({ number, error: { message, code, executionId } })
+      const failure = asFailure(thrown)
+      if (failure.kind === 'internal')
+        this.#logger.error({ err: failure.cause ?? thrown, executionId: run.id }, 'a call of a run failed')
+      return failureFrame(number, failure)
     }
   }
 }
@@ -132,6 +152,10 @@ const words: Partial<Record<Status, string>> = {
   [Status.ERROR]: 'ERROR',
   [Status.KILLED]: 'KILLED',
   [Status.REJECTED]: 'REJECTED',
+}
+
+function failureFrame(number: number, { message, code, executionId }: Failure): Buffer {
+  return answerFrame({ number, error: { message, code, executionId } })
 }
 
 function outcomeFrame(number: number, { identifier }: CallInit, outcome: Outcome): Buffer {
