@@ -128,6 +128,7 @@ describe('executing a process', () => {
     ['/parameters', { parameters: 'text' }],
     ['/tag', { tag: 5 }],
     ['/comment', { comment: {} }],
+    ['/comment', { comment: 'x'.repeat(10_001) }],
     ['/settings', { settings: 'x' }],
     ['/settings/timeout', { settings: { timeout: 99 } }],
     ['/settings/timeout', { settings: { timeout: 3_600_001 } }],

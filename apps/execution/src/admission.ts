@@ -7,7 +7,7 @@ import type { ExecutionConfig } from './config.ts'
 import type { Egress } from './egress.ts'
 import { newExecutionId } from './execution-id.ts'
 import type { ParametersCheck } from './parameters-check.ts'
-import { checkParameters, checkSettings } from './run-settings.ts'
+import { checkComment, checkParameters, checkSettings } from './run-settings.ts'
 import { shownRequest } from './shown-request.ts'
 import type { Specs } from './specs.ts'
 import type { Starts } from './starts.ts'
@@ -113,6 +113,7 @@ export class Admission {
     const { config, egress, parametersCheck } = this.#context
     const parameters = checkParameters(wish.parameters, config.parametersMaxBytes)
     const settings = checkSettings(wish.settings, config, egress)
+    checkComment(wish.comment)
     if (spec.enforcedSchema !== undefined) await parametersCheck.check(spec.enforcedSchema, parameters)
     const { team, comment, initiatedBy, ip, depth, parentId } = wish
     const request = wish.webhook === undefined ? wish.request : shownRequest(wish.webhook, spec.webhook)

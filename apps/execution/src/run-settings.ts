@@ -3,6 +3,9 @@ import { Failure, invalid } from '@automation/errors'
 import type { ExecutionConfig } from './config.ts'
 import type { Egress } from './egress.ts'
 
+// As of the versions in the catalog.
+const commentMaxCharacters = 10_000
+
 export interface CheckedSettings {
   pool: string
   timeoutMs: number
@@ -25,6 +28,13 @@ export function checkSettings(
   const callbackUrl = settings?.callbackUrl || undefined
   if (callbackUrl !== undefined) checkCallbackUrl(callbackUrl, egress)
   return { pool, timeoutMs, freshProcess: settings?.freshProcess ?? false, callbackUrl }
+}
+
+/** Failure invalid_argument at `/comment`. */
+export function checkComment(comment = ''): void {
+  // A string has at most as many code points as code units, so most need no count.
+  if (comment.length > commentMaxCharacters && [...comment].length > commentMaxCharacters)
+    throw invalid('/comment', `must have at most ${commentMaxCharacters} characters`)
 }
 
 /** JSON text of an object, as it came. Failures too_large parameters_too_large; invalid_argument at `/parameters`. */

@@ -77,6 +77,21 @@ test('a call of a run starts once, however often it is made', async () => {
   await runner.goodbye()
 })
 
+test('a comment has at most 10,000 characters, whoever gives it', async () => {
+  const runner = await system.runner({ runs: (run, it) => (slugOf(run, it) === 'parent' ? undefined : value(1)) })
+  const parent = await system.start('demo', { identifier: 'parent', comment: '🙂'.repeat(10_000) })
+  const run = await runner.run(parent)
+  const comment = 'x'.repeat(10_001)
+  const refusal = { kind: 'invalid_argument', fields: [{ path: '/comment' }] }
+  await expect(system.start('demo', { identifier: 'child', comment })).rejects.toMatchObject(refusal)
+  const call = { callNumber: 1, identifier: 'child', comment }
+  await expect(runs().startProcess(call, asRun(run))).rejects.toMatchObject(refusal)
+  await expect(runs().runProcess(call, asRun(run))).rejects.toMatchObject(refusal)
+  runner.finish(parent)
+  await system.ended(parent)
+  await runner.goodbye()
+})
+
 test('processes may call each other 16 deep, and no deeper', async () => {
   const depths: number[] = []
   const runner = await system.runner({
