@@ -112,6 +112,46 @@ test.for([
   expect(shown[2]).toMatch(/^\*{6}/)
 })
 
+// The longest that a child hands over. Some tens of ms here; a test machine may be busy.
+const lineCharacters = 128 * 1024
+const lineMaxMs = 1000
+
+test.for([
+  ['of one character', ['a'.repeat(65_536)]],
+  ['with a space', [`${'a'.repeat(65_000)} b`]],
+  ['of backslashes', ['\\'.repeat(65_536)]],
+  ['of each length', Array.from({ length: 12 }, (_, at) => 'a'.repeat(4 + at))],
+  ['that begin alike', Array.from({ length: 500 }, (_, at) => `${'a'.repeat(60)}${at}${'-'.repeat(60_000)}`)],
+] as const)('a line that is made to look like secrets %s takes bounded time', ([, secrets]) => {
+  const mask = maskOf([...secrets])
+  const alike = Buffer.from('a'.repeat(12)).toString('base64')
+  const pieces = [
+    'a',
+    '%5c',
+    '\\\\',
+    '%61',
+    '%252561',
+    '\\x61',
+    '\\u{61}',
+    'a%61\\x61+',
+    `${'a'.repeat(16)}!`,
+    alike,
+    'a… (cut)',
+  ]
+  for (const piece of pieces) {
+    const line = piece.repeat(lineCharacters / piece.length)
+    const startedAt = performance.now()
+    mask(line, true)
+    expect(performance.now() - startedAt, piece).toBeLessThan(lineMaxMs)
+  }
+})
+
+test('where looking at a line takes too long, what is not looked at is hidden', () => {
+  const secrets = Array.from({ length: 500 }, (_, at) => `${'a'.repeat(60_000)}${at}`)
+  const line = `%68ush-hush ${'a'.repeat(60_000)}`
+  expect(maskOf([...secrets, 'hush-hush'])(line)).toMatch(/^\*{6}$/)
+})
+
 test('a line of many cut marks is masked like any other', () => {
   const mask = maskOf(['a secret value'])
   const text = '… (cut)'.repeat(30_000)

@@ -1,5 +1,5 @@
 import { escapedViewsOf } from './escapes.ts'
-import { SecretFinder, type Range } from './secret-finder.ts'
+import { SecretFinder, workFor, type Range, type Work } from './secret-finder.ts'
 import { formsOf, linesOf } from './secret-forms.ts'
 
 /** What stands for a secret. */
@@ -18,7 +18,7 @@ export interface Mask {
 /**
  * Makes the mask of a run's secrets, from four characters on: as they are, line by line where they have several, in
  * base64 (also inside a longer one) and hex, with the escapes of URLs and of strings, and where their end was cut off.
- * What is hidden is shown as six stars, whatever its length.
+ * What is hidden is shown as six stars, whatever its length; so is the rest of a text in which looking takes too long.
  */
 export function maskOf(secrets: string[]): Mask {
   const forms = formsOf(secrets)
@@ -26,19 +26,24 @@ export function maskOf(secrets: string[]): Mask {
   if (forms.length === 0) return Object.assign((text: string) => text, { sequences })
   const finder = new SecretFinder(forms)
   const hasSpaces = secrets.some((secret) => secret.includes(' '))
-  const hide = (text: string, wasCut: boolean) => {
-    const ranges = finder.find({ text }, wasCut).slice()
-    for (const view of escapedViewsOf(text, hasSpaces)) ranges.push(...finder.find(view, wasCut))
+  const hide = (text: string, wasCut: boolean, work: Work) => {
+    const ranges = finder.find({ text }, wasCut, work).slice()
+    for (const view of escapedViewsOf(text, hasSpaces)) {
+      // What is not looked at is not shown.
+      if (work.left <= 0) return shown
+      for (const range of finder.find(view, wasCut, work)) ranges.push(range)
+    }
     const cutOff = wasCut ? finder.beginningAtEndOf(text) : 0
     if (cutOff > 0) ranges.push([text.length - cutOff, text.length])
     return ranges.length === 0 ? text : without(text, ranges)
   }
   const mask = (text: string, wasCut = false): string => {
-    if (!text.includes('…') && !text.includes('...')) return hide(text, wasCut)
+    const work = workFor(text.length)
+    if (!text.includes('…') && !text.includes('...')) return hide(text, wasCut, work)
     // In turn a text and the mark behind it.
     const parts = text.split(cutMark)
     const last = parts.length - 1
-    return parts.map((part, at) => (at % 2 === 1 ? part : hide(part, wasCut || at < last))).join('')
+    return parts.map((part, at) => (at % 2 === 1 ? part : hide(part, wasCut || at < last, work))).join('')
   }
   return Object.assign(mask, { sequences })
 }

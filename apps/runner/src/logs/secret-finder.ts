@@ -6,9 +6,10 @@ export type Range = [start: number, end: number]
 
 // A secret whose end is missing is hidden from so many characters on.
 const minPart = 64
-// Beyond so much comparing in a text, all the rest of it is hidden.
-const budgetPerCharacter = 64
-const budgetBase = 1024 * 1024
+// What one line may cost, in all its parts and views; beyond, all the rest of it is hidden. Some 10 ms for the longest.
+const workBase = 256 * 1024
+const workPerCharacter = 64
+const lookUpWork = 20
 // Makes the upper bits of a product depend on all of a hash.
 const spread = 0x9e3779b1
 const none: readonly Range[] = []
@@ -16,6 +17,16 @@ const none: readonly Range[] = []
 const mostBeginnings = 20_000
 const madeMax = 16 * 1024 * 1024
 const base64Character = /[\w+/-]/
+
+/** What may still be done for a line, counted in characters to compare. */
+export interface Work {
+  left: number
+}
+
+/** What is done at most for a line of this many characters. */
+export function workFor(length: number): Work {
+  return { left: workBase + length * workPerCharacter }
+}
 
 /**
  * Finds any number of forms in a text, in one pass: a table of bits, by the last four characters, says where one may
@@ -26,6 +37,7 @@ export class SecretFinder {
   readonly #forms: Form[]
   readonly #short = new Map<string, Form>()
   readonly #shortLengths: number[]
+  readonly #workPerLook: number
   readonly #byHead = new Map<string, Form[]>()
   readonly #bits: Uint8Array
   readonly #shift: number
@@ -49,10 +61,14 @@ export class SecretFinder {
       else alike.push(form)
     }
     this.#shortLengths = [...new Set([...this.#short.keys()].map(({ length }) => length))]
+    this.#workPerLook = (this.#shortLengths.length + 1) * lookUpWork
   }
 
-  /** The ranges of secrets, in the original text of the view. `wasCut`: the text went on. */
-  find({ text, at }: View, wasCut: boolean): readonly Range[] {
+  /**
+   * The ranges of secrets in order, in the original text of the view; those that overlap or touch as one. `wasCut`: the
+   * text went on. With `work` used up all the rest is one range.
+   */
+  find({ text, at }: View, wasCut: boolean, work: Work): readonly Range[] {
     const bits = this.#bits
     const shift = this.#shift
     let search: Search | undefined
@@ -60,12 +76,12 @@ export class SecretFinder {
     for (let last = 0; last < text.length; last += 1) {
       hash = (hash << 8) ^ (text.charCodeAt(last) & 0xff)
       if (bits[Math.imul(hash, spread) >>> shift] === 0 || last < minLength - 1) continue
-      search ??= { text, wasCut, ranges: [], left: budgetBase + text.length * budgetPerCharacter }
+      search ??= { text, wasCut, ranges: [], work }
       const found = this.#at(last - minLength + 1, search)
       if (found === undefined) continue
       const [start, end] = found
-      search.ranges.push([at?.[start] ?? start, at?.[end] ?? end])
-      if (search.left <= 0) break
+      addTo(search.ranges, at?.[start] ?? start, at?.[end] ?? end)
+      if (end === text.length && work.left <= 0) break
     }
     return search?.ranges ?? none
   }
@@ -82,8 +98,9 @@ export class SecretFinder {
 
   /** The longest range that begins here, if any; all the rest when the search has taken too long. */
   #at(start: number, search: Search): Range | undefined {
-    const { text } = search
-    if (search.left <= 0) return [start, text.length]
+    const { text, work } = search
+    if (work.left <= 0) return [start, text.length]
+    work.left -= this.#workPerLook
     let longest: Range | undefined
     const add = (range: Range) => {
       if (longest === undefined || range[1] > longest[1]) longest = range
@@ -93,7 +110,8 @@ export class SecretFinder {
       if (form !== undefined) add(widened(text, start, start + length, form))
     }
     for (const form of this.#byHead.get(text.slice(start, start + headLength)) ?? []) {
-      const whole = this.#textOf(form)
+      if (work.left <= 0) return [start, text.length]
+      const whole = this.#textOf(form, work)
       const end = start + commonLength(text, start, whole, search)
       if (end - start === whole.length) add(widened(text, start, end, form))
       else if (end - start >= minPart || (search.wasCut && end === text.length)) add([start, end])
@@ -101,11 +119,12 @@ export class SecretFinder {
     return longest
   }
 
-  #textOf(form: Form): string {
+  #textOf(form: Form, work: Work): string {
     if (form.isSmall) return form.text()
     const known = this.#made.get(form)
     if (known !== undefined) return known
     const made = form.text()
+    work.left -= made.length
     this.#made.set(form, made)
     this.#madeLength += made.length
     for (const [oldest, text] of this.#made) {
@@ -121,8 +140,14 @@ interface Search {
   text: string
   wasCut: boolean
   ranges: Range[]
-  /** So many characters may still be compared. */
-  left: number
+  work: Work
+}
+
+/** Adds a range that does not begin before the last one. */
+function addTo(ranges: Range[], start: number, end: number): void {
+  const last = ranges.at(-1)
+  if (last === undefined || start > last[1]) ranges.push([start, end])
+  else if (end > last[1]) last[1] = end
 }
 
 function beginningsOf({ head }: Form): string[] {
@@ -140,7 +165,7 @@ function commonLength(text: string, start: number, form: string, search: Search)
   const most = Math.min(form.length, text.length - start)
   let length = headLength
   while (length < most && text.charCodeAt(start + length) === form.charCodeAt(length)) length += 1
-  search.left -= length
+  search.work.left -= length
   return length
 }
 
