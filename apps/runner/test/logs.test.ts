@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { LogLevel } from '@automation/contract/execution/v1/execution'
 import { until } from '@automation/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -179,4 +182,35 @@ test('a log goes in numbered chunks that do not overlap, the last with the resul
   expect(first + entries.length).toBe(1500)
   expect(first).toBeGreaterThan(0)
   expect(log.every(({ level }) => level === LogLevel.INFO)).toBe(true)
+})
+
+test('what a run left prints nothing into the log of the next one', async () => {
+  // Room for one child.
+  const single = await startRunner({ RUNNER_SPARES: '0', RUNNER_CHILDREN_MEMORY_MB: '64' })
+  const server = createServer((_, response) => response.end('answer'))
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const source = `
+    const { name, port } = svc.context.parameters
+    console.log(name)
+    if (port) await new Promise((done) => require('http').get({ port }, (answer) => {
+      answer.resume().on('end', done)
+      answer.socket.on('close', () => {
+        console.log('late')
+        process.stdout.write('late\\n')
+        console.error(new Error('late'))
+        require('fs').writeSync(1, 'late\\n')
+      })
+    }))
+    return process.pid`
+  const run = (name: string, port?: number) => single.replica.run(source, { parameters: { name, port } })
+  const first = await run('first', (server.address() as AddressInfo).port)
+  const next = run('next')
+  // It waits for the child; that has ended its look before this process reads again.
+  for (let turn = 0; turn < 100; turn += 1) await Promise.resolve()
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300)
+  const { log, value } = await next
+  expect(lines(log)).toEqual(['INFO next'])
+  expect(value).toBe(first.value)
+  await single.stop()
+  server.close()
 })

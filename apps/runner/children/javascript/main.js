@@ -79,7 +79,6 @@ function begin(payload) {
   run = {
     number: header.number,
     since: now(),
-    tookUs: 0,
     outcome: undefined,
     replied: false,
     calls: new Map(),
@@ -91,24 +90,25 @@ function begin(payload) {
     compiled ??= prepare()
     output.restart(program.logs, compiled.printsAlone || modules.usedBuiltins().has('child_process'))
     const parameters = payload.utf8Slice(headerEnd, parametersEnd)
-    const request = payload.utf8Slice(parametersEnd)
     const svc = createSvc({
       header,
       parameters,
-      request,
+      request: payload.utf8Slice(parametersEnd),
       surroundings: variables,
       ask: calls.asker(own, () => own !== run || own.outcome !== undefined),
     })
     for (const name of program.names) globalThis[name] = svc
-    const { isModule } = compiled
     const directory = surroundings.privateDirectory()
     const scope = modules.scopeOf({
       fileName: program.fileName,
-      isModule,
+      isModule: compiled.isModule,
       packages: new Map(program.names.map((name) => [name, svc])),
       directory,
     })
-    const body = apply(compiled.evaluate(), isModule ? undefined : scope.module.exports, [...scope.values, END])
+    const body = apply(compiled.evaluate(), compiled.isModule ? undefined : scope.module.exports, [
+      ...scope.values,
+      END,
+    ])
     resources.watch()
     then(then(settled, body), (value) => afterBody(own, scope, value, fail), fail)
   } catch (error) {
@@ -185,6 +185,7 @@ function answer(own) {
 
 /** After the answer: looks for what the run left behind, and waits for the next one or ends. */
 function goOn() {
+  output.mute()
   for (const name of program.names) deleteProperty(globalThis, name)
   if (resources.mayHaveConnections() && attempt(() => connections.closeKept(modules.usedBuiltins())) === true)
     setImmediate(() => setImmediate(conclude))
@@ -194,7 +195,9 @@ function goOn() {
 function conclude() {
   resources.unwatch()
   const reason = run.calls.size > 0 ? 'a call to the service' : attempt(changed)
-  channel.send(reason === undefined ? CLEAN : UNCLEAN, run.number, reason ?? String(run.tookUs))
+  // Marked where what the run left may have printed since the answer, past the console.
+  const took = run.tookUs + (modules.usedBuiltins().size > 0 ? '?' : '')
+  channel.send(reason === undefined ? CLEAN : UNCLEAN, run.number, reason ?? took)
   if (reason === undefined) return idle()
   reallyExit(0)
 }
@@ -210,11 +213,9 @@ function attempt(look) {
 
 function changed() {
   // Where a program has no word for it, and asked for no module, there is nothing to put back.
-  const mayReachSystem = modules.usedBuiltins().size > 0 || compiled === undefined || compiled.mayReachSystem
-  return resources.tidy(mayReachSystem) ?? (mayReachSystem ? tidySystem() : undefined) ?? realm.tidy()
+  const system = modules.usedBuiltins().size > 0 || compiled === undefined || compiled.mayReachSystem
+  return resources.tidy(system) ?? (system ? (surroundings.tidy() ?? loadedModules.tidy()) : undefined) ?? realm.tidy()
 }
-
-const tidySystem = () => surroundings.tidy() ?? loadedModules.tidy()
 
 /** A fault of this program itself, before any run. */
 function giveUp(error) {

@@ -7,11 +7,11 @@
  * it is seen live, and survives whatever ends the process. Only in a torrent several go together, for a moment.
  */
 
-const { writeSync } = require('node:fs')
 const { Console } = require('node:console')
 const { Writable } = require('node:stream')
 const { performance } = require('node:perf_hooks')
 const { format } = require('node:util')
+const pipes = require('./pipes.js')
 
 const DEBUG = 1
 const INFO = 2
@@ -19,19 +19,15 @@ const WARNING = 3
 const ERROR = 4
 const RAW_ERROR = 16
 const FENCE = 17
-const STANDARD_OUTPUT = 1
-const STANDARD_ERROR = 2
 const MARK = [0xff, 0x00, 0xfe, 0x01]
 const HEAD = 17
 const MAX_CHARACTERS = 128 * 1024
 // The runner shows so much of a line.
 const COUNTED_CHARACTERS = 64 * 1024
-const RETRY_MS = 1
+const { STANDARD_ERROR, STANDARD_OUTPUT, write } = pipes
 
 const now = performance.now.bind(performance)
 const origin = performance.timeOrigin
-const wait = Atomics.wait
-const sleeper = new Int32Array(new SharedArrayBuffer(4))
 // So many lines in a window go one by one; beyond, those of a millisecond together.
 const TORRENT_LINES = 1000
 const WINDOW_MS = 10
@@ -110,19 +106,6 @@ function fence() {
   fenceRecord[4] = FENCE
   fenceRecord.writeDoubleLE(fences, 5)
   if (write(STANDARD_ERROR, fenceRecord, HEAD)) write(STANDARD_OUTPUT, fenceRecord, HEAD)
-}
-
-/** Writes all of it. A subprocess may have made the shared pipe non-blocking; a closed one swallows it: false. */
-function write(descriptor, bytes, size) {
-  for (let sent = 0; sent < size;) {
-    try {
-      sent += writeSync(descriptor, bytes, sent, size - sent)
-    } catch (error) {
-      if (error.code !== 'EAGAIN') return false
-      wait(sleeper, 0, 0, RETRY_MS)
-    }
-  }
-  return true
 }
 
 /** Node's own formatting of everything but the plain `console.log('text')`, made when a run first needs it. */
@@ -238,7 +221,8 @@ function writeError(chunk) {
  */
 function restart(limits, alone) {
   oneByOne = alone
-  lines = characters = 0
+  pipes.open()
+  lines = characters = filled = 0
   maxLines = limits.lines
   maxCharacters = limits.bytes
   formatter = streams.stdout = streams.stderr = undefined
@@ -247,4 +231,10 @@ function restart(limits, alone) {
   grouped = false
 }
 
-module.exports = { fence, flush, install, restart }
+/** The run has been answered: what it leaves may still act, and prints nothing that could be taken for the next run's. */
+function mute() {
+  pipes.close()
+  maxLines = -1
+}
+
+module.exports = { fence, flush, install, mute, restart }

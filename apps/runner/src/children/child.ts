@@ -189,12 +189,13 @@ export class Child implements RunningChild {
     this.end('kill')
   }
 
-  /** A child that says so before its answer was read is free when that has been. */
+  /** Says how many microseconds the run took, with `?` where something of it may have printed since its answer. */
   #clean(run: number, payload: Buffer): void {
     if (run !== this.runs || this.#ending === undefined) return this.#fault('a word on a run that is on')
-    this.tookMs = Math.min(Number(payload.toString()) / 1000 || 0, performance.now() - this.runningSince)
-    if (this.language === 'javascript') return this.#isNowClean()
-    // Threads of a Python run may print until they are ended: what they did is read in the next turn at the latest.
+    const text = payload.toString('latin1')
+    this.tookMs = Math.min(Number.parseInt(text) / 1000 || 0, performance.now() - this.runningSince)
+    if (this.language === 'javascript' && !text.endsWith('?')) return this.#isNowClean()
+    // As threads of a Python run may until they are ended: what they did is read in the next turn at the latest.
     setImmediate(() => setImmediate(() => this.#isNowClean()))
   }
 
