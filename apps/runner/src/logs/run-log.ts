@@ -68,6 +68,12 @@ export class RunLog {
     return this.#pending.length > 0 ? this.#takeChunk() : undefined
   }
 
+  /** Sends what there is, where somebody takes it: nobody asks for the rest. Nothing is sent afterwards. */
+  discard(): void {
+    this.flush()
+    clearTimeout(this.#timer)
+  }
+
   /** Sends what there is at once. */
   flush(): void {
     clearTimeout(this.#timer)

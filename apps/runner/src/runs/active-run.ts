@@ -130,7 +130,7 @@ export class ActiveRun implements Task {
     clearTimeout(this.#timer)
     this.#aborted?.abort()
     if (this.#verdict === 'unwanted') {
-      this.#log.flush()
+      this.#log.discard()
       return this.#environment.over(this, undefined)
     }
     this.#environment.over(this, this.#verdict === undefined ? this.#resultOf(ending) : this.#failed(this.#verdict))

@@ -1,0 +1,33 @@
+import { LogLevel } from '@automation/contract/execution/v1/execution'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { maskOf } from '../src/logs/masking.ts'
+import { RunLog } from '../src/logs/run-log.ts'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+const logOf = (takes: () => boolean, sent: unknown[] = []) =>
+  new RunLog({
+    maxLines: 10,
+    maxBytes: 1000,
+    mask: maskOf([]),
+    send: (chunk) => takes() && sent.push(...chunk.entries.map(({ message }) => message)) > 0,
+  })
+
+test('a chunk that nobody takes is offered again', () => {
+  let isThere = false
+  const sent: unknown[] = []
+  const log = logOf(() => isThere, sent)
+  log.add(LogLevel.INFO, 'a', false)
+  vi.advanceTimersByTime(10_000)
+  isThere = true
+  vi.advanceTimersByTime(10_000)
+  expect([sent, vi.getTimerCount()]).toEqual([['a'], 0])
+})
+
+test('the log of a run that nobody asks for is given up where nobody takes it', () => {
+  const log = logOf(() => false)
+  log.add(LogLevel.INFO, 'a', false)
+  log.discard()
+  expect(vi.getTimerCount()).toBe(0)
+})
