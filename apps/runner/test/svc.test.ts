@@ -160,34 +160,6 @@ describe('svc.processes', () => {
     expect((await run(source)).value).toBe(1)
   })
 
-  test.for(['run', 'runSync'])(
-    'parameters that are too large for %s are refused before anything is asked',
-    async (name) => {
-      const source = `try { await svc.processes.${name}("a", { parameters: { a: "x".repeat(1048576) } }) } catch (e) { return [e.message, e.code] }`
-      expect((await run(source)).value).toEqual([
-        'The parameters are larger than 1048576 bytes',
-        'parameters_too_large',
-      ])
-      expect(under.replica.calls).toEqual([])
-    },
-  )
-
-  test('what open calls of a run hold together is bounded, and comes free with their answers', async () => {
-    const { replica } = under
-    replica.onRun = async () => {
-      await until(() => replica.logOf(id).length >= 7, { what: 'calls that were refused' })
-      return { status: Status.FINISHED, returnValue: Buffer.from('1') }
-    }
-    const { id, ended } = replica.hand(`
-      const call = () => svc.processes.runSync('a', { parameters: { a: 'x'.repeat(1e6) } })
-      const calls = Array.from({ length: 40 }, () => call().catch((e) => console.log(e.message, e.code)))
-      await Promise.all(calls)
-      return call()`)
-    const { value, log } = await ended
-    expect(lines(log)).toEqual(Array(7).fill('INFO More than 33554432 bytes of calls are open at once calls_too_large'))
-    expect([value, replica.calls.length]).toEqual([1, 34])
-  })
-
   test('timers go on while a call is open', async () => {
     under.replica.onRun = async () => {
       await until(() => under.replica.logOf(id).length > 0, { what: 'the timer' })

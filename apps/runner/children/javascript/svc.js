@@ -56,7 +56,6 @@ async function call(method, identifier, input, ask, caller) {
   Error.captureStackTrace(failure, caller)
   const message = { method, ...checked(identifier, input ?? {}) }
   if (open >= MAX_OPEN_CALLS) throw new RangeError(`More than ${MAX_OPEN_CALLS} calls are open at once`)
-  open += 1
   return new Promise((resolve, reject) => {
     ask(message, (answer, value) => {
       open -= 1
@@ -66,6 +65,7 @@ async function call(method, identifier, input, ask, caller) {
       failure.stack = failure.stack.replace(/^ProcessError(: )?/, () => `ProcessError: ${text}`)
       reject(Object.assign(failure, rest))
     })
+    open += 1
   })
 }
 
