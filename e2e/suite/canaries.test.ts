@@ -24,6 +24,8 @@ const stopsBadly: [end: string, source: string, input?: object][] = [
   ['an abort', `${print} process.abort()`],
   ['too much memory', `${print} const all = []; for (;;) all.push(new Array(1e6).fill(S + all.length))`],
   ['an exit', `${print} process.exit(3)`],
+  ['a global of its name', `${print} Object.defineProperty(globalThis, S, { value: 1 }); return 1`],
+  ['a built-in with a property of its name', `${print} Array.prototype[S] = 1; return 1`],
   ['a failed call', 'await svc.processes.runSync(S.slice(0, 30), { comment: "no canary" })'],
 ]
 

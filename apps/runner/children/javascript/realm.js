@@ -159,12 +159,12 @@ function changedTouched() {
     if (binding?.isSame(0) === false) return `the global ${name}`
     for (const snapshot of snapshots) {
       const change = snapshot.difference()
-      if (change !== undefined) return `${String(change)} of ${name}`
+      if (change !== undefined) return `the built-in ${name}: ${String(change)}`
     }
     for (const snapshot of inside) {
       if (!thorough && snapshot.isAlike()) continue
       const change = snapshot.difference()
-      if (change !== undefined) return `${String(change)} in ${name}`
+      if (change !== undefined) return `the built-in ${name}, inside: ${String(change)}`
     }
   }
   return undefined

@@ -1,5 +1,5 @@
 import { OutputReader } from '../logs/output-reader.ts'
-import { exitOf, failureOf, pidOf, valueOf } from './ending.ts'
+import { exitOf, failureOf, pidOf, uncleanKindOf, valueOf } from './ending.ts'
 import { FrameReader, FrameType, frame, type Frame } from './frames.ts'
 import type { Launched } from './child-launcher.ts'
 import type { ChildLanguage } from './programs.ts'
@@ -14,8 +14,8 @@ export interface ChildEvents {
   ready(child: Child): void
   /** Its run has ended and it is clean: the next may come. */
   free(child: Child): void
-  /** Its run left behind what can't be put back: it ends. */
-  unclean(reason: string): void
+  /** Its run left behind what can't be put back, of this kind: it ends. */
+  unclean(kind: string): void
   gone(child: Child, exit: Exit): void
 }
 
@@ -25,7 +25,6 @@ export const usualMb = 48
 const lastResortMs = 3000
 const closeWaitMs = 500
 const maxReport = 2000
-const maxReason = 200
 // Answers that a child does not read wait in this process.
 const unreadMaxBytes = 32 * 1024 * 1024
 // A flood beyond the limits of the log, or of a line, is read at about this rate.
@@ -185,7 +184,7 @@ export class Child implements RunningChild {
   }
 
   #unclean(payload: Buffer): void {
-    this.#events.unclean(payload.toString('utf8', 0, maxReason))
+    this.#events.unclean(uncleanKindOf(payload))
     this.end('kill')
   }
 

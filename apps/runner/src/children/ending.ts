@@ -1,6 +1,25 @@
 import type { Ending, Exit } from './task.ts'
 
 const maxText = 128 * 1024
+// The rest of what a child says holds names that process code has chosen, which may be secrets.
+const uncleanKinds = [
+  'a call to the service',
+  'the look at what was left failed',
+  'the global',
+  'a global was removed',
+  'the built-in',
+  'a setting',
+  'work that goes on',
+  'many resources',
+  'open',
+  'an open file or connection',
+  "files that can't be removed",
+  'a file in shared memory',
+  "processes that can't be ended",
+  'child_process',
+  'WORKER',
+  'MESSAGEPORT',
+]
 
 /** A value frame: a flag and JSON text. The child is hostile, so the text is checked to be JSON; undefined when not. */
 export function valueOf(payload: Buffer): Ending | undefined {
@@ -31,6 +50,12 @@ export function failureOf(payload: Buffer): Ending | undefined {
   if (died?.kind === 'signal')
     return { kind: 'died', exit: { kind: 'signal', signal: Number(died.signal) }, ofMemory: false }
   return { kind: 'failure', name: textOf(sent['name']), message: textOf(sent['message']), stack: textOf(sent['stack']) }
+}
+
+/** Of what kind it is that a run has left in its child, as the service may log it. */
+export function uncleanKindOf(payload: Buffer): string {
+  const text = payload.toString()
+  return uncleanKinds.find((kind) => text.startsWith(kind)) ?? 'something else'
 }
 
 /** A JSON object out of a frame, or undefined. */
