@@ -15,6 +15,7 @@ export interface RunnerConfig {
   parametersMaxBytes: number
   returnValueMaxBytes: number
   logMaxLines: number
+  /** Counted in characters. */
   logMaxBytes: number
   /** The names under which process code finds `svc`, as a global and as a package. */
   globalNames: string[]

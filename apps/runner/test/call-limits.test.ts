@@ -19,10 +19,7 @@ test.for(['run', 'runSync'])(
   'parameters that are too large for %s are refused before anything is asked',
   async (name) => {
     const source = `try { await svc.processes.${name}("a", { parameters: { a: "x".repeat(1048576) } }) } catch (e) { return [e.message, e.code] }`
-    expect((await run(source)).value).toEqual([
-      'The parameters are larger than 1048576 bytes',
-      'parameters_too_large',
-    ])
+    expect((await run(source)).value).toEqual(['The parameters are larger than 1048576 bytes', 'parameters_too_large'])
     expect(under.replica.calls).toEqual([])
   },
 )

@@ -130,7 +130,7 @@ test('beyond the number of lines one line says that the rest was dropped, and th
   expect(log).toHaveLength(2002)
   expect(log[1999]).toBe('INFO 1999')
   expect(log[2000]).toMatch(
-    /^WARNING The log has reached its limit \(2000 lines, 1000000 bytes\): the rest was dropped$/,
+    /^WARNING The log has reached its limit \(2000 lines, 1000000 characters\): the rest was dropped$/,
   )
   expect(log[2001]).toContain('ERROR Error: end')
 })
@@ -182,6 +182,13 @@ test('a log goes in numbered chunks that do not overlap, the last with the resul
   expect(first + entries.length).toBe(1500)
   expect(first).toBeGreaterThan(0)
   expect(log.every(({ level }) => level === LogLevel.INFO)).toBe(true)
+})
+
+test('what is masked counts towards the limit as it was printed', async () => {
+  const variables = [{ key: 'SECRET', value: 'x'.repeat(60_000), isSensitive: true }]
+  const source = 'for (let each = 0; each < 20; each += 1) console.log(svc.env.SECRET)'
+  const log = await logged(source, { spec: { variables } })
+  expect(log).toEqual([...Array(16).fill('INFO ******'), expect.stringMatching(/^WARNING The log has reached/)])
 })
 
 test('what a run left prints nothing into the log of the next one', async () => {

@@ -11,7 +11,7 @@ const repeatWithinMs = 5000
 
 export interface RunLogOptions {
   maxLines: number
-  maxBytes: number
+  maxCharacters: number
   mask: Mask
   /** Sends a chunk; false when nobody is there to take it, then it is offered again. */
   send(chunk: LogChunk): boolean
@@ -26,7 +26,7 @@ export class RunLog {
   #pendingBytes = 0
   #first = 0
   #lines = 0
-  #bytes = 0
+  #characters = 0
   #full = false
   #lastUs = Math.round(nowUs())
   #timer: NodeJS.Timeout | undefined
@@ -47,13 +47,14 @@ export class RunLog {
     if (this.#full) return
     const shown = this.#endsSecret(text) ? stars : this.#shown(text, wasCut)
     this.#lines += 1
-    this.#bytes += shown.length
-    const { maxLines, maxBytes } = this.#options
-    if (this.#lines <= maxLines && this.#bytes <= maxBytes) return this.#push(level, shown, timeUs)
+    // As the child counts, which prints nothing beyond.
+    this.#characters += Math.min(text.length, lineMaxCharacters)
+    const { maxLines, maxCharacters } = this.#options
+    if (this.#lines <= maxLines && this.#characters <= maxCharacters) return this.#push(level, shown, timeUs)
     this.#full = true
     this.#push(
       LogLevel.WARNING,
-      `The log has reached its limit (${maxLines} lines, ${maxBytes} bytes): the rest was dropped`,
+      `The log has reached its limit (${maxLines} lines, ${maxCharacters} characters): the rest was dropped`,
     )
   }
 

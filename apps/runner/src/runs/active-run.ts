@@ -45,7 +45,7 @@ export class ActiveRun implements Task {
     this.#environment = environment
     this.#log = new RunLog({
       maxLines: environment.logMaxLines,
-      maxBytes: environment.logMaxBytes,
+      maxCharacters: environment.logMaxBytes,
       mask: version.mask,
       send: (chunk) => environment.sendLogs(this, chunk),
     })
