@@ -146,7 +146,7 @@ export class Runner {
         oneTeam,
       }),
       versionOf: (spec) => new Version(spec, config),
-      welcomed: (_, leaseMs) => this.#welcomed(leaseMs),
+      welcomed: (leaseMs) => this.#welcomed(leaseMs),
       run: (link, run, version) => this.#take(link, run, version),
       kill: (id) => this.#end(id) || this.#unwanted.add(id),
       stored: (id) => {

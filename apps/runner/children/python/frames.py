@@ -24,17 +24,11 @@ IN = 3
 OUT = 4
 
 LENGTH = struct.Struct("<I")
-HEAD = struct.Struct("<IB")
 HEAD_WITH_RUN = struct.Struct("<IBI")
 READ_BYTES = 64 * 1024
 
 read = os.read
 write = os.write
-
-
-def downward(kind, payload):
-    """A frame as the runner sends it."""
-    return HEAD.pack(1 + len(payload), kind) + payload
 
 
 def upward(kind, run, payload):

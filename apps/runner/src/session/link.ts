@@ -22,7 +22,7 @@ export interface LinkOptions {
   hello(): MessageInitShape<typeof HelloSchema>
   versionOf(spec: RunSpec): Version
   /** The replica knows the session; places may be lent. */
-  welcomed(link: ReplicaLink, leaseMs: number): void
+  welcomed(leaseMs: number): void
   run(link: ReplicaLink, run: Run, version: Version | undefined): void
   kill(executionId: string): void
   stored(executionId: string): void
@@ -144,7 +144,7 @@ export class ReplicaLink {
     switch (message.case) {
       case 'welcome':
         this.isConnected = true
-        return options.welcomed(this, message.value.leaseMs)
+        return options.welcomed(message.value.leaseMs)
       case 'putSpec':
         if (message.value.spec) this.#versions.set(message.value.key, options.versionOf(message.value.spec))
         return
