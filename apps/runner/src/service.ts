@@ -18,6 +18,9 @@ const nodeMb = 64
 // As in a jail, where the kernel counts them.
 const maxProcesses = 256
 const tooManyProcesses = reason('OutOfProcessesError', `The run has more than ${maxProcesses} processes`)
+// What lies in sockets counts to nobody: with those of usual sizes, about half a gigabyte.
+const maxOpenFiles = 2048
+const tooManyOpenFiles = reason('OutOfFilesError', `The run has more than ${maxOpenFiles} files and sockets open`)
 // Runs of this length are looked at.
 const longMs = 200
 // Frames beside a return value: failures with their stacks, calls with their parameters.
@@ -55,6 +58,8 @@ export function createRunner(config: RunnerConfig, { neighbours, logger, metrics
       exceeded: (child) => (child.task as ActiveRun | undefined)?.failOfMemory(),
       processLimit: maxProcesses,
       tooMany: (child) => (child.task as ActiveRun | undefined)?.fail(tooManyProcesses, 'kill'),
+      openFilesLimit: maxOpenFiles,
+      tooManyOpen: (child) => (child.task as ActiveRun | undefined)?.fail(tooManyOpenFiles, 'kill'),
       look: (child, processes) => givingWay.look(child, processes),
     })
     const disk = new DiskWatch({

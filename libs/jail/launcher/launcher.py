@@ -39,7 +39,7 @@ OUTPUTS = (1, 2)
 INPUT = 0
 OWN = (3, 4, CONTROL)
 PIPE_BYTES = 256 * 1024
-OPEN_FILES = 4096
+OPEN_FILES = 1024
 
 
 def serve(wall):

@@ -33,6 +33,8 @@ NETLINK_ROUTE = 0
 PROTOCOLS = (0, _socket.IPPROTO_TCP, _socket.IPPROTO_UDP, _socket.IPPROTO_ICMP, _socket.IPPROTO_ICMPV6)
 # Connects by sending, past the same rules.
 MSG_FASTOPEN = 0x20000000
+# What lies in sockets counts to nobody: no program makes room for more than is usual. The last two do it by force.
+BUFFER_SIZES = (_socket.SO_SNDBUF, _socket.SO_RCVBUF, 32, 33)
 # Where the kernel has no call of this name.
 NONE = -1
 
@@ -135,6 +137,7 @@ REFUSED = {
 CLONE = (56, 220)
 CLONE3 = (435, 435)
 SOCKET = (41, 198)
+SETSOCKOPT = (54, 208)
 # Which send, and where their flags are.
 SENDING = (((44, 206), 3), ((46, 211), 2), ((307, 269), 3))
 PRLIMIT = (302, 261)
@@ -199,6 +202,15 @@ def socket_steps(unix_sockets):
     return steps + refuse(errno.EAFNOSUPPORT)
 
 
+def option_steps():
+    """Sizes of buffers stay as they are; programs that set them, and end when they can't, are told that all is well."""
+    options = [instruction(LOAD, argument_at(2))]
+    for option in BUFFER_SIZES:
+        options += [instruction(JUMP_EQUAL, option, 0, 1), *refuse(0)]
+    level = [instruction(LOAD, argument_at(1)), instruction(JUMP_EQUAL, _socket.SOL_SOCKET, 0, len(options))]
+    return [*level, *options, instruction(RETURN, ALLOW)]
+
+
 def program(unix_sockets):
     """The filter; `unix_sockets`: whether a child may make sockets of its own machine."""
     steps = [
@@ -216,6 +228,7 @@ def program(unix_sockets):
     flags = instruction(LOAD, argument_at(0))
     steps += when(CLONE, [flags, instruction(JUMP_ANY_BIT, NAMESPACES, 0, 1), *refuse(), instruction(RETURN, ALLOW)])
     steps += when(SOCKET, socket_steps(unix_sockets))
+    steps += when(SETSOCKOPT, option_steps())
     for call, at in SENDING:
         sending = [instruction(LOAD, argument_at(at)), instruction(JUMP_ANY_BIT, MSG_FASTOPEN, 0, 1)]
         steps += when(call, [*sending, *refuse(errno.EOPNOTSUPP), instruction(RETURN, ALLOW)])

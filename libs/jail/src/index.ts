@@ -1,7 +1,7 @@
 export { findInterpreter, type Interpreter } from './interpreter.ts'
 export { Launcher, type Launched, type LauncherOptions } from './launch.ts'
 export { privateBytes, proportionalBytes, residentBytes, tellsMemory } from './memory.ts'
-export { below, firstBelow, processesByParent, type Process } from './processes.ts'
+export { below, firstBelow, openFiles, processesByParent, type Process } from './processes.ts'
 export { jailPythonPath, nodePlace, shownRoot, type JailProgram, type ProgramPlace } from './program.ts'
 export { readWallConfig, type NetworkName, type WallConfig, type WallName } from './wall/config.ts'
 export { candidates, chooseWall, describeWall, type Candidate, type Trial, type Wall } from './wall/wall.ts'
