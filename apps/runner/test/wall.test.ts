@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { jailPythonPath } from '@automation/jail'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startBehind, walls } from './isolation/walls.ts'
+import { startBehind, titleOf, walls } from './isolation/walls.ts'
 import { startRunner } from './runner-under-test.ts'
 
 test('the wall in force is told on /readyz', async () => {
@@ -49,9 +49,9 @@ const local = createServer((_, response) => response.end('local'))
 beforeAll(() => new Promise<void>((resolve) => local.listen(0, '127.0.0.1', resolve)))
 afterAll(() => local.close())
 
-for (const wall of [...walls, { name: 'none', refuses: [], settings: { WALL: 'none' } }]) {
+for (const wall of [...walls, { name: 'none', refuses: [], needs: [], settings: { WALL: 'none' } }]) {
   const under = await startBehind(wall, { RUN_TMP_MB: '16' })
-  describe.skipIf(under === undefined)(`behind ${wall.name}, everyday things work`, () => {
+  describe.skipIf(under === undefined)(`${titleOf(wall)}, everyday things work`, () => {
     afterAll(() => under?.stop())
     const value = async (source: string) => {
       const { value: got, explanation } = await under!.replica.run(source)
