@@ -103,7 +103,8 @@ export function createRunner(config: RunnerConfig, { neighbours, logger, metrics
       parts.disk.start()
       parts.runner.start()
       const { wall } = parts.launcher
-      logger.info({ pool: config.pool, places: config.slots, wall }, `the runner starts; wall: ${describeWall(wall)}`)
+      const level = wall.tried.length === 0 ? 'info' : 'warn'
+      logger[level]({ pool: config.pool, places: config.slots, wall }, `the runner starts; wall: ${describeWall(wall)}`)
     },
     stop: (graceMs) => (stopping ??= stop(graceMs)),
     async ready() {
