@@ -5,7 +5,7 @@ orders, one JSON object a line, and forks a launcher for each: forking the servi
 that it does. An order names
 `socket` (where the service listens), `token` (by which it knows the connections), `channels` (the descriptors that are
 connected), `scratch` (a private directory, made here), `dataLimit` (bytes), `program` (path and arguments) and
-`environment`. The end of standard input is the end.
+`environment`. The end of standard input is the end. With `addresses` the order names those that the host has by now.
 
 Descriptors 0-4 are the child's: standard output and standard error, channels, and nothing where there is none; 5 is the
 launcher's own. Output goes through named pipes `SCRATCH.1` and `SCRATCH.2`, which take many small writes better than sockets do,
@@ -63,6 +63,7 @@ def serve(wall):
 def launch(server, order, wall):
     """In a launcher: starts the child and stays with it."""
     prctl(PR_SET_PDEATHSIG, _signal.SIGTERM)
+    wall["addresses"] = order["addresses"]
     if posix.getppid() != server:
         posix._exit(1)
     try:

@@ -89,7 +89,7 @@ export class Launcher {
     const bait = await Bait.lay(this.#root)
     const { egressAllow: egress } = config
     const ports = [...config.closedPorts, bait.port]
-    const addresses = ownAddresses()
+    const addresses = ownAddresses
     const { path } = interpreter
     const tryOut = async (candidate: Candidate) => {
       this.#starter?.close()
@@ -159,10 +159,10 @@ function readerOf(path: string): Socket {
   return new Socket({ fd: descriptor, readable: true, writable: false })
 }
 
-/** By which the host is reached from elsewhere. */
+/** By which the host is reached from elsewhere, or only by itself, but for the loopback that a jail has, too. */
 function ownAddresses(): string[] {
   const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? [])
-  return all.filter(({ internal }) => !internal).map(({ address }) => address)
+  return all.map(({ address }) => address).filter((each) => each !== '::1' && !each.startsWith('127.'))
 }
 
 /** Directories of services that were killed. */

@@ -31,8 +31,8 @@ export interface WallOrder {
   tmpMb: number
   /** Ranges that a network of a child's own leads to although they are private. */
   egress: string[]
-  /** Of the host, which it does not lead to. */
-  addresses: string[]
+  /** Of the host, which it does not lead to: asked for each child, and told with its order, as they may change. */
+  addresses(): string[]
 }
 
 /** The small process that forks launchers; started again when it has ended. */
@@ -51,7 +51,8 @@ export class Starter {
 
   order(order: Order): void {
     this.#process ??= this.#start()
-    this.#process.stdin!.write(`${JSON.stringify(order)}\n`)
+    const addresses = this.#wall.network === 'own' ? this.#wall.addresses() : []
+    this.#process.stdin!.write(`${JSON.stringify({ ...order, addresses })}\n`)
   }
 
   close(): void {
