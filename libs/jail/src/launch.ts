@@ -94,7 +94,7 @@ export class Launcher {
     const tryOut = async (candidate: Candidate) => {
       this.#starter?.close()
       const wall = { ...candidate, ports, readable, tmpMb, egress, addresses }
-      const starter = (this.#starter = new Starter(path, wall, logger))
+      const starter = (this.#starter = new Starter(path, wall, logger, (why) => this.#reception.giveUpAll(why)))
       this.wall = { ...candidate, open: [], tried: [], oneTeam: true }
       return bait.tryOut(candidate, {
         starterPid: () => starter.pid,

@@ -40,13 +40,16 @@ export class Starter {
   readonly #python: string
   readonly #wall: WallOrder
   readonly #logger: Logger
+  readonly #ended: (why: Error) => void
   #process: ChildProcess | undefined
   #isClosed = false
 
-  constructor(python: string, wall: WallOrder, logger: Logger) {
+  /** `ended` is told when it ends by itself: what was ordered and is not there does not come. */
+  constructor(python: string, wall: WallOrder, logger: Logger, ended: (why: Error) => void) {
     this.#python = python
     this.#wall = wall
     this.#logger = logger
+    this.#ended = ended
   }
 
   order(order: Order): void {
@@ -78,10 +81,18 @@ export class Starter {
     starter.stderr.on('data', (chunk: Buffer) => (words = (words + chunk.toString()).slice(-2000)))
     starter.stdin.on('error', () => starter.kill('SIGKILL'))
     starter.stdin.write(`${JSON.stringify(this.#wall)}\n`)
+    starter.once('exit', () => this.#hasEnded(starter))
     starter.on('close', (code, signal) => {
-      if (this.#process === starter) this.#process = undefined
+      this.#hasEnded(starter)
       if (!this.#isClosed) this.#logger.error({ code, signal, words }, 'the starter of children has ended')
     })
     return starter
+  }
+
+  /** Where it could not even start, it does not exit but close. */
+  #hasEnded(starter: ChildProcess): void {
+    if (this.#process !== starter) return
+    this.#process = undefined
+    if (!this.#isClosed) this.#ended(new Error('the starter of children has ended'))
   }
 }
