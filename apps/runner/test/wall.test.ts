@@ -108,6 +108,21 @@ for (const wall of [...walls, { name: 'none', refuses: [], needs: [], settings: 
       expect(await value(`return fetch('http://127.0.0.1:${port}')`)).toMatch(/fetch failed/)
     })
 
+    test.runIf(wall.settings['WALL_NETWORK'] === 'own')('what lies in a connection of TCP is little', async () => {
+      const source = `
+        const net = require('net')
+        const server = net.createServer((socket) => socket.pause())
+        await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
+        const client = net.connect(server.address().port, '127.0.0.1')
+        await new Promise((resolve) => client.on('connect', resolve))
+        let written = 0
+        const stuck = () => new Promise((resolve) => setTimeout(resolve, 100, true))
+        for (let isFull = false; !isFull && written < 1e6; written += 65536)
+          isFull = await Promise.race([stuck(), new Promise((resolve) => client.write(Buffer.alloc(65536), () => resolve(false)))])
+        return written < 1e6`
+      expect(await value(source)).toBe(true)
+    })
+
     // In a pod only the child itself sees its processes, and ends them by one signal to all; without a wall nothing parts them.
     test.skipIf(wall.name === 'pod' || wall.name === 'none')(
       'a run of Python is kept from the process that forked it, which ends all that it left',
