@@ -45,6 +45,7 @@ async function test(): Promise<void> {
   console.log('')
   for (const { name, passed, failed, skipped, seconds } of results)
     console.log(`${name.padEnd(20)} ${passed} passed, ${failed} failed, ${skipped} skipped in ${seconds.toFixed(1)} s`)
+  leftOut.push(...results.flatMap(({ notHere }) => notHere))
   for (const line of leftOut) console.log(`left out: ${line}`)
   if (report !== undefined)
     await writeFile(report, JSON.stringify({ passed: sum('passed'), failed: sum('failed'), suites: results, leftOut }))

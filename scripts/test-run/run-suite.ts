@@ -11,6 +11,8 @@ export interface SuiteResult {
   failed: number
   skipped: number
   seconds: number
+  /** What the machine does not give, in words: groups of tests say so by a title with `not here`. */
+  notHere: string[]
 }
 
 /** Runs vitest for a suite, its output on ours, and counts. A file that can't be run counts as one failed test. */
@@ -35,20 +37,22 @@ interface Report {
   numPassedTests: number
   numFailedTests: number
   numPendingTests: number
-  testResults: { status: string; assertionResults: unknown[] }[]
+  testResults: { status: string; assertionResults: { ancestorTitles: string[] }[] }[]
 }
 
-async function countsOf(path: string): Promise<{ passed: number; failed: number; skipped: number }> {
+async function countsOf(path: string): Promise<Omit<SuiteResult, 'name' | 'seconds'>> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined // it ended before it could count
     throw error
   })
-  if (text === undefined) return { passed: 0, failed: 0, skipped: 0 }
+  if (text === undefined) return { passed: 0, failed: 0, skipped: 0, notHere: [] }
   const report = JSON.parse(text) as Report
   const broken = report.testResults.filter((file) => file.status === 'failed' && file.assertionResults.length === 0)
+  const titles = report.testResults.flatMap((file) => file.assertionResults.flatMap((test) => test.ancestorTitles))
   return {
     passed: report.numPassedTests,
     failed: report.numFailedTests + broken.length,
     skipped: report.numPendingTests,
+    notHere: [...new Set(titles.filter((title) => title.includes('(not here: ')))],
   }
 }

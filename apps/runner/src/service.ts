@@ -18,6 +18,9 @@ const nodeMb = 64
 // As in a jail, where the kernel counts them.
 const maxProcesses = 256
 const tooManyProcesses = reason('OutOfProcessesError', `The run has more than ${maxProcesses} processes`)
+// What lies in sockets counts to nobody: with those of usual sizes, about half a gigabyte.
+const maxOpenFiles = 2048
+const tooManyOpenFiles = reason('OutOfFilesError', `The run has more than ${maxOpenFiles} files and sockets open`)
 // Runs of this length are looked at.
 const longMs = 200
 // Frames beside a return value: failures with their stacks, calls with their parameters.
@@ -56,6 +59,8 @@ export function createRunner(config: RunnerConfig, { neighbours, logger, metrics
       inMemory: launcher.wall.wall === 'namespaces' ? ['/tmp', '/dev/shm'] : [],
       processLimit: maxProcesses,
       tooMany: (child) => (child.task as ActiveRun | undefined)?.fail(tooManyProcesses, 'kill'),
+      openFilesLimit: maxOpenFiles,
+      tooManyOpen: (child) => (child.task as ActiveRun | undefined)?.fail(tooManyOpenFiles, 'kill'),
       look: (child, processes) => givingWay.look(child, processes),
     })
     const disk = new DiskWatch({
@@ -99,7 +104,8 @@ export function createRunner(config: RunnerConfig, { neighbours, logger, metrics
       parts.disk.start()
       parts.runner.start()
       const { wall } = parts.launcher
-      logger.info({ pool: config.pool, places: config.slots, wall }, `the runner starts; wall: ${describeWall(wall)}`)
+      const level = wall.tried.length === 0 ? 'info' : 'warn'
+      logger[level]({ pool: config.pool, places: config.slots, wall }, `the runner starts; wall: ${describeWall(wall)}`)
     },
     stop: (graceMs) => (stopping ??= stop(graceMs)),
     async ready() {

@@ -6,19 +6,19 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { until } from '@automation/testing'
 import { afterAll, describe, expect, test } from 'vitest'
-import { startBehind, walls } from './isolation/walls.ts'
+import { startBehind, titleOf, walls } from './isolation/walls.ts'
 import { processesBelow, processesWith, sleepMark, stillRunning } from './processes.ts'
 import { startRunner } from './runner-under-test.ts'
 
 const program = fileURLToPath(new URL('runner-to-be-killed.ts', import.meta.url))
 
-for (const wall of [...walls, { name: 'no wall', refuses: [], settings: { WALL: 'none' } }]) {
+for (const wall of [...walls, { name: 'no wall', refuses: [], needs: [], settings: { WALL: 'none' } }]) {
   const tmpDir = mkdtempSync(join(tmpdir(), 'killed-runner-'))
   const settings = { ...wall.settings, RUNNER_TMP_DIR: tmpDir }
   const tried = await startBehind(wall, settings)
   await tried?.stop()
 
-  describe.skipIf(tried === undefined)(`behind ${wall.name}`, () => {
+  describe.skipIf(tried === undefined)(titleOf(wall), () => {
     afterAll(() => rmSync(tmpDir, { recursive: true, force: true }))
 
     test('a runner that is killed leaves no process, and no file of a run', async () => {

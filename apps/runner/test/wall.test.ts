@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { jailPythonPath } from '@automation/jail'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startBehind, walls } from './isolation/walls.ts'
+import { startBehind, titleOf, walls } from './isolation/walls.ts'
 import { startRunner } from './runner-under-test.ts'
 
 test('the wall in force is told on /readyz', async () => {
@@ -49,9 +49,9 @@ const local = createServer((_, response) => response.end('local'))
 beforeAll(() => new Promise<void>((resolve) => local.listen(0, '127.0.0.1', resolve)))
 afterAll(() => local.close())
 
-for (const wall of [...walls, { name: 'none', refuses: [], settings: { WALL: 'none' } }]) {
+for (const wall of [...walls, { name: 'none', refuses: [], needs: [], settings: { WALL: 'none' } }]) {
   const under = await startBehind(wall, { RUN_TMP_MB: '16' })
-  describe.skipIf(under === undefined)(`behind ${wall.name}, everyday things work`, () => {
+  describe.skipIf(under === undefined)(`${titleOf(wall)}, everyday things work`, () => {
     afterAll(() => under?.stop())
     const value = async (source: string) => {
       const { value: got, explanation } = await under!.replica.run(source)
@@ -106,6 +106,21 @@ for (const wall of [...walls, { name: 'none', refuses: [], settings: { WALL: 'no
     test.runIf(wall.settings['WALL_NETWORK'] === 'own')('the loopback of the machine is another one', async () => {
       const { port } = local.address() as AddressInfo
       expect(await value(`return fetch('http://127.0.0.1:${port}')`)).toMatch(/fetch failed/)
+    })
+
+    test.runIf(wall.settings['WALL_NETWORK'] === 'own')('what lies in a connection of TCP is little', async () => {
+      const source = `
+        const net = require('net')
+        const server = net.createServer((socket) => socket.pause())
+        await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
+        const client = net.connect(server.address().port, '127.0.0.1')
+        await new Promise((resolve) => client.on('connect', resolve))
+        let written = 0
+        const stuck = () => new Promise((resolve) => setTimeout(resolve, 100, true))
+        for (let isFull = false; !isFull && written < 1e6; written += 65536)
+          isFull = await Promise.race([stuck(), new Promise((resolve) => client.write(Buffer.alloc(65536), () => resolve(false)))])
+        return written < 1e6`
+      expect(await value(source)).toBe(true)
     })
 
     // In a pod only the child itself sees its processes, and ends them by one signal to all; without a wall nothing parts them.

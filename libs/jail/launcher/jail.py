@@ -70,6 +70,7 @@ def be_first(scratch, wall, become, go, report, launcher):
         if wall["network"] == "own":
             network.close_routes(wall)
         elif wall["network"] == "alone":
+            network.keep_buffers_small()
             network.wake_loopback()
         make_root(scratch, wall)
         name_next(launcher)

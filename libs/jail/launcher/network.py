@@ -15,6 +15,7 @@ import neighbours
 import netlink
 
 WITHIN_S = 5.0
+TCP_BUFFER = 128 * 1024
 LOOK_MS = 5
 # Where the jail asks for names; the helper asks the host's own server.
 PASTA_NAMES = "169.254.1.53"
@@ -115,6 +116,7 @@ def names_server(wall):
 
 def close_routes(wall):
     """In the first process of the jail: what its network must not lead to."""
+    keep_buffers_small()
     rules = [
         (names_server(wall), NAMES),
         *((each, NEVER) for each in (*wall["addresses"], *NEVER_OPEN)),
@@ -132,6 +134,16 @@ def wake_loopback():
     # struct ifinfomsg: family, type, index, flags, change
     up = IFF_UP.to_bytes(4, "little")
     netlink.tell([netlink.request(RTM_NEWLINK, bytes(4) + LOOPBACK.to_bytes(4, "little") + up + up, netlink.CHANGE)])
+
+
+def keep_buffers_small():
+    """The kernel lets those of TCP grow by itself, and counts them to nobody."""
+    for name in ("rmem", "wmem"):
+        try:
+            with open("/proc/sys/net/ipv4/tcp_" + name, "w", encoding="ascii") as setting:
+                setting.write("4096 %d %d" % (TCP_BUFFER, TCP_BUFFER))
+        except OSError:
+            pass  # A machine may forbid it; then they are bounded for all together.
 
 
 def rule(entry, priority):

@@ -33,6 +33,10 @@ NETLINK_ROUTE = 0
 PROTOCOLS = (0, _socket.IPPROTO_TCP, _socket.IPPROTO_UDP, _socket.IPPROTO_ICMP, _socket.IPPROTO_ICMPV6)
 # Connects by sending, past the same rules.
 MSG_FASTOPEN = 0x20000000
+# What lies in sockets counts to nobody: no program makes room for more than is usual. The last two do it by force.
+BUFFER_SIZES = (_socket.SO_SNDBUF, _socket.SO_RCVBUF, 32, 33)
+# Pairs that stay pairs; others send to whom they like.
+PAIRS = (_socket.SOCK_STREAM, _socket.SOCK_SEQPACKET)
 # Where the kernel has no call of this name.
 NONE = -1
 
@@ -135,6 +139,8 @@ REFUSED = {
 CLONE = (56, 220)
 CLONE3 = (435, 435)
 SOCKET = (41, 198)
+SOCKETPAIR = (53, 199)
+SETSOCKOPT = (54, 208)
 # Which send, and where their flags are.
 SENDING = (((44, 206), 3), ((46, 211), 2), ((307, 269), 3))
 PRLIMIT = (302, 261)
@@ -145,6 +151,7 @@ LOAD = 0x20
 JUMP_EQUAL = 0x15
 JUMP_AT_LEAST = 0x35
 JUMP_ANY_BIT = 0x45
+AND = 0x54
 RETURN = 0x06
 NUMBER_AT = 0
 ARCHITECTURE_AT = 4
@@ -199,6 +206,26 @@ def socket_steps(unix_sockets):
     return steps + refuse(errno.EAFNOSUPPORT)
 
 
+def pair_steps(unix_sockets):
+    """Sockets of the own machine, without `unix_sockets` only such as never leave their pair."""
+    steps = unless_argument(0, _socket.AF_UNIX, refuse(errno.EAFNOSUPPORT))[:-1]
+    if unix_sockets:
+        return [*steps, instruction(RETURN, ALLOW)]
+    steps += [instruction(LOAD, argument_at(1)), instruction(AND, ~(_socket.SOCK_CLOEXEC | _socket.SOCK_NONBLOCK))]
+    for kind in PAIRS:
+        steps += [instruction(JUMP_EQUAL, kind, 0, 1), instruction(RETURN, ALLOW)]
+    return steps + refuse(errno.ESOCKTNOSUPPORT)
+
+
+def option_steps():
+    """Sizes of buffers stay as they are; programs that set them, and end when they can't, are told that all is well."""
+    options = [instruction(LOAD, argument_at(2))]
+    for option in BUFFER_SIZES:
+        options += [instruction(JUMP_EQUAL, option, 0, 1), *refuse(0)]
+    level = [instruction(LOAD, argument_at(1)), instruction(JUMP_EQUAL, _socket.SOL_SOCKET, 0, len(options))]
+    return [*level, *options, instruction(RETURN, ALLOW)]
+
+
 def program(unix_sockets):
     """The filter; `unix_sockets`: whether a child may make sockets of its own machine."""
     steps = [
@@ -216,6 +243,8 @@ def program(unix_sockets):
     flags = instruction(LOAD, argument_at(0))
     steps += when(CLONE, [flags, instruction(JUMP_ANY_BIT, NAMESPACES, 0, 1), *refuse(), instruction(RETURN, ALLOW)])
     steps += when(SOCKET, socket_steps(unix_sockets))
+    steps += when(SOCKETPAIR, pair_steps(unix_sockets))
+    steps += when(SETSOCKOPT, option_steps())
     for call, at in SENDING:
         sending = [instruction(LOAD, argument_at(at)), instruction(JUMP_ANY_BIT, MSG_FASTOPEN, 0, 1)]
         steps += when(call, [*sending, *refuse(errno.EOPNOTSUPP), instruction(RETURN, ALLOW)])

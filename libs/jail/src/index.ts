@@ -2,7 +2,7 @@ export { directoryExcess } from './directory-excess.ts'
 export { findInterpreter, type Interpreter } from './interpreter.ts'
 export { Launcher, removeLeftOvers, type Launched, type LauncherOptions } from './launch.ts'
 export { fileBytes, privateBytes, proportionalBytes, residentBytes, tellsMemory } from './memory.ts'
-export { below, firstBelow, processesByParent, type Process } from './processes.ts'
+export { below, firstBelow, openFiles, processesByParent, type Process } from './processes.ts'
 export {
   jailPythonPath,
   nodePlace,
@@ -11,5 +11,6 @@ export {
   type ProgramLink,
   type ProgramPlace,
 } from './program.ts'
+export { networkHelpers } from './wall/helper.ts'
 export { readWallConfig, type NetworkName, type WallConfig, type WallName } from './wall/config.ts'
 export { candidates, chooseWall, describeWall, type Candidate, type Trial, type Wall } from './wall/wall.ts'

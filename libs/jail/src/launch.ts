@@ -103,12 +103,12 @@ export class Launcher {
     const bait = await Bait.lay(this.#root)
     const { egressAllow: egress } = config
     const ports = [...config.closedPorts, bait.port]
-    const addresses = ownAddresses()
+    const addresses = ownAddresses
     const { path } = interpreter
     const tryOut = async (candidate: Candidate) => {
       this.#starter?.close()
       const wall = { ...candidate, ...jail, ports, egress, addresses }
-      const starter = (this.#starter = new Starter(path, wall, logger))
+      const starter = (this.#starter = new Starter(path, wall, logger, (why) => this.#reception.giveUpAll(why)))
       this.wall = { ...candidate, open: [], tried: [], oneTeam: true }
       return bait.tryOut(candidate, {
         starterPid: () => starter.pid,
@@ -189,10 +189,10 @@ function withHome(environment: Record<string, string>, home: string | undefined)
   return 'HOME' in environment && home !== undefined ? { ...environment, HOME: home } : environment
 }
 
-/** By which the host is reached from elsewhere. */
+/** By which the host is reached from elsewhere, or only by itself, but for the loopback that a jail has, too. */
 function ownAddresses(): string[] {
   const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? [])
-  return all.filter(({ internal }) => !internal).map(({ address }) => address)
+  return all.map(({ address }) => address).filter((each) => each !== '::1' && !each.startsWith('127.'))
 }
 
 function prefixOf(name: string): string {

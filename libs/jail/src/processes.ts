@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 
 /** A process of this machine, as /proc tells. */
 export interface Process {
@@ -59,6 +59,17 @@ export function firstBelow(pid: number, depth: number, processes: Map<number, Pr
   const all = processes.get(pid) ?? []
   const first = all.toSorted((a, b) => a.started - b.started || a.pid - b.pid)[0]
   return first === undefined || depth === 1 ? first : firstBelow(first.pid, depth - 1, processes)
+}
+
+/** How many files and sockets a process has open; 0 when it has just ended. */
+export function openFiles({ pid }: Process): number {
+  const path = `/proc/${pid}/fd`
+  try {
+    // Linux before 6.2 does not say it here.
+    return statSync(path).size || readdirSync(path).length
+  } catch {
+    return 0
+  }
 }
 
 /** The text of a file of /proc; nothing when its process has just ended. */

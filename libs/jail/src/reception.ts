@@ -42,7 +42,7 @@ export class Reception {
   }
 
   close(): void {
-    for (const token of this.#expected.keys()) this.giveUp(token, new Error('the service stops'))
+    this.giveUpAll(new Error('the service stops'))
     this.#server.close()
   }
 
@@ -54,6 +54,11 @@ export class Reception {
     clearTimeout(expected.timer)
     for (const socket of expected.sockets) socket?.destroy()
     expected.reject(reason)
+  }
+
+  /** Nobody who is expected comes any more. */
+  giveUpAll(reason: Error): void {
+    for (const token of this.#expected.keys()) this.giveUp(token, reason)
   }
 
   #receive(socket: Socket): void {

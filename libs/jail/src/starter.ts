@@ -38,8 +38,8 @@ export interface WallOrder {
   processes: number
   /** Ranges that a network of a child's own leads to although they are private. */
   egress: string[]
-  /** Of the host, which it does not lead to. */
-  addresses: string[]
+  /** Of the host, which it does not lead to: asked for each child, and told with its order, as they may change. */
+  addresses(): string[]
 }
 
 /** The small process that forks launchers; started again when it has ended. */
@@ -47,18 +47,22 @@ export class Starter {
   readonly #python: string
   readonly #wall: WallOrder
   readonly #logger: Logger
+  readonly #ended: (why: Error) => void
   #process: ChildProcess | undefined
   #isClosed = false
 
-  constructor(python: string, wall: WallOrder, logger: Logger) {
+  /** `ended` is told when it ends by itself: what was ordered and is not there does not come. */
+  constructor(python: string, wall: WallOrder, logger: Logger, ended: (why: Error) => void) {
     this.#python = python
     this.#wall = wall
     this.#logger = logger
+    this.#ended = ended
   }
 
   order(order: Order): void {
     this.#process ??= this.#start()
-    this.#process.stdin!.write(`${JSON.stringify(order)}\n`)
+    const addresses = this.#wall.network === 'own' ? this.#wall.addresses() : []
+    this.#process.stdin!.write(`${JSON.stringify({ ...order, addresses })}\n`)
   }
 
   close(): void {
@@ -84,10 +88,18 @@ export class Starter {
     starter.stderr.on('data', (chunk: Buffer) => (words = (words + chunk.toString()).slice(-2000)))
     starter.stdin.on('error', () => starter.kill('SIGKILL'))
     starter.stdin.write(`${JSON.stringify(this.#wall)}\n`)
+    starter.once('exit', () => this.#hasEnded(starter))
     starter.on('close', (code, signal) => {
-      if (this.#process === starter) this.#process = undefined
+      this.#hasEnded(starter)
       if (!this.#isClosed) this.#logger.error({ code, signal, words }, 'the starter of children has ended')
     })
     return starter
+  }
+
+  /** Where it could not even start, it does not exit but close. */
+  #hasEnded(starter: ChildProcess): void {
+    if (this.#process !== starter) return
+    this.#process = undefined
+    if (!this.#isClosed) this.#ended(new Error('the starter of children has ended'))
   }
 }

@@ -1,6 +1,6 @@
 import { Environment } from '@automation/service'
 import { describe, expect, test } from 'vitest'
-import { candidates, chooseWall, describeWall, readWallConfig } from '../src/index.ts'
+import { candidates, chooseWall, describeWall, readWallConfig, type Trial } from '../src/index.ts'
 
 const wallOf = (settings: Record<string, string>) => readWallConfig(new Environment(settings))
 
@@ -21,8 +21,28 @@ describe('which wall', () => {
     )
     expect(wall).toMatchObject({ wall: 'pod', oneTeam: true })
     expect(wall.tried).toEqual([{ wall: 'namespaces, host network', why: 'clone: Operation not permitted' }])
-    expect(describeWall(wall)).toBe('pod; serves one team; open: the network')
+    expect(describeWall(wall)).toBe(
+      'pod; serves one team; open: the network; namespaces, host network does not hold: clone: Operation not permitted',
+    )
   })
+
+  test.for(['a child did not start in time', 'a child did not come in time', 'the helper was not ready in time'])(
+    'one that fails for time (%s) is tried once more, and then passed over',
+    async (why) => {
+      const chosen = async (...trials: Trial[]) => {
+        const asked: string[] = []
+        const { wall, tried } = await chooseWall(wallOf({}), [], async (candidate) => {
+          asked.push(candidate.wall)
+          return trials.shift() ?? { open: [] }
+        })
+        return { wall, asked: asked.join(), lost: tried.length }
+      }
+      expect(await chosen({ why })).toEqual({ wall: 'namespaces', asked: 'namespaces,namespaces', lost: 0 })
+      expect(await chosen({ why }, { why })).toEqual({ wall: 'pod', asked: 'namespaces,namespaces,pod', lost: 1 })
+      const refused = { why: 'clone: Operation not permitted' }
+      expect(await chosen(refused)).toEqual({ wall: 'pod', asked: 'namespaces,pod', lost: 1 })
+    },
+  )
 
   test('one that is forced and does not hold is a failed start, in words', async () => {
     const forced = chooseWall(wallOf({ WALL: 'namespaces' }), [], async () => ({ why: 'not permitted' }))

@@ -1,6 +1,7 @@
 import {
   below,
   fileBytes,
+  openFiles,
   privateBytes,
   processesByParent,
   proportionalBytes,
@@ -22,6 +23,9 @@ export interface MemoryWatchOptions {
   /** Where nothing else bounds how many processes a run has: so many, its child and launcher included. */
   processLimit: number
   tooMany(child: Child): void
+  /** So many files and sockets all processes of a run have open: the kernel counts them, and what is in them, to nobody. */
+  openFilesLimit: number
+  tooManyOpen(child: Child): void
   /** Is shown each, with all processes of the machine. */
   look(child: Child, processes: Map<number, Process[]>): void
 }
@@ -30,6 +34,8 @@ const everyMs = 250
 const restFactor = 25
 // Of more processes no sum is made of what each has for itself.
 const countedExactly = 16
+// What one process may have open, as its launcher says.
+const openOfOne = 1024
 const allEveryMs = 10_000
 const MB = 1024 * 1024
 
@@ -65,7 +71,7 @@ export class MemoryWatch {
   }
 
   #look(): void {
-    const { running, all, limitMb, processLimit, tooMany, inMemory } = this.#options
+    const { running, all, limitMb, processLimit, tooMany, openFilesLimit, tooManyOpen, inMemory } = this.#options
     const now = performance.now()
     const isTimeForAll = now - this.#lookedAtAll >= allEveryMs
     const children = isTimeForAll ? [...all()] : running()
@@ -78,6 +84,9 @@ export class MemoryWatch {
       if (child.state === 'running') this.#options.look(child, processes)
       const own = below(child.pid, processes)
       if (own.length > processLimit) tooMany(child)
+      // The launcher has few.
+      const mayBeTooManyOpen = (own.length - 1) * openOfOne > openFilesLimit
+      if (mayBeTooManyOpen && sumOf(own, openFiles) > openFilesLimit) tooManyOpen(child)
       const resident = sumOf(own, residentBytes)
       if (resident > limitMb * MB) void this.#lookClosely(child, own)
       const held = own.length > countedExactly ? resident : sumOf(own, privateBytes)
@@ -97,6 +106,6 @@ export class MemoryWatch {
   }
 }
 
-function sumOf(processes: Process[], bytes: (process: Process) => number): number {
-  return processes.reduce((sum, process) => sum + bytes(process), 0)
+function sumOf(processes: Process[], of: (process: Process) => number): number {
+  return processes.reduce((sum, process) => sum + of(process), 0)
 }

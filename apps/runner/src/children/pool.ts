@@ -227,7 +227,8 @@ export class ChildPool {
 
   #startFailed(why: unknown): void {
     if (this.#stopped) return
-    this.#failedStarts += 1
+    // Until the next is started, all that fail were on their way together, as when what starts them has ended.
+    if (this.#retry === undefined) this.#failedStarts += 1
     this.#options.logger.error({ why, failedStarts: this.#failedStarts }, 'a child did not start')
     this.#retry ??= setTimeout(() => {
       this.#retry = undefined

@@ -1,6 +1,7 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
 import { chmodSync, mkdtempSync, openSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo, type Server } from 'node:net'
 import { networkInterfaces, tmpdir } from 'node:os'
@@ -37,6 +38,7 @@ export async function layBait() {
   const abstractName = `isolation-${process.pid}-${victim.pid}`
   const socketPath = join(directory, 'socket')
   const databaseSocket = join(directory, '.s.PGSQL.5432')
+  const messages = await takingMessages(join(directory, 'messages'), `${abstractName}-messages`)
   const services = await Promise.all(['gateway', 'execution', 'health', 'database'].map(() => listening({ port: 0 })))
   const other = await listening({ port: 0 })
   const sockets = await Promise.all(
@@ -76,12 +78,15 @@ export async function layBait() {
       udpPort: udp.address().port,
       socketPath,
       abstractName,
+      messagesPath: join(directory, 'messages'),
+      messagesName: `${abstractName}-messages`,
       sharedMemory,
       hostAddress: ownAddress(),
       hostName: readFileSync('/proc/sys/kernel/hostname', 'utf8').trim(),
     },
     remove() {
       victim.kill('SIGKILL')
+      messages.kill('SIGKILL')
       udp.close()
       for (const server of [...services, other, ...sockets]) server.close()
       execFileSync('ipcrm', ['-m', String(sharedMemory)])
@@ -99,6 +104,22 @@ function ownAddress(): string {
 function listening(where: { port: number } | { path: string }): Promise<Server> {
   const server = createServer((socket) => socket.on('error', () => undefined).destroy())
   return new Promise((resolve, reject) => server.once('error', reject).listen(where, () => resolve(server)))
+}
+
+/** Unix sockets for messages, which Node has not: one among the files, one without. */
+async function takingMessages(path: string, name: string): Promise<ChildProcess> {
+  const program = `
+import os, socket, sys
+held = [socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) for _ in range(2)]
+held[0].bind(sys.argv[1])
+os.chmod(sys.argv[1], 0o777)
+held[1].bind("\\0" + sys.argv[2])
+print("bound", flush=True)
+while True:
+    held[0].recv(1)`
+  const process = spawn('python3', ['-c', program, path, name], { stdio: ['ignore', 'pipe', 'inherit'] })
+  await once(process.stdout, 'data')
+  return process
 }
 
 function portOf(server: Server): number {

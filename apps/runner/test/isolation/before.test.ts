@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { Language } from '@automation/contract/common/v1/language'
 import { afterAll, describe, expect, test } from 'vitest'
-import { startBehind, walls } from './walls.ts'
+import { startBehind, titleOf, walls } from './walls.ts'
 
 /** Leaves its mark wherever a run can. */
 const leaves = {
@@ -90,7 +90,7 @@ afterAll(() => void delete process.env['DATABASE_URL'])
 
 for (const wall of walls) {
   const under = await startBehind(wall, {})
-  describe.skipIf(under === undefined)(`behind ${wall.name}`, () => {
+  describe.skipIf(under === undefined)(titleOf(wall), () => {
     afterAll(() => under?.stop())
 
     describe.for(['javascript', 'python'] as const)('%s', (language) => {

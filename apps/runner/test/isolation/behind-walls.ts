@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Language as RunLanguage } from '@automation/contract/common/v1/language'
 import { startRunner, type RunnerUnderTest } from '../runner-under-test.ts'
 import type { Attempt, Found, Language } from './attempt.ts'
-import { startBehind, walls } from './walls.ts'
+import { startBehind, titleOf, walls } from './walls.ts'
 
 export const languages: Language[] = ['javascript', 'python']
 
@@ -24,7 +24,7 @@ export async function testBehindWalls({ settings, attempts, controls, makeAll }:
     const fitting = attempts.filter(
       ({ refusedBy }) => wall.refuses.includes(refusedBy) || (bySlirp && refusedBy === 'slirp4netns'),
     )
-    describe.skipIf(under === undefined)(`behind ${wall.name}`, () => {
+    describe.skipIf(under === undefined)(titleOf(wall), () => {
       afterAll(() => under?.stop())
       describe.for(languages)('%s', (language) => {
         let found: Map<string, Found>

@@ -1,6 +1,6 @@
 import { Language } from '@automation/contract/common/v1/language'
 import { afterAll, describe, expect, test } from 'vitest'
-import { startBehind, walls } from './walls.ts'
+import { startBehind, titleOf, walls } from './walls.ts'
 
 /** What hostile code writes to the channel of its child, as Python and JavaScript both can have it: bytes in hexadecimal. */
 const frame = (type: string, run: number, payload: string) => {
@@ -56,7 +56,7 @@ const others = (['javascript', 'python'] as const).map((language) => {
 
 for (const wall of walls) {
   const under = await startBehind(wall, { WALL_NONE_MANY_TEAMS: 'true' })
-  describe.skipIf(under === undefined)(`behind ${wall.name}`, () => {
+  describe.skipIf(under === undefined)(titleOf(wall), () => {
     afterAll(() => under?.stop())
 
     describe.each(others)('$language', ({ run, waits, closes, source }) => {

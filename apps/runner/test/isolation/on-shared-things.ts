@@ -59,6 +59,16 @@ call(241, 181, name)`,
     `return connects('/proc/' + bait.pid + '/cwd/socket')`,
     `connects(socket.AF_UNIX, '/proc/%d/cwd/socket' % bait['pid'])`,
   ),
+  byCalls(
+    'sends to a socket among the files by one of a pair',
+    'every wall',
+    `socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)[0].sendto(b'?', bait['messagesPath'])`,
+  ),
+  byCalls(
+    'sends to a socket without a file by one of a pair',
+    'every wall',
+    `socket.socketpair(socket.AF_UNIX, socket.SOCK_RAW)[0].sendto(b'?', '\\0' + bait['messagesName'])`,
+  ),
   inBoth(
     'reads that there are sockets of others',
     'own',

@@ -1,11 +1,12 @@
-import { Failure } from '@automation/errors'
 import { startRunner, type RunnerUnderTest } from '../runner-under-test.ts'
 import type { Where } from './attempt.ts'
+import { missing, type Means } from './means.ts'
 
 /** A wall that may be had here, by the settings that force it. */
 export interface KnownWall {
   name: string
   refuses: Where[]
+  needs: Means[]
   settings: Record<string, string>
 }
 
@@ -13,25 +14,28 @@ export const walls: KnownWall[] = [
   {
     name: 'namespaces with its own network',
     refuses: ['every wall', 'namespaces', 'own'],
+    needs: ['namespaces', 'own network'],
     settings: { WALL: 'namespaces', WALL_NETWORK: 'own' },
   },
   {
     name: 'namespaces on the network of the host',
     refuses: ['every wall', 'namespaces'],
+    needs: ['namespaces', 'Landlock for ports'],
     settings: { WALL: 'namespaces', WALL_NETWORK: 'host' },
   },
-  { name: 'pod', refuses: ['every wall'], settings: { WALL: 'pod' } },
+  { name: 'pod', refuses: ['every wall'], needs: ['Landlock'], settings: { WALL: 'pod' } },
 ]
 
-/** A runner behind this wall, or undefined where the machine does not give it. */
+/** Of tests behind this wall; says why they are left out where the machine does not give it. */
+export function titleOf({ name, needs }: KnownWall): string {
+  const why = missing(needs)
+  return why === undefined ? `behind ${name}` : `behind ${name} (not here: ${why})`
+}
+
+/** A runner behind this wall, or undefined where the machine does not give it. Rejects when it does, and the wall does not hold. */
 export async function startBehind(
   wall: KnownWall,
   settings: Record<string, string>,
 ): Promise<RunnerUnderTest | undefined> {
-  try {
-    return await startRunner({ ...settings, ...wall.settings })
-  } catch (error) {
-    if (error instanceof Failure && error.code === 'wall_does_not_hold') return undefined
-    throw error
-  }
+  return missing(wall.needs) === undefined ? startRunner({ ...settings, ...wall.settings }) : undefined
 }

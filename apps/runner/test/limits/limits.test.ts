@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { startBehind, type KnownWall } from '../isolation/walls.ts'
+import { startBehind, titleOf, walls } from '../isolation/walls.ts'
 import type { Ended } from '../scripted-replica.ts'
 import { mark, type Attack, type Language } from './attack.ts'
 import { attacks, regardlessOfWall } from './attacks.ts'
@@ -17,10 +17,6 @@ const settings = {
   LOG_MAX_BYTES: '300000',
   RETURN_VALUE_MAX_BYTES: '1000000',
 }
-const walls: KnownWall[] = [
-  { name: 'namespaces', refuses: [], settings: { WALL: 'namespaces', WALL_NETWORK: 'host' } },
-  { name: 'pod', refuses: [], settings: { WALL: 'pod' } },
-]
 const languages: Language[] = ['javascript', 'python']
 const made = attacks.flatMap((attack) =>
   languages.flatMap((language) => (attack[language] === undefined ? [] : ([[attack.name, language, attack]] as const))),
@@ -47,13 +43,13 @@ for (const wall of walls) {
     rmSync(tmpDir, { recursive: true, force: true })
   })
 
-  describe.skipIf(under === undefined)(`behind ${wall.name}, only the run ends that`, () => {
+  describe.skipIf(under === undefined)(`${titleOf(wall)}, only the run ends that`, () => {
     const hand = (source: string, language: Language, timeoutMs = 60_000) => {
       const spec = { language: language === 'python' ? Languages.PYTHON : Languages.JAVASCRIPT }
       return under!.replica.run(source, { spec, run: { timeoutMs } })
     }
 
-    const fitting = made.filter(([, , attack]) => wall.name === 'namespaces' || !regardlessOfWall.has(attack))
+    const fitting = made.filter(([, , attack]) => wall === walls[0] || !regardlessOfWall.has(attack))
     test.for(fitting)('%s (%s)', { timeout: 120_000 }, async ([, language, attack]) => {
       const source = attack[language]!
       const ended = await hand(source, language, attack.timeoutMs)

@@ -1,5 +1,39 @@
 import { either, forever, mark, outOfMemory, type Attack } from './attack.ts'
 
+const fillsSockets = `
+import socket
+def fill(pair):
+    """How many bytes lie in a pair of sockets, of which room is asked for."""
+    sent = 0
+    for one in pair:
+        one.setblocking(False)
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4_000_000)
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_000_000)
+        try:
+            while True:
+                sent += one.send(bytes(65536))
+        except BlockingIOError:
+            pass
+    return sent
+`
+const fillsOne = `${fillsSockets}is_usual = fill(socket.socketpair()) < 1_000_000
+`
+const fillsMany = `${fillsSockets}
+import os, time
+for n in range(100):
+    if os.fork() == 0:
+        held = []
+        try:
+            while True:
+                held.append(socket.socketpair())
+                fill(held[-1])
+        except OSError:
+            time.sleep(${mark})
+    time.sleep(0.1)
+time.sleep(1000)`
+const inPython = (source: string) =>
+  `require('child_process').execFileSync('python3', ['-c', ${JSON.stringify(source)}])`
+
 /** What holds too much memory. */
 export const memory: Attack[] = [
   {
@@ -39,6 +73,18 @@ export const memory: Attack[] = [
       'const { gzipSync, gunzipSync } = require("zlib"); let b = Buffer.alloc(1e7); for (let n = 0; n < 3; n++) b = Buffer.concat([b, b]); b = gzipSync(b); return gunzipSync(Buffer.concat(Array(40).fill(b))).length',
     python:
       'import zlib\nc = zlib.compressobj()\np = b"".join([c.compress(bytes(10_000_000)) for _ in range(30)] + [c.flush()])\nreturn len(zlib.decompress(p))',
+  },
+  {
+    name: 'makes room in a socket',
+    ends: { value: true },
+    javascript: `return ${inPython(`${fillsOne}print(is_usual)`)}.toString() === 'True\\n'`,
+    python: `${fillsOne}return is_usual`,
+  },
+  {
+    name: 'fills many sockets',
+    ends: /^OutOfFilesError: /,
+    javascript: `${inPython(fillsMany)}; return 'nothing came of it'`,
+    python: fillsMany,
   },
   {
     name: 'parses deep JSON',
