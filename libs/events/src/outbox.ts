@@ -29,7 +29,7 @@ export interface Leadership {
   cursor(): Promise<Cursor>
   /** The number of the oldest transaction that is not over: below it, nothing can appear any more. */
   horizon(): Promise<bigint>
-  /** The next events within the cursor's window, by position. */
+  /** The next events within the cursor's window, by position; those that the consumer has no use for may be left out. */
   read(cursor: Cursor, limit: number): Promise<OutboxEvent[]>
   save(cursor: Cursor): Promise<void>
   release(): Promise<void>

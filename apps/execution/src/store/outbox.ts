@@ -4,6 +4,7 @@ import type { Cursor, Leadership, Outbox, OutboxEvent } from '@automation/events
 import { create } from '@bufbuild/protobuf'
 import { timestampFromDate } from '@bufbuild/protobuf/wkt'
 import type pg from 'pg'
+import { isTerminal, statuses } from '../status.ts'
 
 interface Row {
   executionId: string
@@ -14,6 +15,14 @@ interface Row {
   team: string
   processId: string
   position: string
+}
+
+const ends = statuses.filter(isTerminal)
+
+/** What a consumer has a use for, where that is little of all: the rest is not read for it. */
+const useful: Record<string, string> = {
+  callbacks: `AND t.status IN (${ends.join()})
+    AND EXISTS (SELECT FROM executions e WHERE e.id = t.execution_id AND e.callback_url IS NOT NULL)`,
 }
 
 /** The timeline as an outbox. Who leads holds an advisory lock on a connection of its own, and does all else on it. */
@@ -88,7 +97,8 @@ function leadership(client: pg.PoolClient, consumer: string): Leadership {
       const { rows } = await client.query<Row>({
         name: 'outbox-read',
         text: `SELECT execution_id AS "executionId", sequence, status, at, explanation, team, process_id AS "processId", position
-                 FROM timeline_events WHERE xid >= $1::xid8 AND xid < $2::xid8 AND position > $3
+                 FROM timeline_events t
+                WHERE xid >= $1::xid8 AND xid < $2::xid8 AND position > $3 ${useful[consumer] ?? ''}
                 ORDER BY position LIMIT $4`,
         values: [from, to, position, limit],
       })

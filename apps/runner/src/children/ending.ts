@@ -1,5 +1,13 @@
 import type { Ending, Exit } from './task.ts'
 
+/** Of a run for which no child could be started. */
+export const notStarted: Ending = {
+  kind: 'failure',
+  name: 'Error',
+  message: 'No process could be started for the run',
+  stack: '',
+}
+
 const maxText = 128 * 1024
 // The rest of what a child says holds names that process code has chosen, which may be secrets.
 const uncleanKinds = [

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import type { Logger } from '@automation/service'
 import type { ChildrenConfig } from '../config.ts'
 import { Child, type ChildEvents } from './child.ts'
+import { notStarted } from './ending.ts'
 import type { ChildLauncher } from './child-launcher.ts'
 import type { GivingWay } from './giving-way.ts'
 import { Group } from './group.ts'
@@ -227,7 +228,7 @@ export class ChildPool {
 
   #startFailed(why: unknown): void {
     if (this.#stopped) return
-    // Until the next is started, all that fail were on their way together, as when what starts them has ended.
+    // Those that fail together count as one, as when what starts them has ended.
     if (this.#retry === undefined) this.#failedStarts += 1
     this.#options.logger.error({ why, failedStarts: this.#failedStarts }, 'a child did not start')
     this.#retry ??= setTimeout(() => {
@@ -235,10 +236,8 @@ export class ChildPool {
       this.#supply()
     }, retryMs * this.#failedStarts)
     if (!this.failedToStart) return
-    const message = 'No process could be started for the run'
     for (const group of new Set([...this.#groups.values(), ...this.#wants()])) {
-      for (let task = group.nextTask(); task !== undefined; task = group.nextTask())
-        task.ended({ kind: 'failure', name: 'Error', message, stack: '' })
+      for (let task = group.nextTask(); task !== undefined; task = group.nextTask()) task.ended(notStarted)
     }
   }
 

@@ -52,8 +52,8 @@ export function candidates({ wanted, network }: WallConfig, helpers: string[], a
 }
 
 /**
- * Tries one wall after the other until one holds; one that was late once more, as the machine may be busy. Failure `wall_does_not_hold` when none of those that the
- * configuration allows does.
+ * Tries one wall after the other until one holds; one that was late once more, as the machine may be busy. Failure
+ * `wall_does_not_hold` when none of those that the configuration allows does.
  */
 export async function chooseWall(
   config: WallConfig,

@@ -210,7 +210,8 @@ export class LocalDriver implements Driver {
       logger,
     })
     const detail = describeWall(launcher.wall)
-    logger.info({ wall: launcher.wall }, `the wall around sandboxes: ${detail}`)
+    const level = launcher.wall.tried.length === 0 ? 'info' : 'warn'
+    logger[level]({ wall: launcher.wall }, `the wall around sandboxes: ${detail}`)
     this.#checks = [{ name: 'sandbox wall', ok: true, detail }]
     return launcher
   }
