@@ -38,7 +38,8 @@ export async function openPools(url: string, logger: Logger, signal: AbortSignal
   const quick = { ...common, settings, connectTimeoutMs: 1000, idleTimeoutMs: 0 }
   const lanes = await openDatabase({ ...quick, poolSize: 6, migrationsDir })
   const [hot, logs, reads, events] = await Promise.all([
-    openDatabase({ ...quick, poolSize: 5 }),
+    // Who kills many runs at once waits for the ones before.
+    openDatabase({ ...quick, poolSize: 8, connectTimeoutMs: 2000 }),
     openDatabase({ ...common, poolSize: 1, settings: { ...byKey, synchronous_commit: 'off' } }),
     openDatabase({ ...common, poolSize: 4, settings: { jit: 'off' }, idleTimeoutMs: 0 }),
     // A cursor that is lost in a crash only lets events come again.
