@@ -1,4 +1,4 @@
-import { request, type ClientRequest, type IncomingMessage } from 'node:http'
+import { request, type ClientRequest, type IncomingMessage, type ServerResponse } from 'node:http'
 import { Failure } from '@automation/errors'
 import type { Exchange } from '../http/exchange.ts'
 import { answerHeaders, requestHeaders } from './passed-headers.ts'
@@ -36,7 +36,7 @@ export function forward(
       clearTimeout(timer)
       answer.on('error', fail)
       try {
-        outgoing.writeHead(answer.statusCode!, answer.statusMessage, answerHeaders(answer))
+        beginAnswer(outgoing, answer)
         outgoing.flushHeaders()
       } catch (error) {
         return fail(error)
@@ -66,6 +66,16 @@ export function onwardRequest(
     headers: requestHeaders(incoming, about),
     maxHeaderSize,
   })
+}
+
+/** Begins the answer as the application has; throws when no answer can begin so, and leaves it free for another. */
+export function beginAnswer(outgoing: ServerResponse, answer: IncomingMessage): void {
+  try {
+    outgoing.writeHead(answer.statusCode!, answer.statusMessage, answerHeaders(answer))
+  } catch (error) {
+    outgoing.statusMessage = ''
+    throw error
+  }
 }
 
 export function late(): Failure {

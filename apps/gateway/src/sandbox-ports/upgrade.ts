@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { pipeline } from 'node:stream'
 import type { Exchange } from '../http/exchange.ts'
 import { answerHeaders } from './passed-headers.ts'
-import { broken, late, onwardRequest } from './forward.ts'
+import { beginAnswer, broken, late, onwardRequest } from './forward.ts'
 import type { PublicEntry } from './public-entry.ts'
 import type { PortConnection } from './port-connection.ts'
 
@@ -40,7 +40,13 @@ export async function forwardUpgrade(
     })
     onward.on('response', (answer) => {
       clearTimeout(timer)
-      refusedBy(answer, exchange, socket)
+      try {
+        beginAnswer(exchange.outgoing, answer)
+      } catch (error) {
+        return fail(broken(error))
+      }
+      answerOn(exchange, socket)
+      pipeline(answer, exchange.outgoing, () => undefined)
       resolve()
     })
     onward.end()
@@ -69,11 +75,4 @@ export function answerOn({ outgoing }: Exchange, socket: Socket): void {
   outgoing.shouldKeepAlive = false
   outgoing.assignSocket(socket)
   outgoing.on('finish', () => socket.destroySoon())
-}
-
-function refusedBy(answer: IncomingMessage, exchange: Exchange, socket: Socket): void {
-  const { outgoing } = exchange
-  answerOn(exchange, socket)
-  outgoing.writeHead(answer.statusCode!, answer.statusMessage, answerHeaders(answer))
-  pipeline(answer, outgoing, () => undefined)
 }
