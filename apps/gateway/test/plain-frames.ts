@@ -35,8 +35,8 @@ export async function frameServer(
     let heard = Buffer.alloc(0)
     socket.write(settings)
     socket.on('error', () => undefined)
-    socket.on('data', (data) => {
-      heard = Buffer.concat([heard, data])
+    socket.on('data', (data: string | Buffer) => {
+      heard = Buffer.concat([heard, data as Buffer])
       for (let at = preface.length; heard.length >= at + 9; at += 9 + heard.readUIntBE(at, 3))
         if (heard.readUInt8(at + 3) === 1) {
           socket.removeAllListeners('data').resume()

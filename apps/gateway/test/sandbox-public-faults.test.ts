@@ -6,8 +6,6 @@ let application: SandboxApplication
 
 beforeAll(async () => {
   application = await startApplication()
-  // Requests for another protocol are answered by `answer`, too, as those of an application that does not know any.
-  application.app.shouldUpgradeCallback = () => false
 })
 beforeEach(() => application.reset())
 afterAll(() => application.stop())
