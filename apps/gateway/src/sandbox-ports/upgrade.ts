@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { pipeline } from 'node:stream'
 import type { Exchange } from '../http/exchange.ts'
+import { sandboxRoute } from '../observe.ts'
 import { answerHeaders } from './passed-headers.ts'
 import { beginAnswer, broken, late, onwardRequest } from './forward.ts'
 import type { PublicEntry } from './public-entry.ts'
@@ -20,7 +21,7 @@ export async function forwardUpgrade(
   head: Buffer,
   { answerTimeoutMs }: { answerTimeoutMs: number },
 ): Promise<void> {
-  exchange.route = 'sandbox port'
+  exchange.route = sandboxRoute
   const admitted = await entry.admit(exchange, true)
   admitted.target.rest ??= '/'
   const connection = await entry.open(admitted, socket)
