@@ -13,6 +13,12 @@ afterAll(() => application.stop())
 const get = (headers: string) =>
   raw(`GET /${sandboxId}/${application.port}/ HTTP/1.1\r\nHost: x\r\n${headers}\r\n\r\n`, application.base)
 
+test('a change of protocol that nobody has asked for is told as such', async () => {
+  application.answer = (incoming) =>
+    incoming.socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n')
+  expect(await get('Connection: close')).toMatch(/^HTTP\/1\.1 502 [^]*"port_failed"/)
+})
+
 describe.each([
   ['a plain request', 'Connection: close'],
   ['a request for another protocol', 'Connection: Upgrade\r\nUpgrade: websocket'],
