@@ -24,6 +24,9 @@ const forUsers = new Set([health, 'automation.sandbox.v1.CommandService', 'autom
 const watch = { pingMs: 20_000, idleMs: 300_000 }
 const settings = { maxConcurrentStreams: 200, initialWindowSize: 256 * 1024, maxHeaderListSize: 16 * 1024 }
 
+/** Connections beyond are refused; each holds some memory here. */
+const mostSessions = 2000
+
 export interface GrpcPortOptions {
   neighbours: Neighbours
   callTimeoutMs: number
@@ -44,6 +47,7 @@ export class GrpcPort {
   constructor(options: GrpcPortOptions) {
     this.#options = options
     this.#server = createServer({ settings })
+    this.#server.maxConnections = mostSessions
     this.#server.on('session', (session) => this.#begin(session))
     this.#server.on('sessionError', () => undefined) // the session has closed itself
   }
