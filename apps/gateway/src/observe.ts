@@ -3,6 +3,11 @@ import type { Logger, Registry } from '@automation/service'
 import { Histogram } from 'prom-client'
 import type { Exchange } from './http/exchange.ts'
 
+/** What requests to public ports of sandboxes are counted under. */
+export const sandboxRoute = 'sandbox port'
+
+const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+
 /** What operators see of the gateway's work: a metric for each request, and logs. */
 export interface Observer {
   /** An exchange is over. */
@@ -27,10 +32,12 @@ export function observer(logger: Logger, metrics: Registry): Observer {
       const { route, startedAt, incoming, outgoing } = exchange
       const ms = performance.now() - startedAt
       const status = outgoing.headersSent ? outgoing.statusCode : 499
-      const key = `${incoming.method} ${status} ${route}`
+      const counted =
+        route === sandboxRoute ? ofOutsiders(incoming.method, status) : { method: incoming.method, status }
+      const key = `${counted.method} ${counted.status} ${route}`
       let one = series.get(key)
       if (one === undefined) {
-        one = durations.labels({ method: incoming.method ?? '', route: route || 'none', status: String(status) })
+        one = durations.labels({ method: counted.method ?? '', route: route || 'none', status: String(counted.status) })
         series.set(key, one)
       }
       one.observe(ms / 1000)
@@ -42,6 +49,14 @@ export function observer(logger: Logger, metrics: Registry): Observer {
       else if (logger.isLevelEnabled('debug'))
         logger.debug({ ...ids(exchange), code: failure.code, err: failure.cause }, failure.message)
     },
+  }
+}
+
+/** Both are what clients and applications make up, and each series is kept for ever. */
+function ofOutsiders(method: string | undefined, status: number): { method: string; status: string } {
+  return {
+    method: method !== undefined && knownMethods.has(method) ? method : 'OTHER',
+    status: `${Math.floor(status / 100)}xx`,
   }
 }
 

@@ -7,6 +7,9 @@ import { fileHandlers } from './files/handlers.ts'
 import { Owner } from './owner.ts'
 import { connectPort } from './ports/connect-port.ts'
 
+/** Pieces of a connection that wait here for a slow port. */
+const maxWaiting = 2
+
 export interface DaemonOptions {
   listen: Listen
   /** What calls of the system bring. */
@@ -27,13 +30,17 @@ export async function startDaemon({ listen, daemonKey, logger }: DaemonOptions):
   const services = [
     served(CommandService, commandHandlers(commands)),
     served(FileService, fileHandlers),
-    served(ControlService, {
-      adopt: (request) => {
-        owner.adopt(request)
-        return {}
+    served(
+      ControlService,
+      {
+        adopt: (request) => {
+          owner.adopt(request)
+          return {}
+        },
+        connectPort,
       },
-      connectPort,
-    }),
+      maxWaiting,
+    ),
   ]
   const server = await serveKeyed(services, {
     listen,

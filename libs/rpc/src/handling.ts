@@ -38,7 +38,13 @@ type Call = ServerUnaryCall<Message, Message> | ServerReadableStream<Message, Me
 type ServerStream = ServerWritableStream<Message, Message> | ServerDuplexStream<Message, Message>
 
 /** What grpc-js calls for a method: checks who asks, makes the context, runs the handler, answers with its failure if any. */
-export function handling(method: DescMethod, handler: Handler, verify: Verify, logger: WireLogger): UntypedHandleCall {
+export function handling(
+  method: DescMethod,
+  handler: Handler,
+  verify: Verify,
+  logger: WireLogger,
+  maxWaiting?: number,
+): UntypedHandleCall {
   const begin = async (call: Call): Promise<CallContext> => {
     const principal = await verify(call.metadata, method)
     const context = contextOf(call.metadata, principal, call.getDeadline(), lazySignal(call))
@@ -65,7 +71,7 @@ export function handling(method: DescMethod, handler: Handler, verify: Verify, l
 
   async function gathering(...[call, callback]: GatheringArguments): Promise<void> {
     try {
-      const requests = received<Message>(call, cancelled)
+      const requests = received<Message>(call, cancelled, maxWaiting)
       const context = await begin(call)
       callback(null, create(method.output, (await handler(requests, context)) as Init))
     } catch (thrown) {
@@ -76,7 +82,7 @@ export function handling(method: DescMethod, handler: Handler, verify: Verify, l
   async function stream(call: ServerStream): Promise<void> {
     try {
       // Taken up at once, as messages may be there before the caller is verified.
-      const requests = 'request' in call ? call.request : received<Message>(call, cancelled)
+      const requests = 'request' in call ? call.request : received<Message>(call, cancelled, maxWaiting)
       const context = await begin(call)
       await send(method.output, handler(requests, context) as AsyncIterable<Init>, call)
       call.end()

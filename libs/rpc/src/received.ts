@@ -7,14 +7,19 @@ export interface MessageSource extends EventEmitter {
   resume(): unknown
 }
 
-const maxWaiting = 32
+const usualWaiting = 32
 
 /**
  * The messages of a stream in order, taken only as fast as they are asked for. Stands in for the stream's own iterator,
  * which destroys a duplex, and so the answer, when its reader stops early. A caller that
- * goes away may look like one that ends its stream in order. `failureOf` tells what an error of the stream means.
+ * goes away may look like one that ends its stream in order. `failureOf` tells what an error of the stream means. With
+ * `maxWaiting` messages that nobody has asked for the stream is paused.
  */
-export function received<T>(stream: MessageSource, failureOf: (error: unknown) => Failure): AsyncIterableIterator<T> {
+export function received<T>(
+  stream: MessageSource,
+  failureOf: (error: unknown) => Failure,
+  maxWaiting = usualWaiting,
+): AsyncIterableIterator<T> {
   const waiting: T[] = []
   let ended = false
   let failure: Failure | undefined

@@ -20,6 +20,8 @@ import { failureFromError } from './status.ts'
 export interface Outgoing {
   channel(): Channel
   metadata(context: CallContext): Metadata | Promise<Metadata>
+  /** How many messages of a stream may wait for their reader; 32. */
+  maxWaiting?: number
 }
 
 type Init = Record<string, unknown>
@@ -111,7 +113,11 @@ function streamCall(method: DescMethod, outgoing: Outgoing): unknown {
     signal.addEventListener('abort', cancel, { once: true })
     let unsent: unknown
     try {
-      const responses = received<Message>(call, (error) => (signal.aborted ? endOf(signal) : failureFromError(error)))
+      const responses = received<Message>(
+        call,
+        (error) => (signal.aborted ? endOf(signal) : failureFromError(error)),
+        outgoing.maxWaiting,
+      )
       if (requestStream)
         pump(requests as AsyncIterable<Init>, call as ClientDuplexStream<Message, Message>).catch((thrown: unknown) => {
           unsent = thrown

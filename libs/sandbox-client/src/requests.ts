@@ -27,9 +27,12 @@ export class Requests<T> {
         await new Promise<void>((resolve) => (this.#wake = resolve))
         continue
       }
-      yield next.item
-      // The next one is asked for when this one has been passed on.
-      next.taken()
+      try {
+        yield next.item
+      } finally {
+        // The next one is asked for when this one has been passed on; or none, when nobody takes any more.
+        next.taken()
+      }
     }
   }
 }

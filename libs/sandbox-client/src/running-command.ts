@@ -68,7 +68,10 @@ export async function startCommand(
     requests.close()
     left.abort()
   }
-  const pid = await startOf(responses)
+  const pid = await startOf(responses).catch((error: unknown) => {
+    leave()
+    throw error
+  })
   const end = Promise.withResolvers<CommandEnd>()
   // Who does not ask how it ended hears of a failure by the output.
   end.promise.catch(() => undefined)

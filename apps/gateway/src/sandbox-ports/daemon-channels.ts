@@ -13,18 +13,24 @@ interface Kept {
 
 const idleMs = 60_000
 
-/** Connections to the ports of one sandbox at a time; each holds some memory here. */
-const mostUsers = 1000
+/** Connections to ports of sandboxes at a time, of all and of one team; each holds some memory here. */
+const mostConnections = 4000
+const mostOfTeam = 1000
 const maxMessageBytes = 4 * 1024 * 1024
 const keepaliveMs = 10_000
+
+/** Pieces of a connection that wait here for a slow client. */
+const maxWaiting = 2
 
 /** Connections to the daemons of sandboxes for the traffic of public ports; one that nobody uses for a minute is closed. */
 export class DaemonChannels {
   readonly #kept = new Map<string, Kept>()
+  readonly #ofTeams = new Map<string, number>()
+  #connections = 0
   readonly #sweep = setInterval(() => this.#closeIdle(), idleMs).unref()
 
   /** A client of the daemon's ControlService; `release` it once it is used no more. Failure: too_many_connections. */
-  async use({ sandboxId, daemonAddress, daemonKey }: SandboxRoute): Promise<{
+  async use({ sandboxId, team, daemonAddress, daemonKey }: SandboxRoute): Promise<{
     control: Client<typeof ControlService>
     release: () => void
   }> {
@@ -33,13 +39,18 @@ export class DaemonChannels {
     const name = `${sandboxId} ${daemonAddress}`
     let kept = this.#kept.get(name)
     if (kept === undefined) {
-      const channel = keyedChannel({ address: daemonAddress, apiKey: daemonKey, maxMessageBytes, keepaliveMs })
+      const channel = keyedChannel({
+        address: daemonAddress,
+        apiKey: daemonKey,
+        maxMessageBytes,
+        keepaliveMs,
+        maxWaiting,
+      })
       kept = { channel, control: channel.client(ControlService), users: 0, idleSince: 0 }
       this.#kept.set(name, kept)
     }
+    this.#take(team)
     const used = kept
-    if (used.users >= mostUsers)
-      throw new Failure('unavailable', 'too_many_connections', 'The sandbox has too many connections, try again')
     used.users++
     let released = false
     return {
@@ -47,6 +58,7 @@ export class DaemonChannels {
       release: () => {
         if (released) return
         released = true
+        this.#giveBack(team)
         used.users--
         used.idleSince = performance.now()
       },
@@ -57,6 +69,21 @@ export class DaemonChannels {
     clearInterval(this.#sweep)
     for (const { channel } of this.#kept.values()) channel.close()
     this.#kept.clear()
+  }
+
+  #take(team: string): void {
+    const ofTeam = this.#ofTeams.get(team) ?? 0
+    if (this.#connections >= mostConnections || ofTeam >= mostOfTeam)
+      throw new Failure('unavailable', 'too_many_connections', 'Sandboxes have too many connections, try again')
+    this.#connections++
+    this.#ofTeams.set(team, ofTeam + 1)
+  }
+
+  #giveBack(team: string): void {
+    this.#connections--
+    const left = this.#ofTeams.get(team)! - 1
+    if (left === 0) this.#ofTeams.delete(team)
+    else this.#ofTeams.set(team, left)
   }
 
   #closeIdle(): void {

@@ -5,6 +5,7 @@ import {
   type OutgoingHttpHeaders,
 } from 'node:http2'
 import { connect } from 'node:net'
+import { Failure } from '@automation/errors'
 import { keptAlive } from './kept-alive.ts'
 
 interface Kept {
@@ -19,13 +20,23 @@ const windowBytes = 256 * 1024
 export class DaemonSessions {
   readonly #kept = new Map<string, Kept>()
 
-  /** A new stream to a daemon (`host:port` or `unix:/path`); an error of the connection is told by the stream. */
+  /**
+   * A new stream to a daemon (`host:port` or `unix:/path`); an error of the connection is told by the stream. Failure:
+   * sandbox_unreachable.
+   */
   request(sandboxId: string, address: string, headers: OutgoingHttpHeaders): ClientHttp2Stream {
     const name = `${sandboxId} ${address}`
-    const { session, used } = this.#kept.get(name) ?? this.#open(name, address)
-    const stream = session.request(headers, { endStream: false })
-    used(stream)
-    return stream
+    const kept = this.#kept.get(name)
+    // One that closes is kept until it has closed, but takes no new stream.
+    const usable = kept !== undefined && !kept.session.closed && !kept.session.destroyed
+    const { session, used } = usable ? kept : this.#open(name, address)
+    try {
+      const stream = session.request(headers, { endStream: false })
+      used(stream)
+      return stream
+    } catch (cause) {
+      throw new Failure('unavailable', 'sandbox_unreachable', 'The sandbox does not answer', { cause })
+    }
   }
 
   close(): void {

@@ -7,7 +7,7 @@ import {
 } from 'node:http2'
 import { Failure } from '@automation/errors'
 import { endingHeaders } from '@automation/rpc/failure-trailer'
-import { refuseCall } from './grpc-answers.ts'
+import { begin, end, refuseCall } from './grpc-answers.ts'
 
 /** Passes a call on to a daemon and its answer back, frame by frame, each direction as fast as its reader takes it. */
 export function forwardCall(stream: ServerHttp2Stream, onward: ClientHttp2Stream): void {
@@ -20,17 +20,20 @@ export function forwardCall(stream: ServerHttp2Stream, onward: ClientHttp2Stream
     if (!stream.headersSent) refuseCall(stream, unreachable())
   })
   onward.on('response', (headers, flags) => {
-    if (stream.destroyed) return
-    if ((flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0) {
-      stream.respond(passed(headers, ':status'), { endStream: true })
-      return
-    }
-    stream.respond(passed(headers, ':status'), { waitForTrailers: true })
+    const whole = (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0
+    const begun = begin(stream, passed(headers, ':status'), whole ? { endStream: true } : { waitForTrailers: true })
+    if (!begun) return onward.close(constants.NGHTTP2_CANCEL)
+    if (whole) return
     stream.on('wantTrailers', () => void trailers.promise.then((found) => endWith(stream, found)))
     onward.pipe(stream)
   })
   // A caller that has gone, or has had its whole answer, sends nothing more.
   stream.on('close', () => onward.close(constants.NGHTTP2_CANCEL))
+  stream.on('aborted', () => {
+    onward.close(constants.NGHTTP2_CANCEL)
+    // Its `close` would wait for what nobody reads any more. Not at once: a reset of our own is still to be sent.
+    setImmediate(() => stream.destroy())
+  })
   stream.pipe(onward)
 }
 
@@ -40,12 +43,25 @@ export function callHeaders(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
 }
 
 function endWith(stream: ServerHttp2Stream, trailers: IncomingHttpHeaders | undefined): void {
-  if (stream.destroyed || stream.closed) return
-  stream.sendTrailers(trailers === undefined ? endingHeaders(unreachable()) : passed(trailers))
+  end(stream, trailers === undefined ? endingHeaders(unreachable()) : passed(trailers))
 }
 
+/** What belongs to one connection alone; HTTP/2 refuses to send most of them, but not to receive them. */
+const ofConnection = new Set([
+  'connection',
+  'host',
+  'http2-settings',
+  'keep-alive',
+  'proxy-connection',
+  'transfer-encoding',
+  'upgrade',
+])
+
 function passed(headers: IncomingHttpHeaders, ...pseudo: string[]): OutgoingHttpHeaders {
-  const kept = Object.entries(headers).filter(([name]) => !name.startsWith(':') || pseudo.includes(name))
+  const kept = Object.entries(headers).filter(([name, value]) => {
+    if (name.startsWith(':')) return pseudo.includes(name)
+    return !ofConnection.has(name) && (name !== 'te' || value === 'trailers')
+  })
   return Object.fromEntries(kept)
 }
 

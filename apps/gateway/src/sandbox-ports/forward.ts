@@ -1,4 +1,4 @@
-import { request, type ClientRequest, type IncomingMessage } from 'node:http'
+import { request, type ClientRequest, type IncomingMessage, type ServerResponse } from 'node:http'
 import { Failure } from '@automation/errors'
 import type { Exchange } from '../http/exchange.ts'
 import { answerHeaders, requestHeaders } from './passed-headers.ts'
@@ -9,7 +9,8 @@ const maxHeaderSize = 64 * 1024
 
 /**
  * Sends a request on and its answer back, piece by piece. Resolves when the answer is over, or its client gone. Failures:
- * port_failed when the application breaks off or speaks no HTTP, port_timeout when its answer does not begin in time.
+ * port_failed when the application breaks off or speaks no HTTP, port_timeout when its answer does not begin in time
+ * after the last piece of the request.
  */
 export function forward(
   exchange: Exchange,
@@ -21,8 +22,13 @@ export function forward(
   return new Promise((resolve, reject) => {
     const onward = onwardRequest(exchange, connection, admitted)
     const timer = setTimeout(() => fail(late()), answerTimeoutMs)
-    const fail = (error: unknown) => {
+    let waiting = true
+    const waited = () => {
+      waiting = false
       clearTimeout(timer)
+    }
+    const fail = (error: unknown) => {
+      waited()
       incoming.unpipe(onward)
       onward.destroy()
       connection.destroy()
@@ -32,11 +38,12 @@ export function forward(
     }
     onward.on('error', fail)
     connection.on('error', fail)
+    onward.on('upgrade', () => fail(new Error('A change of protocol that nobody has asked for')))
     onward.on('response', (answer) => {
-      clearTimeout(timer)
+      waited()
       answer.on('error', fail)
       try {
-        outgoing.writeHead(answer.statusCode!, answer.statusMessage, answerHeaders(answer))
+        beginAnswer(outgoing, answer)
         outgoing.flushHeaders()
       } catch (error) {
         return fail(error)
@@ -44,12 +51,16 @@ export function forward(
       answer.pipe(outgoing)
     })
     outgoing.on('close', () => {
-      clearTimeout(timer)
+      waited()
       incoming.unpipe(onward)
       onward.destroy()
       resolve()
     })
     incoming.pipe(onward)
+    // An upload may take longer than its answer.
+    incoming.on('data', () => {
+      if (waiting) timer.refresh()
+    })
   })
 }
 
@@ -66,6 +77,16 @@ export function onwardRequest(
     headers: requestHeaders(incoming, about),
     maxHeaderSize,
   })
+}
+
+/** Begins the answer as the application has; throws when no answer can begin so, and leaves it free for another. */
+export function beginAnswer(outgoing: ServerResponse, answer: IncomingMessage): void {
+  try {
+    outgoing.writeHead(answer.statusCode!, answer.statusMessage, answerHeaders(answer))
+  } catch (error) {
+    outgoing.statusMessage = ''
+    throw error
+  }
 }
 
 export function late(): Failure {

@@ -12,7 +12,7 @@ import { ownContext, type Client, type Neighbours } from '@automation/rpc'
 import type { Logger } from '@automation/service'
 import { DaemonSessions } from './daemon-sessions.ts'
 import { callHeaders, forwardCall } from './forward-call.ts'
-import { answerHealth, endLate, refuseCall } from './grpc-answers.ts'
+import { answerHealth, begin, endLate, refuseCall } from './grpc-answers.ts'
 import { keptAlive } from './kept-alive.ts'
 
 const self = { role: 'service' as const, team: '', subject: 'gateway', name: 'gateway' }
@@ -23,6 +23,9 @@ const forUsers = new Set([health, 'automation.sandbox.v1.CommandService', 'autom
 
 const watch = { pingMs: 20_000, idleMs: 300_000 }
 const settings = { maxConcurrentStreams: 200, initialWindowSize: 256 * 1024, maxHeaderListSize: 16 * 1024 }
+
+/** Connections beyond are refused; each holds some memory here. */
+const mostSessions = 2000
 
 export interface GrpcPortOptions {
   neighbours: Neighbours
@@ -44,6 +47,7 @@ export class GrpcPort {
   constructor(options: GrpcPortOptions) {
     this.#options = options
     this.#server = createServer({ settings })
+    this.#server.maxConnections = mostSessions
     this.#server.on('session', (session) => this.#begin(session))
     this.#server.on('sessionError', () => undefined) // the session has closed itself
   }
@@ -88,7 +92,7 @@ export class GrpcPort {
 
   async #pass(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): Promise<void> {
     if (headers[':method'] !== 'POST' || !/^application\/grpc(?:[+;]|$)/.test(headers['content-type'] ?? ''))
-      return stream.respond({ ':status': 415 }, { endStream: true })
+      return void begin(stream, { ':status': 415 }, { endStream: true })
     const [, service = '', method = ''] = (headers[':path'] ?? '').split('/')
     const key = headers['x-api-key']
     if (service === health && key === undefined) return answerHealth(stream, method)
@@ -96,7 +100,7 @@ export class GrpcPort {
     const { sandboxId, daemonAddress } = await this.#routeOf(key)
     if (!forUsers.has(service))
       throw new Failure('unimplemented', 'unimplemented', 'This operation is not part of the interface of sandboxes')
-    if (stream.destroyed) return
+    if (stream.destroyed || stream.closed) return
     forwardCall(stream, this.#daemons.request(sandboxId, daemonAddress, callHeaders(headers)))
   }
 

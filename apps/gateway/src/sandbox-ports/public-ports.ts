@@ -4,6 +4,7 @@ import { send } from '../http/answer.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { problemAnswer } from '../http/problem.ts'
 import { HttpServer } from '../http/server.ts'
+import { sandboxRoute } from '../observe.ts'
 import { forward } from './forward.ts'
 import { PublicEntry, type PublicEntryOptions } from './public-entry.ts'
 import { answerOn, forwardUpgrade } from './upgrade.ts'
@@ -51,7 +52,7 @@ export class PublicPorts {
   }
 
   async #answer(exchange: Exchange): Promise<void> {
-    exchange.route = 'sandbox port'
+    exchange.route = sandboxRoute
     try {
       const refusal = inadmissible(exchange)
       if (refusal !== undefined) throw refusal

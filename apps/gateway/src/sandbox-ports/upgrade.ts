@@ -2,8 +2,9 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { pipeline } from 'node:stream'
 import type { Exchange } from '../http/exchange.ts'
+import { sandboxRoute } from '../observe.ts'
 import { answerHeaders } from './passed-headers.ts'
-import { broken, late, onwardRequest } from './forward.ts'
+import { beginAnswer, broken, late, onwardRequest } from './forward.ts'
 import type { PublicEntry } from './public-entry.ts'
 import type { PortConnection } from './port-connection.ts'
 
@@ -20,7 +21,7 @@ export async function forwardUpgrade(
   head: Buffer,
   { answerTimeoutMs }: { answerTimeoutMs: number },
 ): Promise<void> {
-  exchange.route = 'sandbox port'
+  exchange.route = sandboxRoute
   const admitted = await entry.admit(exchange, true)
   admitted.target.rest ??= '/'
   const connection = await entry.open(admitted, socket)
@@ -40,7 +41,13 @@ export async function forwardUpgrade(
     })
     onward.on('response', (answer) => {
       clearTimeout(timer)
-      refusedBy(answer, exchange, socket)
+      try {
+        beginAnswer(exchange.outgoing, answer)
+      } catch (error) {
+        return fail(broken(error))
+      }
+      answerOn(exchange, socket)
+      pipeline(answer, exchange.outgoing, () => undefined)
       resolve()
     })
     onward.end()
@@ -69,11 +76,4 @@ export function answerOn({ outgoing }: Exchange, socket: Socket): void {
   outgoing.shouldKeepAlive = false
   outgoing.assignSocket(socket)
   outgoing.on('finish', () => socket.destroySoon())
-}
-
-function refusedBy(answer: IncomingMessage, exchange: Exchange, socket: Socket): void {
-  const { outgoing } = exchange
-  answerOn(exchange, socket)
-  outgoing.writeHead(answer.statusCode!, answer.statusMessage, answerHeaders(answer))
-  pipeline(answer, outgoing, () => undefined)
 }

@@ -1,0 +1,91 @@
+import { connect as connectHttp2, constants, type ClientHttp2Session, type IncomingHttpHeaders } from 'node:http2'
+import { connect } from 'node:net'
+import { apiKey } from '@automation/testing/daemon-process'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { frameServer, headersFrame, preface, settings } from './plain-frames.ts'
+import { startSandboxGateway, type SandboxGateway } from './sandbox-gateway.ts'
+
+let system: SandboxGateway
+let session: ClientHttp2Session
+
+beforeEach(async () => {
+  system = await startSandboxGateway()
+  session = connectHttp2(`http://127.0.0.1:${system.gateway.sandboxAddresses().grpcPort}`)
+})
+afterEach(async () => {
+  session.destroy()
+  await system.stop()
+})
+
+const path = '/automation.sandbox.v1.CommandService/ListCommands'
+const call = (key: string) =>
+  session
+    .request({ ':method': 'POST', ':path': path, 'content-type': 'application/grpc', 'x-api-key': key })
+    .on('error', () => undefined)
+
+/** The headers of an answer and its trailers; of a call that is reset only its code. */
+function answered(stream: ReturnType<typeof call>): Promise<IncomingHttpHeaders | number> {
+  const seen: IncomingHttpHeaders = {}
+  stream.on('response', (headers) => Object.assign(seen, headers))
+  stream.on('trailers', (headers) => Object.assign(seen, headers))
+  stream.resume()
+  return new Promise((resolve) =>
+    stream.on('close', () => resolve(stream.rstCode === constants.NGHTTP2_NO_ERROR ? seen : stream.rstCode)),
+  )
+}
+
+test('a caller that goes in peace, with more to say than its daemon takes, disturbs nobody', async () => {
+  const called = Promise.withResolvers<void>()
+  const gate = Promise.withResolvers<void>()
+  const daemon = await frameServer(async (stream) => {
+    called.resolve()
+    await gate.promise
+    return [headersFrame(stream, { ':status': '200', 'content-type': 'application/grpc' }, false)]
+  })
+  const { daemonAddress } = system.route!
+  system.route!.daemonAddress = daemon.address
+  const left = call(apiKey)
+  left.write(Buffer.alloc(200_000))
+  await called.promise
+  await new Promise((resolve) => session.ping(resolve))
+  left.close(constants.NGHTTP2_NO_ERROR)
+  await new Promise((resolve) => session.ping(resolve))
+  gate.resolve()
+  system.route!.daemonAddress = daemonAddress!
+  expect(await system.connect().list()).toEqual([])
+  daemon.stop()
+})
+
+test.each([
+  ['its headers', { 'http2-settings': 'x', host: 'y' }, {}],
+  ['its trailers', {}, { 'http2-settings': 'x', host: 'y' }],
+])('what a daemon says of its own connection in %s goes no further', async (_where, inHeaders, inTrailers) => {
+  const daemon = await frameServer((stream) => [
+    headersFrame(stream, { ':status': '200', 'content-type': 'application/grpc', ...inHeaders }, false),
+    headersFrame(stream, { 'grpc-status': '0', ...inTrailers }, true),
+  ])
+  system.route!.daemonAddress = daemon.address
+  const stream = call(apiKey)
+  stream.end(Buffer.alloc(5))
+  const all = await answered(stream)
+  expect(all).toMatchObject({ ':status': 200, 'grpc-status': '0' })
+  expect(all).not.toHaveProperty('http2-settings')
+  expect(all).not.toHaveProperty('host')
+  daemon.stop()
+})
+
+test('what a caller says of its own connection does not keep its call from the daemon', async () => {
+  const called = Promise.withResolvers<void>()
+  const daemon = await frameServer((stream) => {
+    called.resolve()
+    return [headersFrame(stream, { ':status': '200', 'content-type': 'application/grpc', 'grpc-status': '0' }, true)]
+  })
+  system.route!.daemonAddress = daemon.address
+  const socket = connect(system.gateway.sandboxAddresses().grpcPort, '127.0.0.1')
+  const target = { ':method': 'POST', ':scheme': 'http', ':path': path, ':authority': 'x' }
+  const mine = { 'content-type': 'application/grpc', 'x-api-key': apiKey, 'http2-settings': 'x', host: 'y' }
+  socket.write(Buffer.concat([Buffer.from(preface), settings, headersFrame(1, { ...target, ...mine }, true)]))
+  await called.promise
+  socket.destroy()
+  daemon.stop()
+})
