@@ -53,6 +53,7 @@ export class LocalDriver implements Driver {
       maxProcesses: options.config.maxProcesses,
       sandboxes: () => this.#running(),
       exceeded: (id, reason) => void this.#giveUp(id, reason),
+      logger: options.logger,
     })
   }
 
@@ -96,8 +97,7 @@ export class LocalDriver implements Driver {
   }
 
   async stop(): Promise<void> {
-    this.#limits.stop()
-    await Promise.all([this.#warm.stop(), ...[...this.#held.keys()].map((id) => this.end(id))])
+    await Promise.all([this.#limits.stop(), this.#warm.stop(), ...[...this.#held.keys()].map((id) => this.end(id))])
     await this.#launcher?.then(
       (launcher) => launcher.close(),
       () => undefined, // Then there is nothing to close.
