@@ -68,6 +68,15 @@ test('the name is looked up once, and the connection goes to exactly the address
   expect(receiver.received.at(-1)).toMatchObject({ url: '/here', headers: { host: `receiver.example:${port}` } })
 })
 
+test('names of the machine itself are known, and one that nobody knows is a failure that is tried again', async () => {
+  const common = { body: Buffer.from('{}'), headers: {}, turn: 0, timeoutMs: 20_000 }
+  const here = { ...common, egress: new Egress(['127.0.0.0/8', '::1']), signal: new AbortController().signal }
+  const { port } = new URL(receiver.url)
+  expect(await post({ ...here, url: `http://localhost:${port}/` })).toEqual({ ok: true })
+  const unknown = await post({ ...here, url: 'http://receiver.invalid/' })
+  expect(unknown).toMatchObject({ ok: false, final: false, reason: expect.stringMatching(/its name|no answer/) })
+})
+
 test('a look-up or a receiver without an end is given up in time, and what failed is said in plain words', async () => {
   const never = () => new Promise<string[]>(() => undefined)
   const common = { body: Buffer.from('{}'), headers: {}, egress: new Egress(['127.0.0.1']), turn: 0, timeoutMs: 50 }

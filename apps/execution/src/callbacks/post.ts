@@ -3,7 +3,8 @@ import { request as requestHttps } from 'node:https'
 import { isIP } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Egress } from '../egress.ts'
-import { NotAllowed, resolveAllowed, type Lookup } from './resolve-allowed.ts'
+import type { Lookup } from './look-up.ts'
+import { NotAllowed, resolveAllowed } from './resolve-allowed.ts'
 
 export interface Post {
   url: string
