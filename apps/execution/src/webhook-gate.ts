@@ -23,7 +23,8 @@ export class WebhookGate {
     // Whether a version is there is told to nobody who may not start it.
     const spec = asked instanceof Failure ? await this.#current(name) : asked
     if (!spec.webhook?.enabled) throw notFound('webhook')
-    if (hasCredentials(spec.webhook)) await this.#credentials.check(spec.processId, spec.webhook, call, name.ip ?? '')
+    const target = { id: spec.processId, team: name.team }
+    if (hasCredentials(spec.webhook)) await this.#credentials.check(target, spec.webhook, call, name.ip ?? '')
     if (asked instanceof Failure) throw asked
     return asked
   }

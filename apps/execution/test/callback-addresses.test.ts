@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { pauseAfter } from '../src/callbacks/callbacks.ts'
@@ -66,6 +68,15 @@ test('the name is looked up once, and the connection goes to exactly the address
   expect(receiver.received.at(-1)).toMatchObject({ url: '/here', headers: { host: `receiver.example:${port}` } })
 })
 
+test('names of the machine itself are known, and one that nobody knows is a failure that is tried again', async () => {
+  const common = { body: Buffer.from('{}'), headers: {}, turn: 0, timeoutMs: 20_000 }
+  const here = { ...common, egress: new Egress(['127.0.0.0/8', '::1']), signal: new AbortController().signal }
+  const { port } = new URL(receiver.url)
+  expect(await post({ ...here, url: `http://localhost:${port}/` })).toEqual({ ok: true })
+  const unknown = await post({ ...here, url: 'http://receiver.invalid/' })
+  expect(unknown).toMatchObject({ ok: false, final: false, reason: expect.stringMatching(/its name|no answer/) })
+})
+
 test('a look-up or a receiver without an end is given up in time, and what failed is said in plain words', async () => {
   const never = () => new Promise<string[]>(() => undefined)
   const common = { body: Buffer.from('{}'), headers: {}, egress: new Egress(['127.0.0.1']), turn: 0, timeoutMs: 50 }
@@ -83,6 +94,26 @@ test('a look-up or a receiver without an end is given up in time, and what faile
     final: false,
     reason: 'the connection was refused',
   })
+})
+
+test.each([
+  [
+    'changes the protocol',
+    'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n',
+    /answered 101$/,
+  ],
+  ['says nothing and hangs up', '', /^the connection was cut$/],
+  ['hangs up within its head', 'HTTP/1.1 200 OK\r\nContent-', /./],
+])('a receiver that %s has failed, and is waited for no longer', async (_what, answer, reason) => {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined)
+    socket.once('data', () => socket.end(answer))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const result = await deliver(`http://127.0.0.1:${port}/`, [], ['127.0.0.1'])
+  expect(result).toEqual({ ok: false, final: false, reason: expect.stringMatching(reason) as string })
+  server.close()
 })
 
 test('pauses double up to an hour', () => {

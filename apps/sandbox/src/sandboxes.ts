@@ -8,7 +8,7 @@ import type { Keeper } from './keeper.ts'
 import type { PortCredential } from './port-credential.ts'
 import { apiKeyPlace, daemonKeyPlace } from './sandbox-message.ts'
 import { isUuid, newSandboxId } from './sandbox-id.ts'
-import { insertSandbox, moveDeadline } from './store/changes.ts'
+import { checkQuota, insertSandbox, moveDeadline } from './store/changes.ts'
 import { readSandbox } from './store/reads.ts'
 import { hasEnded, type SandboxRow } from './store/rows.ts'
 import type { Store } from './store/store.ts'
@@ -43,6 +43,8 @@ export class Sandboxes {
   async create(asker: Asker, request: CreateSandboxRequest): Promise<SandboxRow> {
     const { config, store, keeper } = this.#options
     const wish = wishOf(request, config.catalogue)
+    // The insert decides; this is before the work of a password.
+    if (wish.credential?.password !== undefined) await checkQuota(store, asker.team, config.teamMaxSandboxes)
     const hashed = await this.#hashed(wish.credential)
     const id = newSandboxId()
     const keys = this.#newKeys(id)

@@ -20,7 +20,7 @@ const image = { id: 'base', image: 'base', memoryMb: 256, warm: 0 }
 const timeout = 60_000
 
 /** A driver behind this wall. */
-function driverBehind(settings: Record<string, string>, tmpDir: string): LocalDriver {
+function driverBehind(settings: Record<string, string>, tmpDir: string, daemons = grpcDaemons): LocalDriver {
   const given = {
     DATABASE_URL: 'none',
     ENCRYPTION_KEY: 'none',
@@ -29,7 +29,7 @@ function driverBehind(settings: Record<string, string>, tmpDir: string): LocalDr
     ...settings,
   }
   const { local } = readSandboxConfig(new Environment(given))
-  return new LocalDriver({ config: local, daemons: grpcDaemons, logger: silentLogger })
+  return new LocalDriver({ config: local, daemons, logger: silentLogger })
 }
 
 function order(team = 'demo'): SandboxOrder {
@@ -81,6 +81,9 @@ describe('teams', () => {
     await expect(second).rejects.toBeInstanceOf(SandboxFault)
     await driver.create(order('first'))
     expect(await driver.list()).toHaveLength(2)
+    for (const id of await driver.list()) await driver.end(id)
+    await driver.create(order('second'))
+    await expect(driver.create(order('first'))).rejects.toThrow(/parts no teams/)
   })
 })
 
@@ -111,6 +114,38 @@ describe('sandboxes that are kept ready', () => {
     expect(await driver.list()).toEqual([first.id, second.id])
     await driver.stop()
     expect(readdirSync(tmpDir)).toEqual([])
+  })
+})
+
+describe('one that was kept ready and can not be given', () => {
+  const tmpDir = mkdtempSync(join(tmpdir(), 'sandboxes-'))
+  const failing = new Set<string>()
+  const daemons: typeof grpcDaemons = {
+    ...grpcDaemons,
+    adopt: async (daemon, ...others) => {
+      if (failing.has(daemon.address)) throw new Error('the daemon is stuck')
+      return grpcDaemons.adopt(daemon, ...others)
+    },
+  }
+  const driver = driverBehind({}, tmpDir, daemons)
+  afterAll(async () => {
+    await driver.stop()
+    rmSync(tmpDir, { recursive: true })
+  })
+
+  test('is replaced by a new one', { timeout }, async () => {
+    const warm = () => ({ ...order(), image: { ...image, warm: 1 } })
+    const sockets = () =>
+      readdirSync(tmpDir, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.socket'))
+    await driver.create(warm())
+    await until(() => sockets().length === 2, { what: 'one is ready' })
+    for (const name of sockets()) failing.add(`unix:${join(tmpDir, name)}`)
+    const second = warm()
+    const address = await driver.create(second)
+    expect(failing).not.toContain(address)
+    const sandbox = connectSandbox({ grpcServerUrl: address, grpcApiKey: second.grpcApiKey })
+    expect((await sandbox.run(['sh', '-c', 'echo $SANDBOX_ID'])).stdout).toBe(`${second.id}\n`)
+    sandbox.close()
   })
 })
 

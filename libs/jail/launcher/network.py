@@ -25,12 +25,14 @@ SLIRP = (
     *("--configure", "--mtu=65520", "--disable-host-loopback", "--ready-fd=3"),
     *("--enable-sandbox", "--enable-seccomp"),
 )
-# The machine itself and those next door, where metadata are: whatever is allowed.
-NEVER_OPEN = ("0.0.0.0/8", "169.254.0.0/16", "fe80::/10")
+# The machine itself and those next door, where metadata are (of one cloud on a public address): whatever is allowed.
+NEVER_OPEN = ("0.0.0.0/8", "169.254.0.0/16", "168.63.129.16", "fe80::/10")
 CLOSED = (
     *("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24", "192.168.0.0/16"),
     *("198.18.0.0/15", "224.0.0.0/4", "240.0.0.0/4"),
     *("fc00::/7", "fe80::/10", "ff00::/8", "64:ff9b::/96", "64:ff9b:1::/48"),
+    # Tunnels: some lead inside.
+    *("2001::/23", "2002::/16"),
 )
 
 RTM_NEWLINK = 16

@@ -2,6 +2,9 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypt
 import { unavailable, type Failure } from '@automation/errors'
 import { DeadlineError, DeadlineWorker } from '@automation/service'
 import { Attempts } from './attempts.ts'
+import { ChecksAtWork, type CheckTarget } from './checks-at-work.ts'
+
+export type { CheckTarget }
 
 const room = 10_000
 
@@ -20,7 +23,8 @@ export interface GivenCredentials {
 
 /**
  * Checks user names and passwords in a thread of its own. Passwords once found right are remembered as keyed digests; ten
- * failures within a minute from one address at one target, and the next attempts are refused unread.
+ * failures within a minute from one address at one target, and the next attempts are refused unread; so are those of a
+ * target or team that has enough of them waiting.
  */
 export class CredentialsGate {
   readonly #refusal: () => Failure
@@ -28,6 +32,8 @@ export class CredentialsGate {
   readonly #worker = new DeadlineWorker(new URL('./password-thread.ts', import.meta.url))
   readonly #secret = randomBytes(32)
   readonly #right = new Set<string>()
+  readonly #atWork = new ChecksAtWork()
+  readonly #comparing = new Map<string, Promise<boolean>>()
   /** Checks on their way, by who tries what: the same at the same time is checked once. */
   readonly #checking = new Map<string, Promise<boolean>>()
 
@@ -37,16 +43,16 @@ export class CredentialsGate {
   }
 
   /** Resolves for the right credentials. Failures: the refusal; too_many_attempts; unavailable when it takes too long. */
-  async check(target: string, wanted: WantedCredentials, given: GivenCredentials, address: string): Promise<void> {
+  async check(target: CheckTarget, wanted: WantedCredentials, given: GivenCredentials, address: string): Promise<void> {
     const { username, passwordHash } = wanted
-    const key = JSON.stringify([address, target, username, passwordHash, given.username, given.password])
+    const key = JSON.stringify([address, target.id, username, passwordHash, given.username, given.password])
     const same = this.#checking.get(key)
     const checking =
       same ?? this.#countedCheck(target, wanted, given, address).finally(() => this.#checking.delete(key))
     this.#checking.set(key, checking)
     if (await checking) return
     // The one that was checked has counted itself.
-    if (same !== undefined && given.username !== undefined) this.#attempts.begin(address, target)
+    if (same !== undefined && given.username !== undefined) this.#attempts.begin(address, target.id)
     throw this.#refusal()
   }
 
@@ -56,12 +62,12 @@ export class CredentialsGate {
 
   /** While it is checked it counts as a failure, so that no more guesses are on their way than may fail. */
   async #countedCheck(
-    target: string,
+    target: CheckTarget,
     wanted: WantedCredentials,
     given: GivenCredentials,
     address: string,
   ): Promise<boolean> {
-    const attempt = this.#attempts.begin(address, target)
+    const attempt = this.#attempts.begin(address, target.id)
     let failed = false
     try {
       const password = await this.#isRight(target, wanted.passwordHash ?? '', given.password ?? '')
@@ -74,16 +80,29 @@ export class CredentialsGate {
     }
   }
 
-  async #isRight(target: string, hash: string, password: string): Promise<boolean> {
+  async #isRight(target: CheckTarget, hash: string, password: string): Promise<boolean> {
     if (hash === '') return password === ''
     const digest = createHmac('sha256', this.#secret)
-      .update(JSON.stringify([target, hash, password]))
+      .update(JSON.stringify([target.id, hash, password]))
       .digest('base64')
     if (this.#right.has(digest)) return true
-    if (password === '' || !(await this.#compare(password, hash))) return false
+    if (password === '' || !(await this.#comparedOnce(target, digest, password, hash))) return false
     this.#right.add(digest)
     if (this.#right.size > room) this.#right.delete(this.#right.values().next().value!)
     return true
+  }
+
+  /** The same password from many addresses is one check. */
+  #comparedOnce(target: CheckTarget, digest: string, password: string, hash: string): Promise<boolean> {
+    const same = this.#comparing.get(digest)
+    if (same !== undefined) return same
+    const end = this.#atWork.begin(target)
+    const comparing = this.#compare(password, hash).finally(() => {
+      end()
+      this.#comparing.delete(digest)
+    })
+    this.#comparing.set(digest, comparing)
+    return comparing
   }
 
   async #compare(password: string, hash: string): Promise<boolean> {

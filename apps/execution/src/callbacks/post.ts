@@ -1,8 +1,10 @@
 import { request as requestHttp, type ClientRequest, type IncomingMessage, type RequestOptions } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { isIP } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { Egress } from '../egress.ts'
-import { NotAllowed, resolveAllowed, type Lookup } from './resolve-allowed.ts'
+import type { Lookup } from './look-up.ts'
+import { NotAllowed, resolveAllowed } from './resolve-allowed.ts'
 
 export interface Post {
   url: string
@@ -75,6 +77,13 @@ async function send(
   const { promise, resolve, reject } = Promise.withResolvers<number>()
   const sent: ClientRequest = target.protocol === 'https:' ? requestHttps(options) : requestHttp(options)
   sent.on('error', reject)
+  // One that changes the protocol gives no response, nor an error: without a listener its connection is just closed.
+  sent.on('upgrade', (response: IncomingMessage, socket: Duplex) => {
+    resolve(response.statusCode ?? 0)
+    socket.destroy()
+  })
+  // After any of the others it changes nothing.
+  sent.on('close', () => reject(Object.assign(new Error('closed without an answer'), { code: 'ECONNRESET' })))
   sent.on('response', (response: IncomingMessage) => {
     resolve(response.statusCode ?? 0)
     response.destroy()

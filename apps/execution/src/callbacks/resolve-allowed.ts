@@ -1,6 +1,6 @@
-import { lookup as lookupName } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import type { Egress } from '../egress.ts'
+import { lookUp, type Lookup } from './look-up.ts'
 
 /** An address that callbacks may not go to. */
 export class NotAllowed extends Error {
@@ -11,14 +11,6 @@ export class NotAllowed extends Error {
   }
 }
 
-/** The addresses of a name, as the machine's resolver gives them. */
-export type Lookup = (hostname: string) => Promise<string[]>
-
-const bySystem: Lookup = async (hostname) => {
-  const found = await lookupName(hostname, { all: true, order: 'ipv4first' })
-  return found.map(({ address }) => address)
-}
-
 /**
  * The addresses of a URL's host, looked up once. Throws NotAllowed when one of them is not allowed: a name that leads
  * both outside and inside is not one to trust.
@@ -27,19 +19,19 @@ export async function resolveAllowed(
   hostname: string,
   egress: Egress,
   signal: AbortSignal,
-  lookup: Lookup = bySystem,
+  lookup: Lookup = lookUp,
 ): Promise<[string, ...string[]]> {
   if (!egress.allows(hostname)) throw new NotAllowed()
   const host = hostname.replace(/^\[|\]$/g, '')
   if (isIP(host) !== 0) return [host]
-  const [first, ...others] = await orAborted(lookup(host), signal)
+  const [first, ...others] = await orAborted(lookup(host, signal), signal)
   if (first === undefined) throw Object.assign(new Error('no address'), { code: 'ENOTFOUND' })
   const addresses: [string, ...string[]] = [first, ...others]
   if (!addresses.every((address) => egress.allows(address))) throw new NotAllowed()
   return addresses
 }
 
-/** A look-up can't be cut off: nobody waits for it any more. */
+/** Not every look-up can be cut off: nobody waits for it any more. */
 async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = Promise.withResolvers<never>()
   const abort = () => aborted.reject(signal.reason as Error)

@@ -61,27 +61,35 @@ export function laneOf({ team, origin }: Pick<DueCallback, 'team' | 'origin'>): 
   return `${team} ${origin}`
 }
 
+// However many receivers a team names: so many rows that are due are chosen from, beyond so many of those that are busy.
+const lookedAtPerTeam = 64
+const readPerTeam = 1024
+
 const claim = `
-WITH RECURSIVE lanes AS (
-  (SELECT team, origin FROM callbacks WHERE done_at IS NULL ORDER BY team, origin LIMIT 1)
+WITH RECURSIVE teams AS (
+  (SELECT team FROM callbacks WHERE done_at IS NULL ORDER BY team LIMIT 1)
   UNION ALL
-  SELECT n.team, n.origin FROM lanes l CROSS JOIN LATERAL (
-    SELECT team, origin FROM callbacks
-     WHERE done_at IS NULL AND (team, origin) > (l.team, l.origin) ORDER BY team, origin LIMIT 1) n
+  SELECT n.team FROM teams t CROSS JOIN LATERAL (
+    SELECT team FROM callbacks WHERE done_at IS NULL AND team > t.team ORDER BY team LIMIT 1) n
 ), due AS (
-  SELECT l.team, l.origin, first.next_try_at AS since,
-         row_number() OVER (PARTITION BY l.team ORDER BY first.next_try_at) AS place
-    FROM lanes l CROSS JOIN LATERAL (
-      SELECT next_try_at FROM callbacks c
-       WHERE c.done_at IS NULL AND c.team = l.team AND c.origin = l.origin AND c.next_try_at <= now()
-       ORDER BY next_try_at LIMIT 1) first
-   WHERE l.team || ' ' || l.origin <> ALL ($2::text[]) AND l.team <> ALL ($3::text[])
+  SELECT t.team, c.origin, c.execution_id, c.next_try_at,
+         row_number() OVER (PARTITION BY t.team, c.origin ORDER BY c.next_try_at) AS nth
+    FROM teams t CROSS JOIN LATERAL (
+      SELECT * FROM (
+        SELECT origin, execution_id, next_try_at FROM callbacks
+         WHERE done_at IS NULL AND team = t.team AND next_try_at <= now()
+         ORDER BY next_try_at LIMIT ${readPerTeam}) read
+       WHERE t.team || ' ' || origin <> ALL ($2::text[]) ORDER BY next_try_at LIMIT ${lookedAtPerTeam}) c
+   WHERE t.team <> ALL ($3::text[])
+), lanes AS (
+  SELECT team, origin, next_try_at AS since, row_number() OVER (PARTITION BY team ORDER BY next_try_at) AS place
+    FROM due WHERE nth = 1
 ), taken AS (
-  SELECT t.execution_id FROM (SELECT * FROM due WHERE place <= $4 ORDER BY place, since) d CROSS JOIN LATERAL (
-    SELECT execution_id FROM callbacks c
-     WHERE c.done_at IS NULL AND c.team = d.team AND c.origin = d.origin AND c.next_try_at <= now()
-     ORDER BY next_try_at LIMIT $5 FOR UPDATE SKIP LOCKED) t
-   LIMIT $1
+  SELECT c.execution_id FROM callbacks c
+    JOIN due d ON d.execution_id = c.execution_id AND d.nth <= $5
+    JOIN lanes l ON l.team = d.team AND l.origin = d.origin AND l.place <= $4
+   WHERE c.done_at IS NULL AND c.next_try_at <= now()
+   ORDER BY l.place, l.since, d.next_try_at LIMIT $1 FOR UPDATE OF c SKIP LOCKED
 )
 UPDATE callbacks c SET tries = c.tries + 1, next_try_at = now() + make_interval(secs => $6 / 1000.0)
   FROM taken t WHERE c.execution_id = t.execution_id AND c.done_at IS NULL

@@ -53,9 +53,9 @@ export class PublicEntry {
     const { sandboxId, port, prefix } = target
     const route = await this.#routes.resolvePort({ sandboxId, port }, ownContext(self, callTimeoutMs)).catch(hidden)
     const address = clientAddress(incoming.socket.remoteAddress, headers['x-forwarded-for'])
-    const { basicAuth } = route
+    const { basicAuth, team } = route
     if (basicAuth !== undefined)
-      await this.#gate.check(sandboxId, basicAuth, basicCredentials(headers.authorization) ?? {}, address)
+      await this.#gate.check({ id: sandboxId, team }, basicAuth, basicCredentials(headers.authorization) ?? {}, address)
     const protocol = behindProxies && headers['x-forwarded-proto'] === 'https' ? 'https' : 'http'
     const about = { address, protocol, prefix, withoutAuthorization: basicAuth !== undefined, upgrade }
     return { target, route, about }

@@ -111,6 +111,9 @@ with socket.socket() as one:
   byCalls('asks for metadata of the machine', 'own', `connects(socket.AF_INET, ('169.254.169.254', 80))`, {
     control: 'none',
   }),
+  byCalls('asks for metadata on a public address', 'own', `connects(socket.AF_INET, ('168.63.129.16', 80))`, {
+    control: 'none',
+  }),
   byCalls(
     'asks for metadata by an interface',
     'own',

@@ -59,13 +59,27 @@ export async function insertSandbox(store: Store, sandbox: NewSandbox, teamMax: 
     })
     const [row] = rows
     if (row !== undefined) return row
-    throw new Failure(
-      'resource_exhausted',
-      'too_many_sandboxes',
-      `The team has ${teamMax} sandboxes, and may have no more at a time: kill one, or wait for one to time out`,
-      { retryAfterS: 5 },
-    )
+    throw tooMany(teamMax)
   })
+}
+
+/** Failure too_many_sandboxes as far as can be told now: what is dear is not begun for a team that has all it may. */
+export async function checkQuota(store: Store, team: string, teamMax: number): Promise<void> {
+  const [row] = await store.query<{ isFull: boolean }>({
+    name: 'sandboxes_full',
+    text: `SELECT count(*) >= $2 AS "isFull" FROM sandboxes WHERE team = $1 AND ${active}`,
+    values: [team, teamMax],
+  })
+  if (row?.isFull === true) throw tooMany(teamMax)
+}
+
+function tooMany(teamMax: number): Failure {
+  return new Failure(
+    'resource_exhausted',
+    'too_many_sandboxes',
+    `The team has ${teamMax} sandboxes, and may have no more at a time: kill one, or wait for one to time out`,
+    { retryAfterS: 5 },
+  )
 }
 
 /** Its daemon answers; nothing where it has ended meanwhile. */

@@ -12,5 +12,5 @@ CREATE TABLE callbacks (
   -- Delivered or given up.
   done_at timestamptz
 );
-CREATE INDEX callbacks_due ON callbacks (team, origin, next_try_at) WHERE done_at IS NULL;
+CREATE INDEX callbacks_due ON callbacks (team, next_try_at) WHERE done_at IS NULL;
 CREATE INDEX callbacks_done ON callbacks (done_at) WHERE done_at IS NOT NULL;

@@ -7,12 +7,13 @@ import {
   tellsMemory,
   type Process,
 } from '@automation/jail'
+import { Periodic, type Logger } from '@automation/service'
 import type { Jail } from './jail.ts'
 
 export interface LimitedSandbox {
   id: string
   memoryMb: number
-  jail: Jail
+  jail: Pick<Jail, 'pid' | 'directory'>
 }
 
 export interface LimitsOptions {
@@ -20,6 +21,7 @@ export interface LimitsOptions {
   maxProcesses: number
   sandboxes(): Iterable<LimitedSandbox>
   exceeded(id: string, reason: string): void
+  logger: Logger
 }
 
 const everyMs = 500
@@ -35,30 +37,29 @@ const ownProcesses = 4
  */
 export class Limits {
   readonly #options: LimitsOptions
-  #timer: NodeJS.Timeout | undefined
+  readonly #looks: Periodic
 
   constructor(options: LimitsOptions) {
     this.#options = options
+    this.#looks = new Periodic('limits of sandboxes', everyMs, options.logger, () => this.#look())
   }
 
   start(): void {
-    if (tellsMemory()) this.#timer = setTimeout(() => void this.#look(), everyMs).unref()
+    if (tellsMemory()) this.#looks.start()
   }
 
-  stop(): void {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
+  async stop(): Promise<void> {
+    await this.#looks.stop()
   }
 
-  /** The next look begins a while after the end of this one. */
   async #look(): Promise<void> {
     const sandboxes = [...this.#options.sandboxes()]
-    const processes = sandboxes.length > 0 ? processesByParent() : new Map<number, Process[]>()
+    if (sandboxes.length === 0) return
+    const processes = processesByParent()
     for (const sandbox of sandboxes) {
       const reason = await this.#excessOf(sandbox, below(sandbox.jail.pid, processes))
       if (reason !== undefined) this.#options.exceeded(sandbox.id, reason)
     }
-    if (this.#timer !== undefined) this.start()
   }
 
   async #excessOf({ jail, memoryMb }: LimitedSandbox, own: Process[]): Promise<string | undefined> {

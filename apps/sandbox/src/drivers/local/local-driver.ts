@@ -53,6 +53,7 @@ export class LocalDriver implements Driver {
       maxProcesses: options.config.maxProcesses,
       sandboxes: () => this.#running(),
       exceeded: (id, reason) => void this.#giveUp(id, reason),
+      logger: options.logger,
     })
   }
 
@@ -96,8 +97,7 @@ export class LocalDriver implements Driver {
   }
 
   async stop(): Promise<void> {
-    this.#limits.stop()
-    await Promise.all([this.#warm.stop(), ...[...this.#held.keys()].map((id) => this.end(id))])
+    await Promise.all([this.#limits.stop(), this.#warm.stop(), ...[...this.#held.keys()].map((id) => this.end(id))])
     await this.#launcher?.then(
       (launcher) => launcher.close(),
       () => undefined, // Then there is nothing to close.
@@ -108,18 +108,7 @@ export class LocalDriver implements Driver {
     try {
       const launcher = await this.#prepared()
       this.#admit(held.order.team, launcher)
-      const jail = await this.#startJail(launcher, held)
-      const daemon = { address: jail.address, key: jail.key, environment: environmentOf(jail, held.order) }
-      const ended = new AbortController()
-      const signal = AbortSignal.any([ended.signal, AbortSignal.timeout(adoptWithinMs)])
-      await Promise.race([
-        this.#options.daemons.adopt(daemon, held.order, signal),
-        jail.gone.then((end) => {
-          ended.abort()
-          throw new SandboxFault(held.reason ?? wordsOn(end))
-        }),
-      ])
-      if (jail.ended !== undefined || held.isUnwanted) throw new SandboxFault('It was ended before it had started')
+      const jail = await this.#adopted(launcher, held)
       held.isAdopted = true
       void this.#fillWarm(held.order.image, launcher)
       return jail.address
@@ -131,16 +120,43 @@ export class LocalDriver implements Driver {
     }
   }
 
-  async #startJail(launcher: Launcher, held: Held): Promise<Jail> {
+  /** In one that was kept ready; where that fails, it may be for its own reasons, and a new one is tried. */
+  async #adopted(launcher: Launcher, held: Held): Promise<Jail> {
+    const { image } = held.order
+    const warm = this.#warm.take(image)
+    try {
+      if (warm !== undefined) return await this.#adopt(held, warm)
+    } catch (error) {
+      if (held.isUnwanted || held.reason !== undefined) throw error
+      this.#options.logger.warn(
+        { err: error, image: image.id },
+        'a sandbox that was kept ready failed, trying a new one',
+      )
+      await warm?.end()
+    }
+    return this.#adopt(held, new Jail(await launcher.start(daemonProgram(image.memoryMb))))
+  }
+
+  async #adopt(held: Held, jail: Jail): Promise<Jail> {
     const { order } = held
-    const cold = async () => new Jail(await launcher.start(daemonProgram(order.image.memoryMb)))
-    const jail = (held.jail = this.#warm.take(order.image) ?? (await cold()))
+    held.jail = jail
     void jail.gone.then((end) => {
-      if (!held.isAdopted) return
+      if (!held.isAdopted || held.jail !== jail) return
       this.#forget(held)
       if (!held.isUnwanted) this.#events.ended(order.id, held.reason ?? wordsOn(end))
     })
     if (held.isUnwanted) await jail.end()
+    const daemon = { address: jail.address, key: jail.key, environment: environmentOf(jail, order) }
+    const ended = new AbortController()
+    const signal = AbortSignal.any([ended.signal, AbortSignal.timeout(adoptWithinMs)])
+    await Promise.race([
+      this.#options.daemons.adopt(daemon, order, signal),
+      jail.gone.then((end) => {
+        ended.abort()
+        throw new SandboxFault(held.reason ?? wordsOn(end))
+      }),
+    ])
+    if (jail.ended !== undefined || held.isUnwanted) throw new SandboxFault('It was ended before it had started')
     return jail
   }
 
@@ -156,6 +172,10 @@ export class LocalDriver implements Driver {
   #forget(held: Held): void {
     this.#held.delete(held.order.id)
     held.gone.resolve()
+    if (this.#held.size > 0 || this.#onlyTeam === undefined) return
+    this.#onlyTeam = undefined
+    // Those that were kept ready beside its sandboxes are not for another team.
+    this.#warm.clear()
   }
 
   /** Ends a sandbox that went beyond its limits. */

@@ -12,6 +12,7 @@ interface OfImage {
 export class WarmJails {
   readonly #byImage = new Map<string, OfImage>()
   #isStopped = false
+  #cleared: Promise<unknown> = Promise.resolve()
 
   /** One that is there; undefined where there is none. */
   take({ id }: Image): Jail | undefined {
@@ -32,12 +33,18 @@ export class WarmJails {
     await Promise.all(starts)
   }
 
+  /** Ends them all, also those on their way; they are made anew by `fill`. */
+  clear(): void {
+    const all = [...this.#byImage.values()]
+    this.#byImage.clear()
+    this.#cleared = Promise.all([this.#cleared, ...all.map(endAll)])
+  }
+
   /** Ends them all, and starts no more. */
   async stop(): Promise<void> {
     this.#isStopped = true
-    const all = [...this.#byImage.values()]
-    await Promise.allSettled(all.flatMap(({ coming }) => [...coming]))
-    await Promise.all(all.flatMap(({ ready }) => [...ready].map((jail) => jail.end())))
+    this.clear()
+    await this.#cleared
   }
 
   async #start({ id, memoryMb }: Image, launcher: Launcher): Promise<void> {
@@ -52,4 +59,9 @@ export class WarmJails {
     if (found === undefined) this.#byImage.set(id, (found = { ready: new Set(), coming: new Set() }))
     return found
   }
+}
+
+async function endAll({ ready, coming }: OfImage): Promise<void> {
+  await Promise.allSettled(coming)
+  await Promise.all([...ready].map((jail) => jail.end()))
 }
