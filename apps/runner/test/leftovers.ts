@@ -186,7 +186,7 @@ export const leftovers: [leftover: string, fate: Fate, source: string][] = [
     'goes on',
     later('const again = () => { mark(); setImmediate(again) }; setTimeout(() => setImmediate(again), 5)'),
   ],
-  ['a signal that times out', 'goes on', later('AbortSignal.timeout(10).addEventListener("abort", mark)')],
+  ['a signal that times out', 'either', later('AbortSignal.timeout(10).addEventListener("abort", mark)')],
   [
     'a file that is read',
     'ends',

@@ -120,7 +120,7 @@ describe('the catalogue of images', () => {
   }
 
   test('has the image base where there is no file', () => {
-    expect(readCatalogue(new Environment({})).find('base')).toEqual(base)
+    expect(readCatalogue(new Environment({})).find('base')).toEqual({ ...base, warm: 1 })
   })
 
   test('is read with amounts of memory and processors', () => {

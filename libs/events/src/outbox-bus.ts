@@ -1,3 +1,4 @@
+import type { ExecutionEvent } from '@automation/contract/events/v1/execution_event'
 import type { Check, Logger } from '@automation/service'
 import { pause } from './abortable.ts'
 import type { Backlog, EventHandler, FedEventBus, Subscription } from './event-bus.ts'
@@ -60,6 +61,8 @@ export class OutboxBus implements FedEventBus {
 }
 
 const longestPauseMs = 30_000
+const quietTransactions = 8n
+const quietMs = 3000
 
 class Consumer {
   readonly name: string
@@ -68,6 +71,7 @@ class Consumer {
   readonly #stop = new AbortController()
   readonly #loop: Promise<void>
   #news = true
+  #savedEmptyAt = 0
   #wake: (() => void) | undefined
 
   constructor(name: string, handle: EventHandler, options: Required<OutboxBusOptions>) {
@@ -126,7 +130,17 @@ class Consumer {
   #relay(leadership: Leadership): Promise<number> {
     this.#news = false
     const { signal } = this.#stop
-    return relay(leadership, (events) => this.#handle(events, signal), this.#options.batch, signal)
+    const handle = (events: ExecutionEvent[]) => this.#handle(events, signal)
+    const savesEmpty = (transactions: bigint) => this.#savesEmpty(transactions)
+    return relay({ leadership, handle, limit: this.#options.batch, savesEmpty, signal })
+  }
+
+  /** Where nothing happens but that cursors are saved, they are so now and then only. */
+  #savesEmpty(transactions: bigint): boolean {
+    const now = performance.now()
+    if (transactions <= quietTransactions && now - this.#savedEmptyAt < quietMs) return false
+    this.#savedEmptyAt = now
+    return true
   }
 
   /** Until there is news, or `ms` later. */

@@ -92,15 +92,16 @@ test('whatever the order of commits and crashes, each event comes, those of one 
       const database = new Database()
       const heard: { id: string; sequence: number; eventId: string }[] = []
       const hear = async (crash: boolean) => {
-        const handled = relay(
-          database,
-          async (events) => {
+        const handled = relay({
+          leadership: database,
+          handle: async (events) => {
             heard.push(...events.map(({ executionId, sequence, eventId }) => ({ id: executionId, sequence, eventId })))
             if (crash) throw new Error('crash after the effect')
           },
           limit,
-          new AbortController().signal,
-        )
+          savesEmpty: (transactions) => transactions > 2n,
+          signal: new AbortController().signal,
+        })
         await handled.catch((error: Error) => expect(error.message).toBe('crash after the effect'))
       }
       for (const one of steps) {
