@@ -24,7 +24,7 @@ export const outOfMemory =
 export const timedOut = /^TimeoutError: The run took longer than/
 export const diskFull = /ENOSPC|EFBIG|No space left|File too large|^OutOfDiskError: The private directory/
 export const noProcess =
-  /EAGAIN|Resource temporarily unavailable|^OutOfProcessesError: The run has more than|can't start new thread/
+  /EAGAIN|Resource temporarily unavailable|^OutOf(Processes|Files)Error: The run has more than|can't start new thread/
 export const refused = /EACCES|Permission denied/
 export const signalRefused = /^Error: kill EPERM$|^PermissionError: \[Errno 1\] Operation not permitted$/
 export const killed = /^Error: The process was ended by SIGKILL$/
