@@ -127,7 +127,8 @@ describe.skipIf(!shared.owned)('a system with narrow limits', { concurrent: fals
     const call = `svc.processes.runSync('${child.id}', { parameters: { n } })`
     const source = `return Promise.all(Array.from({ length: 5 }, (_, n) => ${call}))`
     const id = await execute(await makeProcess({ sourceCode: source }, small), {}, small)
-    expect(await awaitEnd(id, 20_000, small)).toMatchObject({ status: 'FINISHED', returnValue: '[0,1,2,3,4]' })
+    const ended = await awaitEnd(id, 20_000, small)
+    expect(ended, JSON.stringify(ended.timeline)).toMatchObject({ status: 'FINISHED', returnValue: '[0,1,2,3,4]' })
   })
 
   test('limits of parameters, return value, log, body and time are those of the configuration', async () => {

@@ -30,8 +30,6 @@ export interface NestedRunsContext {
   freed(team: string): void
 }
 
-const nothing = new Uint8Array()
-
 /** Runs that wait for runs: while one waits, its slot is its team's, and it comes before new runs when it goes on. */
 export class NestedRuns {
   readonly #context: NestedRunsContext
@@ -43,17 +41,12 @@ export class NestedRuns {
     this.#context = context
   }
 
-  /**
-   * Starts a run and waits for its end, at most as long as the calling run may go on. The wish is the callee's: it is let
-   * go of its parameters.
-   */
+  /** Starts a run and waits for its end, at most as long as the calling run may go on. */
   async run(wish: Wish, rights: RunRights, signal: AbortSignal): Promise<SyncOutcome> {
     const { admission, outcomes } = this.#context
     await this.#release(rights)
     try {
       const accepted = await admission.accept(wish, true)
-      // Thousands may wait for long: what they gave is in the database.
-      wish.parameters = nothing
       return await outcomes.of(accepted, Math.max(rights.exp * 1000 - Date.now(), 0), signal)
     } finally {
       await this.#resume(rights, signal)

@@ -8,7 +8,6 @@ import { principalIn } from './principals.ts'
 import { wishOfRun } from './wishes.ts'
 
 const deepest = 16
-const nothing = new Uint8Array()
 
 export function runService(admission: Admission, nested: NestedRuns, tokens: RunTokens): Handlers<typeof RunService> {
   return {
@@ -19,10 +18,7 @@ export function runService(admission: Admission, nested: NestedRuns, tokens: Run
     },
     runProcess: (call, context) => {
       const rights = deepEnough(tokens.read(principalIn(context, 'run').token, Date.now()))
-      const wish = wishOfRun(call, rights)
-      // The message is held until the answer, which may take long: only the wish holds what it says.
-      call.parameters = nothing
-      return nested.run(wish, rights, context.signal)
+      return nested.run(wishOfRun(call, rights), rights, context.signal)
     },
   }
 }
