@@ -23,7 +23,8 @@ export const processes: Attack[] = [
   },
   {
     name: 'bombs with forks of a shell',
-    ends: either(timedOut, noProcess, outOfMemory),
+    // Or the first shell is the one that can't fork, and ends.
+    ends: either(timedOut, noProcess, outOfMemory, /^Error: Command failed: f\(\)|^the value null$/),
     javascript: shell(
       `f() { [ $1 -gt 9 ] && exec sleep ${mark}; f $(($1+1)) & f $(($1+1)) & sleep ${mark}; }; f 0; wait`,
     ),
