@@ -10,8 +10,18 @@ export interface CatalogConfig {
   publicUrl: string
   accessTokenTtlS: number
   signingKeyRotationDays: number
+  dependencies: DependenciesConfig
   /** How often left-over work is looked for, and how old a deletion is before it counts as left over. */
-  upkeep: { deletionsEveryMs: number; deletionsAfterS: number; keysEveryMs: number }
+  upkeep: { deletionsEveryMs: number; deletionsAfterS: number; keysEveryMs: number; installsEveryMs: number }
+}
+
+export interface DependenciesConfig {
+  allowGit: boolean
+  installTimeoutMs: number
+  /** Python import names that differ from the package's, beside those that are known. */
+  importNames: ReadonlyMap<string, string>
+  /** Names that imports find without a package. */
+  without: ReadonlySet<string>
 }
 
 /** Reads the catalog's settings; faults are noted in `environment`. */
@@ -24,7 +34,24 @@ export function readCatalogConfig(environment: Environment): CatalogConfig {
     publicUrl: environment.url('PUBLIC_URL', `http://localhost:${port}`),
     accessTokenTtlS: environment.integer('ACCESS_TOKEN_TTL_S', { default: 3600, min: 1, max: 31_536_000 }),
     signingKeyRotationDays: environment.integer('SIGNING_KEY_ROTATION_DAYS', { default: 30, min: 1, max: 3650 }),
-    upkeep: { deletionsEveryMs: 5000, deletionsAfterS: 10, keysEveryMs: 600_000 },
+    dependencies: readDependenciesConfig(environment),
+    upkeep: { deletionsEveryMs: 5000, deletionsAfterS: 10, keysEveryMs: 600_000, installsEveryMs: 250 },
+  }
+}
+
+function readDependenciesConfig(environment: Environment): DependenciesConfig {
+  const pairs = environment.list('DEPENDENCIES_IMPORT_NAMES', []).map((pair) => pair.split('='))
+  if (pairs.some(([name, found, ...more]) => !name || !found || more.length > 0))
+    environment.fault('DEPENDENCIES_IMPORT_NAMES', 'must be pairs such as yaml=PyYAML, separated by commas')
+  return {
+    allowGit: environment.boolean('DEPENDENCIES_ALLOW_GIT', true),
+    installTimeoutMs: environment.integer('DEPENDENCIES_INSTALL_TIMEOUT_MS', {
+      default: 600_000,
+      min: 1000,
+      max: 3_600_000,
+    }),
+    importNames: new Map(pairs as [string, string][]),
+    without: new Set(['svc', environment.text('CODE_GLOBAL_ALIAS') ?? 'svc']),
   }
 }
 

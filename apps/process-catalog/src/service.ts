@@ -1,4 +1,5 @@
 import { AliasService } from '@automation/contract/catalog/v1/alias'
+import { DependencyService } from '@automation/contract/catalog/v1/dependency'
 import { ProcessService } from '@automation/contract/catalog/v1/process'
 import { ResolveService } from '@automation/contract/catalog/v1/resolve'
 import { TeamService } from '@automation/contract/catalog/v1/team'
@@ -6,6 +7,7 @@ import { TokenService } from '@automation/contract/catalog/v1/token'
 import { VariableService } from '@automation/contract/catalog/v1/variable'
 import { VersionService } from '@automation/contract/catalog/v1/version'
 import { ExecutionService } from '@automation/contract/execution/v1/execution'
+import { InstallService } from '@automation/contract/execution/v1/install'
 import { SecretBox } from '@automation/database'
 import { served } from '@automation/rpc'
 import type { Part, PartContext } from '@automation/service'
@@ -15,8 +17,10 @@ import { Checks } from './checks.ts'
 import { Coalesced } from './coalesced.ts'
 import type { CatalogConfig } from './config.ts'
 import { resumeDeletions } from './deletion.ts'
+import { advanceInstalls } from './installs.ts'
 import { Periodic } from './periodic.ts'
 import { aliasHandlers } from './rpc/aliases.ts'
+import { dependencyHandlers } from './rpc/dependencies.ts'
 import { processHandlers } from './rpc/processes.ts'
 import { resolveHandlers } from './rpc/resolve.ts'
 import { teamHandlers } from './rpc/teams.ts'
@@ -32,7 +36,7 @@ export { readCatalogConfig, type CatalogConfig } from './config.ts'
 
 /**
  * The process catalog: processes with versions and aliases, team variables, teams, API tokens, and what a run needs to
- * know of them. Calls `ExecutionService` when a process is deleted.
+ * know of them. Calls `ExecutionService` when a process is deleted, and `InstallService` for dependencies.
  */
 export function createCatalog(config: CatalogConfig, { neighbours, logger }: PartContext): Part {
   const store = new Store(config, logger)
@@ -43,9 +47,18 @@ export function createCatalog(config: CatalogConfig, { neighbours, logger }: Par
   const executions = neighbours.client(ExecutionService)
   const catalog: Catalog = { config, store, box, checks, keys, revisions, executions }
 
-  const { deletionsEveryMs, keysEveryMs } = config.upkeep
+  const installs = neighbours.client(InstallService)
+  const { installTimeoutMs } = config.dependencies
+
+  const { deletionsEveryMs, keysEveryMs, installsEveryMs } = config.upkeep
   const upkeep = [
     new Periodic('finishing deletions', deletionsEveryMs, () => resumeDeletions(catalog), logger),
+    new Periodic(
+      'installing dependencies',
+      installsEveryMs,
+      () => advanceInstalls({ store, installs, installTimeoutMs, logger }),
+      logger,
+    ),
     new Periodic('rotating keys', keysEveryMs, () => keys.upkeep(config.signingKeyRotationDays), logger),
   ]
   const calls = new Calls()
@@ -58,6 +71,7 @@ export function createCatalog(config: CatalogConfig, { neighbours, logger }: Par
       served(VersionService, versionHandlers(catalog)),
       served(AliasService, aliasHandlers(catalog)),
       served(VariableService, variableHandlers(catalog)),
+      served(DependencyService, dependencyHandlers(catalog)),
       served(TeamService, teamHandlers(catalog)),
       served(TokenService, tokenHandlers(catalog)),
       served(ResolveService, resolveHandlers(catalog)),

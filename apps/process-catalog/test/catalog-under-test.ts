@@ -5,7 +5,9 @@ import { TeamService } from '@automation/contract/catalog/v1/team'
 import { TokenService } from '@automation/contract/catalog/v1/token'
 import { VariableService } from '@automation/contract/catalog/v1/variable'
 import { VersionService } from '@automation/contract/catalog/v1/version'
-import { ExecutionService } from '@automation/contract/execution/v1/execution'
+import { ExecutionService, Status } from '@automation/contract/execution/v1/execution'
+import { InstallService } from '@automation/contract/execution/v1/install'
+import { DependencyService } from '@automation/contract/catalog/v1/dependency'
 import { Failure } from '@automation/errors'
 import { InProcessNetwork, served, type CallContext, type Client, type Handlers } from '@automation/rpc'
 import type { Part } from '@automation/service'
@@ -21,6 +23,15 @@ export type { ProcessValues }
 export interface FakeExecution {
   deleted: string[]
   failure: Failure | undefined
+  /** Installs that were started, by id, which is that of their execution, too. */
+  installs: Map<string, Install>
+}
+
+export interface Install {
+  installId: string
+  status: Status
+  returnValue?: string
+  explanation?: string
 }
 
 export const encryptionKey = 'a key for tests: 0123456789abcdef'
@@ -29,7 +40,7 @@ export const encryptionKey = 'a key for tests: 0123456789abcdef'
 export class CatalogUnderTest {
   readonly url: string
   readonly config: CatalogConfig
-  readonly execution: FakeExecution = { deleted: [], failure: undefined }
+  readonly execution: FakeExecution = { deleted: [], failure: undefined, installs: new Map() }
   readonly part: Part
   readonly #network = new InProcessNetwork()
 
@@ -37,7 +48,16 @@ export class CatalogUnderTest {
     this.url = url
     this.config = { ...defaults, databaseUrl: url, ...config }
     const handlers = { deleteProcessExecutions: (request: { processId: string }) => this.#deleteExecutions(request) }
-    this.#network.add([served(ExecutionService, handlers as unknown as Handlers<typeof ExecutionService>)])
+    this.#network.add([
+      served(ExecutionService, handlers as unknown as Handlers<typeof ExecutionService>),
+      served(InstallService, {
+        startInstall: async ({ installId }) => {
+          this.execution.installs.set(installId, { installId, status: Status.RUNNING })
+          return { executionId: installId }
+        },
+        getInstall: async ({ executionId }) => this.execution.installs.get(executionId)!,
+      }),
+    ])
     this.part = createCatalog(this.config, testContext(this.#network))
     this.#network.add(this.part.serves)
   }
@@ -50,6 +70,7 @@ export class CatalogUnderTest {
   readonly versions = this.#network.client(VersionService)
   readonly aliases = this.#network.client(AliasService)
   readonly variables = this.#network.client(VariableService)
+  readonly dependencies = this.#network.client(DependencyService)
   readonly teams = this.#network.client(TeamService)
   readonly tokens = this.#network.client(TokenService)
   readonly resolver = this.#network.client(ResolveService)
@@ -128,5 +149,6 @@ const defaults: Omit<CatalogConfig, 'databaseUrl'> = {
   publicUrl: 'http://localhost:8080',
   accessTokenTtlS: 3600,
   signingKeyRotationDays: 30,
-  upkeep: { deletionsEveryMs: 20, deletionsAfterS: 0, keysEveryMs: 600_000 },
+  dependencies: { allowGit: true, installTimeoutMs: 60_000, importNames: new Map(), without: new Set(['svc']) },
+  upkeep: { deletionsEveryMs: 20, deletionsAfterS: 0, keysEveryMs: 600_000, installsEveryMs: 20 },
 }

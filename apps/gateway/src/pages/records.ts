@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { languageName, moment, uuid } from '../inputs/fields.ts'
+import { INSTALLATION_STATUS_NAMES } from '../presenters/manifest.ts'
 import { STATUS_NAMES } from '../presenters/execution.ts'
 import { SANDBOX_STATUS_NAMES } from '../presenters/sandbox.ts'
 
@@ -62,6 +63,22 @@ export const variableRecord = z
     ...changed,
   })
   .openapi('TeamVariable')
+
+export const manifestRecord = z
+  .object({
+    id: languageName(),
+    programmingLanguage: languageName(),
+    dependencies: z.record(z.string(), z.string()).openapi({ description: 'Installed' }),
+    nextInstallation: z
+      .object({
+        status: z.enum(INSTALLATION_STATUS_NAMES),
+        error: z.string().optional().openapi({ description: "The installer's last lines, where it failed" }),
+        dependencies: z.record(z.string(), z.string()),
+      })
+      .optional()
+      .openapi({ description: 'What is staged' }),
+  })
+  .openapi('ProgrammingLanguageManifest')
 
 const status = z.enum(STATUS_NAMES)
 

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi'
-import { notFound } from '@automation/errors'
+import { invalid, notFound } from '@automation/errors'
+import { languageName } from '../inputs/fields.ts'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const NAME = /^[A-Za-z0-9._~-]{1,255}$/
@@ -36,6 +37,14 @@ export function idOrNameOf(what: string, description: string): PathParameter {
       return isUuid(text) ? text.toLowerCase() : text
     },
   }
+}
+
+export const languageParameter: PathParameter = {
+  schema: languageName(),
+  read(text) {
+    if (text !== 'JAVASCRIPT' && text !== 'PYTHON') throw invalid('/language', 'must be JAVASCRIPT or PYTHON')
+    return text
+  },
 }
 
 export const processIdentifier = idOrNameOf('process', 'Process id or slug; the id wins where both match')

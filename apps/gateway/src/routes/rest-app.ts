@@ -9,6 +9,7 @@ import { pageAnswer, type PageSources } from '../pages/pages.ts'
 import type { SandboxAddresses } from '../sandbox-ports/addresses.ts'
 import type { OpenStreams } from '../streams/open-streams.ts'
 import { aliasRoutes } from './aliases.ts'
+import { dependencyRoutes } from './dependencies.ts'
 import { executionRoutes } from './executions.ts'
 import { liveStreamRoutes } from './live-stream.ts'
 import { processRoutes } from './processes.ts'
@@ -39,6 +40,7 @@ export function restApp(dependencies: RestAppDependencies): RestApi['app'] {
   executionRoutes(api, neighbours)
   liveStreamRoutes(api, dependencies)
   variableRoutes(api, neighbours)
+  dependencyRoutes(api, neighbours)
   sandboxRoutes(api, neighbours, dependencies.sandboxAddresses)
   teamRoutes(api, neighbours)
   tokenRoutes(api, neighbours)

@@ -63,6 +63,11 @@ export type Alias = Prisma.AliasModel
  */
 export type Variable = Prisma.VariableModel
 /**
+ * Model DependencyManifest
+ * What is installed, staged and on its way, for a team or for one process. Manifests are JSON text.
+ */
+export type DependencyManifest = Prisma.DependencyManifestModel
+/**
  * Model ApiToken
  * 
  */

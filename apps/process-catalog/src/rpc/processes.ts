@@ -13,12 +13,12 @@ import { createProcess, getProcess, updateProcess } from '../store/processes.ts'
 import { authorOf } from './author.ts'
 
 export function processHandlers(catalog: Catalog): Handlers<typeof ProcessService> {
-  const { store, checks } = catalog
+  const { store, checks, config } = catalog
   return {
     async createProcess({ values = create(ProcessValuesSchema) }, context) {
       const author = authorOf(context)
       const process = { ...newProcess(values), language: languageName(values.language) }
-      return createProcess(store, author, process, await checked(process, checks))
+      return createProcess(store, author, process, await checked(process, checks), config.dependencies)
     },
 
     getProcess({ identifier }, context) {
@@ -32,7 +32,7 @@ export function processHandlers(catalog: Catalog): Handlers<typeof ProcessServic
     async updateProcess({ identifier, values = create(ProcessValuesSchema), mask }, context) {
       const author = authorOf(context)
       const change = maskedChange(values, mask?.paths ?? [])
-      return updateProcess(store, author, identifier, change, await checked(change, checks))
+      return updateProcess(store, author, identifier, change, await checked(change, checks), config.dependencies)
     },
 
     async deleteProcess({ identifier }, context) {

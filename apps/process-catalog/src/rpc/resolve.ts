@@ -3,6 +3,8 @@ import { notFound } from '@automation/errors'
 import type { Handlers } from '@automation/rpc'
 import { serviceOrTeam } from '../caller.ts'
 import type { Catalog } from '../catalog.ts'
+import { installsProcessId, readInstallSpec } from '../store/installs.ts'
+import { isUuid } from '../identifier.ts'
 import { readRunSpec } from '../store/run-spec.ts'
 import { isTeamSlug } from '../team-slug.ts'
 
@@ -12,6 +14,11 @@ export function resolveHandlers({ store, box, revisions }: Catalog): Handlers<ty
       const { team, knownRevision } = request
       serviceOrTeam(context, team)
       if (!isTeamSlug(team)) throw notFound('team')
+      if (request.identifier === installsProcessId) {
+        const spec = isUuid(request.tag) ? await readInstallSpec(store, team, request.tag) : undefined
+        if (spec === undefined) throw notFound('process')
+        return { outcome: { case: 'spec', value: spec } }
+      }
       if (knownRevision !== 0n && (await revisions.get(team)) === knownRevision)
         return { outcome: { case: 'unchanged', value: {} } }
       return { outcome: { case: 'spec', value: await readRunSpec(store, box, request) } }

@@ -1,11 +1,13 @@
 import { invalid } from '@automation/errors'
 import { v7 } from 'uuid'
 import { randomWord } from '../api-token.ts'
+import type { DetectionOptions } from '../dependencies/detect.ts'
 import type { LanguageName } from '../language.ts'
 import type { NewProcess, ProcessChange } from '../process-values.ts'
 import { derivedSlug, withSuffix } from '../slug.ts'
 import { changedCredentials, noCredentials } from '../webhook-credentials.ts'
 import { findProcess } from './find-process.ts'
+import { decidesOnDependencies, settleDependencies } from './process-dependencies.ts'
 import { processMessage, type ProcessMessage } from './process-message.ts'
 import { changeTeam } from './revisions.ts'
 import type { Rows, Store } from './store.ts'
@@ -24,14 +26,18 @@ export function createProcess(
   author: Author,
   { columns, credentials, language }: NewProcess & { language: LanguageName },
   passwordHash: string | undefined,
+  detection: DetectionOptions,
 ): Promise<ProcessMessage> {
   return changeTeam(store, author.team, async (rows) => {
     const now = new Date()
+    const id = v7()
+    const settled = await settleDependencies(rows, { ...columns, id, team: author.team, language }, detection)
     const row = await rows.process.create({
       data: {
         ...columns,
+        ...settled,
         ...changedCredentials(noCredentials, credentials, passwordHash),
-        id: v7(),
+        id,
         team: author.team,
         slug: await newSlug(rows, author.team, columns),
         language,
@@ -55,15 +61,19 @@ export function updateProcess(
   identifier: string,
   { columns, credentials }: ProcessChange,
   passwordHash: string | undefined,
+  detection: DetectionOptions,
 ): Promise<ProcessMessage> {
   return changeTeam(store, author.team, async (rows) => {
     const current = await findProcess(rows, author.team, identifier)
     const { slug } = columns
     if (slug !== undefined && slug !== current.slug && (await isTaken(rows, author.team, slug))) throw slugTaken()
+    const saved = { ...current, ...columns, language: current.language as LanguageName }
+    const settled = decidesOnDependencies(columns) ? await settleDependencies(rows, saved, detection) : {}
     const row = await rows.process.update({
       where: { id: current.id },
       data: {
         ...columns,
+        ...settled,
         ...changedCredentials(current, credentials, passwordHash),
         updatedBy: author.name,
         updatedAt: new Date(),

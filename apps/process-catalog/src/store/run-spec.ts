@@ -2,6 +2,7 @@ import type { RunSpecSchema } from '@automation/contract/catalog/v1/resolve'
 import type { SecretBox } from '@automation/database'
 import { notFound } from '@automation/errors'
 import type { MessageInitShape } from '@bufbuild/protobuf'
+import { manifestOf } from '../dependencies/manifest.ts'
 import { sourceDigest } from '../digest.ts'
 import { isUuid } from '../identifier.ts'
 import { languageOf } from '../language.ts'
@@ -26,6 +27,11 @@ interface RunRow {
   webhookEnabled: boolean
   webhookUsername: string | null
   webhookPasswordHash: string | null
+  setKey: string | null
+  installedDependencies: string | null
+  setDigest: string | null
+  awaitedDependencies: string | null
+  dependenciesError: string | null
   variableIds: string[] | null
   variableKeys: string[]
   variableCiphertexts: Buffer[]
@@ -88,6 +94,19 @@ function runSpec(row: RunRow, processId: string, team: string, box: SecretBox): 
       passwordHash: row.webhookPasswordHash ?? undefined,
     },
     variables: variables(row, box),
+    ...dependencies(row),
+  }
+}
+
+function dependencies(row: RunRow) {
+  const { setKey, setDigest, installedDependencies, awaitedDependencies, dependenciesError } = row
+  const awaited = awaitedDependencies === null ? [] : (JSON.parse(awaitedDependencies) as string[])
+  return {
+    ...(setKey !== null && {
+      dependencies: { key: setKey, packages: manifestOf(installedDependencies), digest: setDigest ?? '' },
+    }),
+    awaitedDependencies: awaited.join(', '),
+    dependenciesError: dependenciesError ?? undefined,
   }
 }
 

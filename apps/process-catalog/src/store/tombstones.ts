@@ -15,6 +15,7 @@ export function buryProcess(store: Store, team: string, identifier: string): Pro
   return changeTeam(store, team, async (rows) => {
     const processId = await findProcessId(rows, team, identifier)
     await rows.tombstone.create({ data: { processId, team } })
+    await rows.dependencyManifest.deleteMany({ where: { processId } })
     await rows.process.delete({ where: { id: processId } })
     return { processId, team }
   })

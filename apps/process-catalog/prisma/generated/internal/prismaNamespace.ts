@@ -406,6 +406,7 @@ export const ModelName = {
   Version: 'Version',
   Alias: 'Alias',
   Variable: 'Variable',
+  DependencyManifest: 'DependencyManifest',
   ApiToken: 'ApiToken',
   SigningKey: 'SigningKey'
 } as const
@@ -423,7 +424,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "team" | "revision" | "teamParent" | "parentGrant" | "process" | "tombstone" | "version" | "alias" | "variable" | "apiToken" | "signingKey"
+    modelProps: "team" | "revision" | "teamParent" | "parentGrant" | "process" | "tombstone" | "version" | "alias" | "variable" | "dependencyManifest" | "apiToken" | "signingKey"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1093,6 +1094,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    DependencyManifest: {
+      payload: Prisma.$DependencyManifestPayload<ExtArgs>
+      fields: Prisma.DependencyManifestFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.DependencyManifestFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DependencyManifestPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.DependencyManifestFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DependencyManifestPayload>
+        }
+        findFirst: {
+          args: Prisma.DependencyManifestFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DependencyManifestPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.DependencyManifestFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DependencyManifestPayload>
+        }
+        findMany: {
+          args: Prisma.DependencyManifestFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DependencyManifestPayload>[]
+        }
+        create: {
+          args: Prisma.DependencyManifestCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DependencyManifestPayload>
+        }
+        createMany: {
+          args: Prisma.DependencyManifestCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.DependencyManifestCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DependencyManifestPayload>[]
+        }
+        delete: {
+          args: Prisma.DependencyManifestDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DependencyManifestPayload>
+        }
+        update: {
+          args: Prisma.DependencyManifestUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DependencyManifestPayload>
+        }
+        deleteMany: {
+          args: Prisma.DependencyManifestDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.DependencyManifestUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.DependencyManifestUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DependencyManifestPayload>[]
+        }
+        upsert: {
+          args: Prisma.DependencyManifestUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DependencyManifestPayload>
+        }
+        aggregate: {
+          args: Prisma.DependencyManifestAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateDependencyManifest>
+        }
+        groupBy: {
+          args: Prisma.DependencyManifestGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.DependencyManifestGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.DependencyManifestCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.DependencyManifestCountAggregateOutputType> | number
+        }
+      }
+    }
     ApiToken: {
       payload: Prisma.$ApiTokenPayload<ExtArgs>
       fields: Prisma.ApiTokenFieldRefs
@@ -1335,6 +1410,8 @@ export const ProcessScalarFieldEnum = {
   dependenciesScopedToProcess: 'dependenciesScopedToProcess',
   dependenciesAutoDetect: 'dependenciesAutoDetect',
   dependencies: 'dependencies',
+  awaitedDependencies: 'awaitedDependencies',
+  dependenciesError: 'dependenciesError',
   tags: 'tags',
   createdBy: 'createdBy',
   createdAt: 'createdAt',
@@ -1401,6 +1478,28 @@ export const VariableScalarFieldEnum = {
 } as const
 
 export type VariableScalarFieldEnum = (typeof VariableScalarFieldEnum)[keyof typeof VariableScalarFieldEnum]
+
+
+export const DependencyManifestScalarFieldEnum = {
+  id: 'id',
+  team: 'team',
+  language: 'language',
+  processId: 'processId',
+  installed: 'installed',
+  setKey: 'setKey',
+  digest: 'digest',
+  staged: 'staged',
+  status: 'status',
+  error: 'error',
+  detected: 'detected',
+  installId: 'installId',
+  installing: 'installing',
+  byItself: 'byItself',
+  executionId: 'executionId',
+  updatedAt: 'updatedAt'
+} as const
+
+export type DependencyManifestScalarFieldEnum = (typeof DependencyManifestScalarFieldEnum)[keyof typeof DependencyManifestScalarFieldEnum]
 
 
 export const ApiTokenScalarFieldEnum = {
@@ -1708,6 +1807,7 @@ export type GlobalOmitConfig = {
   version?: Prisma.VersionOmit
   alias?: Prisma.AliasOmit
   variable?: Prisma.VariableOmit
+  dependencyManifest?: Prisma.DependencyManifestOmit
   apiToken?: Prisma.ApiTokenOmit
   signingKey?: Prisma.SigningKeyOmit
 }

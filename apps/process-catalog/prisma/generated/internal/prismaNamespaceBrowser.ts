@@ -60,6 +60,7 @@ export const ModelName = {
   Version: 'Version',
   Alias: 'Alias',
   Variable: 'Variable',
+  DependencyManifest: 'DependencyManifest',
   ApiToken: 'ApiToken',
   SigningKey: 'SigningKey'
 } as const
@@ -135,6 +136,8 @@ export const ProcessScalarFieldEnum = {
   dependenciesScopedToProcess: 'dependenciesScopedToProcess',
   dependenciesAutoDetect: 'dependenciesAutoDetect',
   dependencies: 'dependencies',
+  awaitedDependencies: 'awaitedDependencies',
+  dependenciesError: 'dependenciesError',
   tags: 'tags',
   createdBy: 'createdBy',
   createdAt: 'createdAt',
@@ -201,6 +204,28 @@ export const VariableScalarFieldEnum = {
 } as const
 
 export type VariableScalarFieldEnum = (typeof VariableScalarFieldEnum)[keyof typeof VariableScalarFieldEnum]
+
+
+export const DependencyManifestScalarFieldEnum = {
+  id: 'id',
+  team: 'team',
+  language: 'language',
+  processId: 'processId',
+  installed: 'installed',
+  setKey: 'setKey',
+  digest: 'digest',
+  staged: 'staged',
+  status: 'status',
+  error: 'error',
+  detected: 'detected',
+  installId: 'installId',
+  installing: 'installing',
+  byItself: 'byItself',
+  executionId: 'executionId',
+  updatedAt: 'updatedAt'
+} as const
+
+export type DependencyManifestScalarFieldEnum = (typeof DependencyManifestScalarFieldEnum)[keyof typeof DependencyManifestScalarFieldEnum]
 
 
 export const ApiTokenScalarFieldEnum = {

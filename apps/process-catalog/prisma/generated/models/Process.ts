@@ -43,6 +43,8 @@ export type ProcessMinAggregateOutputType = {
   dependenciesScopedToProcess: boolean | null
   dependenciesAutoDetect: boolean | null
   dependencies: string | null
+  awaitedDependencies: string | null
+  dependenciesError: string | null
   createdBy: string | null
   createdAt: Date | null
   updatedBy: string | null
@@ -68,6 +70,8 @@ export type ProcessMaxAggregateOutputType = {
   dependenciesScopedToProcess: boolean | null
   dependenciesAutoDetect: boolean | null
   dependencies: string | null
+  awaitedDependencies: string | null
+  dependenciesError: string | null
   createdBy: string | null
   createdAt: Date | null
   updatedBy: string | null
@@ -93,6 +97,8 @@ export type ProcessCountAggregateOutputType = {
   dependenciesScopedToProcess: number
   dependenciesAutoDetect: number
   dependencies: number
+  awaitedDependencies: number
+  dependenciesError: number
   tags: number
   createdBy: number
   createdAt: number
@@ -121,6 +127,8 @@ export type ProcessMinAggregateInputType = {
   dependenciesScopedToProcess?: true
   dependenciesAutoDetect?: true
   dependencies?: true
+  awaitedDependencies?: true
+  dependenciesError?: true
   createdBy?: true
   createdAt?: true
   updatedBy?: true
@@ -146,6 +154,8 @@ export type ProcessMaxAggregateInputType = {
   dependenciesScopedToProcess?: true
   dependenciesAutoDetect?: true
   dependencies?: true
+  awaitedDependencies?: true
+  dependenciesError?: true
   createdBy?: true
   createdAt?: true
   updatedBy?: true
@@ -171,6 +181,8 @@ export type ProcessCountAggregateInputType = {
   dependenciesScopedToProcess?: true
   dependenciesAutoDetect?: true
   dependencies?: true
+  awaitedDependencies?: true
+  dependenciesError?: true
   tags?: true
   createdBy?: true
   createdAt?: true
@@ -270,6 +282,8 @@ export type ProcessGroupByOutputType = {
   dependenciesScopedToProcess: boolean
   dependenciesAutoDetect: boolean
   dependencies: string
+  awaitedDependencies: string | null
+  dependenciesError: string | null
   tags: string[]
   createdBy: string
   createdAt: Date
@@ -317,6 +331,8 @@ export type ProcessWhereInput = {
   dependenciesScopedToProcess?: Prisma.BoolFilter<"Process"> | boolean
   dependenciesAutoDetect?: Prisma.BoolFilter<"Process"> | boolean
   dependencies?: Prisma.StringFilter<"Process"> | string
+  awaitedDependencies?: Prisma.StringNullableFilter<"Process"> | string | null
+  dependenciesError?: Prisma.StringNullableFilter<"Process"> | string | null
   tags?: Prisma.StringNullableListFilter<"Process">
   createdBy?: Prisma.StringFilter<"Process"> | string
   createdAt?: Prisma.DateTimeFilter<"Process"> | Date | string
@@ -343,6 +359,8 @@ export type ProcessOrderByWithRelationInput = {
   dependenciesScopedToProcess?: Prisma.SortOrder
   dependenciesAutoDetect?: Prisma.SortOrder
   dependencies?: Prisma.SortOrder
+  awaitedDependencies?: Prisma.SortOrderInput | Prisma.SortOrder
+  dependenciesError?: Prisma.SortOrderInput | Prisma.SortOrder
   tags?: Prisma.SortOrder
   createdBy?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -373,6 +391,8 @@ export type ProcessWhereUniqueInput = Prisma.AtLeast<{
   dependenciesScopedToProcess?: Prisma.BoolFilter<"Process"> | boolean
   dependenciesAutoDetect?: Prisma.BoolFilter<"Process"> | boolean
   dependencies?: Prisma.StringFilter<"Process"> | string
+  awaitedDependencies?: Prisma.StringNullableFilter<"Process"> | string | null
+  dependenciesError?: Prisma.StringNullableFilter<"Process"> | string | null
   tags?: Prisma.StringNullableListFilter<"Process">
   createdBy?: Prisma.StringFilter<"Process"> | string
   createdAt?: Prisma.DateTimeFilter<"Process"> | Date | string
@@ -399,6 +419,8 @@ export type ProcessOrderByWithAggregationInput = {
   dependenciesScopedToProcess?: Prisma.SortOrder
   dependenciesAutoDetect?: Prisma.SortOrder
   dependencies?: Prisma.SortOrder
+  awaitedDependencies?: Prisma.SortOrderInput | Prisma.SortOrder
+  dependenciesError?: Prisma.SortOrderInput | Prisma.SortOrder
   tags?: Prisma.SortOrder
   createdBy?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -431,6 +453,8 @@ export type ProcessScalarWhereWithAggregatesInput = {
   dependenciesScopedToProcess?: Prisma.BoolWithAggregatesFilter<"Process"> | boolean
   dependenciesAutoDetect?: Prisma.BoolWithAggregatesFilter<"Process"> | boolean
   dependencies?: Prisma.StringWithAggregatesFilter<"Process"> | string
+  awaitedDependencies?: Prisma.StringNullableWithAggregatesFilter<"Process"> | string | null
+  dependenciesError?: Prisma.StringNullableWithAggregatesFilter<"Process"> | string | null
   tags?: Prisma.StringNullableListFilter<"Process">
   createdBy?: Prisma.StringWithAggregatesFilter<"Process"> | string
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Process"> | Date | string
@@ -457,6 +481,8 @@ export type ProcessCreateInput = {
   dependenciesScopedToProcess: boolean
   dependenciesAutoDetect: boolean
   dependencies: string
+  awaitedDependencies?: string | null
+  dependenciesError?: string | null
   tags?: Prisma.ProcessCreatetagsInput | string[]
   createdBy: string
   createdAt: Date | string
@@ -483,6 +509,8 @@ export type ProcessUncheckedCreateInput = {
   dependenciesScopedToProcess: boolean
   dependenciesAutoDetect: boolean
   dependencies: string
+  awaitedDependencies?: string | null
+  dependenciesError?: string | null
   tags?: Prisma.ProcessCreatetagsInput | string[]
   createdBy: string
   createdAt: Date | string
@@ -509,6 +537,8 @@ export type ProcessUpdateInput = {
   dependenciesScopedToProcess?: Prisma.BoolFieldUpdateOperationsInput | boolean
   dependenciesAutoDetect?: Prisma.BoolFieldUpdateOperationsInput | boolean
   dependencies?: Prisma.StringFieldUpdateOperationsInput | string
+  awaitedDependencies?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  dependenciesError?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   tags?: Prisma.ProcessUpdatetagsInput | string[]
   createdBy?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -535,6 +565,8 @@ export type ProcessUncheckedUpdateInput = {
   dependenciesScopedToProcess?: Prisma.BoolFieldUpdateOperationsInput | boolean
   dependenciesAutoDetect?: Prisma.BoolFieldUpdateOperationsInput | boolean
   dependencies?: Prisma.StringFieldUpdateOperationsInput | string
+  awaitedDependencies?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  dependenciesError?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   tags?: Prisma.ProcessUpdatetagsInput | string[]
   createdBy?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -561,6 +593,8 @@ export type ProcessCreateManyInput = {
   dependenciesScopedToProcess: boolean
   dependenciesAutoDetect: boolean
   dependencies: string
+  awaitedDependencies?: string | null
+  dependenciesError?: string | null
   tags?: Prisma.ProcessCreatetagsInput | string[]
   createdBy: string
   createdAt: Date | string
@@ -587,6 +621,8 @@ export type ProcessUpdateManyMutationInput = {
   dependenciesScopedToProcess?: Prisma.BoolFieldUpdateOperationsInput | boolean
   dependenciesAutoDetect?: Prisma.BoolFieldUpdateOperationsInput | boolean
   dependencies?: Prisma.StringFieldUpdateOperationsInput | string
+  awaitedDependencies?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  dependenciesError?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   tags?: Prisma.ProcessUpdatetagsInput | string[]
   createdBy?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -613,6 +649,8 @@ export type ProcessUncheckedUpdateManyInput = {
   dependenciesScopedToProcess?: Prisma.BoolFieldUpdateOperationsInput | boolean
   dependenciesAutoDetect?: Prisma.BoolFieldUpdateOperationsInput | boolean
   dependencies?: Prisma.StringFieldUpdateOperationsInput | string
+  awaitedDependencies?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  dependenciesError?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   tags?: Prisma.ProcessUpdatetagsInput | string[]
   createdBy?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -652,6 +690,8 @@ export type ProcessCountOrderByAggregateInput = {
   dependenciesScopedToProcess?: Prisma.SortOrder
   dependenciesAutoDetect?: Prisma.SortOrder
   dependencies?: Prisma.SortOrder
+  awaitedDependencies?: Prisma.SortOrder
+  dependenciesError?: Prisma.SortOrder
   tags?: Prisma.SortOrder
   createdBy?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -678,6 +718,8 @@ export type ProcessMaxOrderByAggregateInput = {
   dependenciesScopedToProcess?: Prisma.SortOrder
   dependenciesAutoDetect?: Prisma.SortOrder
   dependencies?: Prisma.SortOrder
+  awaitedDependencies?: Prisma.SortOrder
+  dependenciesError?: Prisma.SortOrder
   createdBy?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedBy?: Prisma.SortOrder
@@ -703,6 +745,8 @@ export type ProcessMinOrderByAggregateInput = {
   dependenciesScopedToProcess?: Prisma.SortOrder
   dependenciesAutoDetect?: Prisma.SortOrder
   dependencies?: Prisma.SortOrder
+  awaitedDependencies?: Prisma.SortOrder
+  dependenciesError?: Prisma.SortOrder
   createdBy?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedBy?: Prisma.SortOrder
@@ -743,6 +787,8 @@ export type ProcessSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   dependenciesScopedToProcess?: boolean
   dependenciesAutoDetect?: boolean
   dependencies?: boolean
+  awaitedDependencies?: boolean
+  dependenciesError?: boolean
   tags?: boolean
   createdBy?: boolean
   createdAt?: boolean
@@ -769,6 +815,8 @@ export type ProcessSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   dependenciesScopedToProcess?: boolean
   dependenciesAutoDetect?: boolean
   dependencies?: boolean
+  awaitedDependencies?: boolean
+  dependenciesError?: boolean
   tags?: boolean
   createdBy?: boolean
   createdAt?: boolean
@@ -795,6 +843,8 @@ export type ProcessSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   dependenciesScopedToProcess?: boolean
   dependenciesAutoDetect?: boolean
   dependencies?: boolean
+  awaitedDependencies?: boolean
+  dependenciesError?: boolean
   tags?: boolean
   createdBy?: boolean
   createdAt?: boolean
@@ -821,6 +871,8 @@ export type ProcessSelectScalar = {
   dependenciesScopedToProcess?: boolean
   dependenciesAutoDetect?: boolean
   dependencies?: boolean
+  awaitedDependencies?: boolean
+  dependenciesError?: boolean
   tags?: boolean
   createdBy?: boolean
   createdAt?: boolean
@@ -828,7 +880,7 @@ export type ProcessSelectScalar = {
   updatedAt?: boolean
 }
 
-export type ProcessOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "team" | "name" | "slug" | "description" | "readme" | "language" | "sourceCode" | "parametersSchema" | "webhookEnabled" | "webhookUsername" | "webhookPasswordHash" | "formsEnabled" | "publicEnabled" | "publicToken" | "dependenciesScopedToProcess" | "dependenciesAutoDetect" | "dependencies" | "tags" | "createdBy" | "createdAt" | "updatedBy" | "updatedAt", ExtArgs["result"]["process"]>
+export type ProcessOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "team" | "name" | "slug" | "description" | "readme" | "language" | "sourceCode" | "parametersSchema" | "webhookEnabled" | "webhookUsername" | "webhookPasswordHash" | "formsEnabled" | "publicEnabled" | "publicToken" | "dependenciesScopedToProcess" | "dependenciesAutoDetect" | "dependencies" | "awaitedDependencies" | "dependenciesError" | "tags" | "createdBy" | "createdAt" | "updatedBy" | "updatedAt", ExtArgs["result"]["process"]>
 
 export type $ProcessPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Process"
@@ -855,6 +907,11 @@ export type $ProcessPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
      * JSON text: name to version specifier.
      */
     dependencies: string
+    /**
+     * JSON array of names.
+     */
+    awaitedDependencies: string | null
+    dependenciesError: string | null
     tags: string[]
     createdBy: string
     createdAt: Date
@@ -1301,6 +1358,8 @@ export interface ProcessFieldRefs {
   readonly dependenciesScopedToProcess: Prisma.FieldRef<"Process", 'Boolean'>
   readonly dependenciesAutoDetect: Prisma.FieldRef<"Process", 'Boolean'>
   readonly dependencies: Prisma.FieldRef<"Process", 'String'>
+  readonly awaitedDependencies: Prisma.FieldRef<"Process", 'String'>
+  readonly dependenciesError: Prisma.FieldRef<"Process", 'String'>
   readonly tags: Prisma.FieldRef<"Process", 'String[]'>
   readonly createdBy: Prisma.FieldRef<"Process", 'String'>
   readonly createdAt: Prisma.FieldRef<"Process", 'DateTime'>

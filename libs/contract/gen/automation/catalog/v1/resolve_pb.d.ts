@@ -170,6 +170,34 @@ export declare type RunSpec = Message<"automation.catalog.v1.RunSpec"> & {
    * @generated from field: repeated automation.catalog.v1.RunVariable variables = 13;
    */
   variables: RunVariable[];
+
+  /**
+   * The installed packages that runs find; absent where nothing is installed.
+   *
+   * @generated from field: optional automation.catalog.v1.DependencySet dependencies = 14;
+   */
+  dependencies?: DependencySet | undefined;
+
+  /**
+   * This is an install, not a process: `dependencies` is what it is to make.
+   *
+   * @generated from field: bool is_install = 15;
+   */
+  isInstall: boolean;
+
+  /**
+   * Names of packages whose installation runs wait for; empty where they wait for nothing.
+   *
+   * @generated from field: string awaited_dependencies = 16;
+   */
+  awaitedDependencies: string;
+
+  /**
+   * Why the installation that runs have waited for came to nothing.
+   *
+   * @generated from field: optional string dependencies_error = 17;
+   */
+  dependenciesError?: string | undefined;
 };
 
 /**
@@ -177,6 +205,40 @@ export declare type RunSpec = Message<"automation.catalog.v1.RunSpec"> & {
  * Use `create(RunSpecSchema)` to create a new message.
  */
 export declare const RunSpecSchema: GenMessage<RunSpec>;
+
+/**
+ * Packages that were installed together.
+ *
+ * @generated from message automation.catalog.v1.DependencySet
+ */
+export declare type DependencySet = Message<"automation.catalog.v1.DependencySet"> & {
+  /**
+   * Names the set: never used again for another one.
+   *
+   * @generated from field: string key = 1;
+   */
+  key: string;
+
+  /**
+   * Name to version specifier.
+   *
+   * @generated from field: map<string, string> packages = 2;
+   */
+  packages: { [key: string]: string };
+
+  /**
+   * SHA-256 of the set's archive, in hex; empty while it is not made.
+   *
+   * @generated from field: string digest = 3;
+   */
+  digest: string;
+};
+
+/**
+ * Describes the message automation.catalog.v1.DependencySet.
+ * Use `create(DependencySetSchema)` to create a new message.
+ */
+export declare const DependencySetSchema: GenMessage<DependencySet>;
 
 /**
  * @generated from message automation.catalog.v1.RunWebhook

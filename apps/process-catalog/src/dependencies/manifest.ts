@@ -1,0 +1,46 @@
+import { invalid } from '@automation/errors'
+import type { LanguageName } from '../language.ts'
+import { limits } from '../limits.ts'
+import { pointerSegment } from '../text.ts'
+import { canonicalName, nameFault } from './package-name.ts'
+import { specifierFault } from './specifier.ts'
+
+/** Package names to version specifiers. */
+export type Dependencies = Readonly<Record<string, string>>
+
+/** Checks a manifest that somebody wrote below this path; fails with the path of the entry at fault. */
+export function checkManifest(
+  path: string,
+  language: LanguageName,
+  dependencies: Dependencies,
+  allowGit: boolean,
+): void {
+  const entries = Object.entries(dependencies)
+  if (entries.length > limits.dependencies) throw invalid(path, `must have at most ${limits.dependencies} entries`)
+  const names = new Map<string, string>()
+  for (const [name, specifier] of entries) {
+    const at = `${path}/${pointerSegment(name.slice(0, limits.name).replaceAll('\0', ''))}`
+    const fault = nameFault(language, name) ?? specifierFault(language, specifier, allowGit)
+    if (fault !== undefined) throw invalid(at, fault)
+    const canonical = canonicalName(language, name)
+    const other = names.get(canonical)
+    if (other !== undefined) throw invalid(at, `names the same package as ${other}`)
+    names.set(canonical, name)
+  }
+}
+
+/** A stored manifest. */
+export function manifestOf(text: string | null): Dependencies {
+  return text === null ? {} : (JSON.parse(text) as Dependencies)
+}
+
+/** As it is stored: equal for equal manifests. */
+export function manifestText(dependencies: Dependencies): string {
+  return JSON.stringify(Object.fromEntries(Object.entries(dependencies).sort(([a], [b]) => (a < b ? -1 : 1))))
+}
+
+/** The entries of `found` whose packages are not in `there`. */
+export function missingFrom(language: LanguageName, there: Dependencies, found: Dependencies): Dependencies {
+  const names = new Set(Object.keys(there).map((name) => canonicalName(language, name)))
+  return Object.fromEntries(Object.entries(found).filter(([name]) => !names.has(canonicalName(language, name))))
+}

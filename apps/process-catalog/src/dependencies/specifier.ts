@@ -1,0 +1,43 @@
+import type { LanguageName } from '../language.ts'
+
+const longest = 255
+
+// npm's grammar of ranges; numbers as long as an installer can count.
+const number = '(?:0|[1-9]\\d{0,15})'
+const part = `(?:${number}|[xX*])`
+const identifiers = '[0-9A-Za-z-]+(?:\\.[0-9A-Za-z-]+)*'
+const partial = `[v=]?${part}(?:\\.${part}(?:\\.${part}(?:-${identifiers})?(?:\\+${identifiers})?)?)?`
+const simple = `(?:(?:>=|<=|>|<|=|~>|~|\\^) {0,4})?${partial}`
+const range = `(?:${partial} - ${partial}|${simple}(?: {1,4}${simple}){0,20})`
+const npmRange = new RegExp(`^${range}(?: {0,4}\\|\\| {0,4}${range}){0,20}$`)
+
+// PEP 440.
+const release = '(?:\\d{1,9}!)?\\d{1,16}(?:\\.\\d{1,16}){0,20}'
+const suffix =
+  '(?:[-_.]?(?:a|b|c|rc|alpha|beta|pre|preview)[-_.]?\\d{0,9})?(?:[-_.]?(?:post|rev|r)[-_.]?\\d{0,9}|-\\d{1,9})?(?:[-_.]?dev[-_.]?\\d{0,9})?'
+const local = '(?:\\+[a-z0-9]+(?:[-_.][a-z0-9]+)*)?'
+const version = `v?${release}${suffix}${local}`
+const clause = `(?:(?:==|!=) {0,4}(?:v?${release}\\.\\*|${version})|(?:<=|>=|<|>|~=) {0,4}${version})`
+const pep440 = new RegExp(`^(?:${version}|${clause}(?: {0,4}, {0,4}${clause}){0,20})$`, 'i')
+
+// No account, port, query or step upwards; never an option; a host with a name that is not this machine's.
+const label = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
+const host = `(?:${label}\\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?`
+const segment = '[A-Za-z0-9_~][A-Za-z0-9._~-]*'
+const reference = '[A-Za-z0-9_][A-Za-z0-9._/+-]*'
+const repository = `https:\\/\\/${host}(?:\\/${segment}){1,10}`
+const npmGit = new RegExp(`^(?:git\\+${repository}\\/?|${repository}\\.git)(?:#(?:semver:[\\^~]?)?${reference})?$`, 'i')
+const pypiGit = new RegExp(`^git\\+${repository}(?:@${reference})?$`, 'i')
+const ownHost = /^(?:git\+)?https:\/\/(?:[^/]*\.)?(?:localhost|local|internal|localdomain)(?:\/|$)/i
+
+/** Why a text says no version of a package, in words; undefined where it may. Anything that suits is `*`. */
+export function specifierFault(language: LanguageName, specifier: string, allowGit: boolean): string | undefined {
+  if (specifier.length > longest) return `must have at most ${longest} characters`
+  if (specifier === '*' || specifier === 'latest') return undefined
+  const isPython = language === 'PYTHON'
+  if ((isPython ? pep440 : npmRange).test(specifier)) return undefined
+  const git = isPython ? pypiGit : npmGit
+  if (git.test(specifier) && !specifier.includes('..') && !ownHost.test(specifier))
+    return allowGit ? undefined : 'must not be a git URL: this system does not allow them'
+  return `must be ${isPython ? 'a version specifier as of PEP 440' : 'a semver range'} or an https git URL`
+}

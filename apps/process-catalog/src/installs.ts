@@ -1,0 +1,61 @@
+import type { InstallService } from '@automation/contract/execution/v1/install'
+import { Status } from '@automation/contract/execution/v1/execution'
+import { Failure } from '@automation/errors'
+import { ownContext, type Client } from '@automation/rpc'
+import type { Logger } from '@automation/service'
+import type { ManifestRow } from './store/dependencies.ts'
+import { beginInstall, dueManifests, finishInstall, noteExecution } from './store/installs.ts'
+import type { Store } from './store/store.ts'
+
+export interface InstallsContext {
+  store: Store
+  installs: Client<typeof InstallService>
+  installTimeoutMs: number
+  logger: Logger
+}
+
+const callTimeoutMs = 5000
+
+/** One look at all installs: begins those that are due, and takes up the ends of those that are over. Any replica may. */
+export async function advanceInstalls(context: InstallsContext): Promise<void> {
+  for (const manifest of await dueManifests(context.store)) {
+    try {
+      await advance(context, manifest)
+    } catch (error) {
+      context.logger.warn({ err: error, team: manifest.team, installId: manifest.installId }, 'an install waits')
+    }
+  }
+}
+
+async function advance(context: InstallsContext, manifest: ManifestRow): Promise<void> {
+  const { store, installs } = context
+  const { team, installId, executionId } = manifest
+  if (installId === null) return beginInstall(store, manifest)
+  const call = ownContext({ role: 'service', team, subject: 'process-catalog', name: 'process-catalog' }, callTimeoutMs)
+  if (executionId === null) {
+    const started = await installs.startInstall({ installId, timeoutMs: context.installTimeoutMs }, call)
+    return noteExecution(store, manifest, started.executionId)
+  }
+  const outcome = outcomeOf(await found(installs.getInstall({ executionId }, call)))
+  if (outcome !== undefined) await finishInstall(store, manifest, outcome)
+}
+
+type Found = Awaited<ReturnType<Client<typeof InstallService>['getInstall']>>
+
+async function found(answer: Promise<Found>): Promise<Found | undefined> {
+  try {
+    return await answer
+  } catch (error) {
+    if (error instanceof Failure && error.kind === 'not_found') return undefined
+    throw error
+  }
+}
+
+function outcomeOf(install: Found | undefined): { digest: string } | { error: string } | undefined {
+  if (install === undefined) return { error: 'The installation is not known any more' }
+  const { status, returnValue, explanation } = install
+  if (status === Status.FINISHED)
+    return { digest: (JSON.parse(returnValue ?? '{}') as { digest?: string }).digest ?? '' }
+  const isOver = status === Status.ERROR || status === Status.KILLED || status === Status.REJECTED
+  return isOver ? { error: explanation ?? 'The installation was ended' } : undefined
+}

@@ -1,0 +1,26 @@
+import type { DependencyService } from '@automation/contract/catalog/v1/dependency'
+import type { Handlers } from '@automation/rpc'
+import { teamOf } from '../caller.ts'
+import type { Catalog } from '../catalog.ts'
+import { checkManifest } from '../dependencies/manifest.ts'
+import { languageName } from '../language.ts'
+import { askForInstall, discardStaged, getManifest, stageDependencies } from '../store/dependencies.ts'
+
+export function dependencyHandlers({ store, config }: Catalog): Handlers<typeof DependencyService> {
+  return {
+    getManifest: ({ language }, context) => getManifest(store, teamOf(context), languageName(language)),
+
+    async stageDependencies({ language, dependencies }, context) {
+      const name = languageName(language)
+      checkManifest('/dependencies', name, dependencies, config.dependencies.allowGit)
+      return stageDependencies(store, teamOf(context), name, dependencies)
+    },
+
+    async installDependencies({ language }, context) {
+      await askForInstall(store, teamOf(context), languageName(language))
+      return {}
+    },
+
+    discardDependencies: ({ language }, context) => discardStaged(store, teamOf(context), languageName(language)),
+  }
+}

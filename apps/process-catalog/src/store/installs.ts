@@ -1,0 +1,119 @@
+import { v7 } from 'uuid'
+import {
+  disappointed,
+  failedChange,
+  installedChange,
+  nextInstall,
+  satisfied,
+  type Waiter,
+} from '../dependencies/plan.ts'
+import { manifestOf, manifestText } from '../dependencies/manifest.ts'
+import { languageOf, type LanguageName } from '../language.ts'
+import type { ManifestRow } from './dependencies.ts'
+import { changeTeam } from './revisions.ts'
+import type { Rows, Store } from './store.ts'
+
+/** Manifests with an install that is due or under way. */
+export async function dueManifests(store: Store): Promise<ManifestRow[]> {
+  const ids = await store.statement<{ id: string }>({
+    name: 'due_installs',
+    text: `SELECT id FROM dependency_manifests
+           WHERE install_id IS NOT NULL OR status = 'INSTALLING' OR detected IS NOT NULL ORDER BY id LIMIT 100`,
+  })
+  if (ids.length === 0) return []
+  const rows = await store.read((each) =>
+    each.dependencyManifest.findMany({ where: { id: { in: ids.map(({ id }) => id) } } }),
+  )
+  return rows.map((row) => ({ ...row, language: row.language as LanguageName }))
+}
+
+/** Gives a due install its id, from which on it is under way; one that leaves nothing is done at once. */
+export function beginInstall(store: Store, { id, team }: ManifestRow): Promise<void> {
+  return changeTeam(store, team, async (rows) => {
+    const manifest = await read(rows, id)
+    const next = manifest && nextInstall(manifest)
+    if (!next) return
+    const installing = manifestText(next.packages)
+    const begun = { installId: v7(), installing, byItself: next.byItself, detected: null, executionId: null }
+    await rows.dependencyManifest.update({ where: { id }, data: { ...begun, updatedAt: new Date() } })
+    if (Object.keys(next.packages).length === 0) await finish(rows, { ...manifest, ...begun }, { digest: '' })
+  })
+}
+
+/** Notes which execution an install is. */
+export async function noteExecution(store: Store, { id, installId }: ManifestRow, executionId: string): Promise<void> {
+  await store.write((rows) => rows.dependencyManifest.updateMany({ where: { id, installId }, data: { executionId } }))
+}
+
+/** An install has ended: from now on runs see what it brought, or why it came to nothing is told. */
+export function finishInstall(
+  store: Store,
+  { id, team, installId }: ManifestRow,
+  outcome: { digest: string } | { error: string },
+): Promise<void> {
+  return changeTeam(store, team, async (rows) => {
+    const manifest = await read(rows, id)
+    if (manifest?.installId === installId) await finish(rows, manifest, outcome)
+  })
+}
+
+async function finish(rows: Rows, manifest: ManifestRow, outcome: { digest: string } | { error: string }) {
+  const { id, language, installing } = manifest
+  const change = 'digest' in outcome ? installedChange(manifest, outcome.digest) : failedChange(manifest, outcome.error)
+  const data = { ...change, executionId: null, updatedAt: new Date() }
+  await rows.dependencyManifest.update({ where: { id }, data })
+  const isGoingOn = change.status === undefined && manifest.processId !== null
+  const waiters = isGoingOn ? [] : await waitersOf(rows, manifest)
+  const brought = manifestOf(installing)
+  if ('digest' in outcome) await letGo(rows, manifest.processId ? waiters : satisfied(language, waiters, brought), null)
+  else await letGo(rows, manifest.processId ? waiters : disappointed(waiters, brought), outcome.error)
+}
+
+async function letGo(rows: Rows, waiters: Waiter[], dependenciesError: string | null): Promise<void> {
+  const where = { id: { in: waiters.map(({ id }) => id) } }
+  await rows.process.updateMany({ where, data: { awaitedDependencies: null, dependenciesError } })
+}
+
+async function waitersOf(rows: Rows, { team, language, processId }: ManifestRow): Promise<Waiter[]> {
+  const owner = processId === null ? { dependenciesScopedToProcess: false } : { id: processId }
+  const found = await rows.process.findMany({
+    where: { team, language, awaitedDependencies: { not: null }, ...owner },
+    select: { id: true, awaitedDependencies: true },
+  })
+  return found.map((row) => ({ id: row.id, awaits: JSON.parse(row.awaitedDependencies!) as string[] }))
+}
+
+async function read(rows: Rows, id: string): Promise<ManifestRow | undefined> {
+  const row = await rows.dependencyManifest.findUnique({ where: { id } })
+  return row === null ? undefined : { ...row, language: row.language as LanguageName }
+}
+
+/** What an install is to make, as its runner is told; undefined where none of this id is under way. */
+export async function readInstallSpec(store: Store, team: string, installId: string) {
+  const [row] = await store.forRuns<{ language: string; installing: string; revision: string; zoneId: string }>({
+    name: 'install_spec',
+    text: `SELECT m.language, m.installing, r.revision, t.zone_id AS "zoneId"
+             FROM dependency_manifests m JOIN revisions r USING (team) JOIN teams t ON t.slug = m.team
+            WHERE m.team = $1 AND m.install_id = $2::uuid`,
+    values: [team, installId],
+  })
+  if (row === undefined) return undefined
+  return {
+    revision: BigInt(row.revision),
+    digest: `install ${installId}`,
+    team,
+    timeZone: row.zoneId,
+    processId: installsProcessId,
+    processName: 'Installation of dependencies',
+    processSlug: '',
+    versionId: installId,
+    language: languageOf(row.language),
+    sourceCode: '',
+    variables: [],
+    dependencies: { key: installId, packages: manifestOf(row.installing), digest: '' },
+    isInstall: true,
+  }
+}
+
+/** The process that all installs belong to, as executions have it; no process is made with this id. */
+export const installsProcessId = '00000000-0000-0000-0000-000000000000'

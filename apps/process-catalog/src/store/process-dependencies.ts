@@ -1,0 +1,53 @@
+import type { DetectionOptions } from '../dependencies/detect.ts'
+import { detectDependencies } from '../dependencies/detect.ts'
+import { checkManifest, manifestOf, manifestText, missingFrom } from '../dependencies/manifest.ts'
+import { planScopedSave, planTeamSave } from '../dependencies/plan.ts'
+import type { LanguageName } from '../language.ts'
+import type { ProcessColumns } from '../process-values.ts'
+import { manifestRow } from './dependencies.ts'
+import type { Rows } from './store.ts'
+
+/** What a save makes of a process, before it is written. */
+export interface SavedProcess {
+  id: string
+  team: string
+  language: LanguageName
+  sourceCode: string
+  dependencies: string
+  dependenciesScopedToProcess: boolean
+  dependenciesAutoDetect: boolean
+}
+
+/** What of a process decides on its packages. */
+const deciding: (keyof ProcessColumns)[] = [
+  'sourceCode',
+  'dependencies',
+  'dependenciesScopedToProcess',
+  'dependenciesAutoDetect',
+]
+
+/** Whether a change of these columns may ask for other packages. */
+export function decidesOnDependencies(columns: Partial<ProcessColumns>): boolean {
+  return deciding.some((name) => columns[name] !== undefined)
+}
+
+/**
+ * Asks for the packages that a saved process needs: its own where it has a set of its own, and those that its source
+ * names where they are detected. Gives the columns of its row that change. Fails with the path of a wrong entry.
+ */
+export async function settleDependencies(rows: Rows, process: SavedProcess, options: DetectionOptions) {
+  const { id, team, language, dependenciesAutoDetect: detects, dependenciesScopedToProcess: isScoped } = process
+  const own = manifestOf(process.dependencies)
+  checkManifest('/manifest/dependencies', language, own, options.allowGit)
+  const nothing = { awaitedDependencies: null, dependenciesError: null }
+  if (!detects && !isScoped) return nothing
+  const found = detects ? detectDependencies(language, process.sourceCode, options) : {}
+  const wanted = { ...own, ...missingFrom(language, own, found) }
+  if (!isScoped && Object.keys(found).length === 0) return nothing
+  const manifest = await manifestRow(rows, team, language, isScoped ? id : null)
+  const { awaits, change } = isScoped ? planScopedSave(manifest, wanted) : planTeamSave(manifest, found)
+  if (Object.keys(change).length > 0)
+    await rows.dependencyManifest.update({ where: { id: manifest.id }, data: { ...change, updatedAt: new Date() } })
+  const awaitedDependencies = awaits.length === 0 ? null : JSON.stringify(awaits)
+  return { ...nothing, awaitedDependencies, ...(isScoped && detects && { dependencies: manifestText(wanted) }) }
+}

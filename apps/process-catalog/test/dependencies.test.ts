@@ -1,0 +1,239 @@
+import { InstallationStatus } from '@automation/contract/catalog/v1/dependency'
+import { Language } from '@automation/contract/common/v1/language'
+import { Status } from '@automation/contract/execution/v1/execution'
+import type { CallContext } from '@automation/rpc'
+import { until } from '@automation/testing'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { refused, startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
+import { refusedNames, refusedSpecifiers } from './refused-dependencies.ts'
+
+let catalog: CatalogUnderTest
+let stop: () => Promise<void>
+beforeAll(async () => ({ catalog, stop } = await startCatalog()))
+afterAll(() => stop())
+
+const { JAVASCRIPT, PYTHON } = Language
+const { PENDING, INSTALLING, FAILED } = InstallationStatus
+
+function stage(caller: CallContext, dependencies: Record<string, string>, language = JAVASCRIPT) {
+  return catalog.dependencies.stageDependencies({ language, dependencies }, caller)
+}
+
+const read = (caller: CallContext, language = JAVASCRIPT) => catalog.dependencies.getManifest({ language }, caller)
+const install = (caller: CallContext, language = JAVASCRIPT) =>
+  catalog.dependencies.installDependencies({ language }, caller)
+const discard = (caller: CallContext, language = JAVASCRIPT) =>
+  catalog.dependencies.discardDependencies({ language }, caller)
+
+/** The install that runs for these packages, as execution was asked for it. */
+async function running(caller: CallContext, packages: Record<string, string>) {
+  const { team } = caller.principal
+  return until(async () => {
+    for (const each of catalog.execution.installs.values()) {
+      if (each.status !== Status.RUNNING) continue
+      const answer = await catalog
+        .resolve(team, '00000000-0000-0000-0000-000000000000', each.installId)
+        .catch(() => undefined)
+      const spec = answer?.outcome.case === 'spec' ? answer.outcome.value : undefined
+      if (spec?.isInstall && JSON.stringify(spec.dependencies?.packages) === JSON.stringify(packages)) return each
+    }
+    return undefined
+  })
+}
+
+const succeed = { status: Status.FINISHED, returnValue: '{"digest":"abc"}' }
+
+describe('the manifest of a team', () => {
+  test('is empty at first; staging changes nothing that is installed', async () => {
+    const caller = await catalog.team()
+    expect(await read(caller)).toMatchObject({ language: JAVASCRIPT, dependencies: {} })
+    const staged = await stage(caller, { lodash: '^4.17.0' })
+    expect(staged).toMatchObject({
+      dependencies: {},
+      nextInstallation: { status: PENDING, dependencies: { lodash: '^4.17.0' } },
+    })
+    expect(await read(caller)).toEqual(staged)
+    expect((await read(caller, PYTHON)).nextInstallation).toBeUndefined()
+    expect((await read(await catalog.team())).nextInstallation).toBeUndefined()
+    expect((await discard(caller)).nextInstallation).toBeUndefined()
+  })
+
+  test('installing and discarding need something staged', async () => {
+    const caller = await catalog.team()
+    expect(await refused(install(caller))).toBe('nothing_staged')
+    expect(await refused(discard(caller))).toBe('nothing_staged')
+  })
+
+  test('becomes what was staged when its install has succeeded, and only then', async () => {
+    const caller = await catalog.team()
+    const { slug } = await catalog.process(caller)
+    await stage(caller, { lodash: '^4.17.0' })
+    await install(caller)
+    const run = await running(caller, { lodash: '^4.17.0' })
+    expect(await read(caller)).toMatchObject({ dependencies: {}, nextInstallation: { status: INSTALLING } })
+    expect((await catalog.spec(caller, slug)).dependencies).toBeUndefined()
+    expect(await refused(stage(caller, {}))).toBe('installation_under_way')
+    expect(await refused(discard(caller))).toBe('installation_under_way')
+    expect(await refused(install(caller))).toBe('installation_under_way')
+    Object.assign(run, succeed)
+    const done = await until(async () => {
+      const now = await read(caller)
+      return now.nextInstallation === undefined ? now : undefined
+    })
+    expect(done.dependencies).toEqual({ lodash: '^4.17.0' })
+    const { dependencies } = await catalog.spec(caller, slug)
+    expect(dependencies).toMatchObject({ packages: { lodash: '^4.17.0' }, digest: 'abc', key: run.installId })
+  })
+
+  test('keeps what is installed, and says why, when an install fails; it may be tried again', async () => {
+    const caller = await catalog.team()
+    await stage(caller, { nosuch: '1' })
+    await install(caller)
+    Object.assign(await running(caller, { nosuch: '1' }), { status: Status.ERROR, explanation: 'npm error 404' })
+    const failed = await until(async () => {
+      const { nextInstallation } = await read(caller)
+      return nextInstallation?.status === FAILED ? nextInstallation : undefined
+    })
+    expect(failed).toMatchObject({ error: 'npm error 404', dependencies: { nosuch: '1' } })
+    await install(caller)
+    await running(caller, { nosuch: '1' })
+  })
+
+  test('an empty list is installed without a run', async () => {
+    const caller = await catalog.team()
+    await stage(caller, {})
+    await install(caller)
+    await until(async () => (await read(caller)).nextInstallation === undefined)
+  })
+
+  for (const [language, id] of [
+    ['JAVASCRIPT', JAVASCRIPT],
+    ['PYTHON', PYTHON],
+  ] as const) {
+    test(`refuses names that are none of a ${language} package`, async () => {
+      const caller = await catalog.team()
+      for (const name of refusedNames[language])
+        expect(await refused(stage(caller, Object.fromEntries([[name, '*']]), id)), name).toMatch(/^\/dependencies/)
+    })
+
+    test(`refuses specifiers that are none of ${language}`, async () => {
+      const caller = await catalog.team()
+      for (const specifier of refusedSpecifiers[language])
+        expect(await refused(stage(caller, { a: specifier }, id)), specifier).toBe('/dependencies/a')
+    })
+  }
+
+  test('takes what npm and PyPI take', async () => {
+    const caller = await catalog.team()
+    const npm = [
+      '*',
+      'latest',
+      '1',
+      '1.2',
+      '1.2.3',
+      'v1.2.3',
+      '^1.2.3',
+      '~1.2',
+      '>=1 <2',
+      '>= 1.2.3',
+      '1 || 2 || ^3.1.0-beta.2',
+    ]
+    const npmMore = [
+      '1.2 - 2.3.4',
+      '1.x',
+      '1.2.*',
+      '1.2.3-rc.1+build.5',
+      'git+https://github.com/a/b.git',
+      'https://github.com/a/b.git#v1.2',
+      'git+https://host.org/a/b#semver:^1.2',
+    ]
+    for (const each of [...npm, ...npmMore])
+      await stage(caller, { 'lodash.get': each, '@scope/name': each, JSONStream: each })
+    const pypi = [
+      '*',
+      'latest',
+      '1',
+      '1.2.3',
+      '==1.2.3',
+      '>=1,<2',
+      '~=1.4.2',
+      '!=1.5',
+      '==1.*',
+      '>= 1.0 , < 2.0',
+      '==1.0rc1',
+      '==2!1.0',
+      '==1.0.post1.dev2',
+      '==1.0+local.1',
+    ]
+    const pypiMore = ['git+https://github.com/a/b', 'git+https://github.com/a/b.git@v1.0']
+    for (const each of [...pypi, ...pypiMore])
+      await stage(caller, { 'requests[socks,use_chardet]': each, 'ruamel.yaml': each }, PYTHON)
+  })
+
+  test('refuses two names of one package', async () => {
+    const both = { 'Ruamel.Yaml': '1', ruamel_yaml: '2' }
+    expect(await refused(stage(await catalog.team(), both, PYTHON))).toBe('/dependencies/ruamel_yaml')
+  })
+})
+
+describe('packages that a source names', () => {
+  const values = (sourceCode: string, more = {}) => ({ sourceCode, dependenciesAutoDetect: true, ...more })
+
+  test('are installed beside what is installed when it is saved, and its runs wait for them', async () => {
+    const caller = await catalog.team()
+    const { id } = await catalog.process(caller, values("import _ from 'lodash'"))
+    expect((await catalog.spec(caller, id)).awaitedDependencies).toBe('lodash')
+    Object.assign(await running(caller, { lodash: '*' }), succeed)
+    await until(async () => (await catalog.spec(caller, id)).awaitedDependencies === '')
+    await catalog.processes.updateProcess(
+      { identifier: id, values: values("import 'zod'"), mask: { paths: ['source_code'] } },
+      caller,
+    )
+    Object.assign(await running(caller, { lodash: '*', zod: '*' }), succeed)
+    const spec = await until(async () => {
+      const now = await catalog.spec(caller, id)
+      return now.awaitedDependencies === '' ? now : undefined
+    })
+    expect(spec.dependencies?.packages).toEqual({ lodash: '*', zod: '*' })
+  })
+
+  test('that can not be installed are the reason of the runs that waited', async () => {
+    const caller = await catalog.team()
+    const { id } = await catalog.process(caller, values("require('nosuch')"))
+    const other = await catalog.process(caller, { name: 'Other', dependenciesAutoDetect: true })
+    Object.assign(await running(caller, { nosuch: '*' }), { status: Status.ERROR, explanation: '404' })
+    const spec = await until(async () => {
+      const now = await catalog.spec(caller, id)
+      return now.awaitedDependencies === '' ? now : undefined
+    })
+    expect(spec.dependenciesError).toBe('404')
+    expect((await catalog.spec(caller, other.id!)).dependenciesError).toBeUndefined()
+  })
+
+  test('are added to what the user has staged, which stays staged', async () => {
+    const caller = await catalog.team()
+    await stage(caller, { axios: '^1' })
+    await catalog.process(caller, values('import ky from "ky"'))
+    Object.assign(await running(caller, { ky: '*' }), succeed)
+    await until(async () => (await read(caller)).dependencies['ky'] === '*')
+    const { nextInstallation } = await read(caller)
+    expect(nextInstallation).toMatchObject({ status: PENDING, dependencies: { axios: '^1', ky: '*' } })
+  })
+
+  test('a process with a set of its own has its manifest installed, and no other sees it', async () => {
+    const caller = await catalog.team()
+    const own = { dependencies: { lodash: '4.17.20' }, dependenciesScopedToProcess: true }
+    const { id } = await catalog.process(caller, { name: 'Own', ...own })
+    const other = await catalog.process(caller, { name: 'Other' })
+    Object.assign(await running(caller, { lodash: '4.17.20' }), succeed)
+    await until(async () => (await catalog.spec(caller, id)).dependencies?.packages['lodash'] === '4.17.20')
+    expect((await catalog.spec(caller, other.id!)).dependencies).toBeUndefined()
+    expect((await read(caller)).dependencies).toEqual({})
+  })
+
+  test('a wrong entry in a process manifest is refused with its path', async () => {
+    const caller = await catalog.team()
+    const wrong = catalog.process(caller, { dependencies: { a: 'file:../b' } })
+    expect(await refused(wrong)).toBe('/manifest/dependencies/a')
+  })
+})
