@@ -34,6 +34,8 @@ export interface Wish {
   ip?: string
   depth: number
   parentId?: string
+  /** Asked for by the catalog; nobody else starts an install. */
+  isInstall?: boolean
   /** Absent scope: the process. A key with a scope of its own is hardly ever used twice. */
   key?: { scope?: string; key: string; bodyHash?: Uint8Array }
 }
@@ -105,8 +107,9 @@ export class Admission {
 
   async #permitted(wish: Wish): Promise<RunSpec> {
     const { specs, gate } = this.#context
-    if (wish.webhook !== undefined) return gate.pass(wish, wish.webhook)
-    return specs.resolve(wish)
+    const spec = await (wish.webhook === undefined ? specs.resolve(wish) : gate.pass(wish, wish.webhook))
+    if (spec.isInstall !== (wish.isInstall ?? false)) throw notFound('process')
+    return spec
   }
 
   async #checked(wish: Wish, spec: RunSpec): Promise<NewRun> {

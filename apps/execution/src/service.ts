@@ -1,4 +1,5 @@
 import { ExecutionService, ReplicaService } from '@automation/contract/execution/v1/execution'
+import { InstallService } from '@automation/contract/execution/v1/install'
 import { RunService } from '@automation/contract/run/v1/run'
 import { RunnerService } from '@automation/contract/runner/v1/runner'
 import { KafkaBus, OutboxBus, type EventBus, type FedEventBus } from '@automation/events'
@@ -7,6 +8,7 @@ import type { Check, Part, PartContext } from '@automation/service'
 import type { ExecutionConfig } from './config.ts'
 import { compose, type Engine } from './engine.ts'
 import { executionMetrics } from './metrics.ts'
+import { installService } from './rpc/install-service.ts'
 import { executionService } from './rpc/execution-service.ts'
 import { late } from './rpc/late.ts'
 import { replicaService } from './rpc/replica-service.ts'
@@ -41,6 +43,7 @@ export function createExecution(config: ExecutionConfig, context: PartContext): 
       executions: executionService(engine),
       runners: runnerService(streams, sessions),
       replicas: replicaService(waiters, runners, outcomes, watches, () => upkeep.lookAtQueue()),
+      installs: installService(admission, engine.pools.reads, config.runTimeoutMaxMs),
       runs: runService(admission, nested, tokens),
     }
   }
@@ -60,6 +63,10 @@ export function createExecution(config: ExecutionConfig, context: PartContext): 
       served(
         ReplicaService,
         late(ReplicaService, () => running?.replicas),
+      ),
+      served(
+        InstallService,
+        late(InstallService, () => running?.installs),
       ),
       served(
         RunService,

@@ -1,6 +1,7 @@
 import { hostname, tmpdir, totalmem } from 'node:os'
 import { readWallConfig, type WallConfig } from '@automation/jail'
 import type { Environment } from '@automation/service'
+import { readDependenciesConfig, type DependenciesConfig } from './dependencies/config.ts'
 
 const MB = 1024 * 1024
 
@@ -20,6 +21,7 @@ export interface RunnerConfig {
   /** The names under which process code finds `svc`, as a global and as a package. */
   globalNames: string[]
   children: ChildrenConfig
+  dependencies: DependenciesConfig
   wall: WallConfig
 }
 
@@ -64,6 +66,7 @@ export function readRunnerConfig(env: Environment): RunnerConfig {
       maxAgeMs: env.integer('RUNNER_CHILD_MAX_AGE_MS', { default: 600_000, min: 1000 }),
       idleMs: env.integer('RUNNER_CHILD_IDLE_MS', { default: 60_000, min: 100 }),
     },
+    dependencies: readDependenciesConfig(env),
     wall: readWallConfig(env),
   }
 }

@@ -5,7 +5,6 @@ import type { Client, Neighbours, Principal } from '@automation/rpc'
 import { failPoint, type Logger } from '@automation/service'
 import { Bond } from './bond.ts'
 import { Changes } from './changes.ts'
-import type { ChildPool } from './children/pool.ts'
 import type { RunnerConfig } from './config.ts'
 import type { Metrics } from './metrics.ts'
 import { Lending } from './lending.ts'
@@ -16,14 +15,16 @@ import { ProcessCalls } from './runs/process-calls.ts'
 import { refusal, stopped, untold, whyNot } from './runs/refusal.ts'
 import { RunningRuns } from './runs/running.ts'
 import { UnwantedRuns } from './runs/unwanted.ts'
-import { Version } from './runs/version.ts'
+import { Version, type VersionOptions } from './runs/version.ts'
+import type { Workplace } from './runs/workplace.ts'
 import { Lease } from './session/lease.ts'
 import { ReplicaLink, type OutgoingMessage } from './session/link.ts'
 
 export interface RunnerOptions {
   config: RunnerConfig
   neighbours: Neighbours
-  pool: ChildPool
+  pool: Workplace
+  packagesOf: VersionOptions['packagesOf']
   metrics: Metrics
   /** Why Python processes are not run; undefined when they are. */
   withoutPython: string | undefined
@@ -145,7 +146,7 @@ export class Runner {
         languages: this.#options.withoutPython === undefined ? languages : [Language.JAVASCRIPT],
         oneTeam,
       }),
-      versionOf: (spec) => new Version(spec, config),
+      versionOf: (spec) => new Version(spec, { ...config, packagesOf: this.#options.packagesOf }),
       welcomed: (leaseMs) => this.#welcomed(leaseMs),
       run: (link, run, version) => this.#take(link, run, version),
       kill: (id) => this.#end(id) || this.#unwanted.add(id),

@@ -6,10 +6,12 @@ import { GivingWay } from './children/giving-way.ts'
 import { MemoryWatch } from './children/memory-watch.ts'
 import { ChildPool } from './children/pool.ts'
 import type { RunnerConfig } from './config.ts'
+import { runnerDependencies } from './dependencies/runner-dependencies.ts'
 import { runnerMetrics, type Metrics } from './metrics.ts'
 import { Runner } from './runner.ts'
 import type { ActiveRun } from './runs/active-run.ts'
 import { reason } from './runs/explanation.ts'
+import { Workplace } from './runs/workplace.ts'
 
 export { readRunnerConfig, type RunnerConfig } from './config.ts'
 
@@ -50,7 +52,11 @@ export function createRunner(config: RunnerConfig, { neighbours, logger, metrics
     const metrics = measuredBy(launcher, pool, () => runner)
     const { withoutPython } = launcher
     const { oneTeam } = launcher.wall
-    const runner: Runner = new Runner({ config, neighbours, pool, metrics, withoutPython, oneTeam, logger })
+    const dependencies = runnerDependencies(config, launcher, logger)
+    const workplace = new Workplace(pool, dependencies.sets)
+    const { packagesOf } = dependencies
+    const working = { pool: workplace, packagesOf, metrics, withoutPython, oneTeam }
+    const runner: Runner = new Runner({ config, neighbours, logger, ...working })
     const watch = new MemoryWatch({
       limitMb: config.memoryMb + nodeMb,
       running: () => pool.longRunning(longMs),
@@ -68,7 +74,7 @@ export function createRunner(config: RunnerConfig, { neighbours, logger, metrics
       running: () => pool.longRunning(1000),
       exceeded: (child, words) => (child.task as ActiveRun | undefined)?.fail(reason('OutOfDiskError', words), 'kill'),
     })
-    return { launcher, pool, runner, watch, disk }
+    return { launcher, pool, runner, watch, disk, dependencies }
   }
 
   function measuredBy({ wall }: ChildLauncher, pool: ChildPool, runner: () => Runner): Metrics {
@@ -84,10 +90,11 @@ export function createRunner(config: RunnerConfig, { neighbours, logger, metrics
 
   async function stop(graceMs: number): Promise<void> {
     if (parts === undefined) return
-    const { launcher, pool, runner, watch, disk } = parts
+    const { launcher, pool, runner, watch, disk, dependencies } = parts
     await runner.stop(Math.max(0, graceMs - endingMs), Math.min(storingMs, graceMs))
     const gone = pool.stop()
     launcher.refuse()
+    await dependencies.stop()
     await gone
     watch.stop()
     disk.stop()
@@ -99,6 +106,7 @@ export function createRunner(config: RunnerConfig, { neighbours, logger, metrics
     serves: [],
     async start() {
       parts = await assemble()
+      await parts.dependencies.start()
       parts.pool.start()
       parts.watch.start()
       parts.disk.start()

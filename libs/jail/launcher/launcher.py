@@ -5,8 +5,8 @@ orders, one JSON object a line, and forks a launcher for each: forking the servi
 that it does. An order names
 `socket` (where the service listens), `token` (by which it knows the connections), `channels` (the descriptors that are
 connected), `listen` (where the child is to be reached, by its descriptor 3; it may be absent), `scratch` (a private
-directory, made here), `dataLimit` (bytes), `program` (path and arguments), `environment` and `addresses` (which the host
-has by now). The end of standard input is the end.
+directory, made here), `dataLimit` (bytes), `program` (path and arguments), `environment`, `readable` (what this one is
+shown beside what all are) and `addresses` (which the host has by now). The end of standard input is the end.
 
 Descriptors 0-4 are the child's: standard output and standard error, channels, and nothing where there is none; 5 is the
 launcher's own. Output goes through named pipes `SCRATCH.1` and `SCRATCH.2`, which take many small writes better than sockets do,
@@ -67,6 +67,7 @@ def launch(server, order, wall):
     """In a launcher: starts the child and stays with it."""
     prctl(PR_SET_PDEATHSIG, _signal.SIGTERM)
     wall["addresses"] = order["addresses"]
+    wall["readable"] = [*wall["readable"], *order["readable"]]
     if posix.getppid() != server:
         posix._exit(1)
     try:

@@ -90,9 +90,9 @@ export class Launcher {
     }
   }
 
-  /** Starts a child; rejects when it does not come. */
-  async start(program: JailProgram): Promise<Launched> {
-    return this.#launch(program)
+  /** Starts a child, to which these places are shown, too; rejects when it does not come. */
+  async start(program: JailProgram, readable: ProgramPlace[] = []): Promise<Launched> {
+    return this.#launch(program, readable)
   }
 
   /** The starter of the wall that holds stays. */
@@ -123,7 +123,7 @@ export class Launcher {
     }
   }
 
-  async #launch(program: JailProgram): Promise<Launched> {
+  async #launch(program: JailProgram, readable: ProgramPlace[] = []): Promise<Launched> {
     const token = randomBytes(16).toString('hex')
     const scratch = join(this.#root, String((this.#count += 1)))
     const { channels = usualChannels } = program
@@ -132,7 +132,7 @@ export class Launcher {
     const isJail = this.wall.wall === 'namespaces'
     const found = isJail ? inJail(program, this.#options.places) : program
     const environment = withHome(found.environment, isJail ? this.#options.home : scratch)
-    this.#order({ token, scratch, channels, listen, ...found, environment })
+    this.#order({ token, scratch, channels, listen, readable, ...found, environment })
     const [control, ...connected] = (await coming) as [Socket, ...Socket[]]
     const outputs: Socket[] = []
     try {

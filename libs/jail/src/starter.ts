@@ -18,6 +18,8 @@ export interface Order {
   dataLimit: number
   program: string[]
   environment: Record<string, string>
+  /** Beside what the wall shows to all. */
+  readable: ProgramPlace[]
 }
 
 /** What launcher.py is told first: the wall around all its children. */

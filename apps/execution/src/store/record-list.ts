@@ -1,5 +1,6 @@
 import type { Status } from '@automation/contract/execution/v1/execution'
 import type pg from 'pg'
+import { installsProcessId } from './installs.ts'
 import { recordColumns, type RecordRow } from './records.ts'
 
 export interface RecordFilter {
@@ -81,12 +82,13 @@ async function searchOf(pool: pg.Pool, filter: RecordFilter): Promise<Search> {
   return { branches, values }
 }
 
-/** Deleted processes whose executions are not removed yet. */
+/** Deleted processes whose executions are not removed yet, and the one of installs where the team has had any. */
 async function readHidden(pool: pg.Pool, team: string): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>({
     name: 'hidden',
-    text: 'SELECT process_id AS id FROM deleted_processes WHERE team = $1 AND removed_at IS NULL',
-    values: [team],
+    text: `SELECT process_id AS id FROM deleted_processes WHERE team = $1 AND removed_at IS NULL
+            UNION ALL SELECT $2::uuid WHERE EXISTS (SELECT FROM executions WHERE team = $1 AND process_id = $2::uuid)`,
+    values: [team, installsProcessId],
   })
   return rows.map(({ id }) => id)
 }

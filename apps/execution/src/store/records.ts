@@ -1,5 +1,6 @@
 import type { Status } from '@automation/contract/execution/v1/execution'
 import type pg from 'pg'
+import { installsProcessId } from './installs.ts'
 
 /** An execution as it is shown. */
 export interface RecordRow {
@@ -31,9 +32,8 @@ export interface EventRow {
   explanation: string | null
 }
 
-/** Executions of deleted processes are not shown. */
-export const visible =
-  'NOT EXISTS (SELECT FROM deleted_processes d WHERE d.team = e.team AND d.process_id = e.process_id)'
+/** Executions of deleted processes are not shown, nor are installs. */
+export const visible = `e.process_id <> '${installsProcessId}' AND NOT EXISTS (SELECT FROM deleted_processes d WHERE d.team = e.team AND d.process_id = e.process_id)`
 
 const small = (column: string) => `CASE WHEN octet_length(${column}) <= 65536 THEN ${column} END`
 

@@ -63,6 +63,7 @@ function warmUp() {
 function load(next) {
   program = next
   compiled = undefined
+  if (program.packages !== undefined) modules.showPackages(program.packages)
   process.argv = [process.execPath, program.fileName]
 }
 

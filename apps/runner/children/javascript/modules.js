@@ -8,6 +8,7 @@
 const { isBuiltin } = require('node:module')
 const { pathToFileURL } = require('node:url')
 const loadedModules = require('./loaded-modules.js')
+const { requirerOf } = require('./packages.js')
 const subprocesses = require('./subprocesses.js')
 
 const used = new Set()
@@ -25,6 +26,17 @@ function builtin(specifier) {
   if (!used.has(nameOf(specifier))) firstUse(specifier)
   return nodeRequire(specifier)
 }
+
+/** The `require` of installed packages; undefined where nothing is installed. */
+let installed
+
+/** From now on process code finds the packages that lie below this directory. */
+function showPackages(directory) {
+  loadedModules.watch((each) => used.has(nameOf(each)) || firstUse(each))
+  installed = requirerOf(directory)
+}
+
+const isPackage = (name) => /^(?:@[^/]+\/)?[^./@][^/]*(?:\/|$)/.test(name)
 
 const nameOf = (specifier) => specifier.replace(/^node:/, '')
 
@@ -48,6 +60,7 @@ function scopeOf({ fileName, isModule, packages, directory }) {
     const name = String(specifier)
     if (isBuiltin(name)) return builtin(name)
     if (packages.has(name)) return packages.get(name)
+    if (installed !== undefined && isPackage(name)) return installed(name)
     throw notFound(name, isModule)
   }
   const require = Object.assign((specifier) => resolve(specifier), {
@@ -113,4 +126,4 @@ function notFound(name, isModule) {
   return Object.assign(error, { code: isModule ? 'ERR_MODULE_NOT_FOUND' : 'MODULE_NOT_FOUND' })
 }
 
-module.exports = { scopeOf, usedBuiltins, watchBuiltins }
+module.exports = { scopeOf, showPackages, usedBuiltins, watchBuiltins }

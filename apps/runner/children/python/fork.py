@@ -91,6 +91,8 @@ class Fork:
     def load(self):
         """Compiles the program; what is wrong with it is told when it is run."""
         sys.argv = [self.settings["fileName"]]
+        if "packages" in self.settings:
+            sys.path.append(self.settings["packages"] + "/site-packages")
         try:
             self.program = Program(self.settings["source"], self.settings["fileName"], self.ready)
         except Exception as error:

@@ -7,7 +7,8 @@ import {
   type WallConfig,
 } from '@automation/jail'
 import type { Logger } from '@automation/service'
-import { childPrograms, programPlaces, type ChildLanguage, type ChildProgram } from './programs.ts'
+import type { ShownPackages } from './task.ts'
+import { childPrograms, packagesPlace, programPlaces, type ChildLanguage, type ChildProgram } from './programs.ts'
 
 /** A started child: its channels by name. */
 export interface Launched extends Omit<LaunchedProgram, 'channels'> {
@@ -31,10 +32,18 @@ const oldest = [3, 11]
 export class ChildLauncher {
   /** Why Python processes can't be run here; undefined when they can. */
   readonly withoutPython: string | undefined
+  /** Such as 3.11.2. */
+  readonly pythonVersion: string
   readonly #programs: ChildProgram[]
   readonly #launcher: Launcher
 
-  private constructor(launcher: Launcher, programs: ChildProgram[], withoutPython: string | undefined) {
+  private constructor(
+    launcher: Launcher,
+    programs: ChildProgram[],
+    withoutPython: string | undefined,
+    pythonVersion: string,
+  ) {
+    this.pythonVersion = pythonVersion
     this.#launcher = launcher
     this.#programs = programs
     this.withoutPython = withoutPython
@@ -59,7 +68,7 @@ export class ChildLauncher {
       homeMb: tmpMb,
       ...options,
     })
-    return new ChildLauncher(launcher, programs, withoutPython)
+    return new ChildLauncher(launcher, programs, withoutPython, version)
   }
 
   /** The wall around all children. */
@@ -72,11 +81,14 @@ export class ChildLauncher {
     return this.#programs.map(({ language }) => language)
   }
 
-  /** Starts a blank child of a language; rejects when it does not come. */
-  async start(language: ChildLanguage): Promise<Launched> {
+  /** Starts a blank child of a language, which finds these packages; rejects when it does not come. */
+  async start(language: ChildLanguage, packages?: ShownPackages): Promise<Launched> {
     const program = this.#programs.find((each) => each.language === language)
     if (program === undefined) throw new Error(`children of ${language} can't be started here`)
-    const { channels, ...launched } = await this.#launcher.start(program)
+    const { channels, ...launched } = await this.#launcher.start(
+      program,
+      packages === undefined ? [] : [{ path: packages.path, shown: packagesPlace }],
+    )
     const [frames, answers] = channels as [Socket, Socket]
     return { ...launched, frames, answers }
   }

@@ -8,9 +8,8 @@ import type { GivingWay } from './giving-way.ts'
 import { Group } from './group.ts'
 import { MemoryRoom } from './memory-room.ts'
 import { childrenWanted, patienceMs } from './policy.ts'
-import type { ChildLanguage } from './programs.ts'
-import { sparesOf, type Spares } from './spares.ts'
-import type { Exit, Task } from './task.ts'
+import { Spares, sparesOf } from './spares.ts'
+import type { Exit, Program, Task } from './task.ts'
 import { endings, isWorn } from './wear.ts'
 
 export interface PoolOptions {
@@ -34,12 +33,14 @@ export class ChildPool {
   readonly #options: PoolOptions
   readonly #cores = availableParallelism()
   readonly #children = new Set<Child>()
-  readonly #spares: Map<ChildLanguage, Spares>
+  /** By language and, where they find packages, the key of those. */
+  readonly #spares: Map<string, Spares>
+  readonly #sparesOf = new Map<Child, Spares>()
   readonly #groups = new Map<string, Group>()
   /** Which group each child works for. */
   readonly #groupOf = new Map<Child, Group>()
   readonly #room: MemoryRoom
-  readonly #launching = new Map<Promise<void>, ChildLanguage>()
+  readonly #launching = new Map<Promise<void>, Spares>()
   #failedStarts = 0
   #patience: NodeJS.Timeout | undefined
   #sweeper: NodeJS.Timeout | undefined
@@ -111,6 +112,13 @@ export class ChildPool {
     return group
   }
 
+  #sparesFor({ language, packages }: Program): Spares {
+    const key = packages === undefined ? language : `${language} ${packages.key}`
+    let spares = this.#spares.get(key)
+    if (spares === undefined) this.#spares.set(key, (spares = new Spares(language, 0, packages)))
+    return spares
+  }
+
   #begin(child: Child, group: Group, task: Task): void {
     group.running.add(child)
     this.#groupOf.set(child, group)
@@ -121,7 +129,7 @@ export class ChildPool {
     const more = childrenWanted(group.demand(performance.now(), this.#cores))
     for (let each = 0; each < more; each += 1) {
       group.coming += 1
-      this.#spares.get(group.program.language)!.wants.add(group)
+      this.#sparesFor(group.program).wants.add(group)
     }
     if (more > 0) this.#supply()
     if (group.hasWaiting)
@@ -159,25 +167,27 @@ export class ChildPool {
   }
 
   #startUpTo(spares: Spares, blank: number): void {
-    const { language, count } = spares
+    const { count } = spares
     const starting = [...this.#launching.values()]
-    for (const child of this.#children) if (child.state === 'starting') starting.push(child.language)
-    let missing = blank - count - starting.filter((each) => each === language).length
+    for (const child of this.#children) if (child.state === 'starting') starting.push(this.#sparesOf.get(child)!)
+    let missing = blank - count - starting.filter((each) => each === spares).length
     for (let room = this.#cores * 2 - starting.length; room > 0 && missing > 0; room -= 1, missing -= 1) {
       if (this.#stopped || this.#retry !== undefined) return
       if (!this.#room.isThere(this.#launching.size)) {
         this.#room.make()
         if (starting.length + this.#launching.size > 0 || !this.#room.isOwed(spares)) return
       }
-      this.#start(language)
+      this.#start(spares)
     }
   }
 
-  async #startOne(language: ChildLanguage): Promise<void> {
+  async #startOne(spares: Spares): Promise<void> {
+    const { language, packages } = spares
     try {
       const { launcher, frameMaxBytes } = this.#options
-      const child = new Child(language, await launcher.start(language), frameMaxBytes, this.#events)
+      const child = new Child(language, await launcher.start(language, packages), frameMaxBytes, this.#events)
       this.#children.add(child)
+      this.#sparesOf.set(child, spares)
       if (this.#stopped) child.end('kill')
     } catch (error) {
       this.#startFailed(error)
@@ -185,15 +195,15 @@ export class ChildPool {
   }
 
   /** One that is on its way counts as starting. */
-  #start(language: ChildLanguage): void {
-    const launching = this.#startOne(language).finally(() => this.#launching.delete(launching))
-    this.#launching.set(launching, language)
+  #start(spares: Spares): void {
+    const launching = this.#startOne(spares).finally(() => this.#launching.delete(launching))
+    this.#launching.set(launching, spares)
   }
 
   readonly #events: ChildEvents = {
     ready: (child) => {
       this.#failedStarts = 0
-      this.#spares.get(child.language)!.add(child)
+      this.#sparesOf.get(child)!.add(child)
       this.#supply()
       if (child.state === 'blank') child.warmUp()
     },
@@ -216,7 +226,8 @@ export class ChildPool {
 
   #gone(child: Child, exit: Exit): void {
     this.#children.delete(child)
-    this.#spares.get(child.language)!.remove(child)
+    this.#sparesOf.get(child)!.remove(child)
+    this.#sparesOf.delete(child)
     const group = this.#groupOf.get(child)
     this.#groupOf.delete(child)
     group?.remove(child)
@@ -245,6 +256,9 @@ export class ChildPool {
     for (const child of endings(this.#children, performance.now(), this.#options.config)) child.end('kill')
     for (const spares of this.#spares.values()) for (const child of spares.takeSurplus()) child.end('kill')
     for (const [key, group] of this.#groups) if (group.isEmpty) this.#groups.delete(key)
+    const used = new Set([...this.#sparesOf.values(), ...this.#launching.values()])
+    for (const [key, each] of this.#spares)
+      if (each.packages !== undefined && each.wants.count === 0 && !used.has(each)) this.#spares.delete(key)
     this.#supply()
   }
 }

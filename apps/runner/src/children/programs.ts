@@ -31,6 +31,9 @@ export const programPlaces: ProgramPlace[] = [
   },
 ]
 
+/** Where a jail shows a child its packages. */
+export const packagesPlace = `${shownRoot}/dependencies`
+
 const MB = 1024 * 1024
 // Node's own share of RLIMIT_DATA before any user code (measured: 560 MiB), and room for threads and compiled code.
 const nodeDataMb = 560

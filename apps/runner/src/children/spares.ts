@@ -1,20 +1,26 @@
 import type { Child } from './child.ts'
 import { sparesWanted } from './policy.ts'
 import type { ChildLanguage } from './programs.ts'
+import type { ShownPackages } from './task.ts'
 import { Wants } from './wants.ts'
 
 const takenLatelyMs = 10_000
 
-/** The blank children of a language at hand, how many there should be, and who waits for one. */
+/**
+ * The blank children of a language at hand, how many there should be, and who waits for one. Those that find packages are
+ * started for whoever waits, and none are kept.
+ */
 export class Spares {
   readonly language: ChildLanguage
+  readonly packages: ShownPackages | undefined
   readonly wants = new Wants()
   readonly #configured: number
   readonly #blank: Child[] = []
   #takenAt: number[] = []
 
-  constructor(language: ChildLanguage, configured: number) {
+  constructor(language: ChildLanguage, configured: number, packages?: ShownPackages) {
     this.language = language
+    this.packages = packages
     this.#configured = configured
   }
 
@@ -50,11 +56,11 @@ export class Spares {
   get wanted(): number {
     const since = performance.now() - takenLatelyMs
     this.#takenAt = this.#takenAt.filter((at) => at > since)
-    return sparesWanted(this.#configured, this.#takenAt.length)
+    return this.packages !== undefined ? 0 : sparesWanted(this.#configured, this.#takenAt.length)
   }
 }
 
 /** Spares of each of these languages, so many of each. */
-export function sparesOf(languages: ChildLanguage[], configured: number): Map<ChildLanguage, Spares> {
+export function sparesOf(languages: ChildLanguage[], configured: number): Map<string, Spares> {
   return new Map(languages.map((language) => [language, new Spares(language, configured)]))
 }

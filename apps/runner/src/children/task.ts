@@ -6,7 +6,14 @@ export interface Program {
   key: string
   team: string
   language: ChildLanguage
+  /** The packages that its children are shown, and where they lie on this machine. */
+  packages?: ShownPackages
   frame: Buffer
+}
+
+export interface ShownPackages {
+  key: string
+  path: string
 }
 
 /** What runs of a version see beside their own parameters; another object than before is sent again. */

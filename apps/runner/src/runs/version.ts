@@ -2,7 +2,7 @@ import type { RunSpec } from '@automation/contract/catalog/v1/resolve'
 import { Language } from '@automation/contract/common/v1/language'
 import type { ChildLanguage } from '../children/programs.ts'
 import { FrameType, jsonFrame } from '../children/frames.ts'
-import type { Program, Surroundings } from '../children/task.ts'
+import type { Program, ShownPackages, Surroundings } from '../children/task.ts'
 import { maskOf, type Mask } from '../logs/masking.ts'
 
 export interface VersionOptions {
@@ -10,6 +10,8 @@ export interface VersionOptions {
   returnValueMaxBytes: number
   logMaxLines: number
   logMaxBytes: number
+  /** Where the packages of a set lie, and where its children find them; undefined for none. */
+  packagesOf?(spec: RunSpec): { shown: ShownPackages; found: string } | undefined
 }
 
 /** A process version as runs of it need it, made once from a RunSpec and kept as long as that. Holds secrets. */
@@ -41,14 +43,17 @@ function programOf(spec: RunSpec, options: VersionOptions): Program {
   const { team, digest, language, processSlug, sourceCode } = spec
   const { globalNames, returnValueMaxBytes, logMaxLines, logMaxBytes } = options
   const child = childLanguage(language)
+  const packages = options.packagesOf?.(spec)
   const frame = jsonFrame(FrameType.program, {
     source: sourceCode,
     fileName: `${processSlug || 'process'}${extensions[child]}`,
     names: globalNames,
     logs: { lines: logMaxLines, bytes: logMaxBytes },
     returnValueMaxBytes,
+    packages: packages?.found,
   })
-  return { language: child, team, key: `${team}\n${Language[language]}\n${globalNames.join()}\n${digest}`, frame }
+  const key = [team, Language[language], globalNames.join(), packages?.shown.key ?? '', digest].join('\n')
+  return { language: child, team, key, packages: packages?.shown, frame }
 }
 
 function surroundingsOf({ team, timeZone, processId, processName, processSlug, variables }: RunSpec): Surroundings {

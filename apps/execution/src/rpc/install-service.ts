@@ -1,0 +1,40 @@
+import type { InstallService } from '@automation/contract/execution/v1/install'
+import { notFound } from '@automation/errors'
+import type { Handlers } from '@automation/rpc'
+import type pg from 'pg'
+import type { Admission } from '../admission.ts'
+import { isUuid } from '../execution-id.ts'
+import { installsProcessId, readInstall } from '../store/installs.ts'
+import { principalIn, teamOf } from './principals.ts'
+
+/** Installs of dependencies: runs like others, but that no list shows them. */
+export function installService(
+  admission: Admission,
+  pool: pg.Pool,
+  timeoutMaxMs: number,
+): Handlers<typeof InstallService> {
+  return {
+    startInstall: async ({ installId, timeoutMs }, context) => {
+      const { name } = principalIn(context, 'service')
+      const { id } = await admission.accept({
+        team: teamOf(context),
+        identifier: installsProcessId,
+        tag: installId,
+        isInstall: true,
+        parameters: new Uint8Array(),
+        settings: { timeoutMs: Math.min(timeoutMs, timeoutMaxMs), freshProcess: false } as never,
+        createdBy: name,
+        depth: 0,
+        key: { scope: 'install', key: installId },
+      })
+      return { executionId: id }
+    },
+
+    getInstall: async ({ executionId }, context) => {
+      principalIn(context, 'service')
+      const install = isUuid(executionId) ? await readInstall(pool, teamOf(context), executionId) : undefined
+      if (install === undefined) throw notFound('execution')
+      return install
+    },
+  }
+}

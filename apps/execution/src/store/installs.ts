@@ -1,0 +1,23 @@
+import type { Status } from '@automation/contract/execution/v1/execution'
+import type pg from 'pg'
+
+/** The process that all installs of dependencies belong to. There is none of this id. */
+export const installsProcessId = '00000000-0000-0000-0000-000000000000'
+
+export interface InstallRow {
+  status: Status
+  returnValue?: string
+  explanation?: string
+}
+
+export async function readInstall(pool: pg.Pool, team: string, id: string): Promise<InstallRow | undefined> {
+  const { rows } = await pool.query<{ status: Status; returnValue: string | null; explanation: string | null }>({
+    name: 'install',
+    text: `SELECT status, return_value AS "returnValue", explanation
+             FROM executions WHERE id = $1 AND team = $2 AND process_id = $3::uuid`,
+    values: [id, team, installsProcessId],
+  })
+  const [row] = rows
+  if (row === undefined) return undefined
+  return { status: row.status, returnValue: row.returnValue ?? undefined, explanation: row.explanation ?? undefined }
+}

@@ -1,0 +1,138 @@
+"""
+Installs packages into a directory of its own, and hands over what is there as one stream. Runs in a jail of its own.
+
+Arguments: Node, npm's program, a file of certificates; `-` for what is not there. On descriptor 3 it reads one line, an
+order: `language`, `packages` (name to specifier), `registry`, `token`, `allowGit`. On 4 it says `H` when it has started, and
+then, for each file, the length of a header and the header (JSON: `path`, `executable`, `bytes`), and its bytes; a length of
+nought is the end. What the installer prints goes to standard output. Only plain files are handed over.
+"""
+
+import compileall
+import json
+import os
+import py_compile
+import shutil
+import struct
+import subprocess
+import sys
+
+ORDER, ANSWER = 3, 4
+LENGTH = struct.Struct("<I")
+PLACE = "/opt/automation/dependencies"
+CHUNK = 1024 * 1024
+
+NPM = (
+    *("install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier", "--omit=dev"),
+    *("--no-bin-links", "--install-strategy=hoisted", "--loglevel=warn", "--no-progress", "--fetch-retries=2"),
+)
+PIP = (
+    *("-m", "pip", "--isolated", "--no-input", "--disable-pip-version-check", "install", "--no-cache-dir"),
+    *("--no-compile", "--only-binary=:all:", "--progress-bar=off", "--no-warn-script-location", "--root-user-action=ignore"),
+)
+
+
+def main():
+    os.write(ANSWER, b"H")
+    order = json.loads(os.fdopen(os.dup(ORDER), "rb").readline())
+    node, npm, certificates = ["" if each == "-" else each for each in sys.argv[1:4]]
+    home = os.getcwd()
+    made = os.path.join(home, "set")
+    os.mkdir(made)
+    environment = {
+        "PATH": os.path.dirname(node) + ":" + os.path.dirname(sys.executable) + ":/usr/local/bin:/usr/bin:/bin",
+        "HOME": home,
+        "TMPDIR": home,
+        "LANG": "C.UTF-8",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_ALLOW_PROTOCOL": "https" if order["allowGit"] else "none",
+        "GIT_CONFIG_NOSYSTEM": "1",
+    }
+    if certificates:
+        environment.update(NODE_EXTRA_CA_CERTS=certificates, PIP_CERT=certificates, GIT_SSL_CAINFO=certificates)
+    if order["language"] == "PYTHON":
+        install_python(order, made, environment, certificates)
+    else:
+        install_javascript(order, made, environment, node, npm, home)
+    hand_over(made)
+
+
+def install_javascript(order, made, environment, node, npm, home):
+    if not npm:
+        fail("npm is not installed on this runner (RUNNER_NPM)")
+    with open(made + "/package.json", "w", encoding="utf-8") as manifest:
+        json.dump({"name": "dependencies", "version": "0.0.0", "private": True, "dependencies": order["packages"]}, manifest)
+    settings = home + "/npmrc"
+    registry = order["registry"]
+    lines = ["registry=" + registry, "cache=" + home + "/npm", "allow-git=" + ("all" if order["allowGit"] else "none")]
+    if order["token"]:
+        lines.append("//" + registry.split("://", 1)[1].rstrip("/") + "/:_authToken=" + order["token"])
+    with open(settings, "w", encoding="utf-8") as file:
+        file.write("\n".join(lines) + "\n")
+    own = {"npm_config_userconfig": settings, "npm_config_globalconfig": home + "/none"}
+    run([node, npm, *NPM], made, {**environment, **own})
+    shutil.rmtree(home + "/npm", ignore_errors=True)
+
+
+def install_python(order, made, environment, certificates):
+    target = made + "/site-packages"
+    own = [*PIP, "--target", target, "--index-url", order["registry"]]
+    if certificates:
+        own += ["--cert", certificates]
+    wanted = [requirement(name, specifier) for name, specifier in order["packages"].items()]
+    run([sys.executable, "-I", *own, "--", *wanted], made, {**environment, "PIP_CONFIG_FILE": "/dev/null"})
+    unchecked = py_compile.PycInvalidationMode.UNCHECKED_HASH
+    compileall.compile_dir(
+        target, quiet=2, invalidation_mode=unchecked, stripdir=target, prependdir=PLACE + "/site-packages"
+    )
+
+
+def requirement(name, specifier):
+    if specifier in ("*", "latest"):
+        return name
+    if specifier.startswith("git+"):
+        return name + " @ " + specifier
+    return name + (specifier if specifier[0] in "=!<>~" else "==" + specifier)
+
+
+def run(program, directory, environment):
+    status = subprocess.run(
+        program, cwd=directory, env=environment, stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT, check=False
+    ).returncode
+    if status != 0:
+        sys.exit(1)
+
+
+def fail(words):
+    print(words, flush=True)
+    sys.exit(1)
+
+
+def hand_over(made):
+    with os.fdopen(ANSWER, "wb", CHUNK) as answer:
+        for directory, directories, names in os.walk(made):
+            directories.sort()
+            for name in sorted(names):
+                path = os.path.join(directory, name)
+                if os.path.islink(path) or not os.path.isfile(path):
+                    continue
+                status = os.stat(path)
+                shown = os.path.relpath(path, made)
+                header = {"path": shown, "executable": bool(status.st_mode & 0o111), "bytes": status.st_size}
+                data = json.dumps(header).encode()
+                answer.write(LENGTH.pack(len(data)))
+                answer.write(data)
+                send(path, status.st_size, answer)
+        answer.write(LENGTH.pack(0))
+
+
+def send(path, left, answer):
+    with open(path, "rb") as file:
+        while left > 0:
+            chunk = file.read(min(left, CHUNK))
+            if not chunk:
+                sys.exit(1)
+            answer.write(chunk)
+            left -= len(chunk)
+
+
+main()

@@ -1,0 +1,54 @@
+'use strict'
+
+/* What `require` and `import` find of installed packages. */
+
+const { createRequire, findPackageJSON } = require('node:module')
+const { readFileSync } = require('node:fs')
+const { dirname, join } = require('node:path')
+const { pathToFileURL } = require('node:url')
+
+const CONDITIONS = ['node', 'import', 'module-sync', 'default']
+
+/** A `require` of the packages below a directory; those that are made for `import` alone are found, too. */
+function requirerOf(directory) {
+  const from = join(directory, 'index.js')
+  const require = createRequire(from)
+  return (name) => {
+    try {
+      return require(name)
+    } catch (error) {
+      if (error?.code === 'MODULE_NOT_FOUND' && error.requireStack?.length === 1 && error.requireStack[0] === from)
+        throw Object.assign(new Error(`Cannot find module '${name}'`), { code: error.code })
+      if (error?.code !== 'ERR_PACKAGE_PATH_NOT_EXPORTED') throw error
+      const path = exportedTo(name, from)
+      if (path === undefined) throw error
+      return require(path)
+    }
+  }
+}
+
+/** The file that a package gives to `import` under this name. */
+function exportedTo(name, from) {
+  const manifest = findPackageJSON(name, pathToFileURL(from))
+  if (manifest === undefined) return undefined
+  const { exports } = JSON.parse(readFileSync(manifest, 'utf8'))
+  const within = `.${name
+    .split('/')
+    .slice(name.startsWith('@') ? 2 : 1)
+    .map((each) => `/${each}`)
+    .join('')}`
+  const isTable =
+    typeof exports === 'object' && exports !== null && Object.keys(exports).some((key) => key.startsWith('.'))
+  const target = targetOf(isTable ? exports[within] : within === '.' ? exports : undefined)
+  return target === undefined ? undefined : join(dirname(manifest), target)
+}
+
+function targetOf(value) {
+  if (typeof value === 'string') return value
+  if (Array.isArray(value)) return value.map(targetOf).find((each) => each !== undefined)
+  if (typeof value !== 'object' || value === null) return undefined
+  const condition = Object.keys(value).find((key) => CONDITIONS.includes(key) && targetOf(value[key]) !== undefined)
+  return condition === undefined ? undefined : targetOf(value[condition])
+}
+
+module.exports = { requirerOf }

@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto'
+import { mkdir, open } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+
+export interface ArchiveLimits {
+  maxBytes: number
+  maxFiles: number
+}
+
+export interface Unpacked {
+  /** SHA-256 of the whole archive, in hex. */
+  digest: string
+  bytes: number
+}
+
+interface Header {
+  path: string
+  executable: boolean
+  bytes: number
+}
+
+const headerMaxBytes = 16 * 1024
+const segmentMaxBytes = 255
+
+/**
+ * Writes the files of an archive below a directory that is empty. Whoever sends it may be hostile: it makes plain files,
+ * nothing outside of the directory, and no more than the limits. Throws words for people where it is no such archive.
+ */
+export async function unpackArchive(
+  source: AsyncIterable<Buffer>,
+  directory: string,
+  { maxBytes, maxFiles }: ArchiveLimits,
+): Promise<Unpacked> {
+  const bytes = new ByteReader(source)
+  const made = new Set<string>()
+  let files = 0
+  for (;;) {
+    const length = (await bytes.exactly(4)).readUInt32LE(0)
+    if (length === 0) break
+    if (length > headerMaxBytes) throw new Error('The archive of the packages is not readable')
+    const { path, executable, bytes: size } = headerOf(await bytes.exactly(length))
+    files += 1
+    if (files > maxFiles) throw new Error(`The packages have more than ${maxFiles} files`)
+    if (bytes.read + size > maxBytes)
+      throw new Error(`The packages are larger than ${Math.round(maxBytes / 2 ** 20)} MiB`)
+    const target = join(directory, path)
+    const folder = dirname(target)
+    if (!made.has(folder)) {
+      await mkdir(folder, { recursive: true, mode: 0o755 })
+      made.add(folder)
+    }
+    // Never through a link, and never over another file.
+    const file = await open(target, 'wx', executable ? 0o755 : 0o644)
+    try {
+      for await (const chunk of bytes.next(size)) await file.writeFile(chunk)
+      await file.chmod(executable ? 0o755 : 0o644)
+    } finally {
+      await file.close()
+    }
+  }
+  return { digest: bytes.digest(), bytes: bytes.read }
+}
+
+function headerOf(bytes: Buffer): Header {
+  const { path, executable, bytes: size } = JSON.parse(bytes.toString()) as Partial<Record<keyof Header, unknown>>
+  if (typeof path !== 'string' || typeof size !== 'number' || !Number.isSafeInteger(size) || size < 0)
+    throw new Error('The archive of the packages is not readable')
+  const segments = path.split('/')
+  const isBad = (segment: string) =>
+    segment === '' || segment === '.' || segment === '..' || segment.includes('\0') || segment.length > segmentMaxBytes
+  if (segments.some(isBad))
+    throw new Error(`The packages have a file outside of their directory: ${JSON.stringify(path)}`)
+  return { path, executable: executable === true, bytes: size }
+}
+
+/** Reads a stream by numbers of bytes. */
+class ByteReader {
+  read = 0
+  readonly #source: AsyncIterator<Buffer>
+  readonly #hash = createHash('sha256')
+  #rest: Buffer = Buffer.alloc(0)
+
+  constructor(source: AsyncIterable<Buffer>) {
+    this.#source = source[Symbol.asyncIterator]()
+  }
+
+  async exactly(count: number): Promise<Buffer> {
+    const parts: Buffer[] = []
+    for await (const part of this.next(count)) parts.push(part)
+    return parts.length === 1 ? parts[0]! : Buffer.concat(parts)
+  }
+
+  async *next(count: number): AsyncGenerator<Buffer> {
+    for (let left = count; left > 0;) {
+      if (this.#rest.length === 0) {
+        const { value, done } = await this.#source.next()
+        if (done === true) throw new Error('The archive of the packages ended too soon')
+        this.#rest = value
+      }
+      const part = this.#rest.subarray(0, left)
+      this.#rest = this.#rest.subarray(part.length)
+      left -= part.length
+      this.read += part.length
+      this.#hash.update(part)
+      yield part
+    }
+  }
+
+  digest(): string {
+    return this.#hash.digest('hex')
+  }
+}

@@ -1,0 +1,172 @@
+import { Language } from '@automation/contract/common/v1/language'
+import type { DependencySet } from '@automation/contract/catalog/v1/resolve'
+import { findInterpreter, Launcher, nodePlace, shownRoot, type Launched, type WallConfig } from '@automation/jail'
+import type { Logger } from '@automation/service'
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { exitOf } from '../children/ending.ts'
+import { unpackArchive, type Unpacked } from './archive.ts'
+import type { DependenciesConfig } from './config.ts'
+import { findNpm } from './npm-program.ts'
+import { wallTo } from './registry-wall.ts'
+
+export interface InstallerOptions {
+  config: DependenciesConfig
+  python: string
+  tmpDir: string
+  wall: WallConfig
+  logger: Logger
+}
+
+/** What an install may tell of itself on its way. */
+export interface InstallEvents {
+  line(text: string): void
+  /** It has begun, and may be ended by this. */
+  began(end: (how: 'terminate' | 'kill') => void): void
+}
+
+const MB = 2 ** 20
+// Node's own address space, and what an installer holds.
+const dataLimitBytes = 4096 * MB
+const maxFiles = 200_000
+const lastLines = 20
+const lineMaxCharacters = 500
+const programPath = fileURLToPath(new URL('../../children/installer/install.py', import.meta.url))
+const programFolder = dirname(programPath)
+
+/** Runs npm and pip, each install in a jail of its own, without scripts and without anything of a team's. */
+export class Installer {
+  readonly #options: InstallerOptions
+  #launcher: Promise<Launcher> | undefined
+  #npm = '-'
+
+  constructor(options: InstallerOptions) {
+    this.#options = options
+  }
+
+  /** Installs these packages and writes them below an empty directory. Throws the installer's last lines where it fails. */
+  async install(
+    language: Language,
+    { packages }: DependencySet,
+    directory: string,
+    events: InstallEvents,
+  ): Promise<Unpacked> {
+    const { config } = this.#options
+    const launched = await this.#start()
+    const { output, errors, channels, control } = launched
+    const [orders, answers] = channels as [typeof output, typeof output]
+    const lines = new LastLines(events)
+    for (const stream of [output, errors]) stream.on('data', (chunk: Buffer) => lines.push(chunk.toString()))
+    let report = ''
+    const gone = new Promise<void>((resolve) => control.once('close', resolve))
+    control.on('data', (chunk: Buffer) => (report += chunk.toString('latin1')))
+    events.began((how) => control.write(how === 'kill' ? 'K' : 'T'))
+    const isPython = language === Language.PYTHON
+    const registry = isPython ? config.pypiIndex : config.npmRegistry
+    const token = isPython ? '' : (config.npmToken ?? '')
+    const name = Language[language]
+    orders.write(`${JSON.stringify({ language: name, packages, registry, token, allowGit: config.allowGit })}\n`)
+    try {
+      return await unpackArchive(afterHello(answers), directory, { maxBytes: config.maxMb * MB, maxFiles })
+    } catch (error) {
+      control.write('K')
+      await gone
+      const exit = exitOf(report)
+      const hasFailed = exit.kind === 'exit' && exit.code !== 0
+      throw new Error(hasFailed ? lines.text : (error as Error).message, { cause: error })
+    } finally {
+      await gone
+      for (const stream of [output, errors, ...channels]) stream.destroy()
+    }
+  }
+
+  async close(): Promise<void> {
+    const launcher = await this.#launcher?.catch(() => undefined)
+    launcher?.refuse()
+    launcher?.close()
+  }
+
+  async #start(): Promise<Launched> {
+    const { python, config } = this.#options
+    // A wall that could not be had is tried for again.
+    this.#launcher ??= this.#prepare().catch((error: unknown) => {
+      this.#launcher = undefined
+      throw error
+    })
+    const launcher = await this.#launcher
+    const { path } = await findInterpreter(python)
+    return launcher.start(this.#program(path, config.certificates))
+  }
+
+  async #prepare(): Promise<Launcher> {
+    const { config, tmpDir, wall, logger } = this.#options
+    const interpreter = await findInterpreter(this.#options.python)
+    const npm = await findNpm(config.npm)
+    this.#npm = npm?.program ?? '-'
+    const { certificates } = config
+    return Launcher.prepare({
+      name: 'installer',
+      interpreter,
+      tmpDir,
+      homeMb: config.maxMb * 2,
+      wall: await wallTo([config.npmRegistry, config.pypiIndex], wall),
+      places: [
+        nodePlace,
+        { path: programFolder, shown: `${shownRoot}/apps/runner/children/installer` },
+        ...(npm === undefined ? [] : [{ path: npm.folder, shown: `${shownRoot}/npm` }]),
+        ...(certificates === undefined
+          ? []
+          : [{ path: certificates, shown: `${shownRoot}/registry-certificates.pem` }]),
+      ],
+      trials: [this.#program(interpreter.path, certificates)],
+      logger,
+    })
+  }
+
+  #program(python: string, certificates = '-') {
+    return {
+      program: [python, '-I', '-S', programPath, process.execPath, this.#npm, certificates],
+      environment: { PATH: '/usr/local/bin:/usr/bin:/bin', LANG: 'C.UTF-8' },
+      dataLimitBytes,
+    }
+  }
+}
+
+/** The stream after the one byte by which the program says that it has started. */
+async function* afterHello(answers: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let isFirst = true
+  for await (const chunk of answers) {
+    const rest = isFirst ? chunk.subarray(1) : chunk
+    isFirst = false
+    if (rest.length > 0) yield rest
+  }
+}
+
+/** What an installer has said last. */
+class LastLines {
+  readonly #events: InstallEvents
+  readonly #lines: string[] = []
+  #rest = ''
+
+  constructor(events: InstallEvents) {
+    this.#events = events
+  }
+
+  push(text: string): void {
+    const lines = (this.#rest + text).split(/\r?\n/)
+    this.#rest = lines.pop()!.slice(-lineMaxCharacters)
+    for (const line of lines) this.#add(line)
+  }
+
+  get text(): string {
+    return [...this.#lines, this.#rest].join('\n').trim() || 'The installer said nothing'
+  }
+
+  #add(line: string): void {
+    const cut = line.slice(0, lineMaxCharacters)
+    if (cut.trim() === '') return
+    this.#events.line(cut)
+    this.#lines.push(cut)
+    if (this.#lines.length > lastLines) this.#lines.shift()
+  }
+}

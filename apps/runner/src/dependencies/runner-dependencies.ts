@@ -1,0 +1,41 @@
+import type { RunSpec } from '@automation/contract/catalog/v1/resolve'
+import type { Logger } from '@automation/service'
+import type { ChildLauncher } from '../children/child-launcher.ts'
+import { packagesPlace } from '../children/programs.ts'
+import type { RunnerConfig } from '../config.ts'
+import { Installer } from './installer.ts'
+import { DependencySets } from './sets.ts'
+
+const tidyEveryMs = 3_600_000
+
+/** The packages of this runner: what installs them, where they are, and what children are shown of them. */
+export function runnerDependencies(config: RunnerConfig, { wall, pythonVersion }: ChildLauncher, logger: Logger) {
+  const { children, dependencies } = config
+  const { python, tmpDir } = children
+  const installer = new Installer({ config: dependencies, python, tmpDir, wall: config.wall, logger })
+  const runtimes = {
+    JAVASCRIPT: `node${process.versions.modules}-${process.arch}`,
+    PYTHON: `python${pythonVersion.split('.').slice(0, 2).join('.')}-${process.arch}`,
+  }
+  const { directory, keepMs } = dependencies
+  const sets = new DependencySets({ directory, keepMs, installer, runtimes, logger })
+  const tidy = () => sets.tidy().catch((error: unknown) => logger.warn({ err: error }, 'old packages are not removed'))
+  let timer: NodeJS.Timeout | undefined
+
+  return {
+    sets,
+    packagesOf({ language, dependencies: set, isInstall }: RunSpec) {
+      if (set === undefined || isInstall) return undefined
+      const path = sets.pathOf(language, set)
+      return { shown: { key: set.key, path }, found: wall.wall === 'namespaces' ? packagesPlace : path }
+    },
+    async start() {
+      await tidy()
+      timer = setInterval(() => void tidy(), tidyEveryMs).unref()
+    },
+    async stop() {
+      clearInterval(timer)
+      await installer.close()
+    },
+  }
+}

@@ -1,0 +1,57 @@
+import { LogLevel } from '@automation/contract/execution/v1/execution'
+import type { ChildPool } from '../children/pool.ts'
+import type { DependencySets } from '../dependencies/sets.ts'
+import type { ActiveRun } from './active-run.ts'
+
+/** Where runs are run: process code in children, as soon as its packages are here, and installs by themselves. */
+export class Workplace {
+  readonly #pool: ChildPool
+  readonly #sets: DependencySets
+  /** Runs that wait for their packages. */
+  readonly #waiting = new Set<ActiveRun>()
+
+  constructor(pool: ChildPool, sets: DependencySets) {
+    this.#pool = pool
+    this.#sets = sets
+  }
+
+  run(run: ActiveRun): void {
+    const { language, dependencies, isInstall } = run.version.spec
+    if (dependencies === undefined) return this.#pool.run(run)
+    if (isInstall) return void this.#install(run)
+    if (this.#sets.isHere(language, dependencies)) return this.#pool.run(run)
+    this.#waiting.add(run)
+    void this.#sets.make(language, dependencies).then(
+      () => this.#waiting.delete(run) && this.#pool.run(run),
+      (error: unknown) => this.#waiting.delete(run) && run.ended(failure(error)),
+    )
+  }
+
+  /** Takes back a run that nothing has begun; false when something has. */
+  withdraw(run: ActiveRun): boolean {
+    return this.#waiting.delete(run) || this.#pool.withdraw(run)
+  }
+
+  async #install(run: ActiveRun): Promise<void> {
+    const { language, dependencies } = run.version.spec
+    this.#waiting.add(run)
+    try {
+      const made = await this.#sets.make(language, dependencies!, {
+        line: (text) => run.output(LogLevel.INFO, text, false),
+        began: (end) => {
+          if (!this.#waiting.delete(run)) return end('kill')
+          run.started({ end, send: () => undefined, pid: 0 })
+        },
+      })
+      run.ended({ kind: 'value', json: Buffer.from(JSON.stringify(made)), transient: false })
+    } catch (error) {
+      this.#waiting.delete(run)
+      run.ended(failure(error))
+    }
+  }
+}
+
+function failure(error: unknown) {
+  const message = error instanceof Error ? error.message : String(error)
+  return { kind: 'failure', name: 'InstallError', message, stack: '' } as const
+}
