@@ -15,7 +15,7 @@ import { ProcessCalls } from './runs/process-calls.ts'
 import { refusal, stopped, untold, whyNot } from './runs/refusal.ts'
 import { RunningRuns } from './runs/running.ts'
 import { UnwantedRuns } from './runs/unwanted.ts'
-import { Version, type VersionOptions } from './runs/version.ts'
+import type { Version } from './runs/version.ts'
 import type { Workplace } from './runs/workplace.ts'
 import { Lease } from './session/lease.ts'
 import { ReplicaLink, type OutgoingMessage } from './session/link.ts'
@@ -24,7 +24,6 @@ export interface RunnerOptions {
   config: RunnerConfig
   neighbours: Neighbours
   pool: Workplace
-  packagesOf: VersionOptions['packagesOf']
   metrics: Metrics
   /** Why Python processes are not run; undefined when they are. */
   withoutPython: string | undefined
@@ -146,7 +145,7 @@ export class Runner {
         languages: this.#options.withoutPython === undefined ? languages : [Language.JAVASCRIPT],
         oneTeam,
       }),
-      versionOf: (spec) => new Version(spec, { ...config, packagesOf: this.#options.packagesOf }),
+      versionOf: (spec) => this.#options.pool.versionOf(spec, config),
       welcomed: (leaseMs) => this.#welcomed(leaseMs),
       run: (link, run, version) => this.#take(link, run, version),
       kill: (id) => this.#end(id) || this.#unwanted.add(id),

@@ -53,9 +53,7 @@ export function createRunner(config: RunnerConfig, { neighbours, logger, metrics
     const { withoutPython } = launcher
     const { oneTeam } = launcher.wall
     const dependencies = runnerDependencies(config, launcher, logger)
-    const workplace = new Workplace(pool, dependencies.sets)
-    const { packagesOf } = dependencies
-    const working = { pool: workplace, packagesOf, metrics, withoutPython, oneTeam }
+    const working = { pool: new Workplace(pool, dependencies), metrics, withoutPython, oneTeam }
     const runner: Runner = new Runner({ config, neighbours, logger, ...working })
     const watch = new MemoryWatch({
       limitMb: config.memoryMb + nodeMb,

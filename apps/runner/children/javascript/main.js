@@ -158,7 +158,6 @@ function finish(own, value) {
 }
 
 const failureOf = (thrown) => ({ failure: describe(thrown) })
-
 const ended = (message) => ({ failure: { name: 'Error', message, stack: `Error: ${message}` } })
 
 /** The run is over. One turn of the event loop later it is answered, so that rejections nobody handled still count. */

@@ -1,12 +1,13 @@
 'use strict'
 
 /*
- * What `require`, `import` and `import()` find: Node's own modules and the package `svc`. The team's modules and
- * installed packages have their place in `resolve`.
+ * What `require`, `import` and `import()` find: Node's own modules, the package `svc` and installed packages. The team's
+ * modules have their place in `resolve`, before those.
  */
 
 const { isBuiltin } = require('node:module')
 const { pathToFileURL } = require('node:url')
+const { isModuleNamespaceObject } = require('node:util').types
 const loadedModules = require('./loaded-modules.js')
 const { requirerOf } = require('./packages.js')
 const subprocesses = require('./subprocesses.js')
@@ -74,7 +75,8 @@ function scopeOf({ fileName, isModule, packages, directory }) {
   const find = (name, wanted) => {
     const namespaces = isBuiltin(name) ? ofBuiltins : own
     const exported = resolve(name)
-    if (!namespaces.has(name)) namespaces.set(name, namespaceOf(exported))
+    if (!namespaces.has(name))
+      namespaces.set(name, isModuleNamespaceObject(exported) ? exported : namespaceOf(exported))
     const namespace = namespaces.get(name)
     const missing = wanted.find((each) => !(each in namespace))
     if (missing === undefined) return namespace

@@ -7,7 +7,7 @@ import {
   type WallConfig,
 } from '@automation/jail'
 import type { Logger } from '@automation/service'
-import type { ShownPackages } from './task.ts'
+import type { Spares } from './spares.ts'
 import { childPrograms, packagesPlace, programPlaces, type ChildLanguage, type ChildProgram } from './programs.ts'
 
 /** A started child: its channels by name. */
@@ -82,7 +82,7 @@ export class ChildLauncher {
   }
 
   /** Starts a blank child of a language, which finds these packages; rejects when it does not come. */
-  async start(language: ChildLanguage, packages?: ShownPackages): Promise<Launched> {
+  async start({ language, packages }: Pick<Spares, 'language' | 'packages'>): Promise<Launched> {
     const program = this.#programs.find((each) => each.language === language)
     if (program === undefined) throw new Error(`children of ${language} can't be started here`)
     const { channels, ...launched } = await this.#launcher.start(

@@ -2,8 +2,9 @@ import { OutputReader } from '../logs/output-reader.ts'
 import { exitOf, failureOf, pidOf, uncleanKindOf, valueOf } from './ending.ts'
 import { FrameReader, FrameType, frame, type Frame } from './frames.ts'
 import type { Launched } from './child-launcher.ts'
-import type { ChildLanguage } from './programs.ts'
+import type { Spares } from './spares.ts'
 import type { Ending, Exit, RunningChild, Surroundings, Task } from './task.ts'
+import { usualMb } from './wear.ts'
 
 /** `checking`: its run has been answered, and it looks whether it is clean. */
 export type ChildState = 'starting' | 'blank' | 'idle' | 'running' | 'checking' | 'ending' | 'gone'
@@ -19,9 +20,6 @@ export interface ChildEvents {
   gone(child: Child, exit: Exit): void
 }
 
-/** What a child is taken to hold until it is measured. */
-export const usualMb = 48
-
 const lastResortMs = 3000
 const closeWaitMs = 500
 const maxReport = 2000
@@ -33,7 +31,8 @@ const floodPauseMs = 5
 
 /** One child process with its channels. It runs one task at a time; what it says is believed only for that one. */
 export class Child implements RunningChild {
-  readonly language: ChildLanguage
+  readonly spares: Spares
+  readonly language: Spares['language']
   state: ChildState = 'starting'
   hasStarted = false
   runs = 0
@@ -56,8 +55,9 @@ export class Child implements RunningChild {
   #flood = 0
   #paused = false
 
-  constructor(language: ChildLanguage, launched: Launched, frameMaxBytes: number, events: ChildEvents) {
-    this.language = language
+  constructor(spares: Spares, launched: Launched, frameMaxBytes: number, events: ChildEvents) {
+    this.spares = spares
+    this.language = spares.language
     this.#launched = launched
     this.#events = events
     this.#reader = new OutputReader((...line) => this.#task?.output(...line))

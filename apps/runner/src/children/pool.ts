@@ -8,8 +8,9 @@ import type { GivingWay } from './giving-way.ts'
 import { Group } from './group.ts'
 import { MemoryRoom } from './memory-room.ts'
 import { childrenWanted, patienceMs } from './policy.ts'
-import { Spares, sparesOf } from './spares.ts'
-import type { Exit, Program, Task } from './task.ts'
+import { SparesByKind } from './spares-by-kind.ts'
+import type { Spares } from './spares.ts'
+import type { Exit, Task } from './task.ts'
 import { endings, isWorn } from './wear.ts'
 
 export interface PoolOptions {
@@ -33,9 +34,7 @@ export class ChildPool {
   readonly #options: PoolOptions
   readonly #cores = availableParallelism()
   readonly #children = new Set<Child>()
-  /** By language and, where they find packages, the key of those. */
-  readonly #spares: Map<string, Spares>
-  readonly #sparesOf = new Map<Child, Spares>()
+  readonly #spares: SparesByKind
   readonly #groups = new Map<string, Group>()
   /** Which group each child works for. */
   readonly #groupOf = new Map<Child, Group>()
@@ -51,8 +50,8 @@ export class ChildPool {
 
   constructor(options: PoolOptions) {
     this.#options = options
-    this.#spares = sparesOf(options.launcher.languages, options.config.spares)
-    const sharers = { children: this.#children, groupOf: this.#groupOf, spares: this.#spares }
+    this.#spares = new SparesByKind(options.launcher.languages, options.config.spares)
+    const sharers = { children: this.#children, groupOf: this.#groupOf, spares: this.#spares.byKind }
     this.#room = new MemoryRoom(options.config.memoryMb, sharers)
   }
 
@@ -112,13 +111,6 @@ export class ChildPool {
     return group
   }
 
-  #sparesFor({ language, packages }: Program): Spares {
-    const key = packages === undefined ? language : `${language} ${packages.key}`
-    let spares = this.#spares.get(key)
-    if (spares === undefined) this.#spares.set(key, (spares = new Spares(language, 0, packages)))
-    return spares
-  }
-
   #begin(child: Child, group: Group, task: Task): void {
     group.running.add(child)
     this.#groupOf.set(child, group)
@@ -129,7 +121,7 @@ export class ChildPool {
     const more = childrenWanted(group.demand(performance.now(), this.#cores))
     for (let each = 0; each < more; each += 1) {
       group.coming += 1
-      this.#sparesFor(group.program).wants.add(group)
+      this.#spares.for(group.program).wants.add(group)
     }
     if (more > 0) this.#supply()
     if (group.hasWaiting)
@@ -142,16 +134,16 @@ export class ChildPool {
     for (const group of this.#groups.values()) if (group.hasWaiting) this.#ask(group)
   }
 
-  readonly #wants = () => [...this.#spares.values()].flatMap(({ wants }) => [...wants])
+  readonly #wants = () => [...this.#spares.byKind.values()].flatMap(({ wants }) => [...wants])
 
   /** Gives blank children to who asked for them, and starts as many as are missing. */
   #supply(): void {
-    for (const spares of this.#spares.values()) this.#supplyFrom(spares)
-    for (const spares of this.#spares.values()) this.#startUpTo(spares, spares.wants.count)
+    for (const spares of this.#spares.byKind.values()) this.#supplyFrom(spares)
+    for (const spares of this.#spares.byKind.values()) this.#startUpTo(spares, spares.wants.count)
     // The run that has just got the last spare goes first.
     this.#sparesSoon ??= setTimeout(() => {
       this.#sparesSoon = undefined
-      for (const spares of this.#spares.values()) this.#startUpTo(spares, spares.wants.count + spares.wanted)
+      for (const spares of this.#spares.byKind.values()) this.#startUpTo(spares, spares.wants.count + spares.wanted)
     }, sparesLaterMs)
   }
 
@@ -167,10 +159,9 @@ export class ChildPool {
   }
 
   #startUpTo(spares: Spares, blank: number): void {
-    const { count } = spares
     const starting = [...this.#launching.values()]
-    for (const child of this.#children) if (child.state === 'starting') starting.push(this.#sparesOf.get(child)!)
-    let missing = blank - count - starting.filter((each) => each === spares).length
+    for (const child of this.#children) if (child.state === 'starting') starting.push(child.spares)
+    let missing = blank - spares.count - starting.filter((each) => each === spares).length
     for (let room = this.#cores * 2 - starting.length; room > 0 && missing > 0; room -= 1, missing -= 1) {
       if (this.#stopped || this.#retry !== undefined) return
       if (!this.#room.isThere(this.#launching.size)) {
@@ -182,12 +173,10 @@ export class ChildPool {
   }
 
   async #startOne(spares: Spares): Promise<void> {
-    const { language, packages } = spares
     try {
       const { launcher, frameMaxBytes } = this.#options
-      const child = new Child(language, await launcher.start(language, packages), frameMaxBytes, this.#events)
+      const child = new Child(spares, await launcher.start(spares), frameMaxBytes, this.#events)
       this.#children.add(child)
-      this.#sparesOf.set(child, spares)
       if (this.#stopped) child.end('kill')
     } catch (error) {
       this.#startFailed(error)
@@ -203,7 +192,7 @@ export class ChildPool {
   readonly #events: ChildEvents = {
     ready: (child) => {
       this.#failedStarts = 0
-      this.#sparesOf.get(child)!.add(child)
+      child.spares.add(child)
       this.#supply()
       if (child.state === 'blank') child.warmUp()
     },
@@ -226,8 +215,7 @@ export class ChildPool {
 
   #gone(child: Child, exit: Exit): void {
     this.#children.delete(child)
-    this.#sparesOf.get(child)!.remove(child)
-    this.#sparesOf.delete(child)
+    child.spares.remove(child)
     const group = this.#groupOf.get(child)
     this.#groupOf.delete(child)
     group?.remove(child)
@@ -254,11 +242,9 @@ export class ChildPool {
 
   #sweep(): void {
     for (const child of endings(this.#children, performance.now(), this.#options.config)) child.end('kill')
-    for (const spares of this.#spares.values()) for (const child of spares.takeSurplus()) child.end('kill')
+    for (const spares of this.#spares.byKind.values()) for (const child of spares.takeSurplus()) child.end('kill')
     for (const [key, group] of this.#groups) if (group.isEmpty) this.#groups.delete(key)
-    const used = new Set([...this.#sparesOf.values(), ...this.#launching.values()])
-    for (const [key, each] of this.#spares)
-      if (each.packages !== undefined && each.wants.count === 0 && !used.has(each)) this.#spares.delete(key)
+    this.#spares.tidy([...this.#children].map(({ spares }) => spares).concat(...this.#launching.values()))
     this.#supply()
   }
 }

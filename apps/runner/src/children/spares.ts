@@ -59,8 +59,3 @@ export class Spares {
     return this.packages !== undefined ? 0 : sparesWanted(this.#configured, this.#takenAt.length)
   }
 }
-
-/** Spares of each of these languages, so many of each. */
-export function sparesOf(languages: ChildLanguage[], configured: number): Map<string, Spares> {
-  return new Map(languages.map((language) => [language, new Spares(language, configured)]))
-}

@@ -21,6 +21,9 @@ export interface Used extends Pick<Worn, 'startedAt' | 'freeSince'> {
   runs: number
 }
 
+/** What a child is taken to hold until it is measured. */
+export const usualMb = 48
+
 /** A child that takes longer to look at itself is not believed. */
 const checkMs = 2000
 /** When nothing has run for so long, only a few children are kept. */

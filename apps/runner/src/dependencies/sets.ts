@@ -18,6 +18,8 @@ export interface SetsOptions {
 }
 
 const complete = 'complete.json'
+// Longer than any install may take.
+const halfKeptMs = 3 * 3_600_000
 const quiet: InstallEvents = { line: () => undefined, began: () => undefined }
 
 /** The sets of packages on this runner: made aside, put in their place at once, and read only from then on. */
@@ -58,9 +60,9 @@ export class DependencySets {
     await mkdir(directory, { recursive: true, mode: 0o700 })
     for (const name of await readdir(directory)) {
       const path = join(directory, name)
-      const isHalf = name.startsWith('.') && !this.#making.size
+      const keptMs = name.startsWith('.') ? halfKeptMs : keepMs
       const usedMs = (await stat(path).catch(() => undefined))?.mtimeMs ?? now
-      if (!isHalf && now - usedMs < keepMs) continue
+      if (now - usedMs < keptMs) continue
       logger.info({ set: name }, 'a set of packages is removed')
       await rm(path, { recursive: true, force: true })
     }

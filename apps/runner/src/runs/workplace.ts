@@ -1,7 +1,9 @@
+import type { RunSpec } from '@automation/contract/catalog/v1/resolve'
 import { LogLevel } from '@automation/contract/execution/v1/execution'
 import type { ChildPool } from '../children/pool.ts'
 import type { DependencySets } from '../dependencies/sets.ts'
 import type { ActiveRun } from './active-run.ts'
+import { Version, type VersionOptions } from './version.ts'
 
 /** Where runs are run: process code in children, as soon as its packages are here, and installs by themselves. */
 export class Workplace {
@@ -10,9 +12,17 @@ export class Workplace {
   /** Runs that wait for their packages. */
   readonly #waiting = new Set<ActiveRun>()
 
-  constructor(pool: ChildPool, sets: DependencySets) {
+  readonly #packagesOf: VersionOptions['packagesOf']
+
+  constructor(pool: ChildPool, { sets, packagesOf }: { sets: DependencySets } & Pick<VersionOptions, 'packagesOf'>) {
     this.#pool = pool
     this.#sets = sets
+    this.#packagesOf = packagesOf
+  }
+
+  /** A version as it is run here, with its packages where they are found. */
+  versionOf(spec: RunSpec, options: VersionOptions): Version {
+    return new Version(spec, { ...options, packagesOf: this.#packagesOf })
   }
 
   run(run: ActiveRun): void {

@@ -1,0 +1,161 @@
+import { randomUUID } from 'node:crypto'
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Language } from '@automation/contract/common/v1/language'
+import { until } from '@automation/testing'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { littleRegistry, npmPackage } from './little-registry.ts'
+import { startRunner, type RunnerUnderTest } from './runner-under-test.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'dependencies-test-'))
+const sets = join(folder, 'sets')
+const bait = join(folder, 'bait')
+let registry: Awaited<ReturnType<typeof littleRegistry>>
+let under: RunnerUnderTest
+
+beforeAll(async () => {
+  const touch = `require('fs').writeFileSync(${JSON.stringify(bait)}, 'x')`
+  registry = await littleRegistry(
+    {
+      good: npmPackage('exports.answer = () => 42'),
+      state: npmPackage('exports.count = 0'),
+      'only-import': npmPackage('export default 7; export const seven = 7', {
+        type: 'module',
+        exports: { '.': { import: './index.js' } },
+      }),
+      scripts: npmPackage('module.exports = 1', {
+        scripts: { preinstall: `node -e "${touch}"`, postinstall: `touch ${bait}` },
+      }),
+      links: npmPackage('module.exports = 2', {}, [
+        { path: 'package/out', link: folder },
+        { path: 'package/out/bait', text: 'x' },
+        { path: 'package/../../../../../../../../../..' + bait, text: 'x' },
+      ]),
+      settings: npmPackage('module.exports = 3', {}, [
+        { path: 'package/.npmrc', text: 'registry=http://127.0.0.1:1/\nignore-scripts=false\n' },
+      ]),
+      huge: npmPackage('module.exports = 4', {}, [{ path: 'package/noise', noise: 80 * 2 ** 20 }]),
+    },
+    {
+      simple: { version: '2.0.0', entries: [{ path: 'simple/__init__.py', text: 'answer = lambda: 43\n' }] },
+      climbs: { version: '1.0.0', entries: [{ path: `../../../../../../../../..${bait}`, text: 'x' }] },
+    },
+  )
+  under = await startRunner({
+    ...registry.settings,
+    RUNNER_DEPENDENCIES_DIR: sets,
+    DEPENDENCIES_MAX_MB: '32',
+    NPM_REGISTRY_TOKEN: 'registry-token-1234',
+    REGISTRY_CA_FILE: '',
+  })
+})
+afterAll(async () => {
+  await under.stop()
+  await registry.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const { JAVASCRIPT, PYTHON } = Language
+type Packages = Record<string, string>
+
+const setOf = (packages: Packages) => ({ key: randomUUID(), packages, digest: '' })
+const install = (language: Language, dependencies: ReturnType<typeof setOf>) =>
+  under.replica.run('', { spec: { language, dependencies, isInstall: true } })
+
+/** Installs packages, and gives what a run of this source comes to with them. */
+async function runWith(language: Language, packages: Packages, source: string) {
+  const dependencies = setOf(packages)
+  const installed = await install(language, dependencies)
+  expect(installed.explanation).toBeUndefined()
+  return under.replica.run(source, { spec: { language, dependencies } })
+}
+
+describe('what is installed', () => {
+  test('is found by require, import and import() of JavaScript', async () => {
+    const all = { good: '^1.0.0', 'only-import': '*' }
+    const source = `import { answer } from 'good'; import seven from 'only-import'
+      return [answer(), require('good').answer(), (await import('good')).answer(), seven]`
+    expect((await runWith(JAVASCRIPT, all, source)).value).toEqual([42, 42, 42, 7])
+  })
+
+  test('is found by import of Python', async () => {
+    expect((await runWith(PYTHON, { simple: '>=1,<3' }, 'import simple\nreturn simple.answer()')).value).toBe(43)
+  })
+
+  test('can not be changed by a run, and is not there for a run of another set', async () => {
+    const source = `const { createRequire } = require('module'); require('good')
+      const found = Object.keys(require('module')._cache).find((path) => path.includes('node_modules/good'))
+      try { require('fs').appendFileSync(found, 'x'); return 'written' } catch (error) { return error.code }`
+    expect((await runWith(JAVASCRIPT, { good: '*' }, source)).value).toMatch(/EROFS|EACCES|EPERM/)
+    const without = await under.replica.run("return require('good')")
+    expect(without.explanation).toBe("Error: Cannot find module 'good'")
+  })
+
+  test('is installed by the runner itself where a run comes first', async () => {
+    const dependencies = setOf({ good: '*' })
+    const run = await under.replica.run("return require('good').answer()", { spec: { dependencies } })
+    expect(run.value).toBe(42)
+  })
+
+  test('what the installer says is the log, and its end the digest of what was made', async () => {
+    const { value } = await install(JAVASCRIPT, setOf({ good: '*' }))
+    expect(value).toMatchObject({ digest: expect.stringMatching(/^[0-9a-f]{64}$/), bytes: expect.any(Number) })
+  })
+})
+
+describe('an install that fails', () => {
+  test.each([
+    ['npm', JAVASCRIPT, { nosuch: '*' }, /E404[\s\S]*nosuch/],
+    ['pip', PYTHON, { nosuch: '*' }, /No matching distribution found for nosuch/],
+  ] as const)(
+    'of %s says so in the installer’s own last lines, and leaves no set',
+    async (_, language, packages, words) => {
+      const dependencies = setOf(packages)
+      const { explanation } = await install(language, dependencies)
+      expect(explanation).toMatch(words)
+      expect(readdirSync(sets).filter((name) => name.startsWith(dependencies.key) || name.startsWith('.'))).toEqual([])
+    },
+  )
+
+  test('of packages that are too large ends with the reason', async () => {
+    expect((await install(JAVASCRIPT, setOf({ huge: '*' }))).explanation).toMatch(/larger than 32 MiB|ENOSPC|EFBIG/)
+  })
+
+  test('is ended by a kill, and nothing of it is left', async () => {
+    const dependencies = setOf({ good: '*' })
+    const { id } = under.replica.hand('', { spec: { dependencies, isInstall: true } })
+    under.replica.kill(id)
+    await under.settled()
+    await until(() => readdirSync(sets).every((name) => !name.startsWith('.')))
+  })
+})
+
+describe('a package that misbehaves changes nothing outside of its set', () => {
+  test('its install scripts are not run', async () => {
+    expect((await runWith(JAVASCRIPT, { scripts: '*' }, "return require('scripts')")).value).toBe(1)
+    expect(existsSync(bait)).toBe(false)
+  })
+
+  test('its links and paths lead nowhere', async () => {
+    await install(JAVASCRIPT, setOf({ links: '*' }))
+    await install(PYTHON, setOf({ climbs: '*' }))
+    expect(existsSync(bait)).toBe(false)
+  })
+
+  test('its settings for npm are not heard', async () => {
+    expect((await runWith(JAVASCRIPT, { settings: '*', scripts: '*' }, "return require('settings')")).value).toBe(3)
+    expect(existsSync(bait)).toBe(false)
+  })
+
+  test('the registry’s token goes to the registry and not into the set', async () => {
+    const source = `require('good'); const { execFileSync } = require('child_process')
+      const found = Object.keys(require('module')._cache).find((path) => path.includes('node_modules/good'))
+      const root = found.slice(0, found.indexOf('node_modules'))
+      const read = (place) => require('fs').readdirSync(place, { withFileTypes: true }).flatMap((each) =>
+        each.isDirectory() ? read(place + '/' + each.name) : [require('fs').readFileSync(place + '/' + each.name, 'utf8')])
+      return read(root).some((text) => text.includes('registry-token'))`
+    expect((await runWith(JAVASCRIPT, { good: '*' }, source)).value).toBe(false)
+    expect(registry.asked.some(({ authorization }) => authorization === 'Bearer registry-token-1234')).toBe(true)
+  })
+})

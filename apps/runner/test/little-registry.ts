@@ -1,0 +1,103 @@
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** An entry of an archive: a file's text, or a symbolic link. */
+export interface Entry {
+  path: string
+  text?: string
+  link?: string
+  /** Of a file of so many random bytes. */
+  noise?: number
+}
+
+export interface LittlePackage {
+  version: string
+  entries: Entry[]
+}
+
+const pack = `
+import io, json, os, sys, tarfile, zipfile
+kind, entries = json.load(sys.stdin)
+out = io.BytesIO()
+if kind == "wheel":
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for each in entries:
+            archive.writestr(each["path"], each.get("text", ""))
+else:
+    with tarfile.open(fileobj=out, mode="w:gz") as archive:
+        for each in entries:
+            info = tarfile.TarInfo(each["path"])
+            data = each.get("text", "").encode() or os.urandom(each.get("noise", 0))
+            if "link" in each:
+                info.type, info.linkname = tarfile.SYMTYPE, each["link"]
+            else:
+                info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+sys.stdout.buffer.write(out.getvalue())
+`
+
+function archiveOf(kind: 'tar' | 'wheel', entries: Entry[]): Buffer {
+  return execFileSync('python3', ['-I', '-c', pack], { input: JSON.stringify([kind, entries]), maxBuffer: 2 ** 28 })
+}
+
+/** A registry of npm and a PyPI index on loopback, with packages of a test's own making. */
+export async function littleRegistry(npm: Record<string, LittlePackage>, pypi: Record<string, LittlePackage>) {
+  const asked: { path: string; authorization: string | undefined }[] = []
+  const archives = new Map<string, Buffer>()
+  for (const [name, { entries }] of Object.entries(npm)) archives.set(`/npm/-/${name}.tgz`, archiveOf('tar', entries))
+  for (const [name, { version, entries }] of Object.entries(pypi))
+    archives.set(
+      `/files/${name}-${version}-py3-none-any.whl`,
+      archiveOf('wheel', [...entries, ...metadata(name, version)]),
+    )
+  const server = createServer((request, response) => {
+    const path = decodeURIComponent(request.url ?? '')
+    asked.push({ path, authorization: request.headers.authorization })
+    const archive = archives.get(path)
+    if (archive !== undefined) return response.end(archive)
+    const simple = /^\/simple\/([^/]+)\/$/.exec(path)?.[1]
+    if (simple !== undefined && simple in pypi) {
+      const file = `${simple}-${pypi[simple]!.version}-py3-none-any.whl`
+      return response.setHeader('Content-Type', 'text/html').end(`<a href="/files/${file}">${file}</a>`)
+    }
+    const name = /^\/npm\/(.+)$/.exec(path)?.[1]
+    if (name !== undefined && name in npm) return response.end(JSON.stringify(packument(name, npm[name]!)))
+    return response.writeHead(404).end('{"error":"not found"}')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+
+  function packument(name: string, { version, entries }: LittlePackage) {
+    const manifest = JSON.parse(entries.find(({ path }) => path === 'package/package.json')!.text!) as object
+    const integrity = `sha512-${createHash('sha512')
+      .update(archives.get(`/npm/-/${name}.tgz`)!)
+      .digest('base64')}`
+    const dist = { tarball: `${url}/npm/-/${name}.tgz`, integrity }
+    return { name, 'dist-tags': { latest: version }, versions: { [version]: { ...manifest, name, version, dist } } }
+  }
+  return {
+    asked,
+    settings: { NPM_REGISTRY: `${url}/npm/`, PYPI_INDEX_URL: `${url}/simple` },
+    close: () => new Promise((resolve) => server.close(resolve)),
+  }
+}
+
+function metadata(name: string, version: string): Entry[] {
+  const place = `${name}-${version}.dist-info`
+  return [
+    { path: `${place}/METADATA`, text: `Metadata-Version: 2.1\nName: ${name}\nVersion: ${version}\n` },
+    { path: `${place}/WHEEL`, text: 'Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n' },
+    { path: `${place}/RECORD`, text: '' },
+  ]
+}
+
+/** An npm package of one file. */
+export function npmPackage(code: string, manifest: object = {}, more: Entry[] = []): LittlePackage {
+  const text = JSON.stringify({ name: 'x', version: '1.2.3', main: 'index.js', ...manifest })
+  return {
+    version: '1.2.3',
+    entries: [{ path: 'package/package.json', text }, { path: 'package/index.js', text: code }, ...more],
+  }
+}
