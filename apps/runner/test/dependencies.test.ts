@@ -19,7 +19,9 @@ beforeAll(async () => {
   registry = await littleRegistry(
     {
       good: npmPackage('exports.answer = () => 42'),
-      state: npmPackage('exports.count = 0'),
+      compiled: npmPackage(
+        'Object.defineProperty(exports, "__esModule", { value: true }); exports.default = 5; exports.six = 6',
+      ),
       'only-import': npmPackage('export default 7; export const seven = 7', {
         type: 'module',
         exports: { '.': { import: './index.js' } },
@@ -77,6 +79,11 @@ describe('what is installed', () => {
     const source = `import { answer } from 'good'; import seven from 'only-import'
       return [answer(), require('good').answer(), (await import('good')).answer(), seven]`
     expect((await runWith(JAVASCRIPT, all, source)).value).toEqual([42, 42, 42, 7])
+  })
+
+  test('may be a module that was compiled to one with a default export of its own', async () => {
+    const source = "import all, { six } from 'compiled'; return [all.default, six]"
+    expect((await runWith(JAVASCRIPT, { compiled: '*' }, source)).value).toEqual([5, 6])
   })
 
   test('is found by import of Python', async () => {

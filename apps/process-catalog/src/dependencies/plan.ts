@@ -66,14 +66,15 @@ function awaited(wanted: Dependencies): string[] {
 
 const nothingStaged = { staged: null, status: null, error: null } as const
 
-/** The next install of a manifest where one is due and none is under way. */
+/** The next install of a manifest where one is due and none is under way; what was found goes before what was staged. */
 export function nextInstall(manifest: ManifestState): { packages: Dependencies; byItself: boolean } | undefined {
   const { language, installId, status, staged, installed, detected } = manifest
   if (installId !== null) return undefined
-  const found = manifestOf(detected)
-  const base = status === 'INSTALLING' ? manifestOf(staged) : manifestOf(installed)
-  if (status !== 'INSTALLING' && detected === null) return undefined
-  return { packages: { ...base, ...missingFrom(language, base, found) }, byItself: status !== 'INSTALLING' }
+  if (detected !== null) {
+    const there = manifestOf(installed)
+    return { packages: { ...there, ...missingFrom(language, there, manifestOf(detected)) }, byItself: true }
+  }
+  return status === 'INSTALLING' ? { packages: manifestOf(staged), byItself: false } : undefined
 }
 
 /** What a manifest is after its install has succeeded. */

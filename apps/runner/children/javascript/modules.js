@@ -118,6 +118,7 @@ const ofBuiltins = new Map()
 function namespaceOf(exported) {
   const namespace = Object.create(null, { [Symbol.toStringTag]: { value: 'Module' } })
   for (const name of Object.keys(exported)) {
+    if (name === 'default') continue
     Object.defineProperty(namespace, name, { get: () => exported[name], enumerable: true })
   }
   return Object.freeze(Object.defineProperty(namespace, 'default', { value: exported, enumerable: true }))
