@@ -22,7 +22,7 @@ describe('the document', () => {
     const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, operation]) => ({ path, method, ...operation })),
     )
-    expect(operations).toHaveLength(36)
+    expect(operations).toHaveLength(40)
     expect(new Set(operations.map((one) => one.operationId)).size).toBe(36)
     for (const { path, security } of operations) {
       if (path.endsWith('/auth/token')) expect(security).toBeUndefined()

@@ -57,5 +57,5 @@ function outcomeOf(install: Found | undefined): { digest: string } | { error: st
   if (status === Status.FINISHED)
     return { digest: (JSON.parse(returnValue ?? '{}') as { digest?: string }).digest ?? '' }
   const isOver = status === Status.ERROR || status === Status.KILLED || status === Status.REJECTED
-  return isOver ? { error: explanation ?? 'The installation was ended' } : undefined
+  return isOver ? { error: explanation?.replace(/^InstallError: /, '') ?? 'The installation was ended' } : undefined
 }

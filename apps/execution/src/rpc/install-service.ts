@@ -1,6 +1,8 @@
+import { RunSettingsSchema } from '@automation/contract/execution/v1/execution'
 import type { InstallService } from '@automation/contract/execution/v1/install'
 import { notFound } from '@automation/errors'
 import type { Handlers } from '@automation/rpc'
+import { create } from '@bufbuild/protobuf'
 import type pg from 'pg'
 import type { Admission } from '../admission.ts'
 import { isUuid } from '../execution-id.ts'
@@ -22,7 +24,7 @@ export function installService(
         tag: installId,
         isInstall: true,
         parameters: new Uint8Array(),
-        settings: { timeoutMs: Math.min(timeoutMs, timeoutMaxMs), freshProcess: false } as never,
+        settings: create(RunSettingsSchema, { timeoutMs: Math.min(timeoutMs, timeoutMaxMs) }),
         createdBy: name,
         depth: 0,
         key: { scope: 'install', key: installId },
