@@ -46,7 +46,7 @@ describe('creating a process', () => {
       publicToken: 'public',
       dependenciesScopedToProcess: true,
       dependenciesAutoDetect: true,
-      dependencies: { requests: '==2.32.0', ['__proto__']: '1' },
+      dependencies: { requests: '==2.32.0', constructor: '1' },
       tags: ['b', 'a'],
     }
     const created = await catalog.process(caller, values)
