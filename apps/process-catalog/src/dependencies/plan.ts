@@ -100,7 +100,7 @@ function isNewer({ language, staged, installing }: ManifestState): boolean {
   const wanted = manifestOf(staged)
   const brought = manifestOf(installing)
   if (Object.keys(missingFrom(language, brought, wanted)).length > 0) return true
-  return Object.entries(wanted).some(([name, specifier]) => name in brought && brought[name] !== specifier)
+  return Object.entries(wanted).some(([name, specifier]) => Object.hasOwn(brought, name) && brought[name] !== specifier)
 }
 
 /** Which of these wait no more: their packages are there. */
