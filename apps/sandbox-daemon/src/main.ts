@@ -14,6 +14,7 @@ const logger = { error: log('error'), warn: log('warn'), info: log('info') }
 
 try {
   const listen = listenFrom(process.env['DAEMON_LISTEN'])
+  if (process.env['DAEMON_REHEARSES'] === 'yes') await rehearsed()
   const daemon = await startDaemon({ listen, daemonKey: await readKey(), logger })
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
     process.on(signal, () => void daemon.stop(graceMs).finally(() => process.exit(0)))
@@ -22,4 +23,14 @@ try {
 } catch (error) {
   console.error(`sandbox-daemon: ${error instanceof Error ? error.message : String(error)}`)
   process.exit(2)
+}
+
+/** Without it, only the first calls take longer. */
+async function rehearsed(): Promise<void> {
+  try {
+    const { rehearse } = await import('./rehearsal.ts')
+    await rehearse(logger)
+  } catch (error) {
+    logger.warn({ err: error }, 'the rehearsal failed')
+  }
 }

@@ -79,7 +79,7 @@ export class Launcher {
    */
   static async prepare(options: LauncherOptions): Promise<Launcher> {
     removeLeftOvers(options.name, options.tmpDir, options.logger)
-    const root = mkdtempSync(join(options.tmpDir, `${prefixOf(options.name)}${process.pid}-`))
+    const root = ownDirectory(options.name, options.tmpDir)
     const launcher = new Launcher(root, options, await Reception.open(join(root, 'socket')))
     try {
       await launcher.#choose()
@@ -197,6 +197,11 @@ function ownAddresses(): string[] {
 
 function prefixOf(name: string): string {
   return `automation-${name}-`
+}
+
+/** A new directory of a service of this name, which nobody else may look into. */
+export function ownDirectory(name: string, tmpDir: string): string {
+  return mkdtempSync(join(tmpDir, `${prefixOf(name)}${process.pid}-`))
 }
 
 /** Removes the directories of services of this name that were killed. */
