@@ -10,11 +10,12 @@ const channel = require('./channel.js')
 const connections = require('./connections.js')
 const output = require('./output.js')
 const realm = require('./realm.js')
+const rehearsal = require('./rehearsal.js')
 const resources = require('./resources.js')
 const surroundings = require('./surroundings.js')
 const loadedModules = require('./loaded-modules.js')
 const modules = require('./modules.js')
-const { compile } = require('./program.js')
+const { compile, mainOf } = require('./program.js')
 const { createSvc } = require('./svc.js')
 const { serialise } = require('./value.js')
 const { describe } = require('./failure.js')
@@ -29,7 +30,6 @@ const now = performance.now.bind(performance)
 const then = Function.prototype.call.bind(Promise.prototype.then)
 const settled = Promise.resolve()
 const END = Object.freeze({})
-const WARM_UP_SOURCE = "import { context } from 'svc'\nexport async function main() { return [...context.parameters] }"
 
 // Words by which a source may reach the process, its files or its directory.
 const SYSTEM = ['process', 'meta', '__dirname', '__filename']
@@ -47,8 +47,8 @@ function idle() {
     const frame = channel.receive()
     if (frame === undefined) return reallyExit(0)
     const { type, payload } = frame
-    if (type === WARM_UP) warmUp()
-    else if (type === PROGRAM) load(parse(payload.utf8Slice()))
+    if (type === WARM_UP) return warmUp()
+    if (type === PROGRAM) load(parse(payload.utf8Slice()))
     else if (type === SURROUNDINGS) surroundWith(parse(payload.utf8Slice()))
     else if (type === RUN) return begin(payload)
   }
@@ -56,8 +56,10 @@ function idle() {
 
 /** Does once, while there is time, what the first program would wait for. */
 function warmUp() {
-  compile(WARM_UP_SOURCE, 'warm-up.js')
-  realm.tidy()
+  compile(rehearsal.MODULE_SOURCE, rehearsal.program.fileName)
+  load(rehearsal.program)
+  surroundWith(rehearsal.surroundings)
+  begin(rehearsal.runPayload())
 }
 
 function load(next) {
@@ -127,24 +129,12 @@ function prepare() {
 function afterBody(own, scope, value, fail) {
   if (value !== END) return finish(own, value)
   try {
-    const [main, holder] = mainOf(scope)
+    const [main, holder] = mainOf(compiled.isModule, scope)
     if (main === undefined) return finish(own, undefined)
     then(then(settled, apply.bind(undefined, main, holder, [])), (result) => finish(own, result), fail)
   } catch (error) {
     fail(error)
   }
-}
-
-/** The `main` that the source exports, as a module or, whatever its syntax, by `module.exports`. */
-function mainOf({ module, exported }) {
-  return (compiled.isModule && mainAmong(exported, exported.default)) || mainAmong(module.exports, module.exports) || []
-}
-
-function mainAmong(exports, single) {
-  for (const holder of [exports, exports?.default]) {
-    if (typeof holder?.main === 'function') return [holder.main, holder]
-  }
-  return typeof single === 'function' ? [single, undefined] : undefined
 }
 
 function finish(own, value) {

@@ -63,4 +63,16 @@ function lineOf({ line, stack }, fileName) {
   return line ?? (place?.[1] === fileName ? Number(place[2]) : undefined)
 }
 
-module.exports = { compile }
+/** The `main` that the source exports, as a module or, whatever its syntax, by `module.exports`; with what holds it. */
+function mainOf(isModule, { module, exported }) {
+  return (isModule && mainAmong(exported, exported.default)) || mainAmong(module.exports, module.exports) || []
+}
+
+function mainAmong(exports, single) {
+  for (const holder of [exports, exports?.default]) {
+    if (typeof holder?.main === 'function') return [holder.main, holder]
+  }
+  return typeof single === 'function' ? [single, undefined] : undefined
+}
+
+module.exports = { compile, mainOf }

@@ -77,6 +77,8 @@ class Fork:
             rehearsal.play(self.svc, self.rehearsed)
             if self.settings is not None:
                 self.load()
+            else:
+                rehearsal.compile_once()
             gc.enable()
             self.wait()
             # Nothing of the run goes on, nor does what it wants done at its end.
