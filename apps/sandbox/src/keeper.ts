@@ -3,7 +3,7 @@ import type { Logger } from '@automation/service'
 import { SandboxFault, type Driver, type SandboxOrder } from './drivers/driver.ts'
 import { endOverdue, endUnanswered, markEnded, markRunning } from './store/changes.ts'
 import { readActive } from './store/reads.ts'
-import type { Ending } from './store/rows.ts'
+import type { Ending, SandboxRow } from './store/rows.ts'
 import type { Store } from './store/store.ts'
 
 export interface KeeperOptions {
@@ -29,8 +29,11 @@ export class Keeper {
     this.driver = options.driver
   }
 
-  /** Asks the driver for a sandbox whose row is there; what comes of it is in the row. Throws nothing. */
-  async make(order: SandboxOrder): Promise<void> {
+  /**
+   * Asks the driver for a sandbox whose row is there; what comes of it is in the row, which is given where it runs.
+   * Throws nothing.
+   */
+  async make(order: SandboxOrder): Promise<SandboxRow | undefined> {
     const { store, logger } = this.#options
     this.#making.add(order.id)
     try {
@@ -38,10 +41,12 @@ export class Keeper {
       const row = await markRunning(store, order.id, address)
       // Killed, or late, while it was made.
       if (row === undefined) await this.driver.end(order.id)
+      return row
     } catch (error) {
       const reason = error instanceof SandboxFault ? error.message : 'It could not be started'
       logger.warn({ err: error, sandbox: order.id }, 'a sandbox could not be started')
       await this.#quietly(order.id, () => this.finish(order.id, SandboxStatus.FAILED, reason))
+      return undefined
     } finally {
       this.#making.delete(order.id)
     }

@@ -66,8 +66,8 @@ export class Sandboxes {
       config.teamMaxSandboxes,
     )
     const made = keeper.make({ id, team: asker.team, image: wish.image, ...keys.given })
-    await within(config.createWaitMs, made)
-    return (await readSandbox(store, asker.team, id)) ?? row
+    const running = await within(config.createWaitMs, made)
+    return running ?? (await readSandbox(store, asker.team, id)) ?? row
   }
 
   async get(team: string, id: string): Promise<SandboxRow> {
@@ -122,10 +122,11 @@ export class Sandboxes {
   }
 }
 
-/** Returns when the work is done, or after so long. */
-async function within(ms: number, work: Promise<unknown>): Promise<void> {
-  const { promise: late, resolve } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, ms)
-  await Promise.race([work, late])
+/** What the work gives, or undefined after so long. */
+async function within<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
+  const { promise: late, resolve } = Promise.withResolvers<undefined>()
+  const timer = setTimeout(resolve, ms, undefined)
+  const done = await Promise.race([work, late])
   clearTimeout(timer)
+  return done
 }

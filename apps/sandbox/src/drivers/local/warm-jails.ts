@@ -1,5 +1,9 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Image } from '../../catalogue.ts'
 import type { Jail } from './jail.ts'
+
+/** A start keeps a processor busy: the first commands of who has just got one go first. */
+const laterMs = 300
 
 interface OfImage {
   readonly ready: Set<Jail>
@@ -19,8 +23,9 @@ export class WarmJails {
     return jail
   }
 
-  /** Starts those of an image that are missing, by `start`; rejects where one does not come. */
+  /** Starts those of an image that are missing, by `start`, a moment later; rejects where one does not come. */
   async fill(image: Image, start: () => Promise<Jail>): Promise<void> {
+    await pause(laterMs, undefined, { ref: false })
     const { ready, coming } = this.#of(image.id)
     const starts: Promise<void>[] = []
     while (!this.#isStopped && ready.size + coming.size < image.warm) {
