@@ -38,7 +38,12 @@ export class Transfers {
   /** Resolves when the piece is on its way. */
   async write(number: number, piece: Uint8Array): Promise<void> {
     const { pieces, made } = this.#upload(number)
-    await Promise.race([pieces.give(piece), made])
+    try {
+      await Promise.race([pieces.give(piece), made])
+    } catch (error) {
+      this.#uploads.delete(number)
+      throw error
+    }
   }
 
   async finish(number: number): Promise<StorageObject> {
