@@ -2,8 +2,7 @@ import { invalid } from '@automation/errors'
 
 const maxBytes = 1024
 
-// oxlint-disable-next-line no-control-regex -- that is what it looks for
-const control = /[\u0000-\u001f\u007f-\u009f]/
+const control = /\p{Cc}/u
 
 /** A name as it may be kept. Failure invalid_input at `path`, by the rules of the contract. */
 export function checkedName(name: string, path = '/filename'): string {

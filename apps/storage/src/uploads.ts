@@ -108,7 +108,7 @@ export class Uploads {
       md5: hash.digest(),
       contentType: type,
       createdBy,
-      expiresInS: expiresInS && Number(expiresInS),
+      expiresInS: expiresInS === undefined ? undefined : Number(expiresInS),
     }
     const limits = { teamMaxBytes: config.teamMaxBytes, graceMs: config.replacedGraceMs }
     return finishUpload(store, writing, written, limits)

@@ -85,10 +85,9 @@ class Form {
 
 /** The last segment of an object's name, of whatever a form calls its file. */
 function safeName(filename = ''): string {
-  // oxlint-disable-next-line no-control-regex -- names may hold none
   const plain = filename
-    .toWellFormed()
-    .replace(/[/\\\u0000-\u001f\u007f-\u009f]/g, '_')
+    .replace(/[/\\\p{Cc}]/gu, '_')
     .slice(0, 200)
+    .toWellFormed()
   return plain === '' || plain === '.' || plain === '..' ? 'file' : plain
 }
