@@ -25,7 +25,13 @@ export async function startStorageProcess(
 ): Promise<StorageProcess> {
   const [grpc = 0, health = 0] = await freePorts(2)
   const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
-  const env = { ...process.env, ...settings, GRPC_PORT: String(grpc), HEALTH_PORT: String(health), LOG_LEVEL: 'warn' }
+  const env = {
+    PATH: process.env['PATH'],
+    ...settings,
+    GRPC_PORT: String(grpc),
+    HEALTH_PORT: String(health),
+    LOG_LEVEL: 'warn',
+  }
   const child = spawn(process.execPath, [...flags, main], { env, stdio: ['ignore', 'inherit', 'inherit'] })
   const ended = once(child, 'exit')
   await until(async () => (await fetch(`http://127.0.0.1:${health}/readyz`).catch(() => undefined))?.ok === true, {

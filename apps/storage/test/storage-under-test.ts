@@ -36,7 +36,7 @@ export class StorageUnderTest {
       INTERNAL_KEY: internalKey,
       PUBLIC_URL: 'http://files.test',
       OBJECTS_DIR: folder,
-      ...outside(),
+      ...(settings['S3_ENDPOINT'] === undefined && outside()),
       ...settings,
     }
     this.sql = new pg.Pool({ connectionString: database.url, options: '-c search_path=storage', max: 2 })
