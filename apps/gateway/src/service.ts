@@ -9,9 +9,8 @@ import { HttpServer } from './http/server.ts'
 import { listener } from './listener.ts'
 import { observer } from './observe.ts'
 import { restApp } from './routes/rest-app.ts'
-import { isUpload } from './storage/upload-body.ts'
-import type { SandboxAddresses } from './sandbox-ports/addresses.ts'
 import { SandboxPorts } from './sandbox-ports/sandbox-ports.ts'
+import { isUpload } from './storage/upload-body.ts'
 import { OpenStreams } from './streams/open-streams.ts'
 import { WebhookEntry } from './webhooks/webhook-entry.ts'
 
@@ -25,8 +24,8 @@ const SELF = { role: 'service' as const, team: '', subject: 'gateway', name: 'ga
 export interface GatewayPart extends Part {
   /** The port that it listens on, once started. */
   port(): number
-  /** Where sandboxes answer from outside, once started. */
-  sandboxAddresses(): SandboxAddresses
+  /** The ports that it listens on for sandboxes, once started. */
+  sandboxPorts(): { publicPort: number; grpcPort: number }
 }
 
 /**
@@ -70,7 +69,7 @@ export function createGateway(config: GatewayConfig, context: PartContext): Gate
       await sandboxPorts.listen()
       port = await server.listen(config.port, config.host)
       state = 'listening'
-      const { publicPort, grpcPort } = sandboxPorts.addresses()
+      const { publicPort, grpcPort } = sandboxPorts.ports
       logger.info({ port, url: config.publicUrl, publicPort, grpcPort }, 'gateway listens')
     },
     async stop(graceMs) {
@@ -81,6 +80,6 @@ export function createGateway(config: GatewayConfig, context: PartContext): Gate
     },
     ready,
     port: () => port,
-    sandboxAddresses,
+    sandboxPorts: () => sandboxPorts.ports,
   }
 }
