@@ -14,7 +14,7 @@ interface OutsideServer {
   suite?: (environment: NodeJS.ProcessEnv) => Suite
 }
 
-const embeddedDatabase = { DATABASE_URL: undefined, KAFKA_BROKERS: undefined }
+const embeddedDatabase = { DATABASE_URL: undefined, KAFKA_BROKERS: undefined, S3_ENDPOINT: undefined }
 
 const unit: Suite = { name: 'unit', config: 'vitest.config.ts', files: [], env: embeddedDatabase }
 
@@ -48,7 +48,16 @@ const outside: OutsideServer[] = [
       env: { DATABASE_URL: undefined, KAFKA_BROKERS },
     }),
   },
-  { name: 'S3', variables: ['S3_ENDPOINT', 'S3_BUCKET', 'S3_ACCESS_KEY', 'S3_SECRET_KEY'] },
+  {
+    name: 'S3',
+    variables: ['S3_ENDPOINT', 'S3_BUCKET', 'S3_ACCESS_KEY', 'S3_SECRET_KEY'],
+    suite: ({ S3_ENDPOINT }) => ({
+      name: 'outside S3',
+      config: 'vitest.config.ts',
+      files: ['libs/objects/', 'apps/storage/'],
+      env: { ...embeddedDatabase, S3_ENDPOINT },
+    }),
+  },
   { name: 'Kubernetes', variables: ['KUBECONFIG'] },
 ]
 

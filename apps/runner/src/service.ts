@@ -31,7 +31,7 @@ const storingMs = 800
 
 /**
  * A runner: runs process code in children of its own. Serves nothing; calls `RunnerService` at every replica, and
- * `RunService` for what process code asks for.
+ * `RunService`, `StorageService` and `DatastoreService` for what process code asks for.
  */
 export function createRunner(config: RunnerConfig, { neighbours, logger, metrics: registry }: PartContext): Part {
   let parts: Awaited<ReturnType<typeof assemble>> | undefined

@@ -84,16 +84,12 @@ describe('what Python code sees', () => {
     expect((await run(under, source)).value).toEqual([true, {}, 'demo', {}])
   })
 
-  test.for([
-    ['svc.storage.upload("a", b"")', 'svc.storage.upload'],
-    ['svc.storage.create_signed_url("a")', 'svc.storage.createSignedUrl'],
-    ['svc.storage.createSignedUrl("a")', 'svc.storage.createSignedUrl'],
-    ['svc.datastore.delete("a")', 'svc.datastore.delete'],
-    ['getattr(svc.datastore, "del")("a")', 'svc.datastore.del'],
-    ['svc.import_module("a")', 'svc.import_module'],
-  ])('%s answers plainly that it comes later', async ([call, name]) => {
-    expect((await run(under, call!)).explanation).toBe(`NotImplementedError: ${name} comes with a later release`)
-  })
+  test.for([['svc.import_module("a")', 'svc.import_module']])(
+    '%s answers plainly that it comes later',
+    async ([call, name]) => {
+      expect((await run(under, call!)).explanation).toBe(`NotImplementedError: ${name} comes with a later release`)
+    },
+  )
 
   test('a run sees nothing of the one before it', async () => {
     const source =

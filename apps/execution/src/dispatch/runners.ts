@@ -1,7 +1,7 @@
 import type { RunSpec } from '@automation/contract/catalog/v1/resolve'
 import type { ReplicaMessageSchema } from '@automation/contract/runner/v1/runner'
 import type { MessageInitShape } from '@bufbuild/protobuf'
-import type { RunTokens } from '../run-token.ts'
+import type { RunTokens } from '@automation/rpc/run-token'
 import type { Specs } from '../specs.ts'
 import type { Languages } from './languages.ts'
 import type { MessageQueue } from './message-queue.ts'

@@ -126,6 +126,20 @@ export const sandboxRecord = z
   })
   .openapi('Sandbox')
 
+export const storageObjectRecord = z
+  .object({
+    name: z.string(),
+    size: z.int().openapi({ format: 'int64', description: 'Bytes' }),
+    md5Hash: z.string().openapi({ description: 'Base64' }),
+    contentType: z.string(),
+    createdAt: moment(),
+    updatedAt: moment().openapi({ description: 'When its content came' }),
+    link: z.string().openapi({ description: 'Its address here' }),
+  })
+  .openapi('StorageObject')
+
+export const signedUrlRecord = z.object({ url: z.string(), path: z.string(), expiresAt: moment() }).openapi('SignedUrl')
+
 export const tokenRecord = z
   .object({
     access_token: z.string(),

@@ -15,6 +15,7 @@ import { processRoutes } from './processes.ts'
 import { RestApi, type RestDependencies } from './rest-api.ts'
 import { runRoutes } from './runs.ts'
 import { sandboxRoutes } from './sandboxes.ts'
+import { signedDownloadRoutes, storageRoutes } from './storage.ts'
 import { teamRoutes } from './team.ts'
 import { tokenRoutes } from './token.ts'
 import { variableRoutes } from './variables.ts'
@@ -24,8 +25,6 @@ export interface RestAppDependencies extends RestDependencies, Omit<PageSources,
   neighbours: Neighbours
   streams: OpenStreams
   sandboxAddresses: () => SandboxAddresses
-  /** Is told of every failure that a caller is answered with. */
-  report: (failure: Failure, exchange: Exchange) => void
 }
 
 /** The REST interface with all of its routes, and the pages beside it, as one Hono app. */
@@ -40,6 +39,8 @@ export function restApp(dependencies: RestAppDependencies): RestApi['app'] {
   liveStreamRoutes(api, dependencies)
   variableRoutes(api, neighbours)
   sandboxRoutes(api, neighbours, dependencies.sandboxAddresses)
+  storageRoutes(api, dependencies)
+  signedDownloadRoutes(api, dependencies)
   teamRoutes(api, neighbours)
   tokenRoutes(api, neighbours)
   api.close()

@@ -29,7 +29,7 @@ export class PublicPorts {
     this.#options = options
     this.#entry = new PublicEntry(options)
     this.#server = new HttpServer({
-      bodyMaxBytes: Number.POSITIVE_INFINITY,
+      bodyMaxBytes: () => Number.POSITIVE_INFINITY,
       requestTimeoutMs: 0,
       idleTimeoutMs: options.idleTimeoutMs,
       handle: (exchange) => void this.#answer(exchange),
