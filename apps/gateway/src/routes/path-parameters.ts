@@ -41,6 +41,7 @@ export function idOrNameOf(what: string, description: string): PathParameter {
 export const processIdentifier = idOrNameOf('process', 'Process id or slug; the id wins where both match')
 export const versionIdentifier = idOrNameOf('version', 'Version id or tag')
 export const aliasId = idOf('alias')
+export const moduleId = idOf('module')
 export const executionId = idOf('execution')
 export const variableId = idOf('variable')
 export const sandboxId = idOf('sandbox')

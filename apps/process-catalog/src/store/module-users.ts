@@ -61,7 +61,7 @@ function usersOf(rows: Rows, { id, team, language, name }: Module): Promise<User
         AND EXISTS (SELECT FROM unnest(imports) AS reference WHERE split_part(reference, ' ', 1) = ${name})
     )
     SELECT
-      (SELECT array_agg(label) FROM (SELECT label FROM users WHERE team = ${team} ORDER BY label LIMIT ${shown}) AS some) AS named,
+      (SELECT array_agg(label) FROM (SELECT label FROM users WHERE team = ${team} ORDER BY label LIMIT ${shown}) AS first) AS named,
       count(*) FILTER (WHERE team = ${team}) AS own,
       count(*) FILTER (WHERE team <> ${team}) AS others
     FROM users`

@@ -60,23 +60,23 @@ const found = (owner: string) => `
   FROM (
     SELECT id, team, imports FROM modules
     WHERE team IN (SELECT team FROM scope) AND language = (SELECT language FROM run)
-      AND name = split_part(reference, ' ', 1)
+      AND name = split_part(wanted, ' ', 1)
     ORDER BY team <> ${owner}, team <> $1, team LIMIT 1
   ) module
   LEFT JOIN versions version ON version.process_id = module.id AND version.id = coalesce(
-    (SELECT id FROM versions WHERE process_id = module.id AND tag = split_part(reference, ' ', 2)),
-    (SELECT version_id FROM aliases WHERE process_id = module.id AND name = split_part(reference, ' ', 2)),
-    (SELECT id FROM versions WHERE process_id = module.id AND id::text = lower(split_part(reference, ' ', 2))))
-  WHERE split_part(reference, ' ', 2) = '' OR version.id IS NOT NULL`
+    (SELECT id FROM versions WHERE process_id = module.id AND tag = split_part(wanted, ' ', 2)),
+    (SELECT version_id FROM aliases WHERE process_id = module.id AND name = split_part(wanted, ' ', 2)),
+    (SELECT id FROM versions WHERE process_id = module.id AND id::text = lower(split_part(wanted, ' ', 2))))
+  WHERE split_part(wanted, ' ', 2) = '' OR version.id IS NOT NULL`
 
 // Each way from a source to one that it imports, once: what imports each other in a circle ends, too.
 const needed = `
   needed AS (
-    SELECT NULL::uuid AS importer, reference, found.*
-    FROM run CROSS JOIN unnest(run.imports) AS reference CROSS JOIN LATERAL (${found('$1')}) found
+    SELECT NULL::uuid AS importer, wanted AS reference, found.*
+    FROM run CROSS JOIN unnest(run.imports) AS wanted CROSS JOIN LATERAL (${found('$1')}) found
     UNION
-    SELECT coalesce(needed.version, needed.module), reference, found.*
-    FROM needed CROSS JOIN unnest(needed.imports) AS reference CROSS JOIN LATERAL (${found('needed.team')}) found
+    SELECT coalesce(needed.version, needed.module), wanted, found.*
+    FROM needed CROSS JOIN unnest(needed.imports) AS wanted CROSS JOIN LATERAL (${found('needed.team')}) found
   ),
   sources AS (
     SELECT target.id, module.name, version.tag, module.team, coalesce(version.source_code, module.source_code) AS source

@@ -14,6 +14,7 @@ const resources = require('./resources.js')
 const surroundings = require('./surroundings.js')
 const loadedModules = require('./loaded-modules.js')
 const modules = require('./modules.js')
+const teamModules = require('./team-modules.js')
 const { compile } = require('./program.js')
 const { createSvc } = require('./svc.js')
 const { serialise } = require('./value.js')
@@ -99,11 +100,14 @@ function begin(payload) {
     })
     for (const name of program.names) globalThis[name] = svc
     const directory = surroundings.privateDirectory()
+    const team = teamModules.forRun({ prepared: compiled.modules, names: program.names, svc, directory })
+    svc.import = team.use(compiled.imports)
     const scope = modules.scopeOf({
       fileName: program.fileName,
       isModule: compiled.isModule,
       packages: new Map(program.names.map((name) => [name, svc])),
       directory,
+      team: (name) => team.find(compiled.imports, name, ''),
     })
     const body = apply(compiled.evaluate(), compiled.isModule ? undefined : scope.module.exports, [
       ...scope.values,
@@ -117,10 +121,13 @@ function begin(payload) {
 }
 
 function prepare() {
+  if (program.modulesFault !== undefined) throw new Error(program.modulesFault)
   const made = compile(program.source, program.fileName)
-  realm.observe(made.words)
-  const has = (word) => made.words.has(word)
-  return { ...made, mayReachSystem: realm.isDynamic() || SYSTEM.some(has), printsAlone: ALONE.some(has) }
+  const prepared = teamModules.prepare(program)
+  const words = prepared.reduce((all, each) => all.union(each.words), made.words)
+  realm.observe(words)
+  const has = (word) => words.has(word)
+  return { ...made, modules: prepared, imports: teamModules.mapOf(program.imports), mayReachSystem: realm.isDynamic() || SYSTEM.some(has), printsAlone: ALONE.some(has) }
 }
 
 /** The top level is through: its value counts, or, where it did not return, that of an exported `main`. */

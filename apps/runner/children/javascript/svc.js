@@ -33,7 +33,6 @@ function createSvc({ header, parameters, request, surroundings, ask }) {
       run: (identifier, input) => call('run', identifier, input, ask, svc.processes.run),
       runSync: (identifier, input) => call('runSync', identifier, input, ask, svc.processes.runSync),
     },
-    import: () => laterRelease('svc.import'),
   }
   for (const name of LATER) {
     svc[name] = {}
