@@ -9,7 +9,10 @@ export type CheckJob = { hash: string } | { schema: string } | { source: string;
 
 /** What comes back: the hash, the schema's fault where it has one, or the imports. */
 export type CheckResult =
-  { hash: string } | { fault: SchemaFault | undefined } | { imports: string[] } | { error: string }
+  | { hash: string }
+  | { fault: SchemaFault | undefined }
+  | { imports: string[] }
+  | { error: string }
 
 const bcryptCost = 10
 

@@ -68,7 +68,8 @@ describe('what a run gets of them', () => {
     await make(caller, 'round', "import x from 'lib'; export default 1")
     await make(caller, 'unrelated')
     const { id } = await catalog.process(caller, {
-      sourceCode: "import l from 'lib'\nconst d = await import('deep') // require('unrelated')\nreturn \"require('unrelated')\"",
+      sourceCode:
+        "import l from 'lib'\nconst d = await import('deep') // require('unrelated')\nreturn \"require('unrelated')\"",
     })
     expect(tree(await catalog.spec(caller, id))).toEqual({ lib: { deep: {}, round: { lib: '…' } }, deep: {} })
   })

@@ -68,9 +68,7 @@ export function aliasRoutes(api: RestApi, neighbours: Neighbours, owner: Version
       refusals: [404],
     },
     async ({ params, context }) => ({
-      body: presentAlias(
-        await aliases.getAlias({ ...ownerIn(params), aliasId: params['aliasId'] }, context),
-      ),
+      body: presentAlias(await aliases.getAlias({ ...ownerIn(params), aliasId: params['aliasId'] }, context)),
     }),
   )
 

@@ -12,7 +12,10 @@ const updateTeamInput = z
     name: text().nullish(),
     zoneId: text().nullish().openapi({ description: 'IANA name of a time zone' }),
     paramsSchemaValidationEnabled: z.boolean().nullish(),
-    parentTeamSlugs: z.array(text()).nullish().openapi({ description: 'Teams that modules and variables are inherited from; at most 5, each granted' }),
+    parentTeamSlugs: z
+      .array(text())
+      .nullish()
+      .openapi({ description: 'Teams that modules and variables are inherited from; at most 5, each granted' }),
     errorHandlerConfig: z
       .object({ processSlug: text().nullish(), tag: text().nullish() })
       .nullish()

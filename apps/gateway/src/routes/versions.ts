@@ -29,7 +29,13 @@ export function versionRoutes(api: RestApi, neighbours: Neighbours, owner: Versi
     },
     async ({ params, query, context }) => {
       const list = await versions.listVersions({ ...ownerIn(params), page: query }, context)
-      return { body: presentPage(query, list.page, list.versions.map((version) => ({ ...presentVersion(version), sourceCode: version.sourceCode }))) }
+      return {
+        body: presentPage(
+          query,
+          list.page,
+          list.versions.map((version) => ({ ...presentVersion(version), sourceCode: version.sourceCode })),
+        ),
+      }
     },
   )
 
@@ -44,10 +50,7 @@ export function versionRoutes(api: RestApi, neighbours: Neighbours, owner: Versi
     },
     async ({ params, body, bodyText, context }) => ({
       body: presentVersion(
-        await versions.publishVersion(
-          { ...ownerIn(params), ...owner.publishedValues(body, bodyText) },
-          context,
-        ),
+        await versions.publishVersion({ ...ownerIn(params), ...owner.publishedValues(body, bodyText) }, context),
       ),
     }),
   )
@@ -61,9 +64,7 @@ export function versionRoutes(api: RestApi, neighbours: Neighbours, owner: Versi
       refusals: [404],
     },
     async ({ params, context }) => ({
-      body: presentVersion(
-        await versions.getVersion({ ...ownerIn(params), version: params['versionId'] }, context),
-      ),
+      body: presentVersion(await versions.getVersion({ ...ownerIn(params), version: params['versionId'] }, context)),
     }),
   )
 

@@ -42,9 +42,7 @@ export function createAlias(
 }
 
 export function getAlias(store: Store, team: string, owner: OwnerName, aliasId: string): Promise<AliasMessage> {
-  return store.read(async (rows) =>
-    aliasMessage(await findAlias(rows, await findOwnerId(rows, team, owner), aliasId)),
-  )
+  return store.read(async (rows) => aliasMessage(await findAlias(rows, await findOwnerId(rows, team, owner), aliasId)))
 }
 
 /** A page of the owner's aliases, newest first; of one version (id or tag) where one is named. */

@@ -25,7 +25,11 @@ export async function nameParents(rows: Rows, child: string, parents: string[], 
 }
 
 function refused(parent: string) {
-  return invalid('/parentTeamSlugs', `must name teams that may be parents of this one, not ${parent.slice(0, 63)}`, 'parent_not_granted')
+  return invalid(
+    '/parentTeamSlugs',
+    `must name teams that may be parents of this one, not ${parent.slice(0, 63)}`,
+    'parent_not_granted',
+  )
 }
 
 async function wouldCircle(rows: Rows, child: string, parents: string[]): Promise<boolean> {

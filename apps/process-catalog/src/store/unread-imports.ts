@@ -40,10 +40,6 @@ async function importsOf({ language, source }: UnreadRow, checks: Checks): Promi
 /** A source that was written meanwhile keeps its own. */
 function keep(store: Store, table: string, { id, team }: UnreadRow, imports: string[]): Promise<unknown> {
   return changeTeam(store, team, (rows) =>
-    rows.$executeRawUnsafe(
-      `UPDATE ${table} SET imports = $1 WHERE id = $2::uuid AND imports IS NULL`,
-      imports,
-      id,
-    ),
+    rows.$executeRawUnsafe(`UPDATE ${table} SET imports = $1 WHERE id = $2::uuid AND imports IS NULL`, imports, id),
   )
 }

@@ -64,7 +64,11 @@ function edited(source, program, isModule) {
     code += source.slice(at, start) + text
     at = end
   }
-  return { isModule, prefix: isModule ? `'use strict';${getters.join('')}${hoisted.join('')}` : '', code: code + source.slice(at) }
+  return {
+    isModule,
+    prefix: isModule ? `'use strict';${getters.join('')}${hoisted.join('')}` : '',
+    code: code + source.slice(at),
+  }
 }
 
 /** Getters come before imports: of modules that import each other, one finds the functions of the other. */

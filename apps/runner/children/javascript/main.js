@@ -15,7 +15,7 @@ const surroundings = require('./surroundings.js')
 const loadedModules = require('./loaded-modules.js')
 const modules = require('./modules.js')
 const teamModules = require('./team-modules.js')
-const { compile } = require('./program.js')
+const { compile, printsAlone, reachesSystem } = require('./program.js')
 const { createSvc } = require('./svc.js')
 const { serialise } = require('./value.js')
 const { describe } = require('./failure.js')
@@ -31,11 +31,6 @@ const then = Function.prototype.call.bind(Promise.prototype.then)
 const settled = Promise.resolve()
 const END = Object.freeze({})
 const WARM_UP_SOURCE = "import { context } from 'svc'\nexport async function main() { return [...context.parameters] }"
-
-// Words by which a source may reach the process, its files or its directory.
-const SYSTEM = ['process', 'meta', '__dirname', '__filename']
-// Words by which it may print past the console, or end at any instant.
-const ALONE = 'child_process writeSync writeFileSync appendFileSync createWriteStream abort kill reallyExit'.split(' ')
 
 let program
 let compiled
@@ -56,10 +51,7 @@ function idle() {
 }
 
 /** Does once, while there is time, what the first program would wait for. */
-function warmUp() {
-  compile(WARM_UP_SOURCE, 'warm-up.js')
-  realm.tidy()
-}
+const warmUp = () => void (compile(WARM_UP_SOURCE, 'warm-up.js'), realm.tidy())
 
 function load(next) {
   program = next
@@ -126,8 +118,14 @@ function prepare() {
   const prepared = teamModules.prepare(program)
   const words = prepared.reduce((all, each) => all.union(each.words), made.words)
   realm.observe(words)
-  const has = (word) => words.has(word)
-  return { ...made, modules: prepared, imports: teamModules.mapOf(program.imports), mayReachSystem: realm.isDynamic() || SYSTEM.some(has), printsAlone: ALONE.some(has) }
+  const mayReachSystem = realm.isDynamic() || reachesSystem(words)
+  return {
+    ...made,
+    modules: prepared,
+    imports: teamModules.mapOf(program.imports),
+    mayReachSystem,
+    printsAlone: printsAlone(words),
+  }
 }
 
 /** The top level is through: its value counts, or, where it did not return, that of an exported `main`. */

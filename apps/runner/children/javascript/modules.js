@@ -117,8 +117,7 @@ function namespaceOf(exported) {
   const namespace = Object.create(null, { [Symbol.toStringTag]: { value: 'Module' } })
   const names = exported !== null && /^(?:object|function)$/.test(typeof exported) ? Object.keys(exported) : []
   for (const name of names) {
-    if (name !== 'default')
-      Object.defineProperty(namespace, name, { get: () => exported[name], enumerable: true })
+    if (name !== 'default') Object.defineProperty(namespace, name, { get: () => exported[name], enumerable: true })
   }
   return Object.freeze(Object.defineProperty(namespace, 'default', { value: exported, enumerable: true }))
 }

@@ -45,7 +45,12 @@ function forRun({ prepared, names, svc, directory }) {
     const team = (name) => find(imports, name, '')
     const scope = scopeOf({ fileName, isModule, packages, directory, team })
     // There before it is evaluated: modules may import each other.
-    const entry = { get exported() { return isModule ? scope.exported : scope.module.exports }, isNamespace: isModule }
+    const entry = {
+      get exported() {
+        return isModule ? scope.exported : scope.module.exports
+      },
+      isNamespace: isModule,
+    }
     loaded.set(place, entry)
     try {
       const body = apply(evaluate(), undefined, [...scope.values, undefined, ...names.map(() => own)])

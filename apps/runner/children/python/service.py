@@ -55,8 +55,6 @@ def create(ask):
     svc.processes = Methods("svc.processes", {"run": caller("run", ask), "run_sync": caller("runSync", ask)})
     for name, methods in LATER.items():
         setattr(svc, name, Methods(f"svc.{name}", {each: later(f"svc.{name}.{camel_case(each)}") for each in methods}))
-    svc.import_module = later("svc.import_module")
-    setattr(svc, "import", later("svc.import"))
     svc.ProcessError = ProcessError
     svc.__all__ = ["context", "env", "execution", "team", "processes", "storage", "datastore", "import_module"]
     return svc
