@@ -1,7 +1,7 @@
 import type { CallContext } from '@automation/rpc'
 import { operatorContext } from '@automation/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
+import { refused, startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
 
 let catalog: CatalogUnderTest
 let stop: () => Promise<void>
