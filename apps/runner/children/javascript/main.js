@@ -15,7 +15,8 @@ const surroundings = require('./surroundings.js')
 const loadedModules = require('./loaded-modules.js')
 const modules = require('./modules.js')
 const teamModules = require('./team-modules.js')
-const { compile, printsAlone, reachesSystem } = require('./program.js')
+const { prepare } = require('./prepare.js')
+const { compile } = require('./program.js')
 const { createSvc } = require('./svc.js')
 const { serialise } = require('./value.js')
 const { describe } = require('./failure.js')
@@ -51,7 +52,10 @@ function idle() {
 }
 
 /** Does once, while there is time, what the first program would wait for. */
-const warmUp = () => void (compile(WARM_UP_SOURCE, 'warm-up.js'), realm.tidy())
+function warmUp() {
+  compile(WARM_UP_SOURCE, 'warm-up.js')
+  realm.tidy()
+}
 
 function load(next) {
   program = next
@@ -80,7 +84,7 @@ function begin(payload) {
   const own = run
   const fail = (thrown) => end(own, failureOf(thrown))
   try {
-    compiled ??= prepare()
+    compiled ??= prepare(program)
     output.restart(program.logs, compiled.printsAlone || modules.usedBuiltins().has('child_process'))
     const parameters = payload.utf8Slice(headerEnd, parametersEnd)
     const svc = createSvc({
@@ -109,22 +113,6 @@ function begin(payload) {
     then(then(settled, body), (value) => afterBody(own, scope, value, fail), fail)
   } catch (error) {
     fail(error)
-  }
-}
-
-function prepare() {
-  if (program.modulesFault !== undefined) throw new Error(program.modulesFault)
-  const made = compile(program.source, program.fileName)
-  const prepared = teamModules.prepare(program)
-  const words = prepared.reduce((all, each) => all.union(each.words), made.words)
-  realm.observe(words)
-  const mayReachSystem = realm.isDynamic() || reachesSystem(words)
-  return {
-    ...made,
-    modules: prepared,
-    imports: teamModules.mapOf(program.imports),
-    mayReachSystem,
-    printsAlone: printsAlone(words),
   }
 }
 

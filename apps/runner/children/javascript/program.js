@@ -64,12 +64,4 @@ function lineOf({ line, stack }, fileName) {
   return line ?? (place?.[1] === fileName ? Number(place[2]) : undefined)
 }
 
-// Words by which a source may reach the process, its files or its directory.
-const SYSTEM = ['process', 'meta', '__dirname', '__filename']
-const reachesSystem = (words) => SYSTEM.some((word) => words.has(word))
-
-// Words by which it may print past the console, or end at any instant.
-const ALONE = 'child_process writeSync writeFileSync appendFileSync createWriteStream abort kill reallyExit'.split(' ')
-const printsAlone = (words) => ALONE.some((word) => words.has(word))
-
-module.exports = { compile, printsAlone, reachesSystem }
+module.exports = { compile }
