@@ -40,7 +40,7 @@ machine in one run. Sides take turns, one system at a time; every answer is chec
 
 ${workloads.map(({ id, title }) => `${id.padEnd(6)} ${title}`).join('\n')}
 
-W8, W11 and W12 come with the parts that they measure.
+W11 and W12 come with the parts that they measure.
 `
 
 const { values } = parseArgs({

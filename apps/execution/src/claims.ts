@@ -3,6 +3,7 @@ import { Failure } from '@automation/errors'
 import { failPoint, type Logger } from '@automation/service'
 import type pg from 'pg'
 import type { Backlog } from './dispatch/backlog.ts'
+import { allLanguages, type Languages } from './dispatch/languages.ts'
 import type { Place, Portion } from './dispatch/places.ts'
 import type { Runners } from './dispatch/runners.ts'
 import type { Metrics } from './metrics.ts'
@@ -83,20 +84,22 @@ export class Claims {
   async #round(pool: string): Promise<boolean> {
     const { runners, backlog } = this.#context
     const { places } = runners
-    const teams = backlog.turns(pool, teamsPerClaim, (team) => places.hasFor(pool, team))
+    const teamsOf = (languages: Languages) =>
+      backlog.turns(pool, teamsPerClaim, languages, (team) => places.hasFor({ pool, languages }, team))
     let mayBringMore = false
-    for (const portion of places.portions(pool, teams, largestClaim)) {
+    for (const portion of places.portions(pool, teamsOf, largestClaim)) {
       if (await this.#claim(pool, portion)) mayBringMore = true
     }
     return mayBringMore && places.credit(pool) > 0
   }
 
   /** One claim; whether it brought runs, or a team less to ask for. */
-  async #claim(pool: string, { teams, places }: Portion): Promise<boolean> {
+  async #claim(pool: string, { languages, teams, places }: Portion): Promise<boolean> {
     const { backlog, maxRunning, metrics } = this.#context
     const sessions = places.map(({ sessionId }) => sessionId)
     const quota = Math.ceil(places.length / teams.length)
-    const request: ClaimRequest = { pool, teams, sessions, quota, maxRunning, fence: newFence() }
+    const only = languages === allLanguages ? undefined : languages
+    const request: ClaimRequest = { pool, teams, only, sessions, quota, maxRunning, fence: newFence() }
     const began = performance.now()
     const result = await this.#claimRows(request, places)
     if (result === undefined) return false
@@ -105,7 +108,7 @@ export class Claims {
     for (const team of new Set(claimed.map((run) => run.team))) backlog.served(pool, team)
     let isOver = false
     for (const { team, free, asked, picked } of turns) {
-      if (picked < asked) backlog.wasEmpty(pool, team)
+      if (picked < asked) backlog.wasEmpty(pool, team, languages)
       else if (asked === free) backlog.reachedLimit(pool, team)
       else continue
       isOver = true

@@ -25,6 +25,7 @@ import { RunTokens } from './run-token.ts'
 import { Sessions } from './sessions.ts'
 import { Specs } from './specs.ts'
 import { Starts } from './starts.ts'
+import type { NewRun } from './store/new-run-columns.ts'
 import { TimelineOutbox } from './store/outbox.ts'
 import { Partitions } from './store/partitions.ts'
 import type { Pools } from './store/pools.ts'
@@ -64,8 +65,8 @@ export function compose(
   const watches = new Watches(reads)
   const unserved = new UnservedTeams(backlog, runners.places, logger)
 
-  const queued = (pool: string, team: string) => {
-    if (runners.places.hasFor(pool, team)) claims.look(pool)
+  const queued = ({ pool, team, spec }: NewRun) => {
+    if (runners.places.hasForRun(pool, team, spec.language)) claims.look(pool)
     else unserved.look(pool)
     // What is free here may be kept for newcomers.
     peers.queued()

@@ -39,8 +39,8 @@ export interface StartsContext {
   limits: TeamLimits
   replicaId: string
   metrics: Metrics
-  /** A run of this team waits in this pool. */
-  queued(pool: string, team: string): void
+  /** A run waits. */
+  queued(run: NewRun): void
   /** A place of this pool was kept for a run and is free again. */
   placeFree(pool: string): void
   /** There are new lifecycle events. */
@@ -117,11 +117,12 @@ export class Starts {
   #arrive(run: NewRun): Item {
     const { runners, backlog } = this.#context
     const giveUpAtMs = performance.now() + patienceMs
-    const isBehind = backlog.has(run.pool, run.team)
-    const place = isBehind ? undefined : runners.places.take(run.pool, run.team)
+    const { pool, team, spec } = run
+    const isBehind = backlog.has(pool, team, spec.language)
+    const place = isBehind ? undefined : runners.places.take(pool, team, spec.language)
     if (place !== undefined) return { run, giveUpAtMs, sessionId: place.sessionId, place }
-    const otherwise = isBehind ? 'older runs of the team come first' : `no place is free in the pool ${run.pool}`
-    return { run, giveUpAtMs, waitsFor: runners.places.whyNone(run.pool, run.team) ?? otherwise }
+    const otherwise = isBehind ? 'older runs of the team come first' : `no place is free in the pool ${pool}`
+    return { run, giveUpAtMs, waitsFor: runners.places.whyNone(pool, team, spec.language) ?? otherwise }
   }
 
   async #flush(items: Item[]): Promise<(Placed | undefined)[]> {
@@ -171,8 +172,8 @@ export class Starts {
     }
     this.#giveBack(item)
     if (placed.status !== Status.QUEUED) return
-    backlog.add(run.pool, run.team)
-    queued(run.pool, run.team)
+    backlog.add(run.pool, run.team, [run.spec.language])
+    queued(run)
   }
 
   #withdraw(item: Item, error: unknown): unknown {

@@ -108,8 +108,9 @@ export class Upkeep {
     const { hot, pools, backlog, claims, nested, runners } = this.#context
     const wanted = pools.filter((pool) => runners.places.credit(pool) > 0)
     if (wanted.length > 0) {
-      for (const { pool, team } of await readBacklog(hot, wanted)) {
-        backlog.add(pool, team)
+      const asked = wanted.map((name) => ({ name, withLanguages: !runners.places.runsAll(name) }))
+      for (const { pool, team, languages } of await readBacklog(hot, asked)) {
+        backlog.add(pool, team, languages ?? undefined)
         backlog.slotFreed(team)
       }
       for (const pool of wanted) claims.look(pool)

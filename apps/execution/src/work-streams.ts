@@ -3,6 +3,7 @@ import type { Hello, Logs as LogsMessage, Result, RunnerMessage } from '@automat
 import { Failure } from '@automation/errors'
 import type { Logger } from '@automation/service'
 import type { Claims } from './claims.ts'
+import { languagesOf } from './dispatch/languages.ts'
 import { MessageQueue } from './dispatch/message-queue.ts'
 import type { Runners, RunnerStream } from './dispatch/runners.ts'
 import type { Ends } from './ends.ts'
@@ -75,7 +76,9 @@ export class WorkStreams {
     const { sessionId, runnerName, pool, places, oneTeam } = hello
     const { sessions, runners } = this.#context
     await sessions.open({ id: sessionId, runnerName, pool, places })
-    const stream = { sessionId, runnerName, pool, places, oneTeam, messages, storing: new Set<Promise<void>>() }
+    const languages = languagesOf(hello.languages)
+    const runner = { sessionId, runnerName, pool, places, oneTeam, languages }
+    const stream = { ...runner, messages, storing: new Set<Promise<void>>() }
     runners.open(stream)
     messages.push({ message: { case: 'welcome', value: { leaseMs: sessions.leaseMs } } })
     return stream

@@ -1,7 +1,10 @@
+import { Language } from '@automation/contract/common/v1/language'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Backlog } from '../src/dispatch/backlog.ts'
-import { Places, type LenderInit, type Place } from '../src/dispatch/places.ts'
+import { allLanguages } from '../src/dispatch/languages.ts'
+import type { LenderInit } from '../src/dispatch/lender.ts'
+import { Places, type Place } from '../src/dispatch/places.ts'
 import { SpecShelf } from '../src/dispatch/spec-shelf.ts'
 
 const teams = ['a', 'b', 'c']
@@ -11,12 +14,13 @@ const lender = (some: Partial<LenderInit> = {}) => ({
   pool: 'default',
   places: 8,
   oneTeam: false,
+  languages: allLanguages,
   ...some,
 })
 
 /** Takes places for a team, as a claim that has runs for all of them. */
 const takeUpTo = (places: Places, count: number, team = 'a') =>
-  [...places.portions('default', [team], count)].flatMap((portion) => portion.places)
+  [...places.portions('default', () => [team], count)].flatMap((portion) => portion.places)
 
 type Step = { do: 'lend'; session: string; places: number } | { do: 'take'; team: string } | { do: 'giveBack' }
 const steps = fc.array(
@@ -44,7 +48,7 @@ test('places are never taken more often than they were lent', () => {
           places.lend(step.session, step.places)
           free += step.places
         } else if (step.do === 'take') {
-          const place = places.take('default', step.team)
+          const place = places.take('default', step.team, Language.JAVASCRIPT)
           if (place === undefined) continue
           taken.push(place)
           free -= 1
@@ -64,7 +68,7 @@ test('in a pool with more than two places, the last free one goes only to a team
   places.open(lender({ places: 3 }))
   places.lend('s', 3)
   const take = (team: string) => {
-    const session = places.take('default', team)
+    const session = places.take('default', team, Language.JAVASCRIPT)
     if (session !== undefined) places.hold('default', team)
     return session?.sessionId
   }
@@ -83,11 +87,11 @@ test('the places of a runner that went are gone with it', () => {
   const places = new Places()
   places.open(lender({ places: 3 }))
   places.lend('s', 3)
-  const place = places.take('default', 'a')!
+  const place = places.take('default', 'a', Language.JAVASCRIPT)!
   places.close('s')
   places.giveBack(place)
   expect(places.usable(place, 'a')).toBeUndefined()
-  expect(places.take('default', 'a')).toBeUndefined()
+  expect(places.take('default', 'a', Language.JAVASCRIPT)).toBeUndefined()
 })
 
 test('a place that was taken before its runner came again does not count on top of what it lends now', () => {
@@ -135,10 +139,10 @@ test('what is queued while a turn is taken is not forgotten', () => {
   backlog.turns('default', 1)
   backlog.add('default', 'a')
   backlog.wasEmpty('default', 'a')
-  expect(backlog.has('default', 'a')).toBe(true)
+  expect(backlog.has('default', 'a', Language.JAVASCRIPT)).toBe(true)
   backlog.turns('default', 1)
   backlog.wasEmpty('default', 'a')
-  expect(backlog.has('default', 'a')).toBe(false)
+  expect(backlog.has('default', 'a', Language.JAVASCRIPT)).toBe(false)
 })
 
 test('a runner has every spec that it is given a run with, and no more than there is room for', () => {

@@ -1,9 +1,9 @@
 import { connect, type Socket } from 'node:net'
 import type { Connect, KafkaConfig } from '@automation/events'
-import { eventBusConformance, until, type BusUnderTest } from '@automation/testing'
+import { eventBusConformance, until } from '@automation/testing'
 import { Status } from '@automation/contract/execution/v1/execution'
 import { describe, expect, test } from 'vitest'
-import { nothing } from './scripted-runner.ts'
+import { openBus } from './bus-under-test.ts'
 import { System } from './system.ts'
 
 const brokers = process.env['KAFKA_BROKERS']?.split(',') ?? []
@@ -43,23 +43,8 @@ class Line {
   }
 }
 
-async function open(): Promise<BusUnderTest> {
-  const system = await System.start({ teamMaxRunning: 1000, kafka: kafka() }, 2)
-  const [here, there] = system.replicas
-  await system.runner({ places: 400, runs: () => nothing })
-  return {
-    bus: here!.part.events,
-    other: async () => there!.part.events,
-    produce: async (executions) => {
-      const started = await Promise.all(Array.from({ length: executions }, () => system.run()))
-      return started.map(({ executionId }) => executionId)
-    },
-    close: () => system.stop(),
-  }
-}
-
 describe.runIf(brokers.length > 0)('with Kafka', { timeout: 60_000 }, () => {
-  eventBusConformance('the bus over Kafka', open)
+  eventBusConformance('the bus over Kafka', () => openBus(kafka()))
 
   test.each(['from the start', 'later'])(
     'runs are taken and finished while Kafka is away %s, and all events come once it is back',

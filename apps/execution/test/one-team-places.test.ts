@@ -1,5 +1,7 @@
+import { Language } from '@automation/contract/common/v1/language'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { allLanguages } from '../src/dispatch/languages.ts'
 import { Places, type Place } from '../src/dispatch/places.ts'
 
 const teams = ['a', 'b', 'c']
@@ -7,55 +9,56 @@ const sessions = ['s1', 's2', 's3']
 
 function placesOf(...oneTeam: string[]): Places {
   const places = new Places()
-  for (const sessionId of oneTeam) places.open({ sessionId, pool: 'default', places: 8, oneTeam: true })
+  for (const sessionId of oneTeam)
+    places.open({ sessionId, pool: 'default', places: 8, oneTeam: true, languages: allLanguages })
   return places
 }
 
 test("a runner that is nobody's is the team's that takes its place, and nobody's again when that comes back", () => {
   const places = placesOf('s1')
   places.lend('s1', 1)
-  const place = places.take('default', 'a')!
+  const place = places.take('default', 'a', Language.JAVASCRIPT)!
   expect(place.sessionId).toBe('s1')
-  expect(places.isForOthersOnly('default', 'b')).toBe(true)
+  expect(places.isUnserved('default', 'b', allLanguages)).toBe(true)
   places.giveBack(place)
-  expect(places.isForOthersOnly('default', 'b')).toBe(false)
-  expect(places.take('default', 'b')?.sessionId).toBe('s1')
+  expect(places.isUnserved('default', 'b', allLanguages)).toBe(false)
+  expect(places.take('default', 'b', Language.JAVASCRIPT)?.sessionId).toBe('s1')
 })
 
 test('a runner of another team is never given', () => {
   const places = placesOf('s1')
   places.lend('s1', 4, 'a')
-  expect(places.take('default', 'b')).toBeUndefined()
-  expect(places.hasFor('default', 'b')).toBe(false)
-  expect(places.whyNone('default', 'b')).toBe(
+  expect(places.take('default', 'b', Language.JAVASCRIPT)).toBeUndefined()
+  expect(places.hasForRun('default', 'b', Language.JAVASCRIPT)).toBe(false)
+  expect(places.whyNone('default', 'b', Language.JAVASCRIPT)).toBe(
     'the runners of the pool default serve one team each, and all serve other teams',
   )
-  expect(places.take('default', 'a')?.sessionId).toBe('s1')
-  expect(places.whyNone('default', 'a')).toBeUndefined()
+  expect(places.take('default', 'a', Language.JAVASCRIPT)?.sessionId).toBe('s1')
+  expect(places.whyNone('default', 'a', Language.JAVASCRIPT)).toBeUndefined()
 })
 
 test("a team that has a runner leaves the last one that is nobody's to others", () => {
   const places = placesOf('s1', 's2', 's3')
   places.lend('s1', 0, 'a')
   for (const sessionId of ['s2', 's3']) places.lend(sessionId, 1)
-  expect(places.take('default', 'a')).toBeDefined()
-  expect(places.take('default', 'a')).toBeUndefined()
-  expect(places.take('default', 'b')).toBeDefined()
+  expect(places.take('default', 'a', Language.JAVASCRIPT)).toBeDefined()
+  expect(places.take('default', 'a', Language.JAVASCRIPT)).toBeUndefined()
+  expect(places.take('default', 'b', Language.JAVASCRIPT)).toBeDefined()
 })
 
 test('one team may take all places of its own runner: none are kept for newcomers', () => {
   const places = placesOf('s1')
   places.lend('s1', 8, 'a')
   places.hold('default', 'a')
-  expect([...places.portions('default', ['a'], 256)].flatMap((portion) => portion.places)).toHaveLength(8)
+  expect([...places.portions('default', () => ['a'], 256)].flatMap((portion) => portion.places)).toHaveLength(8)
 })
 
 test("a place that was taken for a team is of no use once its runner is another team's", () => {
   const places = placesOf('s1')
   places.lend('s1', 1)
-  const place = places.take('default', 'a')!
+  const place = places.take('default', 'a', Language.JAVASCRIPT)!
   places.close('s1')
-  places.open({ sessionId: 's1', pool: 'default', places: 8, oneTeam: true })
+  places.open({ sessionId: 's1', pool: 'default', places: 8, oneTeam: true, languages: allLanguages })
   expect(places.usable(place, 'a')).toBeUndefined()
   places.lend('s1', 7, 'b')
   expect(places.usable(place, 'a')).toBeUndefined()
@@ -66,21 +69,21 @@ test("a place that was taken for a team is of no use once its runner is another 
 test("a place that was taken for a team serves it over a new stream, while the runner is nobody's", () => {
   const places = placesOf('s1')
   places.lend('s1', 1)
-  const place = places.take('default', 'a')!
-  places.open({ sessionId: 's1', pool: 'default', places: 8, oneTeam: true })
+  const place = places.take('default', 'a', Language.JAVASCRIPT)!
+  places.open({ sessionId: 's1', pool: 'default', places: 8, oneTeam: true, languages: allLanguages })
   places.lend('s1', 1)
   expect(places.usable(place, 'a')?.sessionId).toBe('s1')
   expect(places.credit('default')).toBe(0)
-  expect(places.take('default', 'b')).toBeUndefined()
+  expect(places.take('default', 'b', Language.JAVASCRIPT)).toBeUndefined()
 })
 
 test("teams that wait are given runners that are nobody's in turn, one each, and none of another team", () => {
   const places = placesOf(...sessions)
-  places.open({ sessionId: 'shared', pool: 'default', places: 2, oneTeam: false })
+  places.open({ sessionId: 'shared', pool: 'default', places: 2, oneTeam: false, languages: allLanguages })
   places.lend('s1', 3, 'a')
   places.lend('s2', 1)
   places.lend('shared', 2)
-  const portions = [...places.portions('default', teams, 256)]
+  const portions = [...places.portions('default', () => teams, 256)]
   const shown = portions.map((portion) => [
     portion.teams.join(),
     portion.places.map(({ sessionId }) => sessionId).join(),
@@ -112,7 +115,7 @@ test('whatever comes back or breaks, a runner of one team gets runs of one team 
       for (const { do: what, session, team } of script) {
         const runner = runners.get(session)!
         if (what === 'take') {
-          const place = places.take('default', team)
+          const place = places.take('default', team, Language.JAVASCRIPT)
           if (place !== undefined) taken.push({ place, team })
         } else if (what === 'giveBack' && taken.length > 0) places.giveBack(taken.pop()!.place)
         else if (what === 'run' && taken.length > 0) {
@@ -124,7 +127,7 @@ test('whatever comes back or breaks, a runner of one team gets runs of one team 
           receiver.lent -= 1
           expect(receiver.lent).toBeGreaterThanOrEqual(0)
         } else if (what === 'again') {
-          places.open({ sessionId: session, pool: 'default', places: 8, oneTeam: true })
+          places.open({ sessionId: session, pool: 'default', places: 8, oneTeam: true, languages: allLanguages })
           runner.lent = 0
         } else if (what === 'lend') {
           const more = runner.team === undefined ? 1 - runner.lent : 2
@@ -138,8 +141,8 @@ test('whatever comes back or breaks, a runner of one team gets runs of one team 
 
 test('where no team has its turn, no place is taken', () => {
   const places = new Places()
-  places.open({ sessionId: 's', pool: 'default', places: 8, oneTeam: false })
+  places.open({ sessionId: 's', pool: 'default', places: 8, oneTeam: false, languages: allLanguages })
   places.lend('s', 8)
-  expect([...places.portions('default', [], 256)]).toEqual([])
+  expect([...places.portions('default', () => [], 256)]).toEqual([])
   expect(places.credit('default')).toBe(8)
 })

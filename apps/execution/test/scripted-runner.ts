@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Language } from '@automation/contract/common/v1/language'
 import type { RunSpec } from '@automation/contract/catalog/v1/resolve'
 import {
   RunnerService,
@@ -24,6 +25,8 @@ export interface Script {
   leaseMs?: number
   /** It serves the team of its first run only, and lends one place until then. */
   oneTeam?: boolean
+  /** None: it says none, as one that runs all may. */
+  languages?: Language[]
 }
 
 export const nothing: End = { case: 'finished', value: { returnValue: Buffer.from('null') } }
@@ -56,20 +59,28 @@ export class ScriptedRunner {
 
   constructor(neighbours: Neighbours, script: Script = {}) {
     this.#neighbours = neighbours
-    this.#script = { places: 4, pool: 'default', runs: () => nothing, leaseMs: 15_000, oneTeam: false, ...script }
+    this.#script = {
+      places: 4,
+      pool: 'default',
+      runs: () => nothing,
+      leaseMs: 15_000,
+      oneTeam: false,
+      languages: [],
+      ...script,
+    }
   }
 
   /** Opens a stream to each replica and lends its places in equal parts. */
   async connect(): Promise<this> {
     const clients = this.#neighbours.replicas(RunnerService)
-    const { places, pool, oneTeam } = this.#script
+    const { places, pool, oneTeam, languages } = this.#script
     const share = Math.ceil(places / clients.length)
     for (const [index, client] of clients.entries()) {
       const sent = new MessageQueue<Sent>()
       this.#sent.push(sent)
-      sent.push({
-        message: { case: 'hello', value: { sessionId: this.sessionId, runnerName: 'scripted', pool, places, oneTeam } },
-      })
+      const { sessionId } = this
+      const hello = { sessionId, runnerName: 'scripted', pool, places, oneTeam, languages }
+      sent.push({ message: { case: 'hello', value: hello } })
       const answers = client.work(sent, this.#context())
       const welcome = Promise.withResolvers<void>()
       const over = this.#listen(answers, sent, welcome.resolve).catch((error: unknown) => {

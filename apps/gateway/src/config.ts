@@ -38,6 +38,9 @@ export interface GatewayConfig {
 export interface SandboxListeners {
   publicPort: number
   grpcPort: number
+  /** Origins at which they are reached from outside; undefined: the host of the gateway, without TLS. */
+  publicUrl: string | undefined
+  grpcUrl: string | undefined
   /** Each port of a sandbox is a host of its own below; may have a port. */
   publicDomain: string | undefined
   /** How long an application in a sandbox may take to begin its answer. */
@@ -70,12 +73,37 @@ function readSandboxListeners(env: Environment, port: number): SandboxListeners 
   const publicDomain = env.text('SANDBOX_PUBLIC_DOMAIN')
   if (publicDomain !== undefined && !/^[a-z0-9][a-z0-9.-]*(:\d{1,5})?$/i.test(publicDomain))
     env.fault('SANDBOX_PUBLIC_DOMAIN', 'must be a domain such as sandboxes.example.com')
+  const publicUrl = readOrigin(env, 'SANDBOX_PUBLIC_URL')
+  const portOfDomain = /:(\d+)$/.exec(publicDomain ?? '')?.[1]
+  if (publicUrl !== undefined && portOfDomain !== undefined && portOfDomain !== portOf(publicUrl))
+    env.fault('SANDBOX_PUBLIC_DOMAIN', 'must have no port, or that of SANDBOX_PUBLIC_URL')
   return {
+    publicUrl,
+    grpcUrl: readOrigin(env, 'SANDBOX_GRPC_URL'),
     publicPort: env.integer('SANDBOX_PUBLIC_PORT', { default: port === 0 ? 0 : 8081, min: 0, max: 65_535 }),
     grpcPort: env.integer('SANDBOX_GRPC_PORT', { default: port === 0 ? 0 : 8082, min: 0, max: 65_535 }),
     publicDomain,
     answerTimeoutMs: env.integer('SANDBOX_ANSWER_TIMEOUT_MS', { default: 300_000, min: 100, max: 3_600_000 }),
   }
+}
+
+/** An address of http or https without a path, a user or a query, as an origin. */
+function readOrigin(env: Environment, name: string): string | undefined {
+  const text = env.text(name)
+  if (text === undefined) return undefined
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const isHttp = url?.protocol === 'http:' || url?.protocol === 'https:'
+  if (url !== undefined && isHttp && url.href === `${url.origin}/`) return url.origin
+  env.fault(
+    name,
+    'must be http:// or https:// with a host and, if need be, a port, such as https://sandboxes.example.com',
+  )
+  return undefined
+}
+
+function portOf(origin: string): string {
+  const { port, protocol } = new URL(origin)
+  return port || (protocol === 'https:' ? '443' : '80')
 }
 
 function readHeaderPrefix(env: Environment): string {

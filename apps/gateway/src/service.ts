@@ -9,7 +9,6 @@ import { HttpServer } from './http/server.ts'
 import { listener } from './listener.ts'
 import { observer } from './observe.ts'
 import { restApp } from './routes/rest-app.ts'
-import type { SandboxAddresses } from './sandbox-ports/addresses.ts'
 import { SandboxPorts } from './sandbox-ports/sandbox-ports.ts'
 import { OpenStreams } from './streams/open-streams.ts'
 import { WebhookEntry } from './webhooks/webhook-entry.ts'
@@ -24,8 +23,8 @@ const SELF = { role: 'service' as const, team: '', subject: 'gateway', name: 'ga
 export interface GatewayPart extends Part {
   /** The port that it listens on, once started. */
   port(): number
-  /** Where sandboxes answer from outside, once started. */
-  sandboxAddresses(): SandboxAddresses
+  /** The ports that it listens on for sandboxes, once started. */
+  sandboxPorts(): { publicPort: number; grpcPort: number }
 }
 
 /**
@@ -67,7 +66,7 @@ export function createGateway(config: GatewayConfig, context: PartContext): Gate
       await sandboxPorts.listen()
       port = await server.listen(config.port, config.host)
       state = 'listening'
-      const { publicPort, grpcPort } = sandboxPorts.addresses()
+      const { publicPort, grpcPort } = sandboxPorts.ports
       logger.info({ port, url: config.publicUrl, publicPort, grpcPort }, 'gateway listens')
     },
     async stop(graceMs) {
@@ -78,6 +77,6 @@ export function createGateway(config: GatewayConfig, context: PartContext): Gate
     },
     ready,
     port: () => port,
-    sandboxAddresses,
+    sandboxPorts: () => sandboxPorts.ports,
   }
 }

@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { connect, type AddressInfo } from 'node:net'
+import { afterAll, beforeAll, beforeEach } from 'vitest'
 import { sandboxId, startSandboxGateway, type SandboxGateway } from './sandbox-gateway.ts'
 
 /** An application on a public port of a sandbox. The sandboxes here have no network of their own, so it lives here. */
@@ -15,7 +16,7 @@ export interface SandboxApplication {
   stop(): Promise<void>
 }
 
-export async function startApplication(): Promise<SandboxApplication> {
+async function startApplication(): Promise<SandboxApplication> {
   const system = await startSandboxGateway()
   const app = createServer((incoming, outgoing) => application.answer(incoming, outgoing))
   await new Promise<void>((resolve) => app.listen(0, '127.0.0.1', resolve))
@@ -40,6 +41,17 @@ export async function startApplication(): Promise<SandboxApplication> {
     },
   }
   return application
+}
+
+/** For a test file: the application is started before its tests, as at the beginning before each, and stopped after all. */
+export function useApplication(started: (application: SandboxApplication) => void): void {
+  let application: SandboxApplication
+  beforeAll(async () => {
+    application = await startApplication()
+    started(application)
+  })
+  beforeEach(() => application.reset())
+  afterAll(() => application.stop())
 }
 
 /** Sends bytes and gives all that comes until the connection ends. */

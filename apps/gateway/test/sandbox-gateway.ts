@@ -36,7 +36,7 @@ export async function startSandboxGateway(settings: Record<string, string> = {})
   env.check()
   const gateway = createGateway(config, testContext(network))
   await gateway.start()
-  const { publicPort, grpcPort } = gateway.sandboxAddresses()
+  const { publicPort, grpcPort } = gateway.sandboxPorts()
   const clients: Sandbox[] = []
   const system: SandboxGateway = {
     daemon,

@@ -40,7 +40,7 @@ describe('nobody else is let in', () => {
   })
 
   test('to what is for the system, even with the daemon key', async () => {
-    const { grpcPort } = system.gateway.sandboxAddresses()
+    const { grpcPort } = system.gateway.sandboxPorts()
     const options = { address: `127.0.0.1:${grpcPort}`, maxMessageBytes: 1_000_000, keepaliveMs: 20_000 }
     for (const [key, kind] of [
       [apiKey, 'unimplemented'],
@@ -55,7 +55,7 @@ describe('nobody else is let in', () => {
 })
 
 test('health without a key is that of the gateway', async () => {
-  const { grpcPort } = system.gateway.sandboxAddresses()
+  const { grpcPort } = system.gateway.sandboxPorts()
   system.route = undefined
   const session = connectHttp2(`http://127.0.0.1:${grpcPort}`)
   const call = session.request({
@@ -103,7 +103,7 @@ test('a client that does not read stops its command and nobody else', async () =
 }, 60_000)
 
 test('a stop does not wait for those who say nothing, and cuts what goes on', async () => {
-  const { grpcPort } = system.gateway.sandboxAddresses()
+  const { grpcPort } = system.gateway.sandboxPorts()
   const silent = connect(grpcPort, '127.0.0.1')
     .resume()
     .on('error', () => undefined)

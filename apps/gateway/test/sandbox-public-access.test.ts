@@ -1,20 +1,18 @@
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { connect, type Socket } from 'node:net'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { raw, startApplication, type SandboxApplication } from './sandbox-application.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { raw, useApplication, type SandboxApplication } from './sandbox-application.ts'
 import { sandboxId, startSandboxGateway } from './sandbox-gateway.ts'
 
 let application: SandboxApplication
 let base: string
 let port: number
 
-beforeAll(async () => {
-  application = await startApplication()
-  ;({ base, port } = application)
+useApplication((started) => {
+  application = started
+  ;({ base, port } = started)
 })
-beforeEach(() => application.reset())
-afterAll(() => application.stop())
 
 describe('behind a user name and a password', () => {
   const basic = (username: string, password: string) => ({

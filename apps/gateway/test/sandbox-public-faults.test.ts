@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { raw, startApplication, type SandboxApplication } from './sandbox-application.ts'
+import { describe, expect, test } from 'vitest'
+import { raw, useApplication, type SandboxApplication } from './sandbox-application.ts'
 import { sandboxId } from './sandbox-gateway.ts'
 
 let application: SandboxApplication
 
-beforeAll(async () => {
-  application = await startApplication()
-})
-beforeEach(() => application.reset())
-afterAll(() => application.stop())
+useApplication((started) => (application = started))
 
 const get = (headers: string) =>
   raw(`GET /${sandboxId}/${application.port}/ HTTP/1.1\r\nHost: x\r\n${headers}\r\n\r\n`, application.base)

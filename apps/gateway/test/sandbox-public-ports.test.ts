@@ -1,19 +1,17 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { raw, startApplication, type SandboxApplication } from './sandbox-application.ts'
+import { expect, test } from 'vitest'
+import { raw, useApplication, type SandboxApplication } from './sandbox-application.ts'
 import { sandboxId, startSandboxGateway } from './sandbox-gateway.ts'
 
 let application: SandboxApplication
 let base: string
 let port: number
 
-beforeAll(async () => {
-  application = await startApplication()
-  ;({ base, port } = application)
+useApplication((started) => {
+  application = started
+  ;({ base, port } = started)
 })
-beforeEach(() => application.reset())
-afterAll(() => application.stop())
 
 const codeOf = async (response: Response) => ((await response.json()) as { code: string }).code
 

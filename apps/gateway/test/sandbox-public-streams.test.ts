@@ -1,18 +1,16 @@
 import { request, type IncomingMessage } from 'node:http'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { raw, startApplication, type SandboxApplication } from './sandbox-application.ts'
+import { describe, expect, test } from 'vitest'
+import { raw, useApplication, type SandboxApplication } from './sandbox-application.ts'
 import { residentKiB, sandboxId } from './sandbox-gateway.ts'
 
 let application: SandboxApplication
 let base: string
 let port: number
 
-beforeAll(async () => {
-  application = await startApplication()
-  ;({ base, port } = application)
+useApplication((started) => {
+  application = started
+  ;({ base, port } = started)
 })
-beforeEach(() => application.reset())
-afterAll(() => application.stop())
 
 describe('bodies are streamed', () => {
   const piece = Buffer.alloc(1024 * 1024, 'x')

@@ -27,7 +27,9 @@ export function createSandboxes(config: SandboxConfig, context: PartContext): Pa
 
 /** The same with another driver. */
 export function createSandboxesOn(driver: Driver, config: SandboxConfig, { logger, metrics }: PartContext): Part {
-  const store = new Store(config.databaseUrl, logger)
+  const store = new Store(config.databaseUrl, logger, { connections: 5, migrates: true })
+  // On its own connections, so that no traffic of sandboxes holds up their deadlines and kills.
+  const routed = new Store(config.databaseUrl, logger, { connections: 3, migrates: false })
   const box = new SecretBox(config.encryptionKeys)
   const keeper = new Keeper({ store, driver, startTimeoutMs: config.startTimeoutMs, logger })
   const sandboxes = new Sandboxes({ config, store, box, keeper })
@@ -44,10 +46,11 @@ export function createSandboxesOn(driver: Driver, config: SandboxConfig, { logge
     name: 'sandbox',
     serves: [
       served(SandboxService, sandboxService(sandboxes, store, box)),
-      served(SandboxRouteService, routeService(new Routes(store, box))),
+      served(SandboxRouteService, routeService(new Routes(routed, box))),
     ],
     async start() {
       await store.open(stopping.signal)
+      await routed.open(stopping.signal)
       await driver.start({ ended: (id, reason) => void keeper.ended(id, reason) })
       await keeper.takeOver()
       for (const periodic of upkeep) periodic.start()
@@ -58,7 +61,7 @@ export function createSandboxesOn(driver: Driver, config: SandboxConfig, { logge
       await Promise.all(upkeep.map((periodic) => periodic.stop()))
       await sandboxes.close()
       await keeper.close()
-      await store.close()
+      await Promise.all([store.close(), routed.close()])
     },
     async ready() {
       return [await store.check(), ...(await driver.ready())]

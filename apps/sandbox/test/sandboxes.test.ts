@@ -128,6 +128,22 @@ describe('routes', () => {
     ]
     expect(await Promise.all(late.map(refusal))).toEqual(['sandbox_not_found', 'sandbox_key'])
   })
+
+  test('hold up no kill, however many are asked for', async () => {
+    const made = await create({ publicHttpPorts: [3000] })
+    const other = await create({ publicHttpPorts: [3000] })
+    const most = 3000
+    let answered = 0
+    const flood = Array.from({ length: most }, () =>
+      replica.routes
+        .resolvePort({ sandboxId: other.id, port: 3000 }, gateway())
+        .then(() => answered++)
+        .catch(() => undefined),
+    )
+    await replica.sandboxes.killSandbox({ id: made.id }, demo())
+    expect(answered).toBeLessThan(most / 2)
+    await Promise.all(flood)
+  })
 })
 
 test('keys and passwords are in no row', async () => {

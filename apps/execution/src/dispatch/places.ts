@@ -1,33 +1,15 @@
+import type { Language } from '@automation/contract/common/v1/language'
+import { allLanguages, nameOf, type Languages } from './languages.ts'
+import { add, free, isNobodys, isOf, isShared, type Among, type Lender, type LenderInit } from './lender.ts'
+
 /** A place that was taken. It belongs to the stream that lent it: what is lent over a later one does not rise by it. */
 export interface Place {
   readonly sessionId: string
 }
 
-/** What a runner is, as it says at the beginning of its stream. */
-export interface LenderInit {
-  readonly sessionId: string
-  pool: string
-  /** All places of the runner, lent to whomever. */
-  places: number
-  /** It serves one team: the one whose run it gets first. */
-  oneTeam: boolean
-}
-
-/** A runner's session as this replica sees it: how many places it lends here now. */
-interface Lender extends LenderInit {
-  credit: number
-  /** Of a runner of one team: whose runs its places are for. Undefined while it is nobody's. */
-  team?: string
-  /** The runner has said whose it is. */
-  bound: boolean
-  /** Its lease runs out: its places are not used until it is renewed. */
-  doubtful: boolean
-  /** Set once the runner takes its places back: told of each that is not used. */
-  returned?: (places: number) => void
-}
-
-/** Places for runs of these teams: any of them may have any of the places. */
+/** Places for runs of these teams in these languages: any of them may have any of the places. */
 export interface Portion {
+  languages: Languages
   teams: string[]
   places: Place[]
 }
@@ -39,15 +21,38 @@ export interface Portion {
  */
 export class Places {
   readonly #lenders = new Map<string, Lender>()
+  /** By pool, while its runners are the same. */
+  readonly #kinds = new Map<string, readonly Languages[]>()
   /** Runs by pool and team that hold a place lent to this replica. */
   readonly #held = new Map<string, Map<string, number>>()
 
-  open({ sessionId, pool, places, oneTeam }: LenderInit): void {
-    this.#lenders.set(sessionId, { sessionId, pool, places, oneTeam, credit: 0, bound: false, doubtful: false })
+  open({ sessionId, pool, places, oneTeam, languages }: LenderInit): void {
+    const runner = { sessionId, pool, places, oneTeam, languages }
+    this.#lenders.set(sessionId, { ...runner, credit: 0, bound: false, doubtful: false })
+    this.#kinds.delete(pool)
   }
 
   close(sessionId: string): void {
+    this.#kinds.delete(this.#lenders.get(sessionId)?.pool ?? '')
     this.#lenders.delete(sessionId)
+  }
+
+  /**
+   * What the runners of a pool run, once for those that run the same; those that run the fewest languages come first, so
+   * that the others stay free for what only they run.
+   */
+  kinds(pool: string): readonly Languages[] {
+    let kinds = this.#kinds.get(pool)
+    if (kinds === undefined) {
+      kinds = [...new Set(this.#of(pool).map(({ languages }) => languages))].toSorted((a, b) => a.length - b.length)
+      this.#kinds.set(pool, kinds)
+    }
+    return kinds
+  }
+
+  /** Every runner of the pool runs all languages. */
+  runsAll(pool: string): boolean {
+    return this.kinds(pool).every((languages) => languages === allLanguages)
   }
 
   /** `team` is whose the runner is now; undefined where it serves many, or nobody yet. */
@@ -75,34 +80,41 @@ export class Places {
     if (lender !== undefined) lender.doubtful = doubtful
   }
 
-  /** Takes a place for a run of this team; undefined when there is none for it. */
-  take(pool: string, team: string): Place | undefined {
-    for (const { places } of this.portions(pool, [team], 1)) return places[0]
+  /** Takes a place for a run of this team in this language; undefined when there is none for it. */
+  take(pool: string, team: string, language: Language): Place | undefined {
+    const teamsOf = (languages: Languages) => (languages.includes(language) ? [team] : [])
+    for (const { places } of this.portions(pool, teamsOf, 1)) return places[0]
     return undefined
   }
 
   /**
-   * Takes up to `most` places for runs of these teams, which come in turn: of runners that are theirs, then of shared
-   * ones, then runners that are nobody's. What is not used must come back before the next portion is asked for.
+   * Takes up to `most` places for runs of the teams that have some in these languages, which come in turn: of runners
+   * that are theirs, then of shared ones, then runners that are nobody's. What is not used must come back before the next
+   * portion is asked for.
    */
-  *portions(pool: string, teams: string[], most: number): Generator<Portion> {
-    if (teams.length === 0) return
+  *portions(pool: string, teamsOf: (languages: Languages) => string[], most: number): Generator<Portion> {
+    const all = this.kinds(pool).map((languages) => ({ pool, languages, teams: teamsOf(languages) }))
+    const kinds = all.filter(({ teams }) => teams.length > 0)
     let left = most
-    for (const team of teams) {
-      const places = this.#take((lender) => isOf(lender, pool, team), left)
-      left -= places.length
-      if (places.length > 0) yield { teams: [team], places }
+    for (const { teams, ...among } of kinds)
+      for (const team of teams) {
+        const places = this.#take((lender) => isOf(lender, among, team), left)
+        left -= places.length
+        if (places.length > 0) yield { languages: among.languages, teams: [team], places }
+      }
+    for (const { teams, ...among } of kinds) {
+      const shared = this.#shared(among, teams, left)
+      left -= shared.places.length
+      if (shared.places.length > 0) yield shared
     }
-    const shared = this.#shared(pool, teams, left)
-    left -= shared.places.length
-    if (shared.places.length > 0) yield shared
-    for (const team of teams) {
-      if (left === 0 || !this.#mayBind(pool, team)) continue
-      const places = this.#take((lender) => isNobodys(lender, pool), 1)
-      for (const place of places) (place as Lender).team = team
-      left -= places.length
-      yield { teams: [team], places }
-    }
+    for (const { teams, ...among } of kinds)
+      for (const team of teams) {
+        if (left === 0 || !this.#mayBind(among, team)) continue
+        const places = this.#take((lender) => isNobodys(lender, among), 1)
+        for (const place of places) (place as Lender).team = team
+        left -= places.length
+        yield { languages: among.languages, teams: [team], places }
+      }
   }
 
   /** A place that was taken and not used. */
@@ -123,23 +135,35 @@ export class Places {
     return lender
   }
 
-  /** Whether a free place is there that a run of this team may have, but for the last one that is kept for newcomers. */
-  hasFor(pool: string, team: string): boolean {
-    const own = (lender: Lender) => isShared(lender, pool) || isOf(lender, pool, team)
-    return this.#sum(own, free) > 0 || this.#mayBind(pool, team)
+  /**
+   * Whether a runner of these languages has a free place that a run of this team may have, but for the last one that is
+   * kept for newcomers.
+   */
+  hasFor(among: Among, team: string): boolean {
+    const own = (lender: Lender) => isShared(lender, among) || isOf(lender, among, team)
+    return this.#sum(own, free) > 0 || this.#mayBind(among, team)
   }
 
-  /** Why no runner that is here can serve this team, in words; undefined where one can, now or later. */
-  whyNone(pool: string, team: string): string | undefined {
-    if (!this.#some((lender) => lender.pool === pool)) return `no runner of the pool ${pool} is there`
-    if (!this.isForOthersOnly(pool, team)) return undefined
-    return `the runners of the pool ${pool} serve one team each, and all serve other teams`
+  /** The same for a run in this language. */
+  hasForRun(pool: string, team: string, language: Language): boolean {
+    return this.kinds(pool).some((languages) => languages.includes(language) && this.hasFor({ pool, languages }, team))
   }
 
-  /** Runners are there, and all serve one other team each. */
-  isForOthersOnly(pool: string, team: string): boolean {
-    const all = [...this.#lenders.values()].filter((lender) => lender.pool === pool)
-    return all.length > 0 && all.every((lender) => (lender.team ?? team) !== team)
+  /** Why no runner that is here can serve this team's runs in this language; undefined where one can, now or later. */
+  whyNone(pool: string, team: string, language: Language): string | undefined {
+    const all = this.#of(pool)
+    if (all.length === 0) return `no runner of the pool ${pool} is there`
+    const speaking = all.filter(({ languages }) => languages.includes(language))
+    if (speaking.length === 0) return `no runner of the pool ${pool} runs ${nameOf(language)}`
+    if (speaking.some((lender) => (lender.team ?? team) === team)) return undefined
+    const which = speaking.length === all.length ? '' : ` that run ${nameOf(language)}`
+    return `the runners of the pool ${pool}${which} serve one team each, and all serve other teams`
+  }
+
+  /** Runners are there, and none of them can serve this team's runs in one of these languages. */
+  isUnserved(pool: string, team: string, languages: Iterable<Language>): boolean {
+    if (this.#of(pool).length === 0) return false
+    return [...languages].some((language) => this.whyNone(pool, team, language) !== undefined)
   }
 
   credit(pool: string): number {
@@ -167,21 +191,23 @@ export class Places {
    * What these teams may take of shared places. With more than two places, a team takes the last free one only when it
    * holds none in the pool.
    */
-  #shared(pool: string, teams: string[], most: number): Portion {
-    const shared = (lender: Lender) => isShared(lender, pool)
+  #shared(among: Among, teams: string[], most: number): Portion {
+    const { languages } = among
+    const shared = (lender: Lender) => isShared(lender, among)
     const credit = this.#sum(shared, free)
-    const newcomers = teams.filter((team) => this.holds(pool, team) === 0)
+    const newcomers = teams.filter((team) => this.holds(among.pool, team) === 0)
     const keepsLast = credit > 0 && this.#sum(shared, ({ places }) => places) > 2
-    if (!keepsLast) return { teams, places: this.#take(shared, Math.min(credit, most)) }
-    if (newcomers.length >= credit) return { teams: newcomers, places: this.#take(shared, Math.min(credit, most)) }
+    if (!keepsLast) return { languages, teams, places: this.#take(shared, Math.min(credit, most)) }
+    if (newcomers.length >= credit)
+      return { languages, teams: newcomers, places: this.#take(shared, Math.min(credit, most)) }
     const others = teams.filter((team) => !newcomers.includes(team))
-    return { teams: [...newcomers, ...others], places: this.#take(shared, Math.min(credit - 1, most)) }
+    return { languages, teams: [...newcomers, ...others], places: this.#take(shared, Math.min(credit - 1, most)) }
   }
 
   /** A team that has a runner takes another one only when that is not the last: it is for a team that has none. */
-  #mayBind(pool: string, team: string): boolean {
-    const unbound = this.#sum((lender) => isNobodys(lender, pool), free)
-    return unbound > 1 || (unbound === 1 && !this.#some((lender) => isOf(lender, pool, team)))
+  #mayBind(among: Among, team: string): boolean {
+    const unbound = this.#sum((lender) => isNobodys(lender, among), free)
+    return unbound > 1 || (unbound === 1 && !this.#some((lender) => isOf(lender, among, team)))
   }
 
   /** Takes up to `count` places, from the runners that lend the most first. */
@@ -198,6 +224,10 @@ export class Places {
     return taken
   }
 
+  #of(pool: string): Lender[] {
+    return [...this.#lenders.values()].filter((lender) => lender.pool === pool)
+  }
+
   #some(of: (lender: Lender) => boolean): boolean {
     return this.#lenders.values().some(of)
   }
@@ -207,27 +237,4 @@ export class Places {
     for (const lender of this.#lenders.values()) if (of(lender)) sum += value(lender)
     return sum
   }
-}
-
-function isShared(lender: Lender, pool: string): boolean {
-  return lender.pool === pool && !lender.oneTeam
-}
-
-/** A runner of one team that is this one's, and not in doubt. */
-function isOf(lender: Lender, pool: string, team: string): boolean {
-  return lender.pool === pool && lender.oneTeam && lender.team === team && !lender.doubtful
-}
-
-function isNobodys(lender: Lender, pool: string): boolean {
-  return lender.pool === pool && lender.oneTeam && lender.team === undefined
-}
-
-/** Places of this runner that may be used now. */
-function free({ credit, doubtful }: Lender): number {
-  return doubtful ? 0 : credit
-}
-
-function add(lender: Lender, places: number): void {
-  if (lender.returned === undefined) lender.credit += places
-  else lender.returned(places)
 }

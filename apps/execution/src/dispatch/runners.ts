@@ -3,6 +3,7 @@ import type { ReplicaMessageSchema } from '@automation/contract/runner/v1/runner
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import type { RunTokens } from '../run-token.ts'
 import type { Specs } from '../specs.ts'
+import type { Languages } from './languages.ts'
 import type { MessageQueue } from './message-queue.ts'
 import { Places, type Place } from './places.ts'
 import { SpecShelf } from './spec-shelf.ts'
@@ -16,6 +17,7 @@ export interface RunnerStream {
   pool: string
   places: number
   oneTeam: boolean
+  languages: Languages
   messages: MessageQueue<{ message: ReplicaMessageInit }>
 }
 

@@ -3,9 +3,10 @@ import type { Backlog } from './backlog.ts'
 import type { Places } from './places.ts'
 
 const tellEveryMs = 60_000
-const remedy = 'more runners are needed or, with the wall none, WALL_NONE_MANY_TEAMS=true where teams trust each other'
+const remedy =
+  'more runners are needed, in the languages of their processes, or with the wall none, WALL_NONE_MANY_TEAMS=true where teams trust each other'
 
-/** Tells the operator of teams that wait though runners are there: all of them serve one other team each. */
+/** Tells the operator of teams that wait though runners are there: those that run their languages serve other teams. */
 export class UnservedTeams {
   readonly #backlog: Backlog
   readonly #places: Places
@@ -34,6 +35,8 @@ export class UnservedTeams {
   }
 
   #in(pool: string): string[] {
-    return this.#backlog.teams(pool).filter((team) => this.#places.isForOthersOnly(pool, team))
+    return this.#backlog
+      .teams(pool)
+      .filter((team) => this.#places.isUnserved(pool, team, this.#backlog.languages(pool, team)))
   }
 }

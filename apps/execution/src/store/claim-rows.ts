@@ -1,3 +1,4 @@
+import type { Language } from '@automation/contract/common/v1/language'
 import type pg from 'pg'
 
 /** A queued run that was made RUNNING for a session. */
@@ -30,6 +31,8 @@ export interface ClaimRequest {
   pool: string
   /** In their turn. */
   teams: string[]
+  /** The languages of the runners that lend the places; absent: all. */
+  only?: readonly Language[]
   /** One place each, named by the session that lends it. */
   sessions: string[]
   /** The most for one team. */
@@ -43,7 +46,7 @@ const row = `e.id, e.team, e.pool, e.session_id AS "sessionId", e.process_id AS 
   e.parameters, e.request, e.comment, e.timeout_ms AS "timeoutMs", e.fresh_process AS "freshProcess", e.depth,
   e.created_by AS "createdBy", e.initiated_by AS "initiatedBy"`
 
-const claim = `
+const claim = (limit: string) => `
 WITH slots AS MATERIALIZED (
   SELECT t.team, t.running, t.wanted FROM team_slots t WHERE t.team = ANY ($1::text[]) ORDER BY t.team FOR UPDATE
 ), turns AS MATERIALIZED (
@@ -53,7 +56,7 @@ WITH slots AS MATERIALIZED (
 ), picked AS MATERIALIZED (
   SELECT t.team, t.turn, q.id, row_number() OVER (PARTITION BY t.team ORDER BY q.id) AS nth
     FROM turns t CROSS JOIN LATERAL (
-      SELECT e.id FROM executions e WHERE e.status = 2 AND e.pool = $4 AND e.team = t.team
+      SELECT e.id FROM executions e WHERE e.status = 2 AND e.pool = $4 AND e.team = t.team${limit}
        ORDER BY e.id LIMIT t.asked FOR UPDATE SKIP LOCKED) q
 ), chosen AS MATERIALIZED (
   SELECT id, row_number() OVER (ORDER BY nth, turn) AS place FROM picked ORDER BY nth, turn LIMIT cardinality($5::uuid[])
@@ -74,6 +77,9 @@ WITH slots AS MATERIALIZED (
 SELECT t.team AS "turnOf", t.free, t.asked, (SELECT count(*) FROM picked p WHERE p.team = t.team)::integer AS picked, c.*
   FROM turns t LEFT JOIN claimed c ON c.team = t.team`
 
+const claimAny = claim('')
+const claimOnly = claim(' AND (e.language = ANY ($7::smallint[]) OR e.language IS NULL)')
+
 const readBack = `
 SELECT ${row} FROM executions e WHERE e.session_id = ANY ($1::uuid[]) AND e.status = 4 AND e.fence = $2`
 
@@ -81,9 +87,13 @@ type Row = Claimed & { id: string | null; turnOf: string; free: number; asked: n
 
 /** Makes queued runs RUNNING, in one statement: team by team in turn, oldest first, within the teams' limits. */
 export async function claimRows(pool: pg.Pool, request: ClaimRequest): Promise<{ claimed: Claimed[]; turns: Turn[] }> {
-  const { teams, sessions, quota, maxRunning, fence } = request
+  const { teams, only, sessions, quota, maxRunning, fence } = request
   const values = [teams, maxRunning, quota, request.pool, sessions, fence]
-  const { rows } = await pool.query<Row>({ name: 'claim', text: claim, values })
+  const query =
+    only === undefined
+      ? { name: 'claim', text: claimAny, values }
+      : { name: 'claim-only', text: claimOnly, values: [...values, only] }
+  const { rows } = await pool.query<Row>(query)
   const turns = new Map(rows.map(({ turnOf, free, asked, picked }) => [turnOf, { team: turnOf, free, asked, picked }]))
   return { claimed: rows.filter(({ id }) => id !== null), turns: [...turns.values()] }
 }
@@ -93,14 +103,25 @@ export async function readClaimed(pool: pg.Pool, sessions: string[], fence: bigi
   return (await pool.query<Claimed>({ name: 'read-claimed', text: readBack, values: [sessions, fence] })).rows
 }
 
-/** Which teams have queued runs in which of these pools. */
-export async function readBacklog(pool: pg.Pool, pools: string[]): Promise<{ pool: string; team: string }[]> {
-  const { rows } = await pool.query<{ pool: string; team: string }>({
+/** A team that has queued runs in a pool. */
+export interface Queued {
+  pool: string
+  team: string
+  /** Those in which it has some, where they were asked for and the rows say so. */
+  languages: Language[] | null
+}
+
+/** Which teams have queued runs in which of these pools; in what languages, where `withLanguages` of the pool. */
+export async function readBacklog(pool: pg.Pool, pools: { name: string; withLanguages: boolean }[]): Promise<Queued[]> {
+  const { rows } = await pool.query<Queued>({
     name: 'backlog',
-    text: `SELECT p.pool, t.team FROM team_slots t CROSS JOIN unnest($1::text[]) AS p(pool)
+    text: `SELECT p.pool, t.team, CASE WHEN p.with_languages THEN (
+                    SELECT CASE WHEN count(*) = count(e.language) THEN array_agg(DISTINCT e.language) END FROM executions e
+                     WHERE e.status = 2 AND e.pool = p.pool AND e.team = t.team) END AS languages
+             FROM team_slots t CROSS JOIN unnest($1::text[], $2::boolean[]) AS p(pool, with_languages)
             WHERE t.queued > 0
               AND EXISTS (SELECT FROM executions e WHERE e.status = 2 AND e.pool = p.pool AND e.team = t.team)`,
-    values: [pools],
+    values: [pools.map(({ name }) => name), pools.map(({ withLanguages }) => withLanguages)],
   })
   return rows
 }

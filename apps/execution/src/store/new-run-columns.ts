@@ -39,6 +39,7 @@ const columns: Column[] = [
   ['process_name', 'text', ({ run }) => storedText(run.spec.processName)],
   ['process_slug', 'text', ({ run }) => run.spec.processSlug],
   ['version_id', 'uuid', ({ run }) => run.spec.versionId],
+  ['language', 'smallint', ({ run }) => run.spec.language],
   ['pool', 'text', ({ run }) => run.pool],
   ['depth', 'smallint', ({ run }) => run.depth],
   ['parent_id', 'uuid', ({ run }) => run.parentId],

@@ -1,5 +1,5 @@
 import { SandboxStatus, type Sandbox } from '@automation/contract/sandbox/v1/sandbox'
-import { grpcServerUrl, publicPortUrl, type SandboxAddresses } from '../sandbox-ports/addresses.ts'
+import { publicPortUrl, type SandboxAddresses } from '../sandbox-ports/addresses.ts'
 import { presentTime } from './time.ts'
 
 /** Status names as callers know them, in the order of their numbers. */
@@ -13,7 +13,7 @@ export function presentSandbox(sandbox: Sandbox, addresses: SandboxAddresses): R
     name: sandbox.name,
     status: SANDBOX_STATUS_NAMES[sandbox.status - SandboxStatus.PENDING],
     reason: sandbox.reason,
-    grpcServerUrl: grpcServerUrl(addresses),
+    grpcServerUrl: addresses.grpcOrigin,
     grpcApiKey: sandbox.grpcApiKey,
     imageId: sandbox.imageId,
     publicHttpPorts,

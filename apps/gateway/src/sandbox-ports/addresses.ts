@@ -1,22 +1,42 @@
 /** Where sandboxes answer from outside, apart from the gateway's own origin. */
 export interface SandboxAddresses {
-  /** Without a trailing slash; its host is that of sandboxes, too. */
-  publicUrl: string
-  publicPort: number
-  grpcPort: number
-  /** With it every port of a sandbox is a host of its own below; may have a port. */
+  /** Origin of the public ports. */
+  publicOrigin: string
+  /** Origin of the gRPC interface. */
+  grpcOrigin: string
+  /** With it every port of a sandbox is a host of its own below; may have a port, else that of `publicOrigin`. */
   publicDomain: string | undefined
 }
 
-/** What users of a sandbox's gRPC interface connect to. */
-export function grpcServerUrl({ publicUrl, grpcPort }: SandboxAddresses): string {
-  return `http://${new URL(publicUrl).hostname}:${grpcPort}`
+/** What the configuration says of addresses, and the ports that the gateway listens on. */
+export interface AddressSettings {
+  /** The gateway's own; its host is that of sandboxes, too, where they have no address of their own. */
+  gatewayUrl: string
+  publicUrl: string | undefined
+  grpcUrl: string | undefined
+  publicDomain: string | undefined
+  publicPort: number
+  grpcPort: number
+}
+
+/** As they are told to users: what is configured, or the gateway's host with the ports that it listens on. */
+export function sandboxAddresses(settings: AddressSettings): SandboxAddresses {
+  const { gatewayUrl, publicUrl, grpcUrl, publicDomain, publicPort, grpcPort } = settings
+  const { protocol, hostname } = new URL(gatewayUrl)
+  // A domain of its own without more said of it is reached like the gateway, at the usual port.
+  const otherwise = publicDomain === undefined ? `http://${hostname}:${publicPort}` : `${protocol}//${hostname}`
+  return {
+    publicOrigin: publicUrl ?? otherwise,
+    grpcOrigin: grpcUrl ?? `http://${hostname}:${grpcPort}`,
+    publicDomain,
+  }
 }
 
 /** Where a public port of a sandbox is reached. */
 export function publicPortUrl(addresses: SandboxAddresses, sandboxId: string, port: number): string {
-  const { protocol, hostname } = new URL(addresses.publicUrl)
-  return addresses.publicDomain === undefined
-    ? `http://${hostname}:${addresses.publicPort}/${sandboxId}/${port}/`
-    : `${protocol}//${port}-${sandboxId}.${addresses.publicDomain}`
+  const { publicOrigin, publicDomain } = addresses
+  if (publicDomain === undefined) return `${publicOrigin}/${sandboxId}/${port}/`
+  const { protocol, port: outer } = new URL(publicOrigin)
+  const host = /:\d+$/.test(publicDomain) || outer === '' ? publicDomain : `${publicDomain}:${outer}`
+  return `${protocol}//${port}-${sandboxId}.${host}`
 }

@@ -3,7 +3,7 @@ import type { ClientAddress } from '../http/client-address.ts'
 import type { Observer } from '../observe.ts'
 import type { Neighbours } from '@automation/rpc'
 import type { Logger } from '@automation/service'
-import type { SandboxAddresses } from './addresses.ts'
+import { sandboxAddresses, type SandboxAddresses } from './addresses.ts'
 import { GrpcPort } from './grpc-port.ts'
 import { PublicPorts } from './public-ports.ts'
 
@@ -54,10 +54,16 @@ export class SandboxPorts {
     }
   }
 
+  /** Those that it listens on, once it does. */
+  get ports(): { publicPort: number; grpcPort: number } {
+    const { publicPort, grpcPort } = this.#ports
+    return { publicPort, grpcPort }
+  }
+
   /** As they are told to users; with the ports that it really listens on, once it does. */
   addresses(): SandboxAddresses {
-    const { publicUrl, sandboxes } = this.#config
-    return { publicUrl, publicDomain: sandboxes.publicDomain, ...this.#ports }
+    const { publicUrl: gatewayUrl, sandboxes } = this.#config
+    return sandboxAddresses({ ...sandboxes, gatewayUrl, ...this.ports })
   }
 
   async stop(graceMs: number): Promise<void> {

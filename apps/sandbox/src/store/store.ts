@@ -3,24 +3,33 @@ import { unavailable } from '@automation/errors'
 import type { Check, Logger } from '@automation/service'
 import type pg from 'pg'
 
+export interface StoreOptions {
+  /** The most at a time; what comes beyond waits for one. */
+  connections: number
+  /** Applies what migrations are missing when it opens. */
+  migrates: boolean
+}
+
 /** The database of the sandbox service. All failures are Failures: `unavailable` while it is away or not open. */
 export class Store {
   readonly #url: string
   readonly #logger: Logger
+  readonly #options: StoreOptions
   #open: Database | undefined
 
-  constructor(url: string, logger: Logger) {
+  constructor(url: string, logger: Logger, options: StoreOptions) {
     this.#url = url
     this.#logger = logger
+    this.#options = options
   }
 
-  /** Migrates and connects; waits for a database that is not there yet until `signal` is aborted. */
+  /** Connects, after the migrations where it makes them; waits for a database that is not there yet until `signal` is aborted. */
   async open(signal: AbortSignal): Promise<void> {
     this.#open = await openDatabase({
       url: this.#url,
       schema: 'sandbox',
-      poolSize: 5,
-      migrationsDir: new URL('../../prisma/migrations/', import.meta.url),
+      poolSize: this.#options.connections,
+      migrationsDir: this.#options.migrates ? new URL('../../prisma/migrations/', import.meta.url) : undefined,
       logger: this.#logger,
       signal,
     })

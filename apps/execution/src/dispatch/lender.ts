@@ -1,0 +1,59 @@
+import type { Languages } from './languages.ts'
+
+/** What a runner is, as it says at the beginning of its stream. */
+export interface LenderInit {
+  readonly sessionId: string
+  pool: string
+  /** All places of the runner, lent to whomever. */
+  places: number
+  /** It serves one team: the one whose run it gets first. */
+  oneTeam: boolean
+  /** It gets no runs in others. */
+  languages: Languages
+}
+
+/** A runner's session as this replica sees it: how many places it lends here now. */
+export interface Lender extends LenderInit {
+  credit: number
+  /** Of a runner of one team: whose runs its places are for. Undefined while it is nobody's. */
+  team?: string
+  /** The runner has said whose it is. */
+  bound: boolean
+  /** Its lease runs out: its places are not used until it is renewed. */
+  doubtful: boolean
+  /** Set once the runner takes its places back: told of each that is not used. */
+  returned?: (places: number) => void
+}
+
+/** Lenders among which a place is looked for: of one pool and of the same languages. */
+export interface Among {
+  pool: string
+  languages: Languages
+}
+
+export function isShared(lender: Lender, among: Among): boolean {
+  return isAmong(lender, among) && !lender.oneTeam
+}
+
+/** A runner of one team that is this one's, and not in doubt. */
+export function isOf(lender: Lender, among: Among, team: string): boolean {
+  return isAmong(lender, among) && lender.oneTeam && lender.team === team && !lender.doubtful
+}
+
+export function isNobodys(lender: Lender, among: Among): boolean {
+  return isAmong(lender, among) && lender.oneTeam && lender.team === undefined
+}
+
+/** Places of this runner that may be used now. */
+export function free({ credit, doubtful }: Lender): number {
+  return doubtful ? 0 : credit
+}
+
+export function add(lender: Lender, places: number): void {
+  if (lender.returned === undefined) lender.credit += places
+  else lender.returned(places)
+}
+
+function isAmong(lender: Lender, { pool, languages }: Among): boolean {
+  return lender.pool === pool && lender.languages === languages
+}

@@ -1,0 +1,54 @@
+import { Environment } from '@automation/service'
+import { afterEach, expect, test } from 'vitest'
+import { readGatewayConfig } from '../src/service.ts'
+import { SANDBOX_ID } from './contract-servers.ts'
+import { startGateway, type GatewayForTests } from './gateway-for-tests.ts'
+
+let gateway: GatewayForTests | undefined
+
+afterEach(async () => {
+  await gateway?.stop()
+  gateway = undefined
+})
+
+interface Told {
+  grpcServerUrl: string
+  publicUrls: Record<string, string>
+}
+
+const outer = 'https://outer.example.com:8443'
+
+test.each([
+  [{ SANDBOX_GRPC_URL: 'https://grpc.example.com/' }, { grpcServerUrl: 'https://grpc.example.com' }],
+  [{ SANDBOX_PUBLIC_URL: outer }, { publicUrls: { 80: `${outer}/${SANDBOX_ID}/80/` } }],
+  [
+    { SANDBOX_PUBLIC_URL: outer, SANDBOX_PUBLIC_DOMAIN: 'boxes.example.com' },
+    { publicUrls: { 80: `https://80-${SANDBOX_ID}.boxes.example.com:8443` } },
+  ],
+  [
+    { SANDBOX_PUBLIC_URL: 'https://x', SANDBOX_PUBLIC_DOMAIN: 'boxes.example.com:443' },
+    { publicUrls: { 80: `https://80-${SANDBOX_ID}.boxes.example.com:443` } },
+  ],
+  [{ SANDBOX_PUBLIC_DOMAIN: 'boxes.example.com' }, { publicUrls: { 80: `http://80-${SANDBOX_ID}.boxes.example.com` } }],
+])('with %j sandboxes are told to be there', async (settings, told) => {
+  gateway = await startGateway(settings)
+  expect((await (await gateway.rest('GET', `/sandboxes/${SANDBOX_ID}`)).json()) as Told).toMatchObject(told)
+})
+
+test.each([
+  ['SANDBOX_PUBLIC_URL', 'ftp://host'],
+  ['SANDBOX_PUBLIC_URL', 'https://host/path'],
+  ['SANDBOX_GRPC_URL', 'host:8082'],
+  ['SANDBOX_GRPC_URL', 'https://me:secret@host'],
+])('%s can not be %s', (name, value) => {
+  const env = new Environment({ [name]: value })
+  readGatewayConfig(env)
+  expect(() => env.check()).toThrow(new RegExp(`${name} must be http://`))
+  expect(() => env.check()).not.toThrow(/secret/)
+})
+
+test('a domain and an address of different ports are a fault', () => {
+  const env = new Environment({ SANDBOX_PUBLIC_URL: 'https://x', SANDBOX_PUBLIC_DOMAIN: 'boxes.example.com:8443' })
+  readGatewayConfig(env)
+  expect(() => env.check()).toThrow(/SANDBOX_PUBLIC_DOMAIN must have no port/)
+})
