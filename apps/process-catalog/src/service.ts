@@ -1,4 +1,5 @@
 import { AliasService } from '@automation/contract/catalog/v1/alias'
+import { ModuleService } from '@automation/contract/catalog/v1/module'
 import { ProcessService } from '@automation/contract/catalog/v1/process'
 import { ResolveService } from '@automation/contract/catalog/v1/resolve'
 import { TeamService } from '@automation/contract/catalog/v1/team'
@@ -17,6 +18,7 @@ import type { CatalogConfig } from './config.ts'
 import { resumeDeletions } from './deletion.ts'
 import { Periodic } from './periodic.ts'
 import { aliasHandlers } from './rpc/aliases.ts'
+import { moduleHandlers } from './rpc/modules.ts'
 import { processHandlers } from './rpc/processes.ts'
 import { resolveHandlers } from './rpc/resolve.ts'
 import { teamHandlers } from './rpc/teams.ts'
@@ -27,11 +29,12 @@ import { SigningKeys } from './signing-keys.ts'
 import { readRevisions } from './store/run-spec.ts'
 import { requireKnownKeys, resealAll } from './store/sealed-rows.ts'
 import { Store } from './store/store.ts'
+import { readImports } from './store/unread-imports.ts'
 
 export { readCatalogConfig, type CatalogConfig } from './config.ts'
 
 /**
- * The process catalog: processes with versions and aliases, team variables, teams, API tokens, and what a run needs to
+ * The process catalog: processes and modules with versions and aliases, team variables, teams, API tokens, and what a run needs to
  * know of them. Calls `ExecutionService` when a process is deleted.
  */
 export function createCatalog(config: CatalogConfig, { neighbours, logger }: PartContext): Part {
@@ -46,6 +49,7 @@ export function createCatalog(config: CatalogConfig, { neighbours, logger }: Par
   const { deletionsEveryMs, keysEveryMs } = config.upkeep
   const upkeep = [
     new Periodic('finishing deletions', deletionsEveryMs, () => resumeDeletions(catalog), logger),
+    new Periodic('reading imports', keysEveryMs, () => readImports(store, checks), logger),
     new Periodic('rotating keys', keysEveryMs, () => keys.upkeep(config.signingKeyRotationDays), logger),
   ]
   const calls = new Calls()
@@ -55,6 +59,7 @@ export function createCatalog(config: CatalogConfig, { neighbours, logger }: Par
     name: 'process-catalog',
     serves: [
       served(ProcessService, processHandlers(catalog)),
+      served(ModuleService, moduleHandlers(catalog)),
       served(VersionService, versionHandlers(catalog)),
       served(AliasService, aliasHandlers(catalog)),
       served(VariableService, variableHandlers(catalog)),
@@ -68,6 +73,7 @@ export function createCatalog(config: CatalogConfig, { neighbours, logger }: Par
       await keys.ensure()
       await keys.upkeep(config.signingKeyRotationDays)
       await resealAll(store, box)
+      await readImports(store, checks)
       for (const periodic of upkeep) periodic.start()
     },
     async stop(graceMs) {

@@ -52,6 +52,33 @@ export const aliasRecord = z
   .object({ id: uuid(), name: z.string(), versionId: uuid(), ...made, ...changed })
   .openapi('VersionedProcessAlias')
 
+export const moduleRecord = z
+  .object({
+    id: uuid(),
+    name: z.string(),
+    programmingLanguage: languageName(),
+    sourceCode: z.string().optional().openapi({ description: 'Left out of lists above 64 KiB' }),
+    ...made,
+    ...changed,
+  })
+  .openapi('Module')
+
+export const moduleVersionRecord = z
+  .object({
+    id: uuid(),
+    tag: z.string(),
+    programmingLanguage: languageName(),
+    sourceCode: z.string().optional().openapi({ description: 'Left out of lists above 64 KiB' }),
+    comment: z.string().optional(),
+    ...made,
+    ...changed,
+  })
+  .openapi('VersionedModule')
+
+export const moduleAliasRecord = z
+  .object({ id: uuid(), name: z.string(), versionId: uuid(), ...made, ...changed })
+  .openapi('VersionedModuleAlias')
+
 export const variableRecord = z
   .object({
     id: uuid(),

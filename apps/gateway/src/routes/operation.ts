@@ -46,6 +46,8 @@ export interface Call<Q, B> {
   exchange: Exchange
   team: string
   principal: Principal
+  /** The teams that the access token names; none for operations that need none. */
+  tokenTeams: string[]
   /** Unix time in ms at which the access token ends; never, for operations that need none. */
   tokenEndsMs: number
   context: CallContext

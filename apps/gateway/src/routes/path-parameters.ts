@@ -57,6 +57,7 @@ export const objectName: PathParameter = {
 export const processIdentifier = idOrNameOf('process', 'Process id or slug; the id wins where both match')
 export const versionIdentifier = idOrNameOf('version', 'Version id or tag')
 export const aliasId = idOf('alias')
+export const moduleId = idOf('module')
 export const executionId = idOf('execution')
 export const variableId = idOf('variable')
 export const sandboxId = idOf('sandbox')

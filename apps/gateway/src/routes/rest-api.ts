@@ -2,7 +2,6 @@ import { OpenAPIHono, type RouteConfig, type z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import type { Failure } from '@automation/errors'
-import type { Principal } from '@automation/rpc'
 import { bearerToken, principalFor } from '../auth/authorize.ts'
 import type { TokenVerifier } from '../auth/token-verifier.ts'
 import type { GatewayConfig } from '../config.ts'
@@ -79,7 +78,7 @@ export class RestApi {
     exchange.route = path
     exchange.team = team
     const timeoutMs = operation.timeoutMs ?? this.#dependencies.config.callTimeoutMs
-    const { principal, tokenEndsMs } = await this.#caller(operation, exchange, team)
+    const { principal, tokenTeams, tokenEndsMs } = await this.#caller(operation, exchange, team)
     const params: Record<string, string> = {}
     for (const [name, parameter] of Object.entries(operation.parameters ?? {}))
       params[name] = parameter.read(parameter.rest === true ? restOf(exchange.path, path) : (c.req.param(name) ?? ''))
@@ -92,6 +91,7 @@ export class RestApi {
       exchange,
       team,
       principal,
+      tokenTeams,
       tokenEndsMs,
       context: callContext(exchange, principal, timeoutMs),
       params,
@@ -111,14 +111,15 @@ export class RestApi {
     operation: Operation,
     exchange: Exchange,
     team: string,
-  ): Promise<{ principal: Principal; tokenEndsMs: number }> {
+  ): Promise<Pick<Call<unknown, unknown>, 'principal' | 'tokenTeams' | 'tokenEndsMs'>> {
     const { verifier, clientAddress } = this.#dependencies
     const ip = addressOf(exchange, clientAddress)
     if (operation.open === true)
-      return { principal: { role: 'user', team, subject: '', name: '', ip }, tokenEndsMs: Infinity }
+      return { principal: { role: 'user', team, subject: '', name: '', ip }, tokenTeams: [], tokenEndsMs: Infinity }
     const identity = await verifier.verify(bearerToken(exchange.incoming.headers.authorization))
     const initiatedBy = headerText(exchange, this.#initiatedByHeader)
-    return { principal: principalFor(identity, team, initiatedBy, ip), tokenEndsMs: identity.endsMs }
+    const principal = principalFor(identity, team, initiatedBy, ip)
+    return { principal, tokenTeams: identity.groups, tokenEndsMs: identity.endsMs }
   }
 }
 

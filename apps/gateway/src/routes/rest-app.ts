@@ -11,6 +11,7 @@ import type { OpenStreams } from '../streams/open-streams.ts'
 import { aliasRoutes } from './aliases.ts'
 import { executionRoutes } from './executions.ts'
 import { liveStreamRoutes } from './live-stream.ts'
+import { moduleRoutes } from './modules.ts'
 import { processRoutes } from './processes.ts'
 import { RestApi, type RestDependencies } from './rest-api.ts'
 import { runRoutes } from './runs.ts'
@@ -19,6 +20,7 @@ import { signedDownloadRoutes, storageRoutes } from './storage.ts'
 import { teamRoutes } from './team.ts'
 import { tokenRoutes } from './token.ts'
 import { variableRoutes } from './variables.ts'
+import { moduleVersions, processVersions } from './version-owner.ts'
 import { versionRoutes } from './versions.ts'
 
 export interface RestAppDependencies extends RestDependencies, Omit<PageSources, 'document'> {
@@ -32,8 +34,11 @@ export function restApp(dependencies: RestAppDependencies): RestApi['app'] {
   const { config, neighbours, report } = dependencies
   const api = new RestApi(dependencies)
   processRoutes(api, neighbours)
-  versionRoutes(api, neighbours)
-  aliasRoutes(api, neighbours)
+  versionRoutes(api, neighbours, processVersions)
+  aliasRoutes(api, neighbours, processVersions)
+  moduleRoutes(api, neighbours)
+  versionRoutes(api, neighbours, moduleVersions)
+  aliasRoutes(api, neighbours, moduleVersions)
   runRoutes(api, neighbours, config)
   executionRoutes(api, neighbours)
   liveStreamRoutes(api, dependencies)

@@ -22,7 +22,7 @@ const suffixLength = 6
 export function createProcess(
   store: Store,
   author: Author,
-  { columns, credentials, language }: NewProcess & { language: LanguageName },
+  { columns, credentials, language, imports }: NewProcess & { language: LanguageName; imports: string[] },
   passwordHash: string | undefined,
 ): Promise<ProcessMessage> {
   return changeTeam(store, author.team, async (rows) => {
@@ -35,6 +35,7 @@ export function createProcess(
         team: author.team,
         slug: await newSlug(rows, author.team, columns),
         language,
+        imports,
         createdBy: author.name,
         createdAt: now,
         updatedAt: now,
@@ -53,7 +54,7 @@ export function updateProcess(
   store: Store,
   author: Author,
   identifier: string,
-  { columns, credentials }: ProcessChange,
+  { columns, credentials, imports }: ProcessChange & { imports: string[] | undefined },
   passwordHash: string | undefined,
 ): Promise<ProcessMessage> {
   return changeTeam(store, author.team, async (rows) => {
@@ -65,6 +66,7 @@ export function updateProcess(
       data: {
         ...columns,
         ...changedCredentials(current, credentials, passwordHash),
+        imports,
         updatedBy: author.name,
         updatedAt: new Date(),
       },

@@ -15,6 +15,8 @@ const resources = require('./resources.js')
 const surroundings = require('./surroundings.js')
 const loadedModules = require('./loaded-modules.js')
 const modules = require('./modules.js')
+const teamModules = require('./team-modules.js')
+const { prepare } = require('./prepare.js')
 const { compile, mainOf } = require('./program.js')
 const { createSvc } = require('./svc.js')
 const { serialise } = require('./value.js')
@@ -30,11 +32,6 @@ const now = performance.now.bind(performance)
 const then = Function.prototype.call.bind(Promise.prototype.then)
 const settled = Promise.resolve()
 const END = Object.freeze({})
-
-// Words by which a source may reach the process, its files or its directory.
-const SYSTEM = ['process', 'meta', '__dirname', '__filename']
-// Words by which it may print past the console, or end at any instant.
-const ALONE = 'child_process writeSync writeFileSync appendFileSync createWriteStream abort kill reallyExit'.split(' ')
 
 let program
 let compiled
@@ -89,7 +86,7 @@ function begin(payload) {
   const own = run
   const fail = (thrown) => end(own, failureOf(thrown))
   try {
-    compiled ??= prepare()
+    compiled ??= prepare(program)
     output.restart(program.logs, compiled.printsAlone || modules.usedBuiltins().has('child_process'))
     const parameters = payload.utf8Slice(headerEnd, parametersEnd)
     const svc = createSvc({
@@ -101,11 +98,14 @@ function begin(payload) {
     })
     for (const name of program.names) globalThis[name] = svc
     const directory = surroundings.privateDirectory()
+    const team = teamModules.forRun({ prepared: compiled.modules, names: program.names, svc, directory })
+    svc.import = team.use(compiled.imports)
     const scope = modules.scopeOf({
       fileName: program.fileName,
       isModule: compiled.isModule,
       packages: new Map(program.names.map((name) => [name, svc])),
       directory,
+      team: (name) => team.find(compiled.imports, name, ''),
     })
     const body = apply(compiled.evaluate(), compiled.isModule ? undefined : scope.module.exports, [
       ...scope.values,
@@ -116,13 +116,6 @@ function begin(payload) {
   } catch (error) {
     fail(error)
   }
-}
-
-function prepare() {
-  const made = compile(program.source, program.fileName)
-  realm.observe(made.words)
-  const has = (word) => made.words.has(word)
-  return { ...made, mayReachSystem: realm.isDynamic() || SYSTEM.some(has), printsAlone: ALONE.some(has) }
 }
 
 /** The top level is through: its value counts, or, where it did not return, that of an exported `main`. */

@@ -30,7 +30,6 @@ function createSvc({ header, parameters, request, surroundings, ask }) {
       run: (identifier, input) => call('run', identifier, input, ask, svc.processes.run),
       runSync: (identifier, input) => call('runSync', identifier, input, ask, svc.processes.runSync),
     },
-    import: () => laterRelease('svc.import'),
   }
   const asked = asking(ask)
   svc.storage = createStorage(asked)

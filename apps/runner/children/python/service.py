@@ -53,8 +53,6 @@ def create(ask):
     client = storage.Client(ask)
     svc.storage = Methods("svc.storage", client.storage())
     svc.datastore = Methods("svc.datastore", client.datastore())
-    svc.import_module = later("svc.import_module")
-    setattr(svc, "import", later("svc.import"))
     svc.ProcessError = ProcessError
     svc.StorageError = storage.StorageError
     svc.__all__ = ["context", "env", "execution", "team", "processes", "storage", "datastore", "import_module"]
@@ -84,13 +82,6 @@ def install(svc, names, namespace):
     for name in names:
         namespace[name] = svc
         sys.modules[name] = svc
-
-
-def later(what):
-    def refuse(*_, **__):
-        raise NotImplementedError(f"{what} comes with a later release")
-
-    return refuse
 
 
 def caller(method, ask):

@@ -405,6 +405,7 @@ export const ModelName = {
   Tombstone: 'Tombstone',
   Version: 'Version',
   Alias: 'Alias',
+  Module: 'Module',
   Variable: 'Variable',
   ApiToken: 'ApiToken',
   SigningKey: 'SigningKey'
@@ -423,7 +424,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "team" | "revision" | "teamParent" | "parentGrant" | "process" | "tombstone" | "version" | "alias" | "variable" | "apiToken" | "signingKey"
+    modelProps: "team" | "revision" | "teamParent" | "parentGrant" | "process" | "tombstone" | "version" | "alias" | "module" | "variable" | "apiToken" | "signingKey"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1019,6 +1020,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    Module: {
+      payload: Prisma.$ModulePayload<ExtArgs>
+      fields: Prisma.ModuleFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ModuleFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ModulePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ModuleFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ModulePayload>
+        }
+        findFirst: {
+          args: Prisma.ModuleFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ModulePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ModuleFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ModulePayload>
+        }
+        findMany: {
+          args: Prisma.ModuleFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ModulePayload>[]
+        }
+        create: {
+          args: Prisma.ModuleCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ModulePayload>
+        }
+        createMany: {
+          args: Prisma.ModuleCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ModuleCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ModulePayload>[]
+        }
+        delete: {
+          args: Prisma.ModuleDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ModulePayload>
+        }
+        update: {
+          args: Prisma.ModuleUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ModulePayload>
+        }
+        deleteMany: {
+          args: Prisma.ModuleDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ModuleUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ModuleUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ModulePayload>[]
+        }
+        upsert: {
+          args: Prisma.ModuleUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ModulePayload>
+        }
+        aggregate: {
+          args: Prisma.ModuleAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateModule>
+        }
+        groupBy: {
+          args: Prisma.ModuleGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ModuleGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ModuleCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ModuleCountAggregateOutputType> | number
+        }
+      }
+    }
     Variable: {
       payload: Prisma.$VariablePayload<ExtArgs>
       fields: Prisma.VariableFieldRefs
@@ -1301,7 +1376,8 @@ export type RevisionScalarFieldEnum = (typeof RevisionScalarFieldEnum)[keyof typ
 
 export const TeamParentScalarFieldEnum = {
   child: 'child',
-  parent: 'parent'
+  parent: 'parent',
+  byToken: 'byToken'
 } as const
 
 export type TeamParentScalarFieldEnum = (typeof TeamParentScalarFieldEnum)[keyof typeof TeamParentScalarFieldEnum]
@@ -1336,6 +1412,7 @@ export const ProcessScalarFieldEnum = {
   dependenciesAutoDetect: 'dependenciesAutoDetect',
   dependencies: 'dependencies',
   tags: 'tags',
+  imports: 'imports',
   createdBy: 'createdBy',
   createdAt: 'createdAt',
   updatedBy: 'updatedBy',
@@ -1357,7 +1434,7 @@ export type TombstoneScalarFieldEnum = (typeof TombstoneScalarFieldEnum)[keyof t
 export const VersionScalarFieldEnum = {
   id: 'id',
   team: 'team',
-  processId: 'processId',
+  ownerId: 'ownerId',
   tag: 'tag',
   language: 'language',
   sourceCode: 'sourceCode',
@@ -1365,6 +1442,7 @@ export const VersionScalarFieldEnum = {
   readme: 'readme',
   dependencies: 'dependencies',
   comment: 'comment',
+  imports: 'imports',
   createdBy: 'createdBy',
   createdAt: 'createdAt'
 } as const
@@ -1375,7 +1453,7 @@ export type VersionScalarFieldEnum = (typeof VersionScalarFieldEnum)[keyof typeo
 export const AliasScalarFieldEnum = {
   id: 'id',
   team: 'team',
-  processId: 'processId',
+  ownerId: 'ownerId',
   name: 'name',
   versionId: 'versionId',
   createdBy: 'createdBy',
@@ -1385,6 +1463,22 @@ export const AliasScalarFieldEnum = {
 } as const
 
 export type AliasScalarFieldEnum = (typeof AliasScalarFieldEnum)[keyof typeof AliasScalarFieldEnum]
+
+
+export const ModuleScalarFieldEnum = {
+  id: 'id',
+  team: 'team',
+  name: 'name',
+  language: 'language',
+  sourceCode: 'sourceCode',
+  imports: 'imports',
+  createdBy: 'createdBy',
+  createdAt: 'createdAt',
+  updatedBy: 'updatedBy',
+  updatedAt: 'updatedAt'
+} as const
+
+export type ModuleScalarFieldEnum = (typeof ModuleScalarFieldEnum)[keyof typeof ModuleScalarFieldEnum]
 
 
 export const VariableScalarFieldEnum = {
@@ -1707,6 +1801,7 @@ export type GlobalOmitConfig = {
   tombstone?: Prisma.TombstoneOmit
   version?: Prisma.VersionOmit
   alias?: Prisma.AliasOmit
+  module?: Prisma.ModuleOmit
   variable?: Prisma.VariableOmit
   apiToken?: Prisma.ApiTokenOmit
   signingKey?: Prisma.SigningKeyOmit

@@ -59,6 +59,7 @@ export const ModelName = {
   Tombstone: 'Tombstone',
   Version: 'Version',
   Alias: 'Alias',
+  Module: 'Module',
   Variable: 'Variable',
   ApiToken: 'ApiToken',
   SigningKey: 'SigningKey'
@@ -101,7 +102,8 @@ export type RevisionScalarFieldEnum = (typeof RevisionScalarFieldEnum)[keyof typ
 
 export const TeamParentScalarFieldEnum = {
   child: 'child',
-  parent: 'parent'
+  parent: 'parent',
+  byToken: 'byToken'
 } as const
 
 export type TeamParentScalarFieldEnum = (typeof TeamParentScalarFieldEnum)[keyof typeof TeamParentScalarFieldEnum]
@@ -136,6 +138,7 @@ export const ProcessScalarFieldEnum = {
   dependenciesAutoDetect: 'dependenciesAutoDetect',
   dependencies: 'dependencies',
   tags: 'tags',
+  imports: 'imports',
   createdBy: 'createdBy',
   createdAt: 'createdAt',
   updatedBy: 'updatedBy',
@@ -157,7 +160,7 @@ export type TombstoneScalarFieldEnum = (typeof TombstoneScalarFieldEnum)[keyof t
 export const VersionScalarFieldEnum = {
   id: 'id',
   team: 'team',
-  processId: 'processId',
+  ownerId: 'ownerId',
   tag: 'tag',
   language: 'language',
   sourceCode: 'sourceCode',
@@ -165,6 +168,7 @@ export const VersionScalarFieldEnum = {
   readme: 'readme',
   dependencies: 'dependencies',
   comment: 'comment',
+  imports: 'imports',
   createdBy: 'createdBy',
   createdAt: 'createdAt'
 } as const
@@ -175,7 +179,7 @@ export type VersionScalarFieldEnum = (typeof VersionScalarFieldEnum)[keyof typeo
 export const AliasScalarFieldEnum = {
   id: 'id',
   team: 'team',
-  processId: 'processId',
+  ownerId: 'ownerId',
   name: 'name',
   versionId: 'versionId',
   createdBy: 'createdBy',
@@ -185,6 +189,22 @@ export const AliasScalarFieldEnum = {
 } as const
 
 export type AliasScalarFieldEnum = (typeof AliasScalarFieldEnum)[keyof typeof AliasScalarFieldEnum]
+
+
+export const ModuleScalarFieldEnum = {
+  id: 'id',
+  team: 'team',
+  name: 'name',
+  language: 'language',
+  sourceCode: 'sourceCode',
+  imports: 'imports',
+  createdBy: 'createdBy',
+  createdAt: 'createdAt',
+  updatedBy: 'updatedBy',
+  updatedAt: 'updatedAt'
+} as const
+
+export type ModuleScalarFieldEnum = (typeof ModuleScalarFieldEnum)[keyof typeof ModuleScalarFieldEnum]
 
 
 export const VariableScalarFieldEnum = {

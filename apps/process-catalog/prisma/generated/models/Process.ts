@@ -94,6 +94,7 @@ export type ProcessCountAggregateOutputType = {
   dependenciesAutoDetect: number
   dependencies: number
   tags: number
+  imports: number
   createdBy: number
   createdAt: number
   updatedBy: number
@@ -172,6 +173,7 @@ export type ProcessCountAggregateInputType = {
   dependenciesAutoDetect?: true
   dependencies?: true
   tags?: true
+  imports?: true
   createdBy?: true
   createdAt?: true
   updatedBy?: true
@@ -271,6 +273,7 @@ export type ProcessGroupByOutputType = {
   dependenciesAutoDetect: boolean
   dependencies: string
   tags: string[]
+  imports: string[]
   createdBy: string
   createdAt: Date
   updatedBy: string | null
@@ -318,6 +321,7 @@ export type ProcessWhereInput = {
   dependenciesAutoDetect?: Prisma.BoolFilter<"Process"> | boolean
   dependencies?: Prisma.StringFilter<"Process"> | string
   tags?: Prisma.StringNullableListFilter<"Process">
+  imports?: Prisma.StringNullableListFilter<"Process">
   createdBy?: Prisma.StringFilter<"Process"> | string
   createdAt?: Prisma.DateTimeFilter<"Process"> | Date | string
   updatedBy?: Prisma.StringNullableFilter<"Process"> | string | null
@@ -344,6 +348,7 @@ export type ProcessOrderByWithRelationInput = {
   dependenciesAutoDetect?: Prisma.SortOrder
   dependencies?: Prisma.SortOrder
   tags?: Prisma.SortOrder
+  imports?: Prisma.SortOrder
   createdBy?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedBy?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -374,6 +379,7 @@ export type ProcessWhereUniqueInput = Prisma.AtLeast<{
   dependenciesAutoDetect?: Prisma.BoolFilter<"Process"> | boolean
   dependencies?: Prisma.StringFilter<"Process"> | string
   tags?: Prisma.StringNullableListFilter<"Process">
+  imports?: Prisma.StringNullableListFilter<"Process">
   createdBy?: Prisma.StringFilter<"Process"> | string
   createdAt?: Prisma.DateTimeFilter<"Process"> | Date | string
   updatedBy?: Prisma.StringNullableFilter<"Process"> | string | null
@@ -400,6 +406,7 @@ export type ProcessOrderByWithAggregationInput = {
   dependenciesAutoDetect?: Prisma.SortOrder
   dependencies?: Prisma.SortOrder
   tags?: Prisma.SortOrder
+  imports?: Prisma.SortOrder
   createdBy?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedBy?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -432,6 +439,7 @@ export type ProcessScalarWhereWithAggregatesInput = {
   dependenciesAutoDetect?: Prisma.BoolWithAggregatesFilter<"Process"> | boolean
   dependencies?: Prisma.StringWithAggregatesFilter<"Process"> | string
   tags?: Prisma.StringNullableListFilter<"Process">
+  imports?: Prisma.StringNullableListFilter<"Process">
   createdBy?: Prisma.StringWithAggregatesFilter<"Process"> | string
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Process"> | Date | string
   updatedBy?: Prisma.StringNullableWithAggregatesFilter<"Process"> | string | null
@@ -458,6 +466,7 @@ export type ProcessCreateInput = {
   dependenciesAutoDetect: boolean
   dependencies: string
   tags?: Prisma.ProcessCreatetagsInput | string[]
+  imports?: Prisma.ProcessCreateimportsInput | string[]
   createdBy: string
   createdAt: Date | string
   updatedBy?: string | null
@@ -484,6 +493,7 @@ export type ProcessUncheckedCreateInput = {
   dependenciesAutoDetect: boolean
   dependencies: string
   tags?: Prisma.ProcessCreatetagsInput | string[]
+  imports?: Prisma.ProcessCreateimportsInput | string[]
   createdBy: string
   createdAt: Date | string
   updatedBy?: string | null
@@ -510,6 +520,7 @@ export type ProcessUpdateInput = {
   dependenciesAutoDetect?: Prisma.BoolFieldUpdateOperationsInput | boolean
   dependencies?: Prisma.StringFieldUpdateOperationsInput | string
   tags?: Prisma.ProcessUpdatetagsInput | string[]
+  imports?: Prisma.ProcessUpdateimportsInput | string[]
   createdBy?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -536,6 +547,7 @@ export type ProcessUncheckedUpdateInput = {
   dependenciesAutoDetect?: Prisma.BoolFieldUpdateOperationsInput | boolean
   dependencies?: Prisma.StringFieldUpdateOperationsInput | string
   tags?: Prisma.ProcessUpdatetagsInput | string[]
+  imports?: Prisma.ProcessUpdateimportsInput | string[]
   createdBy?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -562,6 +574,7 @@ export type ProcessCreateManyInput = {
   dependenciesAutoDetect: boolean
   dependencies: string
   tags?: Prisma.ProcessCreatetagsInput | string[]
+  imports?: Prisma.ProcessCreateimportsInput | string[]
   createdBy: string
   createdAt: Date | string
   updatedBy?: string | null
@@ -588,6 +601,7 @@ export type ProcessUpdateManyMutationInput = {
   dependenciesAutoDetect?: Prisma.BoolFieldUpdateOperationsInput | boolean
   dependencies?: Prisma.StringFieldUpdateOperationsInput | string
   tags?: Prisma.ProcessUpdatetagsInput | string[]
+  imports?: Prisma.ProcessUpdateimportsInput | string[]
   createdBy?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -614,6 +628,7 @@ export type ProcessUncheckedUpdateManyInput = {
   dependenciesAutoDetect?: Prisma.BoolFieldUpdateOperationsInput | boolean
   dependencies?: Prisma.StringFieldUpdateOperationsInput | string
   tags?: Prisma.ProcessUpdatetagsInput | string[]
+  imports?: Prisma.ProcessUpdateimportsInput | string[]
   createdBy?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -653,6 +668,7 @@ export type ProcessCountOrderByAggregateInput = {
   dependenciesAutoDetect?: Prisma.SortOrder
   dependencies?: Prisma.SortOrder
   tags?: Prisma.SortOrder
+  imports?: Prisma.SortOrder
   createdBy?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedBy?: Prisma.SortOrder
@@ -713,11 +729,20 @@ export type ProcessCreatetagsInput = {
   set: string[]
 }
 
+export type ProcessCreateimportsInput = {
+  set: string[]
+}
+
 export type NullableStringFieldUpdateOperationsInput = {
   set?: string | null
 }
 
 export type ProcessUpdatetagsInput = {
+  set?: string[]
+  push?: string | string[]
+}
+
+export type ProcessUpdateimportsInput = {
   set?: string[]
   push?: string | string[]
 }
@@ -744,6 +769,7 @@ export type ProcessSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   dependenciesAutoDetect?: boolean
   dependencies?: boolean
   tags?: boolean
+  imports?: boolean
   createdBy?: boolean
   createdAt?: boolean
   updatedBy?: boolean
@@ -770,6 +796,7 @@ export type ProcessSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   dependenciesAutoDetect?: boolean
   dependencies?: boolean
   tags?: boolean
+  imports?: boolean
   createdBy?: boolean
   createdAt?: boolean
   updatedBy?: boolean
@@ -796,6 +823,7 @@ export type ProcessSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   dependenciesAutoDetect?: boolean
   dependencies?: boolean
   tags?: boolean
+  imports?: boolean
   createdBy?: boolean
   createdAt?: boolean
   updatedBy?: boolean
@@ -822,13 +850,14 @@ export type ProcessSelectScalar = {
   dependenciesAutoDetect?: boolean
   dependencies?: boolean
   tags?: boolean
+  imports?: boolean
   createdBy?: boolean
   createdAt?: boolean
   updatedBy?: boolean
   updatedAt?: boolean
 }
 
-export type ProcessOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "team" | "name" | "slug" | "description" | "readme" | "language" | "sourceCode" | "parametersSchema" | "webhookEnabled" | "webhookUsername" | "webhookPasswordHash" | "formsEnabled" | "publicEnabled" | "publicToken" | "dependenciesScopedToProcess" | "dependenciesAutoDetect" | "dependencies" | "tags" | "createdBy" | "createdAt" | "updatedBy" | "updatedAt", ExtArgs["result"]["process"]>
+export type ProcessOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "team" | "name" | "slug" | "description" | "readme" | "language" | "sourceCode" | "parametersSchema" | "webhookEnabled" | "webhookUsername" | "webhookPasswordHash" | "formsEnabled" | "publicEnabled" | "publicToken" | "dependenciesScopedToProcess" | "dependenciesAutoDetect" | "dependencies" | "tags" | "imports" | "createdBy" | "createdAt" | "updatedBy" | "updatedAt", ExtArgs["result"]["process"]>
 
 export type $ProcessPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Process"
@@ -856,6 +885,10 @@ export type $ProcessPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
      */
     dependencies: string
     tags: string[]
+    /**
+     * What the source imports by name: `name`, or `name tag`. Null where nobody has looked yet.
+     */
+    imports: string[]
     createdBy: string
     createdAt: Date
     updatedBy: string | null
@@ -1302,6 +1335,7 @@ export interface ProcessFieldRefs {
   readonly dependenciesAutoDetect: Prisma.FieldRef<"Process", 'Boolean'>
   readonly dependencies: Prisma.FieldRef<"Process", 'String'>
   readonly tags: Prisma.FieldRef<"Process", 'String[]'>
+  readonly imports: Prisma.FieldRef<"Process", 'String[]'>
   readonly createdBy: Prisma.FieldRef<"Process", 'String'>
   readonly createdAt: Prisma.FieldRef<"Process", 'DateTime'>
   readonly updatedBy: Prisma.FieldRef<"Process", 'String'>
