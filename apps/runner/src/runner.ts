@@ -85,8 +85,7 @@ export class Runner {
     }
     this.#links = neighbours.replicas(RunnerService).map((client) => this.#linkTo(client, principal))
     this.#bond = new Bond(options.oneTeam)
-    const busyWith = () => this.#runs.size + this.#results.size
-    const team = () => this.#bond.team
+    const [busyWith, team] = [() => this.#runs.size + this.#results.size, () => this.#bond.team]
     this.#idleness = new Idleness({ busyWith, team, exitMs: config.idleExitMs, retire: options.retire })
     this.#lending = new Lending(this.#links, this.#runs, config.slots, this.#bond)
     this.#lease = new Lease({
