@@ -3,6 +3,7 @@ import { readEncryptionKeys } from '@automation/database'
 import { readWallConfig, type WallConfig } from '@automation/jail'
 import type { Environment } from '@automation/service'
 import { readCatalogue, type Catalogue } from './catalogue.ts'
+import { readRunnerPodsConfig, type RunnerPodsConfig } from './runner-pods/config.ts'
 
 export interface SandboxConfig {
   databaseUrl: string
@@ -21,6 +22,8 @@ export interface SandboxConfig {
   /** How long sandboxes that have ended are shown. */
   retentionDays: number
   local: LocalDriverConfig
+  /** Undefined: runners are not made on demand. */
+  runnerPods: RunnerPodsConfig | undefined
 }
 
 /** Of sandboxes that run on this machine. */
@@ -60,5 +63,6 @@ export function readSandboxConfig(env: Environment): SandboxConfig {
       maxProcesses: env.integer('SANDBOX_MAX_PROCESSES', { default: 512, min: 8, max: 32_768 }),
       wall: readWallConfig(env),
     },
+    runnerPods: readRunnerPodsConfig(env),
   }
 }

@@ -19,7 +19,7 @@ export class Store {
     this.#open = await openDatabase({
       url: this.#url,
       schema: 'sandbox',
-      poolSize: 5,
+      poolSize: 6,
       migrationsDir: new URL('../../prisma/migrations/', import.meta.url),
       logger: this.#logger,
       signal,
@@ -60,6 +60,25 @@ export class Store {
         client.release(true)
         throw error
       }
+    } catch (error) {
+      throw databaseFailure(error)
+    }
+  }
+
+  /** A connection that holds this advisory lock; undefined while another one does. Closing it gives the lock back. */
+  async lock(name: string): Promise<pg.PoolClient | undefined> {
+    try {
+      const client = await this.#pool().connect()
+      // A lost connection fails the next statement, which is what is handled.
+      client.on('error', () => undefined)
+      let mine = false
+      try {
+        const text = 'SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS mine'
+        mine = (await client.query<{ mine: boolean }>(text, [name])).rows[0]!.mine
+      } finally {
+        if (!mine) client.release(true)
+      }
+      return mine ? client : undefined
     } catch (error) {
       throw databaseFailure(error)
     }
