@@ -13,7 +13,7 @@ afterEach(async () => {
 
 /** A runner of one team with places for four runs, at these replicas. */
 async function startForOneTeam(...replicas: ScriptedReplica[]): Promise<void> {
-  await startRetiring({}, replicas)
+  void (await startRetiring({}, replicas))
 }
 
 /** The same; when it retires it is stopped, as its process is. Gives how often it did, and what its stop comes to. */

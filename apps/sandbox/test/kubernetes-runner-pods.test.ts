@@ -89,7 +89,8 @@ describe.skipIf(!hasCluster)('runner pods on a cluster', () => {
     const env = new Environment({ ...given, ...context, RUN_TIMEOUT_MAX_MS: '1000', ...settings })
     const config = { ...readRunnerPodsConfig(env)!, everyMs: 100 }
     env.check()
-    watched = new Pods({ ...cluster, labels: runnerPodLabels(instance), logger: silentLogger })
+    const { api, namespace } = cluster
+    watched = new Pods({ api, namespace, labels: runnerPodLabels(instance), logger: silentLogger })
     await watched.start()
     for (let replica = 0; replica < replicas; replica++) {
       const pool = await openRunnerPods(config, store, testContext(demand.network), cluster.api)
@@ -101,7 +102,8 @@ describe.skipIf(!hasCluster)('runner pods on a cluster', () => {
 
   const there = () => watched.all().filter(({ deleting }) => !deleting)
   const named = (suffix: string) => there().find(({ name }) => name.endsWith(suffix))
-  const podsAre = (most: number) => until(() => there().length === most && there(), { what: `${most} pods` })
+  const podsAre = (most: number) =>
+    until(() => (there().length === most ? there() : undefined), { what: `${most} pods` })
 
   test('a spare pod is there, as the restricted policy wants it; a team takes it, and there is another spare', async () => {
     const demand = new ScriptedDemand()

@@ -1,4 +1,4 @@
-import { RunnerDemandService, type GetDemandResponse } from '@automation/contract/runner/v1/demand'
+import type { GetDemandResponse, RunnerDemandService } from '@automation/contract/runner/v1/demand'
 import { ownContext, type Client } from '@automation/rpc'
 import { Periodic, type Check, type Logger } from '@automation/service'
 import type { Pods } from '../cluster/pods.ts'
@@ -108,9 +108,8 @@ export class RunnerPool {
 
   async #make(name: string): Promise<void> {
     const { pods, config, metrics, logger } = this.#options
-    const pod = runnerPod(name, config.pod)
     try {
-      await pods.create({ ...pod, metadata: { ...pod.metadata, labels: { [specLabel]: this.#hash } } })
+      await pods.create(runnerPod(name, config.pod, { [specLabel]: this.#hash }))
       metrics.made()
       logger.info({ pod: name }, 'a runner pod is made')
     } catch (error) {

@@ -55,13 +55,13 @@ export function runnerNameOf({ name, uid }: { name: string; uid: string }): stri
   return `${name}.${uid}`
 }
 
-/** The pod of this name, without labels. It fits the restricted Pod Security level, and may do nothing in the cluster. */
-export function runnerPod(name: string, settings: RunnerPodSettings): V1Pod {
+/** The pod of this name. It fits the restricted Pod Security level, and may do nothing in the cluster. */
+export function runnerPod(name: string, settings: RunnerPodSettings, labels: Record<string, string> = {}): V1Pod {
   const { graceMs, imagePullSecrets, runtimeClassName, nodeSelector, serviceAccount, tmpMb } = settings
   return {
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: { name },
+    metadata: { name, labels },
     spec: {
       restartPolicy: 'Never',
       terminationGracePeriodSeconds: Math.ceil(graceMs / 1000) + marginS,
