@@ -5,6 +5,7 @@ import { Periodic, type Part, type PartContext } from '@automation/service'
 import type { SandboxConfig } from './config.ts'
 import { grpcDaemons } from './drivers/daemons.ts'
 import type { Driver } from './drivers/driver.ts'
+import { KubernetesDriver } from './drivers/kubernetes/kubernetes-driver.ts'
 import { LocalDriver } from './drivers/local/local-driver.ts'
 import { Keeper } from './keeper.ts'
 import { sandboxMetrics } from './metrics.ts'
@@ -24,8 +25,14 @@ const removeEveryMs = 3_600_000
 /** Sandboxes: made on demand, ended at their deadline, and where their traffic goes. Asks execution which
  * runner pods are needed, where those are made on demand. */
 export function createSandboxes(config: SandboxConfig, context: PartContext): Part {
-  const { logger } = context
-  return createSandboxesOn(new LocalDriver({ config: config.local, daemons: grpcDaemons, logger }), config, context)
+  return createSandboxesOn(driverOf(config, context), config, context)
+}
+
+function driverOf(config: SandboxConfig, { logger }: PartContext): Driver {
+  const { driver, local, kubernetes, catalogue, encryptionKeys, startTimeoutMs } = config
+  if (driver === 'local') return new LocalDriver({ config: local, daemons: grpcDaemons, logger })
+  const options = { config: kubernetes, catalogue, encryptionKeys, startTimeoutMs, daemons: grpcDaemons, logger }
+  return new KubernetesDriver(options)
 }
 
 /** The same with another driver. */
