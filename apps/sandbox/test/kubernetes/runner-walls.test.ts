@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { Environment } from '@automation/service'
 import { until } from '@automation/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { podSeen } from '../src/cluster/pod-seen.ts'
-import { readRunnerPodsConfig } from '../src/runner-pods/config.ts'
-import { runnerPod } from '../src/runner-pods/runner-pod.ts'
+import { podSeen } from '../../src/cluster/pod-seen.ts'
+import { readRunnerPodsConfig } from '../../src/runner-pods/config.ts'
+import { runnerPod } from '../../src/runner-pods/runner-pod.ts'
 import { ClusterUnderTest, hasCluster } from './cluster-under-test.ts'
 
 /** What apps/runner/test/isolation/pod-attempts.ts prints. */
@@ -59,7 +59,7 @@ async function reportOf({ api, namespace }: ClusterUnderTest, of: string): Promi
     '../../../libs/testing/src',
     'until.ts',
   ]
-  const root = new URL('../../..', import.meta.url)
+  const root = new URL('../../../..', import.meta.url)
   const files = execFileSync('tar', ['-cz', ...folders], { cwd: root })
   const name = 'attempts'
   await api.core.createNamespacedConfigMap({
