@@ -3,6 +3,7 @@ import { CommandService, ControlService } from '@automation/contract/sandbox/v1/
 import { keyedChannel } from '@automation/rpc/keyed'
 import type { WireLogger } from '@automation/rpc/keyed-server'
 import { startDaemon } from './daemon.ts'
+import { keyDigest } from './owner.ts'
 
 // What is called so often has been compiled.
 const rounds = 6
@@ -16,7 +17,11 @@ const principal = { role: 'service' as const, team: '', subject: 'rehearsal', na
  */
 export async function rehearse(logger: WireLogger): Promise<void> {
   const apiKey = randomBytes(24).toString('hex')
-  const daemon = await startDaemon({ listen: { host: '127.0.0.1', port: 0 }, daemonKey: apiKey, logger })
+  const daemon = await startDaemon({
+    listen: { host: '127.0.0.1', port: 0 },
+    daemonKeyDigest: keyDigest(apiKey),
+    logger,
+  })
   const channel = keyedChannel({
     address: `127.0.0.1:${daemon.port}`,
     apiKey,

@@ -18,6 +18,7 @@ export interface RunnerStream {
   places: number
   oneTeam: boolean
   languages: Languages
+  teamMaxRunners: number
   messages: MessageQueue<{ message: ReplicaMessageInit }>
 }
 

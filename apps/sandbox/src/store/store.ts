@@ -74,6 +74,25 @@ export class Store {
     }
   }
 
+  /** A connection that holds this advisory lock; undefined while another one does. Closing it gives the lock back. */
+  async lock(name: string): Promise<pg.PoolClient | undefined> {
+    try {
+      const client = await this.#pool().connect()
+      // A lost connection fails the next statement, which is what is handled.
+      client.on('error', () => undefined)
+      let mine = false
+      try {
+        const text = 'SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS mine'
+        mine = (await client.query<{ mine: boolean }>(text, [name])).rows[0]!.mine
+      } finally {
+        if (!mine) client.release(true)
+      }
+      return mine ? client : undefined
+    } catch (error) {
+      throw databaseFailure(error)
+    }
+  }
+
   #pool(): pg.Pool {
     if (this.#open === undefined) throw unavailable('The service is starting or stopping, try again')
     return this.#open.pool
