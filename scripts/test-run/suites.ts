@@ -14,7 +14,12 @@ interface OutsideServer {
   suite?: (environment: NodeJS.ProcessEnv) => Suite
 }
 
-const embeddedDatabase = { DATABASE_URL: undefined, KAFKA_BROKERS: undefined, S3_ENDPOINT: undefined }
+const embeddedDatabase = {
+  DATABASE_URL: undefined,
+  KAFKA_BROKERS: undefined,
+  S3_ENDPOINT: undefined,
+  KUBECONFIG: undefined,
+}
 
 const unit: Suite = { name: 'unit', config: 'vitest.config.ts', files: [], env: embeddedDatabase }
 
@@ -58,7 +63,16 @@ const outside: OutsideServer[] = [
       env: { ...embeddedDatabase, S3_ENDPOINT },
     }),
   },
-  { name: 'Kubernetes', variables: ['KUBECONFIG'] },
+  {
+    name: 'Kubernetes',
+    variables: ['KUBECONFIG', 'SANDBOX_BASE_IMAGE', 'SANDBOX_DAEMON_IMAGE'],
+    suite: ({ KUBECONFIG, SANDBOX_BASE_IMAGE, SANDBOX_DAEMON_IMAGE }) => ({
+      name: 'outside Kubernetes',
+      config: 'vitest.config.ts',
+      files: ['apps/sandbox/test/kubernetes/'],
+      env: { ...embeddedDatabase, KUBECONFIG, SANDBOX_BASE_IMAGE, SANDBOX_DAEMON_IMAGE },
+    }),
+  },
 ]
 
 export interface Wish {
