@@ -15,6 +15,7 @@ import { Checks } from './checks.ts'
 import { Coalesced } from './coalesced.ts'
 import type { CatalogConfig } from './config.ts'
 import { resumeDeletions } from './deletion.ts'
+import { ensureFirstTeam } from './first-team.ts'
 import { Periodic } from './periodic.ts'
 import { aliasHandlers } from './rpc/aliases.ts'
 import { processHandlers } from './rpc/processes.ts'
@@ -29,6 +30,8 @@ import { requireKnownKeys, resealAll } from './store/sealed-rows.ts'
 import { Store } from './store/store.ts'
 
 export { readCatalogConfig, type CatalogConfig } from './config.ts'
+export { readFirstTeam } from './first-team.ts'
+export { catalogSchema } from './store/store.ts'
 
 /**
  * The process catalog: processes with versions and aliases, team variables, teams, API tokens, and what a run needs to
@@ -68,6 +71,7 @@ export function createCatalog(config: CatalogConfig, { neighbours, logger }: Par
       await keys.ensure()
       await keys.upkeep(config.signingKeyRotationDays)
       await resealAll(store, box)
+      if (config.firstTeam !== undefined) await ensureFirstTeam(store, config.firstTeam, logger)
       for (const periodic of upkeep) periodic.start()
     },
     async stop(graceMs) {

@@ -1,7 +1,13 @@
-import { databaseFailure, openDatabase, type Database } from '@automation/database'
+import { databaseFailure, openDatabase, type Database, type SchemaOptions } from '@automation/database'
 import { unavailable } from '@automation/errors'
 import type { Check, Logger } from '@automation/service'
 import type pg from 'pg'
+
+/** Where the sandbox service keeps its rows. */
+export const sandboxSchema: SchemaOptions = {
+  schema: 'sandbox',
+  migrationsDir: new URL('../../prisma/migrations/', import.meta.url),
+}
 
 /** The database of the sandbox service. All failures are Failures: `unavailable` while it is away or not open. */
 export class Store {
@@ -16,14 +22,7 @@ export class Store {
 
   /** Migrates and connects; waits for a database that is not there yet until `signal` is aborted. */
   async open(signal: AbortSignal): Promise<void> {
-    this.#open = await openDatabase({
-      url: this.#url,
-      schema: 'sandbox',
-      poolSize: 5,
-      migrationsDir: new URL('../../prisma/migrations/', import.meta.url),
-      logger: this.#logger,
-      signal,
-    })
+    this.#open = await openDatabase({ ...sandboxSchema, url: this.#url, poolSize: 5, logger: this.#logger, signal })
   }
 
   async close(): Promise<void> {
