@@ -1,5 +1,5 @@
 import { inspect } from 'node:util'
-import { listenFrom, readKey } from './config.ts'
+import { listenFrom, readKeyDigest } from './config.ts'
 import { startDaemon } from './daemon.ts'
 
 const graceMs = 2000
@@ -14,7 +14,8 @@ const logger = { error: log('error'), warn: log('warn'), info: log('info') }
 
 try {
   const listen = listenFrom(process.env['DAEMON_LISTEN'])
-  const daemon = await startDaemon({ listen, daemonKey: await readKey(), logger })
+  const daemonKeyDigest = await readKeyDigest(process.env['DAEMON_KEY_SHA256'])
+  const daemon = await startDaemon({ listen, daemonKeyDigest, logger })
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
     process.on(signal, () => void daemon.stop(graceMs).finally(() => process.exit(0)))
   // One line when it answers, with the port where one was asked for.
