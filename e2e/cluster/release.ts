@@ -118,7 +118,7 @@ export class Release {
       kafka: { brokers: process.env['KAFKA_BROKERS']?.split(',') ?? [] },
       bootstrap: { team: this.team },
       publicUrl: this.host,
-      runTimeoutMaxMs: 60_000,
+      runTimeoutMaxMs: 300_000,
       gateway: { service: { type: 'NodePort', nodePorts: ports } },
     }
     const where = [name, chart, '--namespace', this.namespace, '--wait', '--timeout', '5m']

@@ -8,7 +8,7 @@ export function chartSteps(): { steps: Step[]; missing: string[] } {
   const helms = ['helm', 'helm3'].filter(isThere)
   const lints = helms.map((helm) =>
     program(
-      `chart ${helm}`,
+      helm,
       [helm, 'lint', chart, '--strict', '--quiet', ...valuesFiles.slice(0, 1).flatMap((file) => ['--values', file])],
       'mend the chart; `helm lint charts/process-automation` shows it alone',
     ),

@@ -39,18 +39,29 @@ securityContext:
     {{- end }}
 {{- end }}
 
-{{/* What all services are told of each other. */}}
+{{/* What all services are told of each other, as a map. */}}
 {{- define "automation.sharedEnv" -}}
 {{- $full := include "automation.fullname" . -}}
-- { name: CATALOG_ADDRESS, value: "{{ $full }}-process-catalog.{{ .Release.Namespace }}.svc:{{ index .Values.services "process-catalog" "ports" "grpc" }}" }
-- { name: SANDBOX_ADDRESS, value: "{{ $full }}-sandbox.{{ .Release.Namespace }}.svc:{{ .Values.services.sandbox.ports.grpc }}" }
-- { name: EXECUTION_ADDRESSES, value: {{ include "automation.executionAddresses" . | quote }} }
-- { name: GRPC_HOST, value: 0.0.0.0 }
-- { name: HEALTH_HOST, value: 0.0.0.0 }
-- { name: PUBLIC_URL, value: {{ include "automation.publicUrl" . | quote }} }
-- { name: RUN_TIMEOUT_MAX_MS, value: {{ int64 .Values.runTimeoutMaxMs | quote }} }
+CATALOG_ADDRESS: "{{ $full }}-process-catalog.{{ .Release.Namespace }}.svc:{{ index .Values.services "process-catalog" "ports" "grpc" }}"
+SANDBOX_ADDRESS: "{{ $full }}-sandbox.{{ .Release.Namespace }}.svc:{{ .Values.services.sandbox.ports.grpc }}"
+EXECUTION_ADDRESSES: {{ include "automation.executionAddresses" . | quote }}
+GRPC_HOST: 0.0.0.0
+HEALTH_HOST: 0.0.0.0
+PUBLIC_URL: {{ include "automation.publicUrl" . | quote }}
+RUN_TIMEOUT_MS: {{ min 300000 (int64 .Values.runTimeoutMaxMs) | quote }}
+RUN_TIMEOUT_MAX_MS: {{ int64 .Values.runTimeoutMaxMs | quote }}
 {{- with .Values.egressAllow }}
-- { name: EGRESS_ALLOW, value: {{ join "," . | quote }} }
+EGRESS_ALLOW: {{ join "," . | quote }}
+{{- end }}
+{{- end }}
+
+{{/* A runner knows of execution alone. */}}
+{{- define "automation.runnerEnv" -}}
+EXECUTION_ADDRESSES: {{ include "automation.executionAddresses" . | quote }}
+HEALTH_HOST: 0.0.0.0
+RUNNER_SLOTS: {{ int .Values.runners.slots | quote }}
+{{- with .Values.egressAllow }}
+EGRESS_ALLOW: {{ join "," . | quote }}
 {{- end }}
 {{- end }}
 
@@ -61,7 +72,7 @@ securityContext:
 {{- end -}}
 {{- end }}
 
-{{/* A map of settings as environment variables. */}}
+{{/* A map of settings as environment variables: each name once. */}}
 {{- define "automation.mapEnv" -}}
 {{- range $name, $value := . }}
 - { name: {{ $name }}, value: {{ if kindIs "float64" $value }}{{ int64 $value | quote }}{{ else }}{{ $value | toString | quote }}{{ end }} }
