@@ -99,4 +99,4 @@ COPY --from=daemon-files /automation /automation
 WORKDIR /home/node
 USER 1000:1000
 ENTRYPOINT []
-CMD ["/automation/lib/loader", "--library-path", "/automation/lib", "/automation/bin/node", "/automation/apps/sandbox-daemon/src/main.ts"]
+CMD ["/automation/lib/loader", "--library-path", "/automation/lib", "/automation/bin/node", "--disable-sigusr1", "/automation/apps/sandbox-daemon/src/main.ts"]

@@ -28,8 +28,19 @@ RUNNER_PODS_SPARE: {{ int $runners.pool.spare | quote }}
 RUNNER_PODS_MAX: {{ int $runners.pool.max | quote }}
 RUNNER_PODS_MAX_PER_TEAM: {{ int $runners.pool.maxPerTeam | quote }}
 RUNNER_PODS_IDLE_MS: {{ int64 $runners.pool.idleMs | quote }}
-RUNNER_PODS_CPU: {{ $runners.resources.limits.cpu | quote }}
+RUNNER_PODS_CPU: {{ $runners.resources.requests.cpu | quote }}
 RUNNER_PODS_MEMORY: {{ $runners.resources.limits.memory | quote }}
+RUNNER_PODS_PULL_POLICY: {{ .Values.image.pullPolicy }}
+{{- with .Values.image.pullSecrets }}
+RUNNER_PODS_PULL_SECRETS: {{ range $index, $each := . }}{{ if $index }},{{ end }}{{ $each.name }}{{ end }}
+{{- end }}
+{{- with .Values.podSecurity.runtimeClassName }}
+RUNNER_PODS_RUNTIME_CLASS: {{ . }}
+{{- end }}
+{{- with .Values.nodeSelector }}
+RUNNER_PODS_NODE_SELECTOR: {{ range $index, $name := keys . | sortAlpha }}{{ if $index }},{{ end }}{{ $name }}={{ get $.Values.nodeSelector $name }}{{ end }}
+{{- end }}
+RUNNER_PODS_SETTINGS: /etc/automation/runner-settings.json
 RUNNER_PODS_SECRET: {{ (include "automation.secretOf" (list . "RUNNER_KEY") | fromYaml).name }}
 {{- end }}
 {{- end }}
