@@ -6,6 +6,7 @@ import { Claims } from './claims.ts'
 import type { ExecutionConfig } from './config.ts'
 import { Callbacks } from './callbacks/callbacks.ts'
 import { Backlog } from './dispatch/backlog.ts'
+import { RunnerSupply } from './dispatch/runner-supply.ts'
 import { Runners } from './dispatch/runners.ts'
 import { UnservedTeams } from './dispatch/unserved-teams.ts'
 import { Egress } from './egress.ts'
@@ -62,7 +63,8 @@ export function compose(
   const runners = new Runners(specs, tokens)
   const outcomes = new Outcomes(reads, waiters, runners)
   const watches = new Watches(reads)
-  const unserved = new UnservedTeams(backlog, runners.places, logger)
+  const supply = new RunnerSupply(runners.places)
+  const unserved = new UnservedTeams(backlog, runners.places, supply, logger)
 
   const queued = (pool: string, team: string) => {
     if (runners.places.hasFor(pool, team)) claims.look(pool)
@@ -86,7 +88,7 @@ export function compose(
   const common = { pool: hot, partitions, runners, waiters, peers, metrics, freed, changed }
   const forced = new ForcedEnds(common)
   const ends = new Ends({ ...common, pool: lanes, replicaId, logger, superseded, signal })
-  const starting = { lanes, pool: hot, runners, backlog, limits, replicaId, metrics }
+  const starting = { lanes, pool: hot, runners, supply, backlog, limits, replicaId, metrics }
   const starts = new Starts({ ...starting, queued, placeFree, changed, makePartitions })
   const fail = (id: string, explanation: string) => forced.fail([id], explanation)
   const resumeFirst = () => nested.resumeAll()
@@ -118,6 +120,7 @@ export function compose(
     ...{ pools, partitions, specs, tokens, waiters, runners, outcomes, forced, ends, starts, claims, sessions, reaper },
     ...{ giveUp, peers, outbox, gate, parametersCheck, admission, nested, records, kills, deletion, streams, upkeep },
     watches,
+    supply,
     unserved,
     callbacks,
   }

@@ -1,5 +1,6 @@
 import { ExecutionService, ReplicaService } from '@automation/contract/execution/v1/execution'
 import { RunService } from '@automation/contract/run/v1/run'
+import { RunnerDemandService } from '@automation/contract/runner/v1/demand'
 import { RunnerService } from '@automation/contract/runner/v1/runner'
 import { KafkaBus, OutboxBus, type EventBus, type FedEventBus } from '@automation/events'
 import { served } from '@automation/rpc'
@@ -7,6 +8,7 @@ import type { Check, Part, PartContext } from '@automation/service'
 import type { ExecutionConfig } from './config.ts'
 import { compose, type Engine } from './engine.ts'
 import { executionMetrics } from './metrics.ts'
+import { demandService } from './rpc/demand-service.ts'
 import { executionService } from './rpc/execution-service.ts'
 import { late } from './rpc/late.ts'
 import { replicaService } from './rpc/replica-service.ts'
@@ -37,11 +39,14 @@ export function createExecution(config: ExecutionConfig, context: PartContext): 
 
   function open(engine: Engine) {
     const { streams, sessions, waiters, runners, outcomes, watches, upkeep, admission, nested, tokens } = engine
+    const { supply, pools } = engine
+    const demanding = { reads: pools.reads, supply, runnerPools: config.pools, maxRunning: config.teamMaxRunning }
     return {
       engine,
       executions: executionService(engine),
       runners: runnerService(streams, sessions),
       replicas: replicaService(waiters, runners, outcomes, watches, () => upkeep.lookAtQueue()),
+      demand: demandService(demanding),
       runs: runService(admission, nested, tokens),
     }
   }
@@ -57,6 +62,10 @@ export function createExecution(config: ExecutionConfig, context: PartContext): 
       served(
         RunnerService,
         late(RunnerService, () => running?.runners),
+      ),
+      served(
+        RunnerDemandService,
+        late(RunnerDemandService, () => running?.demand),
       ),
       served(
         ReplicaService,

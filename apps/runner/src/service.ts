@@ -31,9 +31,13 @@ const storingMs = 800
 
 /**
  * A runner: runs process code in children of its own. Serves nothing; calls `RunnerService` at every replica, and
- * `RunService` for what process code asks for.
+ * `RunService` for what process code asks for. `retire` is called once by a runner of one team that was idle for long.
  */
-export function createRunner(config: RunnerConfig, { neighbours, logger, metrics: registry }: PartContext): Part {
+export function createRunner(
+  config: RunnerConfig,
+  { neighbours, logger, metrics: registry }: PartContext,
+  retire?: () => void,
+): Part {
   let parts: Awaited<ReturnType<typeof assemble>> | undefined
   let stopping: Promise<void> | undefined
 
@@ -50,7 +54,7 @@ export function createRunner(config: RunnerConfig, { neighbours, logger, metrics
     const metrics = measuredBy(launcher, pool, () => runner)
     const { withoutPython } = launcher
     const { oneTeam } = launcher.wall
-    const runner: Runner = new Runner({ config, neighbours, pool, metrics, withoutPython, oneTeam, logger })
+    const runner: Runner = new Runner({ config, neighbours, pool, metrics, withoutPython, oneTeam, logger, retire })
     const watch = new MemoryWatch({
       limitMb: config.memoryMb + nodeMb,
       running: () => pool.longRunning(longMs),

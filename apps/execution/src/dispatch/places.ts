@@ -11,6 +11,8 @@ export interface LenderInit {
   places: number
   /** It serves one team: the one whose run it gets first. */
   oneTeam: boolean
+  /** With `oneTeam`: a team that has so many runners in the pool takes no further one; 0: no bound. */
+  teamMaxRunners?: number
 }
 
 /** A runner's session as this replica sees it: how many places it lends here now. */
@@ -42,8 +44,9 @@ export class Places {
   /** Runs by pool and team that hold a place lent to this replica. */
   readonly #held = new Map<string, Map<string, number>>()
 
-  open({ sessionId, pool, places, oneTeam }: LenderInit): void {
-    this.#lenders.set(sessionId, { sessionId, pool, places, oneTeam, credit: 0, bound: false, doubtful: false })
+  open({ sessionId, pool, places, oneTeam, teamMaxRunners }: LenderInit): void {
+    const state = { credit: 0, bound: false, doubtful: false }
+    this.#lenders.set(sessionId, { sessionId, pool, places, oneTeam, teamMaxRunners, ...state })
   }
 
   close(sessionId: string): void {
@@ -131,14 +134,15 @@ export class Places {
 
   /** Why no runner that is here can serve this team, in words; undefined where one can, now or later. */
   whyNone(pool: string, team: string): string | undefined {
-    if (!this.#some((lender) => lender.pool === pool)) return `no runner of the pool ${pool} is there`
+    if (!this.#some((lender) => lender.pool === pool && !isLeaving(lender)))
+      return `no runner of the pool ${pool} is there`
     if (!this.isForOthersOnly(pool, team)) return undefined
     return `the runners of the pool ${pool} serve one team each, and all serve other teams`
   }
 
   /** Runners are there, and all serve one other team each. */
   isForOthersOnly(pool: string, team: string): boolean {
-    const all = [...this.#lenders.values()].filter((lender) => lender.pool === pool)
+    const all = [...this.#lenders.values()].filter((lender) => lender.pool === pool && !isLeaving(lender))
     return all.length > 0 && all.every((lender) => (lender.team ?? team) !== team)
   }
 
@@ -178,10 +182,17 @@ export class Places {
     return { teams: [...newcomers, ...others], places: this.#take(shared, Math.min(credit - 1, most)) }
   }
 
-  /** A team that has a runner takes another one only when that is not the last: it is for a team that has none. */
+  /**
+   * A team that has a runner takes another one only when that is not the last: it is for a team that has none. Nor does
+   * it where it has as many as a team may.
+   */
   #mayBind(pool: string, team: string): boolean {
     const unbound = this.#sum((lender) => isNobodys(lender, pool), free)
-    return unbound > 1 || (unbound === 1 && !this.#some((lender) => isOf(lender, pool, team)))
+    if (unbound === 0) return false
+    const own = [...this.#lenders.values()].filter((each) => isOf(each, pool, team)).length
+    if (own === 0) return true
+    const bounds = [...this.#lenders.values()].map((each) => (each.pool === pool && each.teamMaxRunners) || 0)
+    return unbound > 1 && own < (Math.max(...bounds) || Infinity)
   }
 
   /** Takes up to `count` places, from the runners that lend the most first. */
@@ -215,7 +226,12 @@ function isShared(lender: Lender, pool: string): boolean {
 
 /** A runner of one team that is this one's, and not in doubt. */
 function isOf(lender: Lender, pool: string, team: string): boolean {
-  return lender.pool === pool && lender.oneTeam && lender.team === team && !lender.doubtful
+  return lender.pool === pool && lender.oneTeam && lender.team === team && !lender.doubtful && !isLeaving(lender)
+}
+
+/** It takes its places back. */
+function isLeaving({ returned }: Lender): boolean {
+  return returned !== undefined
 }
 
 function isNobodys(lender: Lender, pool: string): boolean {

@@ -16,6 +16,7 @@ export interface RunnerStream {
   pool: string
   places: number
   oneTeam: boolean
+  teamMaxRunners: number
   messages: MessageQueue<{ message: ReplicaMessageInit }>
 }
 

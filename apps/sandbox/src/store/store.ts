@@ -22,7 +22,7 @@ export class Store {
 
   /** Migrates and connects; waits for a database that is not there yet until `signal` is aborted. */
   async open(signal: AbortSignal): Promise<void> {
-    this.#open = await openDatabase({ ...sandboxSchema, url: this.#url, poolSize: 5, logger: this.#logger, signal })
+    this.#open = await openDatabase({ ...sandboxSchema, url: this.#url, poolSize: 6, logger: this.#logger, signal })
   }
 
   async close(): Promise<void> {
@@ -59,6 +59,25 @@ export class Store {
         client.release(true)
         throw error
       }
+    } catch (error) {
+      throw databaseFailure(error)
+    }
+  }
+
+  /** A connection that holds this advisory lock; undefined while another one does. Closing it gives the lock back. */
+  async lock(name: string): Promise<pg.PoolClient | undefined> {
+    try {
+      const client = await this.#pool().connect()
+      // A lost connection fails the next statement, which is what is handled.
+      client.on('error', () => undefined)
+      let mine = false
+      try {
+        const text = 'SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS mine'
+        mine = (await client.query<{ mine: boolean }>(text, [name])).rows[0]!.mine
+      } finally {
+        if (!mine) client.release(true)
+      }
+      return mine ? client : undefined
     } catch (error) {
       throw databaseFailure(error)
     }

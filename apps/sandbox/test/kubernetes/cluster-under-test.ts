@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { V1Pod } from '@kubernetes/client-node'
 import { silentLogger, until } from '@automation/testing'
-import { openCluster, type ClusterApi } from '../src/cluster/api.ts'
-import { Pods } from '../src/cluster/pods.ts'
+import { openCluster, type ClusterApi } from '../../src/cluster/api.ts'
+import { Pods } from '../../src/cluster/pods.ts'
 
 /** Whether the environment names a cluster; tests of it are skipped otherwise. */
 export const hasCluster = Boolean(process.env['KUBECONFIG'])
