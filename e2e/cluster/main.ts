@@ -57,7 +57,10 @@ async function install(release: Release): Promise<string> {
   const client = await release.client()
   const made = await client.post<Process>('/processes', { name: 'first', sourceCode: 'return 42' })
   const run = () => client.post('/processes/first/execute-sync', {})
-  const answer = await waitUntil('the first run', async () => (await run()).body === 42, { timeoutMs: 60_000, everyMs: 200 })
+  const answer = await waitUntil('the first run', async () => (await run()).body === 42, {
+    timeoutMs: 60_000,
+    everyMs: 200,
+  })
   if (made.status !== 201 || !answer) throw new Error(made.text)
   const seconds = (ms: number) => (ms / 1000).toFixed(1)
   return `helm said done after ${seconds(installedMs)} s, the first run had ended after ${seconds(performance.now() - began)} s`
@@ -65,9 +68,18 @@ async function install(release: Release): Promise<string> {
 
 /** The whole suite through the Service. */
 async function suite(release: Release): Promise<string> {
-  const env = { ...process.env, E2E_BASE_URL: release.host, E2E_TEAM: release.team, E2E_API_TOKEN: await release.token() }
+  const env = {
+    ...process.env,
+    E2E_BASE_URL: release.host,
+    E2E_TEAM: release.team,
+    E2E_API_TOKEN: await release.token(),
+  }
   const vitest = join(repositoryRoot, 'node_modules/.bin/vitest')
-  const child = spawn(vitest, ['run', '--config', 'e2e/vitest.config.ts'], { cwd: repositoryRoot, env, stdio: 'inherit' })
+  const child = spawn(vitest, ['run', '--config', 'e2e/vitest.config.ts'], {
+    cwd: repositoryRoot,
+    env,
+    stdio: 'inherit',
+  })
   const [code] = (await once(child, 'close')) as [number | null]
   if (code !== 0) throw new Error(`the suite ended with ${code}`)
   return 'through the Service'
@@ -119,9 +131,12 @@ function judged({ answers, accepted, ends, broken }: Verdict, allowed: RegExp): 
   const words = `answers ${JSON.stringify(answers)}, accepted ${accepted}, ends ${JSON.stringify(ends)}`
   const others = Object.keys(answers).filter((how) => !allowed.test(how))
   if (others.length > 0) throw new Error(`answers that must not be: ${others.join(', ')}; ${words}`)
-  if (broken.length > 0) throw new Error(`${broken.length} broken promises: ${broken.slice(0, 10).join('; ')}; ${words}`)
+  if (broken.length > 0)
+    throw new Error(`${broken.length} broken promises: ${broken.slice(0, 10).join('; ')}; ${words}`)
   if (accepted === 0) throw new Error(`nothing was accepted; ${words}`)
   return words
 }
 
-const lastLineOf = (text: string) => text.trim().split('\n').at(-1) ?? ''
+function lastLineOf(text: string): string {
+  return text.trim().split('\n').at(-1) ?? ''
+}

@@ -65,7 +65,15 @@ export class Release {
 
   /** What is in the namespace, but for what every namespace has. */
   async objects(): Promise<string[]> {
-    const text = await must('kubectl', ['get', kinds, '--namespace', this.namespace, '-o', 'name', '--ignore-not-found'])
+    const text = await must('kubectl', [
+      'get',
+      kinds,
+      '--namespace',
+      this.namespace,
+      '-o',
+      'name',
+      '--ignore-not-found',
+    ])
     const always = ['configmap/kube-root-ca.crt', 'serviceaccount/default']
     return text.split('\n').filter((line) => line !== '' && !always.includes(line))
   }
@@ -83,17 +91,31 @@ export class Release {
 
   /** Until every pod that is there is ready. */
   untilWhole(timeoutMs: number): Promise<boolean> {
-    const isReady = ({ status }: Pod) => status.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True')
+    const isReady = ({ status }: Pod) =>
+      status.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True')
     const whole = async () => (await this.pods()).every((pod) => pod.status.phase === 'Succeeded' || isReady(pod))
     return waitUntil('all pods to be ready', whole, { timeoutMs, everyMs: 500 })
   }
 
   async client(): Promise<Client> {
-    return new Client({ host: this.host, team: this.team, accessToken: await accessTokenOf(this.host, this.team, await this.token()) })
+    return new Client({
+      host: this.host,
+      team: this.team,
+      accessToken: await accessTokenOf(this.host, this.team, await this.token()),
+    })
   }
 
   async token(): Promise<string> {
-    const path = ['get', 'secret', '--namespace', this.namespace, '-l', 'app.kubernetes.io/part-of=process-automation', '-o', 'json']
+    const path = [
+      'get',
+      'secret',
+      '--namespace',
+      this.namespace,
+      '-l',
+      'app.kubernetes.io/part-of=process-automation',
+      '-o',
+      'json',
+    ]
     const { items } = JSON.parse(await must('kubectl', path)) as { items: { data: Record<string, string> }[] }
     const token = items.find(({ data }) => data['token'] !== undefined)?.data['token']
     if (token === undefined) throw new Error('the release has no token')
@@ -123,6 +145,10 @@ export class Release {
     }
     const where = [name, chart, '--namespace', this.namespace, '--wait', '--timeout', '5m']
     const given = ['--values', join(import.meta.dirname, 'values.yaml'), '--values', '-']
-    return must('helm', [command, ...where, ...given, ...set.flatMap((pair) => ['--set', pair])], JSON.stringify(values))
+    return must(
+      'helm',
+      [command, ...where, ...given, ...set.flatMap((pair) => ['--set', pair])],
+      JSON.stringify(values),
+    )
   }
 }

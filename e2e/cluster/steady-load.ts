@@ -103,7 +103,8 @@ export class SteadyLoad {
 
   async #examine(id: string): Promise<{ status: string; fault?: string }> {
     const found = await this.#client.get<Execution>(`/executions/${id}`)
-    if (found.status !== 200) return { status: `answer ${found.status}`, fault: `accepted, but answers ${found.status}` }
+    if (found.status !== 200)
+      return { status: `answer ${found.status}`, fault: `accepted, but answers ${found.status}` }
     const { status, timeline } = found.body
     const terminal = timeline.events.filter((event) => terminalStatuses.includes(event.status)).length
     if (terminal !== 1) return { status, fault: `${status} with ${terminal} ends` }
@@ -115,7 +116,11 @@ export class SteadyLoad {
   }
 
   async #count(status: string): Promise<number> {
-    const { body } = await this.#client.get<Page<Execution>>('/executions', { processId: this.#process, status, limit: 1 })
+    const { body } = await this.#client.get<Page<Execution>>('/executions', {
+      processId: this.#process,
+      status,
+      limit: 1,
+    })
     return body.total
   }
 

@@ -36,7 +36,9 @@ function schemas(helm: string): Step {
 async function conform(helm: string, values: string): Promise<Outcome> {
   const where = process.env['KUBECONFORM_SCHEMAS']
   const locations = where === undefined ? [] : ['-schema-location', where]
-  const template = spawn(helm, ['template', 'release', chart, '--values', values], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const template = spawn(helm, ['template', 'release', chart, '--values', values], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   // A kind of others, whose schema is not with those of Kubernetes.
   const options = ['-strict', '-skip', 'HTTPRoute', ...locations]
   const check = spawn('kubeconform', options, { stdio: ['pipe', 'pipe', 'pipe'] })

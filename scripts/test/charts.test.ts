@@ -90,10 +90,11 @@ describe.runIf(isThere('helm'))('the chart', () => {
 
   test('lets nothing into pods with user code but to the daemon of a sandbox, and out only to what is public', async () => {
     const policies = (await render(minimal)).filter(({ kind }) => kind === 'NetworkPolicy')
-    const named = (end: string) => policies.find(({ metadata }) => metadata.name.endsWith(end))!['spec'] as {
-      ingress: { from: unknown[]; ports: { port: number }[] }[]
-      egress: { to: { ipBlock?: { cidr: string; except?: string[] } }[] }[]
-    }
+    const named = (end: string) =>
+      policies.find(({ metadata }) => metadata.name.endsWith(end))!['spec'] as {
+        ingress: { from: unknown[]; ports: { port: number }[] }[]
+        egress: { to: { ipBlock?: { cidr: string; except?: string[] } }[] }[]
+      }
     const code = named('-user-code')
     expect(code.ingress).toEqual([])
     const blocks = code.egress.flatMap(({ to }) => to).flatMap(({ ipBlock }) => ipBlock ?? [])

@@ -23,7 +23,9 @@ test('every name in skaffold.yaml is there', async () => {
   const { apiVersion, build, deploy, portForward } = parse(await readFile(at('skaffold.yaml'), 'utf8')) as {
     apiVersion: string
     build: { artifacts: { image: string; docker: { dockerfile: string; target: string } }[] }
-    deploy: { helm: { releases: { name: string; chartPath: string; valuesFiles: string[]; setValueTemplates: object }[] } }
+    deploy: {
+      helm: { releases: { name: string; chartPath: string; valuesFiles: string[]; setValueTemplates: object }[] }
+    }
     portForward: { resourceName: string; port: number }[]
   }
   expect(apiVersion).toBe('skaffold/v4beta14')
@@ -36,7 +38,10 @@ test('every name in skaffold.yaml is there', async () => {
   const values = parse(await readFile(at(`${release!.chartPath}/values.yaml`), 'utf8')) as Record<string, unknown>
   for (const file of release!.valuesFiles) expect(existsSync(at(file))).toBe(true)
   for (const path of Object.keys(release!.setValueTemplates))
-    expect(path.split('.').reduce((at: unknown, key) => (at as Record<string, unknown>)?.[key], values), path).toBeDefined()
+    expect(
+      path.split('.').reduce((at: unknown, key) => (at as Record<string, unknown>)?.[key], values),
+      path,
+    ).toBeDefined()
   const services = values['services'] as Record<string, { ports: Record<string, number> }>
   for (const { resourceName, port } of portForward) {
     const service = services[resourceName.slice(`${release!.name}-`.length)]

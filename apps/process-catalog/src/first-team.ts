@@ -19,7 +19,10 @@ export function readFirstTeam(env: Environment): FirstTeam | undefined {
   if (apiToken === undefined) return undefined
   if (!isTeamSlug(team)) env.fault('BOOTSTRAP_TEAM', 'must be 1 to 63 of a-z, 0-9 and inner hyphens')
   if (!isTokenOf(team, apiToken))
-    env.fault('BOOTSTRAP_API_TOKEN', `must be an API token of ${team}: sk- and base64 of sa-${team}-<8 of a-z, 0-9>:<secret>`)
+    env.fault(
+      'BOOTSTRAP_API_TOKEN',
+      `must be an API token of ${team}: sk- and base64 of sa-${team}-<8 of a-z, 0-9>:<secret>`,
+    )
   return { team, apiToken }
 }
 

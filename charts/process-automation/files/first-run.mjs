@@ -14,7 +14,8 @@ async function call(method, path, body) {
     signal: AbortSignal.timeout(90_000),
   })
   const text = await response.text()
-  if (!response.ok) throw new Error(`${method} ${path} answers ${response.status}: ${text.replaceAll(apiToken, '******')}`)
+  if (!response.ok)
+    throw new Error(`${method} ${path} answers ${response.status}: ${text.replaceAll(apiToken, '******')}`)
   return text === '' ? undefined : JSON.parse(text)
 }
 
