@@ -38,7 +38,7 @@ describe.skipIf(missing.length > 0)(
     const parts: Part[] = []
     const executions = network.client(ExecutionService)
     let database: TestDatabase
-    let served: ServedPort
+    let served: ServedPort | undefined
     let sandbox: Part
 
     beforeAll(async () => {
@@ -48,7 +48,7 @@ describe.skipIf(missing.length > 0)(
       kubectl('create', 'secret', 'generic', 'keys', `--from-literal=RUNNER_KEY=${keys.RUNNER_KEY}`, '-n', namespace)
       database = await testDatabase()
       const host = process.env['CLUSTER_HOST_ADDRESS']!
-      const common = { DATABASE_URL: database.url, ENCRYPTION_KEY: 'for these tests alone, 32 characters', ...keys }
+      const common = { DATABASE_URL: database.url, ENCRYPTION_KEY: 'for these tests alone', ...keys }
       const env = new Environment({ ...common, RUNNER_LEASE_MS: '6000' })
       const catalog = createCatalog(readCatalogConfig(env), testContext(network))
       const execution = createExecution(readExecutionConfig(env), testContext(network))
@@ -76,7 +76,7 @@ describe.skipIf(missing.length > 0)(
     }, 150_000)
     afterAll(async () => {
       for (const part of parts.toReversed()) await part.stop(0)
-      await served.close(500)
+      await served?.close(500)
       kubectl('delete', 'namespace', namespace, '--wait=false')
       await database.drop()
     })

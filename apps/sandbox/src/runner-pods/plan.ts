@@ -64,7 +64,8 @@ export function plan({ pods, waiting, isPaused }: Situation, limits: PoolLimits)
   const unbound = there.filter((pod) => (pod.session?.team ?? '') === '')
   const fresh = unbound.filter(({ outdated }) => !outdated)
   const wanted = wantedUnbound(there, waiting, limits)
-  const room = Math.max(0, limits.most - (pods.length - over.length))
+  const gone = over.filter(({ atOnce }) => atOnce).length
+  const room = Math.max(0, limits.most - (pods.length - gone))
   const make = isPaused ? 0 : Math.min(Math.max(0, wanted - fresh.length), room)
   const unneeded = [...stale(unbound, fresh, limits), ...surplus(fresh, wanted, limits)]
   const lacking = unserved(there, waiting).length - fresh.length - make - comingFree(pods)
@@ -84,7 +85,8 @@ function wantedUnbound(pods: RunnerPod[], waiting: string[], { spare, mostPerTea
 }
 
 function hopeless(pod: RunnerPod, { startTimeoutMs }: PoolLimits): Removal[] {
-  if (pod.end !== undefined) return [{ pod, why: pod.end, atOnce: true }]
+  // One that the cluster takes away may still finish what execution knows it to run.
+  if (pod.end !== undefined) return [{ pod, why: pod.end, atOnce: pod.session === undefined }]
   if (pod.session !== undefined || pod.silentMs < startTimeoutMs) return []
   return [{ pod, why: `its runner was not heard of for ${startTimeoutMs} ms`, atOnce: true }]
 }

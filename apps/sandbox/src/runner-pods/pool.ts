@@ -24,6 +24,7 @@ const answerWithinMs = 5000
 const teamLabel = 'process-automation/team'
 // Of a pod that has nothing to finish.
 const atOnceS = 0
+const unanswered = 'execution can not be asked which runner pods are needed'
 const troubleForUsers = 'runner pods do not start at the moment'
 
 /** Makes and removes runner pods as execution has need of them. Of several replicas of the service, one does. */
@@ -69,6 +70,7 @@ export class RunnerPool {
     }
     if (!pods.isCurrent) return this.#known.unasked()
     const answer = await this.#ask()
+    if (answer === undefined) return
     const waiting = answer.waiting.map(({ team }) => team)
     const there = this.#known.together(pods.all(), answer.sessions, performance.now())
     if (there.some(({ session }) => session !== undefined && session.team === '')) this.#pause = noPause
@@ -83,8 +85,8 @@ export class RunnerPool {
     ])
   }
 
-  async #ask(): Promise<GetDemandResponse> {
-    const { demand, pods, config } = this.#options
+  async #ask(): Promise<GetDemandResponse | undefined> {
+    const { demand, pods, config, logger } = this.#options
     const runners = pods.all().filter(({ end }) => end === undefined).length
     const trouble = this.#pause.failures > 0 ? troubleForUsers : ''
     const supply = { runners, mostRunners: config.limits.most, trouble }
@@ -93,8 +95,10 @@ export class RunnerPool {
       return await demand.getDemand({ pool: config.pod.pool, supply }, context)
     } catch (error) {
       this.#known.unasked()
-      this.#state = 'execution can not be asked what is needed'
-      throw error
+      // Told once, not with each round.
+      if (this.#state !== unanswered) logger.warn({ err: error }, unanswered)
+      this.#state = unanswered
+      return undefined
     }
   }
 

@@ -101,7 +101,12 @@ function containerOf({ image, imagePullPolicy, cpu, memoryMb, ...settings }: Run
     ],
     ports: [{ name: 'health', containerPort: healthPort }],
     startupProbe: { httpGet: { path: '/livez', port: 'health' }, periodSeconds: 1, failureThreshold: 120 },
-    livenessProbe: { httpGet: { path: '/livez', port: 'health' }, periodSeconds: 10, timeoutSeconds: 5 },
+    livenessProbe: {
+      httpGet: { path: '/livez', port: 'health' },
+      periodSeconds: 10,
+      timeoutSeconds: 5,
+      failureThreshold: 6,
+    },
     readinessProbe: { httpGet: { path: '/readyz', port: 'health' }, periodSeconds: 2, timeoutSeconds: 5 },
     resources: { requests: { cpu, memory: `${memoryMb}Mi` }, limits: { memory: `${memoryMb}Mi` } },
     securityContext: {

@@ -34,16 +34,22 @@ describe.skipIf(!isHere)(isHere ? title : `${title} (not here: ${missing} not se
   })
 
   test.for(['javascript', 'python'] as const)(
-    'no attempt gets through for %s, and enough of them do without a wall',
+    'no attempt gets through for %s, though enough do where there is only the pod',
     (language) => {
       const made = (wall: string) => report.results.filter((each) => each.wall === wall && each.language === language)
-      const counts = { refused: made('pod').length, controls: made('none').length }
-      console.log(`${language}: ${counts.refused} attempts behind the wall, ${counts.controls} without`)
-      expect(made('pod').filter(({ got }) => got)).toEqual([])
-      expect(made('pod').filter(({ how }) => !/\w/.test(how))).toEqual([])
-      expect(made('none').filter(({ got }) => !got)).toEqual([])
-      expect(counts.refused).toBeGreaterThanOrEqual(60)
-      expect(counts.controls).toBeGreaterThanOrEqual(40)
+      const refused = made('pod')
+      const [through, stopped] = [made('none').filter(({ got }) => got), made('none').filter(({ got }) => !got)]
+      // What the pod itself refuses shows nothing as a control.
+      const byThePod = stopped.map(({ name, how }) => `  ${name}: ${how}`).join('\n')
+      console.log(
+        `${language}: ${refused.length} attempts behind the wall, ${refused.filter(({ got }) => got).length} got through; ` +
+          `${through.length} of ${made('none').length} do without it, the pod itself refuses\n${byThePod}`,
+      )
+      expect(refused.filter(({ got }) => got)).toEqual([])
+      expect(refused.filter(({ how }) => !/\w/.test(how))).toEqual([])
+      expect(refused.length).toBeGreaterThanOrEqual(60)
+      expect(through.length).toBeGreaterThanOrEqual(40)
+      expect(through.map(({ name }) => name)).toContain('opens the key of the runner')
     },
   )
 })
