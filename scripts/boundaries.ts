@@ -38,8 +38,6 @@ export const rooms: readonly Room[] = [
   { folder: 'bench', may: ['postgres', 'sandbox-client'] },
   // A user's program: it knows the contract's files, and nothing of ours.
   { folder: 'examples/consumer-typescript', may: [] },
-  // Programs that run in pods of the chart, on node alone.
-  { folder: 'charts/process-automation', may: [] },
   { folder: 'scripts', may: ['embedded'] },
   { folder: 'scripts/install', may: [], reaches: ['libs/service/src/claim.mjs'] },
 ]
