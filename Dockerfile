@@ -48,9 +48,16 @@ RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev --omit=optional --wor
 COPY . .
 RUN scripts/images/gather.sh sandbox-daemon /automation && scripts/images/daemon.sh /automation
 
-# What all services run on: node without npm.
-FROM base AS service
-RUN rm -rf /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/yarn* /opt/yarn* /usr/local/include
+# What all services run on: node without npm and headers.
+FROM base AS node-alone
+RUN mkdir -p /alone/bin /alone/lib && cp /usr/local/bin/node /alone/bin/ \
+  && find /usr/lib -name libatomic.so.1 -exec cp -L {} /alone/lib/ \;
+
+FROM debian:bookworm-slim AS service
+COPY --from=node-alone /alone /usr/local
+RUN ldconfig && groupadd --gid 1000 node && useradd --uid 1000 --gid node --create-home node
+ENV NODE_ENV=production
+WORKDIR /app
 USER 1000:1000
 ENTRYPOINT ["node"]
 
@@ -92,4 +99,4 @@ COPY --from=daemon-files /automation /automation
 WORKDIR /home/node
 USER 1000:1000
 ENTRYPOINT []
-CMD ["/automation/lib/loader", "--library-path", "/automation/lib", "/automation/bin/node", "/automation/apps/sandbox-daemon/src/main.ts"]
+CMD ["/automation/lib/loader", "--library-path", "/automation/lib", "/automation/bin/node", "--disable-sigusr1", "/automation/apps/sandbox-daemon/src/main.ts"]

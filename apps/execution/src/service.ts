@@ -18,6 +18,7 @@ import { stopEngine } from './stopping.ts'
 import { openPools } from './store/pools.ts'
 
 export { readExecutionConfig, type ExecutionConfig } from './config.ts'
+export { executionSchema } from './store/pools.ts'
 
 export interface ExecutionPart extends Part {
   /** Lifecycle events, for other parts of the same process; may be subscribed to before the start. */

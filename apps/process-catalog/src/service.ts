@@ -16,6 +16,7 @@ import { Checks } from './checks.ts'
 import { Coalesced } from './coalesced.ts'
 import type { CatalogConfig } from './config.ts'
 import { resumeDeletions } from './deletion.ts'
+import { ensureFirstTeam } from './first-team.ts'
 import { Periodic } from './periodic.ts'
 import { aliasHandlers } from './rpc/aliases.ts'
 import { moduleHandlers } from './rpc/modules.ts'
@@ -32,6 +33,8 @@ import { Store } from './store/store.ts'
 import { readImports } from './store/unread-imports.ts'
 
 export { readCatalogConfig, type CatalogConfig } from './config.ts'
+export { readFirstTeam } from './first-team.ts'
+export { catalogSchema } from './store/store.ts'
 
 /**
  * The process catalog: processes and modules with versions and aliases, team variables, teams, API tokens, and what a run needs to
@@ -74,6 +77,7 @@ export function createCatalog(config: CatalogConfig, { neighbours, logger }: Par
       await keys.upkeep(config.signingKeyRotationDays)
       await resealAll(store, box)
       await readImports(store, checks)
+      if (config.firstTeam !== undefined) await ensureFirstTeam(store, config.firstTeam, logger)
       for (const periodic of upkeep) periodic.start()
     },
     async stop(graceMs) {

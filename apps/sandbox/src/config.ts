@@ -34,6 +34,8 @@ export interface KubernetesDriverConfig {
   namespace: string | undefined
   /** The installation that pods belong to, by their label. */
   instance: string
+  /** The ConfigMap that pods belong to and go with; absent: they go one by one. */
+  owner?: string
   /** The image that carries the daemon to those that don't. */
   daemonImage: string | undefined
   homeMb: number
@@ -94,7 +96,7 @@ function readKubernetesConfig(env: Environment, isUsed: boolean, { images, allow
   const isDaemonPutIn = allowAnyImage || images.some(({ command }) => command === undefined)
   if (isUsed && isDaemonPutIn && daemonImage === undefined)
     env.fault('SANDBOX_DAEMON_IMAGE', 'must be set: the daemon is put into images without a command from it')
-  return { namespace, instance, daemonImage }
+  return { namespace, instance, owner: env.text('KUBERNETES_OWNER'), daemonImage }
 }
 
 function isDnsLabel(text: string): boolean {

@@ -19,6 +19,7 @@ import { removeOld } from './store/changes.ts'
 import { Store } from './store/store.ts'
 
 export { readSandboxConfig, type SandboxConfig } from './config.ts'
+export { sandboxSchema } from './store/store.ts'
 
 const removeEveryMs = 3_600_000
 

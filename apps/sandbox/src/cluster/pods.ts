@@ -1,6 +1,7 @@
 import type { V1Pod } from '@kubernetes/client-node'
 import type { Logger } from '@automation/service'
 import { statusOf, type ClusterApi } from './api.ts'
+import { Owner } from './owner.ts'
 import { podSeen, type PodSeen } from './pod-seen.ts'
 import { watchPods } from './pod-watch.ts'
 
@@ -9,6 +10,8 @@ export interface PodsOptions {
   namespace: string
   /** That all of them carry. */
   labels: Record<string, string>
+  /** The name of the ConfigMap that they belong to and go with. */
+  owner?: string
   logger: Logger
 }
 
@@ -29,11 +32,14 @@ export class Pods {
   readonly #known = new Map<string, PodSeen>()
   readonly #listeners = new Set<PodListener>()
   readonly #stopping = new AbortController()
+  readonly #owner: Owner | undefined
   #watching: Promise<void> = Promise.resolve()
   #isCurrent = false
 
   constructor(options: PodsOptions) {
     this.#options = options
+    const { api, namespace, owner } = options
+    this.#owner = owner === undefined ? undefined : new Owner(api, namespace, owner)
     this.#selector = Object.entries(options.labels)
       .map(([name, value]) => `${name}=${value}`)
       .join(',')
@@ -96,7 +102,8 @@ export class Pods {
   async create(pod: V1Pod): Promise<PodSeen> {
     const { api, namespace, labels } = this.#options
     const name = pod.metadata?.name ?? ''
-    const own = { namespace, labels: { ...pod.metadata?.labels, ...labels } }
+    const ownerReferences = this.#owner && [await this.#owner.reference()]
+    const own = { namespace, labels: { ...pod.metadata?.labels, ...labels }, ownerReferences }
     const body = Object.assign({}, pod, { metadata: Object.assign({}, pod.metadata, own) })
     try {
       return podSeen(await api.core.createNamespacedPod({ namespace, body }))

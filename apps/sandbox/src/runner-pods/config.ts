@@ -9,6 +9,8 @@ export interface RunnerPodsConfig {
   namespace: string | undefined
   /** The installation whose pods these are. */
   instance: string
+  /** The ConfigMap that pods belong to and go with; absent: they go one by one. */
+  owner?: string
   pod: RunnerPodSettings
   limits: PoolLimits
   /** How often execution is asked what is needed. */
@@ -25,6 +27,7 @@ export function readRunnerPodsConfig(env: Environment): RunnerPodsConfig | undef
   return {
     namespace: env.text('KUBERNETES_NAMESPACE'),
     instance: instanceOf(env),
+    owner: env.text('KUBERNETES_OWNER'),
     limits: {
       spare: env.integer('RUNNER_PODS_SPARE', { default: 1, max: most }),
       most,

@@ -17,11 +17,11 @@ export async function openRunnerPods(
   api?: ClusterApi,
 ): Promise<RunnerPool> {
   const cluster = api ?? (await openCluster())
-  const { namespace = cluster.namespace ?? 'default', instance } = config
+  const { namespace = cluster.namespace ?? 'default', instance, owner } = config
   const labels = runnerPodLabels(instance)
   return new RunnerPool({
     config,
-    pods: new Pods({ api: cluster, namespace, labels, logger }),
+    pods: new Pods({ api: cluster, namespace, owner, labels, logger }),
     demand: neighbours.client(RunnerDemandService),
     leadership: new Leadership(store, `runner pods of ${namespace}/${instance}`),
     metrics: poolMetrics(metrics),

@@ -35,8 +35,8 @@ export class ClusterUnderTest {
     return new ClusterUnderTest(api, namespace)
   }
 
-  pods(api = this.api): Pods {
-    return new Pods({ api, namespace: this.namespace, labels: this.labels, logger: silentLogger })
+  pods(api = this.api, owner?: string): Pods {
+    return new Pods({ api, namespace: this.namespace, labels: this.labels, owner, logger: silentLogger })
   }
 
   /** One that runs a program of an image, as the restricted policy lets it. */

@@ -33,6 +33,15 @@ describe.skipIf(!hasCluster)('the pods of a namespace', () => {
     await pods.remove(before.name, { graceS: 0 })
   })
 
+  test('go with the ConfigMap that they belong to', async () => {
+    const { api, namespace } = cluster
+    await api.core.createNamespacedConfigMap({ namespace, body: { metadata: { name: 'owner' } } })
+    const pods = cluster.pods(api, 'owner')
+    await pods.create(podOf())
+    await api.core.deleteNamespacedConfigMap({ namespace, name: 'owner' })
+    await until(async () => (await pods.list()).length === 0)
+  })
+
   test('one of the same name is the one that is there', async () => {
     const pods = cluster.pods()
     const one = await pods.create(podOf())

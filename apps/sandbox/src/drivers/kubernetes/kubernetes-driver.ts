@@ -54,7 +54,8 @@ export class KubernetesDriver implements Driver {
     this.#events = events
     const api = await open()
     const namespace = config.namespace ?? api.namespace ?? 'default'
-    const pods = new Pods({ api, namespace, labels: sandboxPodLabels(config.instance), logger })
+    const { instance, owner } = config
+    const pods = new Pods({ api, namespace, owner, labels: sandboxPodLabels(instance), logger })
     const adoption = new Adoption({ pods, daemons, startKeys: this.#startKeys })
     const images = catalogue.images.filter((image) => image.warm > 0)
     const warm = new WarmPods({ pods, images, settings: config, startKeys: this.#startKeys, logger })
