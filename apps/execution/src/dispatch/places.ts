@@ -240,10 +240,6 @@ export class Places {
     return this.#of(pool).filter((lender) => !isLeaving(lender))
   }
 
-  #some(of: (lender: Lender) => boolean): boolean {
-    return this.#lenders.values().some(of)
-  }
-
   #sum(of: (lender: Lender) => boolean, value: (lender: Lender) => number): number {
     let sum = 0
     for (const lender of this.#lenders.values()) if (of(lender)) sum += value(lender)

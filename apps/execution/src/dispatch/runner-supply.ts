@@ -35,7 +35,11 @@ export class RunnerSupply {
   whyNone(pool: string, team: string, language: Language): string | undefined {
     const why = this.#places.whyNone(pool, team, language)
     const supply = this.of(pool)
-    return why === undefined || supply === undefined ? why : wordsOf(pool, supply)
+    if (why === undefined || supply === undefined) return why
+    const kinds = this.#places.kinds(pool)
+    // More of the same pods would not help.
+    const isOfLanguage = kinds.length > 0 && !kinds.some((languages) => languages.includes(language))
+    return isOfLanguage ? why : wordsOf(pool, supply)
   }
 }
 

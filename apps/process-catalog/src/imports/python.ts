@@ -2,7 +2,10 @@ import type { LiteralImport } from './imports.ts'
 
 // Comments and strings (kept as one token each), names with dots, ends of statements, and single signs.
 const token =
-  /#[^\n\r]*|(?:\b[rRbBuUfFtT]{1,2})?(?:"""(?:\\[^]|(?!""")[^\\])*(?:"""|$)|'''(?:\\[^]|(?!''')[^\\])*(?:'''|$)|"(?:\\[^]|[^"\\\n])*["\n]?|'(?:\\[^]|[^'\\\n])*['\n]?)|[\p{L}_][\p{L}\p{N}\p{M}_]*(?:[ \t]*\.[ \t]*[\p{L}_][\p{L}\p{N}\p{M}_]*)*|\\\r?\n|[\n\r;]|[^\s\p{L}_]/gu
+  /#[^\n\r]*|(?:\b[rRbBuUfFtT]{1,2})?(?:"""(?:\\[^]|(?!""")[^\\])*(?:"""|$)|'''(?:\\[^]|(?!''')[^\\])*(?:'''|$)|"(?:\\[^]|[^"\\\n]+)*["\n]?|'(?:\\[^]|[^'\\\n]+)*['\n]?)|[\p{L}_][\p{L}\p{N}\p{M}_]*(?:[ \t]*\.[ \t]*[\p{L}_][\p{L}\p{N}\p{M}_]*)*|\\\r?\n|[\n\r;]|[^\s\p{L}_]/gu
+
+// More than the two arguments have, with line breaks between them.
+const maxArgumentTokens = 20
 
 /**
  * Literal imports of a Python source: `import a.b, c`, `from a import b` and `svc.import_module('name', 'tag')`. A dotted
@@ -21,24 +24,20 @@ export function pythonImports(source: string): LiteralImport[] {
   return found
 }
 
-/** The names of `a.b as x, c`, without those that they get. */
+/** The names of `a.b as x, c`, also in brackets and then over lines, without those that they get. */
 function namesFrom(tokens: string[], from: number): string[] {
+  const inBrackets = tokens[from] === '('
+  const end = inBrackets ? /^\)$/ : /^[\n\r;]$/
   const names: string[] = []
   let wanted = true
-  for (let at = from; at < tokens.length && !/^[\n\r;]$/.test(tokens[at]!); at += 1) {
+  for (let at = inBrackets ? from + 1 : from; at < tokens.length && !end.test(tokens[at]!); at += 1) {
     const each = tokens[at]!
-    if (each === '(') return namesFrom(withoutBreaks(tokens, at + 1), 0)
-    if (each === ')') break
-    if (wanted && isName(each)) names.push(withoutBlanks(each))
+    if (/^[\n\r]$/.test(each)) continue
+    if (!isName(each) && each !== ',') break
+    if (wanted && each !== ',') names.push(withoutBlanks(each))
     wanted = each === ','
   }
   return names
-}
-
-/** What stands in brackets may go over lines. */
-function withoutBreaks(tokens: string[], from: number): string[] {
-  const end = tokens.indexOf(')', from)
-  return tokens.slice(from, end < 0 ? undefined : end).filter((each) => !/^[\n\r]$/.test(each))
 }
 
 function fromImport(tokens: string[], at: number): LiteralImport[] {
@@ -49,13 +48,16 @@ function fromImport(tokens: string[], at: number): LiteralImport[] {
   return [...prefixes(name), ...inside]
 }
 
-/** The arguments of `import_module(`: the name, and the tag with or without its own name. */
+/** The arguments of `import_module(`: the name, and the tag with or without its own name; all of them plain strings. */
 function called(tokens: string[], at: number): LiteralImport[] {
-  if (tokens[at] !== '(') return []
-  const given = withoutBreaks(tokens, at + 1).filter((each) => each !== ',' && each !== '=' && !isName(each))
-  const [name, tag] = given.map(textOf)
-  if (name === undefined || (given.length > 1 && tag === undefined)) return []
-  return [{ name, tag }]
+  const [open, name, ...rest] = tokens.slice(at, at + maxArgumentTokens).filter((each) => !/^[\n\r]$/.test(each))
+  const text = open === '(' && name !== undefined ? textOf(name) : undefined
+  if (text === undefined) return []
+  if (rest[0] === ')' || (rest[0] === ',' && rest[1] === ')')) return [{ name: text }]
+  if (rest[0] !== ',') return []
+  const given = rest[2] === '=' ? rest[3] : rest[1]
+  const tag = given === undefined ? undefined : textOf(given)
+  return tag === undefined ? [] : [{ name: text, tag }]
 }
 
 function prefixes(name: string): LiteralImport[] {

@@ -39,10 +39,6 @@ function createSvc({ header, parameters, request, surroundings, ask }) {
   return svc
 }
 
-function laterRelease(what) {
-  throw new Error(`${what} comes with a later release`)
-}
-
 let open = 0
 
 async function call(method, identifier, input, ask, caller) {
