@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Client } from '../client/client.ts'
+import type { Answer, Client } from '../client/client.ts'
 import { terminalStatuses, type Execution, type LogEntry, type Page, type Process } from '../client/records.ts'
 import { waitUntil } from '../system/wait-until.ts'
 
@@ -102,17 +102,28 @@ export class SteadyLoad {
   }
 
   async #examine(id: string): Promise<{ status: string; fault?: string }> {
-    const found = await this.#client.get<Execution>(`/executions/${id}`)
+    const found = await this.#read<Execution>(`/executions/${id}`)
     if (found.status !== 200)
       return { status: `answer ${found.status}`, fault: `accepted, but answers ${found.status}` }
     const { status, timeline } = found.body
     const terminal = timeline.events.filter((event) => terminalStatuses.includes(event.status)).length
     if (terminal !== 1) return { status, fault: `${status} with ${terminal} ends` }
-    const logs = await this.#client.get<Page<LogEntry>>(`/executions/${id}/logs`)
+    const logs = await this.#read<Page<LogEntry>>(`/executions/${id}/logs`)
+    if (logs.status !== 200) return { status, fault: `its log answers ${logs.status}: ${logs.text.slice(0, 200)}` }
     const began = logs.body.data.filter(({ message }) => message.trim() === 'began').length
     if (began > 1) return { status, fault: `began ${began} times` }
     if (status === 'FINISHED' && began !== 1) return { status, fault: `FINISHED, but began ${began} times` }
     return { status }
+  }
+
+  /** Again while a service is away, for half a minute; then its answer counts. */
+  async #read<T>(path: string): Promise<Answer<T>> {
+    for (const end = performance.now() + 30_000; ;) {
+      const answer = await this.#client.get<T>(path)
+      if (answer.status < 500 || performance.now() > end) return answer
+      this.#note(`${answer.status} when looked at`)
+      await delay(500)
+    }
   }
 
   async #count(status: string): Promise<number> {
