@@ -7,6 +7,7 @@ import { served } from '@automation/rpc'
 import type { Check, Part, PartContext } from '@automation/service'
 import type { ExecutionConfig } from './config.ts'
 import { compose, type Engine } from './engine.ts'
+import { takeFirstSteps } from './first-steps.ts'
 import { executionMetrics } from './metrics.ts'
 import { demandService } from './rpc/demand-service.ts'
 import { executionService } from './rpc/execution-service.ts'
@@ -79,11 +80,9 @@ export function createExecution(config: ExecutionConfig, context: PartContext): 
     async start() {
       const pools = await openPools(config.databaseUrl, context.logger, stopping.signal)
       const engine = compose(config, context, metrics, pools, events)
-      await engine.upkeep.keepPartitions()
-      if (config.exclusive) await engine.reaper.endAll('runner lost: the service was restarted while it ran')
-      await engine.upkeep.recount()
-      // From the first run on, nothing is missed.
-      for (const reader of events.readers) await engine.outbox.register(reader)
+      const { readers } = events
+      const { signal } = stopping
+      await takeFirstSteps({ engine, exclusive: config.exclusive, readers, logger: context.logger, signal })
       engine.upkeep.start()
       running = open(engine)
       engine.callbacks.start()
