@@ -5,18 +5,19 @@ import { SandboxFault } from '../../src/drivers/driver.ts'
 import type { KubernetesDriver } from '../../src/drivers/kubernetes/kubernetes-driver.ts'
 import { driverConformance } from '../driver-conformance.ts'
 import { ClusterUnderTest } from './cluster-under-test.ts'
-import { carrying, driverOn, hasImages, orderOf, plain } from './driver-under-test.ts'
+import { carrying, driverOn, lacking, orderOf, plain } from './driver-under-test.ts'
 
 process.env['CANARY_OF_THE_SERVICE'] = 'canary'
 
 for (const image of [carrying, plain])
   driverConformance(`the Kubernetes driver with an image that is ${image.id}`, async () => {
-    if (!hasImages) return undefined
+    if (lacking !== undefined) return lacking
     const cluster = await ClusterUnderTest.open()
-    return { driver: driverOn(cluster, []), image, outlivesGreed: true, close: () => cluster.close() }
+    const traits = { hasCgroup: true, endsOverFullHome: true }
+    return { driver: driverOn(cluster, []), image, ...traits, close: () => cluster.close() }
   })
 
-describe.skipIf(!hasImages)('sandboxes in a cluster', () => {
+describe.skipIf(lacking !== undefined)(`sandboxes in a cluster${lacking === undefined ? '' : ` (not here: ${lacking})`}`, () => {
   let cluster: ClusterUnderTest
   const drivers: KubernetesDriver[] = []
   const ended = new Map<string, string>()
@@ -138,6 +139,21 @@ describe.skipIf(!hasImages)('sandboxes in a cluster', () => {
     const [pod] = await podsOf()
     await cluster.api.core.deleteNamespacedPod({ name: pod!.metadata!.name!, namespace: cluster.namespace })
     expect(await until(() => ended.get(order.id))).toBe('It ended by itself: its pod was deleted')
+  })
+
+  test('one whose daemon the kernel ends for want of memory is gone, and that is why', async () => {
+    const driver = await started([])
+    const order = orderOf(carrying)
+    const sandbox = connectSandbox({
+      grpcServerUrl: `http://${await driver.create(order)}`,
+      grpcApiKey: order.grpcApiKey,
+    })
+    // Commands go before the daemon does, unless they are many and small and it is given up to the kernel as they are.
+    const many = 'for i in $(seq 40); do (head -c 15000000 /dev/zero; sleep 60) | tail & done; wait'
+    await sandbox.run(['sh', '-c', `echo 1000 > /proc/$PPID/oom_score_adj; ${many}`]).catch(() => undefined)
+    sandbox.close()
+    expect(await until(() => ended.get(order.id), { timeoutMs: 30_000 })).toMatch(/more memory than it may/)
+    expect(await podsOf()).toEqual([])
   })
 
   test('another replica finds what one has made, and ends it', async () => {
