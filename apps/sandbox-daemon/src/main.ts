@@ -1,3 +1,4 @@
+import { constants } from 'node:os'
 import { inspect } from 'node:util'
 import { listenFrom, readKeyDigest } from './config.ts'
 import { startDaemon } from './daemon.ts'
@@ -17,8 +18,9 @@ try {
   if (process.env['DAEMON_REHEARSES'] === 'yes') await rehearsed()
   const daemonKeyDigest = await readKeyDigest(process.env['DAEMON_KEY_SHA256'])
   const daemon = await startDaemon({ listen, daemonKeyDigest, logger })
+  // Not 0: a kubelet takes a container that ends so for done, and forgets why it evicted the pod.
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
-    process.on(signal, () => void daemon.stop(graceMs).finally(() => process.exit(0)))
+    process.on(signal, () => void daemon.stop(graceMs).finally(() => process.exit(128 + constants.signals[signal])))
   // One line when it answers, with the port where one was asked for.
   console.log(JSON.stringify({ ready: true, port: daemon.port }))
 } catch (error) {

@@ -72,12 +72,12 @@ export function createSandboxesOn(driver: Driver, config: SandboxConfig, context
       runnerPods = await openRunnerPods(config.runnerPods, store, context)
       runnerPods.start()
     },
-    async stop() {
+    async stop(graceMs) {
       stopping.abort()
       await Promise.all(upkeep.map((periodic) => periodic.stop()))
       await runnerPods?.stop()
       await sandboxes.close()
-      await keeper.close()
+      await keeper.close(graceMs)
       await Promise.all([store.close(), routed.close()])
     },
     async ready() {

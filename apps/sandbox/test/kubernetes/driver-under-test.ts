@@ -11,8 +11,11 @@ import type { ClusterUnderTest } from './cluster-under-test.ts'
 export const baseImage = process.env['SANDBOX_BASE_IMAGE'] ?? ''
 export const daemonImage = process.env['SANDBOX_DAEMON_IMAGE'] ?? ''
 
-/** Whether the environment names a cluster and those images; tests of the driver are skipped otherwise. */
-export const hasImages = Boolean(process.env['KUBECONFIG']) && baseImage !== '' && daemonImage !== ''
+const absent = ['KUBECONFIG', 'SANDBOX_BASE_IMAGE', 'SANDBOX_DAEMON_IMAGE'].filter((name) => !process.env[name])
+
+/** Why tests of the driver can't be run here; undefined where they can. */
+export const lacking =
+  absent.length === 0 ? undefined : `set ${absent.join(', ')} to test the Kubernetes driver: see CONTRIBUTING.md`
 
 const daemonCommand = [
   '/automation/lib/loader',

@@ -1,4 +1,4 @@
-import type { Check, Logger } from '@automation/service'
+import { failPoint, type Check, type Logger } from '@automation/service'
 import type { Catalogue } from '../../catalogue.ts'
 import { openCluster, statusOf, type ClusterApi } from '../../cluster/api.ts'
 import type { PodSeen } from '../../cluster/pod-seen.ts'
@@ -41,6 +41,7 @@ export class KubernetesDriver implements Driver {
   readonly #removing = new Map<string, Promise<void>>()
   #events: DriverEvents = { ended: () => undefined }
   #wasCurrent = false
+  #isStopping = false
   #cluster: { pods: Pods; warm: WarmPods; adoption: Adoption } | undefined
 
   constructor(options: KubernetesDriverOptions) {
@@ -98,6 +99,7 @@ export class KubernetesDriver implements Driver {
   }
 
   async stop(): Promise<void> {
+    this.#isStopping = true
     for (const { unwanted } of this.#making.values()) unwanted.abort()
     await Promise.allSettled([...this.#making.values()].map(({ made }) => made))
     await this.#cluster?.warm.stop()
@@ -117,6 +119,8 @@ export class KubernetesDriver implements Driver {
       return address
     } catch (error) {
       const fault = this.#faultOf(error, order.id, { unwanted, late })
+      // It may still come, or is ended by another replica.
+      if (this.#isStopping) throw fault
       await this.#removeAll(order.id).catch((cause: unknown) => {
         // Comparing rows with pods removes it later.
         this.#options.logger.warn({ err: cause, sandbox: order.id }, 'a failed sandbox could not be removed yet')
@@ -146,7 +150,9 @@ export class KubernetesDriver implements Driver {
     const { id, image } = order
     const mark = this.#startKeys.newMark()
     const wanted = sandboxPod({ name: `sandbox-${id}`, labels: labelsOf(order), image, mark }, this.#options.config)
-    return adoption.adopt(await pods.create(wanted), order, signal)
+    const pod = await pods.create(wanted)
+    failPoint('sandbox-pod-made')
+    return adoption.adopt(pod, order, signal)
   }
 
   #faultOf(error: unknown, id: string, { unwanted, late }: { unwanted: AbortSignal; late: AbortSignal }): Error {
