@@ -15,7 +15,7 @@ export interface Room {
 }
 
 const libs = ['contract', 'errors', 'rpc', 'service', 'database', 'events', 'jail', 'objects', 'passwords'] as const
-const apps = ['gateway', 'process-catalog', 'execution', 'runner', 'sandbox'] as const
+const apps = ['gateway', 'process-catalog', 'execution', 'runner', 'sandbox', 'storage'] as const
 
 export const rooms: readonly Room[] = [
   { folder: 'libs/contract', may: [] },
@@ -25,6 +25,7 @@ export const rooms: readonly Room[] = [
   { folder: 'libs/database', may: ['errors', 'service'] },
   { folder: 'libs/events', may: ['contract', 'errors', 'service'] },
   { folder: 'libs/jail', may: ['errors', 'service'] },
+  { folder: 'libs/objects', may: ['errors', 'service'] },
   { folder: 'libs/passwords', may: ['errors', 'service'] },
   { folder: 'libs/postgres', may: ['errors', 'service'] },
   { folder: 'libs/sandbox-client', may: ['contract', 'errors', 'rpc'] },

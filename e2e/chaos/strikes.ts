@@ -35,7 +35,17 @@ export const failPoints: Record<string, FailPoint> = {
 
 const victims: Record<Shape, readonly string[]> = {
   embedded: ['embedded', 'embedded', 'embedded', 'postgres'],
-  services: ['execution', 'execution', 'runner', 'runner', 'gateway', 'process-catalog', 'sandbox', 'postgres'],
+  services: [
+    'execution',
+    'execution',
+    'runner',
+    'runner',
+    'gateway',
+    'process-catalog',
+    'storage',
+    'sandbox',
+    'postgres',
+  ],
 }
 
 /**

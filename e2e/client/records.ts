@@ -14,7 +14,7 @@ export interface Page<T> {
   data: T[]
 }
 
-interface Authored {
+export interface Authored {
   id: string
   createdBy: string
   createdAt: string

@@ -15,7 +15,7 @@ export type FieldKind =
 /** A JSON operation: where it is, and its fields by JSON pointer. */
 export interface JsonOperation {
   method: 'POST' | 'PATCH'
-  /** Below {base_url}; {process}, {version}, {alias}, {variable}, {execution} and {sandbox} stand for things of the scene. */
+  /** Below {base_url}; {process}, {version}, {alias}, {module}, {variable}, {execution} and {sandbox} stand for things of the scene. */
   path: string
   /** Fields that a request may have; those in `required` make the request faulty when they are missing. */
   fields: Record<string, FieldKind>
@@ -90,6 +90,25 @@ export const jsonOperations: readonly JsonOperation[] = [
   { method: 'POST', path: '/processes/{process}/execute-sync', fields: executeFields, required: [] },
   {
     method: 'POST',
+    path: '/modules',
+    fields: { '/name': 'text', '/sourceCode': 'text', '/programmingLanguage': 'language' },
+    required: ['/name'],
+  },
+  { method: 'PATCH', path: '/modules/{module}', fields: { '/name': 'text', '/sourceCode': 'text' }, required: [] },
+  {
+    method: 'POST',
+    path: '/modules/{module}/versions',
+    fields: { '/tag': 'text', '/comment': 'text', '/sourceCode': 'text' },
+    required: ['/tag'],
+  },
+  {
+    method: 'POST',
+    path: '/modules/{module}/aliases',
+    fields: { '/name': 'text', '/versionId': 'text' },
+    required: ['/name', '/versionId'],
+  },
+  {
+    method: 'POST',
     path: '/variables',
     fields: { '/key': 'text', '/value': 'text', '/isSensitive': 'flag' },
     required: ['/key'],
@@ -132,6 +151,9 @@ export const lists: readonly { path: string; strict: Record<string, readonly str
   { path: '/processes', strict: {} },
   { path: '/processes/{process}/versions', strict: {} },
   { path: '/processes/{process}/aliases', strict: {} },
+  { path: '/modules', strict: {} },
+  { path: '/modules/{module}/versions', strict: {} },
+  { path: '/modules/{module}/aliases', strict: {} },
   { path: '/variables', strict: {} },
   { path: '/sandboxes', strict: {} },
   { path: '/executions/{execution}/logs', strict: {} },
@@ -158,6 +180,11 @@ export const identified: readonly { path: string; methods: readonly string[] }[]
   { path: '/executions/{id}/logs', methods: ['GET'] },
   { path: '/executions/{id}/kill', methods: ['PUT'] },
   { path: '/executions/{id}/rerun', methods: ['POST'] },
+  { path: '/modules/{id}', methods: ['GET', 'PATCH', 'DELETE'] },
+  { path: '/modules/{id}/versions', methods: ['GET', 'POST'] },
+  { path: '/modules/{module}/versions/{id}', methods: ['GET', 'DELETE'] },
+  { path: '/modules/{id}/aliases', methods: ['GET', 'POST'] },
+  { path: '/modules/{module}/aliases/{id}', methods: ['GET', 'PATCH', 'DELETE'] },
   { path: '/variables/{id}', methods: ['PATCH', 'DELETE'] },
   { path: '/sandboxes/{id}', methods: ['GET', 'POST'] },
   { path: '/sandboxes/{id}/kill', methods: ['POST'] },

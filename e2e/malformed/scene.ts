@@ -29,6 +29,7 @@ interface Things {
   version: string
   alias: string
   variable: string
+  module: string
   execution: string
   sandbox: string
 }
@@ -60,6 +61,7 @@ export class Stage {
       versionId: kept.version,
       aliasId: kept.alias,
       sandboxId: kept.sandbox,
+      moduleId: kept.module,
     }
     return {
       routes: await this.#routes(),
@@ -71,14 +73,16 @@ export class Stage {
       fill: (path) =>
         path.replaceAll(
           /\{(\w+)\}/g,
-          (_, name: string) => names[name] ?? (path.includes('/variables/') ? kept.variable : kept.execution),
+          (_, name: string) =>
+            names[name] ??
+            (path.includes('/variables/') ? kept.variable : path.includes('/modules/') ? kept.module : kept.execution),
         ),
     }
   }
 
   /** What is there, in words that can be compared: counts of everything, and the kept things whole. */
   async inventory(): Promise<string> {
-    const { process, version, alias, execution, sandbox } = this.#built().kept
+    const { process, version, alias, execution, sandbox, module } = this.#built().kept
     const paths = [
       `/processes/${process.id}`,
       `/processes/${process.id}/versions/${version}`,
@@ -86,6 +90,7 @@ export class Stage {
       `/executions/${execution}`,
       `/executions/${execution}/logs`,
       `/sandboxes/${sandbox}`,
+      `/modules/${module}`,
       '/team',
     ]
     const whole = await Promise.all(paths.map(async (path) => (await this.#client.get(path)).text))
@@ -96,6 +101,7 @@ export class Stage {
       '/executions',
       '/variables',
       '/sandboxes',
+      '/modules',
       `/processes/${process.id}/versions`,
       `/processes/${process.id}/aliases`,
     ]
@@ -110,13 +116,15 @@ export class Stage {
     const id = /"id":"([0-9a-f-]{36})"/.exec(text)?.[1]
     if (id && path.endsWith('/rest/processes')) await this.#client.delete(`/processes/${id}`)
     if (id && path.endsWith('/rest/variables')) await this.#client.delete(`/variables/${id}`)
+    if (id && path.endsWith('/rest/modules')) await this.#client.delete(`/modules/${id}`)
     if (id && path.endsWith('/rest/sandboxes')) await this.#client.post(`/sandboxes/${id}/kill`)
   }
 
   async clear(): Promise<void> {
-    const { process, variable, sandbox } = this.#built().playground
+    const { process, variable, sandbox, module } = this.#built().playground
     await this.#client.delete(`/processes/${process.id}`)
     await this.#client.delete(`/variables/${variable}`)
+    await this.#client.delete(`/modules/${module}`)
     await this.#client.post(`/sandboxes/${sandbox}/kill`)
   }
 
@@ -134,13 +142,22 @@ export class Stage {
     const variable = made(
       await this.#client.post<{ id: string }>('/variables', { key: slug.replaceAll('-', '_'), value: 'x' }),
     )
+    const module = made(await this.#client.post<{ id: string }>('/modules', { name: slug, sourceCode: '' }))
     const lifetime = { imageId: 'base', timeout: 3_600_000 }
     const sandbox = made(await this.#client.post<Sandbox>('/sandboxes', lifetime))
     const run = await this.#client.post(`${at}/execute-sync`, {})
     const execution = run.headers.get('svc-execution-id') ?? ''
     const { status } = (await this.#client.get<Execution>(`/executions/${execution}`)).body
     if (status !== 'FINISHED') throw new Error(`The run of the scene ended as ${status}`)
-    return { process, version: version.id, alias: alias.id, variable: variable.id, execution, sandbox: sandbox.id }
+    return {
+      process,
+      version: version.id,
+      alias: alias.id,
+      variable: variable.id,
+      module: module.id,
+      execution,
+      sandbox: sandbox.id,
+    }
   }
 
   async #routes(): Promise<Route[]> {

@@ -132,9 +132,9 @@ async function makeFolder(): Promise<string> {
 
 /** What a system on this machine needs to be told: free ports, its folder, its first team. */
 export async function systemSettings(dataDir: string, team: string): Promise<Record<string, string>> {
-  const [gateway, catalog, execution, catalogHealth, executionHealth, runnerHealth, database, ...ofSandboxes] =
-    await freePorts(11)
-  const [sandboxPublic, sandboxGrpc, sandbox, sandboxHealth] = ofSandboxes
+  const [gateway, catalog, execution, catalogHealth, executionHealth, runnerHealth, database, ...others] =
+    await freePorts(13)
+  const [sandboxPublic, sandboxGrpc, sandbox, sandboxHealth, storage, storageHealth] = others
   return {
     PATH: `${join(repositoryRoot, 'node_modules/.bin')}:${process.env['PATH'] ?? ''}`,
     HOME: process.env['HOME'] ?? '/',
@@ -149,15 +149,25 @@ export async function systemSettings(dataDir: string, team: string): Promise<Rec
     RUNNER_HEALTH_PORT: `${runnerHealth}`,
     SANDBOX_PORT: `${sandbox}`,
     SANDBOX_HEALTH_PORT: `${sandboxHealth}`,
+    STORAGE_PORT: `${storage}`,
+    STORAGE_HEALTH_PORT: `${storageHealth}`,
     POSTGRES_PORT: `${database}`,
     CATALOG_ADDRESS: `127.0.0.1:${catalog}`,
     EXECUTION_ADDRESSES: `127.0.0.1:${execution}`,
     SANDBOX_ADDRESS: `127.0.0.1:${sandbox}`,
+    STORAGE_ADDRESS: `127.0.0.1:${storage}`,
+    ...objectStore(),
     DATA_DIR: dataDir,
     BOOTSTRAP_TEAM: team,
     EGRESS_ALLOW: '127.0.0.0/8',
     LOG_LEVEL: process.env['E2E_LOG_LEVEL'] ?? 'info',
   }
+}
+
+/** The S3 server that the environment names, if any. */
+function objectStore(): Record<string, string> {
+  const given = Object.entries(process.env).filter((entry): entry is [string, string] => entry[0].startsWith('S3_'))
+  return process.env['S3_ENDPOINT'] ? Object.fromEntries(given) : {}
 }
 
 async function waitForReady(host: string, child: ChildProcess, timeoutMs: number): Promise<void> {

@@ -14,7 +14,12 @@ interface OutsideServer {
   suite?: (environment: NodeJS.ProcessEnv) => Suite
 }
 
-const embeddedDatabase = { DATABASE_URL: undefined, KAFKA_BROKERS: undefined }
+const embeddedDatabase = {
+  DATABASE_URL: undefined,
+  KAFKA_BROKERS: undefined,
+  S3_ENDPOINT: undefined,
+  KUBECONFIG: undefined,
+}
 
 const unit: Suite = { name: 'unit', config: 'vitest.config.ts', files: [], env: embeddedDatabase }
 
@@ -48,8 +53,26 @@ const outside: OutsideServer[] = [
       env: { DATABASE_URL: undefined, KAFKA_BROKERS },
     }),
   },
-  { name: 'S3', variables: ['S3_ENDPOINT', 'S3_BUCKET', 'S3_ACCESS_KEY', 'S3_SECRET_KEY'] },
-  { name: 'Kubernetes', variables: ['KUBECONFIG'] },
+  {
+    name: 'S3',
+    variables: ['S3_ENDPOINT', 'S3_BUCKET', 'S3_ACCESS_KEY', 'S3_SECRET_KEY'],
+    suite: ({ S3_ENDPOINT }) => ({
+      name: 'outside S3',
+      config: 'vitest.config.ts',
+      files: ['libs/objects/', 'apps/storage/'],
+      env: { ...embeddedDatabase, S3_ENDPOINT },
+    }),
+  },
+  {
+    name: 'Kubernetes',
+    variables: ['KUBECONFIG', 'SANDBOX_BASE_IMAGE', 'SANDBOX_DAEMON_IMAGE'],
+    suite: ({ KUBECONFIG, SANDBOX_BASE_IMAGE, SANDBOX_DAEMON_IMAGE }) => ({
+      name: 'outside Kubernetes',
+      config: 'vitest.config.ts',
+      files: ['apps/sandbox/test/kubernetes/'],
+      env: { ...embeddedDatabase, KUBECONFIG, SANDBOX_BASE_IMAGE, SANDBOX_DAEMON_IMAGE },
+    }),
+  },
 ]
 
 export interface Wish {

@@ -2,15 +2,7 @@ import type { Logger } from '@automation/service'
 import { gives, type EnvironmentValues } from './keys.ts'
 
 /** Settings that promise something which comes with a later release. */
-const later = [
-  'S3_ENDPOINT',
-  'S3_BUCKET',
-  'S3_ACCESS_KEY',
-  'S3_SECRET_KEY',
-  'S3_REGION',
-  'S3_PUBLIC_ENDPOINT',
-  'OTEL_EXPORTER_OTLP_ENDPOINT',
-]
+const later = ['OTEL_EXPORTER_OTLP_ENDPOINT']
 
 /** The settings given that this release does not act on. */
 export function notYetUsed(values: EnvironmentValues): string[] {

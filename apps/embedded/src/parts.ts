@@ -5,6 +5,7 @@ import type { InProcessNetwork } from '@automation/rpc'
 import { createRunner, readRunnerConfig } from '@automation/runner'
 import { createSandboxes, readSandboxConfig } from '@automation/sandbox'
 import type { Environment, Part, PartContext } from '@automation/service'
+import { createStorage, readStorageConfig } from '@automation/storage'
 
 /** The configuration of every part; faults are noted in the environment. */
 export function readConfigs(env: Environment) {
@@ -13,6 +14,7 @@ export function readConfigs(env: Environment) {
     // The data folder is held by one process alone, so whatever a former one ran is lost for sure.
     execution: { ...readExecutionConfig(env), exclusive: true },
     runner: readRunnerConfig(env),
+    storage: readStorageConfig(env),
     sandbox: readSandboxConfig(env),
     gateway: readGatewayConfig(env),
   }
@@ -36,6 +38,7 @@ export function createParts(
   const parts = [
     createCatalog(configs.catalog, context('process-catalog')),
     createExecution(configs.execution, context('execution')),
+    createStorage(configs.storage, context('storage')),
     createRunner(configs.runner, context('runner')),
     createSandboxes(configs.sandbox, context('sandbox')),
     createGateway(configs.gateway, context('gateway')),

@@ -69,7 +69,7 @@ describe.each([embeddedMain, servicesMain])('%s', (main) => {
 })
 
 test('settings of later releases are named where they are given, so that nobody relies on them', () => {
-  const given = { S3_ENDPOINT: 'http://s3', S3_BUCKET: '', S3_SECRET_KEY_FILE: '/run/s3' }
-  expect(notYetUsed(given)).toEqual(['S3_ENDPOINT', 'S3_SECRET_KEY'])
+  const given = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://otel', S3_ENDPOINT: 'http://s3' }
+  expect(notYetUsed(given)).toEqual(['OTEL_EXPORTER_OTLP_ENDPOINT'])
   expect(notYetUsed({ SANDBOX_DRIVER: 'local', PORT: '1' })).toEqual([])
 })

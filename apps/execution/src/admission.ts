@@ -85,6 +85,16 @@ export class Admission {
     }
   }
 
+  /** Whether the caller of a webhook may start its process. Failures: those of the gate. */
+  async checkWebhook(wish: Wish): Promise<void> {
+    if (wish.webhook === undefined) throw notFound('webhook')
+    try {
+      await this.#permitted(wish)
+    } catch (error) {
+      throw databaseFailure(error)
+    }
+  }
+
   async #decide(wish: Wish, wait: boolean): Promise<Accepted> {
     const spec = await this.#permitted(wish)
     // Asked first, so that an old key still answers when the schema or the settings have changed since.

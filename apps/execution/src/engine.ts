@@ -6,6 +6,7 @@ import { Claims } from './claims.ts'
 import type { ExecutionConfig } from './config.ts'
 import { Callbacks } from './callbacks/callbacks.ts'
 import { Backlog } from './dispatch/backlog.ts'
+import { RunnerSupply } from './dispatch/runner-supply.ts'
 import { Runners } from './dispatch/runners.ts'
 import { UnservedTeams } from './dispatch/unserved-teams.ts'
 import { Egress } from './egress.ts'
@@ -21,7 +22,7 @@ import { Peers } from './peers.ts'
 import { ProcessDeletion } from './process-deletion.ts'
 import { Reaper } from './reaper.ts'
 import { Records } from './records.ts'
-import { RunTokens } from './run-token.ts'
+import { RunTokens } from '@automation/rpc/run-token'
 import { Sessions } from './sessions.ts'
 import { Specs } from './specs.ts'
 import { Starts } from './starts.ts'
@@ -63,7 +64,8 @@ export function compose(
   const runners = new Runners(specs, tokens)
   const outcomes = new Outcomes(reads, waiters, runners)
   const watches = new Watches(reads)
-  const unserved = new UnservedTeams(backlog, runners.places, logger)
+  const supply = new RunnerSupply(runners.places)
+  const unserved = new UnservedTeams(backlog, runners.places, supply, logger)
 
   const queued = ({ pool, team, spec }: NewRun) => {
     if (runners.places.hasForRun(pool, team, spec.language)) claims.look(pool)
@@ -87,7 +89,7 @@ export function compose(
   const common = { pool: hot, partitions, runners, waiters, peers, metrics, freed, changed }
   const forced = new ForcedEnds(common)
   const ends = new Ends({ ...common, pool: lanes, replicaId, logger, superseded, signal })
-  const starting = { lanes, pool: hot, runners, backlog, limits, replicaId, metrics }
+  const starting = { lanes, pool: hot, runners, supply, backlog, limits, replicaId, metrics }
   const starts = new Starts({ ...starting, queued, placeFree, changed, makePartitions })
   const fail = (id: string, explanation: string) => forced.fail([id], explanation)
   const resumeFirst = () => nested.resumeAll()
@@ -119,6 +121,7 @@ export function compose(
     ...{ pools, partitions, specs, tokens, waiters, runners, outcomes, forced, ends, starts, claims, sessions, reaper },
     ...{ giveUp, peers, outbox, gate, parametersCheck, admission, nested, records, kills, deletion, streams, upkeep },
     watches,
+    supply,
     unserved,
     callbacks,
   }

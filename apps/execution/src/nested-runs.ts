@@ -3,7 +3,7 @@ import type pg from 'pg'
 import type { Admission, Wish } from './admission.ts'
 import type { Runners } from './dispatch/runners.ts'
 import type { Outcomes, SyncOutcome } from './outcomes.ts'
-import type { RunRights } from './run-token.ts'
+import type { RunRights } from '@automation/rpc/run-token'
 import { releaseSlot, resumeSlot } from './store/run-slots.ts'
 
 interface Resuming {

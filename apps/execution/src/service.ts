@@ -1,14 +1,17 @@
 import { ExecutionService, ReplicaService } from '@automation/contract/execution/v1/execution'
 import { InstallService } from '@automation/contract/execution/v1/install'
 import { RunService } from '@automation/contract/run/v1/run'
+import { RunnerDemandService } from '@automation/contract/runner/v1/demand'
 import { RunnerService } from '@automation/contract/runner/v1/runner'
 import { KafkaBus, OutboxBus, type EventBus, type FedEventBus } from '@automation/events'
 import { served } from '@automation/rpc'
 import type { Check, Part, PartContext } from '@automation/service'
 import type { ExecutionConfig } from './config.ts'
 import { compose, type Engine } from './engine.ts'
+import { takeFirstSteps } from './first-steps.ts'
 import { executionMetrics } from './metrics.ts'
 import { installService } from './rpc/install-service.ts'
+import { demandService } from './rpc/demand-service.ts'
 import { executionService } from './rpc/execution-service.ts'
 import { late } from './rpc/late.ts'
 import { replicaService } from './rpc/replica-service.ts'
@@ -18,6 +21,7 @@ import { stopEngine } from './stopping.ts'
 import { openPools } from './store/pools.ts'
 
 export { readExecutionConfig, type ExecutionConfig } from './config.ts'
+export { executionSchema } from './store/pools.ts'
 
 export interface ExecutionPart extends Part {
   /** Lifecycle events, for other parts of the same process; may be subscribed to before the start. */
@@ -38,12 +42,15 @@ export function createExecution(config: ExecutionConfig, context: PartContext): 
 
   function open(engine: Engine) {
     const { streams, sessions, waiters, runners, outcomes, watches, upkeep, admission, nested, tokens } = engine
+    const { supply, pools } = engine
+    const demanding = { reads: pools.reads, supply, runnerPools: config.pools, maxRunning: config.teamMaxRunning }
     return {
       engine,
       executions: executionService(engine),
       runners: runnerService(streams, sessions),
       replicas: replicaService(waiters, runners, outcomes, watches, () => upkeep.lookAtQueue()),
       installs: installService(admission, engine.pools.reads, config.runTimeoutMaxMs),
+      demand: demandService(demanding),
       runs: runService(admission, nested, tokens),
     }
   }
@@ -61,6 +68,10 @@ export function createExecution(config: ExecutionConfig, context: PartContext): 
         late(RunnerService, () => running?.runners),
       ),
       served(
+        RunnerDemandService,
+        late(RunnerDemandService, () => running?.demand),
+      ),
+      served(
         ReplicaService,
         late(ReplicaService, () => running?.replicas),
       ),
@@ -76,11 +87,9 @@ export function createExecution(config: ExecutionConfig, context: PartContext): 
     async start() {
       const pools = await openPools(config.databaseUrl, context.logger, stopping.signal)
       const engine = compose(config, context, metrics, pools, events)
-      await engine.upkeep.keepPartitions()
-      if (config.exclusive) await engine.reaper.endAll('runner lost: the service was restarted while it ran')
-      await engine.upkeep.recount()
-      // From the first run on, nothing is missed.
-      for (const reader of events.readers) await engine.outbox.register(reader)
+      const { readers } = events
+      const { signal } = stopping
+      await takeFirstSteps({ engine, exclusive: config.exclusive, readers, logger: context.logger, signal })
       engine.upkeep.start()
       running = open(engine)
       engine.callbacks.start()

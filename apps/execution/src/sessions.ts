@@ -6,6 +6,7 @@ import type { Runners } from './dispatch/runners.ts'
 import { isUuid } from './execution-id.ts'
 import type { ForcedEnds } from './forced-ends.ts'
 import {
+  bindSession,
   endSession,
   openSession,
   readEnded,
@@ -13,6 +14,7 @@ import {
   readRunningOf,
   readUnnamed,
   renewSession,
+  type Renewal,
   type Session,
 } from './store/sessions.ts'
 
@@ -39,15 +41,21 @@ export class Sessions {
    * Prolongs the lease and compares both sides: what the runner names is told when it is terminal, what it does not
    * name though it should have it is lost.
    */
-  async renew(id: string, executionIds: string[]): Promise<string[]> {
+  async renew(renewal: Renewal, executionIds: string[]): Promise<string[]> {
     failPoint('renew-before')
+    const { id } = renewal
     const named = executionIds.filter(isUuid)
     return this.#reached(async () => {
-      if (!isUuid(id) || !(await renewSession(this.#pool, id, this.leaseMs))) throw lost()
+      if (!isUuid(id) || !(await renewSession(this.#pool, renewal, this.leaseMs))) throw lost()
       const unnamed = await readUnnamed(this.#pool, id, named, this.leaseMs)
       if (unnamed.length > 0) await this.#forced.fail(unnamed, 'runner lost: the run never reached it')
       return named.length > 0 ? readEnded(this.#pool, named) : []
     })
+  }
+
+  /** The runner serves this team from now on; renewals say so again. */
+  async bind(id: string, team: string): Promise<void> {
+    await this.#reached(() => bindSession(this.#pool, id, team))
   }
 
   /** Cuts the streams of sessions that have ended, and doubts those that should have been renewed by now. */

@@ -5,6 +5,7 @@ import { failPoint } from '@automation/service'
 import type pg from 'pg'
 import type { Backlog } from './dispatch/backlog.ts'
 import type { Place } from './dispatch/places.ts'
+import type { RunnerSupply } from './dispatch/runner-supply.ts'
 import type { Runners } from './dispatch/runners.ts'
 import { Lane } from './lane.ts'
 import type { Metrics } from './metrics.ts'
@@ -35,6 +36,7 @@ export interface StartsContext {
   /** For keyed starts, which may have to wait for each other. */
   pool: pg.Pool
   runners: Runners
+  supply: RunnerSupply
   backlog: Backlog
   limits: TeamLimits
   replicaId: string
@@ -115,14 +117,14 @@ export class Starts {
   }
 
   #arrive(run: NewRun): Item {
-    const { runners, backlog } = this.#context
+    const { runners, supply, backlog } = this.#context
     const giveUpAtMs = performance.now() + patienceMs
     const { pool, team, spec } = run
     const isBehind = backlog.has(pool, team, spec.language)
     const place = isBehind ? undefined : runners.places.take(pool, team, spec.language)
     if (place !== undefined) return { run, giveUpAtMs, sessionId: place.sessionId, place }
     const otherwise = isBehind ? 'older runs of the team come first' : `no place is free in the pool ${pool}`
-    return { run, giveUpAtMs, waitsFor: runners.places.whyNone(pool, team, spec.language) ?? otherwise }
+    return { run, giveUpAtMs, waitsFor: supply.whyNone(pool, team, spec.language) ?? otherwise }
   }
 
   async #flush(items: Item[]): Promise<(Placed | undefined)[]> {

@@ -26,6 +26,8 @@ export interface WorkStreamsContext {
 interface Stream extends RunnerStream {
   /** Results on their way into the database. */
   storing: Set<Promise<void>>
+  /** Whose it is, as its session's row says. */
+  team?: string
 }
 
 /** The Work streams of runners: what they lend, say and bring back. */
@@ -73,11 +75,11 @@ export class WorkStreams {
   }
 
   async #welcome(hello: Hello, messages: RunnerStream['messages']): Promise<Stream> {
-    const { sessionId, runnerName, pool, places, oneTeam } = hello
+    const { sessionId, runnerName, pool, places, oneTeam, teamMaxRunners } = hello
     const { sessions, runners } = this.#context
-    await sessions.open({ id: sessionId, runnerName, pool, places })
-    const languages = languagesOf(hello.languages)
-    const runner = { sessionId, runnerName, pool, places, oneTeam, languages }
+    const about = { runnerName, pool, places, oneTeam }
+    await sessions.open({ id: sessionId, ...about })
+    const runner = { sessionId, ...about, teamMaxRunners, languages: languagesOf(hello.languages) }
     const stream = { ...runner, messages, storing: new Set<Promise<void>>() }
     runners.open(stream)
     messages.push({ message: { case: 'welcome', value: { leaseMs: sessions.leaseMs } } })
@@ -87,8 +89,10 @@ export class WorkStreams {
   async #hear(stream: Stream, message: RunnerMessage['message']): Promise<void> {
     const { runners, claims } = this.#context
     if (message.case === 'credit') {
-      runners.lend(stream, message.value.places, message.value.team || undefined)
+      const { places, team } = message.value
+      runners.lend(stream, places, team || undefined)
       claims.look(stream.pool)
+      if (stream.oneTeam && team !== '' && stream.team !== team) this.#bind(stream, team)
     } else if (message.case === 'draining') {
       const returned = (places: number) =>
         stream.messages.push({ message: { case: 'placesReturned', value: { places } } })
@@ -98,6 +102,14 @@ export class WorkStreams {
       const storing = this.#result(stream, message.value).finally(() => stream.storing.delete(storing))
       stream.storing.add(storing)
     }
+  }
+
+  #bind(stream: Stream, team: string): void {
+    const { sessions, logger } = this.#context
+    stream.team = team
+    void sessions.bind(stream.sessionId, team).catch((error: unknown) => {
+      logger.warn({ err: error, sessionId: stream.sessionId }, 'whose a runner is was not noted; its renewal does')
+    })
   }
 
   async #logs({ executionId, fence, chunk }: LogsMessage): Promise<void> {

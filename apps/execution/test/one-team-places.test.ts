@@ -46,6 +46,26 @@ test("a team that has a runner leaves the last one that is nobody's to others", 
   expect(places.take('default', 'b', Language.JAVASCRIPT)).toBeDefined()
 })
 
+test('a team that has as many runners as it may takes no further one; one that is leaving does not count', () => {
+  const places = new Places()
+  for (const sessionId of ['s1', 's2', 's3', 's4'])
+    places.open({ sessionId, pool: 'default', places: 8, oneTeam: true, teamMaxRunners: 2, languages: allLanguages })
+  places.lend('s1', 0, 'a')
+  for (const sessionId of ['s2', 's3', 's4']) places.lend(sessionId, 1)
+  expect(places.take('default', 'a', Language.JAVASCRIPT)).toBeDefined()
+  expect(places.take('default', 'a', Language.JAVASCRIPT)).toBeUndefined()
+  places.drain('s1', () => undefined)
+  expect(places.take('default', 'a', Language.JAVASCRIPT)).toBeDefined()
+})
+
+test('a team whose only runner is leaving takes the last one that is left', () => {
+  const places = placesOf('s1', 's2')
+  places.lend('s1', 0, 'a')
+  places.lend('s2', 1)
+  places.drain('s1', () => undefined)
+  expect(places.take('default', 'a', Language.JAVASCRIPT)?.sessionId).toBe('s2')
+})
+
 test('one team may take all places of its own runner: none are kept for newcomers', () => {
   const places = placesOf('s1')
   places.lend('s1', 8, 'a')

@@ -17,6 +17,8 @@ export interface GatewayConfig {
   /** Such as `Svc-`. */
   headerPrefix: string
   bodyMaxBytes: number
+  /** Of an object that is uploaded. */
+  uploadMaxBytes: number
   /** How long a synchronous call waits for its run. */
   syncWaitMaxMs: number
   /** How long any other call to a neighbour may take. */
@@ -56,6 +58,7 @@ export function readGatewayConfig(env: Environment): GatewayConfig {
     publicUrl: env.url('PUBLIC_URL', `http://localhost:${port}`),
     headerPrefix: readHeaderPrefix(env),
     bodyMaxBytes: env.integer('BODY_MAX_BYTES', { default: 10 * 1024 * 1024, min: 1024, max: 256 * 1024 * 1024 }),
+    uploadMaxBytes: env.integer('UPLOAD_MAX_BYTES', { default: 5 * 2 ** 30, min: 1, max: 2 ** 42 }),
     syncWaitMaxMs: env.integer('SYNC_WAIT_MAX_MS', { default: 60_000, min: 100, max: 3_600_000 }),
     callTimeoutMs: env.integer('CALL_TIMEOUT_MS', { default: 15_000, min: 100, max: 600_000 }),
     teamMaxStreams: env.integer('TEAM_MAX_STREAMS', { default: 100, min: 1, max: 100_000 }),

@@ -10,6 +10,7 @@ import { listener } from './listener.ts'
 import { observer } from './observe.ts'
 import { restApp } from './routes/rest-app.ts'
 import { SandboxPorts } from './sandbox-ports/sandbox-ports.ts'
+import { isUpload } from './storage/upload-body.ts'
 import { OpenStreams } from './streams/open-streams.ts'
 import { WebhookEntry } from './webhooks/webhook-entry.ts'
 
@@ -51,12 +52,14 @@ export function createGateway(config: GatewayConfig, context: PartContext): Gate
   const webhooks = new WebhookEntry(shared)
   const verifier = new TokenVerifier(config.publicUrl, keys.find, config.external)
   const streams = new OpenStreams(config, metrics)
-  const sandboxPorts = new SandboxPorts({ ...shared, observer: told })
+  const sandboxPorts = new SandboxPorts({ ...shared, observer: told, metrics })
   const sandboxAddresses = () => sandboxPorts.addresses()
   const app = restApp({ ...shared, sandboxAddresses, streams, verifier, keys, metrics, readiness })
   const handle = listener({ config, app, webhooks, report })
   const idleTimeoutMs = config.syncWaitMaxMs + IDLE_MARGIN_MS
-  const server = new HttpServer({ bodyMaxBytes: config.bodyMaxBytes, idleTimeoutMs, handle, ended })
+  const bodyMaxBytes = (target: string) => (isUpload(target) ? config.uploadMaxBytes : config.bodyMaxBytes)
+  // Uploads take as long as they go on; those who read other bodies have a limit of their own.
+  const server = new HttpServer({ bodyMaxBytes, requestTimeoutMs: 0, idleTimeoutMs, handle, ended })
 
   return {
     name: 'gateway',

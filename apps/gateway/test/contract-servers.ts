@@ -152,6 +152,7 @@ export class ContractServers {
         page: { total: 1 },
       }),
       watchExecution: () => this.watching(),
+      checkWebhook: () => ({}),
       killExecution: () => ({}),
       rerunExecution: () => ({ executionId: EXECUTION_ID, status: Status.CREATED }),
       appendLogs: (line) => {

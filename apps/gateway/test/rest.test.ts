@@ -109,7 +109,6 @@ describe('conventions', () => {
     ['GET', '/variables?page=-1', '/page'],
     ['POST', '/processes/hello/versions', '/tag'],
     ['POST', '/variables', '/key'],
-    ['PATCH', '/team', '/parentTeamSlugs', { parentTeamSlugs: ['other'] }],
     ['PATCH', '/team', '/errorHandlerConfig', { errorHandlerConfig: { processSlug: 'x' } }],
     ['PATCH', '/team', '/zoneId', { zoneId: 3 }],
     ['POST', '/processes/hello/execute', '/parameters', { parameters: '[1]' }],

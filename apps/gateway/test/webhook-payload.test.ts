@@ -79,18 +79,39 @@ describe('multipart forms', () => {
     expect(payload.isBase64).toBe(true)
   })
 
-  test('a file part is refused by its name until there is a storage', async () => {
-    const body = `${part('name="f"; filename="x.txt"', 'data')}--b--\r\n`
-    await expect(readMultipart(Buffer.from(body), type)).rejects.toMatchObject({
-      code: 'files_not_supported',
-      fields: [{ path: '/f' }],
+  test('files become what is known of them and where they will be kept, in the order of the form', async () => {
+    const file = (head: string, bytes: string) => part(`${head}\r\nContent-Type: text/x-own`, bytes)
+    const body = [
+      part('name="f"', 'text'),
+      file('name="f"; filename="../é\u0007.txt"', 'data'),
+      file('name="f"; filename="b"', ''),
+      file('name="empty"; filename=""', ''),
+      '--b--\r\n',
+    ]
+    const { parameters, files = [] } = await readMultipart(Buffer.from(body.join('')), type)
+    const [one, two] = files
+    expect(JSON.parse(parameters)).toEqual({
+      f: [
+        'text',
+        { filename: expect.any(String), contentType: 'text/x-own', size: 4, storagePath: one?.storagePath },
+        { filename: 'b', contentType: 'text/x-own', size: 0, storagePath: two?.storagePath },
+      ],
     })
+    expect(files.map(({ bytes }) => bytes.toString())).toEqual(['data', ''])
+    expect(one?.storagePath).toMatch(/^\.webhooks\/[0-9a-f-]{36}\/1\/[^/\p{Cc}]+$/u)
+    expect(two?.storagePath).toMatch(/\/2\/b$/)
+  })
+
+  test('more files than there may be are refused', async () => {
+    const body = `${part('name="f"; filename="x"', 'x').repeat(51)}--b--\r\n`
+    await expect(readMultipart(Buffer.from(body), type)).rejects.toMatchObject({ code: 'too_many_files' })
   })
 
   test.each([
     ['multipart/form-data', 'x'],
     [type, 'garbage'],
     [type, '--b\r\nContent-Disposition: form-data; name="a"\r\n\r\nunfinished'],
+    [type, '--b\r\nContent-Disposition: form-data; name="a"; filename="f"\r\n\r\nunfinished'],
   ])('%s with %s is malformed', async (contentType, body) => {
     await expect(readMultipart(Buffer.from(body), contentType)).rejects.toMatchObject({ code: 'malformed_request' })
   })

@@ -1,12 +1,18 @@
 import { parentPort } from 'node:worker_threads'
 import { hashSync } from 'bcryptjs'
+import { importsOf } from './imports/imports.ts'
+import type { LanguageName } from './language.ts'
 import { schemaFault, type SchemaFault } from './schema-check.ts'
 
-/** One piece of work for the thread: hash a password, or look at a schema. */
-export type CheckJob = { hash: string } | { schema: string }
+/** One piece of work for the thread: hash a password, look at a schema, or find what a source imports. */
+export type CheckJob = { hash: string } | { schema: string } | { source: string; language: LanguageName }
 
-/** What comes back: the hash, or the schema's fault where it has one. */
-export type CheckResult = { hash: string } | { fault: SchemaFault | undefined } | { error: string }
+/** What comes back: the hash, the schema's fault where it has one, or the imports. */
+export type CheckResult =
+  | { hash: string }
+  | { fault: SchemaFault | undefined }
+  | { imports: string[] }
+  | { error: string }
 
 const bcryptCost = 10
 
@@ -20,6 +26,7 @@ parentPort?.postMessage('ready')
 function done(job: CheckJob): CheckResult {
   try {
     if ('hash' in job) return { hash: hashSync(job.hash, bcryptCost) }
+    if ('source' in job) return { imports: importsOf(job.language, job.source) }
     return { fault: schemaFault(job.schema) }
   } catch (error) {
     return { error: String(error) }

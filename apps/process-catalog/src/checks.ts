@@ -2,11 +2,14 @@ import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { Failure, invalid } from '@automation/errors'
 import { watchProcessorTime } from '@automation/service'
+import { mayImport } from './imports/imports.ts'
+import type { LanguageName } from './language.ts'
 import type { CheckJob, CheckResult } from './check-worker.ts'
 
 // Of the thread's processor time.
 const schemaDeadlineMs = 200
 const hashDeadlineMs = 3000
+const importsDeadlineMs = 5000
 
 /**
  * Work that must not hold up the event loop, in a worker thread that starts with the first job, takes one at a time and
@@ -32,6 +35,15 @@ export class Checks {
     if (result === 'late') throw invalid('/parametersSchema', 'is too complex: checking it takes too long')
     if (!('fault' in result)) throw invalid('/parametersSchema', 'is too complex to be checked')
     if (result.fault !== undefined) throw invalid(`/parametersSchema${result.fault.path}`, result.fault.message)
+  }
+
+  /** What a source imports by name, as `importsOf` says; nothing where there is no source. */
+  async imports(language: LanguageName, source: string | undefined): Promise<string[]> {
+    if (source === undefined || !mayImport(source)) return []
+    const result = await this.#inTurn({ source, language }, importsDeadlineMs)
+    if (result === 'late' || !('imports' in result))
+      throw invalid('/sourceCode', 'is too complex: what it imports can not be found in time')
+    return result.imports
   }
 
   async close(): Promise<void> {

@@ -1,5 +1,6 @@
 import { readEncryptionKeys } from '@automation/database'
 import type { Environment } from '@automation/service'
+import type { FirstTeam } from './first-team.ts'
 
 export interface CatalogConfig {
   databaseUrl: string
@@ -11,6 +12,8 @@ export interface CatalogConfig {
   accessTokenTtlS: number
   signingKeyRotationDays: number
   dependencies: DependenciesConfig
+  /** Made at the start where it is missing; set by the process of the catalog alone. */
+  firstTeam?: FirstTeam
   /** How often left-over work is looked for, and how old a deletion is before it counts as left over. */
   upkeep: { deletionsEveryMs: number; deletionsAfterS: number; keysEveryMs: number; installsEveryMs: number }
 }

@@ -4,6 +4,9 @@ export const limits = {
   description: 64 * 1024,
   readme: 1024 * 1024,
   sourceCode: 10 * 1024 * 1024,
+  /** Of one run: the sources of its modules together, in bytes, and their number. */
+  runModulesBytes: 10 * 1024 * 1024,
+  runModules: 500,
   parametersSchema: 256 * 1024,
   comment: 10_000,
   publicToken: 1024,

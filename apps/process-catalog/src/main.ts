@@ -1,9 +1,11 @@
+import { migrate } from '@automation/database'
 import { runPart } from '@automation/service'
-import { createCatalog, readCatalogConfig } from './service.ts'
+import { catalogSchema, createCatalog, readCatalogConfig, readFirstTeam } from './service.ts'
 
 await runPart({
   name: 'process-catalog',
-  readConfig: readCatalogConfig,
+  readConfig: (env) => ({ ...readCatalogConfig(env), firstTeam: readFirstTeam(env) }),
   create: createCatalog,
   ports: { grpc: 9101, health: 9201 },
+  migrate: (url, logger, signal) => migrate({ ...catalogSchema, url, logger, signal }),
 })

@@ -1,5 +1,6 @@
 import { AliasService } from '@automation/contract/catalog/v1/alias'
 import { DependencyService } from '@automation/contract/catalog/v1/dependency'
+import { ModuleService } from '@automation/contract/catalog/v1/module'
 import { ProcessService } from '@automation/contract/catalog/v1/process'
 import { ResolveService } from '@automation/contract/catalog/v1/resolve'
 import { TeamService } from '@automation/contract/catalog/v1/team'
@@ -17,10 +18,12 @@ import { Checks } from './checks.ts'
 import { Coalesced } from './coalesced.ts'
 import type { CatalogConfig } from './config.ts'
 import { resumeDeletions } from './deletion.ts'
+import { ensureFirstTeam } from './first-team.ts'
 import { advanceInstalls } from './installs.ts'
 import { Periodic } from './periodic.ts'
 import { aliasHandlers } from './rpc/aliases.ts'
 import { dependencyHandlers } from './rpc/dependencies.ts'
+import { moduleHandlers } from './rpc/modules.ts'
 import { processHandlers } from './rpc/processes.ts'
 import { resolveHandlers } from './rpc/resolve.ts'
 import { teamHandlers } from './rpc/teams.ts'
@@ -31,11 +34,14 @@ import { SigningKeys } from './signing-keys.ts'
 import { readRevisions } from './store/run-spec.ts'
 import { requireKnownKeys, resealAll } from './store/sealed-rows.ts'
 import { Store } from './store/store.ts'
+import { readImports } from './store/unread-imports.ts'
 
 export { readCatalogConfig, type CatalogConfig } from './config.ts'
+export { readFirstTeam } from './first-team.ts'
+export { catalogSchema } from './store/store.ts'
 
 /**
- * The process catalog: processes with versions and aliases, team variables, teams, API tokens, and what a run needs to
+ * The process catalog: processes and modules with versions and aliases, team variables, teams, API tokens, and what a run needs to
  * know of them. Calls `ExecutionService` when a process is deleted, and `InstallService` for dependencies.
  */
 export function createCatalog(config: CatalogConfig, { neighbours, logger }: PartContext): Part {
@@ -59,6 +65,7 @@ export function createCatalog(config: CatalogConfig, { neighbours, logger }: Par
       () => advanceInstalls({ store, installs, installTimeoutMs, logger }),
       logger,
     ),
+    new Periodic('reading imports', keysEveryMs, () => readImports(store, checks), logger),
     new Periodic('rotating keys', keysEveryMs, () => keys.upkeep(config.signingKeyRotationDays), logger),
   ]
   const calls = new Calls()
@@ -68,6 +75,7 @@ export function createCatalog(config: CatalogConfig, { neighbours, logger }: Par
     name: 'process-catalog',
     serves: [
       served(ProcessService, processHandlers(catalog)),
+      served(ModuleService, moduleHandlers(catalog)),
       served(VersionService, versionHandlers(catalog)),
       served(AliasService, aliasHandlers(catalog)),
       served(VariableService, variableHandlers(catalog)),
@@ -82,6 +90,8 @@ export function createCatalog(config: CatalogConfig, { neighbours, logger }: Par
       await keys.ensure()
       await keys.upkeep(config.signingKeyRotationDays)
       await resealAll(store, box)
+      await readImports(store, checks)
+      if (config.firstTeam !== undefined) await ensureFirstTeam(store, config.firstTeam, logger)
       for (const periodic of upkeep) periodic.start()
     },
     async stop(graceMs) {

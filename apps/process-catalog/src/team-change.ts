@@ -10,17 +10,28 @@ export interface TeamChange {
   name?: string
   zoneId?: string
   paramsSchemaValidationEnabled?: boolean
+  /** Sorted, each once. Whether the team may name them is not checked yet. */
+  parentTeamSlugs?: string[]
 }
+
+const maxParents = 5
 
 const readers = new Map<string, (values: Team) => TeamChange>([
   ['name', ({ name }) => ({ name: requiredText('/name', name, limits.name) })],
   ['zone_id', ({ zoneId }) => ({ zoneId: zone('/zoneId', zoneId) })],
+  ['parent_team_slugs', ({ parentTeamSlugs }) => ({ parentTeamSlugs: parents(parentTeamSlugs) })],
   ['params_schema_validation_enabled', ({ paramsSchemaValidationEnabled }) => ({ paramsSchemaValidationEnabled })],
 ])
 
 /** The change that a mask asks for, checked. Other fields of a team can't be changed so. */
 export function teamChange(values: Team, mask: FieldMask | undefined): TeamChange {
   return Object.assign({}, ...(mask?.paths ?? []).map((path) => read(path, values)))
+}
+
+function parents(slugs: string[]): string[] {
+  const different = [...new Set(slugs)].toSorted()
+  if (different.length > maxParents) throw invalid('/parentTeamSlugs', `must have at most ${maxParents} teams`)
+  return different
 }
 
 function read(path: string, values: Team): TeamChange {

@@ -1,7 +1,7 @@
 import type { CallContext } from '@automation/rpc'
 import { operatorContext } from '@automation/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
+import { refused, startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
 
 let catalog: CatalogUnderTest
 let stop: () => Promise<void>
@@ -18,11 +18,12 @@ test("a team's own come first, then its parents' by slug, each only where it is 
   await variables(b!, { OWN: 'b', BOTH: 'b', ONLY_B: 'b' })
   await variables(a!, { OWN: 'a', BOTH: 'a' })
   await variables(other!, { OTHER: 'other' })
-  await name('kid', 'par-a', 'par-b', 'par-other')
   expect(await seen(child, id)).toEqual({ OWN: 'kid' })
   await catalog.teams.grantParent({ child: 'kid', parent: 'par-b' }, operator)
+  await name(child, ['par-b'])
   expect(await seen(child, id)).toEqual({ OWN: 'kid', BOTH: 'b', ONLY_B: 'b' })
   await catalog.teams.grantParent({ child: 'kid', parent: 'par-a' }, operator)
+  await name(child, ['par-b', 'par-a'])
   expect(await seen(child, id)).toEqual({ OWN: 'kid', BOTH: 'a', ONLY_B: 'b' })
   await catalog.teams.revokeParent({ child: 'kid', parent: 'par-a' }, operator)
   expect(await seen(child, id)).toEqual({ OWN: 'kid', BOTH: 'b', ONLY_B: 'b' })
@@ -36,16 +37,16 @@ test('a grant alone, without being named as a parent, gives nothing; grandparent
   await catalog.teams.grantParent({ child: 'gen-c', parent: 'gen-p' }, operator)
   await catalog.teams.grantParent({ child: 'gen-p', parent: 'gen-g' }, operator)
   expect(await seen(c!, id)).toEqual({})
-  await name('gen-c', 'gen-p')
-  await name('gen-p', 'gen-g')
+  await name(c!, ['gen-p'])
+  await name(p!, ['gen-g'])
   expect(await seen(c!, id)).toEqual({ P: 'p' })
 })
 
 test("a parent's write and a revoked grant raise the child's revision; a stranger's write does not", async () => {
   const [c, p, s] = await Promise.all(['rev-c', 'rev-p', 'rev-s'].map((slug) => catalog.team(slug)))
   const { id } = await catalog.process(c!)
-  await name('rev-c', 'rev-p')
   await catalog.teams.grantParent({ child: 'rev-c', parent: 'rev-p' }, operator)
+  await name(c!, ['rev-p'])
   const { revision } = await catalog.spec(c!, id)
   await variables(s!, { S: 's' })
   expect(await outcome(c!, id, revision)).toBe('unchanged')
@@ -55,6 +56,41 @@ test("a parent's write and a revoked grant raise the child's revision; a strange
   await catalog.teams.revokeParent({ child: 'rev-c', parent: 'rev-p' }, operator)
   expect(await outcome(c!, id, second)).toBe('spec')
 })
+
+test('a parent needs a grant or a token that names it; other teams and none at all are refused alike', async () => {
+  const [c, p] = await Promise.all(['own-c', 'own-p'].map((slug) => catalog.team(slug)))
+  const { id } = await catalog.process(c!)
+  await variables(p!, { P: 'p' })
+  const texts = await Promise.all(
+    ['own-p', 'own-x'].map((slug) => refusal(name(c!, [slug])).then((text) => text.replace(slug, ''))),
+  )
+  expect(texts[0]).toBe(texts[1])
+  expect((await name(c!, ['own-p'], ['own-c', 'own-p'])).parentTeamSlugs).toEqual(['own-p'])
+  expect(await seen(c!, id)).toEqual({ P: 'p' })
+  // Whoever names it again needs no right of their own.
+  await name(c!, ['own-p'])
+  await catalog.teams.revokeParent({ child: 'own-c', parent: 'own-p' }, operator)
+  expect(await seen(c!, id)).toEqual({})
+  expect(await refused(name(c!, ['own-p']))).toBe('/parentTeamSlugs')
+  expect((await name(c!, [])).parentTeamSlugs).toEqual([])
+})
+
+test('no team is its own parent, also by way of others, and five are the most', async () => {
+  const slugs = ['cyc-a', 'cyc-b', 'cyc-c', 'cyc-d', 'cyc-e', 'cyc-f', 'cyc-g']
+  const [a, b, c] = await Promise.all(slugs.map((slug) => catalog.team(slug)))
+  await name(a!, ['cyc-b'], slugs)
+  await name(b!, ['cyc-c'], slugs)
+  for (const parents of [['cyc-a'], ['cyc-c'], ['cyc-b'], slugs.filter((slug) => slug !== 'cyc-c')])
+    expect(await refused(name(c!, parents, slugs)), parents.join()).toBe('/parentTeamSlugs')
+  expect((await name(c!, slugs.slice(3), slugs)).parentTeamSlugs).toEqual(slugs.slice(3))
+})
+
+async function refusal(call: Promise<unknown>): Promise<string> {
+  return call.then(
+    () => '',
+    (error: unknown) => (error instanceof Error ? error.message : ''),
+  )
+}
 
 async function variables(caller: CallContext, values: Record<string, string>): Promise<void> {
   for (const [key, value] of Object.entries(values)) await catalog.variables.createVariable({ key, value }, caller)
@@ -69,7 +105,8 @@ async function outcome(caller: CallContext, identifier: string, revision: bigint
   return (await catalog.resolve(caller.principal.team, identifier, '', revision)).outcome.case
 }
 
-/** Parents can't be named through the service yet. */
-async function name(child: string, ...parents: string[]): Promise<void> {
-  await catalog.sql('INSERT INTO team_parents (child, parent) SELECT $1, unnest($2::text[])', [child, parents])
+/** By right of the caller's token, unless the operator has granted it; `tokenTeams` names none then. */
+async function name(child: CallContext, parentTeamSlugs: string[], tokenTeams: string[] = []) {
+  const values = { parentTeamSlugs }
+  return catalog.teams.updateTeam({ values, mask: { paths: ['parent_team_slugs'] }, tokenTeams }, child)
 }

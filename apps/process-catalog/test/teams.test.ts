@@ -53,7 +53,6 @@ describe('teams', () => {
     for (const [path, pointer] of [
       ['slug', '/slug'],
       ['created_at', '/createdAt'],
-      ['parent_team_slugs', '/parentTeamSlugs'],
       ['nonsense', '/nonsense'],
     ])
       expect(await refused(catalog.teams.updateTeam({ values: {}, mask: { paths: [path!] } }, caller))).toBe(pointer)

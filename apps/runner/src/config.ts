@@ -23,6 +23,10 @@ export interface RunnerConfig {
   children: ChildrenConfig
   dependencies: DependenciesConfig
   wall: WallConfig
+  /** Of a runner of one team: how many of them a team may have in the pool; 0: as many as it can get. */
+  teamMaxRunners: number
+  /** A runner that is a team's and had no run for so long retires; 0: never. */
+  idleExitMs: number
 }
 
 export interface ChildrenConfig {
@@ -68,5 +72,7 @@ export function readRunnerConfig(env: Environment): RunnerConfig {
     },
     dependencies: readDependenciesConfig(env),
     wall: readWallConfig(env),
+    teamMaxRunners: env.integer('RUNNER_TEAM_MAX_RUNNERS', { default: 0, max: 100_000 }),
+    idleExitMs: env.integer('RUNNER_IDLE_EXIT_MS', { default: 0, max: 2_147_483_647 }),
   }
 }

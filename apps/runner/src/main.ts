@@ -19,7 +19,8 @@ function portOf(address: string): number {
 await runPart({
   name: 'runner',
   readConfig,
-  create: createRunner,
+  // As a request to stop: what comes meanwhile is still run.
+  create: (config, context) => createRunner(config, context, () => process.kill(process.pid, 'SIGTERM')),
   ports: { health: healthPort },
   key: 'runner',
 })

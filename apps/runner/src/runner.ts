@@ -1,5 +1,4 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { Language } from '@automation/contract/common/v1/language'
 import { RunnerService, type Result, type Run } from '@automation/contract/runner/v1/runner'
 import type { Client, Neighbours, Principal } from '@automation/rpc'
 import { failPoint, type Logger } from '@automation/service'
@@ -7,16 +6,18 @@ import { Bond } from './bond.ts'
 import { Changes } from './changes.ts'
 import type { RunnerConfig } from './config.ts'
 import type { Metrics } from './metrics.ts'
+import { Idleness } from './idleness.ts'
 import { Lending } from './lending.ts'
 import { ActiveRun, type RunEnvironment } from './runs/active-run.ts'
-import { reason, type Reason } from './runs/explanation.ts'
+import type { Reason } from './runs/explanation.ts'
 import { KeptResults } from './runs/kept-results.ts'
 import { ProcessCalls } from './runs/process-calls.ts'
-import { refusal, stopped, untold, whyNot } from './runs/refusal.ts'
+import { cutOff, refusal, stopped, untold, whyNot } from './runs/refusal.ts'
 import { RunningRuns } from './runs/running.ts'
 import { UnwantedRuns } from './runs/unwanted.ts'
 import type { Version } from './runs/version.ts'
 import type { Workplace } from './runs/workplace.ts'
+import { helloOf } from './session/hello.ts'
 import { Lease } from './session/lease.ts'
 import { ReplicaLink, type OutgoingMessage } from './session/link.ts'
 
@@ -30,9 +31,10 @@ export interface RunnerOptions {
   logger: Logger
   /** It serves one team only: the first that it gets a run of. */
   oneTeam: boolean
+  /** It is a team's, and had nothing to do for long: it is to be stopped. */
+  retire?(): void
 }
 
-const languages = [Language.JAVASCRIPT, Language.PYTHON]
 const tickMs = 250
 const returnWithinMs = 5000
 
@@ -45,6 +47,7 @@ export class Runner {
   readonly #results: KeptResults<ReplicaLink>
   readonly #unwanted = new UnwantedRuns()
   readonly #bond: Bond
+  readonly #idleness: Idleness
   readonly #lending: Lending
   readonly #lease: Lease
   readonly #environment: RunEnvironment
@@ -71,18 +74,25 @@ export class Runner {
     })
     this.#environment = {
       ...config,
-      sendLogs: ({ id, run: { fence } }, chunk) => this.#sendLogs(id, { executionId: id, fence, chunk }),
+      sendLogs: (run, chunk) =>
+        this.#sendTo(this.#linkOf.get(run), {
+          case: 'logs',
+          value: { executionId: run.id, fence: run.run.fence, chunk },
+        }),
       called: (run, payload) => calls.called(run, payload),
       withdraw: (run) => pool.withdraw(run),
       over: (run, result) => this.#over(run, result),
     }
     this.#links = neighbours.replicas(RunnerService).map((client) => this.#linkTo(client, principal))
     this.#bond = new Bond(options.oneTeam)
+    const [busyWith, team] = [() => this.#runs.size + this.#results.size, () => this.#bond.team]
+    this.#idleness = new Idleness({ busyWith, team, exitMs: config.idleExitMs, retire: options.retire })
     this.#lending = new Lending(this.#links, this.#runs, config.slots, this.#bond)
     this.#lease = new Lease({
       client: neighbours.client(RunnerService, 'control'),
       principal,
       session: () => ({ id: this.#sessionId, executionIds: [...this.#runs.ids, ...this.#results.ids] }),
+      state: () => this.#idleness.state,
       ended: (ids) => ids.forEach((id) => this.#end(id)),
       lost: (sessionId) => this.#lost(sessionId),
       cutOff: () => this.#cutOff(),
@@ -92,6 +102,7 @@ export class Runner {
 
   start(): void {
     this.#tick = setInterval(() => this.#results.sendDue(performance.now()), tickMs)
+    this.#idleness.start()
     for (const link of this.#links) link.start()
   }
 
@@ -112,6 +123,7 @@ export class Runner {
     await this.#changes.until(isIdle, Infinity)
     if (this.connected > 0) await this.#changes.until(() => this.#results.size === 0, storeMs)
     clearInterval(this.#tick)
+    this.#idleness.stop()
     this.#lease.stop()
     await Promise.all(this.#links.map((link) => link.stop(storeMs)))
   }
@@ -133,18 +145,11 @@ export class Runner {
   }
 
   #linkTo(client: Client<typeof RunnerService>, principal: Principal): ReplicaLink {
-    const { config, logger, oneTeam } = this.#options
+    const { config, logger, oneTeam, withoutPython } = this.#options
     return new ReplicaLink({
       client,
       principal,
-      hello: () => ({
-        sessionId: this.#sessionId,
-        runnerName: config.name,
-        pool: config.pool,
-        places: config.slots,
-        languages: this.#options.withoutPython === undefined ? languages : [Language.JAVASCRIPT],
-        oneTeam,
-      }),
+      hello: () => helloOf(config, { sessionId: this.#sessionId, hasPython: withoutPython === undefined, oneTeam }),
       versionOf: (spec) => this.#options.pool.versionOf(spec, config),
       welcomed: (leaseMs) => this.#welcomed(leaseMs),
       run: (link, run, version) => this.#take(link, run, version),
@@ -175,6 +180,7 @@ export class Runner {
     if (why !== undefined) return this.#refuse(link, run, why)
     const active = new ActiveRun(run, version, this.#environment)
     this.#runs.add(active)
+    this.#idleness.busy()
     this.#linkOf.set(active, link)
     link.running += 1
     this.#options.pool.run(active)
@@ -233,13 +239,7 @@ export class Runner {
 
   #cutOff(): void {
     this.#options.logger.error({ runs: this.#runs.size }, 'no replica was reached for almost a lease; runs are ended')
-    const why = reason('RunnerLost', 'The runner was cut off from the service, and ended the run')
-    for (const run of this.#runs) run.fail(why, 'kill')
-  }
-
-  #sendLogs(id: string, value: Extract<OutgoingMessage, { case: 'logs' }>['value']): boolean {
-    const run = this.#runs.get(id)
-    return this.#sendTo(run && this.#linkOf.get(run), { case: 'logs', value })
+    for (const run of this.#runs) run.fail(cutOff, 'kill')
   }
 
   /** To this replica, or to any other when it is away. */

@@ -33,9 +33,14 @@ const storingMs = 800
 
 /**
  * A runner: runs process code in children of its own. Serves nothing; calls `RunnerService` at every replica, and
- * `RunService` for what process code asks for.
+ * `RunService`, `StorageService` and `DatastoreService` for what process code asks for. `retire` is called once by a
+ * runner of one team that was idle for long.
  */
-export function createRunner(config: RunnerConfig, { neighbours, logger, metrics: registry }: PartContext): Part {
+export function createRunner(
+  config: RunnerConfig,
+  { neighbours, logger, metrics: registry }: PartContext,
+  retire?: () => void,
+): Part {
   let parts: Awaited<ReturnType<typeof assemble>> | undefined
   let stopping: Promise<void> | undefined
 
@@ -53,7 +58,7 @@ export function createRunner(config: RunnerConfig, { neighbours, logger, metrics
     const { withoutPython } = launcher
     const { oneTeam } = launcher.wall
     const dependencies = runnerDependencies(config, launcher, logger)
-    const working = { pool: new Workplace(pool, dependencies), metrics, withoutPython, oneTeam }
+    const working = { pool: new Workplace(pool, dependencies), metrics, withoutPython, oneTeam, retire }
     const runner: Runner = new Runner({ config, neighbours, logger, ...working })
     const watch = new MemoryWatch({
       limitMb: config.memoryMb + nodeMb,

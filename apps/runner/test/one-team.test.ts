@@ -13,6 +13,12 @@ afterEach(async () => {
 
 /** A runner of one team with places for four runs, at these replicas. */
 async function startForOneTeam(...replicas: ScriptedReplica[]): Promise<void> {
+  void (await startRetiring({}, replicas))
+}
+
+/** The same; when it retires it is stopped, as its process is. Gives how often it did, and what its stop comes to. */
+async function startRetiring(settings: Record<string, string>, replicas: ScriptedReplica[]) {
+  const retired: Promise<void>[] = []
   const networks = replicas.map(({ services }) => {
     const network = new InProcessNetwork()
     network.add(services)
@@ -23,10 +29,11 @@ async function startForOneTeam(...replicas: ScriptedReplica[]): Promise<void> {
     replicas: (service) => networks.map((network) => network.client(service)),
     at: (service) => networks[0]!.client(service),
   }
-  const env = new Environment({ RUNNER_NAME: 'test', RUNNER_SLOTS: '4', WALL: 'none' })
-  const runner = createRunner(readRunnerConfig(env), testContext(neighbours))
+  const env = new Environment({ RUNNER_NAME: 'test', RUNNER_SLOTS: '4', WALL: 'none', ...settings })
+  const runner = createRunner(readRunnerConfig(env), testContext(neighbours), () => retired.push(runner.stop(60_000)))
   await runner.start()
   stops.push(() => runner.stop(500))
+  return retired
 }
 
 const lent = (replicas: ScriptedReplica[]) => replicas.reduce((sum, { credit }) => sum + credit, 0)
@@ -80,4 +87,35 @@ test('a replica that comes again is told whose the runner is, before it gets a p
   replica.drop()
   await until(() => replica.credit === 4)
   expect(replica.teams[0]).toBe('blue')
+})
+
+test('a runner that is a team’s retires when it had no run for long, and runs what was on its way all the same', async () => {
+  const replica = new ScriptedReplica()
+  replica.onItsWay = 1
+  const retired = await startRetiring({ RUNNER_IDLE_EXIT_MS: '300' }, [replica])
+  await until(() => replica.credit === 1)
+  expect((await replica.run('return 1', { spec: { team: 'blue' } })).value).toBe(1)
+  await until(() => replica.isDrained, { what: 'the runner takes its places back' })
+  expect((await replica.run('return 2', { spec: { team: 'blue' } })).value).toBe(2)
+  await until(() => retired.length > 0)
+  await Promise.all(retired)
+  expect([retired.length, replica.goodbyes]).toEqual([1, 1])
+})
+
+test('a runner that is nobody’s does not retire, nor does one with a run; renewals say how long it has been idle, and whose it is', async () => {
+  const replica = new ScriptedReplica()
+  replica.leaseMs = 300
+  const retired = await startRetiring({ RUNNER_IDLE_EXIT_MS: '200' }, [replica])
+  await until(() => replica.renewals.some(({ idleMs, team }) => idleMs > 400 && team === ''))
+  expect(retired).toEqual([])
+  const end = Promise.withResolvers<void>()
+  replica.onStart = () => end.promise.then(() => ({ executionId: 'other', status: Status.CREATED }))
+  const { ended } = replica.hand('await svc.processes.run("other"); return 1', { spec: { team: 'blue' } })
+  const before = replica.renewals.length
+  await until(() => replica.renewals.length > before + 6)
+  expect(replica.renewals.at(-1)).toMatchObject({ idleMs: 0, team: 'blue' })
+  expect(retired).toEqual([])
+  end.resolve()
+  await ended
+  await until(() => retired.length === 1)
 })

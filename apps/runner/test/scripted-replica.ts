@@ -56,7 +56,7 @@ export class ScriptedReplica {
   /** What RenewSession throws for a session, if anything. */
   renewalFailure: (sessionId: string) => Failure | undefined = () => undefined
   readonly hellos: Hello[] = []
-  readonly renewals: { sessionId: string; executionIds: string[]; atMs: number }[] = []
+  readonly renewals: { sessionId: string; executionIds: string[]; atMs: number; idleMs: number; team: string }[] = []
   readonly results: Result[] = []
   readonly endedIds = new Set<string>()
   readonly calls: { method: string; call: ProcessCall; context: CallContext }[] = []
@@ -75,8 +75,8 @@ export class ScriptedReplica {
     return [
       served(RunnerService, {
         work: (requests, context) => this.#work(requests, context),
-        renewSession: ({ sessionId, executionIds }) => {
-          this.renewals.push({ sessionId, executionIds, atMs: performance.now() })
+        renewSession: ({ sessionId, executionIds, idleMs, team }) => {
+          this.renewals.push({ sessionId, executionIds, atMs: performance.now(), idleMs: Number(idleMs), team })
           const failure = this.renewalFailure(sessionId)
           if (failure !== undefined) throw failure
           return { endedExecutionIds: executionIds.filter((id) => this.endedIds.has(id)) }

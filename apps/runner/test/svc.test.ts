@@ -77,17 +77,6 @@ test('variables are those of the run, not of the child', async () => {
   expect((await run(source, { spec: { digest: 'same' } })).value).toEqual([null, null])
 })
 
-test.for([
-  'svc.import("a")',
-  'svc.storage.upload("a", "b")',
-  'svc.storage.list()',
-  'svc.datastore.get("a")',
-  'svc.datastore.set("a", 1)',
-])('%s says that it comes later', async (call) => {
-  const { explanation } = await run(`return await ${call}`)
-  expect(explanation).toMatch(/^Error: svc\.\w+(\.\w+)? comes with a later release$/)
-})
-
 describe('svc.processes', () => {
   beforeEach(() => {
     under.replica.calls.length = 0

@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline'
 import type { Listen } from '@automation/rpc/keyed-server'
+import { keyDigest } from './owner.ts'
 
 /** `fd:3`, `unix:/path` or `host:port`. Throws an Error that names the setting. */
 export function listenFrom(text: string | undefined): Listen {
@@ -12,8 +13,18 @@ export function listenFrom(text: string | undefined): Listen {
   return { host: (address[1] ?? address[2])!, port: Number(address[3]) }
 }
 
-/** The first line of standard input. A key never stands in an argument or in the environment, where commands see it. */
-export async function readKey(): Promise<string> {
+/**
+ * The digest of the key that calls of the system bring: DAEMON_KEY_SHA256 in hexadecimal, for places where all can read
+ * how a daemon is started, else that of the first line of standard input. A key itself never stands in an argument or in
+ * the environment, where commands see it. Throws an Error that names what is wrong.
+ */
+export async function readKeyDigest(given: string | undefined): Promise<Buffer> {
+  if (given === undefined) return keyDigest(await readKey())
+  if (!/^[0-9a-f]{64}$/.test(given)) throw new Error('DAEMON_KEY_SHA256 must be 64 hexadecimal digits')
+  return Buffer.from(given, 'hex')
+}
+
+async function readKey(): Promise<string> {
   const lines = createInterface({ input: process.stdin })
   for await (const line of lines) {
     lines.close()

@@ -12,8 +12,8 @@ const maxWaiting = 2
 
 export interface DaemonOptions {
   listen: Listen
-  /** What calls of the system bring. */
-  daemonKey: string
+  /** Of what calls of the system bring. */
+  daemonKeyDigest: Buffer
   logger: WireLogger
 }
 
@@ -24,8 +24,8 @@ export interface Daemon {
 }
 
 /** Starts to serve; belongs to nobody until it is adopted. */
-export async function startDaemon({ listen, daemonKey, logger }: DaemonOptions): Promise<Daemon> {
-  const owner = new Owner(daemonKey)
+export async function startDaemon({ listen, daemonKeyDigest, logger }: DaemonOptions): Promise<Daemon> {
+  const owner = new Owner(daemonKeyDigest)
   const commands = new Commands(() => owner.environment)
   const services = [
     served(CommandService, commandHandlers(commands)),

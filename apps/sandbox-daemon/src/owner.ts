@@ -14,15 +14,16 @@ export class Owner {
   /** Of the sandbox, for its commands. */
   environment: Record<string, string> = {}
 
-  constructor(daemonKey: string) {
-    this.#daemonKey = digest(daemonKey)
+  /** `daemonKey`: the digest of what calls of the system bring. */
+  constructor(daemonKey: Buffer) {
+    this.#daemonKey = daemonKey
   }
 
   /** Who calls a method with this key. Failures: unauthenticated sandbox_key; failed_precondition not_adopted. */
   verify(key: string, method: DescMethod): Principal {
     const control = method.parent.typeName === ControlService.typeName
     const wanted = control ? this.#daemonKey : this.#adopted?.key
-    if (key === '' || wanted === undefined || !timingSafeEqual(digest(key), wanted))
+    if (key === '' || wanted === undefined || !timingSafeEqual(keyDigest(key), wanted))
       throw new Failure('unauthenticated', 'sandbox_key', 'The call needs the x-api-key of this sandbox')
     if (this.#adopted === undefined && method.localName !== 'adopt')
       throw new Failure('failed_precondition', 'not_adopted', 'This daemon belongs to no sandbox yet')
@@ -33,17 +34,18 @@ export class Owner {
   adopt({ sandboxId, grpcApiKey, environment, daemonKey }: AdoptRequest): void {
     if (sandboxId === '') throw invalid('/sandbox_id', 'is required')
     if (grpcApiKey === '') throw invalid('/grpc_api_key', 'is required')
-    const key = digest(grpcApiKey)
+    const key = keyDigest(grpcApiKey)
     if (this.#adopted !== undefined) {
       if (this.#adopted.sandboxId === sandboxId && timingSafeEqual(this.#adopted.key, key)) return
       throw new Failure('already_exists', 'already_adopted', 'This daemon belongs to a sandbox already')
     }
     this.#adopted = { sandboxId, key }
-    if (daemonKey !== '') this.#daemonKey = digest(daemonKey)
+    if (daemonKey !== '') this.#daemonKey = keyDigest(daemonKey)
     this.environment = { ...environment }
   }
 }
 
-function digest(text: string): Buffer {
+/** SHA-256. */
+export function keyDigest(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }

@@ -1,10 +1,11 @@
 import { SandboxStatus } from '@automation/contract/sandbox/v1/sandbox'
-import type { Logger } from '@automation/service'
+import { failPoint, type Logger } from '@automation/service'
 import { SandboxFault, type Driver, type SandboxOrder } from './drivers/driver.ts'
 import { endOverdue, endUnanswered, markEnded, markRunning } from './store/changes.ts'
 import { readActive } from './store/reads.ts'
-import type { Ending } from './store/rows.ts'
+import type { Ending, SandboxRow } from './store/rows.ts'
 import type { Store } from './store/store.ts'
+import { within } from './within.ts'
 
 export interface KeeperOptions {
   store: Store
@@ -22,34 +23,47 @@ export class Keeper {
   readonly driver: Driver
   readonly #options: KeeperOptions
   /** Those that this process is about to make. */
-  readonly #making = new Set<string>()
+  readonly #making = new Map<string, Promise<SandboxRow | undefined>>()
+  #hasLeft = false
 
   constructor(options: KeeperOptions) {
     this.#options = options
     this.driver = options.driver
   }
 
-  /** Asks the driver for a sandbox whose row is there; what comes of it is in the row. Throws nothing. */
-  async make(order: SandboxOrder): Promise<void> {
+  /**
+   * Asks the driver for a sandbox whose row is there; what comes of it is in the row, which is given where it runs.
+   * Throws nothing.
+   */
+  make(order: SandboxOrder): Promise<SandboxRow | undefined> {
+    const made = this.#make(order).finally(() => this.#making.delete(order.id))
+    this.#making.set(order.id, made)
+    return made
+  }
+
+  async #make(order: SandboxOrder): Promise<SandboxRow | undefined> {
     const { store, logger } = this.#options
-    this.#making.add(order.id)
     try {
       const address = await this.driver.create(order)
+      failPoint('sandbox-given')
       const row = await markRunning(store, order.id, address)
       // Killed, or late, while it was made.
       if (row === undefined) await this.driver.end(order.id)
+      return row
     } catch (error) {
+      // Another replica ends it, unless it answers by then.
+      if (this.#hasLeft) return undefined
       const reason = error instanceof SandboxFault ? error.message : 'It could not be started'
       logger.warn({ err: error, sandbox: order.id }, 'a sandbox could not be started')
       await this.#quietly(order.id, () => this.finish(order.id, SandboxStatus.FAILED, reason))
-    } finally {
-      this.#making.delete(order.id)
+      return undefined
     }
   }
 
   /** Ends a sandbox, first in its row. Resolves when nothing of it is left. */
   async finish(id: string, status: Ending, reason?: string): Promise<void> {
     await markEnded(this.#options.store, id, status, reason)
+    failPoint('sandbox-end-written')
     await this.driver.end(id)
   }
 
@@ -89,15 +103,17 @@ export class Keeper {
     ])
   }
 
-  /** Lets go of the driver. What ends with it is told so in its row. */
-  async close(): Promise<void> {
-    if (!this.driver.outlivesService) {
+  /** Lets go of the driver. What ends with it is told so in its row; what outlives it may come within `graceMs`. */
+  async close(graceMs: number): Promise<void> {
+    if (this.driver.outlivesService) await within(graceMs, Promise.all(this.#making.values()))
+    else {
       const rows = await readActive(this.#options.store, this.driver.name).catch(() => [])
       for (const { id } of rows)
         await this.#quietly(id, async () => {
           await markEnded(this.#options.store, id, SandboxStatus.FAILED, stoppedWords)
         })
     }
+    this.#hasLeft = this.driver.outlivesService
     await this.driver.stop()
   }
 

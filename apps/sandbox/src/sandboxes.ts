@@ -1,7 +1,7 @@
 import { SandboxStatus, type CreateSandboxRequest } from '@automation/contract/sandbox/v1/sandbox'
 import type { SecretBox } from '@automation/database'
 import { Failure, notFound } from '@automation/errors'
-import { DeadlineWorker } from '@automation/service'
+import { DeadlineWorker, failPoint } from '@automation/service'
 import { digestOf, newApiKey, newSecret } from './api-key.ts'
 import type { SandboxConfig } from './config.ts'
 import type { Keeper } from './keeper.ts'
@@ -13,6 +13,7 @@ import { readSandbox } from './store/reads.ts'
 import { hasEnded, type SandboxRow } from './store/rows.ts'
 import type { Store } from './store/store.ts'
 import { wishOf } from './wish.ts'
+import { within } from './within.ts'
 
 export interface SandboxesOptions {
   config: SandboxConfig
@@ -65,9 +66,10 @@ export class Sandboxes {
       },
       config.teamMaxSandboxes,
     )
+    failPoint('sandbox-row-written')
     const made = keeper.make({ id, team: asker.team, image: wish.image, ...keys.given })
-    await within(config.createWaitMs, made)
-    return (await readSandbox(store, asker.team, id)) ?? row
+    const running = await within(config.createWaitMs, made)
+    return running ?? (await readSandbox(store, asker.team, id)) ?? row
   }
 
   async get(team: string, id: string): Promise<SandboxRow> {
@@ -120,12 +122,4 @@ export class Sandboxes {
       authPasswordHash: passwordHash ?? ((await this.#passwords.run({ password }, hashDeadlineMs)) as string),
     }
   }
-}
-
-/** Returns when the work is done, or after so long. */
-async function within(ms: number, work: Promise<unknown>): Promise<void> {
-  const { promise: late, resolve } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, ms)
-  await Promise.race([work, late])
-  clearTimeout(timer)
 }

@@ -5,10 +5,13 @@ import { Periodic, type Part, type PartContext } from '@automation/service'
 import type { SandboxConfig } from './config.ts'
 import { grpcDaemons } from './drivers/daemons.ts'
 import type { Driver } from './drivers/driver.ts'
+import { KubernetesDriver } from './drivers/kubernetes/kubernetes-driver.ts'
 import { LocalDriver } from './drivers/local/local-driver.ts'
 import { Keeper } from './keeper.ts'
 import { sandboxMetrics } from './metrics.ts'
 import { Routes } from './routes.ts'
+import type { RunnerPool } from './runner-pods/pool.ts'
+import { openRunnerPods } from './runner-pods/runner-pods.ts'
 import { routeService } from './rpc/route-service.ts'
 import { sandboxService } from './rpc/sandbox-service.ts'
 import { Sandboxes } from './sandboxes.ts'
@@ -16,18 +19,27 @@ import { removeOld } from './store/changes.ts'
 import { Store } from './store/store.ts'
 
 export { readSandboxConfig, type SandboxConfig } from './config.ts'
+export { sandboxSchema } from './store/store.ts'
 
 const removeEveryMs = 3_600_000
 
-/** Sandboxes: made on demand, ended at their deadline, and where their traffic goes. Calls no other service. */
+/** Sandboxes: made on demand, ended at their deadline, and where their traffic goes. Asks execution which
+ * runner pods are needed, where those are made on demand. */
 export function createSandboxes(config: SandboxConfig, context: PartContext): Part {
-  const { logger } = context
-  return createSandboxesOn(new LocalDriver({ config: config.local, daemons: grpcDaemons, logger }), config, context)
+  return createSandboxesOn(driverOf(config, context), config, context)
+}
+
+function driverOf(config: SandboxConfig, { logger }: PartContext): Driver {
+  const { driver, local, kubernetes, catalogue, encryptionKeys, startTimeoutMs } = config
+  if (driver === 'local') return new LocalDriver({ config: local, daemons: grpcDaemons, logger })
+  const options = { config: kubernetes, catalogue, encryptionKeys, startTimeoutMs, daemons: grpcDaemons, logger }
+  return new KubernetesDriver(options)
 }
 
 /** The same with another driver. */
-export function createSandboxesOn(driver: Driver, config: SandboxConfig, { logger, metrics }: PartContext): Part {
-  const store = new Store(config.databaseUrl, logger, { connections: 5, migrates: true })
+export function createSandboxesOn(driver: Driver, config: SandboxConfig, context: PartContext): Part {
+  const { logger, metrics } = context
+  const store = new Store(config.databaseUrl, logger, { connections: 6, migrates: true })
   // On its own connections, so that no traffic of sandboxes holds up their deadlines and kills.
   const routed = new Store(config.databaseUrl, logger, { connections: 3, migrates: false })
   const box = new SecretBox(config.encryptionKeys)
@@ -41,6 +53,7 @@ export function createSandboxesOn(driver: Driver, config: SandboxConfig, { logge
   ]
   const stopping = new AbortController()
   sandboxMetrics(metrics, driver)
+  let runnerPods: RunnerPool | undefined
 
   return {
     name: 'sandbox',
@@ -55,16 +68,21 @@ export function createSandboxesOn(driver: Driver, config: SandboxConfig, { logge
       await keeper.takeOver()
       for (const periodic of upkeep) periodic.start()
       reconciling.soon()
+      if (config.runnerPods === undefined) return
+      runnerPods = await openRunnerPods(config.runnerPods, store, context)
+      runnerPods.start()
     },
-    async stop() {
+    async stop(graceMs) {
       stopping.abort()
       await Promise.all(upkeep.map((periodic) => periodic.stop()))
+      await runnerPods?.stop()
       await sandboxes.close()
-      await keeper.close()
+      await keeper.close(graceMs)
       await Promise.all([store.close(), routed.close()])
     },
     async ready() {
-      return [await store.check(), ...(await driver.ready())]
+      const pool = runnerPods === undefined ? [] : [runnerPods.check()]
+      return [await store.check(), ...(await driver.ready()), ...pool]
     },
   }
 }

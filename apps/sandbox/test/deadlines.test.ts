@@ -55,6 +55,25 @@ test('what the driver holds without a row is ended, and a row without a sandbox 
   expect((await becomes(replica, id, SandboxStatus.FAILED)).reason).toBe('It is gone: nothing of it could be found')
 })
 
+test('one that is being made when its replica stops runs when it comes in time, and fails by another when not', async () => {
+  const stopping = await under.replica(new MemoryDriver(true, replica.driver.held), { createWaitMs: 0 })
+  const gate = Promise.withResolvers<void>()
+  stopping.driver.gate = gate.promise
+  const coming = await stopping.sandboxes.createSandbox({ imageId: 'base', timeoutMs: 60_000n }, demo())
+  const stopped = stopping.part.stop(20_000)
+  gate.resolve()
+  await stopped
+  expect((await replica.sandboxes.getSandbox({ id: coming.id }, demo())).status).toBe(SandboxStatus.RUNNING)
+  const hasty = await under.replica(new MemoryDriver(true, replica.driver.held), { createWaitMs: 0 })
+  hasty.driver.gate = new Promise(() => undefined)
+  const { id } = await hasty.sandboxes.createSandbox({ imageId: 'base', timeoutMs: 60_000n }, demo())
+  await hasty.part.stop(0)
+  expect((await replica.sandboxes.getSandbox({ id }, demo())).status).toBe(SandboxStatus.PENDING)
+  await age(id)
+  await becomes(replica, id, SandboxStatus.FAILED)
+  await until(() => !replica.driver.held.has(id))
+})
+
 test('after a crash of the service its sandboxes go on where they can, and have failed where they can not', async () => {
   const { id } = await create(60_000n)
   const again = await under.replica(new MemoryDriver(true, replica.driver.held))

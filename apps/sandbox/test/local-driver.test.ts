@@ -55,7 +55,7 @@ for (const wall of ['namespaces', 'pod'])
   driverConformance(`the local driver behind ${wall}`, async () => {
     const tmpDir = mkdtempSync(join(tmpdir(), 'sandboxes-'))
     const driver = driverBehind({ WALL: wall }, tmpDir)
-    if (!(await holds(driver))) return undefined
+    if (!(await holds(driver))) return `the wall ${wall} does not hold here`
     return {
       driver,
       image,
@@ -84,6 +84,53 @@ describe('teams', () => {
     for (const id of await driver.list()) await driver.end(id)
     await driver.create(order('second'))
     await expect(driver.create(order('first'))).rejects.toThrow(/parts no teams/)
+  })
+})
+
+describe('what is compiled of the daemon', () => {
+  const tmpDir = mkdtempSync(join(tmpdir(), 'sandboxes-'))
+  const driver = driverBehind({}, tmpDir)
+  afterAll(async () => {
+    await driver.stop()
+    rmSync(tmpDir, { recursive: true })
+  })
+
+  test('is there for the sandboxes after the first, and none of them can change it', { timeout }, async () => {
+    await driver.create(order())
+    const compiled = async (): Promise<string[]> => {
+      const wish = order()
+      const sandbox = connectSandbox({ grpcServerUrl: await driver.create(wish), grpcApiKey: wish.grpcApiKey })
+      const change =
+        'for f in /opt/automation/compiled/*/*; do test -f "$f" && echo "$f" && touch "$f" && echo changed; done'
+      const { stdout } = await sandbox.run(['sh', '-c', change])
+      sandbox.close()
+      await driver.end(wish.id)
+      const files = stdout.split('\n').filter(Boolean)
+      expect(files).not.toContain('changed')
+      return files
+    }
+    await until(async () => (await compiled()).length > 0, { everyMs: 200, what: 'the daemon is compiled' })
+  })
+})
+
+describe('a sandbox that shows no processes', () => {
+  const tmpDir = mkdtempSync(join(tmpdir(), 'sandboxes-'))
+  const driver = driverBehind({ WALL: 'pod' }, tmpDir)
+  afterAll(async () => {
+    await driver.stop()
+    rmSync(tmpDir, { recursive: true })
+  })
+
+  test('ends a command that takes too long, with what it started', { timeout }, async ({ skip }) => {
+    if (!(await holds(driver))) return skip()
+    const wish = order()
+    const sandbox = connectSandbox({ grpcServerUrl: await driver.create(wish), grpcApiKey: wish.grpcApiKey })
+    const late = sandbox.run(['sh', '-c', 'sleep 60 & echo $! >started; wait'], { timeoutMs: 500 })
+    expect(await late).toMatchObject({ timedOut: true, signal: 'SIGKILL' })
+    const { exitCode } = await sandbox.run(['sh', '-c', 'kill -0 "$(cat started)"'])
+    expect(exitCode).not.toBe(0)
+    sandbox.close()
+    await driver.end(wish.id)
   })
 })
 

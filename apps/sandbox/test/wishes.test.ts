@@ -151,11 +151,11 @@ describe('the catalogue of images', () => {
     expect(read(content).faults).toMatch(words)
   })
 
-  test('a driver that is not there is refused at start', () => {
-    const env = new Environment({ SANDBOX_DRIVER: 'kubernetes', SANDBOX_IMAGES: '/no/such/file' })
+  test('a driver that is not there, and a catalogue that can not be read, are refused at start', () => {
+    const env = new Environment({ SANDBOX_DRIVER: 'docker', SANDBOX_IMAGES: '/no/such/file' })
     readSandboxConfig(env)
     expect(() => env.check()).toThrow(
-      /SANDBOX_DRIVER must be local[^]*SANDBOX_IMAGES names \/no\/such\/file, which can't be read: ENOENT/,
+      /SANDBOX_DRIVER must be [^]*SANDBOX_IMAGES names \/no\/such\/file, which can't be read: ENOENT/,
     )
   })
 })

@@ -1,6 +1,6 @@
 export { directoryExcess } from './directory-excess.ts'
 export { findInterpreter, type Interpreter } from './interpreter.ts'
-export { Launcher, removeLeftOvers, type Launched, type LauncherOptions } from './launch.ts'
+export { Launcher, ownDirectory, removeLeftOvers, type Launched, type LauncherOptions } from './launch.ts'
 export { fileBytes, privateBytes, proportionalBytes, residentBytes, tellsMemory } from './memory.ts'
 export { below, firstBelow, openFiles, processesByParent, type Process } from './processes.ts'
 export {

@@ -8,5 +8,7 @@ export function channelOptions(maxMessageBytes: number, keepaliveMs = 4000): Cha
     'grpc.keepalive_time_ms': keepaliveMs,
     'grpc.keepalive_timeout_ms': keepaliveMs,
     'grpc.keepalive_permit_without_calls': 1,
+    // A name leads elsewhere once its pod was replaced; by default that is found out after 30 s.
+    'grpc.dns_min_time_between_resolutions_ms': 1000,
   }
 }

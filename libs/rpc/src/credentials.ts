@@ -14,7 +14,11 @@ export function runnerKeyOf(internalKey: string): string {
 const lifetimeS = 60
 const renewBeforeMs = 20_000
 const audience = 'automation-internal'
-const runService = 'automation.run.v1.RunService'
+const servicesOfRuns = new Set([
+  'automation.run.v1.RunService',
+  'automation.storage.v1.StorageService',
+  'automation.storage.v1.DatastoreService',
+])
 const runnerService = 'automation.runner.v1.RunnerService'
 const roles = new Set<Role>(['operator', 'user', 'service', 'runner'])
 
@@ -53,7 +57,8 @@ interface Verified {
 
 /**
  * Reads a call's `authorization`. The runners' key is good for RunnerService in the role `runner` alone. A call to
- * RunService may carry a run's token, which is handed on unread: execution verifies it, in process and over the wire alike.
+ * a service of runs may carry a run's token, which is handed on unread: that service verifies it, in process and over the
+ * wire alike.
  */
 export function verifier(keys: {
   internalKey: string
@@ -65,7 +70,7 @@ export function verifier(keys: {
   return (authorization, service) => {
     if (!authorization.startsWith('Bearer ')) throw refused()
     const token = authorization.slice('Bearer '.length)
-    if (service === runService && isRunToken(token))
+    if (servicesOfRuns.has(service) && isRunToken(token))
       return { role: 'run', team: '', subject: 'run', name: 'run', token }
     const known = cache.get(token)
     if (known !== undefined && known.expiresMs > Date.now()) return allowed(known.principal, service)
@@ -103,14 +108,14 @@ function allowed(principal: Principal, service: string): Principal {
   return principal
 }
 
-/** Run tokens are signed with the same key, for another audience; this only tells them apart. */
+/** Run tokens are signed with another key and name no audience; this only tells them apart. */
 function isRunToken(token: string): boolean {
   const [, payload = ''] = token.split('.')
   try {
     const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as { aud?: unknown } | null
     return claims?.aud !== audience
   } catch {
-    // Not a token at all: execution refuses it.
+    // Not a token at all: the service refuses it.
     return true
   }
 }

@@ -1,4 +1,5 @@
 import type { ServedPort, WireNetwork } from '@automation/rpc/wire'
+import type { Logger } from 'pino'
 import type { Environment } from './environment.ts'
 import { serveOperations } from './operations.ts'
 import type { Part, PartContext } from './part.ts'
@@ -14,17 +15,38 @@ export interface PartProgram<Config> {
   ports?: { grpc?: number; health?: number }
   /** `runner` for the part that must not hold INTERNAL_KEY. */
   key?: 'internal' | 'runner'
+  /** Brings the part's database up to this release; absent for a part that has none. Waits for one that is not there yet. */
+  migrate?(databaseUrl: string, logger: Logger, signal: AbortSignal): Promise<void>
 }
 
 /**
  * Runs one part as a process of its own: the environment becomes its configuration, its neighbours are found over gRPC,
- * its services are served, its health and metrics are told, and one signal stops it.
+ * its services are served, its health and metrics are told, and one signal stops it. With `--migrate` it only brings its
+ * database up to date, and ends.
  */
 export function runPart<Config>(program: PartProgram<Config>): Promise<void> {
+  if (process.argv.includes('--migrate')) return runMigrations(program)
   return runProgram({
     name: program.name,
     readConfig: (env) => ({ wire: readWireConfig(env, program), part: program.readConfig(env) }),
     start: (config, context) => startPart(program, config, context),
+  })
+}
+
+/** Needs no setting but DATABASE_URL. */
+function runMigrations<Config>({ name, migrate }: PartProgram<Config>): Promise<void> {
+  return runProgram({
+    name,
+    readConfig: (env) => {
+      const databaseUrl = env.secret('DATABASE_URL', '')
+      if (databaseUrl === '') env.fault('DATABASE_URL', 'must be set')
+      return databaseUrl
+    },
+    start: async (databaseUrl, { logger, stopping }) => {
+      await migrate?.(databaseUrl, logger, stopping)
+      logger.info('the database is up to date')
+      process.exit(0)
+    },
   })
 }
 

@@ -21,6 +21,7 @@ export function readWireConfig(env: Environment, { ports = {}, key = 'internal' 
   const addresses = {
     catalog: [env.text('CATALOG_ADDRESS', '127.0.0.1:9101')],
     sandbox: [env.text('SANDBOX_ADDRESS', '127.0.0.1:9105')],
+    storage: [env.text('STORAGE_ADDRESS', '127.0.0.1:9104')],
     execution: executions,
     run: executions,
     runner: executions,
@@ -28,6 +29,7 @@ export function readWireConfig(env: Environment, { ports = {}, key = 'internal' 
   const given = {
     CATALOG_ADDRESS: addresses.catalog,
     SANDBOX_ADDRESS: addresses.sandbox,
+    STORAGE_ADDRESS: addresses.storage,
     EXECUTION_ADDRESSES: executions,
   }
   for (const [name, all] of Object.entries(given))

@@ -2,7 +2,7 @@ import { closedPorts } from '../closed-ports.ts'
 import type { EnvironmentValues } from '../keys.ts'
 import type { ServicesSettings } from './settings.ts'
 
-export type ServiceName = 'process-catalog' | 'execution' | 'runner' | 'sandbox' | 'gateway'
+export type ServiceName = 'process-catalog' | 'execution' | 'storage' | 'runner' | 'sandbox' | 'gateway'
 
 /** One service as its own process: what it is given, and where it tells how it is. */
 export interface ServicePlan {
@@ -24,6 +24,9 @@ const secretNames = ['DATABASE_URL', 'INTERNAL_KEY', 'ENCRYPTION_KEY', 'RUNNER_K
 /** What only execution has a use for: it alone speaks to Kafka. */
 const forExecution = ['KAFKA_SASL_USERNAME', 'KAFKA_SASL_PASSWORD', 'KAFKA_SSL_CA', 'KAFKA_SSL_CERT', 'KAFKA_SSL_KEY']
 
+/** What only storage has a use for: it alone speaks to the object store. */
+const forStorage = ['S3_ACCESS_KEY', 'S3_SECRET_KEY']
+
 /** What a runner may know of the operator's environment: the machine's own settings and its own, and no secret. */
 const forRunners =
   /^(PATH|HOME|USER|LOGNAME|SHELL|TERM|TZ|LANG|LC_\w+|TMPDIR|NODE_\w+|SSL_CERT_\w+|LOG_\w+|OTEL_\w+|RUN_\w+|RUNNER_\w+|DEPENDENCIES_\w+|NPM_REGISTRY\w*|PYPI_INDEX_URL\w*|REGISTRY_CA_FILE|WALL|WALL_\w+|EGRESS_ALLOW|CODE_GLOBAL_ALIAS|AGENT_POOLS|PARAMETERS_MAX_BYTES|RETURN_VALUE_MAX_BYTES|SHUTDOWN_GRACE_MS|FAIL_POINT|AUTOMATION_\w+)$/
@@ -31,6 +34,7 @@ const forRunners =
 export interface ServicePlans {
   catalog: ServicePlan
   execution: ServicePlan
+  storage: ServicePlan
   runner: ServicePlan
   sandbox: ServicePlan
   gateway: ServicePlan
@@ -39,10 +43,12 @@ export interface ServicePlans {
 /** Each service with no more than it needs. */
 export function planServices(settings: ServicesSettings, values: EnvironmentValues, secrets: Secrets): ServicePlans {
   const { ports } = settings
-  const shared = without(values, [...secretNames, ...forExecution])
+  const shared = without(values, [...secretNames, ...forExecution, ...forStorage])
   const EXECUTION_ADDRESSES = `127.0.0.1:${ports.execution}`
   const SANDBOX_ADDRESS = `127.0.0.1:${ports.sandbox}`
-  const addresses = { CATALOG_ADDRESS: `127.0.0.1:${ports.catalog}`, EXECUTION_ADDRESSES, SANDBOX_ADDRESS }
+  const STORAGE_ADDRESS = `127.0.0.1:${ports.storage}`
+  const CATALOG_ADDRESS = `127.0.0.1:${ports.catalog}`
+  const addresses = { CATALOG_ADDRESS, EXECUTION_ADDRESSES, SANDBOX_ADDRESS, STORAGE_ADDRESS }
   const { databaseUrl: DATABASE_URL, internalKey: INTERNAL_KEY, encryptionKey: ENCRYPTION_KEY } = secrets
   const RUNNER_KEY = secrets.runnerKey
   const RUNNER_CLOSED_PORTS = closedPorts(values, [...settings.gatewayPorts, ...Object.values(ports)], DATABASE_URL)
@@ -54,16 +60,26 @@ export function planServices(settings: ServicesSettings, values: EnvironmentValu
       GRPC_PORT: String(ports.catalog),
     }),
     execution: withHealth('execution', ports.executionHealth, {
-      ...without(values, secretNames),
+      ...without(values, [...secretNames, ...forStorage]),
       ...addresses,
       DATABASE_URL,
       INTERNAL_KEY,
       RUNNER_KEY,
       GRPC_PORT: String(ports.execution),
     }),
+    storage: withHealth('storage', ports.storageHealth, {
+      ...without(values, [...secretNames, ...forExecution]),
+      ...addresses,
+      DATABASE_URL,
+      INTERNAL_KEY,
+      RUNNER_KEY,
+      ENCRYPTION_KEY,
+      GRPC_PORT: String(ports.storage),
+    }),
     runner: withHealth('runner', ports.runnerHealth, {
       ...only(shared, forRunners),
       EXECUTION_ADDRESSES,
+      STORAGE_ADDRESS,
       RUNNER_KEY,
       RUNNER_CLOSED_PORTS,
     }),

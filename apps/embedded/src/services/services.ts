@@ -77,6 +77,7 @@ class Services implements Running {
       const [first] = await Promise.all([
         launch(plans.catalog).then(() => bootstrap(target, { dataDir: dataDir.path, team, apiToken })),
         launch(plans.execution),
+        launch(plans.storage),
         launch(plans.runner),
         launch(plans.sandbox),
       ])

@@ -8,6 +8,8 @@ export interface ServicesSettings extends SystemSettings {
     execution: number
     executionHealth: number
     runnerHealth: number
+    storage: number
+    storageHealth: number
     sandbox: number
     sandboxHealth: number
   }
@@ -24,6 +26,8 @@ export function readServicesSettings(env: Environment): ServicesSettings {
       execution: port('EXECUTION_PORT', 9102),
       executionHealth: port('EXECUTION_HEALTH_PORT', 9202),
       runnerHealth: port('RUNNER_HEALTH_PORT', 9203),
+      storage: port('STORAGE_PORT', 9104),
+      storageHealth: port('STORAGE_HEALTH_PORT', 9204),
       sandbox: port('SANDBOX_PORT', 9105),
       sandboxHealth: port('SANDBOX_HEALTH_PORT', 9205),
     },

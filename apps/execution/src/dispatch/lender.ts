@@ -8,6 +8,8 @@ export interface LenderInit {
   places: number
   /** It serves one team: the one whose run it gets first. */
   oneTeam: boolean
+  /** With `oneTeam`: a team that has so many runners in the pool takes no further one; 0: no bound. */
+  teamMaxRunners?: number
   /** It gets no runs in others. */
   languages: Languages
 }
@@ -37,7 +39,12 @@ export function isShared(lender: Lender, among: Among): boolean {
 
 /** A runner of one team that is this one's, and not in doubt. */
 export function isOf(lender: Lender, among: Among, team: string): boolean {
-  return isAmong(lender, among) && lender.oneTeam && lender.team === team && !lender.doubtful
+  return isAmong(lender, among) && lender.oneTeam && lender.team === team && !lender.doubtful && !isLeaving(lender)
+}
+
+/** It takes its places back. */
+export function isLeaving({ returned }: Lender): boolean {
+  return returned !== undefined
 }
 
 export function isNobodys(lender: Lender, among: Among): boolean {

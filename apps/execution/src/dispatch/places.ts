@@ -1,6 +1,6 @@
 import type { Language } from '@automation/contract/common/v1/language'
 import { allLanguages, nameOf, type Languages } from './languages.ts'
-import { add, free, isNobodys, isOf, isShared, type Among, type Lender, type LenderInit } from './lender.ts'
+import { add, free, isLeaving, isNobodys, isOf, isShared, type Among, type Lender, type LenderInit } from './lender.ts'
 
 /** A place that was taken. It belongs to the stream that lent it: what is lent over a later one does not rise by it. */
 export interface Place {
@@ -26,8 +26,8 @@ export class Places {
   /** Runs by pool and team that hold a place lent to this replica. */
   readonly #held = new Map<string, Map<string, number>>()
 
-  open({ sessionId, pool, places, oneTeam, languages }: LenderInit): void {
-    const runner = { sessionId, pool, places, oneTeam, languages }
+  open({ sessionId, pool, places, oneTeam, teamMaxRunners, languages }: LenderInit): void {
+    const runner = { sessionId, pool, places, oneTeam, teamMaxRunners, languages }
     this.#lenders.set(sessionId, { ...runner, credit: 0, bound: false, doubtful: false })
     this.#kinds.delete(pool)
   }
@@ -151,7 +151,7 @@ export class Places {
 
   /** Why no runner that is here can serve this team's runs in this language; undefined where one can, now or later. */
   whyNone(pool: string, team: string, language: Language): string | undefined {
-    const all = this.#of(pool)
+    const all = this.#staying(pool)
     if (all.length === 0) return `no runner of the pool ${pool} is there`
     const speaking = all.filter(({ languages }) => languages.includes(language))
     if (speaking.length === 0) return `no runner of the pool ${pool} runs ${nameOf(language)}`
@@ -162,7 +162,7 @@ export class Places {
 
   /** Runners are there, and none of them can serve this team's runs in one of these languages. */
   isUnserved(pool: string, team: string, languages: Iterable<Language>): boolean {
-    if (this.#of(pool).length === 0) return false
+    if (this.#staying(pool).length === 0) return false
     return [...languages].some((language) => this.whyNone(pool, team, language) !== undefined)
   }
 
@@ -204,10 +204,17 @@ export class Places {
     return { languages, teams: [...newcomers, ...others], places: this.#take(shared, Math.min(credit - 1, most)) }
   }
 
-  /** A team that has a runner takes another one only when that is not the last: it is for a team that has none. */
+  /**
+   * A team that has a runner takes another one only when that is not the last: it is for a team that has none. Nor does
+   * it where it has as many as a team may.
+   */
   #mayBind(among: Among, team: string): boolean {
     const unbound = this.#sum((lender) => isNobodys(lender, among), free)
-    return unbound > 1 || (unbound === 1 && !this.#some((lender) => isOf(lender, among, team)))
+    if (unbound === 0) return false
+    const own = [...this.#lenders.values()].filter((each) => isOf(each, among, team)).length
+    if (own === 0) return true
+    const bounds = this.#of(among.pool).map(({ teamMaxRunners }) => teamMaxRunners ?? 0)
+    return unbound > 1 && own < (Math.max(...bounds) || Infinity)
   }
 
   /** Takes up to `count` places, from the runners that lend the most first. */
@@ -228,8 +235,9 @@ export class Places {
     return [...this.#lenders.values()].filter((lender) => lender.pool === pool)
   }
 
-  #some(of: (lender: Lender) => boolean): boolean {
-    return this.#lenders.values().some(of)
+  /** Those that do not take their places back. */
+  #staying(pool: string): Lender[] {
+    return this.#of(pool).filter((lender) => !isLeaving(lender))
   }
 
   #sum(of: (lender: Lender) => boolean, value: (lender: Lender) => number): number {

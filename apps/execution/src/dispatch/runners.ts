@@ -1,7 +1,7 @@
 import type { RunSpec } from '@automation/contract/catalog/v1/resolve'
 import type { ReplicaMessageSchema } from '@automation/contract/runner/v1/runner'
 import type { MessageInitShape } from '@bufbuild/protobuf'
-import type { RunTokens } from '../run-token.ts'
+import type { RunTokens } from '@automation/rpc/run-token'
 import type { Specs } from '../specs.ts'
 import type { Languages } from './languages.ts'
 import type { MessageQueue } from './message-queue.ts'
@@ -18,6 +18,7 @@ export interface RunnerStream {
   places: number
   oneTeam: boolean
   languages: Languages
+  teamMaxRunners: number
   messages: MessageQueue<{ message: ReplicaMessageInit }>
 }
 

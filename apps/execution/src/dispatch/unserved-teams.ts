@@ -1,6 +1,7 @@
 import type { Logger } from '@automation/service'
 import type { Backlog } from './backlog.ts'
 import type { Places } from './places.ts'
+import type { RunnerSupply } from './runner-supply.ts'
 
 const tellEveryMs = 60_000
 const remedy =
@@ -10,12 +11,14 @@ const remedy =
 export class UnservedTeams {
   readonly #backlog: Backlog
   readonly #places: Places
+  readonly #supply: RunnerSupply
   readonly #logger: Logger
   #nextMs = 0
 
-  constructor(backlog: Backlog, places: Places, logger: Logger) {
+  constructor(backlog: Backlog, places: Places, supply: RunnerSupply, logger: Logger) {
     this.#backlog = backlog
     this.#places = places
+    this.#supply = supply
     this.#logger = logger
   }
 
@@ -25,16 +28,30 @@ export class UnservedTeams {
     const teams = this.#in(pool)
     if (teams.length === 0) return
     this.#nextMs = performance.now() + tellEveryMs
-    this.#logger.warn({ pool, teams: teams.length }, `teams wait for a runner that serves them: ${remedy}`)
+    this.#logger.warn({ pool, teams: teams.length }, `teams wait for a runner that serves them: ${this.#remedy(pool)}`)
   }
 
   /** For readiness; undefined where there are none. */
   get words(): string | undefined {
-    const count = this.#backlog.pools().reduce((sum, pool) => sum + this.#in(pool).length, 0)
-    return count === 0 ? undefined : `${count} teams wait for a runner that serves them: ${remedy}`
+    const pools = this.#backlog.pools().map((pool) => ({ pool, count: this.#in(pool).length }))
+    const unserved = pools.filter(({ count }) => count > 0)
+    if (unserved.length === 0) return undefined
+    const count = unserved.reduce((sum, each) => sum + each.count, 0)
+    const remedies = new Set(unserved.map(({ pool }) => this.#remedy(pool)))
+    return `${count} teams wait for a runner that serves them: ${[...remedies].join('; ')}`
   }
 
+  #remedy(pool: string): string {
+    const supply = this.#supply.of(pool)
+    if (supply === undefined) return remedy
+    if (supply.trouble !== '') return `${supply.trouble}: look at the sandbox service`
+    return `all ${supply.mostRunners} runner pods serve other teams, RUNNER_PODS_MAX allows no more`
+  }
+
+  /** Teams that no runner serves and, where runners are made on demand, for which none is about to be made. */
   #in(pool: string): string[] {
+    const supply = this.#supply.of(pool)
+    if (supply !== undefined && supply.trouble === '' && supply.runners < supply.mostRunners) return []
     return this.#backlog
       .teams(pool)
       .filter((team) => this.#places.isUnserved(pool, team, this.#backlog.languages(pool, team)))

@@ -29,6 +29,10 @@ export function executionService(parts: ExecutionServiceParts): Handlers<typeof 
       const accepted = await admission.accept(wishOf(start!, context), true)
       return outcomes.of(accepted, waitMs, context.signal)
     },
+    checkWebhook: async (request, context) => {
+      await admission.checkWebhook(wishOf(request, context))
+      return {}
+    },
     getExecution: ({ id }, context) => records.get(teamOf(context), id),
     listExecutions: (request, context) => records.list(teamOf(context), request),
     listLogs: ({ executionId, page }, context) => records.logs(teamOf(context), executionId, page),

@@ -3,7 +3,7 @@ import { Failure } from '@automation/errors'
 import type { Handlers } from '@automation/rpc'
 import type { Admission } from '../admission.ts'
 import type { NestedRuns } from '../nested-runs.ts'
-import type { RunRights, RunTokens } from '../run-token.ts'
+import type { RunRights, RunTokens } from '@automation/rpc/run-token'
 import { principalIn } from './principals.ts'
 import { wishOfRun } from './wishes.ts'
 

@@ -10,9 +10,10 @@ export function runnerService(streams: WorkStreams, sessions: Sessions): Handler
       principalIn(context, 'runner')
       return streams.serve(requests, context.signal)
     },
-    renewSession: async ({ sessionId, executionIds }, context) => {
+    renewSession: async ({ sessionId, executionIds, idleMs, team }, context) => {
       principalIn(context, 'runner')
-      return { endedExecutionIds: await sessions.renew(sessionId, executionIds) }
+      const renewal = { id: sessionId, idleMs: Number(idleMs), team: team || undefined }
+      return { endedExecutionIds: await sessions.renew(renewal, executionIds) }
     },
   }
 }

@@ -2,7 +2,7 @@ import type { StartExecutionRequest } from '@automation/contract/execution/v1/ex
 import type { ProcessCall } from '@automation/contract/run/v1/run'
 import type { CallContext } from '@automation/rpc'
 import type { Wish } from '../admission.ts'
-import type { RunRights } from '../run-token.ts'
+import type { RunRights } from '@automation/rpc/run-token'
 import { teamOf } from './principals.ts'
 
 /** What a user or a webhook's caller wants. */

@@ -1,4 +1,4 @@
-import { openDatabase, type Database } from '@automation/database'
+import { openDatabase, type Database, type SchemaOptions } from '@automation/database'
 import type { Logger } from '@automation/service'
 import type pg from 'pg'
 
@@ -18,7 +18,11 @@ export interface Pools {
   close(): Promise<void>
 }
 
-const schema = 'execution'
+/** Where execution keeps its rows. */
+export const executionSchema: SchemaOptions = {
+  schema: 'execution',
+  migrationsDir: new URL('../../prisma/migrations', import.meta.url),
+}
 
 /** Every statement goes by a key; a plan made while a table was empty must not become a scan of a full one. */
 const byKey = {
@@ -31,12 +35,11 @@ const byKey = {
 
 /** Opens the schema, applies what migrations are missing, and gives the pools. Waits for a database that is not there yet. */
 export async function openPools(url: string, logger: Logger, signal: AbortSignal): Promise<Pools> {
-  const common = { url, schema, logger, signal }
-  const migrationsDir = new URL('../../prisma/migrations', import.meta.url)
+  const common = { url, schema: executionSchema.schema, logger, signal }
   const settings = { ...byKey, statement_timeout: '4s' }
   // Kept open when idle: a connection learns of all the partitions and their indexes before its first plan.
   const quick = { ...common, settings, connectTimeoutMs: 1000, idleTimeoutMs: 0 }
-  const lanes = await openDatabase({ ...quick, poolSize: 6, migrationsDir })
+  const lanes = await openDatabase({ ...quick, ...executionSchema, poolSize: 6 })
   const [hot, logs, reads, events] = await Promise.all([
     // Who kills many runs at once waits for the ones before.
     openDatabase({ ...quick, poolSize: 8, connectTimeoutMs: 2000 }),

@@ -5,26 +5,48 @@ export interface Session {
   runnerName: string
   pool: string
   places: number
+  oneTeam: boolean
 }
 
 /** Registers a session, or knows it again; false when it was lost or has said goodbye. The lease counts from now. */
 export async function openSession(pool: pg.Pool, session: Session, leaseMs: number): Promise<boolean> {
   const { rowCount } = await pool.query({
     name: 'open-session',
-    text: `INSERT INTO sessions (id, runner_name, pool, places, expires_at)
-           VALUES ($1, $2, $3, $4, now() + $5 * interval '1 ms')
+    text: `INSERT INTO sessions (id, runner_name, pool, places, one_team, expires_at)
+           VALUES ($1, $2, $3, $4, $5, now() + $6 * interval '1 ms')
            ON CONFLICT (id) DO UPDATE SET expires_at = excluded.expires_at WHERE sessions.ended_at IS NULL`,
-    values: [session.id, session.runnerName, session.pool, session.places, leaseMs],
+    values: [session.id, session.runnerName, session.pool, session.places, session.oneTeam, leaseMs],
   })
   return rowCount === 1
 }
 
+/** What a runner says of itself with each renewal. */
+export interface Renewal {
+  id: string
+  /** How long it has had no run. */
+  idleMs: number
+  /** Whose it is, where it serves one team and that is decided. */
+  team: string | undefined
+}
+
+/** Notes whose a runner of one team is. */
+export async function bindSession(pool: pg.Pool, id: string, team: string): Promise<void> {
+  await pool.query({
+    name: 'bind-session',
+    text: 'UPDATE sessions SET team = $2 WHERE id = $1 AND team IS DISTINCT FROM $2',
+    values: [id, team],
+  })
+}
+
 /** Prolongs the lease; false when the session is lost. A lease that is over counts until the session is ended. */
-export async function renewSession(pool: pg.Pool, id: string, leaseMs: number): Promise<boolean> {
+export async function renewSession(pool: pg.Pool, renewal: Renewal, leaseMs: number): Promise<boolean> {
   const { rowCount } = await pool.query({
     name: 'renew-session',
-    text: `UPDATE sessions SET expires_at = now() + $2 * interval '1 ms' WHERE id = $1 AND ended_at IS NULL`,
-    values: [id, leaseMs],
+    text: `UPDATE sessions
+              SET expires_at = now() + $2 * interval '1 ms', idle_since = now() - $3 * interval '1 ms',
+                  team = coalesce($4, team)
+            WHERE id = $1 AND ended_at IS NULL`,
+    values: [renewal.id, leaseMs, renewal.idleMs, renewal.team ?? null],
     query_timeout: 2000,
   } as pg.QueryConfig)
   return rowCount === 1

@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { Failure } from '@automation/errors'
 import { problemAnswer } from './problem.ts'
-import { malformedRequest, methodNotAllowed } from './refusals.ts'
+import { malformedRequest, methodNotAllowed, requestTimeout } from './refusals.ts'
 
 /** What Node's parser found wrong with a request, as callers are told. */
 export function faultOf(error: NodeJS.ErrnoException): Failure {
@@ -12,7 +12,7 @@ export function faultOf(error: NodeJS.ErrnoException): Failure {
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
       return new Failure('too_large', 'body_too_large', 'The chunk extensions of the request are too large')
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return new Failure('deadline_exceeded', 'request_timeout', 'The request did not arrive in time')
+      return requestTimeout()
     default:
       return malformedRequest('The request is not valid HTTP', error)
   }

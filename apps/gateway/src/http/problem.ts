@@ -21,7 +21,9 @@ const STATUS_BY_KIND: Record<FailureKind, number> = {
 const STATUS_BY_CODE: Record<string, number> = {
   method_not_allowed: 405,
   request_timeout: 408,
+  precondition_failed: 412,
   unsupported_media_type: 415,
+  range_not_satisfiable: 416,
   expectation_failed: 417,
   headers_too_large: 431,
   execution_failed: 500,

@@ -17,6 +17,10 @@ export function bodyTooLarge(maxBytes: number): Failure {
   return new Failure('too_large', 'body_too_large', `The request body is larger than ${maxBytes} bytes`)
 }
 
+export function requestTimeout(): Failure {
+  return new Failure('deadline_exceeded', 'request_timeout', 'The request did not arrive in time')
+}
+
 export function malformedRequest(text: string, cause?: unknown): Failure {
   return new Failure('invalid_argument', 'malformed_request', text, { cause })
 }

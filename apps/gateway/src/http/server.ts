@@ -18,7 +18,8 @@ const LIMITS = {
 }
 
 export interface ServerOptions {
-  bodyMaxBytes: number
+  /** Of a request to this target: a client that announces more is not told to go on. */
+  bodyMaxBytes: (target: string) => number
   /** Connections without a byte in either direction for so long are cut. */
   idleTimeoutMs: number
   /** A request must have arrived within this time; 60,000. 0: only silence cuts it. */
@@ -58,7 +59,8 @@ export class HttpServer {
     server.timeout = options.idleTimeoutMs
     server.on('request', (incoming, outgoing) => this.#request(incoming, outgoing))
     server.on('checkContinue', (incoming, outgoing) => {
-      if (!(Number(incoming.headers['content-length']) > options.bodyMaxBytes)) outgoing.writeContinue()
+      const mostBytes = options.bodyMaxBytes(incoming.url ?? '')
+      if (!(Number(incoming.headers['content-length']) > mostBytes)) outgoing.writeContinue()
       this.#request(incoming, outgoing)
     })
     server.on('checkExpectation', (incoming, outgoing) => this.#request(incoming, outgoing))

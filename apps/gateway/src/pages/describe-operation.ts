@@ -25,8 +25,10 @@ const REASONS: Record<number, string> = {
   404: 'Not found',
   408: 'The run takes longer than a caller may wait; it goes on',
   409: 'The idempotency key was used for another request, or the result was not kept',
+  412: 'The object is not the one that the condition names',
   413: 'The body or the parameters are too large',
   415: 'The body is not JSON, or it is encoded',
+  416: 'The object has no such range',
   429: 'Too many attempts, live streams or sandboxes, or the queue of the team is full',
   500: 'The run failed or was killed',
   503: 'Away for the moment; Retry-After says when to try again',
@@ -36,7 +38,7 @@ const REASONS: Record<number, string> = {
 export function describeOperation(path: string, operation: Operation): Record<string, unknown> {
   const params: Record<string, z.ZodType> = { team: z.string().openapi({ description: 'Team slug' }) }
   for (const [name, { schema }] of Object.entries(operation.parameters ?? {})) params[name] = schema
-  const { success } = operation
+  const { success, content } = operation
   const refusals = [...(operation.open ? [401] : [401, 403]), ...(operation.refusals ?? []), 503].toSorted(
     (a, b) => a - b,
   )
@@ -51,6 +53,7 @@ export function describeOperation(path: string, operation: Operation): Record<st
       params: z.object(params),
       ...(operation.query !== undefined && { query: operation.query }),
       ...(operation.headers !== undefined && { headers: operation.headers }),
+      ...(content !== undefined && { body: { required: true, content: contentOf(content) } }),
       ...(operation.body !== undefined && {
         body: {
           required: operation.bodyOptional !== true,
@@ -59,6 +62,9 @@ export function describeOperation(path: string, operation: Operation): Record<st
       }),
     },
     responses: {
+      ...Object.fromEntries(
+        Object.entries(success.others ?? {}).map(([status, text]) => [status, { description: text }]),
+      ),
       [success.status]: {
         description: success.description,
         ...(success.schema !== undefined && {
@@ -69,6 +75,10 @@ export function describeOperation(path: string, operation: Operation): Record<st
       ...Object.fromEntries(refusals.map((status) => [status, describeRefusal(status)])),
     },
   }
+}
+
+function contentOf(content: Record<string, z.ZodType>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(content).map(([type, schema]) => [type, { schema }]))
 }
 
 function describeRefusal(status: number): Record<string, unknown> {

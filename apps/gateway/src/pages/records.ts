@@ -53,6 +53,33 @@ export const aliasRecord = z
   .object({ id: uuid(), name: z.string(), versionId: uuid(), ...made, ...changed })
   .openapi('VersionedProcessAlias')
 
+export const moduleRecord = z
+  .object({
+    id: uuid(),
+    name: z.string(),
+    programmingLanguage: languageName(),
+    sourceCode: z.string().optional().openapi({ description: 'Left out of lists above 64 KiB' }),
+    ...made,
+    ...changed,
+  })
+  .openapi('Module')
+
+export const moduleVersionRecord = z
+  .object({
+    id: uuid(),
+    tag: z.string(),
+    programmingLanguage: languageName(),
+    sourceCode: z.string().optional().openapi({ description: 'Left out of lists above 64 KiB' }),
+    comment: z.string().optional(),
+    ...made,
+    ...changed,
+  })
+  .openapi('VersionedModule')
+
+export const moduleAliasRecord = z
+  .object({ id: uuid(), name: z.string(), versionId: uuid(), ...made, ...changed })
+  .openapi('VersionedModuleAlias')
+
 export const variableRecord = z
   .object({
     id: uuid(),
@@ -142,6 +169,20 @@ export const sandboxRecord = z
     ...made,
   })
   .openapi('Sandbox')
+
+export const storageObjectRecord = z
+  .object({
+    name: z.string(),
+    size: z.int().openapi({ format: 'int64', description: 'Bytes' }),
+    md5Hash: z.string().openapi({ description: 'Base64' }),
+    contentType: z.string(),
+    createdAt: moment(),
+    updatedAt: moment().openapi({ description: 'When its content came' }),
+    link: z.string().openapi({ description: 'Its address here' }),
+  })
+  .openapi('StorageObject')
+
+export const signedUrlRecord = z.object({ url: z.string(), path: z.string(), expiresAt: moment() }).openapi('SignedUrl')
 
 export const tokenRecord = z
   .object({

@@ -21,7 +21,8 @@ export function presentVersion(version: Version): Record<string, unknown> {
   }
 }
 
-/** The same for a list, where a source above 64 KiB is left out. */
-export function presentListedVersion(version: Version): Record<string, unknown> {
-  return { ...presentVersion(version), sourceCode: version.sourceCode }
+/** A published version of a module as JSON: one of a process has more. */
+export function presentModuleVersion(version: Version): Record<string, unknown> {
+  const { parametersSchema: _, readme: __, manifest: ___, ...shown } = presentVersion(version)
+  return shown
 }

@@ -3,31 +3,29 @@ import type { Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
 import { text } from '../inputs/fields.ts'
 import { pageOf, pagingFields } from '../inputs/paging.ts'
-import { aliasRecord } from '../pages/records.ts'
 import { presentAlias } from '../presenters/alias.ts'
 import { presentPage } from '../presenters/page.ts'
-import { aliasId, processIdentifier } from './path-parameters.ts'
+import { ownerIn, type VersionOwner } from './version-owner.ts'
+import { aliasId } from './path-parameters.ts'
 import type { RestApi } from './rest-api.ts'
 
 const reference = text().openapi({ description: 'A version id or a tag' })
-const aliasInput = z.object({ name: text(), versionId: reference }).openapi('VersionedProcessAliasInput')
+const aliasInputOf = ({ aliasInputName }: VersionOwner) =>
+  z.object({ name: text(), versionId: reference }).openapi(aliasInputName)
 const aliasPatch = z.object({ name: text().nullish(), versionId: reference.nullish() })
 
-/** Aliases of versions: list, create, read, update, delete. */
-export function aliasRoutes(api: RestApi, neighbours: Neighbours): void {
+/** Aliases of versions of processes, or of modules: list, create, read, update, delete. */
+export function aliasRoutes(api: RestApi, neighbours: Neighbours, owner: VersionOwner): void {
   const aliases = neighbours.client(AliasService)
-  const all = { path: '/processes/{identifier}/aliases', tag: 'Aliases', parameters: { identifier: processIdentifier } }
-  const one = {
-    path: '/processes/{identifier}/aliases/{aliasId}',
-    tag: 'Aliases',
-    parameters: { identifier: processIdentifier, aliasId },
-  }
+  const { word, aliasRecord } = owner
+  const all = { path: `${owner.path}/aliases`, tag: owner.aliasTag, parameters: owner.parameters }
+  const one = { ...all, path: `${all.path}/{aliasId}`, parameters: { ...owner.parameters, aliasId } }
 
   api.add(
     {
       ...all,
       method: 'get',
-      summary: 'List the aliases of a process, newest first',
+      summary: `List the aliases of a ${word}, newest first`,
       query: z.object({
         versionId: text().optional().openapi({ description: 'Only aliases of this version (id or tag)' }),
         ...pagingFields,
@@ -38,7 +36,7 @@ export function aliasRoutes(api: RestApi, neighbours: Neighbours): void {
     async ({ params, query, context }) => {
       const { page, limit, versionId } = query
       const list = await aliases.listAliases(
-        { process: params['identifier'], page: { page, limit }, version: versionId ?? '' },
+        { ...ownerIn(params), page: { page, limit }, version: versionId ?? '' },
         context,
       )
       return { body: presentPage(query, list.page, list.aliases.map(presentAlias)) }
@@ -49,14 +47,14 @@ export function aliasRoutes(api: RestApi, neighbours: Neighbours): void {
     {
       ...all,
       method: 'post',
-      summary: 'Create an alias of a version',
-      body: aliasInput,
+      summary: `Create an alias of a version of a ${word}`,
+      body: aliasInputOf(owner),
       success: { status: 201, description: 'The new alias', schema: aliasRecord },
       refusals: [400, 404, 413, 415],
     },
     async ({ params, body, context }) => ({
       body: presentAlias(
-        await aliases.createAlias({ process: params['identifier'], name: body.name, version: body.versionId }, context),
+        await aliases.createAlias({ ...ownerIn(params), name: body.name, version: body.versionId }, context),
       ),
     }),
   )
@@ -65,14 +63,12 @@ export function aliasRoutes(api: RestApi, neighbours: Neighbours): void {
     {
       ...one,
       method: 'get',
-      summary: 'Read an alias',
+      summary: `Read an alias of a ${word}`,
       success: { status: 200, description: 'The alias', schema: aliasRecord },
       refusals: [404],
     },
     async ({ params, context }) => ({
-      body: presentAlias(
-        await aliases.getAlias({ process: params['identifier'], aliasId: params['aliasId'] }, context),
-      ),
+      body: presentAlias(await aliases.getAlias({ ...ownerIn(params), aliasId: params['aliasId'] }, context)),
     }),
   )
 
@@ -80,7 +76,7 @@ export function aliasRoutes(api: RestApi, neighbours: Neighbours): void {
     {
       ...one,
       method: 'patch',
-      summary: 'Rename an alias, or point it to another version',
+      summary: `Rename an alias of a ${word}, or point it to another version`,
       body: aliasPatch,
       success: { status: 200, description: 'The changed alias', schema: aliasRecord },
       refusals: [400, 404, 413, 415],
@@ -89,7 +85,7 @@ export function aliasRoutes(api: RestApi, neighbours: Neighbours): void {
       body: presentAlias(
         await aliases.updateAlias(
           {
-            process: params['identifier'],
+            ...ownerIn(params),
             aliasId: params['aliasId'],
             name: body.name ?? undefined,
             version: body.versionId ?? undefined,
@@ -104,12 +100,12 @@ export function aliasRoutes(api: RestApi, neighbours: Neighbours): void {
     {
       ...one,
       method: 'delete',
-      summary: 'Delete an alias',
+      summary: `Delete an alias of a ${word}`,
       success: { status: 200, description: 'Deleted' },
       refusals: [404],
     },
     async ({ params, context }) => {
-      await aliases.deleteAlias({ process: params['identifier'], aliasId: params['aliasId'] }, context)
+      await aliases.deleteAlias({ ...ownerIn(params), aliasId: params['aliasId'] }, context)
       return {}
     },
   )

@@ -16,6 +16,8 @@ export interface Operation<Q extends z.ZodObject = z.ZodObject, B extends z.ZodT
   /** Request headers, for the document. */
   headers?: z.ZodObject
   body?: B
+  /** Instead of a JSON body: media types that the handler reads itself, as they come. */
+  content?: Record<string, z.ZodType>
   /** An empty body is read as `{}`. */
   bodyOptional?: boolean
   success: Success
@@ -28,11 +30,13 @@ export interface Operation<Q extends z.ZodObject = z.ZodObject, B extends z.ZodT
 }
 
 export interface Success {
-  status: 200 | 201 | 202 | 203
+  status: 200 | 201 | 202 | 203 | 204
   description: string
   schema?: z.ZodType
   /** Other than JSON. */
   mediaType?: string
+  /** Other statuses of success, and what they say, for the document. */
+  others?: Record<number, string>
   /** Response headers and what they say, for the document. */
   headers?: Record<string, string>
 }
@@ -42,6 +46,8 @@ export interface Call<Q, B> {
   exchange: Exchange
   team: string
   principal: Principal
+  /** The teams that the access token names; none for operations that need none. */
+  tokenTeams: string[]
   /** Unix time in ms at which the access token ends; never, for operations that need none. */
   tokenEndsMs: number
   context: CallContext
@@ -53,11 +59,15 @@ export interface Call<Q, B> {
   bodyBytes: Uint8Array
 }
 
-/** What an operation answers; its status is that of the operation's success. Without a body the answer is empty. */
+/** What an operation answers. Without a body the answer is empty. */
 export interface Reply {
+  /** Other than that of the operation's success. */
+  status?: number
   body?: unknown
   /** Instead of a body: what is sent as it comes. */
   stream?: ReadableStream<Uint8Array>
+  /** Instead of a body: written as fast as the client takes it. Its first piece decides whether there is an answer. */
+  source?: AsyncIterable<Uint8Array>
   headers?: Record<string, string>
 }
 

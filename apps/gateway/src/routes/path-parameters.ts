@@ -8,6 +8,8 @@ const NAME = /^[A-Za-z0-9._~-]{1,255}$/
 /** A parameter in a path: how it is read, and how the document shows it. */
 export interface PathParameter {
   schema: z.ZodType
+  /** It is the rest of the path, slashes included; `read` gets it as it came, still encoded. */
+  rest?: boolean
   /** The value as services want it. Failure: not found, for what can name nothing. */
   read(text: string): string
 }
@@ -47,9 +49,24 @@ export const languageParameter: PathParameter = {
   },
 }
 
+/** The name of an object: what is left of the path, decoded, so that `%2F` is a slash like others. */
+export const objectName: PathParameter = {
+  schema: z.string().openapi({ description: 'Name of the object; may have slashes' }),
+  rest: true,
+  read(text) {
+    try {
+      return decodeURIComponent(text)
+    } catch (error) {
+      if (error instanceof URIError) throw invalid('/filename', 'must be percent-encoded UTF-8')
+      throw error
+    }
+  },
+}
+
 export const processIdentifier = idOrNameOf('process', 'Process id or slug; the id wins where both match')
 export const versionIdentifier = idOrNameOf('version', 'Version id or tag')
 export const aliasId = idOf('alias')
+export const moduleId = idOf('module')
 export const executionId = idOf('execution')
 export const variableId = idOf('variable')
 export const sandboxId = idOf('sandbox')

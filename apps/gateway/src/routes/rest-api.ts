@@ -1,6 +1,7 @@
 import { OpenAPIHono, type RouteConfig, type z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
-import type { Principal } from '@automation/rpc'
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
+import type { Failure } from '@automation/errors'
 import { bearerToken, principalFor } from '../auth/authorize.ts'
 import type { TokenVerifier } from '../auth/token-verifier.ts'
 import type { GatewayConfig } from '../config.ts'
@@ -8,6 +9,7 @@ import { addressOf, callContext, headerText } from '../http/caller.ts'
 import type { ClientAddress } from '../http/client-address.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { methodNotAllowed } from '../http/refusals.ts'
+import { sendSource } from '../http/send-source.ts'
 import { validate } from '../inputs/validate.ts'
 import { jsonText } from '../json/raw-json.ts'
 import { describeOperation } from '../pages/describe-operation.ts'
@@ -18,6 +20,8 @@ import { readJsonBody } from './json-body.ts'
 export type RestEnv = { Bindings: { exchange: Exchange } }
 
 export interface RestDependencies {
+  /** Is told of every failure that a caller is answered with. */
+  report: (failure: Failure, exchange: Exchange) => void
   config: GatewayConfig
   verifier: TokenVerifier
   clientAddress: ClientAddress
@@ -43,7 +47,9 @@ export class RestApi {
     handler: Handler<z.output<Q>, z.output<B>>,
   ): void {
     const path = `/api/{team}/rest${operation.path}`
-    const route = path.replaceAll(/\{(\w+)\}/g, ':$1')
+    const route = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+      operation.parameters?.[name]?.rest === true ? `:${name}{.+}` : `:${name}`,
+    )
     this.app.openAPIRegistry.registerPath(describeOperation(path, operation) as RouteConfig)
     this.app.on(operation.method.toUpperCase(), route, (c) => this.#answer(operation, handler, c, path))
     this.#allowed.set(route, [...(this.#allowed.get(route) ?? []), operation.method.toUpperCase()])
@@ -72,10 +78,10 @@ export class RestApi {
     exchange.route = path
     exchange.team = team
     const timeoutMs = operation.timeoutMs ?? this.#dependencies.config.callTimeoutMs
-    const { principal, tokenEndsMs } = await this.#caller(operation, exchange, team)
+    const { principal, tokenTeams, tokenEndsMs } = await this.#caller(operation, exchange, team)
     const params: Record<string, string> = {}
     for (const [name, parameter] of Object.entries(operation.parameters ?? {}))
-      params[name] = parameter.read(c.req.param(name) ?? '')
+      params[name] = parameter.read(parameter.rest === true ? restOf(exchange.path, path) : (c.req.param(name) ?? ''))
     const query = operation.query === undefined ? {} : validate(operation.query, listedQueryRecord(exchange.query))
     const { value, text, bytes } =
       operation.body === undefined
@@ -85,6 +91,7 @@ export class RestApi {
       exchange,
       team,
       principal,
+      tokenTeams,
       tokenEndsMs,
       context: callContext(exchange, principal, timeoutMs),
       params,
@@ -93,31 +100,44 @@ export class RestApi {
       bodyText: text,
       bodyBytes: bytes,
     }
-    return responseOf(operation, await exchange.settle(handler(call)))
+    const reply = await exchange.settle(handler(call))
+    if (reply.source === undefined) return responseOf(operation, reply)
+    const head = { status: reply.status ?? operation.success.status, headers: reply.headers ?? {} }
+    await sendSource(exchange, head, reply.source, this.#dependencies.report)
+    return RESPONSE_ALREADY_SENT
   }
 
   async #caller(
     operation: Operation,
     exchange: Exchange,
     team: string,
-  ): Promise<{ principal: Principal; tokenEndsMs: number }> {
+  ): Promise<Pick<Call<unknown, unknown>, 'principal' | 'tokenTeams' | 'tokenEndsMs'>> {
     const { verifier, clientAddress } = this.#dependencies
     const ip = addressOf(exchange, clientAddress)
     if (operation.open === true)
-      return { principal: { role: 'user', team, subject: '', name: '', ip }, tokenEndsMs: Infinity }
+      return { principal: { role: 'user', team, subject: '', name: '', ip }, tokenTeams: [], tokenEndsMs: Infinity }
     const identity = await verifier.verify(bearerToken(exchange.incoming.headers.authorization))
     const initiatedBy = headerText(exchange, this.#initiatedByHeader)
-    return { principal: principalFor(identity, team, initiatedBy, ip), tokenEndsMs: identity.endsMs }
+    const principal = principalFor(identity, team, initiatedBy, ip)
+    return { principal, tokenTeams: identity.groups, tokenEndsMs: identity.endsMs }
   }
+}
+
+/** What a path has beyond the fixed beginning of its template, which ends in a parameter; team slugs have no slashes. */
+function restOf(path: string, template: string): string {
+  const fixed = template.slice(0, template.lastIndexOf('{')).split('/').length - 1
+  return path.split('/').slice(fixed).join('/')
 }
 
 const NO_BODY = { value: undefined, text: '', bytes: Buffer.alloc(0) }
 
 function responseOf(operation: Operation, reply: Reply): Response {
-  const { status } = operation.success
+  const { status = operation.success.status } = reply
   if (reply.stream !== undefined) return new Response(reply.stream, { status, headers: reply.headers })
-  if (reply.body === undefined)
-    return new Response(null, { status, headers: { 'Content-Length': '0', ...reply.headers } })
+  if (reply.body === undefined) {
+    const length = status === 204 || status === 304 ? undefined : { 'Content-Length': '0' }
+    return new Response(null, { status, headers: { ...length, ...reply.headers } })
+  }
   const headers = { 'Content-Type': 'application/json', ...reply.headers }
   return new Response(jsonText(reply.body), { status, headers })
 }

@@ -12,21 +12,22 @@ import { aliasRoutes } from './aliases.ts'
 import { dependencyRoutes } from './dependencies.ts'
 import { executionRoutes } from './executions.ts'
 import { liveStreamRoutes } from './live-stream.ts'
+import { moduleRoutes } from './modules.ts'
 import { processRoutes } from './processes.ts'
 import { RestApi, type RestDependencies } from './rest-api.ts'
 import { runRoutes } from './runs.ts'
 import { sandboxRoutes } from './sandboxes.ts'
+import { signedDownloadRoutes, storageRoutes } from './storage.ts'
 import { teamRoutes } from './team.ts'
 import { tokenRoutes } from './token.ts'
 import { variableRoutes } from './variables.ts'
+import { moduleVersions, processVersions } from './version-owner.ts'
 import { versionRoutes } from './versions.ts'
 
 export interface RestAppDependencies extends RestDependencies, Omit<PageSources, 'document'> {
   neighbours: Neighbours
   streams: OpenStreams
   sandboxAddresses: () => SandboxAddresses
-  /** Is told of every failure that a caller is answered with. */
-  report: (failure: Failure, exchange: Exchange) => void
 }
 
 /** The REST interface with all of its routes, and the pages beside it, as one Hono app. */
@@ -34,14 +35,19 @@ export function restApp(dependencies: RestAppDependencies): RestApi['app'] {
   const { config, neighbours, report } = dependencies
   const api = new RestApi(dependencies)
   processRoutes(api, neighbours)
-  versionRoutes(api, neighbours)
-  aliasRoutes(api, neighbours)
+  versionRoutes(api, neighbours, processVersions)
+  aliasRoutes(api, neighbours, processVersions)
+  moduleRoutes(api, neighbours)
+  versionRoutes(api, neighbours, moduleVersions)
+  aliasRoutes(api, neighbours, moduleVersions)
   runRoutes(api, neighbours, config)
   executionRoutes(api, neighbours)
   liveStreamRoutes(api, dependencies)
   variableRoutes(api, neighbours)
   dependencyRoutes(api, neighbours)
   sandboxRoutes(api, neighbours, dependencies.sandboxAddresses)
+  storageRoutes(api, dependencies)
+  signedDownloadRoutes(api, dependencies)
   teamRoutes(api, neighbours)
   tokenRoutes(api, neighbours)
   api.close()

@@ -12,7 +12,10 @@ const updateTeamInput = z
     name: text().nullish(),
     zoneId: text().nullish().openapi({ description: 'IANA name of a time zone' }),
     paramsSchemaValidationEnabled: z.boolean().nullish(),
-    parentTeamSlugs: z.array(text()).nullish().openapi({ description: 'Only an empty list is possible as yet' }),
+    parentTeamSlugs: z
+      .array(text())
+      .nullish()
+      .openapi({ description: 'Teams that modules and variables are inherited from; at most 5, each granted' }),
     errorHandlerConfig: z
       .object({ processSlug: text().nullish(), tag: text().nullish() })
       .nullish()
@@ -39,23 +42,25 @@ export function teamRoutes(api: RestApi, neighbours: Neighbours): void {
       success,
       refusals: [400, 413, 415],
     },
-    async ({ body, context }) => ({ body: presentTeam(await teams.updateTeam(teamPatch(body), context)) }),
+    async ({ body, tokenTeams, context }) => ({
+      body: presentTeam(await teams.updateTeam({ ...teamPatch(body), tokenTeams }, context)),
+    }),
   )
 }
 
 function teamPatch(input: z.output<typeof updateTeamInput>) {
   const { name, zoneId, paramsSchemaValidationEnabled, parentTeamSlugs, errorHandlerConfig } = input
-  if (parentTeamSlugs != null && parentTeamSlugs.length > 0)
-    throw invalid('/parentTeamSlugs', 'Parent teams are not possible in this release', 'not_in_this_release')
   if (errorHandlerConfig != null)
     throw invalid('/errorHandlerConfig', 'Error handlers are not possible in this release', 'not_in_this_release')
   const paths: string[] = []
   if (name != null) paths.push('name')
   if (zoneId != null) paths.push('zone_id')
+  if (parentTeamSlugs != null) paths.push('parent_team_slugs')
   if (paramsSchemaValidationEnabled != null) paths.push('params_schema_validation_enabled')
   const values = {
     name: name ?? undefined,
     zoneId: zoneId ?? undefined,
+    parentTeamSlugs: parentTeamSlugs ?? undefined,
     paramsSchemaValidationEnabled: paramsSchemaValidationEnabled ?? undefined,
   }
   return { values, mask: { paths } }

@@ -7,6 +7,7 @@ import { HttpServer } from '../http/server.ts'
 import { sandboxRoute } from '../observe.ts'
 import { forward } from './forward.ts'
 import { PublicEntry, type PublicEntryOptions } from './public-entry.ts'
+import type { Traffic } from './traffic.ts'
 import { answerOn, forwardUpgrade } from './upgrade.ts'
 
 export interface PublicPortsOptions extends PublicEntryOptions {
@@ -17,6 +18,7 @@ export interface PublicPortsOptions extends PublicEntryOptions {
   /** Is told of every failure that a caller is answered with. */
   report: (failure: Failure, exchange: Exchange) => void
   ended: (exchange: Exchange) => void
+  traffic: Traffic
 }
 
 /** The listener for the public ports of sandboxes: HTTP and whatever it is upgraded to, streamed in both directions. */
@@ -29,12 +31,13 @@ export class PublicPorts {
     this.#options = options
     this.#entry = new PublicEntry(options)
     this.#server = new HttpServer({
-      bodyMaxBytes: Number.POSITIVE_INFINITY,
+      bodyMaxBytes: () => Number.POSITIVE_INFINITY,
       requestTimeoutMs: 0,
       idleTimeoutMs: options.idleTimeoutMs,
       handle: (exchange) => void this.#answer(exchange),
       upgrade: (exchange, socket, head) =>
         void forwardUpgrade(this.#entry, exchange, socket, head, options).catch((error: unknown) => {
+          options.traffic.failed('upgrade', 'refused')
           answerOn(exchange, socket)
           this.#refuse(asFailure(error), exchange)
         }),

@@ -12,6 +12,15 @@ export interface Payload {
   /** The body as it came: text, or base64. */
   rawBody: string
   isBase64: boolean
+  /** That came in a form; kept before the run starts. */
+  files?: FormFile[]
+}
+
+/** A file of a form. The parameters tell of it, and where it is kept. */
+export interface FormFile {
+  storagePath: string
+  contentType: string
+  bytes: Buffer
 }
 
 export const NO_PAYLOAD: Payload = { parameters: '{}', rawBody: '', isBase64: false }

@@ -7,13 +7,14 @@ import type { StartRequest } from '../inputs/run.ts'
 import { queryRecord } from '../routes/query-record.ts'
 import { readMultipart } from './multipart.ts'
 import { STEERING_PARAMETERS, webhookOptions, type WebhookHeaders, type WebhookOptions } from './options.ts'
-import { NO_PAYLOAD, readPayload, type Payload } from './payload.ts'
+import { NO_PAYLOAD, readPayload, type FormFile, type Payload } from './payload.ts'
 import { basicCredentials, requestContext } from './request-context.ts'
 
 /** A webhook request, read: how to answer it, and what it starts. */
 export interface WebhookCall {
   options: WebhookOptions
   start: StartRequest
+  files: FormFile[]
 }
 
 export type ReadWebhookCall = (exchange: Exchange, identifier: string) => Promise<WebhookCall>
@@ -42,7 +43,7 @@ export function webhookCallReader(config: GatewayConfig, names: WebhookHeaders):
       },
       idempotencyKey: idempotencyKey(headers['idempotency-key'], { body, query: exchange.query, tag: options.tag }),
     }
-    return { options, start }
+    return { options, start, files: payload.files ?? [] }
   }
 }
 

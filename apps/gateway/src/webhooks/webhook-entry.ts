@@ -1,4 +1,5 @@
 import { ExecutionService, LogLevel, type Outcome } from '@automation/contract/execution/v1/execution'
+import { StorageService } from '@automation/contract/storage/v1/storage'
 import { asFailure, Failure, notFound } from '@automation/errors'
 import type { CallContext, Client, Neighbours } from '@automation/rpc'
 import type { Logger } from '@automation/service'
@@ -11,6 +12,7 @@ import { problemAnswer } from '../http/problem.ts'
 import { methodNotAllowed } from '../http/refusals.ts'
 import { returnedText } from '../run-outcome.ts'
 import type { HeaderRules } from './answer-headers.ts'
+import { keepFiles } from './kept-files.ts'
 import { webhookHeaders, type WebhookOptions } from './options.ts'
 import { webhookTarget } from './target.ts'
 import { webhookAnswer } from './webhook-answer.ts'
@@ -36,6 +38,7 @@ export interface WebhookDependencies {
 export class WebhookEntry {
   readonly #dependencies: WebhookDependencies
   readonly #executions: Client<typeof ExecutionService>
+  readonly #storage: Client<typeof StorageService>
   readonly #read: ReadWebhookCall
   readonly #idHeader: string
   readonly #reserved: string
@@ -46,6 +49,7 @@ export class WebhookEntry {
     const { config, neighbours } = dependencies
     const names = webhookHeaders(config.headerPrefix)
     this.#executions = neighbours.client(ExecutionService)
+    this.#storage = neighbours.client(StorageService)
     this.#read = webhookCallReader(config, names)
     this.#idHeader = names.executionId
     this.#reserved = names.executionId.toLowerCase()
@@ -83,7 +87,15 @@ export class WebhookEntry {
     if (target === undefined) throw notFound('webhook')
     exchange.team = target.team
     const call = await this.#read(exchange, target.identifier)
+    if (call.files.length > 0) await this.#keepFiles(exchange, call)
     return call.options.isAsync ? await this.#start(exchange, call) : await this.#run(exchange, call)
+  }
+
+  /** Only for who may start the process; the files are there when it starts. */
+  async #keepFiles(exchange: Exchange, { options, start, files }: WebhookCall): Promise<void> {
+    const context = this.#context(exchange, options, this.#dependencies.config.callTimeoutMs)
+    await exchange.settle(this.#executions.checkWebhook(start, context))
+    await exchange.settle(keepFiles(this.#storage, files, context))
   }
 
   async #start(exchange: Exchange, { options, start }: WebhookCall): Promise<Answer> {

@@ -29,7 +29,7 @@ export type Team = Prisma.TeamModel
 export type Revision = Prisma.RevisionModel
 /**
  * Model TeamParent
- * The parents that a team names; they count where the pair is granted too.
+ * The parents that a team names; they count as the view `inheritance` says.
  */
 export type TeamParent = Prisma.TeamParentModel
 /**
@@ -49,7 +49,7 @@ export type Process = Prisma.ProcessModel
 export type Tombstone = Prisma.TombstoneModel
 /**
  * Model Version
- * 
+ * A version of a process or of a module.
  */
 export type Version = Prisma.VersionModel
 /**
@@ -57,6 +57,11 @@ export type Version = Prisma.VersionModel
  * 
  */
 export type Alias = Prisma.AliasModel
+/**
+ * Model Module
+ * 
+ */
+export type Module = Prisma.ModuleModel
 /**
  * Model Variable
  * 

@@ -10,29 +10,29 @@ import { authorOf } from './author.ts'
 
 export function aliasHandlers({ store }: Catalog): Handlers<typeof AliasService> {
   return {
-    async createAlias({ process, name, version }, context) {
+    async createAlias({ process, module, name, version }, context) {
       const alias = { name: tag('/name', name), version: required(version) }
-      return createAlias(store, authorOf(context), process, alias)
+      return createAlias(store, authorOf(context), { process, module }, alias)
     },
 
-    getAlias({ process, aliasId }, context) {
-      return getAlias(store, teamOf(context), process, aliasId)
+    getAlias({ process, module, aliasId }, context) {
+      return getAlias(store, teamOf(context), { process, module }, aliasId)
     },
 
-    listAliases({ process, version, page }, context) {
-      return listAliases(store, teamOf(context), process, version, windowOf(page))
+    listAliases({ process, module, version, page }, context) {
+      return listAliases(store, teamOf(context), { process, module }, version, windowOf(page))
     },
 
-    async updateAlias({ process, aliasId, name, version }, context) {
+    async updateAlias({ process, module, aliasId, name, version }, context) {
       const change = {
         name: name === undefined ? undefined : tag('/name', name),
         version: version === undefined ? undefined : required(version),
       }
-      return updateAlias(store, authorOf(context), process, aliasId, change)
+      return updateAlias(store, authorOf(context), { process, module }, aliasId, change)
     },
 
-    async deleteAlias({ process, aliasId }, context) {
-      await deleteAlias(store, teamOf(context), process, aliasId)
+    async deleteAlias({ process, module, aliasId }, context) {
+      await deleteAlias(store, teamOf(context), { process, module }, aliasId)
       return {}
     },
   }

@@ -9,6 +9,7 @@ import { languageName } from '../language.ts'
 import { windowOf } from '../page.ts'
 import { maskedChange, newProcess, type NewProcess, type ProcessChange } from '../process-values.ts'
 import { listProcesses } from '../store/process-list.ts'
+import { importsOfChange } from '../source-imports.ts'
 import { createProcess, getProcess, updateProcess } from '../store/processes.ts'
 import { authorOf } from './author.ts'
 
@@ -18,7 +19,8 @@ export function processHandlers(catalog: Catalog): Handlers<typeof ProcessServic
     async createProcess({ values = create(ProcessValuesSchema) }, context) {
       const author = authorOf(context)
       const process = { ...newProcess(values), language: languageName(values.language) }
-      return createProcess(store, author, process, await checked(process, checks), config.dependencies)
+      const imports = await checks.imports(process.language, process.columns.sourceCode)
+      return createProcess(store, author, { ...process, imports }, await checked(process, checks), config.dependencies)
     },
 
     getProcess({ identifier }, context) {
@@ -32,7 +34,16 @@ export function processHandlers(catalog: Catalog): Handlers<typeof ProcessServic
     async updateProcess({ identifier, values = create(ProcessValuesSchema), mask }, context) {
       const author = authorOf(context)
       const change = maskedChange(values, mask?.paths ?? [])
-      return updateProcess(store, author, identifier, change, await checked(change, checks), config.dependencies)
+      const owner = { process: identifier, module: '' }
+      const imports = await importsOfChange(catalog, author.team, owner, change.columns.sourceCode)
+      return updateProcess(
+        store,
+        author,
+        identifier,
+        { ...change, imports },
+        await checked(change, checks),
+        config.dependencies,
+      )
     },
 
     async deleteProcess({ identifier }, context) {

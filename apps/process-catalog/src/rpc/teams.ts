@@ -14,9 +14,9 @@ export function teamHandlers({ store }: Catalog): Handlers<typeof TeamService> {
       return getTeam(store, teamOf(context))
     },
 
-    async updateTeam({ values = create(TeamSchema), mask }, context) {
+    async updateTeam({ values = create(TeamSchema), mask, tokenTeams }, context) {
       const team = teamOf(context)
-      return updateTeam(store, team, teamChange(values, mask))
+      return updateTeam(store, team, teamChange(values, mask), tokenTeams)
     },
 
     async createTeam({ slug }, context) {

@@ -5,12 +5,14 @@ import type { Catalog } from '../catalog.ts'
 import { limits } from '../limits.ts'
 import { windowOf } from '../page.ts'
 import { schemaText } from '../process-values.ts'
+import { importsOfChange } from '../source-imports.ts'
 import { deleteVersion, getVersion, listVersions, publishVersion } from '../store/versions.ts'
 import { tag } from '../tag.ts'
 import { optionalText } from '../text.ts'
 import { authorOf } from './author.ts'
 
-export function versionHandlers({ store, checks }: Catalog): Handlers<typeof VersionService> {
+export function versionHandlers(catalog: Catalog): Handlers<typeof VersionService> {
+  const { store, checks } = catalog
   return {
     async publishVersion(request, context) {
       const author = authorOf(context)
@@ -23,19 +25,20 @@ export function versionHandlers({ store, checks }: Catalog): Handlers<typeof Ver
         readme: optionalText('/readme', request.readme, limits.readme) ?? undefined,
       }
       await checks.checkSchema(version.parametersSchema)
-      return publishVersion(store, author, request.process, version)
+      const imports = await importsOfChange(catalog, author.team, request, version.sourceCode)
+      return publishVersion(store, author, request, { ...version, imports })
     },
 
-    getVersion({ process, version }, context) {
-      return getVersion(store, teamOf(context), process, version)
+    getVersion({ process, module, version }, context) {
+      return getVersion(store, teamOf(context), { process, module }, version)
     },
 
-    listVersions({ process, page }, context) {
-      return listVersions(store, teamOf(context), process, windowOf(page))
+    listVersions({ process, module, page }, context) {
+      return listVersions(store, teamOf(context), { process, module }, windowOf(page))
     },
 
-    async deleteVersion({ process, version }, context) {
-      await deleteVersion(store, teamOf(context), process, version)
+    async deleteVersion({ process, module, version }, context) {
+      await deleteVersion(store, teamOf(context), { process, module }, version)
       return {}
     },
   }

@@ -7,7 +7,7 @@ import type { Alias } from '../../prisma/generated/client.ts'
 import { isUuid } from '../identifier.ts'
 import { isTag } from '../tag.ts'
 import { countedUpTo, pageInfo, type Window } from '../page.ts'
-import { findProcessId } from './find-process.ts'
+import { findOwnerId, wordOf, type OwnerName } from './owners.ts'
 import type { Author } from './processes.ts'
 import { changeTeam } from './revisions.ts'
 import type { Rows, Store } from './store.ts'
@@ -19,18 +19,18 @@ type AliasMessage = MessageInitShape<typeof AliasSchema>
 export function createAlias(
   store: Store,
   author: Author,
-  process: string,
+  owner: OwnerName,
   { name, version }: { name: string; version: string },
 ): Promise<AliasMessage> {
   return changeTeam(store, author.team, async (rows) => {
-    const processId = await findProcessId(rows, author.team, process)
-    const versionId = await findVersionId(rows, processId, version)
-    await requireFreeName(rows, processId, name)
+    const ownerId = await findOwnerId(rows, author.team, owner)
+    const versionId = await findVersionId(rows, ownerId, version)
+    await requireFreeName(rows, owner, ownerId, name)
     const row = await rows.alias.create({
       data: {
         id: v7(),
         team: author.team,
-        processId,
+        ownerId,
         name,
         versionId,
         createdBy: author.name,
@@ -41,19 +41,17 @@ export function createAlias(
   })
 }
 
-export function getAlias(store: Store, team: string, process: string, aliasId: string): Promise<AliasMessage> {
-  return store.read(async (rows) =>
-    aliasMessage(await findAlias(rows, await findProcessId(rows, team, process), aliasId)),
-  )
+export function getAlias(store: Store, team: string, owner: OwnerName, aliasId: string): Promise<AliasMessage> {
+  return store.read(async (rows) => aliasMessage(await findAlias(rows, await findOwnerId(rows, team, owner), aliasId)))
 }
 
-/** A page of the process's aliases, newest first; of one version (id or tag) where one is named. */
-export function listAliases(store: Store, team: string, process: string, version: string, window: Window) {
+/** A page of the owner's aliases, newest first; of one version (id or tag) where one is named. */
+export function listAliases(store: Store, team: string, owner: OwnerName, version: string, window: Window) {
   return store.read(async (rows) => {
-    const processId = await findProcessId(rows, team, process)
+    const ownerId = await findOwnerId(rows, team, owner)
     const where = {
-      processId,
-      ...(version === '' ? {} : { versionId: { in: await versionIds(rows, processId, version) } }),
+      ownerId,
+      ...(version === '' ? {} : { versionId: { in: await versionIds(rows, ownerId, version) } }),
     }
     const found = await rows.alias.findMany({ where, orderBy: { id: 'desc' }, ...window })
     const total = await rows.alias.count({ where, take: countedUpTo })
@@ -65,15 +63,15 @@ export function listAliases(store: Store, team: string, process: string, version
 export function updateAlias(
   store: Store,
   author: Author,
-  process: string,
+  owner: OwnerName,
   aliasId: string,
   { name, version }: { name?: string; version?: string },
 ): Promise<AliasMessage> {
   return changeTeam(store, author.team, async (rows) => {
-    const processId = await findProcessId(rows, author.team, process)
-    const current = await findAlias(rows, processId, aliasId)
-    const versionId = version === undefined ? current.versionId : await findVersionId(rows, processId, version)
-    if (name !== undefined && name !== current.name) await requireFreeName(rows, processId, name)
+    const ownerId = await findOwnerId(rows, author.team, owner)
+    const current = await findAlias(rows, ownerId, aliasId)
+    const versionId = version === undefined ? current.versionId : await findVersionId(rows, ownerId, version)
+    if (name !== undefined && name !== current.name) await requireFreeName(rows, owner, ownerId, name)
     const row = await rows.alias.update({
       where: { id: current.id },
       data: { name: name ?? current.name, versionId, updatedBy: author.name, updatedAt: new Date() },
@@ -82,32 +80,32 @@ export function updateAlias(
   })
 }
 
-export function deleteAlias(store: Store, team: string, process: string, aliasId: string): Promise<void> {
+export function deleteAlias(store: Store, team: string, owner: OwnerName, aliasId: string): Promise<void> {
   return changeTeam(store, team, async (rows) => {
-    const { id } = await findAlias(rows, await findProcessId(rows, team, process), aliasId)
+    const { id } = await findAlias(rows, await findOwnerId(rows, team, owner), aliasId)
     await rows.alias.delete({ where: { id } })
   })
 }
 
-async function findAlias(rows: Rows, processId: string, aliasId: string): Promise<Alias> {
-  const row = isUuid(aliasId) ? await rows.alias.findFirst({ where: { id: aliasId, processId } }) : null
+async function findAlias(rows: Rows, ownerId: string, aliasId: string): Promise<Alias> {
+  const row = isUuid(aliasId) ? await rows.alias.findFirst({ where: { id: aliasId, ownerId } }) : null
   if (row === null) throw notFound('alias')
   return row
 }
 
 // A filter that names no version finds nothing.
-async function versionIds(rows: Rows, processId: string, version: string): Promise<string[]> {
+async function versionIds(rows: Rows, ownerId: string, version: string): Promise<string[]> {
   if (isUuid(version)) return [version]
   if (!isTag(version)) return []
-  const found = await rows.version.findMany({ where: { processId, tag: version }, select: { id: true } })
+  const found = await rows.version.findMany({ where: { ownerId, tag: version }, select: { id: true } })
   return found.map(({ id }) => id)
 }
 
-async function requireFreeName(rows: Rows, processId: string, name: string): Promise<void> {
-  if ((await rows.alias.count({ where: { processId, name } })) > 0)
-    throw invalid('/name', `is taken: the process has an alias ${name}`, 'alias_taken')
-  if ((await rows.version.count({ where: { processId, tag: name } })) > 0)
-    throw invalid('/name', `is taken: the process has a version ${name}`, 'alias_taken')
+async function requireFreeName(rows: Rows, owner: OwnerName, ownerId: string, name: string): Promise<void> {
+  if ((await rows.alias.count({ where: { ownerId, name } })) > 0)
+    throw invalid('/name', `is taken: the ${wordOf(owner)} has an alias ${name}`, 'alias_taken')
+  if ((await rows.version.count({ where: { ownerId, tag: name } })) > 0)
+    throw invalid('/name', `is taken: the ${wordOf(owner)} has a version ${name}`, 'alias_taken')
 }
 
 function aliasMessage(row: Alias): AliasMessage {

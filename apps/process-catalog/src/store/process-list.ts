@@ -33,7 +33,7 @@ export function listProcesses(store: Store, team: string, filter: ProcessFilter,
 /** The sources of these rows that are not above 64 KiB, by id; larger ones are not even read. */
 export async function smallSources(
   rows: Rows,
-  table: 'processes' | 'versions',
+  table: 'processes' | 'versions' | 'modules',
   of: { id: string }[],
 ): Promise<Map<string, string>> {
   if (of.length === 0) return new Map()

@@ -24,7 +24,7 @@ const suffixLength = 6
 export function createProcess(
   store: Store,
   author: Author,
-  { columns, credentials, language }: NewProcess & { language: LanguageName },
+  { columns, credentials, language, imports }: NewProcess & { language: LanguageName; imports: string[] },
   passwordHash: string | undefined,
   detection: DetectionOptions,
 ): Promise<ProcessMessage> {
@@ -41,6 +41,7 @@ export function createProcess(
         team: author.team,
         slug: await newSlug(rows, author.team, columns),
         language,
+        imports,
         createdBy: author.name,
         createdAt: now,
         updatedAt: now,
@@ -59,7 +60,7 @@ export function updateProcess(
   store: Store,
   author: Author,
   identifier: string,
-  { columns, credentials }: ProcessChange,
+  { columns, credentials, imports }: ProcessChange & { imports: string[] | undefined },
   passwordHash: string | undefined,
   detection: DetectionOptions,
 ): Promise<ProcessMessage> {
@@ -75,6 +76,7 @@ export function updateProcess(
         ...columns,
         ...settled,
         ...changedCredentials(current, credentials, passwordHash),
+        imports,
         updatedBy: author.name,
         updatedAt: new Date(),
       },

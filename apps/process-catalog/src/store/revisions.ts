@@ -1,5 +1,4 @@
 import { notFound } from '@automation/errors'
-import { Prisma } from '../../prisma/generated/client.ts'
 import type { Rows, Store } from './store.ts'
 
 /**
@@ -29,17 +28,12 @@ export function changeParents<T>(store: Store, child: string, change: (rows: Row
 // Any number that no other lock of this database has.
 const teamGraph = 7_221_940_517_001n
 
-/** Who inherits from whom: a child names a parent, and has been granted it. */
-export const inheritanceSql = 'team_parents JOIN parent_grants USING (child, parent)'
-
-const inheritance = Prisma.raw(inheritanceSql)
-
 async function raise(rows: Rows, team: string): Promise<void> {
   // Locked in the order of their slugs, so that no two writers wait for each other.
   const raised = await rows.$queryRaw<{ team: string }[]>`
     WITH due AS (
       SELECT team FROM revisions
-      WHERE team = ${team} OR team IN (SELECT child FROM ${inheritance} WHERE parent = ${team})
+      WHERE team = ${team} OR team IN (SELECT child FROM inheritance WHERE parent = ${team})
       ORDER BY team FOR UPDATE
     )
     UPDATE revisions SET revision = revision + 1 FROM due WHERE revisions.team = due.team

@@ -1,4 +1,4 @@
-import { inheritanceSql } from './revisions.ts'
+import { limits } from '../limits.ts'
 
 // Each way to name a process and a version is a statement of its own, so that each has a plan with its own index.
 const processConditions = { id: 'process.id = $2::uuid', slug: 'process.slug = $2' }
@@ -16,28 +16,28 @@ export function runSpecStatement(process: keyof typeof processConditions, versio
   return {
     name: `run_spec_${process}_${version}`,
     text: `
-      SELECT revisions.revision, teams.zone_id AS "zoneId",
-        process.id AS "processId", process.name AS "processName", process.slug AS "processSlug",
-        process.webhook_enabled AS "webhookEnabled", process.webhook_username AS "webhookUsername",
-        process.webhook_password_hash AS "webhookPasswordHash",
-        version.id AS "versionId",
-        CASE WHEN version.id IS NULL THEN process.language ELSE version.language END AS language,
-        CASE WHEN version.id IS NULL THEN process.source_code ELSE version.source_code END AS "sourceCode",
-        CASE WHEN NOT teams.params_schema_validation_enabled THEN NULL
-             WHEN version.id IS NULL THEN process.parameters_schema
-             ELSE version.parameters_schema END AS "enforcedSchema",
-        manifest.set_key AS "setKey", manifest.installed AS "installedDependencies", manifest.digest AS "setDigest",
-        CASE WHEN version.id IS NULL THEN process.awaited_dependencies END AS "awaitedDependencies",
-        process.dependencies_error AS "dependenciesError",
-        seen.*
-      FROM revisions
-      JOIN teams ON teams.slug = revisions.team
-      LEFT JOIN processes process ON process.team = revisions.team AND ${processConditions[process]}
-      LEFT JOIN versions version ON version.process_id = process.id AND ${versionConditions[version]}
-      LEFT JOIN dependency_manifests manifest ON manifest.team = revisions.team AND manifest.language = process.language
-        AND manifest.process_id IS NOT DISTINCT FROM (CASE WHEN process.dependencies_scoped_to_process THEN process.id END)
-      CROSS JOIN LATERAL (${variables}) seen
-      WHERE revisions.team = $1`,
+      WITH RECURSIVE run AS (
+        SELECT revisions.revision, teams.zone_id AS "zoneId",
+          process.id AS "processId", process.name AS "processName", process.slug AS "processSlug",
+          process.webhook_enabled AS "webhookEnabled", process.webhook_username AS "webhookUsername",
+          process.webhook_password_hash AS "webhookPasswordHash",
+          version.id AS "versionId",
+          CASE WHEN version.id IS NULL THEN process.language ELSE version.language END AS language,
+          CASE WHEN version.id IS NULL THEN process.source_code ELSE version.source_code END AS "sourceCode",
+          CASE WHEN version.id IS NULL THEN process.imports ELSE version.imports END AS imports,
+          CASE WHEN NOT teams.params_schema_validation_enabled THEN NULL
+               WHEN version.id IS NULL THEN process.parameters_schema
+               ELSE version.parameters_schema END AS "enforcedSchema"
+        FROM revisions
+        JOIN teams ON teams.slug = revisions.team
+        LEFT JOIN processes process ON process.team = revisions.team AND ${processConditions[process]}
+        LEFT JOIN versions version ON version.process_id = process.id AND ${versionConditions[version]}
+        WHERE revisions.team = $1
+      ),
+      scope (team) AS (SELECT $1::text COLLATE "C" UNION ALL SELECT parent FROM inheritance WHERE child = $1),
+      ${needed}
+      SELECT run.*, seen.*, ${linksAndSources}
+      FROM run CROSS JOIN LATERAL (${variables}) seen`,
   }
 }
 
@@ -48,6 +48,47 @@ const variables = `
     array_agg(is_sensitive) AS "variableSensitive"
   FROM (
     SELECT DISTINCT ON (key) * FROM variables
-    WHERE team = $1 OR team IN (SELECT parent FROM ${inheritanceSql} WHERE child = $1)
+    WHERE team IN (SELECT team FROM scope)
     ORDER BY key, team <> $1, team
   ) first`
+
+// The module that a reference of a source of this team means: of the source's own team, then of the run's, then of the
+// run's parents in the order of their slugs.
+const found = (owner: string) => `
+  SELECT module.id AS module, version.id AS version, module.team,
+    CASE WHEN version.id IS NULL THEN module.imports ELSE version.imports END AS imports
+  FROM (
+    SELECT id, team, imports FROM modules
+    WHERE team IN (SELECT team FROM scope) AND language = (SELECT language FROM run)
+      AND name = split_part(wanted, ' ', 1)
+    ORDER BY team <> ${owner}, team <> $1, team LIMIT 1
+  ) module
+  LEFT JOIN versions version ON version.process_id = module.id AND version.id = coalesce(
+    (SELECT id FROM versions WHERE process_id = module.id AND tag = split_part(wanted, ' ', 2)),
+    (SELECT version_id FROM aliases WHERE process_id = module.id AND name = split_part(wanted, ' ', 2)),
+    (SELECT id FROM versions WHERE process_id = module.id AND id::text = lower(split_part(wanted, ' ', 2))))
+  WHERE split_part(wanted, ' ', 2) = '' OR version.id IS NOT NULL`
+
+// Each way from a source to one that it imports, once: what imports each other in a circle ends, too.
+const needed = `
+  needed AS (
+    SELECT NULL::uuid AS importer, wanted AS reference, found.*
+    FROM run CROSS JOIN unnest(run.imports) AS wanted CROSS JOIN LATERAL (${found('$1')}) found
+    UNION
+    SELECT coalesce(needed.version, needed.module), wanted, found.*
+    FROM needed CROSS JOIN unnest(needed.imports) AS wanted CROSS JOIN LATERAL (${found('needed.team')}) found
+  ),
+  sources AS (
+    SELECT target.id, module.name, version.tag, module.team, coalesce(version.source_code, module.source_code) AS source
+    FROM (SELECT DISTINCT coalesce(version, module) AS id, module, version FROM needed) target
+    JOIN modules module ON module.id = target.module
+    LEFT JOIN versions version ON version.id = target.version
+  )`
+
+const linksAndSources = `
+  (SELECT json_agg(json_build_object('importer', importer, 'reference', reference, 'id', coalesce(version, module))
+     ORDER BY importer NULLS FIRST, reference) FROM needed) AS links,
+  (SELECT count(*)::int FROM sources) AS "modulesCount",
+  (SELECT CASE WHEN sum(octet_length(source)) <= ${limits.runModulesBytes} AND count(*) <= ${limits.runModules}
+     THEN json_agg(json_build_object('id', id, 'name', name, 'tag', tag, 'team', team, 'source', source) ORDER BY id)
+   END FROM sources) AS modules`

@@ -9,12 +9,13 @@ import { languageOf } from '../language.ts'
 import { isSlug } from '../slug.ts'
 import { isTag } from '../tag.ts'
 import { variablePlace } from '../variable-rules.ts'
+import { runModules, type ModuleRows } from './run-modules.ts'
 import { runSpecStatement } from './run-spec-statement.ts'
 import type { Store } from './store.ts'
 
 type RunSpecMessage = MessageInitShape<typeof RunSpecSchema>
 
-interface RunRow {
+interface RunRow extends ModuleRows {
   revision: string
   zoneId: string
   processId: string | null
@@ -76,9 +77,10 @@ export async function readRunSpec(
 
 function runSpec(row: RunRow, processId: string, team: string, box: SecretBox): RunSpecMessage {
   const { versionId, language, sourceCode } = row
+  const modules = runModules(row, team)
   return {
     revision: BigInt(row.revision),
-    digest: sourceDigest({ processId, versionId, language, sourceCode }),
+    digest: sourceDigest({ processId, versionId, language, sourceCode, modules: textOf(modules) }),
     team,
     timeZone: row.zoneId,
     processId,
@@ -94,6 +96,7 @@ function runSpec(row: RunRow, processId: string, team: string, box: SecretBox): 
       passwordHash: row.webhookPasswordHash ?? undefined,
     },
     variables: variables(row, box),
+    ...modules,
     ...dependencies(row),
   }
 }
@@ -108,6 +111,10 @@ function dependencies(row: RunRow) {
     awaitedDependencies: awaited.join(', '),
     dependenciesError: dependenciesError ?? undefined,
   }
+}
+
+function textOf(modules: ReturnType<typeof runModules>): string {
+  return modules.modules?.length === 0 ? '' : JSON.stringify(modules)
 }
 
 function variables(row: RunRow, box: SecretBox): NonNullable<RunSpecMessage['variables']> {

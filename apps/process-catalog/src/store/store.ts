@@ -1,8 +1,14 @@
-import { databaseFailure, openDatabase, type Database } from '@automation/database'
+import { databaseFailure, openDatabase, type Database, type SchemaOptions } from '@automation/database'
 import { unavailable } from '@automation/errors'
 import type { Check, Logger } from '@automation/service'
 import type pg from 'pg'
 import { PrismaClient, type Prisma } from '../../prisma/generated/client.ts'
+
+/** Where the catalog keeps its rows. */
+export const catalogSchema: SchemaOptions = {
+  schema: 'catalog',
+  migrationsDir: new URL('../../prisma/migrations/', import.meta.url),
+}
 
 /** Tables as the Prisma client offers them, inside or outside a transaction. */
 export type Rows = Prisma.TransactionClient
@@ -40,9 +46,8 @@ export class Store {
 
   async #connect(signal: AbortSignal): Promise<void> {
     const { databaseUrl: url, databasePoolSize: poolSize } = this.#config
-    const shared = { url, schema: 'catalog', logger: this.#logger, signal }
-    const migrationsDir = new URL('../../prisma/migrations/', import.meta.url)
-    const main = await openDatabase({ ...shared, poolSize, migrationsDir, connectTimeoutMs: turnMs })
+    const shared = { url, schema: catalogSchema.schema, logger: this.#logger, signal }
+    const main = await openDatabase({ ...shared, ...catalogSchema, poolSize, connectTimeoutMs: turnMs })
     const runs = await openDatabase({ ...shared, poolSize: runsPoolSize })
     this.#open = { prisma: new PrismaClient({ adapter: main.adapter }), main, runs }
   }

@@ -4,6 +4,7 @@ import type { MessageInitShape } from '@bufbuild/protobuf'
 import { timestampFromDate } from '@bufbuild/protobuf/wkt'
 import type { Team } from '../../prisma/generated/client.ts'
 import type { TeamChange } from '../team-change.ts'
+import { nameParents } from './parents.ts'
 import { changeParents, changeTeam } from './revisions.ts'
 import type { Rows, Store } from './store.ts'
 
@@ -33,9 +34,17 @@ export function createTeam(store: Store, slug: string): Promise<TeamMessage> {
   })
 }
 
-export function updateTeam(store: Store, slug: string, change: TeamChange): Promise<TeamMessage> {
-  return changeTeam(store, slug, async (rows) => {
-    await rows.team.update({ where: { slug }, data: change })
+/** Fails with invalid `/parentTeamSlugs` where a parent is not granted, or would inherit from the team itself. */
+export function updateTeam(
+  store: Store,
+  slug: string,
+  { parentTeamSlugs, ...columns }: TeamChange,
+  tokenTeams: string[],
+): Promise<TeamMessage> {
+  const changing = parentTeamSlugs === undefined ? changeTeam : changeParents
+  return changing(store, slug, async (rows) => {
+    await rows.team.update({ where: { slug }, data: columns })
+    if (parentTeamSlugs !== undefined) await nameParents(rows, slug, parentTeamSlugs, tokenTeams)
     return (await withParents(rows, { slug }))[0]!
   })
 }
@@ -53,6 +62,7 @@ export function revokeParent(store: Store, child: string, parent: string): Promi
   return changeParents(store, child, async (rows) => {
     await requireTeam(rows, parent)
     await rows.parentGrant.deleteMany({ where: { child, parent } })
+    await rows.teamParent.updateMany({ where: { child, parent }, data: { byToken: false } })
   })
 }
 

@@ -33,9 +33,10 @@ export function tombstonesOlderThan(store: Store, ageS: number): Promise<Tombsto
 
 /** Removes a buried process's aliases and versions, in batches, and last its tombstone. */
 export async function removeRemains(store: Store, processId: string): Promise<void> {
-  await store.read((rows) => rows.alias.deleteMany({ where: { processId } }))
+  await store.read((rows) => rows.alias.deleteMany({ where: { ownerId: processId } }))
   for (let removed = batchRows; removed === batchRows;) {
-    removed = (await store.read((rows) => rows.version.deleteMany({ where: { processId }, limit: batchRows }))).count
+    removed = (await store.read((rows) => rows.version.deleteMany({ where: { ownerId: processId }, limit: batchRows })))
+      .count
   }
   await store.read((rows) => rows.tombstone.deleteMany({ where: { processId } }))
 }

@@ -8,7 +8,7 @@ import { isUuid } from '../identifier.ts'
 import { languageOf } from '../language.ts'
 import { countedUpTo, pageInfo, type Window } from '../page.ts'
 import { isTag } from '../tag.ts'
-import { findProcess, findProcessId } from './find-process.ts'
+import { findOwner, findOwnerId, wordOf, type Owner, type OwnerName } from './owners.ts'
 import { smallSources } from './process-list.ts'
 import type { Author } from './processes.ts'
 import { changeTeam } from './revisions.ts'
@@ -16,11 +16,13 @@ import type { Rows, Store } from './store.ts'
 
 type VersionMessage = MessageInitShape<typeof VersionSchema>
 
-/** A version to publish; what is absent is taken from the process as it is. */
+/** A version to publish; what is absent is taken from its owner as it is. */
 export interface NewVersion {
   tag: string
   comment: string | null
   sourceCode?: string
+  /** Of the source, where that is given. */
+  imports?: string[]
   parametersSchema?: string
   readme?: string
 }
@@ -29,28 +31,27 @@ export interface NewVersion {
 export function publishVersion(
   store: Store,
   author: Author,
-  process: string,
+  owner: OwnerName,
   version: NewVersion,
 ): Promise<VersionMessage> {
   return changeTeam(store, author.team, async (rows) => {
-    const current = await findProcess(rows, author.team, process)
-    const processId = current.id
+    const current = await findOwner(rows, author.team, owner)
+    const ownerId = current.row.id
     const { tag } = version
-    if ((await rows.version.count({ where: { processId, tag } })) > 0)
-      throw invalid('/tag', `is taken: the process has a version ${tag}`, 'tag_taken')
-    if ((await rows.alias.count({ where: { processId, name: tag } })) > 0)
-      throw invalid('/tag', `is taken: the process has an alias ${tag}`, 'tag_taken')
+    if ((await rows.version.count({ where: { ownerId, tag } })) > 0)
+      throw invalid('/tag', `is taken: the ${wordOf(owner)} has a version ${tag}`, 'tag_taken')
+    if ((await rows.alias.count({ where: { ownerId, name: tag } })) > 0)
+      throw invalid('/tag', `is taken: the ${wordOf(owner)} has an alias ${tag}`, 'tag_taken')
     const row = await rows.version.create({
       data: {
         id: v7(),
         team: author.team,
-        processId,
+        ownerId,
         tag,
-        language: current.language,
-        sourceCode: version.sourceCode ?? current.sourceCode,
-        parametersSchema: version.parametersSchema ?? current.parametersSchema,
-        readme: version.readme ?? current.readme,
-        dependencies: current.dependencies,
+        language: current.row.language,
+        sourceCode: version.sourceCode ?? current.row.sourceCode,
+        imports: version.imports ?? current.row.imports,
+        ...textsOf(current, version),
         comment: version.comment,
         createdBy: author.name,
         createdAt: new Date(),
@@ -60,19 +61,29 @@ export function publishVersion(
   })
 }
 
-export function getVersion(store: Store, team: string, process: string, version: string): Promise<VersionMessage> {
+/** What processes have and modules have not. */
+function textsOf({ kind, row }: Owner, { parametersSchema, readme }: NewVersion) {
+  if (kind === 'module') return { dependencies: '{}' }
+  return {
+    parametersSchema: parametersSchema ?? row.parametersSchema,
+    readme: readme ?? row.readme,
+    dependencies: row.dependencies,
+  }
+}
+
+export function getVersion(store: Store, team: string, owner: OwnerName, version: string): Promise<VersionMessage> {
   return store.read(async (rows) => {
-    const where = whereVersion(await findProcessId(rows, team, process), version)
+    const where = whereVersion(await findOwnerId(rows, team, owner), version)
     const row = where && (await rows.version.findFirst({ where }))
     if (!row) throw notFound('version')
     return versionMessage(row)
   })
 }
 
-/** A page of the process's versions, newest first, without sources above 64 KiB. */
-export function listVersions(store: Store, team: string, process: string, window: Window) {
+/** A page of the owner's versions, newest first, without sources above 64 KiB. */
+export function listVersions(store: Store, team: string, owner: OwnerName, window: Window) {
   return store.read(async (rows) => {
-    const where = { processId: await findProcessId(rows, team, process) }
+    const where = { ownerId: await findOwnerId(rows, team, owner) }
     const found = await rows.version.findMany({ where, orderBy: { id: 'desc' }, ...window, omit: { sourceCode: true } })
     const total = await rows.version.count({ where, take: countedUpTo })
     const sources = await smallSources(rows, 'versions', found)
@@ -82,27 +93,27 @@ export function listVersions(store: Store, team: string, process: string, window
 }
 
 /** Fails with version_in_use, naming an alias that points to the version. */
-export function deleteVersion(store: Store, team: string, process: string, version: string): Promise<void> {
+export function deleteVersion(store: Store, team: string, owner: OwnerName, version: string): Promise<void> {
   return changeTeam(store, team, async (rows) => {
-    const id = await findVersionId(rows, await findProcessId(rows, team, process), version)
+    const id = await findVersionId(rows, await findOwnerId(rows, team, owner), version)
     const alias = await rows.alias.findFirst({ where: { versionId: id }, orderBy: { name: 'asc' } })
     if (alias !== null) throw invalid('/versionId', `The alias ${alias.name} points to this version`, 'version_in_use')
     await rows.version.delete({ where: { id } })
   })
 }
 
-/** The id of the process's version with this id or tag; fails with version_not_found. */
-export async function findVersionId(rows: Rows, processId: string, version: string): Promise<string> {
-  const where = whereVersion(processId, version)
+/** The id of the owner's version with this id or tag; fails with version_not_found. */
+export async function findVersionId(rows: Rows, ownerId: string, version: string): Promise<string> {
+  const where = whereVersion(ownerId, version)
   const found = where && (await rows.version.findFirst({ where, select: { id: true } }))
   if (!found) throw notFound('version')
   return found.id
 }
 
 // A tag never has the form of an id; what is neither names nothing.
-function whereVersion(processId: string, version: string) {
-  if (isUuid(version)) return { processId, id: version }
-  return isTag(version) ? { processId, tag: version } : undefined
+function whereVersion(ownerId: string, version: string) {
+  if (isUuid(version)) return { ownerId, id: version }
+  return isTag(version) ? { ownerId, tag: version } : undefined
 }
 
 function versionMessage(row: Omit<Version, 'sourceCode'> & { sourceCode?: string }): VersionMessage {

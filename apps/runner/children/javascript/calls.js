@@ -7,8 +7,8 @@ const { reallyExit } = process
 const { parse, stringify } = JSON
 
 /**
- * Gives the function by which `svc` of a run asks the runner for something: it sends the call and gives its answer to
- * `settle`. Frames are read without blocking as long as a call is open.
+ * Gives the function by which `svc` of a run asks the runner for something: it sends the call and gives its answer, a
+ * header and bytes that are to be read at once, to `settle`. Frames are read without blocking as long as a call is open.
  */
 function asker(own, isOver) {
   return (call, settle) => {
@@ -26,7 +26,7 @@ function answered(own, { type, payload }) {
   const header = parse(payload.utf8Slice(4, headerEnd))
   const settle = own.calls.get(header.number)
   own.calls.delete(header.number)
-  settle(header, payload.utf8Slice(headerEnd))
+  settle(header, payload.subarray(headerEnd))
   if (own.calls.size > 0) channel.receiveLater((frame) => answered(own, frame))
 }
 

@@ -53,8 +53,9 @@ function faultOf(source) {
 function edited(source, program, isModule) {
   const edits = []
   const hoisted = []
+  const getters = []
   const replace = (start, end, text) => edits.push({ start, end, text })
-  for (const node of program.body) rewriteStatement(node, source, replace, hoisted)
+  for (const node of program.body) rewriteStatement(node, source, replace, hoisted, getters)
   rewriteExpressions(program, replace)
   edits.sort((a, b) => a.start - b.start)
   let code = ''
@@ -63,10 +64,15 @@ function edited(source, program, isModule) {
     code += source.slice(at, start) + text
     at = end
   }
-  return { isModule, prefix: isModule ? `'use strict';${hoisted.join('')}` : '', code: code + source.slice(at) }
+  return {
+    isModule,
+    prefix: isModule ? `'use strict';${getters.join('')}${hoisted.join('')}` : '',
+    code: code + source.slice(at),
+  }
 }
 
-function rewriteStatement(node, source, replace, hoisted) {
+/** Getters come before imports: of modules that import each other, one finds the functions of the other. */
+function rewriteStatement(node, source, replace, hoisted, getters) {
   const blank = (start, end) => replace(start, end, source.slice(start, end).replace(/[^\n\r\u2028\u2029]/g, ' '))
   switch (node.type) {
     case 'ImportDeclaration':
@@ -77,12 +83,12 @@ function rewriteStatement(node, source, replace, hoisted) {
       return blank(node.start, node.end)
     case 'ExportNamedDeclaration':
       if (node.source) hoisted.push(...node.specifiers.map((each) => reexport(node, each, placeOf(node, source))))
-      else hoisted.push(...namesOf(node).map(([exported, local]) => getter(exported, local)))
+      else getters.push(...namesOf(node).map(([exported, local]) => getter(exported, local)))
       return node.declaration ? blank(node.start, node.declaration.start) : blank(node.start, node.end)
     case 'ExportDefaultDeclaration': {
       const { declaration } = node
       if (declaration.id && /^(Function|Class)Declaration$/.test(declaration.type)) {
-        hoisted.push(getter('default', declaration.id.name))
+        getters.push(getter('default', declaration.id.name))
         return blank(node.start, declaration.start)
       }
       replace(node.start, declaration.start, defaultAssignment(source.slice(node.start, declaration.start)))

@@ -10,11 +10,14 @@ const channel = require('./channel.js')
 const connections = require('./connections.js')
 const output = require('./output.js')
 const realm = require('./realm.js')
+const rehearsal = require('./rehearsal.js')
 const resources = require('./resources.js')
 const surroundings = require('./surroundings.js')
 const loadedModules = require('./loaded-modules.js')
 const modules = require('./modules.js')
-const { compile } = require('./program.js')
+const teamModules = require('./team-modules.js')
+const { prepare } = require('./prepare.js')
+const { compile, mainOf } = require('./program.js')
 const { createSvc } = require('./svc.js')
 const { serialise } = require('./value.js')
 const { describe } = require('./failure.js')
@@ -29,12 +32,6 @@ const now = performance.now.bind(performance)
 const then = Function.prototype.call.bind(Promise.prototype.then)
 const settled = Promise.resolve()
 const END = Object.freeze({})
-const WARM_UP_SOURCE = "import { context } from 'svc'\nexport async function main() { return [...context.parameters] }"
-
-// Words by which a source may reach the process, its files or its directory.
-const SYSTEM = ['process', 'meta', '__dirname', '__filename']
-// Words by which it may print past the console, or end at any instant.
-const ALONE = 'child_process writeSync writeFileSync appendFileSync createWriteStream abort kill reallyExit'.split(' ')
 
 let program
 let compiled
@@ -47,8 +44,8 @@ function idle() {
     const frame = channel.receive()
     if (frame === undefined) return reallyExit(0)
     const { type, payload } = frame
-    if (type === WARM_UP) warmUp()
-    else if (type === PROGRAM) load(parse(payload.utf8Slice()))
+    if (type === WARM_UP) return warmUp()
+    if (type === PROGRAM) load(parse(payload.utf8Slice()))
     else if (type === SURROUNDINGS) surroundWith(parse(payload.utf8Slice()))
     else if (type === RUN) return begin(payload)
   }
@@ -56,8 +53,10 @@ function idle() {
 
 /** Does once, while there is time, what the first program would wait for. */
 function warmUp() {
-  compile(WARM_UP_SOURCE, 'warm-up.js')
-  realm.tidy()
+  compile(rehearsal.MODULE_SOURCE, rehearsal.program.fileName)
+  load(rehearsal.program)
+  surroundWith(rehearsal.surroundings)
+  begin(rehearsal.runPayload())
 }
 
 function load(next) {
@@ -88,7 +87,7 @@ function begin(payload) {
   const own = run
   const fail = (thrown) => end(own, failureOf(thrown))
   try {
-    compiled ??= prepare()
+    compiled ??= prepare(program)
     output.restart(program.logs, compiled.printsAlone || modules.usedBuiltins().has('child_process'))
     const parameters = payload.utf8Slice(headerEnd, parametersEnd)
     const svc = createSvc({
@@ -100,11 +99,14 @@ function begin(payload) {
     })
     for (const name of program.names) globalThis[name] = svc
     const directory = surroundings.privateDirectory()
+    const team = teamModules.forRun({ prepared: compiled.modules, names: program.names, svc, directory })
+    svc.import = team.use(compiled.imports)
     const scope = modules.scopeOf({
       fileName: program.fileName,
       isModule: compiled.isModule,
       packages: new Map(program.names.map((name) => [name, svc])),
       directory,
+      team: (name) => team.find(compiled.imports, name, ''),
     })
     const body = apply(compiled.evaluate(), compiled.isModule ? undefined : scope.module.exports, [
       ...scope.values,
@@ -117,35 +119,16 @@ function begin(payload) {
   }
 }
 
-function prepare() {
-  const made = compile(program.source, program.fileName)
-  realm.observe(made.words)
-  const has = (word) => made.words.has(word)
-  return { ...made, mayReachSystem: realm.isDynamic() || SYSTEM.some(has), printsAlone: ALONE.some(has) }
-}
-
 /** The top level is through: its value counts, or, where it did not return, that of an exported `main`. */
 function afterBody(own, scope, value, fail) {
   if (value !== END) return finish(own, value)
   try {
-    const [main, holder] = mainOf(scope)
+    const [main, holder] = mainOf(compiled.isModule, scope)
     if (main === undefined) return finish(own, undefined)
     then(then(settled, apply.bind(undefined, main, holder, [])), (result) => finish(own, result), fail)
   } catch (error) {
     fail(error)
   }
-}
-
-/** The `main` that the source exports, as a module or, whatever its syntax, by `module.exports`. */
-function mainOf({ module, exported }) {
-  return (compiled.isModule && mainAmong(exported, exported.default)) || mainAmong(module.exports, module.exports) || []
-}
-
-function mainAmong(exports, single) {
-  for (const holder of [exports, exports?.default]) {
-    if (typeof holder?.main === 'function') return [holder.main, holder]
-  }
-  return typeof single === 'function' ? [single, undefined] : undefined
 }
 
 function finish(own, value) {
@@ -198,7 +181,7 @@ function conclude() {
   // Marked where what the run left may have printed since the answer, past the console.
   const took = run.tookUs + (modules.usedBuiltins().size > 0 ? '?' : '')
   channel.send(reason === undefined ? CLEAN : UNCLEAN, run.number, reason ?? took)
-  if (reason === undefined) return idle()
+  if (reason === undefined || run.number === rehearsal.NUMBER) return idle()
   reallyExit(0)
 }
 

@@ -1,8 +1,8 @@
 'use strict'
 
 /*
- * What `require`, `import` and `import()` find: Node's own modules, the package `svc` and installed packages. The team's
- * modules have their place in `resolve`, before those.
+ * What `require`, `import` and `import()` find: Node's own modules, the package `svc`, the team's modules, and installed
+ * packages.
  */
 
 const { isBuiltin } = require('node:module')
@@ -52,8 +52,11 @@ function firstUse(specifier) {
 
 process.getBuiltinModule = (specifier) => (isBuiltin(specifier) ? builtin(specifier) : getBuiltinModule(specifier))
 
-/** The scope that one run's source is evaluated in. `packages` maps the names of our own packages to their exports. */
-function scopeOf({ fileName, isModule, packages, directory }) {
+/**
+ * The scope that one run's source is evaluated in. `packages` maps the names of our own packages to their exports;
+ * `team(name)` gives the team's module of this name as `{ exported, isNamespace }`, or undefined.
+ */
+function scopeOf({ fileName, isModule, packages, directory, team }) {
   const path = `${directory}/${fileName}`
   const module = { exports: {}, id: '.', filename: path, path: directory, loaded: false, children: [], paths: [] }
 
@@ -61,6 +64,8 @@ function scopeOf({ fileName, isModule, packages, directory }) {
     const name = String(specifier)
     if (isBuiltin(name)) return builtin(name)
     if (packages.has(name)) return packages.get(name)
+    const found = team(name)
+    if (found !== undefined) return found.exported
     if (installed !== undefined && isPackage(name)) return installed(name)
     throw notFound(name, isModule)
   }
@@ -72,12 +77,19 @@ function scopeOf({ fileName, isModule, packages, directory }) {
   module.require = require
 
   const own = new Map()
+  const namespaceFor = (name, namespaces) => {
+    const found = isBuiltin(name) || packages.has(name) ? undefined : team(name)
+    if (found?.isNamespace) return found.exported
+    const exported = resolve(name)
+    // What a module exports may still grow while it waits for one that it imports.
+    if (found === undefined && namespaces.has(name)) return namespaces.get(name)
+    const namespace = isModuleNamespaceObject(exported) ? exported : namespaceOf(exported)
+    namespaces.set(name, namespace)
+    return namespace
+  }
   const find = (name, wanted) => {
     const namespaces = isBuiltin(name) ? ofBuiltins : own
-    const exported = resolve(name)
-    if (!namespaces.has(name))
-      namespaces.set(name, isModuleNamespaceObject(exported) ? exported : namespaceOf(exported))
-    const namespace = namespaces.get(name)
+    const namespace = namespaceFor(name, namespaces)
     const missing = wanted.find((each) => !(each in namespace))
     if (missing === undefined) return namespace
     throw new SyntaxError(`The requested module '${name}' does not provide an export named '${missing}'`)
@@ -117,9 +129,9 @@ const ofBuiltins = new Map()
 /** What `import * as` gives: the enumerable names of what a module exports, read when they are asked for. */
 function namespaceOf(exported) {
   const namespace = Object.create(null, { [Symbol.toStringTag]: { value: 'Module' } })
-  for (const name of Object.keys(exported)) {
-    if (name === 'default') continue
-    Object.defineProperty(namespace, name, { get: () => exported[name], enumerable: true })
+  const names = exported !== null && /^(?:object|function)$/.test(typeof exported) ? Object.keys(exported) : []
+  for (const name of names) {
+    if (name !== 'default') Object.defineProperty(namespace, name, { get: () => exported[name], enumerable: true })
   }
   return Object.freeze(Object.defineProperty(namespace, 'default', { value: exported, enumerable: true }))
 }

@@ -11,28 +11,29 @@ const esModules = require('./es-modules.js')
 const { IMPORT, META, EXPORTS, LOAD } = esModules.names
 const END = '$svc$e'
 const PARAMETERS = ['exports', 'require', 'module', '__filename', '__dirname', IMPORT, META, EXPORTS, LOAD, END]
-const OPENING = `(function(${PARAMETERS.join()}){return async()=>{`
 const AsyncFunction = (async () => {}).constructor
 
 /**
- * Compiles a source. Gives `{ isModule, words, evaluate }`: `evaluate` makes a fresh async function of the user's code,
+ * Compiles a source: of a process, or, with `own` (the names that it gets beside a process's), of a module, which can't
+ * wait at its top level. Gives `{ isModule, words, evaluate }`: `evaluate` makes a fresh async function of the user's code,
  * `words` are the identifiers that occur in it. Throws a SyntaxError whose stack names the user's line.
  */
-function compile(source, fileName) {
+function compile(source, fileName, own) {
   const text = source.replace(/^\uFEFF/, '').replace(/^#!/, '//')
   const mayHaveModuleSyntax = /\b(?:import|export)\b/.test(text)
   try {
     const { isModule, prefix, code } = mayHaveModuleSyntax
       ? esModules.rewrite(text)
       : { isModule: false, prefix: '', code: text }
-    const opening = OPENING + prefix
+    const parameters = own === undefined ? PARAMETERS : [...PARAMETERS, ...own]
+    const opening = `(function(${parameters.join()}){return ${own === undefined ? 'async' : ''}()=>{${prefix}`
     const script = new vm.Script(`${opening}${code}\nreturn ${END}}})`, {
       filename: fileName,
       columnOffset: -opening.length,
       // For code that is made at run time, which the rewriting of `import(` does not reach.
       importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
     })
-    if (!mayHaveModuleSyntax) refuseEscapes(code)
+    if (!mayHaveModuleSyntax) refuseEscapes(code, own === undefined ? AsyncFunction : Function)
     return { isModule, words: new Set(text.match(/[A-Za-z_$][\w$]*/g)), evaluate: () => script.runInThisContext() }
   } catch (error) {
     throw error instanceof SyntaxError ? withUsersLine(error, text, fileName) : error
@@ -40,8 +41,8 @@ function compile(source, fileName) {
 }
 
 /** A source such as `}); (() => {` would close the function around it; as a function's whole body it is refused. */
-function refuseEscapes(code) {
-  new AsyncFunction(code)
+function refuseEscapes(code, Kind) {
+  new Kind(code)
 }
 
 /** The error with the user's line. One that the engine places nowhere, or in our closing line, is looked for anew. */
@@ -63,4 +64,16 @@ function lineOf({ line, stack }, fileName) {
   return line ?? (place?.[1] === fileName ? Number(place[2]) : undefined)
 }
 
-module.exports = { compile }
+/** The `main` that the source exports, as a module or, whatever its syntax, by `module.exports`; with what holds it. */
+function mainOf(isModule, { module, exported }) {
+  return (isModule && mainAmong(exported, exported.default)) || mainAmong(module.exports, module.exports) || []
+}
+
+function mainAmong(exports, single) {
+  for (const holder of [exports, exports?.default]) {
+    if (typeof holder?.main === 'function') return [holder.main, holder]
+  }
+  return typeof single === 'function' ? [single, undefined] : undefined
+}
+
+module.exports = { compile, mainOf }

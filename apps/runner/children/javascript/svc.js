@@ -4,12 +4,9 @@
  * The global `svc` of one run. It holds values that came with the run, and calls that the runner makes for it.
  */
 
+const { createDatastore, createStorage } = require('./storage.js')
+
 const MAX_OPEN_CALLS = 1000
-const LATER = ['storage', 'datastore']
-const METHODS = {
-  storage: ['upload', 'list', 'download', 'delete', 'createSignedUrl'],
-  datastore: ['get', 'set', 'del', 'delete', 'keys'],
-}
 
 /** A call of `svc.processes` that failed, or whose run did. `code` and `executionId` say more where there is more. */
 class ProcessError extends Error {
@@ -33,40 +30,47 @@ function createSvc({ header, parameters, request, surroundings, ask }) {
       run: (identifier, input) => call('run', identifier, input, ask, svc.processes.run),
       runSync: (identifier, input) => call('runSync', identifier, input, ask, svc.processes.runSync),
     },
-    import: () => laterRelease('svc.import'),
   }
-  for (const name of LATER) {
-    svc[name] = {}
-    for (const method of METHODS[name]) svc[name][method] = async () => laterRelease(`svc.${name}.${method}`)
-  }
+  const asked = asking(ask)
+  svc.storage = createStorage(asked)
+  svc.datastore = createDatastore(asked)
   if (request !== '') svc.context.request = JSON.parse(request)
   if (header.scheduleId) svc.execution.schedule = { id: header.scheduleId, comment: header.scheduleComment ?? null }
   return svc
 }
 
-function laterRelease(what) {
-  throw new Error(`${what} comes with a later release`)
-}
-
 let open = 0
 
 async function call(method, identifier, input, ask, caller) {
-  // The error is made here, where the stack still shows the user's line.
-  const failure = new ProcessError('')
-  Error.captureStackTrace(failure, caller)
   const message = { method, ...checked(identifier, input ?? {}) }
-  if (open >= MAX_OPEN_CALLS) throw new RangeError(`More than ${MAX_OPEN_CALLS} calls are open at once`)
-  return new Promise((resolve, reject) => {
-    ask(message, (answer, value) => {
-      open -= 1
-      if (answer.error === undefined) return resolve(value === '' ? answer.value : JSON.parse(value))
-      const { message: text, ...rest } = answer.error
-      failure.message = text
-      failure.stack = failure.stack.replace(/^ProcessError(: )?/, () => `ProcessError: ${text}`)
-      reject(Object.assign(failure, rest))
+  const read = (answer, bytes) => (bytes.length === 0 ? answer.value : JSON.parse(bytes.utf8Slice()))
+  return asking(ask)(message, read, failureAt(new ProcessError(''), caller))
+}
+
+/**
+ * Gives what sends a message to the service: it resolves with what `read` makes of the answer at once, or rejects with
+ * `failure`, which was made where the stack still showed the user's line.
+ */
+function asking(ask) {
+  return (message, read, failure) => {
+    if (open >= MAX_OPEN_CALLS) throw new RangeError(`More than ${MAX_OPEN_CALLS} calls are open at once`)
+    return new Promise((resolve, reject) => {
+      ask(message, (answer, bytes) => {
+        open -= 1
+        if (answer.error === undefined) return resolve(read(answer, bytes))
+        const { message: text, ...rest } = answer.error
+        failure.message = text
+        failure.stack = failure.stack.replace(/^(\w+Error)(: )?/, (_, name) => `${name}: ${text}`)
+        reject(Object.assign(failure, rest))
+      })
+      open += 1
     })
-    open += 1
-  })
+  }
+}
+
+function failureAt(failure, caller) {
+  Error.captureStackTrace(failure, caller)
+  return failure
 }
 
 function checked(identifier, { parameters, tag, comment, settings }) {

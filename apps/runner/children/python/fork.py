@@ -19,6 +19,7 @@ import waiting
 import warm
 from calls import Calls
 from program import END, Program
+from team_modules import TeamModules
 
 LOST_RUNNER = 70
 # Larger code is compiled in each fork.
@@ -77,6 +78,8 @@ class Fork:
             rehearsal.play(self.svc, self.rehearsed)
             if self.settings is not None:
                 self.load()
+            else:
+                rehearsal.compile_once()
             gc.enable()
             self.wait()
             # Nothing of the run goes on, nor does what it wants done at its end.
@@ -138,10 +141,13 @@ class Fork:
     def outcome(self, header, parameters, request):
         if self.fault is not None:
             raise self.fault
+        if self.settings.get("modulesFault"):
+            raise RuntimeError(self.settings["modulesFault"])
         # Kept: a module that nobody holds loses its names.
         self.module = self.program.module()
         service.fill(self.svc, header, parameters, request, self.surroundings)
         service.install(self.svc, self.settings["names"], self.program.namespace)
+        TeamModules(self.settings).install(self.svc)
         data, is_transient = value.serialise(self.value(), self.settings["returnValueMaxBytes"])
         return frames.VALUE, (b"\1" if is_transient else b"\0") + data
 

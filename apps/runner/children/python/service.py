@@ -4,12 +4,9 @@ import json
 import sys
 import types
 
+import storage
 from records import Record, ServiceRecord, camel_case
 
-LATER = {
-    "storage": ("upload", "list", "download", "delete", "create_signed_url"),
-    "datastore": ("get", "set", "del", "delete", "keys"),
-}
 MAX_TIMEOUT = 2**32
 
 
@@ -53,11 +50,11 @@ def create(ask):
     """Makes `svc` as far as it is the same for every run. `ask(call)` sends a call to the runner and gives its answer."""
     svc = Service("svc", "What a process finds of the service that runs it.")
     svc.processes = Methods("svc.processes", {"run": caller("run", ask), "run_sync": caller("runSync", ask)})
-    for name, methods in LATER.items():
-        setattr(svc, name, Methods(f"svc.{name}", {each: later(f"svc.{name}.{camel_case(each)}") for each in methods}))
-    svc.import_module = later("svc.import_module")
-    setattr(svc, "import", later("svc.import"))
+    client = storage.Client(ask)
+    svc.storage = Methods("svc.storage", client.storage())
+    svc.datastore = Methods("svc.datastore", client.datastore())
     svc.ProcessError = ProcessError
+    svc.StorageError = storage.StorageError
     svc.__all__ = ["context", "env", "execution", "team", "processes", "storage", "datastore", "import_module"]
     return svc
 
@@ -85,13 +82,6 @@ def install(svc, names, namespace):
     for name in names:
         namespace[name] = svc
         sys.modules[name] = svc
-
-
-def later(what):
-    def refuse(*_, **__):
-        raise NotImplementedError(f"{what} comes with a later release")
-
-    return refuse
 
 
 def caller(method, ask):

@@ -9,6 +9,7 @@ import { answerFrame } from '../children/frames.ts'
 import { objectOf } from '../children/ending.ts'
 import type { ActiveRun } from './active-run.ts'
 import { reason } from './explanation.ts'
+import { StorageCalls, type Given } from './storage-calls.ts'
 
 type CallInit = MessageInitShape<typeof ProcessCallSchema>
 
@@ -31,10 +32,11 @@ interface Open {
   bytes: number
 }
 
-/** `svc.processes`: what process code asks for, asked of execution with the run's own rights. */
+/** What process code asks for, asked with the run's own rights: `svc.processes` of execution, the rest of storage. */
 export class ProcessCalls {
   readonly #replicas: Client<typeof RunService>[]
   readonly #anyReplica: Client<typeof RunService>
+  readonly #storage: StorageCalls
   readonly #open = new Map<ActiveRun, Open>()
   readonly #waiting: WaitingRuns
   readonly #logger: Logger
@@ -44,24 +46,31 @@ export class ProcessCalls {
     this.#parametersMaxBytes = parametersMaxBytes
     this.#replicas = neighbours.replicas(RunService, 'run')
     this.#anyReplica = neighbours.client(RunService, 'run')
+    this.#storage = new StorageCalls(neighbours)
     this.#waiting = waiting
     this.#logger = logger
   }
 
   /** Acts on a call frame and answers it. The child is hostile: what is no proper call ends the run. */
   called(run: ActiveRun, payload: Buffer): void {
-    const call = callOf(payload)
-    if (call === undefined) return run.fail(reason('Error', 'The process broke its channel: a call that is none'))
+    const sent = objectOf(payload) ?? {}
+    const act = this.#storage.act(sent['method'])
+    const call = act === undefined ? callOf(sent) : undefined
+    const number = sent['number']
+    if (!isCount(number) || (act === undefined && call === undefined))
+      return run.fail(reason('Error', 'The process broke its channel: a call that is none'))
     const open = this.#open.get(run) ?? { calls: 0, bytes: 0 }
     if (open.calls >= maxOpen)
       return run.fail(reason('Error', `The process broke its channel: more than ${maxOpen} calls`))
     const bytes = payload.length
     const refusal = this.#refusalOf(call, open.bytes + bytes)
-    if (refusal !== undefined) return run.child?.send(failureFrame(call.number, refusal))
+    if (refusal !== undefined) return run.child?.send(failureFrame(number, refusal))
     open.calls += 1
     open.bytes += bytes
     this.#open.set(run, open)
-    void this.#answer(run, call).then((answer) => {
+    const answered =
+      call === undefined ? this.#given(run, number, () => act!(sent, run, contextOf(run))) : this.#answer(run, call)
+    void answered.then((answer) => {
       open.calls -= 1
       open.bytes -= bytes
       if (open.calls === 0) this.#open.delete(run)
@@ -69,9 +78,9 @@ export class ProcessCalls {
     })
   }
 
-  #refusalOf({ init }: Call, openBytes: number): Failure | undefined {
+  #refusalOf(call: Call | undefined, openBytes: number): Failure | undefined {
     const most = this.#parametersMaxBytes
-    if (init.parameters!.length > most)
+    if (call !== undefined && call.init.parameters!.length > most)
       return new Failure('too_large', 'parameters_too_large', `The parameters are larger than ${most} bytes`)
     if (openBytes <= maxOpenBytes) return undefined
     return new Failure('too_large', 'calls_too_large', `More than ${maxOpenBytes} bytes of calls are open at once`)
@@ -91,11 +100,26 @@ export class ProcessCalls {
       const outcome = await client.runProcess(init, context).finally(() => this.#waiting.goesOn(run))
       return outcomeFrame(number, init, outcome)
     } catch (thrown) {
-      const failure = asFailure(thrown)
-      if (failure.kind === 'internal')
-        this.#logger.error({ err: failure.cause ?? thrown, executionId: run.id }, 'a call of a run failed')
-      return failureFrame(number, failure)
+      return this.#failed(run, number, thrown)
     }
+  }
+
+  async #given(run: ActiveRun, number: number, act: () => Promise<Given>): Promise<Buffer> {
+    try {
+      const given = await act()
+      return 'bytes' in given
+        ? answerFrame({ number, more: true }, given.bytes)
+        : answerFrame({ number, value: given.value })
+    } catch (thrown) {
+      return this.#failed(run, number, thrown)
+    }
+  }
+
+  #failed(run: ActiveRun, number: number, thrown: unknown): Buffer {
+    const failure = asFailure(thrown)
+    if (failure.kind === 'internal')
+      this.#logger.error({ err: failure.cause ?? thrown, executionId: run.id }, 'a call of a run failed')
+    return failureFrame(number, failure)
   }
 }
 
@@ -105,9 +129,8 @@ interface Call {
   init: CallInit
 }
 
-function callOf(payload: Buffer): Call | undefined {
-  const sent = objectOf(payload)
-  const { method, number, identifier, tag, parameters, comment, settings } = sent ?? {}
+function callOf(sent: Record<string, unknown>): Call | undefined {
+  const { method, number, identifier, tag, parameters, comment, settings } = sent
   if ((method !== 'run' && method !== 'runSync') || !isCount(number)) return undefined
   if (typeof identifier !== 'string' || typeof parameters !== 'string') return undefined
   return {

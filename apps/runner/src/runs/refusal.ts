@@ -5,6 +5,7 @@ import type { Bond } from '../bond.ts'
 import { reason, timelineText, type Reason } from './explanation.ts'
 import type { Version } from './version.ts'
 
+export const cutOff = reason('RunnerLost', 'The runner was cut off from the service, and ended the run')
 export const stopped: Reason = { explanation: 'service stopped', log: 'service stopped' }
 export const untold = reason('Error', 'The runner was not told what to run')
 const ofAnotherTeam = reason('Error', 'The runner serves another team')

@@ -1,4 +1,4 @@
-import type { RunSpec } from '@automation/contract/catalog/v1/resolve'
+import type { RunImport, RunModule, RunSpec } from '@automation/contract/catalog/v1/resolve'
 import { Language } from '@automation/contract/common/v1/language'
 import type { ChildLanguage } from '../children/programs.ts'
 import { FrameType, jsonFrame } from '../children/frames.ts'
@@ -40,13 +40,21 @@ function childLanguage(language: Language): ChildLanguage {
 }
 
 function programOf(spec: RunSpec, options: VersionOptions): Program {
-  const { team, digest, language, processSlug, sourceCode } = spec
+  const { team, digest, language, processSlug, sourceCode, modulesFault } = spec
   const { globalNames, returnValueMaxBytes, logMaxLines, logMaxBytes } = options
   const child = childLanguage(language)
   const packages = options.packagesOf?.(spec)
   const frame = jsonFrame(FrameType.program, {
     source: sourceCode,
     fileName: `${processSlug || 'process'}${extensions[child]}`,
+    imports: importsOf(spec.imports),
+    modules: spec.modules.map((each) => ({
+      name: each.name,
+      fileName: fileNameOf(each, extensions[child]),
+      source: each.sourceCode,
+      imports: importsOf(each.imports),
+    })),
+    modulesFault,
     names: globalNames,
     logs: { lines: logMaxLines, bytes: logMaxBytes },
     returnValueMaxBytes,
@@ -54,6 +62,15 @@ function programOf(spec: RunSpec, options: VersionOptions): Program {
   })
   const key = [team, Language[language], globalNames.join(), packages?.shown.key ?? '', digest].join('\n')
   return { language: child, team, key, packages: packages?.shown, frame }
+}
+
+function importsOf(imports: RunImport[]) {
+  return imports.map(({ name, tag, module }) => ({ name, tag, module }))
+}
+
+/** As stacks name it: `modules/name.js`, with the tag of its version, and the team that it is inherited from. */
+function fileNameOf({ name, tag, team }: RunModule, extension: string): string {
+  return `modules/${team === undefined ? '' : `${team}/`}${name}${tag === undefined ? '' : `@${tag}`}${extension}`
 }
 
 function surroundingsOf({ team, timeZone, processId, processName, processSlug, variables }: RunSpec): Surroundings {

@@ -8,6 +8,8 @@ export interface LeaseOptions {
   principal: Principal
   /** The session, and the executions that the runner has. */
   session(): { id: string; executionIds: string[] }
+  /** For how long the runner had no run, and whose it is. */
+  state(): { idleMs: number; team: string }
   /** These are terminal. */
   ended(executionIds: string[]): void
   /** Execution knows the session no more. */
@@ -56,12 +58,14 @@ export class Lease {
   }
 
   async #renew(): Promise<void> {
-    const { client, principal, session, ended, lost } = this.#options
+    const { client, principal, session, state, ended, lost } = this.#options
     const { id, executionIds } = session()
+    const { idleMs, team } = state()
     const sentAt = performance.now()
     try {
       const context = ownContext(principal, Math.max(answerWithinMs, this.#leaseMs / 3))
-      const { endedExecutionIds } = await client.renewSession({ sessionId: id, executionIds }, context)
+      const renewal = { sessionId: id, executionIds, idleMs: BigInt(Math.round(idleMs)), team }
+      const { endedExecutionIds } = await client.renewSession(renewal, context)
       this.#reached(sentAt)
       if (endedExecutionIds.length > 0) ended(endedExecutionIds)
     } catch (thrown) {

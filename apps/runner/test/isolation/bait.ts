@@ -24,7 +24,10 @@ export async function layBait() {
   // Rights of files are not what is tested: anybody may read and write here.
   for (const each of [directory, dataDirectory]) chmodSync(each, 0o777)
   const secretFile = join(directory, 'secret')
-  for (const file of [secretFile, join(dataDirectory, 'secret'), join(directory, 'spare')])
+  const ownKeyFile = join(dataDirectory, 'runner-key')
+  // In a pod it is a mounted Secret.
+  const runnerKeyFile = process.env['RUNNER_KEY_FILE'] ?? ownKeyFile
+  for (const file of [secretFile, ownKeyFile, join(dataDirectory, 'secret'), join(directory, 'spare')])
     writeFileSync(file, mark, { mode: 0o666 })
   symlinkSync(secretFile, join(directory, 'link'))
   const sharedFile = `/dev/shm/${basename(directory)}`
@@ -64,6 +67,7 @@ export async function layBait() {
       dataDirectory,
       directoryName: basename(directory),
       secretFile,
+      runnerKeyFile,
       sharedFile,
       runnerPath,
       jailPath,

@@ -7,6 +7,7 @@ const climbsInPython = `'../' * 32 + bait['secretFile'][1:]`
 /** Files of the service, of other teams and of the machine. */
 export const attemptsOnFiles: Attempt[] = [
   reads('reads a file of the service', 'every wall', '{bait.secretFile}'),
+  opens('opens the key of the runner', 'every wall', 'r', '{bait.runnerKeyFile}'),
   reads('reads a file of DATA_DIR', 'every wall', '{bait.dataDirectory}/secret'),
   reads('reads it by a link that lies there', 'every wall', '{bait.directory}/link'),
   inBoth(

@@ -49,9 +49,13 @@ export function killMarked(beginning: string): void {
   endAll(() => startedBy(undefined, `${mark}=${beginning}`))
 }
 
-/** Its descendants, its session, and whoever carries its mark: the orphans of a tree have another parent. */
+/**
+ * Its descendants, its session, and whoever carries its mark: the orphans of a tree have another parent. Behind a wall
+ * that shows no processes, its group.
+ */
 function startedBy(root: number | undefined, words: string): number[] {
   const all = processes()
+  if (all.length === 0) return root === undefined ? [] : [-root]
   const found = new Set<number>()
   for (const { pid, session } of all) if (pid === root || session === root || isMarked(pid, words)) found.add(pid)
   for (let before = -1; before !== found.size;) {
@@ -62,8 +66,9 @@ function startedBy(root: number | undefined, words: string): number[] {
   return [...found]
 }
 
+/** None where the wall shows none. */
 function processes(): Process[] {
-  return readdirSync('/proc').flatMap((name) => {
+  return namesIn('/proc').flatMap((name) => {
     const stat = /^\d+$/.test(name) ? textOf(`/proc/${name}/stat`) : undefined
     if (stat === undefined) return []
     // The name in brackets may hold anything.
@@ -77,6 +82,14 @@ function processes(): Process[] {
 
 function isMarked(pid: number, words: string): boolean {
   return textOf(`/proc/${pid}/environ`)?.includes(words) ?? false
+}
+
+function namesIn(path: string): string[] {
+  try {
+    return readdirSync(path)
+  } catch {
+    return []
+  }
 }
 
 function textOf(path: string): Buffer | undefined {

@@ -25,7 +25,6 @@ export interface Daemons {
 const self = { role: 'service' as const, team: '', subject: 'sandbox', name: 'sandbox' }
 const maxMessageBytes = 4 * 1024 * 1024
 const keepaliveMs = 10_000
-const askMs = 1000
 const adoptMs = 5000
 const pauseMs = 20
 
@@ -34,26 +33,28 @@ export const grpcDaemons: Daemons = {
   async adopt({ address, key, environment }, { id, grpcApiKey, daemonKey }, signal) {
     const { keyedChannel } = await import('@automation/rpc/keyed')
     const channel = keyedChannel({ address, apiKey: key, maxMessageBytes, keepaliveMs })
+    const control = channel.client(ControlService)
+    const given = { sandboxId: id, grpcApiKey, environment, daemonKey }
     try {
-      await untilServing(() => channel.isServing(askMs), signal)
-      await channel
-        .client(ControlService)
-        .adopt({ sandboxId: id, grpcApiKey, environment, daemonKey }, { ...ownContext(self, adoptMs), signal })
+      await untilHeard(() => control.adopt(given, { ...ownContext(self, adoptMs), signal }), signal)
     } finally {
       channel.close()
     }
   },
 }
 
-async function untilServing(ask: () => Promise<boolean>, signal: AbortSignal): Promise<void> {
+/** Asks again while nobody listens there yet, or answers. */
+async function untilHeard(ask: () => Promise<unknown>, signal: AbortSignal): Promise<void> {
   for (;;) {
-    const isServing = await ask().catch((error: unknown) => {
-      // It does not listen yet.
-      if (error instanceof Failure) return false
-      throw error
-    })
-    if (isServing) return
-    if (signal.aborted) throw new Failure('deadline_exceeded', 'daemon_silent', 'The daemon does not answer')
+    try {
+      await ask()
+      return
+    } catch (error) {
+      if (signal.aborted)
+        throw new Failure('deadline_exceeded', 'daemon_silent', 'The daemon does not answer', { cause: error })
+      const { kind } = error as Failure
+      if (kind !== 'unavailable' && kind !== 'deadline_exceeded') throw error
+    }
     await new Promise((resolve) => setTimeout(resolve, pauseMs))
   }
 }

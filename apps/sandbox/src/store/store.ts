@@ -1,4 +1,4 @@
-import { databaseFailure, openDatabase, type Database } from '@automation/database'
+import { databaseFailure, openDatabase, type Database, type SchemaOptions } from '@automation/database'
 import { unavailable } from '@automation/errors'
 import type { Check, Logger } from '@automation/service'
 import type pg from 'pg'
@@ -8,6 +8,12 @@ export interface StoreOptions {
   connections: number
   /** Applies what migrations are missing when it opens. */
   migrates: boolean
+}
+
+/** Where the sandbox service keeps its rows. */
+export const sandboxSchema: SchemaOptions = {
+  schema: 'sandbox',
+  migrationsDir: new URL('../../prisma/migrations/', import.meta.url),
 }
 
 /** The database of the sandbox service. All failures are Failures: `unavailable` while it is away or not open. */
@@ -25,14 +31,9 @@ export class Store {
 
   /** Connects, after the migrations where it makes them; waits for a database that is not there yet until `signal` is aborted. */
   async open(signal: AbortSignal): Promise<void> {
-    this.#open = await openDatabase({
-      url: this.#url,
-      schema: 'sandbox',
-      poolSize: this.#options.connections,
-      migrationsDir: this.#options.migrates ? new URL('../../prisma/migrations/', import.meta.url) : undefined,
-      logger: this.#logger,
-      signal,
-    })
+    const { connections: poolSize, migrates } = this.#options
+    const schema = migrates ? sandboxSchema : { ...sandboxSchema, migrationsDir: undefined }
+    this.#open = await openDatabase({ ...schema, url: this.#url, poolSize, logger: this.#logger, signal })
   }
 
   async close(): Promise<void> {
@@ -69,6 +70,25 @@ export class Store {
         client.release(true)
         throw error
       }
+    } catch (error) {
+      throw databaseFailure(error)
+    }
+  }
+
+  /** A connection that holds this advisory lock; undefined while another one does. Closing it gives the lock back. */
+  async lock(name: string): Promise<pg.PoolClient | undefined> {
+    try {
+      const client = await this.#pool().connect()
+      // A lost connection fails the next statement, which is what is handled.
+      client.on('error', () => undefined)
+      let mine = false
+      try {
+        const text = 'SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS mine'
+        mine = (await client.query<{ mine: boolean }>(text, [name])).rows[0]!.mine
+      } finally {
+        if (!mine) client.release(true)
+      }
+      return mine ? client : undefined
     } catch (error) {
       throw databaseFailure(error)
     }

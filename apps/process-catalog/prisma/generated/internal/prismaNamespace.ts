@@ -405,6 +405,7 @@ export const ModelName = {
   Tombstone: 'Tombstone',
   Version: 'Version',
   Alias: 'Alias',
+  Module: 'Module',
   Variable: 'Variable',
   DependencyManifest: 'DependencyManifest',
   ApiToken: 'ApiToken',
@@ -424,7 +425,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "team" | "revision" | "teamParent" | "parentGrant" | "process" | "tombstone" | "version" | "alias" | "variable" | "dependencyManifest" | "apiToken" | "signingKey"
+    modelProps: "team" | "revision" | "teamParent" | "parentGrant" | "process" | "tombstone" | "version" | "alias" | "module" | "variable" | "dependencyManifest" | "apiToken" | "signingKey"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1020,6 +1021,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    Module: {
+      payload: Prisma.$ModulePayload<ExtArgs>
+      fields: Prisma.ModuleFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ModuleFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ModulePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ModuleFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ModulePayload>
+        }
+        findFirst: {
+          args: Prisma.ModuleFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ModulePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ModuleFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ModulePayload>
+        }
+        findMany: {
+          args: Prisma.ModuleFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ModulePayload>[]
+        }
+        create: {
+          args: Prisma.ModuleCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ModulePayload>
+        }
+        createMany: {
+          args: Prisma.ModuleCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ModuleCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ModulePayload>[]
+        }
+        delete: {
+          args: Prisma.ModuleDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ModulePayload>
+        }
+        update: {
+          args: Prisma.ModuleUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ModulePayload>
+        }
+        deleteMany: {
+          args: Prisma.ModuleDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ModuleUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ModuleUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ModulePayload>[]
+        }
+        upsert: {
+          args: Prisma.ModuleUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ModulePayload>
+        }
+        aggregate: {
+          args: Prisma.ModuleAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateModule>
+        }
+        groupBy: {
+          args: Prisma.ModuleGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ModuleGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ModuleCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ModuleCountAggregateOutputType> | number
+        }
+      }
+    }
     Variable: {
       payload: Prisma.$VariablePayload<ExtArgs>
       fields: Prisma.VariableFieldRefs
@@ -1376,7 +1451,8 @@ export type RevisionScalarFieldEnum = (typeof RevisionScalarFieldEnum)[keyof typ
 
 export const TeamParentScalarFieldEnum = {
   child: 'child',
-  parent: 'parent'
+  parent: 'parent',
+  byToken: 'byToken'
 } as const
 
 export type TeamParentScalarFieldEnum = (typeof TeamParentScalarFieldEnum)[keyof typeof TeamParentScalarFieldEnum]
@@ -1413,6 +1489,7 @@ export const ProcessScalarFieldEnum = {
   awaitedDependencies: 'awaitedDependencies',
   dependenciesError: 'dependenciesError',
   tags: 'tags',
+  imports: 'imports',
   createdBy: 'createdBy',
   createdAt: 'createdAt',
   updatedBy: 'updatedBy',
@@ -1434,7 +1511,7 @@ export type TombstoneScalarFieldEnum = (typeof TombstoneScalarFieldEnum)[keyof t
 export const VersionScalarFieldEnum = {
   id: 'id',
   team: 'team',
-  processId: 'processId',
+  ownerId: 'ownerId',
   tag: 'tag',
   language: 'language',
   sourceCode: 'sourceCode',
@@ -1442,6 +1519,7 @@ export const VersionScalarFieldEnum = {
   readme: 'readme',
   dependencies: 'dependencies',
   comment: 'comment',
+  imports: 'imports',
   createdBy: 'createdBy',
   createdAt: 'createdAt'
 } as const
@@ -1452,7 +1530,7 @@ export type VersionScalarFieldEnum = (typeof VersionScalarFieldEnum)[keyof typeo
 export const AliasScalarFieldEnum = {
   id: 'id',
   team: 'team',
-  processId: 'processId',
+  ownerId: 'ownerId',
   name: 'name',
   versionId: 'versionId',
   createdBy: 'createdBy',
@@ -1462,6 +1540,22 @@ export const AliasScalarFieldEnum = {
 } as const
 
 export type AliasScalarFieldEnum = (typeof AliasScalarFieldEnum)[keyof typeof AliasScalarFieldEnum]
+
+
+export const ModuleScalarFieldEnum = {
+  id: 'id',
+  team: 'team',
+  name: 'name',
+  language: 'language',
+  sourceCode: 'sourceCode',
+  imports: 'imports',
+  createdBy: 'createdBy',
+  createdAt: 'createdAt',
+  updatedBy: 'updatedBy',
+  updatedAt: 'updatedAt'
+} as const
+
+export type ModuleScalarFieldEnum = (typeof ModuleScalarFieldEnum)[keyof typeof ModuleScalarFieldEnum]
 
 
 export const VariableScalarFieldEnum = {
@@ -1806,6 +1900,7 @@ export type GlobalOmitConfig = {
   tombstone?: Prisma.TombstoneOmit
   version?: Prisma.VersionOmit
   alias?: Prisma.AliasOmit
+  module?: Prisma.ModuleOmit
   variable?: Prisma.VariableOmit
   dependencyManifest?: Prisma.DependencyManifestOmit
   apiToken?: Prisma.ApiTokenOmit

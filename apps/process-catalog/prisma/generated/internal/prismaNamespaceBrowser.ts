@@ -59,6 +59,7 @@ export const ModelName = {
   Tombstone: 'Tombstone',
   Version: 'Version',
   Alias: 'Alias',
+  Module: 'Module',
   Variable: 'Variable',
   DependencyManifest: 'DependencyManifest',
   ApiToken: 'ApiToken',
@@ -102,7 +103,8 @@ export type RevisionScalarFieldEnum = (typeof RevisionScalarFieldEnum)[keyof typ
 
 export const TeamParentScalarFieldEnum = {
   child: 'child',
-  parent: 'parent'
+  parent: 'parent',
+  byToken: 'byToken'
 } as const
 
 export type TeamParentScalarFieldEnum = (typeof TeamParentScalarFieldEnum)[keyof typeof TeamParentScalarFieldEnum]
@@ -139,6 +141,7 @@ export const ProcessScalarFieldEnum = {
   awaitedDependencies: 'awaitedDependencies',
   dependenciesError: 'dependenciesError',
   tags: 'tags',
+  imports: 'imports',
   createdBy: 'createdBy',
   createdAt: 'createdAt',
   updatedBy: 'updatedBy',
@@ -160,7 +163,7 @@ export type TombstoneScalarFieldEnum = (typeof TombstoneScalarFieldEnum)[keyof t
 export const VersionScalarFieldEnum = {
   id: 'id',
   team: 'team',
-  processId: 'processId',
+  ownerId: 'ownerId',
   tag: 'tag',
   language: 'language',
   sourceCode: 'sourceCode',
@@ -168,6 +171,7 @@ export const VersionScalarFieldEnum = {
   readme: 'readme',
   dependencies: 'dependencies',
   comment: 'comment',
+  imports: 'imports',
   createdBy: 'createdBy',
   createdAt: 'createdAt'
 } as const
@@ -178,7 +182,7 @@ export type VersionScalarFieldEnum = (typeof VersionScalarFieldEnum)[keyof typeo
 export const AliasScalarFieldEnum = {
   id: 'id',
   team: 'team',
-  processId: 'processId',
+  ownerId: 'ownerId',
   name: 'name',
   versionId: 'versionId',
   createdBy: 'createdBy',
@@ -188,6 +192,22 @@ export const AliasScalarFieldEnum = {
 } as const
 
 export type AliasScalarFieldEnum = (typeof AliasScalarFieldEnum)[keyof typeof AliasScalarFieldEnum]
+
+
+export const ModuleScalarFieldEnum = {
+  id: 'id',
+  team: 'team',
+  name: 'name',
+  language: 'language',
+  sourceCode: 'sourceCode',
+  imports: 'imports',
+  createdBy: 'createdBy',
+  createdAt: 'createdAt',
+  updatedBy: 'updatedBy',
+  updatedAt: 'updatedAt'
+} as const
+
+export type ModuleScalarFieldEnum = (typeof ModuleScalarFieldEnum)[keyof typeof ModuleScalarFieldEnum]
 
 
 export const VariableScalarFieldEnum = {

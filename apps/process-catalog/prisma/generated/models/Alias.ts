@@ -27,7 +27,7 @@ export type AggregateAlias = {
 export type AliasMinAggregateOutputType = {
   id: string | null
   team: string | null
-  processId: string | null
+  ownerId: string | null
   name: string | null
   versionId: string | null
   createdBy: string | null
@@ -39,7 +39,7 @@ export type AliasMinAggregateOutputType = {
 export type AliasMaxAggregateOutputType = {
   id: string | null
   team: string | null
-  processId: string | null
+  ownerId: string | null
   name: string | null
   versionId: string | null
   createdBy: string | null
@@ -51,7 +51,7 @@ export type AliasMaxAggregateOutputType = {
 export type AliasCountAggregateOutputType = {
   id: number
   team: number
-  processId: number
+  ownerId: number
   name: number
   versionId: number
   createdBy: number
@@ -65,7 +65,7 @@ export type AliasCountAggregateOutputType = {
 export type AliasMinAggregateInputType = {
   id?: true
   team?: true
-  processId?: true
+  ownerId?: true
   name?: true
   versionId?: true
   createdBy?: true
@@ -77,7 +77,7 @@ export type AliasMinAggregateInputType = {
 export type AliasMaxAggregateInputType = {
   id?: true
   team?: true
-  processId?: true
+  ownerId?: true
   name?: true
   versionId?: true
   createdBy?: true
@@ -89,7 +89,7 @@ export type AliasMaxAggregateInputType = {
 export type AliasCountAggregateInputType = {
   id?: true
   team?: true
-  processId?: true
+  ownerId?: true
   name?: true
   versionId?: true
   createdBy?: true
@@ -174,7 +174,7 @@ export type AliasGroupByArgs<ExtArgs extends runtime.Types.Extensions.InternalAr
 export type AliasGroupByOutputType = {
   id: string
   team: string
-  processId: string
+  ownerId: string
   name: string
   versionId: string
   createdBy: string
@@ -207,7 +207,7 @@ export type AliasWhereInput = {
   NOT?: Prisma.AliasWhereInput | Prisma.AliasWhereInput[]
   id?: Prisma.UuidFilter<"Alias"> | string
   team?: Prisma.StringFilter<"Alias"> | string
-  processId?: Prisma.UuidFilter<"Alias"> | string
+  ownerId?: Prisma.UuidFilter<"Alias"> | string
   name?: Prisma.StringFilter<"Alias"> | string
   versionId?: Prisma.UuidFilter<"Alias"> | string
   createdBy?: Prisma.StringFilter<"Alias"> | string
@@ -219,7 +219,7 @@ export type AliasWhereInput = {
 export type AliasOrderByWithRelationInput = {
   id?: Prisma.SortOrder
   team?: Prisma.SortOrder
-  processId?: Prisma.SortOrder
+  ownerId?: Prisma.SortOrder
   name?: Prisma.SortOrder
   versionId?: Prisma.SortOrder
   createdBy?: Prisma.SortOrder
@@ -230,24 +230,24 @@ export type AliasOrderByWithRelationInput = {
 
 export type AliasWhereUniqueInput = Prisma.AtLeast<{
   id?: string
-  processId_name?: Prisma.AliasProcessIdNameCompoundUniqueInput
+  ownerId_name?: Prisma.AliasOwnerIdNameCompoundUniqueInput
   AND?: Prisma.AliasWhereInput | Prisma.AliasWhereInput[]
   OR?: Prisma.AliasWhereInput[]
   NOT?: Prisma.AliasWhereInput | Prisma.AliasWhereInput[]
   team?: Prisma.StringFilter<"Alias"> | string
-  processId?: Prisma.UuidFilter<"Alias"> | string
+  ownerId?: Prisma.UuidFilter<"Alias"> | string
   name?: Prisma.StringFilter<"Alias"> | string
   versionId?: Prisma.UuidFilter<"Alias"> | string
   createdBy?: Prisma.StringFilter<"Alias"> | string
   createdAt?: Prisma.DateTimeFilter<"Alias"> | Date | string
   updatedBy?: Prisma.StringNullableFilter<"Alias"> | string | null
   updatedAt?: Prisma.DateTimeNullableFilter<"Alias"> | Date | string | null
-}, "id" | "processId_name">
+}, "id" | "ownerId_name">
 
 export type AliasOrderByWithAggregationInput = {
   id?: Prisma.SortOrder
   team?: Prisma.SortOrder
-  processId?: Prisma.SortOrder
+  ownerId?: Prisma.SortOrder
   name?: Prisma.SortOrder
   versionId?: Prisma.SortOrder
   createdBy?: Prisma.SortOrder
@@ -265,7 +265,7 @@ export type AliasScalarWhereWithAggregatesInput = {
   NOT?: Prisma.AliasScalarWhereWithAggregatesInput | Prisma.AliasScalarWhereWithAggregatesInput[]
   id?: Prisma.UuidWithAggregatesFilter<"Alias"> | string
   team?: Prisma.StringWithAggregatesFilter<"Alias"> | string
-  processId?: Prisma.UuidWithAggregatesFilter<"Alias"> | string
+  ownerId?: Prisma.UuidWithAggregatesFilter<"Alias"> | string
   name?: Prisma.StringWithAggregatesFilter<"Alias"> | string
   versionId?: Prisma.UuidWithAggregatesFilter<"Alias"> | string
   createdBy?: Prisma.StringWithAggregatesFilter<"Alias"> | string
@@ -277,7 +277,7 @@ export type AliasScalarWhereWithAggregatesInput = {
 export type AliasCreateInput = {
   id: string
   team: string
-  processId: string
+  ownerId: string
   name: string
   versionId: string
   createdBy: string
@@ -289,7 +289,7 @@ export type AliasCreateInput = {
 export type AliasUncheckedCreateInput = {
   id: string
   team: string
-  processId: string
+  ownerId: string
   name: string
   versionId: string
   createdBy: string
@@ -301,7 +301,7 @@ export type AliasUncheckedCreateInput = {
 export type AliasUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   team?: Prisma.StringFieldUpdateOperationsInput | string
-  processId?: Prisma.StringFieldUpdateOperationsInput | string
+  ownerId?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   versionId?: Prisma.StringFieldUpdateOperationsInput | string
   createdBy?: Prisma.StringFieldUpdateOperationsInput | string
@@ -313,7 +313,7 @@ export type AliasUpdateInput = {
 export type AliasUncheckedUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   team?: Prisma.StringFieldUpdateOperationsInput | string
-  processId?: Prisma.StringFieldUpdateOperationsInput | string
+  ownerId?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   versionId?: Prisma.StringFieldUpdateOperationsInput | string
   createdBy?: Prisma.StringFieldUpdateOperationsInput | string
@@ -325,7 +325,7 @@ export type AliasUncheckedUpdateInput = {
 export type AliasCreateManyInput = {
   id: string
   team: string
-  processId: string
+  ownerId: string
   name: string
   versionId: string
   createdBy: string
@@ -337,7 +337,7 @@ export type AliasCreateManyInput = {
 export type AliasUpdateManyMutationInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   team?: Prisma.StringFieldUpdateOperationsInput | string
-  processId?: Prisma.StringFieldUpdateOperationsInput | string
+  ownerId?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   versionId?: Prisma.StringFieldUpdateOperationsInput | string
   createdBy?: Prisma.StringFieldUpdateOperationsInput | string
@@ -349,7 +349,7 @@ export type AliasUpdateManyMutationInput = {
 export type AliasUncheckedUpdateManyInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   team?: Prisma.StringFieldUpdateOperationsInput | string
-  processId?: Prisma.StringFieldUpdateOperationsInput | string
+  ownerId?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   versionId?: Prisma.StringFieldUpdateOperationsInput | string
   createdBy?: Prisma.StringFieldUpdateOperationsInput | string
@@ -358,15 +358,15 @@ export type AliasUncheckedUpdateManyInput = {
   updatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
-export type AliasProcessIdNameCompoundUniqueInput = {
-  processId: string
+export type AliasOwnerIdNameCompoundUniqueInput = {
+  ownerId: string
   name: string
 }
 
 export type AliasCountOrderByAggregateInput = {
   id?: Prisma.SortOrder
   team?: Prisma.SortOrder
-  processId?: Prisma.SortOrder
+  ownerId?: Prisma.SortOrder
   name?: Prisma.SortOrder
   versionId?: Prisma.SortOrder
   createdBy?: Prisma.SortOrder
@@ -378,7 +378,7 @@ export type AliasCountOrderByAggregateInput = {
 export type AliasMaxOrderByAggregateInput = {
   id?: Prisma.SortOrder
   team?: Prisma.SortOrder
-  processId?: Prisma.SortOrder
+  ownerId?: Prisma.SortOrder
   name?: Prisma.SortOrder
   versionId?: Prisma.SortOrder
   createdBy?: Prisma.SortOrder
@@ -390,7 +390,7 @@ export type AliasMaxOrderByAggregateInput = {
 export type AliasMinOrderByAggregateInput = {
   id?: Prisma.SortOrder
   team?: Prisma.SortOrder
-  processId?: Prisma.SortOrder
+  ownerId?: Prisma.SortOrder
   name?: Prisma.SortOrder
   versionId?: Prisma.SortOrder
   createdBy?: Prisma.SortOrder
@@ -408,7 +408,7 @@ export type NullableDateTimeFieldUpdateOperationsInput = {
 export type AliasSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
   team?: boolean
-  processId?: boolean
+  ownerId?: boolean
   name?: boolean
   versionId?: boolean
   createdBy?: boolean
@@ -420,7 +420,7 @@ export type AliasSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
 export type AliasSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
   team?: boolean
-  processId?: boolean
+  ownerId?: boolean
   name?: boolean
   versionId?: boolean
   createdBy?: boolean
@@ -432,7 +432,7 @@ export type AliasSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensi
 export type AliasSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
   team?: boolean
-  processId?: boolean
+  ownerId?: boolean
   name?: boolean
   versionId?: boolean
   createdBy?: boolean
@@ -444,7 +444,7 @@ export type AliasSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensi
 export type AliasSelectScalar = {
   id?: boolean
   team?: boolean
-  processId?: boolean
+  ownerId?: boolean
   name?: boolean
   versionId?: boolean
   createdBy?: boolean
@@ -453,7 +453,7 @@ export type AliasSelectScalar = {
   updatedAt?: boolean
 }
 
-export type AliasOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "team" | "processId" | "name" | "versionId" | "createdBy" | "createdAt" | "updatedBy" | "updatedAt", ExtArgs["result"]["alias"]>
+export type AliasOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "team" | "ownerId" | "name" | "versionId" | "createdBy" | "createdAt" | "updatedBy" | "updatedAt", ExtArgs["result"]["alias"]>
 
 export type $AliasPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Alias"
@@ -461,7 +461,7 @@ export type $AliasPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
     team: string
-    processId: string
+    ownerId: string
     name: string
     versionId: string
     createdBy: string
@@ -893,7 +893,7 @@ export interface Prisma__AliasClient<T, Null = never, ExtArgs extends runtime.Ty
 export interface AliasFieldRefs {
   readonly id: Prisma.FieldRef<"Alias", 'String'>
   readonly team: Prisma.FieldRef<"Alias", 'String'>
-  readonly processId: Prisma.FieldRef<"Alias", 'String'>
+  readonly ownerId: Prisma.FieldRef<"Alias", 'String'>
   readonly name: Prisma.FieldRef<"Alias", 'String'>
   readonly versionId: Prisma.FieldRef<"Alias", 'String'>
   readonly createdBy: Prisma.FieldRef<"Alias", 'String'>

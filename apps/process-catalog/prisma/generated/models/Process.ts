@@ -100,6 +100,7 @@ export type ProcessCountAggregateOutputType = {
   awaitedDependencies: number
   dependenciesError: number
   tags: number
+  imports: number
   createdBy: number
   createdAt: number
   updatedBy: number
@@ -184,6 +185,7 @@ export type ProcessCountAggregateInputType = {
   awaitedDependencies?: true
   dependenciesError?: true
   tags?: true
+  imports?: true
   createdBy?: true
   createdAt?: true
   updatedBy?: true
@@ -285,6 +287,7 @@ export type ProcessGroupByOutputType = {
   awaitedDependencies: string | null
   dependenciesError: string | null
   tags: string[]
+  imports: string[]
   createdBy: string
   createdAt: Date
   updatedBy: string | null
@@ -334,6 +337,7 @@ export type ProcessWhereInput = {
   awaitedDependencies?: Prisma.StringNullableFilter<"Process"> | string | null
   dependenciesError?: Prisma.StringNullableFilter<"Process"> | string | null
   tags?: Prisma.StringNullableListFilter<"Process">
+  imports?: Prisma.StringNullableListFilter<"Process">
   createdBy?: Prisma.StringFilter<"Process"> | string
   createdAt?: Prisma.DateTimeFilter<"Process"> | Date | string
   updatedBy?: Prisma.StringNullableFilter<"Process"> | string | null
@@ -362,6 +366,7 @@ export type ProcessOrderByWithRelationInput = {
   awaitedDependencies?: Prisma.SortOrderInput | Prisma.SortOrder
   dependenciesError?: Prisma.SortOrderInput | Prisma.SortOrder
   tags?: Prisma.SortOrder
+  imports?: Prisma.SortOrder
   createdBy?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedBy?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -394,6 +399,7 @@ export type ProcessWhereUniqueInput = Prisma.AtLeast<{
   awaitedDependencies?: Prisma.StringNullableFilter<"Process"> | string | null
   dependenciesError?: Prisma.StringNullableFilter<"Process"> | string | null
   tags?: Prisma.StringNullableListFilter<"Process">
+  imports?: Prisma.StringNullableListFilter<"Process">
   createdBy?: Prisma.StringFilter<"Process"> | string
   createdAt?: Prisma.DateTimeFilter<"Process"> | Date | string
   updatedBy?: Prisma.StringNullableFilter<"Process"> | string | null
@@ -422,6 +428,7 @@ export type ProcessOrderByWithAggregationInput = {
   awaitedDependencies?: Prisma.SortOrderInput | Prisma.SortOrder
   dependenciesError?: Prisma.SortOrderInput | Prisma.SortOrder
   tags?: Prisma.SortOrder
+  imports?: Prisma.SortOrder
   createdBy?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedBy?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -456,6 +463,7 @@ export type ProcessScalarWhereWithAggregatesInput = {
   awaitedDependencies?: Prisma.StringNullableWithAggregatesFilter<"Process"> | string | null
   dependenciesError?: Prisma.StringNullableWithAggregatesFilter<"Process"> | string | null
   tags?: Prisma.StringNullableListFilter<"Process">
+  imports?: Prisma.StringNullableListFilter<"Process">
   createdBy?: Prisma.StringWithAggregatesFilter<"Process"> | string
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Process"> | Date | string
   updatedBy?: Prisma.StringNullableWithAggregatesFilter<"Process"> | string | null
@@ -484,6 +492,7 @@ export type ProcessCreateInput = {
   awaitedDependencies?: string | null
   dependenciesError?: string | null
   tags?: Prisma.ProcessCreatetagsInput | string[]
+  imports?: Prisma.ProcessCreateimportsInput | string[]
   createdBy: string
   createdAt: Date | string
   updatedBy?: string | null
@@ -512,6 +521,7 @@ export type ProcessUncheckedCreateInput = {
   awaitedDependencies?: string | null
   dependenciesError?: string | null
   tags?: Prisma.ProcessCreatetagsInput | string[]
+  imports?: Prisma.ProcessCreateimportsInput | string[]
   createdBy: string
   createdAt: Date | string
   updatedBy?: string | null
@@ -540,6 +550,7 @@ export type ProcessUpdateInput = {
   awaitedDependencies?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dependenciesError?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   tags?: Prisma.ProcessUpdatetagsInput | string[]
+  imports?: Prisma.ProcessUpdateimportsInput | string[]
   createdBy?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -568,6 +579,7 @@ export type ProcessUncheckedUpdateInput = {
   awaitedDependencies?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dependenciesError?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   tags?: Prisma.ProcessUpdatetagsInput | string[]
+  imports?: Prisma.ProcessUpdateimportsInput | string[]
   createdBy?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -596,6 +608,7 @@ export type ProcessCreateManyInput = {
   awaitedDependencies?: string | null
   dependenciesError?: string | null
   tags?: Prisma.ProcessCreatetagsInput | string[]
+  imports?: Prisma.ProcessCreateimportsInput | string[]
   createdBy: string
   createdAt: Date | string
   updatedBy?: string | null
@@ -624,6 +637,7 @@ export type ProcessUpdateManyMutationInput = {
   awaitedDependencies?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dependenciesError?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   tags?: Prisma.ProcessUpdatetagsInput | string[]
+  imports?: Prisma.ProcessUpdateimportsInput | string[]
   createdBy?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -652,6 +666,7 @@ export type ProcessUncheckedUpdateManyInput = {
   awaitedDependencies?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dependenciesError?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   tags?: Prisma.ProcessUpdatetagsInput | string[]
+  imports?: Prisma.ProcessUpdateimportsInput | string[]
   createdBy?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -693,6 +708,7 @@ export type ProcessCountOrderByAggregateInput = {
   awaitedDependencies?: Prisma.SortOrder
   dependenciesError?: Prisma.SortOrder
   tags?: Prisma.SortOrder
+  imports?: Prisma.SortOrder
   createdBy?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedBy?: Prisma.SortOrder
@@ -757,11 +773,20 @@ export type ProcessCreatetagsInput = {
   set: string[]
 }
 
+export type ProcessCreateimportsInput = {
+  set: string[]
+}
+
 export type NullableStringFieldUpdateOperationsInput = {
   set?: string | null
 }
 
 export type ProcessUpdatetagsInput = {
+  set?: string[]
+  push?: string | string[]
+}
+
+export type ProcessUpdateimportsInput = {
   set?: string[]
   push?: string | string[]
 }
@@ -790,6 +815,7 @@ export type ProcessSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   awaitedDependencies?: boolean
   dependenciesError?: boolean
   tags?: boolean
+  imports?: boolean
   createdBy?: boolean
   createdAt?: boolean
   updatedBy?: boolean
@@ -818,6 +844,7 @@ export type ProcessSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   awaitedDependencies?: boolean
   dependenciesError?: boolean
   tags?: boolean
+  imports?: boolean
   createdBy?: boolean
   createdAt?: boolean
   updatedBy?: boolean
@@ -846,6 +873,7 @@ export type ProcessSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   awaitedDependencies?: boolean
   dependenciesError?: boolean
   tags?: boolean
+  imports?: boolean
   createdBy?: boolean
   createdAt?: boolean
   updatedBy?: boolean
@@ -874,13 +902,14 @@ export type ProcessSelectScalar = {
   awaitedDependencies?: boolean
   dependenciesError?: boolean
   tags?: boolean
+  imports?: boolean
   createdBy?: boolean
   createdAt?: boolean
   updatedBy?: boolean
   updatedAt?: boolean
 }
 
-export type ProcessOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "team" | "name" | "slug" | "description" | "readme" | "language" | "sourceCode" | "parametersSchema" | "webhookEnabled" | "webhookUsername" | "webhookPasswordHash" | "formsEnabled" | "publicEnabled" | "publicToken" | "dependenciesScopedToProcess" | "dependenciesAutoDetect" | "dependencies" | "awaitedDependencies" | "dependenciesError" | "tags" | "createdBy" | "createdAt" | "updatedBy" | "updatedAt", ExtArgs["result"]["process"]>
+export type ProcessOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "team" | "name" | "slug" | "description" | "readme" | "language" | "sourceCode" | "parametersSchema" | "webhookEnabled" | "webhookUsername" | "webhookPasswordHash" | "formsEnabled" | "publicEnabled" | "publicToken" | "dependenciesScopedToProcess" | "dependenciesAutoDetect" | "dependencies" | "awaitedDependencies" | "dependenciesError" | "tags" | "imports" | "createdBy" | "createdAt" | "updatedBy" | "updatedAt", ExtArgs["result"]["process"]>
 
 export type $ProcessPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Process"
@@ -913,6 +942,10 @@ export type $ProcessPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     awaitedDependencies: string | null
     dependenciesError: string | null
     tags: string[]
+    /**
+     * What the source imports by name: `name`, or `name tag`. Null where nobody has looked yet.
+     */
+    imports: string[]
     createdBy: string
     createdAt: Date
     updatedBy: string | null
@@ -1361,6 +1394,7 @@ export interface ProcessFieldRefs {
   readonly awaitedDependencies: Prisma.FieldRef<"Process", 'String'>
   readonly dependenciesError: Prisma.FieldRef<"Process", 'String'>
   readonly tags: Prisma.FieldRef<"Process", 'String[]'>
+  readonly imports: Prisma.FieldRef<"Process", 'String[]'>
   readonly createdBy: Prisma.FieldRef<"Process", 'String'>
   readonly createdAt: Prisma.FieldRef<"Process", 'DateTime'>
   readonly updatedBy: Prisma.FieldRef<"Process", 'String'>

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model TeamParent
- * The parents that a team names; they count where the pair is granted too.
+ * The parents that a team names; they count as the view `inheritance` says.
  */
 export type TeamParentModel = runtime.Types.Result.DefaultSelection<Prisma.$TeamParentPayload>
 
@@ -27,16 +27,19 @@ export type AggregateTeamParent = {
 export type TeamParentMinAggregateOutputType = {
   child: string | null
   parent: string | null
+  byToken: boolean | null
 }
 
 export type TeamParentMaxAggregateOutputType = {
   child: string | null
   parent: string | null
+  byToken: boolean | null
 }
 
 export type TeamParentCountAggregateOutputType = {
   child: number
   parent: number
+  byToken: number
   _all: number
 }
 
@@ -44,16 +47,19 @@ export type TeamParentCountAggregateOutputType = {
 export type TeamParentMinAggregateInputType = {
   child?: true
   parent?: true
+  byToken?: true
 }
 
 export type TeamParentMaxAggregateInputType = {
   child?: true
   parent?: true
+  byToken?: true
 }
 
 export type TeamParentCountAggregateInputType = {
   child?: true
   parent?: true
+  byToken?: true
   _all?: true
 }
 
@@ -132,6 +138,7 @@ export type TeamParentGroupByArgs<ExtArgs extends runtime.Types.Extensions.Inter
 export type TeamParentGroupByOutputType = {
   child: string
   parent: string
+  byToken: boolean
   _count: TeamParentCountAggregateOutputType | null
   _min: TeamParentMinAggregateOutputType | null
   _max: TeamParentMaxAggregateOutputType | null
@@ -158,11 +165,13 @@ export type TeamParentWhereInput = {
   NOT?: Prisma.TeamParentWhereInput | Prisma.TeamParentWhereInput[]
   child?: Prisma.StringFilter<"TeamParent"> | string
   parent?: Prisma.StringFilter<"TeamParent"> | string
+  byToken?: Prisma.BoolFilter<"TeamParent"> | boolean
 }
 
 export type TeamParentOrderByWithRelationInput = {
   child?: Prisma.SortOrder
   parent?: Prisma.SortOrder
+  byToken?: Prisma.SortOrder
 }
 
 export type TeamParentWhereUniqueInput = Prisma.AtLeast<{
@@ -172,11 +181,13 @@ export type TeamParentWhereUniqueInput = Prisma.AtLeast<{
   NOT?: Prisma.TeamParentWhereInput | Prisma.TeamParentWhereInput[]
   child?: Prisma.StringFilter<"TeamParent"> | string
   parent?: Prisma.StringFilter<"TeamParent"> | string
+  byToken?: Prisma.BoolFilter<"TeamParent"> | boolean
 }, "child_parent">
 
 export type TeamParentOrderByWithAggregationInput = {
   child?: Prisma.SortOrder
   parent?: Prisma.SortOrder
+  byToken?: Prisma.SortOrder
   _count?: Prisma.TeamParentCountOrderByAggregateInput
   _max?: Prisma.TeamParentMaxOrderByAggregateInput
   _min?: Prisma.TeamParentMinOrderByAggregateInput
@@ -188,41 +199,49 @@ export type TeamParentScalarWhereWithAggregatesInput = {
   NOT?: Prisma.TeamParentScalarWhereWithAggregatesInput | Prisma.TeamParentScalarWhereWithAggregatesInput[]
   child?: Prisma.StringWithAggregatesFilter<"TeamParent"> | string
   parent?: Prisma.StringWithAggregatesFilter<"TeamParent"> | string
+  byToken?: Prisma.BoolWithAggregatesFilter<"TeamParent"> | boolean
 }
 
 export type TeamParentCreateInput = {
   child: string
   parent: string
+  byToken?: boolean
 }
 
 export type TeamParentUncheckedCreateInput = {
   child: string
   parent: string
+  byToken?: boolean
 }
 
 export type TeamParentUpdateInput = {
   child?: Prisma.StringFieldUpdateOperationsInput | string
   parent?: Prisma.StringFieldUpdateOperationsInput | string
+  byToken?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type TeamParentUncheckedUpdateInput = {
   child?: Prisma.StringFieldUpdateOperationsInput | string
   parent?: Prisma.StringFieldUpdateOperationsInput | string
+  byToken?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type TeamParentCreateManyInput = {
   child: string
   parent: string
+  byToken?: boolean
 }
 
 export type TeamParentUpdateManyMutationInput = {
   child?: Prisma.StringFieldUpdateOperationsInput | string
   parent?: Prisma.StringFieldUpdateOperationsInput | string
+  byToken?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type TeamParentUncheckedUpdateManyInput = {
   child?: Prisma.StringFieldUpdateOperationsInput | string
   parent?: Prisma.StringFieldUpdateOperationsInput | string
+  byToken?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type TeamParentChildParentCompoundUniqueInput = {
@@ -233,16 +252,19 @@ export type TeamParentChildParentCompoundUniqueInput = {
 export type TeamParentCountOrderByAggregateInput = {
   child?: Prisma.SortOrder
   parent?: Prisma.SortOrder
+  byToken?: Prisma.SortOrder
 }
 
 export type TeamParentMaxOrderByAggregateInput = {
   child?: Prisma.SortOrder
   parent?: Prisma.SortOrder
+  byToken?: Prisma.SortOrder
 }
 
 export type TeamParentMinOrderByAggregateInput = {
   child?: Prisma.SortOrder
   parent?: Prisma.SortOrder
+  byToken?: Prisma.SortOrder
 }
 
 
@@ -250,24 +272,28 @@ export type TeamParentMinOrderByAggregateInput = {
 export type TeamParentSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   child?: boolean
   parent?: boolean
+  byToken?: boolean
 }, ExtArgs["result"]["teamParent"]>
 
 export type TeamParentSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   child?: boolean
   parent?: boolean
+  byToken?: boolean
 }, ExtArgs["result"]["teamParent"]>
 
 export type TeamParentSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   child?: boolean
   parent?: boolean
+  byToken?: boolean
 }, ExtArgs["result"]["teamParent"]>
 
 export type TeamParentSelectScalar = {
   child?: boolean
   parent?: boolean
+  byToken?: boolean
 }
 
-export type TeamParentOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"child" | "parent", ExtArgs["result"]["teamParent"]>
+export type TeamParentOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"child" | "parent" | "byToken", ExtArgs["result"]["teamParent"]>
 
 export type $TeamParentPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "TeamParent"
@@ -275,6 +301,10 @@ export type $TeamParentPayload<ExtArgs extends runtime.Types.Extensions.Internal
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     child: string
     parent: string
+    /**
+     * Named by somebody whose token names the parent, too: needs no grant.
+     */
+    byToken: boolean
   }, ExtArgs["result"]["teamParent"]>
   composites: {}
 }
@@ -700,6 +730,7 @@ export interface Prisma__TeamParentClient<T, Null = never, ExtArgs extends runti
 export interface TeamParentFieldRefs {
   readonly child: Prisma.FieldRef<"TeamParent", 'String'>
   readonly parent: Prisma.FieldRef<"TeamParent", 'String'>
+  readonly byToken: Prisma.FieldRef<"TeamParent", 'Boolean'>
 }
     
 

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Version
- * 
+ * A version of a process or of a module.
  */
 export type VersionModel = runtime.Types.Result.DefaultSelection<Prisma.$VersionPayload>
 
@@ -27,7 +27,7 @@ export type AggregateVersion = {
 export type VersionMinAggregateOutputType = {
   id: string | null
   team: string | null
-  processId: string | null
+  ownerId: string | null
   tag: string | null
   language: string | null
   sourceCode: string | null
@@ -42,7 +42,7 @@ export type VersionMinAggregateOutputType = {
 export type VersionMaxAggregateOutputType = {
   id: string | null
   team: string | null
-  processId: string | null
+  ownerId: string | null
   tag: string | null
   language: string | null
   sourceCode: string | null
@@ -57,7 +57,7 @@ export type VersionMaxAggregateOutputType = {
 export type VersionCountAggregateOutputType = {
   id: number
   team: number
-  processId: number
+  ownerId: number
   tag: number
   language: number
   sourceCode: number
@@ -65,6 +65,7 @@ export type VersionCountAggregateOutputType = {
   readme: number
   dependencies: number
   comment: number
+  imports: number
   createdBy: number
   createdAt: number
   _all: number
@@ -74,7 +75,7 @@ export type VersionCountAggregateOutputType = {
 export type VersionMinAggregateInputType = {
   id?: true
   team?: true
-  processId?: true
+  ownerId?: true
   tag?: true
   language?: true
   sourceCode?: true
@@ -89,7 +90,7 @@ export type VersionMinAggregateInputType = {
 export type VersionMaxAggregateInputType = {
   id?: true
   team?: true
-  processId?: true
+  ownerId?: true
   tag?: true
   language?: true
   sourceCode?: true
@@ -104,7 +105,7 @@ export type VersionMaxAggregateInputType = {
 export type VersionCountAggregateInputType = {
   id?: true
   team?: true
-  processId?: true
+  ownerId?: true
   tag?: true
   language?: true
   sourceCode?: true
@@ -112,6 +113,7 @@ export type VersionCountAggregateInputType = {
   readme?: true
   dependencies?: true
   comment?: true
+  imports?: true
   createdBy?: true
   createdAt?: true
   _all?: true
@@ -192,7 +194,7 @@ export type VersionGroupByArgs<ExtArgs extends runtime.Types.Extensions.Internal
 export type VersionGroupByOutputType = {
   id: string
   team: string
-  processId: string
+  ownerId: string
   tag: string
   language: string
   sourceCode: string
@@ -200,6 +202,7 @@ export type VersionGroupByOutputType = {
   readme: string | null
   dependencies: string
   comment: string | null
+  imports: string[]
   createdBy: string
   createdAt: Date
   _count: VersionCountAggregateOutputType | null
@@ -228,7 +231,7 @@ export type VersionWhereInput = {
   NOT?: Prisma.VersionWhereInput | Prisma.VersionWhereInput[]
   id?: Prisma.UuidFilter<"Version"> | string
   team?: Prisma.StringFilter<"Version"> | string
-  processId?: Prisma.UuidFilter<"Version"> | string
+  ownerId?: Prisma.UuidFilter<"Version"> | string
   tag?: Prisma.StringFilter<"Version"> | string
   language?: Prisma.StringFilter<"Version"> | string
   sourceCode?: Prisma.StringFilter<"Version"> | string
@@ -236,6 +239,7 @@ export type VersionWhereInput = {
   readme?: Prisma.StringNullableFilter<"Version"> | string | null
   dependencies?: Prisma.StringFilter<"Version"> | string
   comment?: Prisma.StringNullableFilter<"Version"> | string | null
+  imports?: Prisma.StringNullableListFilter<"Version">
   createdBy?: Prisma.StringFilter<"Version"> | string
   createdAt?: Prisma.DateTimeFilter<"Version"> | Date | string
 }
@@ -243,7 +247,7 @@ export type VersionWhereInput = {
 export type VersionOrderByWithRelationInput = {
   id?: Prisma.SortOrder
   team?: Prisma.SortOrder
-  processId?: Prisma.SortOrder
+  ownerId?: Prisma.SortOrder
   tag?: Prisma.SortOrder
   language?: Prisma.SortOrder
   sourceCode?: Prisma.SortOrder
@@ -251,18 +255,19 @@ export type VersionOrderByWithRelationInput = {
   readme?: Prisma.SortOrderInput | Prisma.SortOrder
   dependencies?: Prisma.SortOrder
   comment?: Prisma.SortOrderInput | Prisma.SortOrder
+  imports?: Prisma.SortOrder
   createdBy?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
 export type VersionWhereUniqueInput = Prisma.AtLeast<{
   id?: string
-  processId_tag?: Prisma.VersionProcessIdTagCompoundUniqueInput
+  ownerId_tag?: Prisma.VersionOwnerIdTagCompoundUniqueInput
   AND?: Prisma.VersionWhereInput | Prisma.VersionWhereInput[]
   OR?: Prisma.VersionWhereInput[]
   NOT?: Prisma.VersionWhereInput | Prisma.VersionWhereInput[]
   team?: Prisma.StringFilter<"Version"> | string
-  processId?: Prisma.UuidFilter<"Version"> | string
+  ownerId?: Prisma.UuidFilter<"Version"> | string
   tag?: Prisma.StringFilter<"Version"> | string
   language?: Prisma.StringFilter<"Version"> | string
   sourceCode?: Prisma.StringFilter<"Version"> | string
@@ -270,14 +275,15 @@ export type VersionWhereUniqueInput = Prisma.AtLeast<{
   readme?: Prisma.StringNullableFilter<"Version"> | string | null
   dependencies?: Prisma.StringFilter<"Version"> | string
   comment?: Prisma.StringNullableFilter<"Version"> | string | null
+  imports?: Prisma.StringNullableListFilter<"Version">
   createdBy?: Prisma.StringFilter<"Version"> | string
   createdAt?: Prisma.DateTimeFilter<"Version"> | Date | string
-}, "id" | "processId_tag">
+}, "id" | "ownerId_tag">
 
 export type VersionOrderByWithAggregationInput = {
   id?: Prisma.SortOrder
   team?: Prisma.SortOrder
-  processId?: Prisma.SortOrder
+  ownerId?: Prisma.SortOrder
   tag?: Prisma.SortOrder
   language?: Prisma.SortOrder
   sourceCode?: Prisma.SortOrder
@@ -285,6 +291,7 @@ export type VersionOrderByWithAggregationInput = {
   readme?: Prisma.SortOrderInput | Prisma.SortOrder
   dependencies?: Prisma.SortOrder
   comment?: Prisma.SortOrderInput | Prisma.SortOrder
+  imports?: Prisma.SortOrder
   createdBy?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   _count?: Prisma.VersionCountOrderByAggregateInput
@@ -298,7 +305,7 @@ export type VersionScalarWhereWithAggregatesInput = {
   NOT?: Prisma.VersionScalarWhereWithAggregatesInput | Prisma.VersionScalarWhereWithAggregatesInput[]
   id?: Prisma.UuidWithAggregatesFilter<"Version"> | string
   team?: Prisma.StringWithAggregatesFilter<"Version"> | string
-  processId?: Prisma.UuidWithAggregatesFilter<"Version"> | string
+  ownerId?: Prisma.UuidWithAggregatesFilter<"Version"> | string
   tag?: Prisma.StringWithAggregatesFilter<"Version"> | string
   language?: Prisma.StringWithAggregatesFilter<"Version"> | string
   sourceCode?: Prisma.StringWithAggregatesFilter<"Version"> | string
@@ -306,6 +313,7 @@ export type VersionScalarWhereWithAggregatesInput = {
   readme?: Prisma.StringNullableWithAggregatesFilter<"Version"> | string | null
   dependencies?: Prisma.StringWithAggregatesFilter<"Version"> | string
   comment?: Prisma.StringNullableWithAggregatesFilter<"Version"> | string | null
+  imports?: Prisma.StringNullableListFilter<"Version">
   createdBy?: Prisma.StringWithAggregatesFilter<"Version"> | string
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Version"> | Date | string
 }
@@ -313,7 +321,7 @@ export type VersionScalarWhereWithAggregatesInput = {
 export type VersionCreateInput = {
   id: string
   team: string
-  processId: string
+  ownerId: string
   tag: string
   language: string
   sourceCode: string
@@ -321,6 +329,7 @@ export type VersionCreateInput = {
   readme?: string | null
   dependencies: string
   comment?: string | null
+  imports?: Prisma.VersionCreateimportsInput | string[]
   createdBy: string
   createdAt: Date | string
 }
@@ -328,7 +337,7 @@ export type VersionCreateInput = {
 export type VersionUncheckedCreateInput = {
   id: string
   team: string
-  processId: string
+  ownerId: string
   tag: string
   language: string
   sourceCode: string
@@ -336,6 +345,7 @@ export type VersionUncheckedCreateInput = {
   readme?: string | null
   dependencies: string
   comment?: string | null
+  imports?: Prisma.VersionCreateimportsInput | string[]
   createdBy: string
   createdAt: Date | string
 }
@@ -343,7 +353,7 @@ export type VersionUncheckedCreateInput = {
 export type VersionUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   team?: Prisma.StringFieldUpdateOperationsInput | string
-  processId?: Prisma.StringFieldUpdateOperationsInput | string
+  ownerId?: Prisma.StringFieldUpdateOperationsInput | string
   tag?: Prisma.StringFieldUpdateOperationsInput | string
   language?: Prisma.StringFieldUpdateOperationsInput | string
   sourceCode?: Prisma.StringFieldUpdateOperationsInput | string
@@ -351,6 +361,7 @@ export type VersionUpdateInput = {
   readme?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dependencies?: Prisma.StringFieldUpdateOperationsInput | string
   comment?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  imports?: Prisma.VersionUpdateimportsInput | string[]
   createdBy?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -358,7 +369,7 @@ export type VersionUpdateInput = {
 export type VersionUncheckedUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   team?: Prisma.StringFieldUpdateOperationsInput | string
-  processId?: Prisma.StringFieldUpdateOperationsInput | string
+  ownerId?: Prisma.StringFieldUpdateOperationsInput | string
   tag?: Prisma.StringFieldUpdateOperationsInput | string
   language?: Prisma.StringFieldUpdateOperationsInput | string
   sourceCode?: Prisma.StringFieldUpdateOperationsInput | string
@@ -366,6 +377,7 @@ export type VersionUncheckedUpdateInput = {
   readme?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dependencies?: Prisma.StringFieldUpdateOperationsInput | string
   comment?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  imports?: Prisma.VersionUpdateimportsInput | string[]
   createdBy?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -373,7 +385,7 @@ export type VersionUncheckedUpdateInput = {
 export type VersionCreateManyInput = {
   id: string
   team: string
-  processId: string
+  ownerId: string
   tag: string
   language: string
   sourceCode: string
@@ -381,6 +393,7 @@ export type VersionCreateManyInput = {
   readme?: string | null
   dependencies: string
   comment?: string | null
+  imports?: Prisma.VersionCreateimportsInput | string[]
   createdBy: string
   createdAt: Date | string
 }
@@ -388,7 +401,7 @@ export type VersionCreateManyInput = {
 export type VersionUpdateManyMutationInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   team?: Prisma.StringFieldUpdateOperationsInput | string
-  processId?: Prisma.StringFieldUpdateOperationsInput | string
+  ownerId?: Prisma.StringFieldUpdateOperationsInput | string
   tag?: Prisma.StringFieldUpdateOperationsInput | string
   language?: Prisma.StringFieldUpdateOperationsInput | string
   sourceCode?: Prisma.StringFieldUpdateOperationsInput | string
@@ -396,6 +409,7 @@ export type VersionUpdateManyMutationInput = {
   readme?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dependencies?: Prisma.StringFieldUpdateOperationsInput | string
   comment?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  imports?: Prisma.VersionUpdateimportsInput | string[]
   createdBy?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -403,7 +417,7 @@ export type VersionUpdateManyMutationInput = {
 export type VersionUncheckedUpdateManyInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   team?: Prisma.StringFieldUpdateOperationsInput | string
-  processId?: Prisma.StringFieldUpdateOperationsInput | string
+  ownerId?: Prisma.StringFieldUpdateOperationsInput | string
   tag?: Prisma.StringFieldUpdateOperationsInput | string
   language?: Prisma.StringFieldUpdateOperationsInput | string
   sourceCode?: Prisma.StringFieldUpdateOperationsInput | string
@@ -411,19 +425,20 @@ export type VersionUncheckedUpdateManyInput = {
   readme?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dependencies?: Prisma.StringFieldUpdateOperationsInput | string
   comment?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  imports?: Prisma.VersionUpdateimportsInput | string[]
   createdBy?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
-export type VersionProcessIdTagCompoundUniqueInput = {
-  processId: string
+export type VersionOwnerIdTagCompoundUniqueInput = {
+  ownerId: string
   tag: string
 }
 
 export type VersionCountOrderByAggregateInput = {
   id?: Prisma.SortOrder
   team?: Prisma.SortOrder
-  processId?: Prisma.SortOrder
+  ownerId?: Prisma.SortOrder
   tag?: Prisma.SortOrder
   language?: Prisma.SortOrder
   sourceCode?: Prisma.SortOrder
@@ -431,6 +446,7 @@ export type VersionCountOrderByAggregateInput = {
   readme?: Prisma.SortOrder
   dependencies?: Prisma.SortOrder
   comment?: Prisma.SortOrder
+  imports?: Prisma.SortOrder
   createdBy?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
@@ -438,7 +454,7 @@ export type VersionCountOrderByAggregateInput = {
 export type VersionMaxOrderByAggregateInput = {
   id?: Prisma.SortOrder
   team?: Prisma.SortOrder
-  processId?: Prisma.SortOrder
+  ownerId?: Prisma.SortOrder
   tag?: Prisma.SortOrder
   language?: Prisma.SortOrder
   sourceCode?: Prisma.SortOrder
@@ -453,7 +469,7 @@ export type VersionMaxOrderByAggregateInput = {
 export type VersionMinOrderByAggregateInput = {
   id?: Prisma.SortOrder
   team?: Prisma.SortOrder
-  processId?: Prisma.SortOrder
+  ownerId?: Prisma.SortOrder
   tag?: Prisma.SortOrder
   language?: Prisma.SortOrder
   sourceCode?: Prisma.SortOrder
@@ -465,12 +481,21 @@ export type VersionMinOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
 }
 
+export type VersionCreateimportsInput = {
+  set: string[]
+}
+
+export type VersionUpdateimportsInput = {
+  set?: string[]
+  push?: string | string[]
+}
+
 
 
 export type VersionSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
   team?: boolean
-  processId?: boolean
+  ownerId?: boolean
   tag?: boolean
   language?: boolean
   sourceCode?: boolean
@@ -478,6 +503,7 @@ export type VersionSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   readme?: boolean
   dependencies?: boolean
   comment?: boolean
+  imports?: boolean
   createdBy?: boolean
   createdAt?: boolean
 }, ExtArgs["result"]["version"]>
@@ -485,7 +511,7 @@ export type VersionSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
 export type VersionSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
   team?: boolean
-  processId?: boolean
+  ownerId?: boolean
   tag?: boolean
   language?: boolean
   sourceCode?: boolean
@@ -493,6 +519,7 @@ export type VersionSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   readme?: boolean
   dependencies?: boolean
   comment?: boolean
+  imports?: boolean
   createdBy?: boolean
   createdAt?: boolean
 }, ExtArgs["result"]["version"]>
@@ -500,7 +527,7 @@ export type VersionSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
 export type VersionSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
   team?: boolean
-  processId?: boolean
+  ownerId?: boolean
   tag?: boolean
   language?: boolean
   sourceCode?: boolean
@@ -508,6 +535,7 @@ export type VersionSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   readme?: boolean
   dependencies?: boolean
   comment?: boolean
+  imports?: boolean
   createdBy?: boolean
   createdAt?: boolean
 }, ExtArgs["result"]["version"]>
@@ -515,7 +543,7 @@ export type VersionSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
 export type VersionSelectScalar = {
   id?: boolean
   team?: boolean
-  processId?: boolean
+  ownerId?: boolean
   tag?: boolean
   language?: boolean
   sourceCode?: boolean
@@ -523,11 +551,12 @@ export type VersionSelectScalar = {
   readme?: boolean
   dependencies?: boolean
   comment?: boolean
+  imports?: boolean
   createdBy?: boolean
   createdAt?: boolean
 }
 
-export type VersionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "team" | "processId" | "tag" | "language" | "sourceCode" | "parametersSchema" | "readme" | "dependencies" | "comment" | "createdBy" | "createdAt", ExtArgs["result"]["version"]>
+export type VersionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "team" | "ownerId" | "tag" | "language" | "sourceCode" | "parametersSchema" | "readme" | "dependencies" | "comment" | "imports" | "createdBy" | "createdAt", ExtArgs["result"]["version"]>
 
 export type $VersionPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Version"
@@ -535,7 +564,7 @@ export type $VersionPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
     team: string
-    processId: string
+    ownerId: string
     tag: string
     language: string
     sourceCode: string
@@ -546,6 +575,7 @@ export type $VersionPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
      */
     dependencies: string
     comment: string | null
+    imports: string[]
     createdBy: string
     createdAt: Date
   }, ExtArgs["result"]["version"]>
@@ -973,7 +1003,7 @@ export interface Prisma__VersionClient<T, Null = never, ExtArgs extends runtime.
 export interface VersionFieldRefs {
   readonly id: Prisma.FieldRef<"Version", 'String'>
   readonly team: Prisma.FieldRef<"Version", 'String'>
-  readonly processId: Prisma.FieldRef<"Version", 'String'>
+  readonly ownerId: Prisma.FieldRef<"Version", 'String'>
   readonly tag: Prisma.FieldRef<"Version", 'String'>
   readonly language: Prisma.FieldRef<"Version", 'String'>
   readonly sourceCode: Prisma.FieldRef<"Version", 'String'>
@@ -981,6 +1011,7 @@ export interface VersionFieldRefs {
   readonly readme: Prisma.FieldRef<"Version", 'String'>
   readonly dependencies: Prisma.FieldRef<"Version", 'String'>
   readonly comment: Prisma.FieldRef<"Version", 'String'>
+  readonly imports: Prisma.FieldRef<"Version", 'String[]'>
   readonly createdBy: Prisma.FieldRef<"Version", 'String'>
   readonly createdAt: Prisma.FieldRef<"Version", 'DateTime'>
 }

@@ -28,16 +28,28 @@ export function daemonPlaces(): { places: ProgramPlace[]; links: ProgramLink[] }
   }
 }
 
-/** The daemon of a sandbox that may hold so much; its key comes by the first line of its input. */
-export function daemonProgram(memoryMb: number): JailProgram {
+/**
+ * The daemon of a sandbox that may hold so much; its key comes by the first line of its input. `compiled` is where jails
+ * show what Node has compiled of it. One that is kept ready rehearses, so that its first calls are as quick as others.
+ */
+export function daemonProgram(memoryMb: number, compiled: string, keptReady = false): JailProgram {
+  const own = { DAEMON_LISTEN: 'fd:3', NODE_COMPILE_CACHE: compiled }
   return {
     program: [process.execPath, '--disable-sigusr1', join(daemon, 'src/main.ts')],
     // The service's own environment never reaches a sandbox.
-    environment: { ...plainEnvironment, DAEMON_LISTEN: 'fd:3' },
+    environment: { ...plainEnvironment, ...own, ...(keptReady && { DAEMON_REHEARSES: 'yes' }) },
     dataLimitBytes: (nodeDataMb + memoryMb) * MB,
     channels: [0],
     listens: true,
   }
+}
+
+/** Compiles the daemon and says on descriptor 4 what came of it; files by their paths, in base64. */
+export const compilingProgram: JailProgram = {
+  program: [process.execPath, '--disable-sigusr1', join(daemon, 'src/compiled.ts')],
+  environment: plainEnvironment,
+  dataLimitBytes: (nodeDataMb + 256) * MB,
+  channels: [4],
 }
 
 /** What must run behind a wall: Node. */

@@ -17,7 +17,7 @@ export class Jail {
   readonly address: string
   /** What its daemon was started with. */
   readonly key = newSecret()
-  readonly environment: Record<string, string>
+  readonly #environment: Record<string, string>
   /** Its private directory, where that is not in a memory of its own. */
   readonly directory: string | undefined
   /** Resolves when all that ran in it is gone. */
@@ -33,11 +33,11 @@ export class Jail {
     const { listen, channels, output, errors, control, environment, directory } = launched
     this.#launched = launched
     this.address = `unix:${listen}`
-    this.environment = environment
+    this.#environment = environment
     this.directory = directory
     channels[0]?.end(`${this.key}\n`)
     for (const stream of [output, errors]) {
-      stream.on('data', (chunk: Buffer) => (this.#words = (this.#words + chunk.toString()).slice(-lastWordsBytes)))
+      stream.onBytes((bytes) => (this.#words = (this.#words + bytes.toString()).slice(-lastWordsBytes)))
       stream.on('error', () => stream.destroy())
     }
     control.on('data', (chunk: Buffer) => this.#hear(chunk.toString()))
@@ -47,6 +47,12 @@ export class Jail {
   /** Its launcher's; 0 while that is not known. */
   get pid(): number {
     return this.#pid
+  }
+
+  /** What commands of a sandbox's users find. */
+  environmentOf(sandbox: string): Record<string, string> {
+    const own = Object.entries(this.#environment).filter(([name]) => !/^(DAEMON|NODE)_/.test(name))
+    return { ...Object.fromEntries(own), USER: 'sandbox', LOGNAME: 'sandbox', SHELL: '/bin/sh', SANDBOX_ID: sandbox }
   }
 
   /** Ends all that runs in it; resolves when that is gone. */
@@ -78,4 +84,11 @@ export class Jail {
     const told = this.#said.replace(/^pid \d+$/m, '').trim()
     return { told, words: this.#words.trim() }
   }
+}
+
+/** How one ended by itself, for its users. */
+export function wordsOn({ told, words }: JailEnd): string {
+  const last = words.split('\n').at(-1) ?? ''
+  const how = told === '' ? 'its launcher was ended' : told.replace(/^failed /, '')
+  return `It ended by itself: ${[how, last].filter(Boolean).join('; ')}`.slice(0, 500)
 }

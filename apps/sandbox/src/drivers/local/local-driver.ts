@@ -4,8 +4,9 @@ import type { Image } from '../../catalogue.ts'
 import type { LocalDriverConfig } from '../../config.ts'
 import type { Daemons } from '../daemons.ts'
 import { SandboxFault, type Driver, type DriverEvents, type SandboxOrder } from '../driver.ts'
+import { CompiledDaemon } from './compiled-daemon.ts'
 import { daemonPlaces, daemonProgram, trialProgram } from './daemon-program.ts'
-import { Jail, type JailEnd } from './jail.ts'
+import { Jail, wordsOn } from './jail.ts'
 import { Limits } from './limits.ts'
 import { WarmJails } from './warm-jails.ts'
 
@@ -42,6 +43,7 @@ export class LocalDriver implements Driver {
   readonly #warm = new WarmJails()
   #events: DriverEvents = { ended: () => undefined }
   #launcher: Promise<Launcher> | undefined
+  #compiled: CompiledDaemon | undefined
   /** Behind a wall that parts no teams: whose sandboxes these are. */
   #onlyTeam: string | undefined
   #checks: Check[] = [{ name: 'sandbox wall', ok: true, detail: 'tried with the first sandbox' }]
@@ -98,6 +100,7 @@ export class LocalDriver implements Driver {
 
   async stop(): Promise<void> {
     await Promise.all([this.#limits.stop(), this.#warm.stop(), ...[...this.#held.keys()].map((id) => this.end(id))])
+    this.#compiled?.remove()
     await this.#launcher?.then(
       (launcher) => launcher.close(),
       () => undefined, // Then there is nothing to close.
@@ -110,7 +113,7 @@ export class LocalDriver implements Driver {
       this.#admit(held.order.team, launcher)
       const jail = await this.#adopted(launcher, held)
       held.isAdopted = true
-      void this.#fillWarm(held.order.image, launcher)
+      void this.#prepareMore(held.order.image, launcher)
       return jail.address
     } catch (error) {
       held.isUnwanted = true
@@ -134,7 +137,7 @@ export class LocalDriver implements Driver {
       )
       await warm?.end()
     }
-    return this.#adopt(held, new Jail(await launcher.start(daemonProgram(image.memoryMb))))
+    return this.#adopt(held, await this.#started(launcher, image, false))
   }
 
   async #adopt(held: Held, jail: Jail): Promise<Jail> {
@@ -146,7 +149,7 @@ export class LocalDriver implements Driver {
       if (!held.isUnwanted) this.#events.ended(order.id, held.reason ?? wordsOn(end))
     })
     if (held.isUnwanted) await jail.end()
-    const daemon = { address: jail.address, key: jail.key, environment: environmentOf(jail, order) }
+    const daemon = { address: jail.address, key: jail.key, environment: jail.environmentOf(order.id) }
     const ended = new AbortController()
     const signal = AbortSignal.any([ended.signal, AbortSignal.timeout(adoptWithinMs)])
     await Promise.race([
@@ -160,10 +163,16 @@ export class LocalDriver implements Driver {
     return jail
   }
 
-  /** Those that are kept ready are started behind those that are asked for. */
-  async #fillWarm(image: Image, launcher: Launcher): Promise<void> {
+  async #started(launcher: Launcher, { memoryMb }: Image, keptReady: boolean): Promise<Jail> {
+    const compiled = this.#compiled!.path(launcher)
+    return new Jail(await launcher.start(daemonProgram(memoryMb, compiled, keptReady)))
+  }
+
+  /** What makes the next ones quicker is done behind those that are asked for. */
+  async #prepareMore(image: Image, launcher: Launcher): Promise<void> {
     try {
-      await this.#warm.fill(image, launcher)
+      await this.#compiled!.fill(launcher, this.#options.logger)
+      await this.#warm.fill(image, () => this.#started(launcher, image, true))
     } catch (error) {
       this.#options.logger.warn({ err: error, image: image.id }, 'a sandbox could not be made ready ahead')
     }
@@ -215,8 +224,11 @@ export class LocalDriver implements Driver {
 
   async #prepare(): Promise<Launcher> {
     const { config, logger } = this.#options
+    const compiled = (this.#compiled ??= new CompiledDaemon(directoryName, config.tmpDir))
+    const { places, links } = daemonPlaces()
     const launcher = await Launcher.prepare({
-      ...daemonPlaces(),
+      places: [...places, compiled.place],
+      links,
       name: directoryName,
       interpreter: await findInterpreter(config.python),
       tmpDir: config.tmpDir,
@@ -235,16 +247,4 @@ export class LocalDriver implements Driver {
     this.#checks = [{ name: 'sandbox wall', ok: true, detail }]
     return launcher
   }
-}
-
-/** What commands of a sandbox's users find. */
-function environmentOf({ environment }: Jail, { id }: SandboxOrder): Record<string, string> {
-  const { DAEMON_LISTEN: _, ...own } = environment
-  return { ...own, USER: 'sandbox', LOGNAME: 'sandbox', SHELL: '/bin/sh', SANDBOX_ID: id }
-}
-
-function wordsOn({ told, words }: JailEnd): string {
-  const last = words.split('\n').at(-1) ?? ''
-  const how = told === '' ? 'its launcher was ended' : told.replace(/^failed /, '')
-  return `It ended by itself: ${[how, last].filter(Boolean).join('; ')}`.slice(0, 500)
 }

@@ -1,7 +1,9 @@
-import type { Launcher } from '@automation/jail'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Image } from '../../catalogue.ts'
-import { daemonProgram } from './daemon-program.ts'
-import { Jail } from './jail.ts'
+import type { Jail } from './jail.ts'
+
+/** A start keeps a processor busy: the first commands of who has just got one go first. */
+const laterMs = 300
 
 interface OfImage {
   readonly ready: Set<Jail>
@@ -21,14 +23,15 @@ export class WarmJails {
     return jail
   }
 
-  /** Starts those of an image that are missing; rejects where one does not come. */
-  async fill(image: Image, launcher: Launcher): Promise<void> {
+  /** Starts those of an image that are missing, by `start`, a moment later; rejects where one does not come. */
+  async fill(image: Image, start: () => Promise<Jail>): Promise<void> {
+    await pause(laterMs, undefined, { ref: false })
     const { ready, coming } = this.#of(image.id)
     const starts: Promise<void>[] = []
     while (!this.#isStopped && ready.size + coming.size < image.warm) {
-      const start = this.#start(image, launcher).finally(() => coming.delete(start))
-      coming.add(start)
-      starts.push(start)
+      const one = this.#start(image, start).finally(() => coming.delete(one))
+      coming.add(one)
+      starts.push(one)
     }
     await Promise.all(starts)
   }
@@ -47,9 +50,9 @@ export class WarmJails {
     await this.#cleared
   }
 
-  async #start({ id, memoryMb }: Image, launcher: Launcher): Promise<void> {
+  async #start({ id }: Image, start: () => Promise<Jail>): Promise<void> {
     const { ready } = this.#of(id)
-    const jail = new Jail(await launcher.start(daemonProgram(memoryMb)))
+    const jail = await start()
     ready.add(jail)
     void jail.gone.then(() => ready.delete(jail))
   }

@@ -78,6 +78,11 @@ export declare type CreateAliasRequest = Message<"automation.catalog.v1.CreateAl
    * @generated from field: string version = 3;
    */
   version: string;
+
+  /**
+   * @generated from field: string module = 4;
+   */
+  module: string;
 };
 
 /**
@@ -99,6 +104,11 @@ export declare type GetAliasRequest = Message<"automation.catalog.v1.GetAliasReq
    * @generated from field: string alias_id = 2;
    */
   aliasId: string;
+
+  /**
+   * @generated from field: string module = 3;
+   */
+  module: string;
 };
 
 /**
@@ -127,6 +137,11 @@ export declare type ListAliasesRequest = Message<"automation.catalog.v1.ListAlia
    * @generated from field: string version = 3;
    */
   version: string;
+
+  /**
+   * @generated from field: string module = 4;
+   */
+  module: string;
 };
 
 /**
@@ -181,6 +196,11 @@ export declare type UpdateAliasRequest = Message<"automation.catalog.v1.UpdateAl
    * @generated from field: optional string version = 4;
    */
   version?: string | undefined;
+
+  /**
+   * @generated from field: string module = 5;
+   */
+  module: string;
 };
 
 /**
@@ -202,6 +222,11 @@ export declare type DeleteAliasRequest = Message<"automation.catalog.v1.DeleteAl
    * @generated from field: string alias_id = 2;
    */
   aliasId: string;
+
+  /**
+   * @generated from field: string module = 3;
+   */
+  module: string;
 };
 
 /**
@@ -211,8 +236,8 @@ export declare type DeleteAliasRequest = Message<"automation.catalog.v1.DeleteAl
 export declare const DeleteAliasRequestSchema: GenMessage<DeleteAliasRequest>;
 
 /**
- * Aliases: movable names of published versions.
- * Errors: NOT_FOUND process_not_found, alias_not_found, version_not_found; INVALID_ARGUMENT (name taken, name of a tag).
+ * Aliases: movable names of published versions, of a process (`process`, id or slug) or of a module (`module`, its id).
+ * Errors: NOT_FOUND process_not_found, module_not_found, alias_not_found, version_not_found; INVALID_ARGUMENT (name taken, name of a tag).
  *
  * @generated from service automation.catalog.v1.AliasService
  */

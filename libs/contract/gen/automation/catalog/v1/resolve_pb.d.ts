@@ -104,7 +104,8 @@ export declare type RunSpec = Message<"automation.catalog.v1.RunSpec"> & {
   revision: bigint;
 
   /**
-   * Digest of all that a warm child keeps between runs (process, version, language, source); equal digests may share one.
+   * Digest of all that a warm child keeps between runs (process, version, language, source, modules); equal digests may
+   * share one.
    *
    * @generated from field: string digest = 2;
    */
@@ -172,30 +173,51 @@ export declare type RunSpec = Message<"automation.catalog.v1.RunSpec"> & {
   variables: RunVariable[];
 
   /**
+   * What the source imports of the team's modules.
+   *
+   * @generated from field: repeated automation.catalog.v1.RunImport imports = 14;
+   */
+  imports: RunImport[];
+
+  /**
+   * The modules that the source needs, directly and through others, each source once.
+   *
+   * @generated from field: repeated automation.catalog.v1.RunModule modules = 15;
+   */
+  modules: RunModule[];
+
+  /**
+   * Why runs can't have their modules, for whoever reads the execution; `imports` and `modules` are empty then.
+   *
+   * @generated from field: optional string modules_fault = 16;
+   */
+  modulesFault?: string | undefined;
+
+  /**
    * The installed packages that runs find; absent where nothing is installed.
    *
-   * @generated from field: optional automation.catalog.v1.DependencySet dependencies = 14;
+   * @generated from field: optional automation.catalog.v1.DependencySet dependencies = 17;
    */
   dependencies?: DependencySet | undefined;
 
   /**
    * This is an install, not a process: `dependencies` is what it is to make.
    *
-   * @generated from field: bool is_install = 15;
+   * @generated from field: bool is_install = 18;
    */
   isInstall: boolean;
 
   /**
    * Names of packages whose installation runs wait for; empty where they wait for nothing.
    *
-   * @generated from field: string awaited_dependencies = 16;
+   * @generated from field: string awaited_dependencies = 19;
    */
   awaitedDependencies: string;
 
   /**
    * Why the installation that runs have waited for came to nothing.
    *
-   * @generated from field: optional string dependencies_error = 17;
+   * @generated from field: optional string dependencies_error = 20;
    */
   dependenciesError?: string | undefined;
 };
@@ -205,6 +227,78 @@ export declare type RunSpec = Message<"automation.catalog.v1.RunSpec"> & {
  * Use `create(RunSpecSchema)` to create a new message.
  */
 export declare const RunSpecSchema: GenMessage<RunSpec>;
+
+/**
+ * @generated from message automation.catalog.v1.RunImport
+ */
+export declare type RunImport = Message<"automation.catalog.v1.RunImport"> & {
+  /**
+   * As the source has it.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * A tag, an alias or a version id; empty for the current source.
+   *
+   * @generated from field: string tag = 2;
+   */
+  tag: string;
+
+  /**
+   * Which of RunSpec.modules it is.
+   *
+   * @generated from field: uint32 module = 3;
+   */
+  module: number;
+};
+
+/**
+ * Describes the message automation.catalog.v1.RunImport.
+ * Use `create(RunImportSchema)` to create a new message.
+ */
+export declare const RunImportSchema: GenMessage<RunImport>;
+
+/**
+ * @generated from message automation.catalog.v1.RunModule
+ */
+export declare type RunModule = Message<"automation.catalog.v1.RunModule"> & {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * The tag of the version; absent for the current source.
+   *
+   * @generated from field: optional string tag = 2;
+   */
+  tag?: string | undefined;
+
+  /**
+   * The parent team that it is inherited from; absent for the team's own.
+   *
+   * @generated from field: optional string team = 3;
+   */
+  team?: string | undefined;
+
+  /**
+   * @generated from field: string source_code = 4;
+   */
+  sourceCode: string;
+
+  /**
+   * @generated from field: repeated automation.catalog.v1.RunImport imports = 5;
+   */
+  imports: RunImport[];
+};
+
+/**
+ * Describes the message automation.catalog.v1.RunModule.
+ * Use `create(RunModuleSchema)` to create a new message.
+ */
+export declare const RunModuleSchema: GenMessage<RunModule>;
 
 /**
  * Packages that were installed together.

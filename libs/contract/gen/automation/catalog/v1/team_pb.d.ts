@@ -71,7 +71,7 @@ export declare const GetTeamRequestSchema: GenMessage<GetTeamRequest>;
  */
 export declare type UpdateTeamRequest = Message<"automation.catalog.v1.UpdateTeamRequest"> & {
   /**
-   * Of these, name, zone_id and params_schema_validation_enabled may be named in the mask.
+   * Of these, name, zone_id, params_schema_validation_enabled and parent_team_slugs may be named in the mask.
    *
    * @generated from field: automation.catalog.v1.Team values = 1;
    */
@@ -81,6 +81,13 @@ export declare type UpdateTeamRequest = Message<"automation.catalog.v1.UpdateTea
    * @generated from field: google.protobuf.FieldMask mask = 2;
    */
   mask?: FieldMask | undefined;
+
+  /**
+   * The teams that the caller's token names: those may be named as parents without a grant of the operator.
+   *
+   * @generated from field: repeated string token_teams = 3;
+   */
+  tokenTeams: string[];
 };
 
 /**
@@ -229,7 +236,7 @@ export declare const TeamService: GenService<{
     output: typeof EmptySchema;
   },
   /**
-   * Operator only. Takes effect with the next run.
+   * Operator only. Takes effect with the next run, also where a member named the parent by right of the own token.
    *
    * @generated from rpc automation.catalog.v1.TeamService.RevokeParent
    */

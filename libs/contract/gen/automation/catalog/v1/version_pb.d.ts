@@ -123,6 +123,13 @@ export declare type PublishVersionRequest = Message<"automation.catalog.v1.Publi
    * @generated from field: optional string readme = 6;
    */
   readme?: string | undefined;
+
+  /**
+   * A module's versions have neither schema nor readme.
+   *
+   * @generated from field: string module = 7;
+   */
+  module: string;
 };
 
 /**
@@ -144,6 +151,11 @@ export declare type GetVersionRequest = Message<"automation.catalog.v1.GetVersio
    * @generated from field: string version = 2;
    */
   version: string;
+
+  /**
+   * @generated from field: string module = 3;
+   */
+  module: string;
 };
 
 /**
@@ -165,6 +177,11 @@ export declare type ListVersionsRequest = Message<"automation.catalog.v1.ListVer
    * @generated from field: automation.common.v1.PageRequest page = 2;
    */
   page?: PageRequest | undefined;
+
+  /**
+   * @generated from field: string module = 3;
+   */
+  module: string;
 };
 
 /**
@@ -207,6 +224,11 @@ export declare type DeleteVersionRequest = Message<"automation.catalog.v1.Delete
    * @generated from field: string version = 2;
    */
   version: string;
+
+  /**
+   * @generated from field: string module = 3;
+   */
+  module: string;
 };
 
 /**
@@ -216,9 +238,9 @@ export declare type DeleteVersionRequest = Message<"automation.catalog.v1.Delete
 export declare const DeleteVersionRequestSchema: GenMessage<DeleteVersionRequest>;
 
 /**
- * Published versions of a process. A published version never changes.
+ * Published versions of a process (`process`, id or slug) or of a module (`module`, its id). A published version never changes.
  * `version` in requests is a version id or a tag.
- * Errors: NOT_FOUND process_not_found, version_not_found; INVALID_ARGUMENT (tag taken, version that an alias points to).
+ * Errors: NOT_FOUND process_not_found, module_not_found, version_not_found; INVALID_ARGUMENT (tag taken, version that an alias points to).
  *
  * @generated from service automation.catalog.v1.VersionService
  */

@@ -873,6 +873,16 @@ export declare const ExecutionService: GenService<{
     output: typeof OutcomeSchema;
   },
   /**
+   * Whether StartExecution would let this caller of a webhook pass, before anything is kept for its run; starts nothing.
+   *
+   * @generated from rpc automation.execution.v1.ExecutionService.CheckWebhook
+   */
+  checkWebhook: {
+    methodKind: "unary";
+    input: typeof StartExecutionRequestSchema;
+    output: typeof EmptySchema;
+  },
+  /**
    * @generated from rpc automation.execution.v1.ExecutionService.GetExecution
    */
   getExecution: {

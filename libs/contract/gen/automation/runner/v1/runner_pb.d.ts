@@ -160,6 +160,13 @@ export declare type Hello = Message<"automation.runner.v1.Hello"> & {
    * @generated from field: bool one_team = 6;
    */
   oneTeam: boolean;
+
+  /**
+   * With one_team: a team that has so many runners in the pool takes no further one. 0: as many as it can get.
+   *
+   * @generated from field: uint32 team_max_runners = 7;
+   */
+  teamMaxRunners: number;
 };
 
 /**
@@ -564,6 +571,20 @@ export declare type RenewSessionRequest = Message<"automation.runner.v1.RenewSes
    * @generated from field: repeated string execution_ids = 2;
    */
   executionIds: string[];
+
+  /**
+   * How long the runner has had no run; 0 while it has one.
+   *
+   * @generated from field: uint64 idle_ms = 3;
+   */
+  idleMs: bigint;
+
+  /**
+   * As Credit.team; empty while it is nobody's.
+   *
+   * @generated from field: string team = 4;
+   */
+  team: string;
 };
 
 /**

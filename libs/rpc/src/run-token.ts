@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { Failure } from '@automation/errors'
 
-/** What a run may do, for calls to RunService; it travels with the run and is given to nobody else. */
+/** What a run may do, for calls to the services that runs may use; it travels with the run and is given to nobody else. */
 export interface RunRights {
   team: string
   executionId: string

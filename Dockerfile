@@ -1,0 +1,102 @@
+# One image per target. Only what npm installs for a service and the sources of it and of ours below it get into one;
+# they run as they are, there is no build step.
+
+FROM node:26.10.0-bookworm-slim AS base
+ENV NODE_ENV=production
+WORKDIR /app
+
+# The manifests alone, so that what npm installed is used again until one of them changes.
+FROM base AS manifests
+WORKDIR /all
+COPY . .
+RUN mkdir /source && find . -name package.json -o -name package-lock.json -o -name .npmrc | xargs cp --parents -t /source
+
+FROM base AS packages
+WORKDIR /source
+COPY --from=manifests /source .
+ENV npm_config_audit=false npm_config_fund=false npm_config_update_notifier=false npm_config_ignore_scripts=true
+
+FROM packages AS gateway-files
+RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev --omit=optional --workspace @automation/gateway
+COPY . .
+RUN scripts/images/gather.sh gateway /app
+
+FROM packages AS process-catalog-files
+RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev --omit=optional --workspace @automation/process-catalog
+COPY . .
+RUN scripts/images/gather.sh process-catalog /app
+
+FROM packages AS execution-files
+RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev --omit=optional --workspace @automation/execution
+COPY . .
+RUN scripts/images/gather.sh execution /app
+
+FROM packages AS sandbox-files
+RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev --omit=optional --workspace @automation/sandbox
+COPY . .
+RUN scripts/images/gather.sh sandbox /app
+
+FROM packages AS runner-files
+RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev --omit=optional --workspace @automation/runner
+COPY . .
+RUN scripts/images/gather.sh runner /app
+
+# /automation starts in any Linux image, copied or not:
+#   /automation/lib/loader --library-path /automation/lib /automation/bin/node /automation/apps/sandbox-daemon/src/main.ts
+FROM packages AS daemon-files
+RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev --omit=optional --workspace @automation/sandbox-daemon
+COPY . .
+RUN scripts/images/gather.sh sandbox-daemon /automation && scripts/images/daemon.sh /automation
+
+# What all services run on: node without npm and headers.
+FROM base AS node-alone
+RUN mkdir -p /alone/bin /alone/lib && cp /usr/local/bin/node /alone/bin/ \
+  && find /usr/lib -name libatomic.so.1 -exec cp -L {} /alone/lib/ \;
+
+FROM debian:bookworm-slim AS service
+COPY --from=node-alone /alone /usr/local
+RUN ldconfig && groupadd --gid 1000 node && useradd --uid 1000 --gid node --create-home node
+ENV NODE_ENV=production
+WORKDIR /app
+USER 1000:1000
+ENTRYPOINT ["node"]
+
+FROM service AS gateway
+COPY --from=gateway-files /app .
+CMD ["apps/gateway/src/main.ts"]
+
+FROM service AS process-catalog
+COPY --from=process-catalog-files /app .
+CMD ["apps/process-catalog/src/main.ts"]
+
+FROM service AS execution
+COPY --from=execution-files /app .
+CMD ["apps/execution/src/main.ts"]
+
+FROM service AS sandbox
+COPY --from=sandbox-files /app .
+CMD ["apps/sandbox/src/main.ts"]
+
+# Python is that of the launcher and of process code.
+FROM service AS runner
+USER 0:0
+RUN apt-get update && apt-get install -y --no-install-recommends python3 && rm -rf /var/lib/apt/lists/* /var/log/*
+USER 1000:1000
+COPY --from=runner-files /app .
+CMD ["apps/runner/src/main.ts"]
+
+# Puts the daemon into the pods of other images: /automation/install DIR.
+FROM debian:bookworm-slim AS sandbox-daemon
+COPY --from=daemon-files /automation /automation
+USER 1000:1000
+ENTRYPOINT ["/automation/install"]
+
+# An image of the catalogue that has the daemon with it.
+FROM base AS sandbox-base
+RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates curl git python3 python3-venv \
+  && rm -rf /var/lib/apt/lists/* /var/log/*
+COPY --from=daemon-files /automation /automation
+WORKDIR /home/node
+USER 1000:1000
+ENTRYPOINT []
+CMD ["/automation/lib/loader", "--library-path", "/automation/lib", "/automation/bin/node", "--disable-sigusr1", "/automation/apps/sandbox-daemon/src/main.ts"]

@@ -1,0 +1,54 @@
+import type pg from 'pg'
+import { createdAtMs } from '../execution-id.ts'
+
+/** A runner of a pool, as all replicas together know it. */
+export interface LivingRunner {
+  runnerName: string
+  oneTeam: boolean
+  /** Empty where it is nobody's yet, or serves many. */
+  team: string
+  places: number
+  running: number
+  idleMs: bigint
+}
+
+/** The runners of a pool whose session has not ended. */
+export async function readLivingRunners(pool: pg.Pool, runnerPool: string): Promise<LivingRunner[]> {
+  const { rows } = await pool.query<LivingRunner & { idleMs: number }>({
+    name: 'living-runners',
+    // A run may be there before whose the runner is has been noted.
+    text: `SELECT s.runner_name AS "runnerName", s.one_team AS "oneTeam", s.places,
+                  CASE WHEN s.one_team THEN coalesce(s.team, r.team, '') ELSE '' END AS team,
+                  coalesce(r.running, 0) AS running,
+                  CASE WHEN r.running > 0 THEN 0
+                       ELSE greatest(extract(epoch FROM now() - s.idle_since) * 1000, 0) END::float8 AS "idleMs"
+             FROM sessions s
+             LEFT JOIN (SELECT session_id, min(team) AS team, count(*)::integer AS running
+                          FROM executions WHERE status = 4 GROUP BY session_id) r ON r.session_id = s.id
+            WHERE s.ended_at IS NULL AND s.pool = $1
+            ORDER BY s.id`,
+    values: [runnerPool],
+  })
+  return rows.map((row) => ({ ...row, idleMs: BigInt(Math.round(row.idleMs)) }))
+}
+
+const mostTeams = 1000
+
+/** Teams with queued runs in a pool and a slot for one more, the one that has waited longest first. */
+export async function readWaitingTeams(
+  pool: pg.Pool,
+  runnerPool: string,
+  maxRunning: number,
+  nowMs: number,
+): Promise<{ team: string; waitedMs: bigint }[]> {
+  const { rows } = await pool.query<{ team: string; oldest: string }>({
+    name: 'waiting-teams',
+    text: `SELECT t.team, q.id AS oldest FROM team_slots t
+            CROSS JOIN LATERAL (SELECT e.id FROM executions e WHERE e.status = 2 AND e.pool = $1 AND e.team = t.team
+                                 ORDER BY e.id LIMIT 1) q
+            WHERE t.queued > 0 AND t.running + t.wanted < $2
+            ORDER BY q.id LIMIT ${mostTeams}`,
+    values: [runnerPool, maxRunning],
+  })
+  return rows.map(({ team, oldest }) => ({ team, waitedMs: BigInt(Math.max(0, nowMs - createdAtMs(oldest))) }))
+}

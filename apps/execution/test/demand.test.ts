@@ -1,0 +1,89 @@
+import { Status } from '@automation/contract/execution/v1/execution'
+import { RunnerDemandService, type GetDemandResponse } from '@automation/contract/runner/v1/demand'
+import { ownContext } from '@automation/rpc'
+import { until } from '@automation/testing'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { brokenInvariants } from './invariants.ts'
+import { System } from './system.ts'
+
+let system: System
+
+beforeEach(async () => {
+  system = await System.start({ runnerLeaseMs: 600, teamMaxRunning: 2 }, 2)
+})
+afterEach(async () => {
+  expect(await brokenInvariants(system)).toEqual([])
+  await system.stop()
+})
+
+const service = () => ownContext({ role: 'service', team: '', subject: 'sandbox', name: 'sandbox' }, 5000)
+
+function demand(replica: number, supply = { runners: 1, mostRunners: 1, trouble: '' }): Promise<GetDemandResponse> {
+  return system.replicas[replica]!.network.client(RunnerDemandService).getDemand({ pool: 'default', supply }, service())
+}
+
+test('every replica tells of all runners: whose each is, what it runs, and since when it is idle', async () => {
+  const busy = await system.runner({ oneTeam: true, runs: () => undefined })
+  const id = await system.start('a')
+  await busy.run(id)
+  await system.runner({ oneTeam: true })
+  for (const replica of [0, 1]) {
+    const { sessions } = await demand(replica)
+    expect(sessions.map(({ team, running, oneTeam }) => ({ team, running, oneTeam }))).toEqual([
+      { team: 'a', running: 1, oneTeam: true },
+      { team: '', running: 0, oneTeam: true },
+    ])
+    expect(sessions[0]!.idleMs).toBe(0n)
+  }
+  busy.finish(id)
+  await system.ended(id, 'a')
+  const { sessions } = await demand(1)
+  expect(sessions[0]).toMatchObject({ team: 'a', running: 0, places: 4 })
+})
+
+test('a runner whose session has ended is in no list', async () => {
+  const runner = await system.runner({ oneTeam: true })
+  expect((await demand(0)).sessions).toHaveLength(1)
+  await runner.goodbye()
+  expect((await demand(0)).sessions).toEqual([])
+})
+
+test('teams that wait are told, the one that has waited longest first, and none that is at its limit', async () => {
+  const runner = await system.runner({ oneTeam: true, places: 8, runs: () => undefined })
+  const own = [await system.start('a'), await system.start('a')]
+  for (const id of own) await runner.run(id)
+  const waiting = [await system.start('c'), await system.start('b'), await system.start('a')]
+  await until(async () => (await system.get(waiting[2]!, 'a')).status === Status.QUEUED)
+  const answer = await demand(1)
+  expect(answer.waiting.map(({ team }) => team)).toEqual(['c', 'b'])
+  expect(Number(answer.waiting[0]!.waitedMs)).toBeGreaterThanOrEqual(Number(answer.waiting[1]!.waitedMs))
+  for (const id of own) runner.finish(id)
+  await runner.run(waiting[2])
+  runner.finish(waiting[2]!)
+  await system.ended(waiting[2]!, 'a')
+})
+
+test('a run that waits for a runner pod is told how it stands with them', async () => {
+  const why = async (team: string) => {
+    const id = await system.start(team)
+    return (await system.get(id, team)).timeline.at(-1)!.explanation
+  }
+  await demand(0, { runners: 0, mostRunners: 3, trouble: '' })
+  expect(await why('a')).toMatch(/: a runner pod is made for the team: 0 of 3 of the pool default are there$/)
+  await system.runner({ oneTeam: true })
+  await until(async () => (await demand(0)).sessions[0]?.team === 'a')
+  await demand(0, { runners: 3, mostRunners: 3, trouble: '' })
+  expect(await why('b')).toMatch(/: all 3 runner pods of the pool default serve other teams: the next one/)
+  expect((await system.replicas[0]!.part.ready()).find(({ name }) => name === 'runners')!.detail).toMatch(
+    /1 teams wait for a runner that serves them: all 3 runner pods serve other teams, RUNNER_PODS_MAX/,
+  )
+  await demand(0, { runners: 1, mostRunners: 3, trouble: 'runner pods do not start at the moment' })
+  expect(await why('c')).toMatch(/: no runner pod of the pool default serves the team, and runner pods do not start/)
+})
+
+test('demand is for services, and for a pool that is there', async () => {
+  const client = system.replicas[0]!.network.client(RunnerDemandService)
+  await expect(client.getDemand({ pool: 'nowhere' }, service())).rejects.toMatchObject({ code: 'unknown_pool' })
+  const runner = ownContext({ role: 'runner', team: '', subject: 'r', name: 'r' }, 5000)
+  await expect(client.getDemand({ pool: 'default' }, runner)).rejects.toMatchObject({ code: 'permission_denied' })
+})

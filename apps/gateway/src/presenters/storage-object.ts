@@ -1,0 +1,15 @@
+import type { StorageObject } from '@automation/contract/storage/v1/storage'
+import { presentTime } from './time.ts'
+
+/** An object as JSON; `root` is `{base_url}`. */
+export function presentStorageObject(object: StorageObject, root: string): Record<string, unknown> {
+  return {
+    name: object.name,
+    size: Number(object.size),
+    md5Hash: Buffer.from(object.md5).toString('base64'),
+    contentType: object.contentType,
+    createdAt: presentTime(object.createdAt),
+    updatedAt: presentTime(object.updatedAt),
+    link: `${root}/storage/objects/${object.name.split('/').map(encodeURIComponent).join('/')}`,
+  }
+}

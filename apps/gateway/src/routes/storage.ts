@@ -1,0 +1,187 @@
+import { StorageService, type ListObjectsResponse } from '@automation/contract/storage/v1/storage'
+import { invalid } from '@automation/errors'
+import type { CallContext, Neighbours } from '@automation/rpc'
+import { z } from '@hono/zod-openapi'
+import type { GatewayConfig } from '../config.ts'
+import { text } from '../inputs/fields.ts'
+import { signedUrlRecord, storageObjectRecord } from '../pages/records.ts'
+import { presentStorageObject } from '../presenters/storage-object.ts'
+import { presentTime } from '../presenters/time.ts'
+import { download } from '../storage/download.ts'
+import { uploadBody, type UploadBody } from '../storage/upload-body.ts'
+import type { Call } from './operation.ts'
+import { objectName } from './path-parameters.ts'
+import type { RestApi } from './rest-api.ts'
+
+export interface StorageRoutesDependencies {
+  neighbours: Neighbours
+  config: GatewayConfig
+}
+
+const signedUrlInput = z
+  .object({
+    path: text().nullish().openapi({ description: 'Name of an object; without one it is refused' }),
+    expiresInSeconds: z.int().nullish().openapi({ format: 'int64', minimum: 1, maximum: 604_800, default: 3600 }),
+  })
+  .openapi('SignedUrlRequest')
+
+const tag = 'Storage'
+const bytes = z.string().openapi({ format: 'binary' })
+const downloaded = {
+  status: 200,
+  description: 'The content, with ETag and Last-Modified; Range and conditions are honoured',
+  schema: bytes,
+  mediaType: 'application/octet-stream',
+  headers: {
+    'Content-Disposition': 'attachment with the file name',
+    ETag: 'Of this content',
+    'Accept-Ranges': 'bytes',
+  },
+  others: { 206: 'The range that was asked for', 304: 'The caller has this content already' },
+} as const
+
+/** Objects: upload, list, download, delete, sign. */
+export function storageRoutes(api: RestApi, { neighbours, config }: StorageRoutesDependencies): void {
+  // A connection of its own: contents hold up no other call.
+  const storage = neighbours.client(StorageService, 'contents')
+  const rootOf = (team: string) => `${config.publicUrl}/api/${team}/rest`
+  const one = { path: '/storage/objects/{filename}', tag, parameters: { filename: objectName } }
+
+  api.add(
+    {
+      method: 'get',
+      path: '/storage/objects',
+      tag,
+      summary: 'List objects by name',
+      query: z.object({ prefix: text().optional().openapi({ description: 'Objects whose names begin with it' }) }),
+      success: { status: 200, description: 'All of them', schema: z.array(storageObjectRecord) },
+      refusals: [400],
+    },
+    async (call) => {
+      const lists = storage.listObjects({ prefix: call.query.prefix ?? '' }, unhurried(call))
+      return { source: listed(lists, rootOf(call.team)), headers: { 'Content-Type': 'application/json' } }
+    },
+  )
+
+  api.add(
+    {
+      method: 'post',
+      path: '/storage/objects',
+      tag,
+      summary: 'Upload an object; one of the same name is replaced',
+      query: z.object({
+        filename: text()
+          .optional()
+          .openapi({ description: 'Name of the object; may have slashes. Without one it is refused' }),
+        name: text().optional().openapi({ description: 'The same as filename' }),
+      }),
+      content: { 'multipart/form-data': z.object({ file: bytes }), 'application/octet-stream': bytes },
+      success: { status: 204, description: 'It is kept, whole' },
+      refusals: [400, 408, 413, 415],
+    },
+    async (call) => {
+      const name = call.query.filename || call.query.name
+      if (!name) throw invalid('/filename', 'is required')
+      const body = await uploadBody(call.exchange.incoming, config.uploadMaxBytes)
+      await storage.uploadObject(uploadOf(name, body), unhurried(call))
+      return {}
+    },
+  )
+
+  api.add(
+    { ...one, method: 'get', summary: 'Download an object', success: downloaded, refusals: [400, 404, 412, 416] },
+    async (call) => {
+      const found = await storage.getObject({ name: call.params['filename'] }, call.context)
+      return download(storage, found, call.exchange, unhurried(call))
+    },
+  )
+
+  api.add(
+    {
+      ...one,
+      method: 'delete',
+      summary: 'Delete an object',
+      success: { status: 204, description: 'It is gone, and with it the links to it' },
+      refusals: [400, 404],
+    },
+    async ({ params, context }) => {
+      await storage.deleteObject({ name: params['filename'] }, context)
+      return {}
+    },
+  )
+
+  api.add(
+    {
+      method: 'post',
+      path: '/storage/signed-urls',
+      tag,
+      summary: 'Make a link by which anybody may download an object for some time',
+      body: signedUrlInput,
+      success: { status: 200, description: 'The link', schema: signedUrlRecord },
+      refusals: [400, 404, 413, 415],
+    },
+    async ({ body, context }) => {
+      if (!body.path) throw invalid('/path', 'is required')
+      const expiresInS = body.expiresInSeconds == null ? undefined : BigInt(body.expiresInSeconds)
+      const signed = await storage.signUrl({ name: body.path, expiresInS }, context)
+      return { body: { url: signed.url, path: signed.name, expiresAt: presentTime(signed.expiresAt) } }
+    },
+  )
+}
+
+/** Downloads by links that lead to the gateway itself. */
+export function signedDownloadRoutes(api: RestApi, { neighbours }: StorageRoutesDependencies): void {
+  const storage = neighbours.client(StorageService, 'contents')
+  const query = ['Algorithm', 'Credential', 'Date', 'Expires', 'SignedHeaders', 'Signature']
+  // Whatever is wrong with a link makes it invalid.
+  const parameter = z.unknown().optional().openapi({ type: 'string' })
+
+  api.add(
+    {
+      method: 'get',
+      path: '/storage/signed/{filename}',
+      tag,
+      summary: 'Download an object by a signed link',
+      open: true,
+      parameters: { filename: objectName },
+      query: z.object(Object.fromEntries(query.map((name) => [`X-Amz-${name}`, parameter]))),
+      success: downloaded,
+      refusals: [403, 404, 412, 416],
+    },
+    async (call) => {
+      const { exchange, team, params } = call
+      const link = { team, name: params['filename'], method: exchange.incoming.method ?? '', query: exchange.query }
+      const context = { ...unhurried(call), principal: ofGateway('') }
+      const found = await storage.openSignedUrl(link, { ...context, deadlineMs: call.context.deadlineMs })
+      return download(storage, found, exchange, { ...context, principal: ofGateway(team) })
+    },
+  )
+}
+
+function ofGateway(team: string) {
+  return { role: 'service' as const, team, subject: 'gateway', name: 'gateway' }
+}
+
+/** The context of a call that takes as long as its content needs; it ends with the exchange. */
+function unhurried({ context, exchange }: Call<unknown, unknown>): CallContext {
+  const { principal, requestId, traceparent } = context
+  return { principal, requestId, traceparent, signal: exchange.signal }
+}
+
+async function* uploadOf(name: string, { contentType, size, content }: UploadBody) {
+  const known = size === undefined ? undefined : BigInt(size)
+  yield { part: { case: 'begin' as const, value: { name, contentType, size: known } } }
+  for await (const chunk of content) yield { part: { case: 'chunk' as const, value: chunk } }
+}
+
+/** A JSON array, written as it is read. */
+async function* listed(lists: AsyncIterable<ListObjectsResponse>, root: string): AsyncIterable<Uint8Array> {
+  let before = '['
+  for await (const { objects } of lists) {
+    const items = objects.map((object) => JSON.stringify(presentStorageObject(object, root)))
+    if (items.length === 0) continue
+    yield Buffer.from(before + items.join(','))
+    before = ','
+  }
+  yield Buffer.from(before === '[' ? '[]' : ']')
+}

@@ -1,0 +1,84 @@
+import type { PublishVersionRequestSchema, Version } from '@automation/contract/catalog/v1/version'
+import type { MessageInitShape } from '@bufbuild/protobuf'
+import { z } from '@hono/zod-openapi'
+import { jsonObject, optionalText, text } from '../inputs/fields.ts'
+import { moduleScript } from '../inputs/module.ts'
+import { schemaText } from '../inputs/process.ts'
+import { aliasRecord, moduleAliasRecord, moduleVersionRecord, versionRecord } from '../pages/records.ts'
+import { presentModuleVersion, presentVersion } from '../presenters/version.ts'
+import { moduleId, processIdentifier, type PathParameter } from './path-parameters.ts'
+
+type Published = Exclude<MessageInitShape<typeof PublishVersionRequestSchema>, { $typeName: string }>
+
+/** What has versions and aliases, as the routes and the document need it. */
+export interface VersionOwner {
+  word: 'process' | 'module'
+  /** Of one of them, below `{base_url}`. */
+  path: string
+  parameters: Record<string, PathParameter>
+  versionTag: string
+  aliasTag: string
+  aliasInputName: string
+  aliasRecord: z.ZodType
+  versionRecord: z.ZodType
+  publishInput: z.ZodType<PublishInput>
+  /** `bodyText` is what the input was read from. */
+  publishedValues(input: PublishInput, bodyText: string): Published
+  presentVersion(version: Version): Record<string, unknown>
+}
+
+interface PublishInput {
+  tag: string
+  comment?: string | undefined
+  sourceCode?: string | null | undefined
+  parametersSchema?: string | object | null | undefined
+  readme?: string | null | undefined
+  script?: { sourceCode?: string | null | undefined } | null | undefined
+}
+
+const published = { tag: text(), comment: optionalText(), sourceCode: text().nullish() }
+
+export const processVersions: VersionOwner = {
+  word: 'process',
+  path: '/processes/{identifier}',
+  parameters: { identifier: processIdentifier },
+  versionTag: 'Versions',
+  aliasTag: 'Aliases',
+  aliasInputName: 'VersionedProcessAliasInput',
+  aliasRecord,
+  versionRecord,
+  publishInput: z
+    .object({ ...published, parametersSchema: jsonObject('a JSON Schema').nullish(), readme: text().nullish() })
+    .openapi('PublishProcessInput'),
+  publishedValues: ({ tag, comment, sourceCode, parametersSchema, readme }, bodyText) => ({
+    tag,
+    comment,
+    sourceCode: sourceCode ?? undefined,
+    parametersSchema: schemaText(parametersSchema, bodyText),
+    readme: readme ?? undefined,
+  }),
+  presentVersion,
+}
+
+export const moduleVersions: VersionOwner = {
+  word: 'module',
+  path: '/modules/{moduleId}',
+  parameters: { moduleId },
+  versionTag: 'Module versions',
+  aliasTag: 'Module aliases',
+  aliasInputName: 'CreateVersionedModuleAliasInput',
+  aliasRecord: moduleAliasRecord,
+  versionRecord: moduleVersionRecord,
+  publishInput: z.object({ ...published, script: moduleScript.nullish() }).openapi('CreateVersionedModuleInput'),
+  publishedValues: ({ tag, comment, sourceCode, script }) => ({
+    tag,
+    comment,
+    sourceCode: sourceCode ?? script?.sourceCode ?? undefined,
+  }),
+  presentVersion: presentModuleVersion,
+}
+
+/** The owner that a path names, for requests to the catalog. */
+export function ownerIn(params: Record<string, string>): { process?: string; module?: string } {
+  return { process: params['identifier'], module: params['moduleId'] }
+}

@@ -1,0 +1,57 @@
+import { notFound } from '@automation/errors'
+import type { Module, Process } from '../../prisma/generated/client.ts'
+import { isUuid } from '../identifier.ts'
+import { findProcess, findProcessId } from './find-process.ts'
+import type { LanguageName } from '../language.ts'
+import type { Rows, Store } from './store.ts'
+import { requireTeam } from './teams.ts'
+
+/** What has versions and aliases: a process by id or slug, or, where `module` is not empty, a module by id. */
+export interface OwnerName {
+  process: string
+  module: string
+}
+
+/** What a version takes from its owner. */
+export type Owner = { kind: 'process'; row: Process } | { kind: 'module'; row: Module }
+
+/** The team's process or module; fails with process_not_found, module_not_found, team_not_found. */
+export async function findOwner(rows: Rows, team: string, { process, module }: OwnerName): Promise<Owner> {
+  if (module === '') return { kind: 'process', row: await findProcess(rows, team, process) }
+  return { kind: 'module', row: await findModule(rows, team, module) }
+}
+
+/** As findOwner, without what is large. */
+export async function findOwnerId(rows: Rows, team: string, { process, module }: OwnerName): Promise<string> {
+  if (module === '') return findProcessId(rows, team, process)
+  const where = isUuid(module) ? { id: module, team } : undefined
+  const found = where && (await rows.module.findFirst({ where, select: { id: true } }))
+  return found?.id ?? (await missing(rows, team))
+}
+
+/** The language that the owner and all its versions are written in. */
+export function readLanguage(store: Store, team: string, owner: OwnerName): Promise<LanguageName> {
+  return store.read(async (rows) => {
+    const where = { id: await findOwnerId(rows, team, owner) }
+    const query = { where, select: { language: true } } as const
+    const row = await (owner.module === '' ? rows.process.findUnique(query) : rows.module.findUnique(query))
+    if (row === null) throw notFound(wordOf(owner))
+    return row.language === 'PYTHON' ? 'PYTHON' : 'JAVASCRIPT'
+  })
+}
+
+/** The team's module of this id; fails with module_not_found. */
+export async function findModule(rows: Rows, team: string, id: string): Promise<Module> {
+  const row = isUuid(id) ? await rows.module.findFirst({ where: { id, team } }) : null
+  return row ?? (await missing(rows, team))
+}
+
+/** What messages call the owner. */
+export function wordOf({ module }: OwnerName): 'process' | 'module' {
+  return module === '' ? 'process' : 'module'
+}
+
+async function missing(rows: Rows, team: string): Promise<never> {
+  await requireTeam(rows, team)
+  throw notFound('module')
+}

@@ -1,0 +1,208 @@
+import { Language } from '@automation/contract/common/v1/language'
+import { ModuleService } from '@automation/contract/catalog/v1/module'
+import type { RunSpec } from '@automation/contract/catalog/v1/resolve'
+import type { CallContext } from '@automation/rpc'
+import { operatorContext } from '@automation/testing'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { refused, startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
+
+let catalog: CatalogUnderTest
+let stop: () => Promise<void>
+beforeAll(async () => ({ catalog, stop } = await startCatalog()))
+afterAll(() => stop())
+
+const modules = () => catalog.client(ModuleService)
+const make = (caller: CallContext, name: string, sourceCode = '', language = Language.JAVASCRIPT) =>
+  modules().createModule({ name, sourceCode, language }, caller)
+
+describe('modules', () => {
+  test('a name is unique in the team and the language, without blanks, and may have dots and dashes', async () => {
+    const caller = await catalog.team()
+    const made = await make(caller, 'my-lib.v2', 'exports.a = 1')
+    expect(made).toMatchObject({ name: 'my-lib.v2', language: Language.JAVASCRIPT, sourceCode: 'exports.a = 1' })
+    expect(await refused(make(caller, 'my-lib.v2'))).toBe('/name')
+    await make(caller, 'my-lib.v2', '', Language.PYTHON)
+    for (const name of ['', 'a b', '.a', 'a/b', 'a\n', 'x'.repeat(256)])
+      expect(await refused(make(caller, name)), name).toBe('/name')
+    expect(await refused(modules().updateModule({ id: (await make(caller, 'b')).id, name: 'my-lib.v2' }, caller))).toBe(
+      '/name',
+    )
+  })
+
+  test('is found in its team alone', async () => {
+    const [caller, stranger] = [await catalog.team(), await catalog.team()]
+    const { id } = await make(caller, 'lib')
+    for (const call of [
+      () => modules().getModule({ id }, stranger),
+      () => modules().updateModule({ id, sourceCode: '' }, stranger),
+      () => modules().deleteModule({ id }, stranger),
+      () => catalog.versions.publishVersion({ module: id, tag: 'v' }, stranger),
+      () => catalog.aliases.listAliases({ module: id }, stranger),
+      () => modules().getModule({ id: 'lib' }, caller),
+    ])
+      expect(await refused(call())).toBe('module_not_found')
+    expect((await modules().listModules({}, stranger)).modules).toEqual([])
+    expect((await modules().listModules({}, caller)).modules.map(({ name }) => name)).toEqual(['lib'])
+  })
+
+  test('versions and aliases follow the rules of those of processes, and go with the module', async () => {
+    const caller = await catalog.team()
+    const { id: module } = await make(caller, 'lib', 'one')
+    const version = await catalog.versions.publishVersion({ module, tag: 'v1', comment: 'c' }, caller)
+    expect(version).toMatchObject({ tag: 'v1', sourceCode: 'one', comment: 'c', language: Language.JAVASCRIPT })
+    expect(await refused(catalog.versions.publishVersion({ module, tag: 'v1' }, caller))).toBe('/tag')
+    const alias = await catalog.aliases.createAlias({ module, name: 'live', version: 'v1' }, caller)
+    expect(await catalog.aliases.getAlias({ module, aliasId: alias.id }, caller)).toEqual(alias)
+    expect(await refused(catalog.versions.deleteVersion({ module, version: 'v1' }, caller))).toBe('/versionId')
+    await modules().deleteModule({ id: module }, caller)
+    expect(await refused(catalog.versions.getVersion({ module, version: 'v1' }, caller))).toBe('module_not_found')
+    expect(await catalog.sql('SELECT FROM versions WHERE process_id = $1', [module])).toEqual([])
+  })
+})
+
+describe('what a run gets of them', () => {
+  test('what its source imports by name, and what that imports, each once', async () => {
+    const caller = await catalog.team()
+    await make(caller, 'deep', 'exports.d = 1')
+    await make(caller, 'lib', "exports.d = require('deep').d; require('round')")
+    await make(caller, 'round', "import x from 'lib'; export default 1")
+    await make(caller, 'unrelated')
+    const { id } = await catalog.process(caller, {
+      sourceCode:
+        "import l from 'lib'\nconst d = await import('deep') // require('unrelated')\nreturn \"require('unrelated')\"",
+    })
+    expect(tree(await catalog.spec(caller, id))).toEqual({ lib: { deep: {}, round: { lib: '…' } }, deep: {} })
+  })
+
+  test('a tag, an alias or a version id pins a version; without, the current source counts', async () => {
+    const caller = await catalog.team()
+    const { id: module } = await make(caller, 'lib', 'one')
+    const v1 = await catalog.versions.publishVersion({ module, tag: 'v1' }, caller)
+    await catalog.aliases.createAlias({ module, name: 'live', version: 'v1' }, caller)
+    await modules().updateModule({ id: module, sourceCode: 'two' }, caller)
+    const source = `svc.import('lib'); svc.import('lib', 'v1'); svc.import('lib', "live"); svc.import('lib', '${v1.id}'); svc.import('lib', 'none')`
+    const { id } = await catalog.process(caller, { sourceCode: source })
+    const spec = await catalog.spec(caller, id)
+    const seen = spec.imports.map(({ tag, module: at }) => [tag, spec.modules[at]!.sourceCode, spec.modules[at]!.tag])
+    expect(new Map(seen.map(([tag, ...rest]) => [tag, rest]))).toEqual(
+      new Map([
+        ['', ['two', undefined]],
+        ['v1', ['one', 'v1']],
+        ['live', ['one', 'v1']],
+        [v1.id, ['one', 'v1']],
+      ]),
+    )
+  })
+
+  test('another source of a module is another digest, for the next run', async () => {
+    const caller = await catalog.team()
+    const { id: module } = await make(caller, 'lib', 'one')
+    const { id } = await catalog.process(caller, { sourceCode: "require('lib')" })
+    const before = await catalog.spec(caller, id)
+    await modules().updateModule({ id: module, sourceCode: 'two' }, caller)
+    const after = await catalog.spec(caller, id)
+    expect(after.digest).not.toBe(before.digest)
+    expect(after.revision).toBeGreaterThan(before.revision)
+  })
+
+  test('Python finds dotted names, and only what is Python', async () => {
+    const caller = await catalog.team()
+    for (const name of ['util', 'shapes.circle', 'later']) await make(caller, name, '', Language.PYTHON)
+    await make(caller, 'json2')
+    const { id } = await catalog.process(caller, {
+      language: Language.PYTHON,
+      sourceCode: `import os, util as u\nfrom shapes import (circle,\n  square)\n"import later"\n# import later\nimport json2`,
+    })
+    expect(Object.keys(tree(await catalog.spec(caller, id))).toSorted()).toEqual(['shapes.circle', 'util'])
+  })
+
+  test('sources that are too large together give runs a fault in words, and no modules', async () => {
+    const caller = await catalog.team()
+    for (const name of ['a', 'b']) await make(caller, name, ` ${'x'.repeat(6 * 1024 * 1024)}`)
+    const { id } = await catalog.process(caller, { sourceCode: "require('a'); require('b')" })
+    const spec = await catalog.spec(caller, id)
+    expect(spec.modulesFault).toContain('larger than')
+    expect(spec.modules).toEqual([])
+  })
+})
+
+describe('inherited modules', () => {
+  test("a team's own come first; those of a parent find their own team's first; a revoked grant ends it", async () => {
+    const [child, parent] = [await catalog.team(), await catalog.team()]
+    const pair = { child: child.principal.team, parent: parent.principal.team }
+    await make(parent, 'lib', "require('util')")
+    await make(parent, 'util', 'of the parent')
+    await make(child, 'util', 'own')
+    const { id } = await catalog.process(child, { sourceCode: "require('lib'); require('util')" })
+    await catalog.teams.grantParent(pair, operatorContext())
+    await nameParents(child, [pair.parent])
+    const spec = await catalog.spec(child, id)
+    const sourceOf = (at: number) => spec.modules[at]!.sourceCode
+    const of = (name: string) => spec.modules[spec.imports.find((each) => each.name === name)!.module]!
+    expect(of('util').sourceCode).toBe('own')
+    expect(of('lib').team).toBe(pair.parent)
+    expect(sourceOf(of('lib').imports[0]!.module)).toBe('of the parent')
+    await catalog.teams.revokeParent(pair, operatorContext())
+    expect(tree(await catalog.spec(child, id))).toEqual({ util: {} })
+  })
+})
+
+describe('a module that is in use', () => {
+  test('can be changed, but neither renamed nor deleted, and the refusal names who imports it', async () => {
+    const caller = await catalog.team()
+    const lib = await make(caller, 'lib')
+    await make(caller, 'other', "require('lib')")
+    const users = [1, 2, 3, 4, 5].map((n) => catalog.process(caller, { name: `p${n}`, sourceCode: "import 'lib'" }))
+    const [first] = await Promise.all(users)
+    await catalog.process(caller, { name: 'quiet', sourceCode: '// require("lib")\nreturn "require(\'lib\')"' })
+    await modules().updateModule({ id: lib.id, sourceCode: 'require("lib")', name: 'lib' }, caller)
+    const renaming = modules().updateModule({ id: lib.id, name: 'bil' }, caller)
+    await expect(renaming).rejects.toMatchObject({
+      code: 'module_in_use',
+      message: 'The module lib is imported by module other, process p1, process p2, process p3, process p4, 1 more',
+    })
+    await catalog.versions.publishVersion({ process: first!.id, tag: 'v' }, caller)
+    for (const { slug } of await Promise.all(users))
+      await catalog.processes.updateProcess(
+        { identifier: slug, values: { sourceCode: '' }, mask: { paths: ['source_code'] } },
+        caller,
+      )
+    await expect(modules().deleteModule({ id: lib.id }, caller)).rejects.toMatchObject({
+      message: 'The module lib is imported by module other, version v of process p1',
+    })
+  })
+
+  test('by another team is only counted, and not where that has one of its own', async () => {
+    const [parent, child, own] = [await catalog.team(), await catalog.team(), await catalog.team()]
+    const lib = await make(parent, 'lib')
+    for (const team of [child, own]) {
+      const pair = { child: team.principal.team, parent: parent.principal.team }
+      await catalog.teams.grantParent(pair, operatorContext())
+      await nameParents(team, [pair.parent])
+      await catalog.process(team, { sourceCode: "svc.import('lib', 'v1')" })
+    }
+    await make(own, 'lib')
+    await expect(modules().deleteModule({ id: lib.id }, parent)).rejects.toMatchObject({
+      message: 'The module lib is imported by 1 in other teams',
+    })
+  })
+})
+
+function nameParents(caller: CallContext, parentTeamSlugs: string[], tokenTeams: string[] = []) {
+  const values = { parentTeamSlugs }
+  return catalog.teams.updateTeam({ values, mask: { paths: ['parent_team_slugs'] }, tokenTeams }, caller)
+}
+
+type Tree = { [name: string]: Tree | '…' }
+
+/** What imports what, by name; a circle ends with `…`. */
+function tree({ imports, modules: all }: RunSpec): Tree {
+  const of = (some: RunSpec['imports'], above: number[]): Tree =>
+    Object.fromEntries(
+      some.map(({ name, module }) => [
+        name,
+        above.includes(module) ? '…' : of(all[module]!.imports, [...above, module]),
+      ]),
+    )
+  return of(imports, [])
+}

@@ -1,0 +1,79 @@
+'use strict'
+
+/*
+ * The team's modules that a program needs: compiled once, evaluated afresh by each run that imports them.
+ */
+
+const { compile } = require('./program.js')
+const { scopeOf } = require('./modules.js')
+
+const { apply } = Reflect
+const { freeze } = Object
+
+/** Compiles a program's modules, each with its fault where it has one, which is told when it is imported. */
+function prepare({ modules = [], names }) {
+  return modules.map(({ fileName, source, imports }) => {
+    try {
+      return { fileName, imports: mapOf(imports), ...compile(source, fileName, names) }
+    } catch (fault) {
+      return { fileName, imports: mapOf(imports), words: new Set(), fault }
+    }
+  })
+}
+
+const referenceOf = (name, tag) => (tag === '' ? name : `${name} ${tag}`)
+
+const mapOf = (imports = []) => new Map(imports.map(({ name, tag, module }) => [referenceOf(name, tag), module]))
+
+/**
+ * The modules of one run. `find(imports, name, tag)` gives the module that a source with these imports means, as
+ * `{ exported, isNamespace }`, or undefined; `use(imports)` makes the `svc.import` of such a source.
+ */
+function forRun({ prepared, names, svc, directory }) {
+  const loaded = new Map()
+
+  const find = (imports, name, tag) => {
+    const place = imports.get(referenceOf(name, tag))
+    return place === undefined ? undefined : (loaded.get(place) ?? load(place))
+  }
+
+  const load = (place) => {
+    const { fileName, imports, isModule, evaluate, fault } = prepared[place]
+    if (fault !== undefined) throw fault
+    const own = Object.assign(Object.create(svc), { import: use(imports) })
+    const packages = new Map(names.map((name) => [name, own]))
+    const team = (name) => find(imports, name, '')
+    const scope = scopeOf({ fileName, isModule, packages, directory, team })
+    // There before it is evaluated: modules may import each other.
+    const entry = {
+      get exported() {
+        return isModule ? scope.exported : scope.module.exports
+      },
+      isNamespace: isModule,
+    }
+    loaded.set(place, entry)
+    try {
+      const body = apply(evaluate(), undefined, [...scope.values, undefined, ...names.map(() => own)])
+      apply(body, isModule ? undefined : scope.module.exports, [])
+    } catch (error) {
+      loaded.delete(place)
+      throw error
+    }
+    scope.module.loaded = true
+    return entry
+  }
+
+  const use = (imports) => (name, tag) => {
+    if (typeof name !== 'string' || name === '') throw new TypeError('A module must be named by its name')
+    if (tag != null && typeof tag !== 'string') throw new TypeError('A tag must be a string')
+    const found = find(imports, name, tag ?? '')
+    if (found !== undefined) return found.exported
+    const version = tag ? ` with the version or alias '${tag}'` : ''
+    const hint = 'it is no module of the team, or its name does not stand in the source as a literal'
+    throw Object.assign(new Error(`Cannot find module '${name}'${version}: ${hint}`), { code: 'MODULE_NOT_FOUND' })
+  }
+
+  return { find, use }
+}
+
+module.exports = { prepare, forRun, mapOf: freeze(mapOf) }

@@ -1,0 +1,105 @@
+"""The team's modules that a program needs: found by `import` after Python's own, and by `svc.import_module`."""
+
+import builtins
+import importlib
+import linecache
+import sys
+import types
+from importlib.machinery import ModuleSpec
+
+OWN = frozenset(sys.stdlib_module_names)
+
+
+class TeamModules:
+    """Those of one run. A module is made at its first import, and then the same for all that mean it."""
+
+    def __init__(self, settings):
+        self.modules = settings.get("modules") or []
+        self.of_process = places(settings.get("imports") or [])
+        self.of_module = [places(each["imports"]) for each in self.modules]
+        self.loaded = {}
+        self.by_namespace = {}
+        self.globals = {}
+        self.names = settings["names"]
+        # What a name means where nothing says who asks: to the process, else to the first module that imports it.
+        self.plain = {}
+        for imports in (self.of_process, *self.of_module):
+            for (name, tag), place in imports.items():
+                if not tag:
+                    self.plain.setdefault(name, place)
+        self.packages = {name[:at] for name in self.plain for at, sign in enumerate(name) if sign == "."}
+
+    def install(self, svc):
+        """In front of what finds installed packages; Python's own modules keep their names."""
+        svc.import_module = self.import_module
+        setattr(svc, "import", self.import_module)
+        if not self.modules:
+            return
+        self.globals = {name: svc for name in self.names}
+        sys.meta_path.insert(0, self)
+        every = [item for imports in self.of_module for item in imports.items()]
+        if any(not tag and self.plain[name] != place for (name, tag), place in every):
+            self.import_for_anybody = builtins.__import__
+            builtins.__import__ = self.import_for
+
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in OWN or (name not in self.plain and name not in self.packages):
+            return None
+        return ModuleSpec(name, self, origin=self.origin(name), is_package=name in self.packages)
+
+    def origin(self, name):
+        place = self.plain.get(name)
+        return None if place is None else self.modules[place]["fileName"]
+
+    def create_module(self, spec):
+        place = self.plain.get(spec.name)
+        return None if place is None else self.loaded.setdefault(place, types.ModuleType(spec.name))
+
+    def exec_module(self, module):
+        place = self.plain.get(module.__name__)
+        if place is not None:
+            self.execute(place, module)
+
+    def execute(self, place, module):
+        file_name, source = self.modules[place]["fileName"], self.modules[place]["source"].removeprefix("\ufeff")
+        linecache.cache[file_name] = (len(source), None, source.splitlines(keepends=True), file_name)
+        module.__dict__.update(self.globals, __file__=file_name)
+        self.by_namespace[id(module.__dict__)] = self.of_module[place]
+        try:
+            exec(compile(source, file_name, "exec", dont_inherit=True), module.__dict__)
+        except BaseException:
+            self.loaded.pop(place, None)
+            raise
+
+    def load(self, place):
+        """One that its name alone does not lead to."""
+        module = self.loaded.get(place)
+        if module is None:
+            module = self.loaded[place] = types.ModuleType(self.modules[place]["name"])
+            self.execute(place, module)
+        return module
+
+    def import_module(self, name, tag_or_alias=None):
+        """`svc.import_module`: gives the team's module as whoever calls means it."""
+        if not isinstance(name, str) or name == "":
+            raise TypeError("A module must be named by its name")
+        imports = self.by_namespace.get(id(sys._getframe(1).f_globals), self.of_process)
+        place = imports.get((name, tag_or_alias or ""))
+        if place is None:
+            version = f" with the version or alias '{tag_or_alias}'" if tag_or_alias else ""
+            hint = "it is no module of the team, or its name does not stand in the source as a literal"
+            raise ModuleNotFoundError(f"Cannot find module '{name}'{version}: {hint}", name=name)
+        if not tag_or_alias and self.plain.get(name) == place and name.partition(".")[0] not in OWN:
+            return importlib.import_module(name)
+        return self.load(place)
+
+    def import_for(self, name, globals=None, locals=None, fromlist=(), level=0):
+        """`import` where one name means different modules to those that import it."""
+        place = self.by_namespace.get(id(globals), {}).get((name, "")) if level == 0 else None
+        if place is None or place == self.plain[name] or name in OWN or ("." in name and not fromlist):
+            return self.import_for_anybody(name, globals, locals, fromlist, level)
+        return self.load(place)
+
+
+def places(imports):
+    return {(each["name"], each["tag"]): each["module"] for each in imports}

@@ -1,0 +1,192 @@
+import { Language } from '@automation/contract/common/v1/language'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startRunner, type RunnerUnderTest } from './runner-under-test.ts'
+
+let under: RunnerUnderTest
+beforeAll(async () => (under = await startRunner()))
+afterAll(() => under.stop())
+
+interface Source {
+  name: string
+  sourceCode: string
+  tag?: string
+  team?: string
+  imports?: { name: string; tag?: string; module: number }[]
+}
+
+/** Runs a process that imports each of these by its name, and its tag where it has one. */
+function run(source: string, modules: Source[], language = Language.JAVASCRIPT) {
+  const imports = modules.map(({ name, tag }, module) => ({ name, tag: tag ?? '', module }))
+  return under.replica.run(source, { spec: { language, imports, modules, digest: JSON.stringify(modules) } })
+}
+
+const python = (source: string, modules: Source[]) => run(source, modules, Language.PYTHON)
+
+describe('JavaScript', () => {
+  test('all ways to import give the exports, of a module of either kind', async () => {
+    const modules = [
+      { name: 'old', sourceCode: 'exports.add = (a, b) => a + b' },
+      { name: 'new', sourceCode: 'export const one = 1\nexport default function two() { return 2 }' },
+    ]
+    const required = 'return [require("old").add(1, 2), svc.import("new").one, (await import("new")).default()]'
+    expect((await run(required, modules)).value).toEqual([3, 1, 2])
+    const imported =
+      'import old, { add } from "old"\nimport two, * as all from "new"\nreturn [old.add(1, 1), add(1, 2), two(), all.one]'
+    expect((await run(imported, modules)).value).toEqual([2, 3, 2, 1])
+  })
+
+  test('a tag gives that version, beside the current one', async () => {
+    const modules = [
+      { name: 'lib', sourceCode: 'module.exports = "now"' },
+      { name: 'lib', tag: 'v1', sourceCode: 'module.exports = "then"' },
+    ]
+    expect((await run('return [svc.import("lib"), svc.import("lib", "v1")]', modules)).value).toEqual(['now', 'then'])
+  })
+
+  test('the state of a module ends with the run, in the same child', async () => {
+    const modules = [{ name: 'count', sourceCode: 'let n = 0; exports.next = () => ++n' }]
+    const source = 'const { next } = require("count"); next(); require("count").next(); return [next(), process.pid]'
+    const [first] = [(await run(source, modules)).value as number[]]
+    await under.settled()
+    expect((await run(source, modules)).value).toEqual([3, first![1]])
+  })
+
+  test('a module that changes what all runs share ends the child', async () => {
+    const modules = [{ name: 'bad', sourceCode: 'Array.prototype.leaked = 1' }]
+    await run('require("bad")', modules)
+    await under.settled()
+    expect((await run('const seen = [].leaked ?? null; require("bad"); return seen', modules)).value).toBeNull()
+  })
+
+  test('a stack names the module and its own line', async () => {
+    const modules = [
+      { name: 'lib', tag: 'v1', team: 'core', sourceCode: '\nexports.fail = () => {\n  throw new Error("no")\n}' },
+    ]
+    const { explanation, log } = await run('\nsvc.import("lib", "v1").fail()', modules)
+    expect(explanation).toBe('Error: no')
+    expect(log.at(-1)!.message).toMatch(/at .*modules\/core\/lib@v1\.js:3:9\)?\n.*demo\.js:2:/)
+  })
+
+  test('one that is not there is an ERROR that says which', async () => {
+    expect((await run('require("gone")', [])).explanation).toBe("Error: Cannot find module 'gone'")
+    expect((await run('svc.import("gone", "v9")', [])).explanation).toMatch(
+      "Cannot find module 'gone' with the version or alias 'v9'",
+    )
+  })
+
+  test('a fault of its syntax names its line, when it is imported', async () => {
+    const modules = [{ name: 'torn', sourceCode: '\nconst = 1' }]
+    const { log } = await run('require("torn")', modules)
+    expect(log.at(-1)!.message).toMatch(/SyntaxError.*\n.*modules\/torn\.js:2/)
+    expect((await run('return 1', modules)).value).toBe(1)
+  })
+
+  test('modules that import each other find what is there already', async () => {
+    const modules = [
+      {
+        name: 'a',
+        sourceCode: 'import { b } from "b"\nexport function a() { return "a" }\nexport const both = () => a() + b()',
+        imports: [{ name: 'b', module: 1 }],
+      },
+      {
+        name: 'b',
+        sourceCode: 'import { a } from "a"\nexport const b = () => "b" + a()',
+        imports: [{ name: 'a', module: 0 }],
+      },
+    ]
+    expect((await run('return require("a").both()', modules)).value).toBe('aba')
+  })
+
+  test('svc.import in a module means what that module means', async () => {
+    const modules = [
+      { name: 'tools', sourceCode: 'module.exports = "own"' },
+      {
+        name: 'lib',
+        sourceCode: 'module.exports = [require("tools"), svc.import("tools"), svc.context.parameters.n]',
+        imports: [{ name: 'tools', module: 2 }],
+      },
+      { name: 'theirs', sourceCode: 'module.exports = "of the parent"' },
+    ]
+    const { value } = await under.replica.run('return [require("tools"), ...require("lib")]', {
+      parameters: { n: 1 },
+      spec: {
+        imports: [
+          { name: 'tools', module: 0 },
+          { name: 'lib', module: 1 },
+        ],
+        modules,
+        digest: 'scopes',
+      },
+    })
+    expect(value).toEqual(['own', 'of the parent', 'of the parent', 1])
+  })
+
+  test('what can not be had is told before any code runs', async () => {
+    const { explanation, log } = await under.replica.run('console.log("ran")', {
+      spec: { modulesFault: 'too many', digest: 'f' },
+    })
+    expect(explanation).toBe('Error: too many')
+    expect(log.length).toBe(1)
+  })
+})
+
+describe('Python', () => {
+  test('all ways to import give the module, dotted names too', async () => {
+    const modules = [
+      { name: 'util', sourceCode: 'def add(a, b):\n    return a + b' },
+      { name: 'shapes.circle', sourceCode: 'import util\nPI = util.add(1, 2)', imports: [{ name: 'util', module: 0 }] },
+    ]
+    const source =
+      'import util as u, shapes.circle\nfrom shapes.circle import PI\nreturn [u.add(1, 1), shapes.circle.PI, PI, svc.import_module("util") is u]'
+    expect((await python(source, modules)).value).toEqual([2, 3, 3, true])
+  })
+
+  test('a tag gives that version, beside the current one; names with dashes too', async () => {
+    const modules = [
+      { name: 'my-lib', sourceCode: 'x = "now"' },
+      { name: 'my-lib', tag: 'v1', sourceCode: 'x = "then"' },
+    ]
+    const source = 'return [svc.import_module("my-lib").x, svc.import_module("my-lib", "v1").x]'
+    expect((await python(source, modules)).value).toEqual(['now', 'then'])
+  })
+
+  test("Python's own come first", async () => {
+    const modules = [{ name: 'json', sourceCode: 'mine = 1' }]
+    expect((await python('import json\nreturn hasattr(json, "mine")', modules)).value).toBe(false)
+  })
+
+  test('a stack names the module and its own line; one that is not there says which', async () => {
+    const modules = [{ name: 'lib', sourceCode: '\ndef fail():\n    raise ValueError("no")' }]
+    const { explanation, log } = await python('import lib\nlib.fail()', modules)
+    expect(explanation).toBe('ValueError: no')
+    expect(log.at(-1)!.message).toContain('File "modules/lib.py", line 3, in fail\n    raise ValueError("no")')
+    expect((await python('import gone', [])).explanation).toBe("ModuleNotFoundError: No module named 'gone'")
+    expect((await python('svc.import_module("gone", "v9")', [])).explanation).toContain(
+      "'gone' with the version or alias 'v9'",
+    )
+  })
+
+  test('one name may mean different modules to those that import it', async () => {
+    const modules = [
+      { name: 'util', sourceCode: 'x = "own"' },
+      {
+        name: 'lib',
+        sourceCode: 'import util\nx = [util.x, svc.import_module("util").x]',
+        imports: [{ name: 'util', module: 2 }],
+      },
+      { name: 'theirs', sourceCode: 'x = "of the parent"' },
+    ]
+    const { value } = await under.replica.run('import util, lib\nreturn [util.x, *lib.x]', {
+      spec: {
+        language: Language.PYTHON,
+        imports: [
+          { name: 'util', module: 0 },
+          { name: 'lib', module: 1 },
+        ],
+        modules,
+        digest: 'scopes',
+      },
+    })
+    expect(value).toEqual(['own', 'of the parent', 'of the parent'])
+  })
+})

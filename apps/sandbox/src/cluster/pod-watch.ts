@@ -1,0 +1,99 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { V1Pod } from '@kubernetes/client-node'
+import type { Logger } from '@automation/service'
+import { statusOf, type ClusterApi } from './api.ts'
+
+export interface PodWatchOptions {
+  api: ClusterApi
+  namespace: string
+  /** `label=value,…` */
+  selector: string
+  /** All that there are: what is not among them is gone. */
+  listed(pods: V1Pod[]): void
+  changed(pod: V1Pod): void
+  gone(pod: V1Pod): void
+  /** Whether what was told is as the API has it. */
+  current(is: boolean): void
+  logger: Logger
+}
+
+/** Where a watch may go on, or that it may not: then all is listed again. */
+type Place = string | undefined
+
+const firstPauseMs = 100
+const maxPauseMs = 10_000
+// The API ends a watch after so long; the client ends it where nothing came for 30 s.
+const watchSeconds = 300
+
+/** Lists, then watches from there on, until it is aborted; whatever fails is tried again after a pause that grows. */
+export async function watchPods(options: PodWatchOptions, signal: AbortSignal): Promise<void> {
+  let place: Place
+  let pauseMs = firstPauseMs
+  while (!signal.aborted) {
+    try {
+      place ??= await list(options)
+      options.current(true)
+      pauseMs = firstPauseMs
+      place = await watch(options, place, signal)
+    } catch (error) {
+      if (signal.aborted) return
+      options.current(false)
+      if (statusOf(error) === 410) place = undefined
+      options.logger.warn({ err: error, pauseMs }, 'pods can not be watched, trying again')
+      await pause(pauseMs * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => undefined)
+      pauseMs = Math.min(pauseMs * 2, maxPauseMs)
+    }
+  }
+}
+
+async function list({ api, namespace, selector, listed }: PodWatchOptions): Promise<string> {
+  const { items, metadata } = await api.core.listNamespacedPod({ namespace, labelSelector: selector })
+  listed(items)
+  return metadata?.resourceVersion ?? ''
+}
+
+/** Resolves with where the next watch goes on; undefined where this place is too old. Rejects when the API is away. */
+async function watch(options: PodWatchOptions, from: string, signal: AbortSignal): Promise<Place> {
+  const { api, namespace, selector } = options
+  let place: Place = from
+  let failure: Error | undefined
+  const query = {
+    labelSelector: selector,
+    resourceVersion: from,
+    allowWatchBookmarks: true,
+    timeoutSeconds: watchSeconds,
+  }
+  const ended = Promise.withResolvers<void>()
+  const event = (type: string, object: V1Pod & { code?: number }) => {
+    if (type === 'ERROR') {
+      place = undefined
+      if (object.code !== 410) failure = Object.assign(new Error('The watch of pods failed'), { code: object.code })
+      return
+    }
+    if (type === 'DELETED') options.gone(object)
+    else if (type !== 'BOOKMARK') options.changed(object)
+    if (place !== undefined) place = object.metadata?.resourceVersion ?? place
+  }
+  const controller = await api.watch.watch(`/api/v1/namespaces/${namespace}/pods`, query, event, (error: unknown) => {
+    // An idle one is ended by the client, and goes on where it was.
+    if (error instanceof Error && !isIdle(error)) failure ??= error
+    ended.resolve()
+  })
+  const abort = () => controller.abort()
+  signal.addEventListener('abort', abort)
+  if (signal.aborted) abort()
+  await ended.promise
+  signal.removeEventListener('abort', abort)
+  if (failure !== undefined && statusOf(failure) === 410) return undefined
+  if (failure !== undefined && !isBroken(failure)) throw failure
+  return place
+}
+
+function isIdle(error: unknown): boolean {
+  return error instanceof DOMException && error.name === 'TimeoutError'
+}
+
+/** A stream that was cut: the next watch tells whether the API is there. */
+function isBroken(error: unknown): boolean {
+  return error instanceof TypeError && error.message === 'terminated'
+}

@@ -1,0 +1,177 @@
+import type { V1Pod } from '@kubernetes/client-node'
+import type { Logger } from '@automation/service'
+import { statusOf, type ClusterApi } from './api.ts'
+import { Owner } from './owner.ts'
+import { podSeen, type PodSeen } from './pod-seen.ts'
+import { watchPods } from './pod-watch.ts'
+
+export interface PodsOptions {
+  api: ClusterApi
+  namespace: string
+  /** That all of them carry. */
+  labels: Record<string, string>
+  /** The name of the ConfigMap that they belong to and go with. */
+  owner?: string
+  logger: Logger
+}
+
+/** Called with each change; `isGone`: there is no such pod any more. */
+export type PodListener = (pod: PodSeen, isGone: boolean) => void
+
+/** What a removal asks for: the very pod of this uid, as it was; seconds for its end. */
+export interface Removal {
+  uid?: string
+  resourceVersion?: string
+  graceS?: number
+}
+
+/** Pods of one kind in one namespace, as a watch last knew them. */
+export class Pods {
+  readonly #options: PodsOptions
+  readonly #selector: string
+  readonly #known = new Map<string, PodSeen>()
+  readonly #listeners = new Set<PodListener>()
+  readonly #stopping = new AbortController()
+  readonly #owner: Owner | undefined
+  #watching: Promise<void> = Promise.resolve()
+  #isCurrent = false
+
+  constructor(options: PodsOptions) {
+    this.#options = options
+    const { api, namespace, owner } = options
+    this.#owner = owner === undefined ? undefined : new Owner(api, namespace, owner)
+    this.#selector = Object.entries(options.labels)
+      .map(([name, value]) => `${name}=${value}`)
+      .join(',')
+  }
+
+  /** Whether what is known is as the API has it. */
+  get isCurrent(): boolean {
+    return this.#isCurrent
+  }
+
+  /** Resolves when all pods are known; while the API is away it goes on trying, until `signal` or `stop`. */
+  async start(signal?: AbortSignal): Promise<void> {
+    const both = signal === undefined ? this.#stopping.signal : AbortSignal.any([signal, this.#stopping.signal])
+    const first = Promise.withResolvers<void>()
+    const { api, namespace, logger } = this.#options
+    const watching = watchPods(
+      {
+        api,
+        namespace,
+        logger,
+        selector: this.#selector,
+        listed: (pods) => this.#listed(pods),
+        changed: (pod) => this.#tell(podSeen(pod), false),
+        gone: (pod) => this.#tell(podSeen(pod), true),
+        current: (is) => {
+          this.#isCurrent = is
+          if (is) first.resolve()
+        },
+      },
+      both,
+    )
+    this.#watching = watching.finally(() => first.resolve())
+    await first.promise
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    await this.#watching
+    this.#isCurrent = false
+  }
+
+  all(): PodSeen[] {
+    return [...this.#known.values()]
+  }
+
+  get(name: string): PodSeen | undefined {
+    return this.#known.get(name)
+  }
+
+  /** From the API, now. Rejects when that is away. */
+  async list(labels: Record<string, string> = {}): Promise<PodSeen[]> {
+    const { api, namespace } = this.#options
+    const more = Object.entries(labels).map(([name, value]) => `${name}=${value}`)
+    const labelSelector = [this.#selector, ...more].join(',')
+    const { items } = await api.core.listNamespacedPod({ namespace, labelSelector })
+    return items.map(podSeen)
+  }
+
+  /** The pod; the one that is there when there is one of its name. */
+  async create(pod: V1Pod): Promise<PodSeen> {
+    const { api, namespace, labels } = this.#options
+    const name = pod.metadata?.name ?? ''
+    const ownerReferences = this.#owner && [await this.#owner.reference()]
+    const own = { namespace, labels: { ...pod.metadata?.labels, ...labels }, ownerReferences }
+    const body = Object.assign({}, pod, { metadata: Object.assign({}, pod.metadata, own) })
+    try {
+      return podSeen(await api.core.createNamespacedPod({ namespace, body }))
+    } catch (error) {
+      if (statusOf(error) !== 409) throw error
+      return podSeen(await api.core.readNamespacedPod({ namespace, name }))
+    }
+  }
+
+  /** Resolves when its end has begun; not there, or another by now, is no error. */
+  async remove(name: string, { uid, resourceVersion, graceS }: Removal = {}): Promise<void> {
+    const { api, namespace } = this.#options
+    const preconditions = {
+      ...(uid !== undefined && { uid }),
+      ...(resourceVersion !== undefined && { resourceVersion }),
+    }
+    const body = { preconditions, ...(graceS !== undefined && { gracePeriodSeconds: graceS }) }
+    try {
+      await api.core.deleteNamespacedPod({ name, namespace, body })
+    } catch (error) {
+      const status = statusOf(error)
+      if (status !== 404 && status !== 409) throw error
+    }
+  }
+
+  /**
+   * Changes labels and annotations (null: away) of the pod as it was at a resource version; undefined when somebody was
+   * faster, or it is gone.
+   */
+  async patch(
+    name: string,
+    change: {
+      resourceVersion: string
+      labels?: Record<string, string | null>
+      annotations?: Record<string, string | null>
+    },
+  ): Promise<PodSeen | undefined> {
+    const { api, namespace } = this.#options
+    try {
+      return podSeen(await api.mergePod(name, namespace, { metadata: change }))
+    } catch (error) {
+      const status = statusOf(error)
+      if (status === 404 || status === 409) return undefined
+      throw error
+    }
+  }
+
+  /** Calls the listener with each change from now on; the answer ends that. */
+  onChange(listener: PodListener): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  #listed(pods: V1Pod[]): void {
+    const now = new Map(pods.map((pod) => [pod.metadata?.name ?? '', podSeen(pod)]))
+    for (const known of this.all()) if (now.get(known.name)?.uid !== known.uid) this.#tell(known, true)
+    for (const pod of now.values())
+      if (this.#known.get(pod.name)?.resourceVersion !== pod.resourceVersion) this.#tell(pod, false)
+  }
+
+  #tell(pod: PodSeen, isGone: boolean): void {
+    if (isGone) this.#known.delete(pod.name)
+    else this.#known.set(pod.name, pod)
+    for (const listener of this.#listeners)
+      try {
+        listener(pod, isGone)
+      } catch (error) {
+        this.#options.logger.error({ err: error, pod: pod.name }, 'a change of a pod could not be handled')
+      }
+  }
+}

@@ -1,0 +1,164 @@
+import { createHash } from 'node:crypto'
+import type { V1Container, V1Pod, V1ResourceRequirements, V1SecurityContext } from '@kubernetes/client-node'
+import type { Image } from '../../catalogue.ts'
+import type { StartMark } from './start-key.ts'
+
+/** What is the same for all pods of sandboxes. */
+export interface SandboxPodSettings {
+  /** The image that carries the daemon to those that don't. */
+  daemonImage: string | undefined
+  homeMb: number
+}
+
+export const sandboxLabel = 'process-automation/sandbox'
+export const warmLabel = 'process-automation/warm'
+export const imageLabel = 'process-automation/image'
+export const specLabel = 'process-automation/spec'
+export const teamLabel = 'process-automation/team'
+export const daemonPort = 9400
+export const home = '/home/sandbox'
+
+const nonceAnnotation = 'process-automation/start-nonce'
+const digestAnnotation = 'process-automation/start-digest'
+const daemonFolder = '/automation'
+// The daemon's own share, with its Node.
+const daemonMb = 96
+const tmpMb = 256
+// How long the cluster waits for a node that does not answer before it takes the pod away.
+const lostNodeS = 10
+
+/** The labels by which the pods of one installation's sandboxes are found. */
+export function sandboxPodLabels(instance: string): Record<string, string> {
+  return {
+    'app.kubernetes.io/part-of': 'process-automation',
+    'app.kubernetes.io/instance': instance,
+    'app.kubernetes.io/component': 'sandbox-pod',
+  }
+}
+
+/** A pod for sandboxes of an image, after the restricted policy; whose it is, its labels say. */
+export function sandboxPod(
+  { name, labels, image, mark }: { name: string; labels: Record<string, string>; image: Image; mark: StartMark },
+  settings: SandboxPodSettings,
+): V1Pod {
+  const putIn = image.command === undefined
+  const command = image.command ?? daemonCommand
+  return {
+    metadata: {
+      name,
+      labels: { ...labels, [imageLabel]: labelOf(image.id), [specLabel]: specOf(image, settings) },
+      annotations: { [nonceAnnotation]: mark.nonce, [digestAnnotation]: mark.digest },
+    },
+    spec: {
+      restartPolicy: 'Never',
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      // Process 1 is the pod's, which takes in orphans; the daemon's end ends the container.
+      shareProcessNamespace: true,
+      terminationGracePeriodSeconds: 1,
+      securityContext: {
+        runAsNonRoot: true,
+        runAsUser: 1000,
+        runAsGroup: 1000,
+        fsGroup: 1000,
+        seccompProfile: { type: 'RuntimeDefault' },
+      },
+      ...(image.runtimeClassName !== undefined && { runtimeClassName: image.runtimeClassName }),
+      tolerations: ['not-ready', 'unreachable'].map((key) => ({
+        key: `node.kubernetes.io/${key}`,
+        operator: 'Exists',
+        effect: 'NoExecute',
+        tolerationSeconds: lostNodeS,
+      })),
+      ...(putIn && { initContainers: [daemonContainer(settings)] }),
+      containers: [
+        {
+          name: 'sandbox',
+          image: image.image,
+          imagePullPolicy: 'IfNotPresent',
+          command,
+          workingDir: home,
+          env: [
+            { name: 'HOME', value: home },
+            { name: 'DAEMON_LISTEN', value: `0.0.0.0:${daemonPort}` },
+            { name: 'DAEMON_KEY_SHA256', value: mark.digest },
+          ],
+          ports: [{ name: 'daemon', containerPort: daemonPort }],
+          resources: resourcesOf(image),
+          securityContext: restricted,
+          volumeMounts: [
+            { name: 'home', mountPath: home },
+            { name: 'tmp', mountPath: '/tmp' },
+            ...(putIn ? [{ name: 'daemon', mountPath: daemonFolder, readOnly: true }] : []),
+          ],
+        },
+      ],
+      volumes: [
+        { name: 'home', emptyDir: { sizeLimit: `${settings.homeMb}Mi` } },
+        { name: 'tmp', emptyDir: { sizeLimit: `${tmpMb}Mi` } },
+        ...(putIn ? [{ name: 'daemon', emptyDir: {} }] : []),
+      ],
+    },
+  }
+}
+
+/** The start mark that a pod carries. */
+export function markOf(annotations: Record<string, string>): StartMark {
+  return { nonce: annotations[nonceAnnotation] ?? '', digest: annotations[digestAnnotation] ?? '' }
+}
+
+/** The same for pods that are alike but for their names and owners. */
+export function specOf(image: Image, settings: SandboxPodSettings): string {
+  const { id, command, cpus, memoryMb, runtimeClassName } = image
+  const { daemonImage, homeMb } = settings
+  const parts = [specVersion, id, image.image, command, cpus, memoryMb, runtimeClassName, daemonImage, homeMb]
+  const text = JSON.stringify(parts)
+  return createHash('sha256').update(text).digest('hex').slice(0, 12)
+}
+
+// Counts up with each change of what a pod is made of.
+const specVersion = 1
+
+const daemonCommand = [
+  `${daemonFolder}/lib/loader`,
+  '--library-path',
+  `${daemonFolder}/lib`,
+  `${daemonFolder}/bin/node`,
+  '--disable-sigusr1',
+  `${daemonFolder}/apps/sandbox-daemon/src/main.ts`,
+]
+
+const restricted: V1SecurityContext = {
+  allowPrivilegeEscalation: false,
+  readOnlyRootFilesystem: true,
+  capabilities: { drop: ['ALL'] },
+}
+
+function daemonContainer({ daemonImage }: SandboxPodSettings): V1Container {
+  return {
+    name: 'daemon',
+    image: daemonImage ?? '',
+    imagePullPolicy: 'IfNotPresent',
+    command: [`${daemonFolder}/install`, '/daemon'],
+    resources: { limits: { memory: `${daemonMb}Mi` }, requests: { cpu: '10m', memory: '32Mi' } },
+    securityContext: restricted,
+    volumeMounts: [{ name: 'daemon', mountPath: '/daemon' }],
+  }
+}
+
+function resourcesOf({ cpus, memoryMb }: Image): V1ResourceRequirements {
+  const memory = `${memoryMb + daemonMb}Mi`
+  const milli = cpus === undefined ? undefined : Math.ceil(cpus * 1000)
+  return {
+    limits: { memory, ...(milli !== undefined && { cpu: `${milli}m` }) },
+    requests: { memory, cpu: `${Math.min(milli ?? 100, 100)}m` },
+  }
+}
+
+/** Of any name of an image: what a label may hold. */
+function labelOf(text: string): string {
+  return text
+    .replaceAll(/[^A-Za-z0-9._-]/g, '_')
+    .slice(0, 63)
+    .replace(/^[^A-Za-z0-9]+|[^A-Za-z0-9]+$/g, '')
+}

@@ -1,0 +1,165 @@
+import type { GetDemandResponse, RunnerDemandService } from '@automation/contract/runner/v1/demand'
+import { ownContext, type Client } from '@automation/rpc'
+import { Periodic, type Check, type Logger } from '@automation/service'
+import type { Pods } from '../cluster/pods.ts'
+import type { Leadership } from '../store/leadership.ts'
+import type { RunnerPodsConfig } from './config.ts'
+import { KnownPods } from './known-pods.ts'
+import type { PoolMetrics } from './metrics.ts'
+import { longerPause, noPause } from './pause.ts'
+import { plan, type Removal, type RunnerPod } from './plan.ts'
+import { runnerPod, specHash, specLabel } from './runner-pod.ts'
+
+export interface RunnerPoolOptions {
+  config: RunnerPodsConfig
+  /** The runner pods of this installation. */
+  pods: Pods
+  demand: Client<typeof RunnerDemandService>
+  leadership: Leadership
+  metrics: PoolMetrics
+  logger: Logger
+}
+
+const answerWithinMs = 5000
+const teamLabel = 'process-automation/team'
+// Of a pod that has nothing to finish.
+const atOnceS = 0
+const unanswered = 'execution can not be asked which runner pods are needed'
+const troubleForUsers = 'runner pods do not start at the moment'
+
+/** Makes and removes runner pods as execution has need of them. Of several replicas of the service, one does. */
+export class RunnerPool {
+  readonly #options: RunnerPoolOptions
+  readonly #known: KnownPods
+  readonly #hash: string
+  readonly #rounds: Periodic
+  #pause = noPause
+  #state = 'starting'
+
+  constructor(options: RunnerPoolOptions) {
+    this.#options = options
+    const { config, logger } = options
+    this.#hash = specHash(config.pod)
+    this.#known = new KnownPods(this.#hash)
+    this.#rounds = new Periodic('runner pods', config.everyMs, logger, () => this.#round())
+  }
+
+  /** Does not wait for the cluster. */
+  start(): void {
+    void this.#options.pods.start().finally(() => this.#rounds.start())
+  }
+
+  /** Pods stay, and go on. */
+  async stop(): Promise<void> {
+    await this.#rounds.stop()
+    await this.#options.pods.stop()
+    await this.#options.leadership.release()
+  }
+
+  /** Never a reason to be asked nothing else: sandboxes do without runners. */
+  check(): Check {
+    const away = this.#options.pods.isCurrent ? '' : '; the Kubernetes API does not answer'
+    return { name: 'runner pods', ok: true, detail: `${this.#state}${away}` }
+  }
+
+  async #round(): Promise<void> {
+    const { pods, leadership, metrics, config } = this.#options
+    if (!(await leadership.isMine())) {
+      this.#state = 'another replica makes them'
+      return metrics.forget()
+    }
+    if (!pods.isCurrent) return this.#known.unasked()
+    const answer = await this.#ask()
+    if (answer === undefined) return
+    const waiting = answer.waiting.map(({ team }) => team)
+    const there = this.#known.together(pods.all(), answer.sessions, performance.now())
+    if (there.some(({ session }) => session !== undefined && session.team === '')) this.#pause = noPause
+    const isPaused = Date.now() < this.#pause.untilMs
+    const { make, remove } = plan({ pods: there, waiting, isPaused }, config.limits)
+    metrics.seen(there, waiting.length)
+    this.#tell(there, waiting.length)
+    await Promise.all([
+      ...this.#freeNames(there, make).map((name) => this.#make(name)),
+      ...remove.map((removal) => this.#remove(removal)),
+      ...there.map((pod) => this.#label(pod)),
+    ])
+  }
+
+  async #ask(): Promise<GetDemandResponse | undefined> {
+    const { demand, pods, config, logger } = this.#options
+    const runners = pods.all().filter(({ end }) => end === undefined).length
+    const trouble = this.#pause.failures > 0 ? troubleForUsers : ''
+    const supply = { runners, mostRunners: config.limits.most, trouble }
+    const context = ownContext({ role: 'service', team: '', subject: 'sandbox', name: 'sandbox' }, answerWithinMs)
+    try {
+      return await demand.getDemand({ pool: config.pod.pool, supply }, context)
+    } catch (error) {
+      this.#known.unasked()
+      // Told once, not with each round.
+      if (this.#state !== unanswered) logger.warn({ err: error }, unanswered)
+      this.#state = unanswered
+      return undefined
+    }
+  }
+
+  /** The lowest that no pod has: whoever else makes pods at the same time makes the same ones. */
+  #freeNames(there: RunnerPod[], count: number): string[] {
+    const taken = new Set(there.map(({ name }) => name))
+    const { instance, limits } = this.#options.config
+    const names = Array.from({ length: limits.most }, (_, at) => `${instance}-runner-${at}`)
+    return names.filter((name) => !taken.has(name)).slice(0, count)
+  }
+
+  async #make(name: string): Promise<void> {
+    const { pods, config, metrics, logger } = this.#options
+    try {
+      await pods.create(runnerPod(name, config.pod, { [specLabel]: this.#hash }))
+      metrics.made()
+      logger.info({ pod: name }, 'a runner pod is made')
+    } catch (error) {
+      logger.warn({ err: error, pod: name }, 'a runner pod could not be made')
+      this.#failed(error instanceof Error ? error.message.slice(0, 500) : String(error))
+    }
+  }
+
+  async #remove({ pod, why, atOnce }: Removal): Promise<void> {
+    const { pods, logger } = this.#options
+    const neverStarted = !this.#known.wasHeard(pod) && !/^exit 0\b/.test(why)
+    if (atOnce && neverStarted) this.#failed(why)
+    logger[atOnce && neverStarted ? 'warn' : 'info'](
+      { pod: pod.name, team: pod.session?.team, why },
+      'a runner pod goes',
+    )
+    try {
+      await pods.remove(pod.name, { uid: pod.uid, ...(atOnce && { graceS: atOnceS }) })
+    } catch (error) {
+      logger.warn({ err: error, pod: pod.name }, 'a runner pod could not be removed, trying again')
+    }
+  }
+
+  #failed(why: string): void {
+    this.#options.metrics.failed()
+    this.#pause = longerPause(this.#pause, why, Date.now())
+  }
+
+  /** Shows whose a pod is to whoever looks at pods. */
+  async #label({ name, uid, deleting, session }: RunnerPod): Promise<void> {
+    const { pods, logger } = this.#options
+    const seen = pods.get(name)
+    if (deleting || !session?.team || seen?.uid !== uid || seen.labels[teamLabel] === session.team) return
+    try {
+      await pods.patch(name, { resourceVersion: seen.resourceVersion, labels: { [teamLabel]: session.team } })
+    } catch (error) {
+      logger.debug({ err: error, pod: name }, 'a runner pod could not be labelled')
+    }
+  }
+
+  #tell(there: RunnerPod[], waiting: number): void {
+    const { most } = this.#options.config.limits
+    const bound = there.filter(({ session }) => session?.team).length
+    const waits = waiting === 0 ? '' : `; ${waiting} teams have runs that wait`
+    const { failures, why } = this.#pause
+    const trouble = failures === 0 ? '' : `; they do not start (${failures} times in a row): ${why}`
+    this.#state = `${there.length} of ${most}, ${bound} serve a team${waits}${trouble}`
+  }
+}

@@ -1,0 +1,145 @@
+import { createHash } from 'node:crypto'
+import type { V1Container, V1Pod } from '@kubernetes/client-node'
+
+/** What runner pods are made by. */
+export interface RunnerPodSettings {
+  image: string
+  imagePullPolicy: 'IfNotPresent' | 'Always' | 'Never'
+  imagePullSecrets: string[]
+  /** Of the Secret whose entry RUNNER_KEY the runner signs with. */
+  secret: string
+  /** What is asked of a node; beyond it, what the node has left. */
+  cpu: string
+  memoryMb: number
+  /** Of private directories and whatever else the runner writes. */
+  tmpMb: number
+  pool: string
+  executionAddresses: string[]
+  mostPerTeam: number
+  idleMs: number
+  /** What a run may still take when its pod is told to go. */
+  graceMs: number
+  /** Further settings of the runner. */
+  environment: Record<string, string>
+  runtimeClassName: string | undefined
+  nodeSelector: Record<string, string>
+  serviceAccount: string | undefined
+}
+
+export const specLabel = 'process-automation/spec'
+
+const healthPort = 9203
+// Of the pod's memory: the runner itself, and the files of private directories that the kernel keeps.
+const ownMb = 384
+const keyDirectory = '/var/run/process-automation'
+// Beyond the grace: for what a stop takes by itself.
+const marginS = 15
+
+/** Labels that all runner pods of an installation carry. */
+export function runnerPodLabels(instance: string): Record<string, string> {
+  return {
+    'app.kubernetes.io/part-of': 'process-automation',
+    'app.kubernetes.io/instance': instance,
+    'app.kubernetes.io/component': 'runner-pod',
+  }
+}
+
+/** Differs where pods made by these settings differ. */
+export function specHash(settings: RunnerPodSettings): string {
+  const pod = JSON.stringify(runnerPod('', settings))
+  return createHash('sha256').update(pod).digest('hex').slice(0, 16)
+}
+
+/** How execution knows the runner of a pod; another pod of the same name is another runner. */
+export function runnerNameOf({ name, uid }: { name: string; uid: string }): string {
+  return `${name}.${uid}`
+}
+
+/** The pod of this name. It fits the restricted Pod Security level, and may do nothing in the cluster. */
+export function runnerPod(name: string, settings: RunnerPodSettings, labels: Record<string, string> = {}): V1Pod {
+  const { graceMs, imagePullSecrets, runtimeClassName, nodeSelector, serviceAccount, tmpMb } = settings
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, labels },
+    spec: {
+      restartPolicy: 'Never',
+      terminationGracePeriodSeconds: Math.ceil(graceMs / 1000) + marginS,
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      ...(serviceAccount !== undefined && { serviceAccountName: serviceAccount }),
+      ...(runtimeClassName !== undefined && { runtimeClassName }),
+      nodeSelector,
+      imagePullSecrets: imagePullSecrets.map((each) => ({ name: each })),
+      securityContext: {
+        runAsNonRoot: true,
+        runAsUser: 1000,
+        runAsGroup: 1000,
+        fsGroup: 1000,
+        seccompProfile: { type: 'RuntimeDefault' },
+      },
+      containers: [containerOf(settings)],
+      volumes: [
+        { name: 'tmp', emptyDir: { sizeLimit: `${tmpMb}Mi` } },
+        { name: 'key', secret: { secretName: settings.secret, defaultMode: 0o440, items: [keyItem] } },
+      ],
+    },
+  }
+}
+
+const keyItem = { key: 'RUNNER_KEY', path: 'runner-key' }
+
+function containerOf({ image, imagePullPolicy, cpu, memoryMb, ...settings }: RunnerPodSettings): V1Container {
+  return {
+    name: 'runner',
+    image,
+    imagePullPolicy,
+    env: [
+      { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+      { name: 'POD_UID', valueFrom: { fieldRef: { fieldPath: 'metadata.uid' } } },
+      ...Object.entries(environmentOf(settings, memoryMb)).map(([name, value]) => ({ name, value })),
+    ],
+    ports: [{ name: 'health', containerPort: healthPort }],
+    startupProbe: { httpGet: { path: '/livez', port: 'health' }, periodSeconds: 1, failureThreshold: 120 },
+    livenessProbe: {
+      httpGet: { path: '/livez', port: 'health' },
+      periodSeconds: 10,
+      timeoutSeconds: 5,
+      failureThreshold: 6,
+    },
+    readinessProbe: { httpGet: { path: '/readyz', port: 'health' }, periodSeconds: 2, timeoutSeconds: 5 },
+    resources: { requests: { cpu, memory: `${memoryMb}Mi` }, limits: { memory: `${memoryMb}Mi` } },
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    },
+    volumeMounts: [
+      { name: 'tmp', mountPath: '/tmp' },
+      { name: 'key', mountPath: keyDirectory, readOnly: true },
+    ],
+  }
+}
+
+function environmentOf(
+  settings: Pick<
+    RunnerPodSettings,
+    'pool' | 'executionAddresses' | 'mostPerTeam' | 'idleMs' | 'graceMs' | 'environment'
+  >,
+  memoryMb: number,
+): Record<string, string> {
+  return {
+    RUNNER_CHILDREN_MEMORY_MB: String(Math.max(64, memoryMb - ownMb)),
+    ...settings.environment,
+    RUNNER_NAME: '$(POD_NAME).$(POD_UID)',
+    RUNNER_POOL: settings.pool,
+    RUNNER_KEY_FILE: `${keyDirectory}/${keyItem.path}`,
+    RUNNER_TEAM_MAX_RUNNERS: String(settings.mostPerTeam),
+    RUNNER_IDLE_EXIT_MS: String(settings.idleMs),
+    RUNNER_TMP_DIR: '/tmp',
+    EXECUTION_ADDRESSES: settings.executionAddresses.join(','),
+    HEALTH_HOST: '0.0.0.0',
+    HEALTH_PORT: String(healthPort),
+    SHUTDOWN_GRACE_MS: String(settings.graceMs),
+  }
+}

@@ -1,0 +1,184 @@
+import { RunnerDemandService, type Supply } from '@automation/contract/runner/v1/demand'
+import { InProcessNetwork, served } from '@automation/rpc'
+import { Environment } from '@automation/service'
+import { silentLogger, testContext, testDatabase, until, type TestDatabase } from '@automation/testing'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import type { PodSeen } from '../../src/cluster/pod-seen.ts'
+import { Pods } from '../../src/cluster/pods.ts'
+import { readRunnerPodsConfig } from '../../src/runner-pods/config.ts'
+import type { RunnerPool } from '../../src/runner-pods/pool.ts'
+import { runnerNameOf, runnerPodLabels } from '../../src/runner-pods/runner-pod.ts'
+import { openRunnerPods } from '../../src/runner-pods/runner-pods.ts'
+import { Store } from '../../src/store/store.ts'
+import { ClusterUnderTest, hasCluster } from './cluster-under-test.ts'
+
+/** What execution would say: runners said hello in the pods that a test names. */
+class ScriptedDemand {
+  waiting: string[] = []
+  supply: Supply | undefined
+  readonly runners = new Map<string, { team: string; running: number; idleMs: bigint }>()
+  readonly network = new InProcessNetwork()
+
+  constructor() {
+    const getDemand = ({ supply }: { supply?: Supply }) => {
+      this.supply = supply
+      const sessions = [...this.runners].map(([runnerName, runner]) => ({
+        runnerName,
+        oneTeam: true,
+        places: 4,
+        ...runner,
+      }))
+      return { sessions, waiting: this.waiting.map((team) => ({ team })) }
+    }
+    this.network.add([served(RunnerDemandService, { getDemand })])
+  }
+
+  hello(pod: PodSeen, team = '', running = 0, idleMs = 0): void {
+    this.runners.set(runnerNameOf(pod), { team, running, idleMs: BigInt(idleMs) })
+  }
+}
+
+describe.skipIf(!hasCluster)('runner pods on a cluster', () => {
+  let cluster: ClusterUnderTest
+  let database: TestDatabase
+  let store: Store
+  let watched: Pods
+  /** Does nothing, until it is ended. */
+  let image: string
+  const pools: RunnerPool[] = []
+  let count = 0
+
+  beforeAll(async () => {
+    cluster = await ClusterUnderTest.open('runner-pods')
+    database = await testDatabase()
+    store = new Store(database.url, silentLogger, { connections: 6, migrates: true })
+    await store.open(new AbortController().signal)
+    const { namespace } = cluster
+    await cluster.api.core.createNamespacedSecret({
+      namespace,
+      body: { metadata: { name: 'keys' }, stringData: { RUNNER_KEY: 'for these tests alone' } },
+    })
+    const nodes = await cluster.api.core.listNode()
+    const names = nodes.items.flatMap(({ status }) => status?.images ?? []).flatMap((each) => each.names ?? [])
+    image = process.env['RUNNER_PODS_TEST_IMAGE'] ?? names.find((name) => /(^|\/)pause:/.test(name)) ?? ''
+  })
+  afterEach(async () => {
+    for (const pool of pools.splice(0)) await pool.stop()
+    await watched.stop()
+  })
+  afterAll(async () => {
+    await store.close()
+    await cluster.close()
+    await database.drop()
+  })
+
+  /** A pool of an installation of its own. */
+  async function start(
+    demand: ScriptedDemand,
+    settings: Record<string, string> = {},
+    replicas = 1,
+  ): Promise<RunnerPool> {
+    const instance = `pool-${count++}`
+    const given = {
+      RUNNER_PODS_IMAGE: image,
+      RUNNER_PODS_SECRET: 'keys',
+      RUNNER_PODS_CPU: '10m',
+      RUNNER_PODS_MEMORY: '64Mi',
+    }
+    const context = { KUBERNETES_NAMESPACE: cluster.namespace, KUBERNETES_INSTANCE: instance }
+    const env = new Environment({ ...given, ...context, RUN_TIMEOUT_MAX_MS: '1000', ...settings })
+    const config = { ...readRunnerPodsConfig(env)!, everyMs: 100 }
+    env.check()
+    const { api, namespace } = cluster
+    watched = new Pods({ api, namespace, labels: runnerPodLabels(instance), logger: silentLogger })
+    await watched.start()
+    for (let replica = 0; replica < replicas; replica++) {
+      const pool = await openRunnerPods(config, store, testContext(demand.network), cluster.api)
+      pools.push(pool)
+      pool.start()
+    }
+    return pools[0]!
+  }
+
+  const there = () => watched.all().filter(({ deleting }) => !deleting)
+  const named = (suffix: string) => there().find(({ name }) => name.endsWith(suffix))
+  const podsAre = (most: number) =>
+    until(() => (there().length === most ? there() : undefined), { what: `${most} pods` })
+
+  test('a spare pod is there, as the restricted policy wants it; a team takes it, and there is another spare', async () => {
+    const demand = new ScriptedDemand()
+    await start(demand)
+    const [first] = await podsAre(1)
+    demand.hello(first!)
+    await until(() => demand.supply?.runners === 1)
+    expect(there()).toHaveLength(1)
+    demand.hello(first!, 'blue', 1)
+    await podsAre(2)
+    await until(() => named('-0')?.labels['process-automation/team'] === 'blue', { what: 'the label of its team' })
+  })
+
+  test('a pod that ended is replaced, and teams that wait get one each, up to the maximum', async () => {
+    const demand = new ScriptedDemand()
+    await start(demand, { RUNNER_PODS_MAX: '3' })
+    const [first] = await podsAre(1)
+    demand.hello(first!)
+    demand.waiting = ['a', 'b', 'c', 'd']
+    await podsAre(3)
+    const before = named('-1')!
+    await watched.remove(before.name, { uid: before.uid, graceS: 0 })
+    await until(() => named('-1') !== undefined && named('-1')!.uid !== before.uid, {
+      what: 'another pod in its place',
+    })
+    expect(there()).toHaveLength(3)
+  })
+
+  test('in a full pool the pod that was idle for longest goes, and no busy one', async () => {
+    const demand = new ScriptedDemand()
+    await start(demand, { RUNNER_PODS_MAX: '2', RUNNER_PODS_SPARE: '0' })
+    demand.waiting = ['a', 'b']
+    const [one, two] = await podsAre(2)
+    demand.hello(one!, 'a', 1)
+    demand.hello(two!, 'b', 0, 5000)
+    demand.waiting = ['c']
+    await until(() => watched.get(two!.name)?.uid !== two!.uid || watched.get(two!.name)!.deleting, { what: 'it goes' })
+    expect(watched.get(one!.name)).toMatchObject({ uid: one!.uid, deleting: false })
+    demand.runners.delete(runnerNameOf(two!))
+    await until(() => named(two!.name) !== undefined && named(two!.name)!.uid !== two!.uid, { what: 'a pod for c' })
+  })
+
+  test('of several replicas of the service one makes the pods, and another goes on when it ends', async () => {
+    const demand = new ScriptedDemand()
+    await start(demand, { RUNNER_PODS_SPARE: '2' }, 3)
+    await podsAre(2)
+    await until(() => pools.filter((pool) => pool.check().detail === 'another replica makes them').length === 2)
+    const leader = pools.findIndex((pool) => pool.check().detail !== 'another replica makes them')
+    await pools.splice(leader, 1)[0]!.stop()
+    await until(() => pools.filter((pool) => pool.check().detail !== 'another replica makes them').length === 1)
+    demand.waiting = ['a']
+    await podsAre(3)
+  })
+
+  test('pods whose image is not there are given up, with the reason, and made again ever more slowly', async () => {
+    const demand = new ScriptedDemand()
+    const pool = await start(demand, {
+      RUNNER_PODS_IMAGE: 'localhost/nothing-of-this-name:1',
+      RUNNER_PODS_PULL_POLICY: 'Never',
+    })
+    await until(() => /they do not start \(2 times in a row\): the image/.test(pool.check().detail ?? ''), {
+      timeoutMs: 40_000,
+      what: 'the reason in readiness',
+    })
+    expect(pool.check().detail).toMatch(/can't be had/)
+    expect(demand.supply?.trouble).toBe('runner pods do not start at the moment')
+  })
+
+  test('the runner key is in no pod, and a pod has no account of the cluster', async () => {
+    await start(new ScriptedDemand())
+    const [first] = await podsAre(1)
+    const { namespace } = cluster
+    const pod = await cluster.api.core.readNamespacedPod({ name: first!.name, namespace })
+    expect(JSON.stringify(pod)).not.toContain('for these tests alone')
+    expect(pod.spec).toMatchObject({ automountServiceAccountToken: false, restartPolicy: 'Never' })
+    expect(pod.spec!.volumes!.map(({ name }) => name)).toEqual(['tmp', 'key'])
+  })
+})

@@ -1,0 +1,44 @@
+import { readEncryptionKeys } from '@automation/database'
+import { readObjectStoreConfig, type ObjectStoreConfig } from '@automation/objects'
+import type { Environment } from '@automation/service'
+
+export interface StorageConfig {
+  databaseUrl: string
+  /** Of ENCRYPTION_KEY: keys of links are derived from them; the first one signs, all of them verify. */
+  encryptionKeys: string[]
+  /** Verifies the tokens of runs. */
+  internalKey: string
+  /** Root of the gateway's address, without a trailing slash; links lead there where the object store has no address. */
+  publicUrl: string
+  uploadMaxBytes: number
+  /** Of all objects of a team together. */
+  teamMaxBytes: number
+  teamMaxKeys: number
+  /** An upload that its process says nothing of for so long is over; it is renewed at a third. */
+  uploadLeaseMs: number
+  /** How long a content that another one has replaced can still be read. */
+  replacedGraceMs: number
+  sweepEveryMs: number
+  objects: ObjectStoreConfig
+}
+
+/** Reads the settings of the storage service; faults are noted in `env`. */
+export function readStorageConfig(env: Environment): StorageConfig {
+  const databaseUrl = env.secret('DATABASE_URL')
+  if (databaseUrl === undefined) env.fault('DATABASE_URL', 'must be set')
+  const internalKey = env.secret('INTERNAL_KEY')
+  if (internalKey === undefined) env.fault('INTERNAL_KEY', 'must be set: the same random text for all services')
+  return {
+    databaseUrl: databaseUrl ?? '',
+    encryptionKeys: readEncryptionKeys(env),
+    internalKey: internalKey ?? '',
+    publicUrl: env.url('PUBLIC_URL', `http://localhost:${env.integer('PORT', { default: 8080, max: 65_535 })}`),
+    uploadMaxBytes: env.integer('UPLOAD_MAX_BYTES', { default: 5 * 2 ** 30, min: 1, max: 2 ** 42 }),
+    teamMaxBytes: env.integer('TEAM_MAX_STORAGE_BYTES', { default: 50 * 2 ** 30 }),
+    teamMaxKeys: env.integer('TEAM_MAX_DATASTORE_KEYS', { default: 10_000, max: 1_000_000 }),
+    uploadLeaseMs: 60_000,
+    replacedGraceMs: 600_000,
+    sweepEveryMs: 10_000,
+    objects: readObjectStoreConfig(env),
+  }
+}

@@ -1,0 +1,96 @@
+import { Failure, invalid, notFound } from '@automation/errors'
+import type { ByteRange, ObjectStore } from '@automation/objects'
+import { attachment } from '@automation/objects/attachment'
+import type { Logger } from '@automation/service'
+import { blobKey, isBlobId } from './blob-key.ts'
+import { checkedName } from './object-name.ts'
+import type { SignedUrls } from './signed-urls.ts'
+import { deleteObject, isReadable, listObjects, noteLink, readObject, type ObjectRow } from './store/objects.ts'
+import type { Store } from './store/store.ts'
+import type { Sweeper } from './sweeper.ts'
+
+export interface ObjectsOptions {
+  store: Store
+  objects: ObjectStore
+  sweeper: Sweeper
+  signedUrls: SignedUrls
+  logger: Logger
+}
+
+const listedAtOnce = 500
+const defaultLinkS = 3600
+const longestLinkS = 604_800
+
+/** The objects of teams. Everything of another team counts as not there. */
+export class Objects {
+  readonly #options: ObjectsOptions
+
+  constructor(options: ObjectsOptions) {
+    this.#options = options
+  }
+
+  async get(team: string, name: string): Promise<ObjectRow> {
+    const row = await readObject(this.#options.store, team, checkedName(name))
+    if (row === undefined) throw notFound('object')
+    return row
+  }
+
+  async *read(team: string, version: string, range: ByteRange, signal: AbortSignal): AsyncIterable<Uint8Array> {
+    const { store, objects } = this.#options
+    if (!isBlobId(version) || !(await isReadable(store, team, version))) throw notFound('object')
+    try {
+      yield* objects.read(blobKey(team, version), range, signal)
+    } catch (error) {
+      // Deleted since.
+      throw error instanceof Failure && error.code === 'object_missing' ? notFound('object') : error
+    }
+  }
+
+  async *list(team: string, prefix: string): AsyncIterable<ObjectRow[]> {
+    if (prefix.includes('\0') || !prefix.isWellFormed()) throw invalid('/prefix', 'must be valid Unicode without NUL')
+    for (let after = ''; ;) {
+      const rows = await listObjects(this.#options.store, team, { prefix, after, limit: listedAtOnce })
+      if (rows.length > 0) yield rows
+      if (rows.length < listedAtOnce) return
+      after = rows.at(-1)?.name ?? ''
+    }
+  }
+
+  /** Its contents are gone from the store when this returns, unless that is away: then as soon as it is back. */
+  async delete(team: string, name: string): Promise<void> {
+    const { store, sweeper, logger } = this.#options
+    const blobs = await deleteObject(store, team, checkedName(name))
+    if (blobs === undefined) throw notFound('object')
+    try {
+      for (const id of blobs) await sweeper.remove({ id, team })
+    } catch (error) {
+      logger.warn({ err: error }, 'a deleted content will be removed later')
+    }
+  }
+
+  /** A link for downloads: to the object store where that has an address, else to the gateway. */
+  async sign(team: string, name: string, seconds: bigint | undefined): Promise<{ url: string; expiresAt: Date }> {
+    const expiresInS = checkedExpiry(seconds)
+    const { store, objects, signedUrls } = this.#options
+    const nowMs = Date.now()
+    const row = await this.get(team, checkedName(name, '/path'))
+    const terms = { expiresInS, contentType: row.contentType, contentDisposition: attachment(name) }
+    const direct = await objects.link(blobKey(team, row.blobId), terms)
+    if (direct !== undefined && !(await noteLink(store, row.blobId, expiresInS))) throw notFound('object')
+    const url = direct ?? signedUrls.sign({ team, name }, nowMs, expiresInS)
+    return { url, expiresAt: new Date((Math.floor(nowMs / 1000) + expiresInS) * 1000) }
+  }
+
+  /** The object that a link of the gateway leads to. */
+  async open(link: { team: string; name: string; method: string; query: string }): Promise<ObjectRow> {
+    this.#options.signedUrls.check(link, Date.now())
+    return this.get(link.team, link.name)
+  }
+}
+
+function checkedExpiry(seconds: bigint | undefined): number {
+  if (seconds === undefined) return defaultLinkS
+  if (seconds < 1n || seconds > BigInt(longestLinkS))
+    throw invalid('/expiresInSeconds', `must be from 1 to ${longestLinkS}`)
+  return Number(seconds)
+}

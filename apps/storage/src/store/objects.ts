@@ -1,0 +1,93 @@
+import type { Store } from './store.ts'
+import { addUsage, lockUsage } from './usage.ts'
+
+/** An object as it is kept. */
+export interface ObjectRow {
+  name: string
+  blobId: string
+  /** A bigint as text. */
+  size: string
+  md5: Buffer
+  contentType: string
+  createdAt: Date
+  updatedAt: Date
+}
+
+export const columns = `name, blob_id AS "blobId", size, md5, content_type AS "contentType",
+  created_at AS "createdAt", updated_at AS "updatedAt"`
+
+export async function readObject(store: Store, team: string, name: string): Promise<ObjectRow | undefined> {
+  const [row] = await store.query<ObjectRow>({
+    name: 'read_object',
+    text: `SELECT ${columns} FROM objects
+           WHERE team = $1 AND name = $2 AND (expires_at IS NULL OR expires_at > now())`,
+    values: [team, name],
+  })
+  return row
+}
+
+/** Whether a content of this team can still be read. */
+export async function isReadable(store: Store, team: string, blobId: string): Promise<boolean> {
+  const rows = await store.query({
+    name: 'readable_blob',
+    text: 'SELECT id FROM blobs WHERE id = $1 AND team = $2 AND (state = 2 OR (state = 3 AND due_at > now()))',
+    values: [blobId, team],
+  })
+  return rows.length > 0
+}
+
+/** The next objects in the order of names, behind `after`. */
+export async function listObjects(
+  store: Store,
+  team: string,
+  { prefix, after, limit }: { prefix: string; after: string; limit: number },
+): Promise<ObjectRow[]> {
+  return store.query<ObjectRow>({
+    name: 'list_objects',
+    text: `SELECT ${columns} FROM objects WHERE team = $1 AND expires_at IS NULL AND name > $2 AND name >= $3 AND starts_with(name, $3)
+           ORDER BY name LIMIT $4`,
+    values: [team, after, prefix, limit],
+  })
+}
+
+/**
+ * Deletes an object with every content that was kept under its name. Gives the blobs, which may be removed now;
+ * undefined where there is no such object, or, with `ifExpired`, none whose time is over.
+ */
+export async function deleteObject(
+  store: Store,
+  team: string,
+  name: string,
+  ifExpired = false,
+): Promise<string[] | undefined> {
+  return store.transaction(async (client) => {
+    await lockUsage(client, team)
+    const deleted = await client.query({
+      name: 'delete_object',
+      text: 'DELETE FROM objects WHERE team = $1 AND name = $2 AND ($3 = (expires_at IS NOT NULL AND expires_at <= now()) OR NOT $3)',
+      values: [team, name, ifExpired],
+    })
+    if (deleted.rowCount === 0) return undefined
+    const { rows } = await client.query<{ id: string; freed: string }>({
+      name: 'drop_blobs',
+      text: `UPDATE blobs SET state = 3, due_at = now(), counted = 0
+             FROM (SELECT id AS was_id, counted AS before FROM blobs
+                   WHERE team = $1 AND name = $2 AND state > 1 FOR UPDATE) was
+             WHERE id = was.was_id RETURNING id, was.before AS freed`,
+      values: [team, name],
+    })
+    await addUsage(client, team, -rows.reduce((sum, { freed }) => sum + Number(freed), 0))
+    return rows.map(({ id }) => id)
+  })
+}
+
+/** A link to this very content is out for so long; false where it is not the object's content any more. */
+export async function noteLink(store: Store, blobId: string, expiresInS: number): Promise<boolean> {
+  const rows = await store.query({
+    name: 'note_link',
+    text: `UPDATE blobs SET linked_until = greatest(linked_until, now() + $2 * interval '1 s')
+           WHERE id = $1 AND state = 2 RETURNING id`,
+    values: [blobId, expiresInS],
+  })
+  return rows.length > 0
+}

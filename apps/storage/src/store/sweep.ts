@@ -1,0 +1,59 @@
+import type { Store } from './store.ts'
+import { addUsage, lockUsage } from './usage.ts'
+
+export interface DueBlob {
+  id: string
+  team: string
+}
+
+/**
+ * Uploads whose writer is gone are given up. They are removed a grace later: a writer that was only frozen finds out
+ * before, and leaves nothing behind.
+ */
+export async function giveUpUploads(store: Store, graceMs: number): Promise<void> {
+  await store.query({
+    name: 'give_up_uploads',
+    text: `UPDATE blobs SET state = 3, due_at = now() + $1 * interval '1 ms' WHERE state = 1 AND due_at <= now()`,
+    values: [graceMs],
+  })
+}
+
+/** Its writer says itself that an upload is over, and that the store has nothing of it. */
+export async function abandonUpload(store: Store, blobId: string): Promise<void> {
+  await store.query({
+    name: 'abandon_upload',
+    text: `UPDATE blobs SET state = 3, due_at = now() WHERE id = $1 AND state = 1`,
+    values: [blobId],
+  })
+}
+
+/** Objects whose time is over. */
+export async function expiredObjects(store: Store, limit: number): Promise<{ team: string; name: string }[]> {
+  return store.query<{ team: string; name: string }>({
+    name: 'expired_objects',
+    text: 'SELECT team, name FROM objects WHERE expires_at <= now() LIMIT $1',
+    values: [limit],
+  })
+}
+
+/** Blobs whose time to be removed has come. */
+export async function dueBlobs(store: Store, limit: number): Promise<DueBlob[]> {
+  return store.query<DueBlob>({
+    name: 'due_blobs',
+    text: 'SELECT id, team FROM blobs WHERE state = 3 AND due_at <= now() ORDER BY due_at LIMIT $1',
+    values: [limit],
+  })
+}
+
+/** The store has nothing of a blob any more: neither has the database, and what it still counted is free. */
+export async function forgetBlob(store: Store, { id, team }: DueBlob): Promise<void> {
+  await store.transaction(async (client) => {
+    await lockUsage(client, team)
+    const { rows } = await client.query<{ counted: string }>({
+      name: 'forget_blob',
+      text: 'DELETE FROM blobs WHERE id = $1 AND state = 3 AND due_at <= now() RETURNING counted',
+      values: [id],
+    })
+    await addUsage(client, team, -Number(rows[0]?.counted ?? 0))
+  })
+}

@@ -1,0 +1,146 @@
+import { unavailable } from '@automation/errors'
+import type pg from 'pg'
+import { columns, type ObjectRow } from './objects.ts'
+import type { Store } from './store.ts'
+import { addUsage, lockUsage, storageFull } from './usage.ts'
+
+/** A content that is being written. */
+export interface Writing {
+  blobId: string
+  team: string
+  name: string
+}
+
+export interface Limits {
+  teamMaxBytes: number
+  leaseMs: number
+}
+
+/** The intent, before a byte is stored: a blob that is being written. With `size`, that much is reserved at once. */
+export async function beginUpload(store: Store, { blobId, team, name }: Writing, leaseMs: number): Promise<void> {
+  await store.query({
+    name: 'begin_upload',
+    text: `INSERT INTO blobs (id, team, name, state, counted, due_at)
+           VALUES ($1, $2, $3, 1, 0, now() + $4 * interval '1 ms')`,
+    values: [blobId, team, name, leaseMs],
+  })
+}
+
+/**
+ * Counts more bytes against the team before they are stored. What the upload will replace does not count twice.
+ * Failures: storage_full; unavailable where the upload has been given up.
+ */
+export async function reserve(store: Store, writing: Writing, bytes: number, limits: Limits): Promise<void> {
+  const { blobId, team, name } = writing
+  await store.transaction(async (client) => {
+    const used = await lockUsage(client, team)
+    const replaced = await currentOf(client, team, name)
+    if (used + bytes - (replaced?.size ?? 0) > limits.teamMaxBytes) throw storageFull(limits.teamMaxBytes)
+    const { rowCount } = await client.query({
+      name: 'reserve',
+      text: `UPDATE blobs SET counted = counted + $2, due_at = now() + $3 * interval '1 ms' WHERE id = $1 AND state = 1`,
+      values: [blobId, bytes, limits.leaseMs],
+    })
+    if (rowCount === 0) throw givenUp()
+    await addUsage(client, team, bytes)
+  })
+}
+
+/** The upload goes on. False where it has been given up. */
+export async function renewUpload(store: Store, blobId: string, leaseMs: number): Promise<boolean> {
+  const rows = await store.query({
+    name: 'renew_upload',
+    text: `UPDATE blobs SET due_at = now() + $2 * interval '1 ms' WHERE id = $1 AND state = 1 RETURNING id`,
+    values: [blobId, leaseMs],
+  })
+  return rows.length > 0
+}
+
+export interface Written {
+  size: number
+  md5: Buffer
+  contentType: string
+  createdBy: string
+  /** The object is gone then, and in no list before. */
+  expiresInS: number | undefined
+}
+
+/**
+ * The content is stored: it becomes that of its object, and what it replaces goes later. Failures: storage_full;
+ * unavailable where the upload has been given up.
+ */
+export async function finishUpload(
+  store: Store,
+  writing: Writing,
+  written: Written,
+  limits: { teamMaxBytes: number; graceMs: number },
+): Promise<ObjectRow> {
+  const { blobId, team, name } = writing
+  return store.transaction(async (client) => {
+    const used = await lockUsage(client, team)
+    const counted = await makeCurrent(client, blobId, written.size)
+    const replaced = await currentOf(client, team, name)
+    const row = await putRow(client, writing, written)
+    const freed = replaced === undefined ? 0 : await replace(client, replaced.blobId, limits.graceMs)
+    const added = written.size - counted - freed
+    if (added > 0 && used + added > limits.teamMaxBytes) throw storageFull(limits.teamMaxBytes)
+    await addUsage(client, team, added)
+    return row
+  })
+}
+
+async function makeCurrent(client: pg.PoolClient, blobId: string, size: number): Promise<number> {
+  const { rows } = await client.query<{ counted: string }>({
+    name: 'make_current',
+    text: `UPDATE blobs SET state = 2, due_at = NULL, counted = $2
+           FROM (SELECT counted AS before FROM blobs WHERE id = $1 FOR UPDATE) reserved
+           WHERE id = $1 AND state = 1 RETURNING reserved.before AS counted`,
+    values: [blobId, size],
+  })
+  if (rows[0] === undefined) throw givenUp()
+  return Number(rows[0].counted)
+}
+
+async function currentOf(
+  client: pg.PoolClient,
+  team: string,
+  name: string,
+): Promise<{ blobId: string; size: number } | undefined> {
+  const { rows } = await client.query<{ blobId: string; size: string }>({
+    name: 'current_of',
+    text: 'SELECT blob_id AS "blobId", size FROM objects WHERE team = $1 AND name = $2',
+    values: [team, name],
+  })
+  return rows[0] && { blobId: rows[0].blobId, size: Number(rows[0].size) }
+}
+
+async function putRow(client: pg.PoolClient, { blobId, team, name }: Writing, written: Written): Promise<ObjectRow> {
+  const { rows } = await client.query<ObjectRow>({
+    name: 'put_object',
+    text: `INSERT INTO objects (team, name, blob_id, size, md5, content_type, created_by, created_at, updated_at,
+             expires_at)
+           VALUES ($1, $2, $3, $4, $5, $6, $7, now(), now(), now() + $8::bigint * interval '1 s')
+           ON CONFLICT (team, name) DO UPDATE SET blob_id = excluded.blob_id, size = excluded.size, md5 = excluded.md5,
+             content_type = excluded.content_type, updated_at = now(), expires_at = excluded.expires_at
+           RETURNING ${columns}`,
+    values: [team, name, blobId, written.size, written.md5, written.contentType, written.createdBy, written.expiresInS],
+  })
+  return rows[0] as ObjectRow
+}
+
+/** A replaced content is kept for its readers, and for its links, which count as long as they last. Gives what counts no more. */
+async function replace(client: pg.PoolClient, blobId: string, graceMs: number): Promise<number> {
+  const { rows } = await client.query<{ freed: string }>({
+    name: 'replace_blob',
+    text: `UPDATE blobs SET state = 3, due_at = greatest(now() + $2 * interval '1 ms', linked_until),
+             counted = CASE WHEN linked_until > now() THEN counted ELSE 0 END
+           FROM (SELECT counted AS before FROM blobs WHERE id = $1 FOR UPDATE) was
+           WHERE id = $1 RETURNING was.before - counted AS freed`,
+    values: [blobId, graceMs],
+  })
+  return Number(rows[0]?.freed ?? 0)
+}
+
+function givenUp() {
+  return unavailable('The upload took too long to go on, try again')
+}

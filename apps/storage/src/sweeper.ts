@@ -1,0 +1,38 @@
+import type { ObjectStore } from '@automation/objects'
+import { blobKey } from './blob-key.ts'
+import { deleteObject } from './store/objects.ts'
+import type { Store } from './store/store.ts'
+import { dueBlobs, expiredObjects, forgetBlob, giveUpUploads, type DueBlob } from './store/sweep.ts'
+
+const batch = 100
+
+export interface SweeperOptions {
+  store: Store
+  objects: ObjectStore
+  /** How long what was given up stays, in ms. */
+  graceMs: number
+}
+
+/** Removes contents that belong to no object any more. Any replica may do it; doing it twice does no harm. */
+export class Sweeper {
+  readonly #options: SweeperOptions
+
+  constructor(options: SweeperOptions) {
+    this.#options = options
+  }
+
+  async sweep(signal: AbortSignal): Promise<void> {
+    const { store, graceMs } = this.#options
+    await giveUpUploads(store, graceMs)
+    for (const { team, name } of await expiredObjects(store, batch)) await deleteObject(store, team, name, true)
+    for (let due = await dueBlobs(store, batch); due.length > 0 && !signal.aborted; due = await dueBlobs(store, batch))
+      for (const blob of due) await this.remove(blob)
+  }
+
+  /** From the store first: the row says that there is something to be removed. */
+  async remove(blob: DueBlob): Promise<void> {
+    const { store, objects } = this.#options
+    await objects.remove(blobKey(blob.team, blob.id))
+    await forgetBlob(store, blob)
+  }
+}

@@ -1,0 +1,57 @@
+import { once } from 'node:events'
+import { userContext, until } from '@automation/testing'
+import { afterAll, describe, expect, test } from 'vitest'
+import { startStorageProcess } from './storage-process.ts'
+import { names, refusal, StorageUnderTest, upload } from './storage-under-test.ts'
+
+const under = await StorageUnderTest.open()
+afterAll(() => under.close())
+
+const piece = Buffer.alloc(64 * 1024, 7)
+async function* content(mebibytes: number): AsyncGenerator<Uint8Array> {
+  for (let n = 0; n < mebibytes * 16; n++) yield piece
+}
+
+test('an object far larger than the memory of the process passes in both directions, with flat memory', async () => {
+  const service = await startStorageProcess(under.settings, ['--max-old-space-size=96'])
+  try {
+    await upload(service.storage, 'small', content(1), {}, userContext('large', {}, 200_000))
+    const idleMb = service.peakMb()
+    const sizeMb = 512
+    const made = await upload(service.storage, 'large', content(sizeMb), {}, userContext('large', {}, 200_000))
+    expect(made.size).toBe(BigInt(sizeMb * 2 ** 20))
+    let bytes = 0
+    const request = { version: made.version, offset: 0n, length: made.size }
+    for await (const { chunk } of service.storage.readObject(request, userContext('large', {}, 200_000)))
+      bytes += chunk.length
+    expect(bytes).toBe(sizeMb * 2 ** 20)
+    expect(service.peakMb() - idleMb).toBeLessThan(160)
+    await service.storage.deleteObject({ name: 'large' }, userContext('large'))
+  } finally {
+    await service.kill()
+    service.close()
+  }
+})
+
+describe('a process that is killed in the middle of an upload leaves no half object', () => {
+  test.each(['upload-piece:40', 'upload-stored'])('at %s', async (point) => {
+    const context = userContext('killed')
+    const first = await startStorageProcess({ ...under.settings, FAIL_POINT: point })
+    const gone = once(first.child, 'exit')
+    expect(await refusal(upload(first.storage, 'cut', content(4), {}, context))).toMatch(/unavailable|cancelled/)
+    await gone
+    first.close()
+    const { storage } = await under.replica({ replacedGraceMs: 0 })
+    expect(await refusal(storage.getObject({ name: 'cut' }, context))).toBe('object_not_found')
+    expect(await names(storage, '', 'killed')).toEqual([])
+    // Its lease is over sooner than the test could wait for.
+    await under.sql.query("UPDATE blobs SET due_at = now() WHERE team = 'killed' AND state = 1")
+    await until(async () => (await under.used('killed')) === 0, { what: 'nothing counts' })
+    await until(async () => (await under.sql.query("SELECT 1 FROM blobs WHERE team = 'killed'")).rows.length === 0)
+    const { rows } = await under.sql.query('SELECT id FROM blobs')
+    const kept = new Set((rows as { id: string }[]).map(({ id }) => id))
+    expect((await under.files()).filter((file) => !kept.has(file))).toEqual([])
+    await upload(storage, 'cut', content(1), {}, context)
+    await storage.deleteObject({ name: 'cut' }, context)
+  })
+})

@@ -1,0 +1,42 @@
+import { until, userContext } from '@automation/testing'
+import { afterAll, expect, test } from 'vitest'
+import { refusal, StorageUnderTest, upload } from './storage-under-test.ts'
+
+const mebibyte = 2 ** 20
+const under = await StorageUnderTest.open({
+  TEAM_MAX_STORAGE_BYTES: String(10 * mebibyte),
+  UPLOAD_MAX_BYTES: String(6 * mebibyte),
+})
+afterAll(() => under.close())
+const { storage } = await under.replica({ replacedGraceMs: 60_000 })
+const bytes = (size: number) => Buffer.alloc(size)
+
+test('an object may not be larger than it may, whether its size was said or not', async () => {
+  const context = userContext('large')
+  expect(await refusal(upload(storage, 'a', bytes(0), { size: 6 * mebibyte + 1 }, context))).toBe('object_too_large')
+  expect(await refusal(upload(storage, 'a', bytes(6 * mebibyte + 1), {}, context))).toBe('object_too_large')
+  await upload(storage, 'a', bytes(6 * mebibyte), {}, context)
+})
+
+test('a team keeps no more than it may; what it deletes or replaces makes room at once', async () => {
+  const context = userContext('full')
+  await upload(storage, 'a', bytes(6 * mebibyte), {}, context)
+  expect(await refusal(upload(storage, 'b', bytes(0), { size: 5 * mebibyte }, context))).toBe('storage_full')
+  expect(await refusal(upload(storage, 'b', bytes(5 * mebibyte), {}, context))).toBe('storage_full')
+  await upload(storage, 'b', bytes(4 * mebibyte), {}, context)
+  expect(await under.used('full')).toBe(10 * mebibyte)
+  await upload(storage, 'a', bytes(6 * mebibyte), { size: 6 * mebibyte }, context)
+  await upload(storage, 'a', bytes(mebibyte), {}, context)
+  expect(await under.used('full')).toBe(5 * mebibyte)
+  await storage.deleteObject({ name: 'b' }, context)
+  expect(await under.used('full')).toBe(mebibyte)
+  await upload(storage, 'c', bytes(1), {}, userContext('another'))
+})
+
+test('many uploads at once stay within the limit together', async () => {
+  const context = userContext('rush')
+  const tries = Array.from({ length: 20 }, (_, n) => upload(storage, `f${n}`, bytes(mebibyte), {}, context))
+  const made = (await Promise.allSettled(tries)).filter(({ status }) => status === 'fulfilled')
+  expect(made.length).toBe(10)
+  await until(async () => (await under.used('rush')) === 10 * mebibyte, { what: 'only what is kept counts' })
+})

@@ -1,0 +1,56 @@
+{{- define "automation.fullname" -}}
+{{- if contains .Chart.Name .Release.Name -}}{{ .Release.Name | trunc 40 | trimSuffix "-" }}
+{{- else -}}{{ printf "%s-%s" .Release.Name .Chart.Name | trunc 40 | trimSuffix "-" }}{{- end -}}
+{{- end }}
+
+{{- define "automation.labels" -}}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
+app.kubernetes.io/part-of: process-automation
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+{{- end }}
+
+{{/* What tells the pods of one component; takes (list root component). */}}
+{{- define "automation.selector" -}}
+app.kubernetes.io/part-of: process-automation
+app.kubernetes.io/instance: {{ (index . 0).Release.Name }}
+app.kubernetes.io/component: {{ index . 1 }}
+{{- end }}
+
+{{/* Takes (list root name). */}}
+{{- define "automation.image" -}}
+{{- $image := (index . 0).Values.image -}}
+{{- with $image.registry }}{{ trimSuffix "/" . }}/{{ end }}{{ $image.prefix }}{{ index . 1 }}:{{ $image.tag | default (index . 0).Chart.AppVersion }}
+{{- end }}
+
+{{- define "automation.podNamespace" -}}
+{{ .Values.sandbox.namespace | default .Release.Namespace }}
+{{- end }}
+
+{{/* Each replica by its own name, as whoever calls one must know all. */}}
+{{- define "automation.executionAddresses" -}}
+{{- $service := .Values.services.execution -}}
+{{- $name := printf "%s-execution" (include "automation.fullname" .) -}}
+{{- $addresses := list -}}
+{{- range $index := until (int $service.replicas) -}}
+{{- $addresses = append $addresses (printf "%s-%d.%s-replicas.%s.svc:%d" $name $index $name $.Release.Namespace (int $service.ports.grpc)) -}}
+{{- end -}}
+{{ join "," $addresses }}
+{{- end }}
+
+{{/* Which Secret has a setting, and under which key: YAML of {name, key}. Takes (list root setting). */}}
+{{- define "automation.secretOf" -}}
+{{- $root := index . 0 -}}{{- $setting := index . 1 -}}{{- $values := $root.Values -}}{{- $full := include "automation.fullname" $root -}}
+{{- if eq $setting "DATABASE_URL" -}}
+{name: {{ $values.database.existingSecret | default (printf "%s-database" $full) }}, key: {{ $values.database.key }}}
+{{- else if eq $setting "RUNNER_KEY" -}}
+{name: {{ $values.keys.existingRunnerSecret | default (printf "%s-runner" $full) }}, key: RUNNER_KEY}
+{{- else if eq $setting "BOOTSTRAP_API_TOKEN" -}}
+{name: {{ $values.bootstrap.existingSecret | default (printf "%s-bootstrap" $full) }}, key: token}
+{{- else if hasPrefix "KAFKA_" $setting -}}
+{name: {{ $values.kafka.existingSecret }}, key: {{ $setting }}}
+{{- else -}}
+{name: {{ $values.keys.existingSecret | default (printf "%s-keys" $full) }}, key: {{ $setting }}}
+{{- end -}}
+{{- end }}

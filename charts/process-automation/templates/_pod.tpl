@@ -1,0 +1,99 @@
+{{/* Every pod of ours: the restricted level in full. */}}
+{{- define "automation.podSecurity" -}}
+automountServiceAccountToken: false
+enableServiceLinks: false
+securityContext:
+  runAsNonRoot: true
+  runAsUser: {{ .Values.podSecurity.runAsUser }}
+  runAsGroup: {{ .Values.podSecurity.runAsUser }}
+  fsGroup: {{ .Values.podSecurity.runAsUser }}
+  seccompProfile: { type: RuntimeDefault }
+{{- with .Values.image.pullSecrets }}
+imagePullSecrets: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{- define "automation.containerSecurity" -}}
+securityContext:
+  allowPrivilegeEscalation: false
+  readOnlyRootFilesystem: true
+  capabilities: { drop: [ALL] }
+{{- end }}
+
+{{/* Secrets are files: NAME_FILE for each, and the volume below. Takes (list root settings). */}}
+{{- define "automation.secretEnv" -}}
+{{- range index . 1 }}
+- { name: {{ . }}_FILE, value: /run/secrets/automation/{{ . }} }
+{{- end }}
+{{- end }}
+
+{{- define "automation.secretVolume" -}}
+{{- $root := index . 0 -}}
+- name: secrets
+  projected:
+    defaultMode: 0440
+    sources:
+    {{- range index . 1 }}
+    {{- $from := include "automation.secretOf" (list $root .) | fromYaml }}
+      - secret: { name: {{ $from.name }}, items: [{ key: {{ $from.key | quote }}, path: {{ . }} }] }
+    {{- end }}
+{{- end }}
+
+{{/* What all services are told of each other, as a map. */}}
+{{- define "automation.sharedEnv" -}}
+{{- $full := include "automation.fullname" . -}}
+CATALOG_ADDRESS: "{{ $full }}-process-catalog.{{ .Release.Namespace }}.svc:{{ index .Values.services "process-catalog" "ports" "grpc" }}"
+SANDBOX_ADDRESS: "{{ $full }}-sandbox.{{ .Release.Namespace }}.svc:{{ .Values.services.sandbox.ports.grpc }}"
+EXECUTION_ADDRESSES: {{ include "automation.executionAddresses" . | quote }}
+GRPC_HOST: 0.0.0.0
+HEALTH_HOST: 0.0.0.0
+PUBLIC_URL: {{ include "automation.publicUrl" . | quote }}
+RUN_TIMEOUT_MS: {{ min 300000 (int64 .Values.runTimeoutMaxMs) | quote }}
+RUN_TIMEOUT_MAX_MS: {{ int64 .Values.runTimeoutMaxMs | quote }}
+{{- with .Values.egressAllow }}
+EGRESS_ALLOW: {{ join "," . | quote }}
+{{- end }}
+{{- end }}
+
+{{/* A runner knows of execution alone. */}}
+{{- define "automation.runnerEnv" -}}
+EXECUTION_ADDRESSES: {{ include "automation.executionAddresses" . | quote }}
+HEALTH_HOST: 0.0.0.0
+RUNNER_SLOTS: {{ int .Values.runners.slots | quote }}
+{{- with .Values.egressAllow }}
+EGRESS_ALLOW: {{ join "," . | quote }}
+{{- end }}
+{{- end }}
+
+{{- define "automation.publicUrl" -}}
+{{- if .Values.publicUrl -}}{{ .Values.publicUrl }}
+{{- else if and .Values.ingress.enabled .Values.ingress.host -}}{{ if .Values.ingress.tls }}https{{ else }}http{{ end }}://{{ .Values.ingress.host }}
+{{- else -}}http://{{ include "automation.fullname" . }}-gateway.{{ .Release.Namespace }}.svc:{{ .Values.services.gateway.ports.http }}
+{{- end -}}
+{{- end }}
+
+{{/* A map of settings as environment variables: each name once. */}}
+{{- define "automation.mapEnv" -}}
+{{- range $name, $value := . }}
+- { name: {{ $name }}, value: {{ if kindIs "float64" $value }}{{ int64 $value | quote }}{{ else }}{{ $value | toString | quote }}{{ end }} }
+{{- end }}
+{{- end }}
+
+{{/* Takes (list root component replicas). */}}
+{{- define "automation.placement" -}}
+{{- $root := index . 0 -}}
+{{- with $root.Values.nodeSelector }}
+nodeSelector: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $root.Values.tolerations }}
+tolerations: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- if and $root.Values.topologySpread.enabled (gt (int (index . 2)) 1) }}
+topologySpreadConstraints:
+  - maxSkew: 1
+    topologyKey: kubernetes.io/hostname
+    whenUnsatisfiable: ScheduleAnyway
+    labelSelector:
+      matchLabels: {{- include "automation.selector" (list $root (index . 1)) | nindent 8 }}
+{{- end }}
+{{- end }}

@@ -1,0 +1,142 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Process } from '../client/records.ts'
+import { repositoryRoot } from '../system/system.ts'
+import { waitUntil } from '../system/wait-until.ts'
+import { say } from './commands.ts'
+import { readOptions, type ClusterOptions } from './options.ts'
+import { Release } from './release.ts'
+import { SteadyLoad, type Verdict } from './steady-load.ts'
+
+const options = readOptions(process.argv.slice(2))
+if (options !== undefined) await tryRelease(options)
+
+/** Each phase counts as one test; the suite's own are printed by it. */
+async function tryRelease(options: ClusterOptions): Promise<void> {
+  const release = new Release(options)
+  const counts = { passed: 0, failed: 0 }
+  const phase = async (name: string, work: () => Promise<string>) => {
+    if (options.only !== undefined && !options.only.includes(name) && !['install', 'uninstall'].includes(name)) return
+    const began = performance.now()
+    say(`${name} …`)
+    try {
+      const words = await work()
+      counts.passed += 1
+      say(`ok ${name} in ${((performance.now() - began) / 1000).toFixed(1)} s: ${words}`)
+    } catch (error) {
+      counts.failed += 1
+      say(`FAIL ${name}: ${(error as Error).message}`)
+      console.log(await release.lastWords())
+    }
+  }
+  await release.prepare()
+  await phase('install', () => install(release))
+  if (counts.failed === 0) {
+    await phase('test', async () => lastLineOf(await release.test()))
+    await phase('suite', () => suite(release))
+    await phase('kills', () => kills(release))
+    await phase('upgrade', () => upgrade(release, options.ratePerS))
+  }
+  if (!options.keep) {
+    await phase('uninstall', () => uninstall(release))
+    await release.remove()
+  }
+  if (options.report !== undefined) await writeFile(options.report, JSON.stringify(counts))
+  console.log(`${counts.passed} passed, ${counts.failed} failed`)
+  process.exitCode = counts.failed === 0 ? 0 : 1
+}
+
+/** Until the first run has given its value. */
+async function install(release: Release): Promise<string> {
+  const began = performance.now()
+  await release.install()
+  const installedMs = performance.now() - began
+  const client = await release.client()
+  const made = await client.post<Process>('/processes', { name: 'first', sourceCode: 'return 42' })
+  const run = () => client.post('/processes/first/execute-sync', {})
+  const answer = await waitUntil('the first run', async () => (await run()).body === 42, {
+    timeoutMs: 60_000,
+    everyMs: 200,
+  })
+  if (made.status !== 201 || !answer) throw new Error(made.text)
+  const seconds = (ms: number) => (ms / 1000).toFixed(1)
+  return `helm said done after ${seconds(installedMs)} s, the first run had ended after ${seconds(performance.now() - began)} s`
+}
+
+/** The whole suite through the Service. */
+async function suite(release: Release): Promise<string> {
+  const env = {
+    ...process.env,
+    E2E_BASE_URL: release.host,
+    E2E_TEAM: release.team,
+    E2E_API_TOKEN: await release.token(),
+  }
+  const vitest = join(repositoryRoot, 'node_modules/.bin/vitest')
+  const child = spawn(vitest, ['run', '--config', 'e2e/vitest.config.ts'], {
+    cwd: repositoryRoot,
+    env,
+    stdio: 'inherit',
+  })
+  const [code] = (await once(child, 'close')) as [number | null]
+  if (code !== 0) throw new Error(`the suite ended with ${code}`)
+  return 'through the Service'
+}
+
+/** A pod of each component dies while runs go on. A run on a runner that dies is ERROR, a call on a gateway's breaks. */
+async function kills(release: Release): Promise<string> {
+  const load = new SteadyLoad(await release.client(), 15)
+  await load.start()
+  for (const component of ['gateway', 'process-catalog', 'execution', 'sandbox', 'runner', 'runner-pod']) {
+    const [victim] = await release.pods(component)
+    if (victim === undefined) continue
+    await delay(3000)
+    await release.kill(victim.metadata.name)
+    await delay(1000)
+    await release.untilWhole(120_000)
+    say(`killed ${victim.metadata.name}, whole again`)
+  }
+  await delay(3000)
+  await load.stop()
+  return judged(await load.verdict(90_000), /^(2\d\d|503|error of a run|broken|late|5\d\d when looked at)$/)
+}
+
+/** From one build to the next, while calls come in. */
+async function upgrade(release: Release, ratePerS: number): Promise<string> {
+  const load = new SteadyLoad(await release.client(), ratePerS)
+  await load.start()
+  await delay(3000)
+  const began = performance.now()
+  await release.upgrade()
+  const tookMs = performance.now() - began
+  await delay(3000)
+  await load.stop()
+  const words = judged(await load.verdict(120_000), /^(2\d\d|503|503 when looked at)$/)
+  return `helm took ${(tookMs / 1000).toFixed(1)} s; ${words}`
+}
+
+async function uninstall(release: Release): Promise<string> {
+  await release.uninstall()
+  const empty = async () => (await release.objects()).length === 0
+  await waitUntil('everything to be gone', empty, { timeoutMs: 120_000, everyMs: 500 }).catch(async () => {
+    throw new Error(`left over: ${(await release.objects()).join(', ')}`)
+  })
+  return 'nothing is left'
+}
+
+/** Throws where a promise was broken; else the figures in words. */
+function judged({ answers, accepted, ends, broken }: Verdict, allowed: RegExp): string {
+  const words = `answers ${JSON.stringify(answers)}, accepted ${accepted}, ends ${JSON.stringify(ends)}`
+  const others = Object.keys(answers).filter((how) => !allowed.test(how))
+  if (others.length > 0) throw new Error(`answers that must not be: ${others.join(', ')}; ${words}`)
+  if (broken.length > 0)
+    throw new Error(`${broken.length} broken promises: ${broken.slice(0, 10).join('; ')}; ${words}`)
+  if (accepted === 0) throw new Error(`nothing was accepted; ${words}`)
+  return words
+}
+
+function lastLineOf(text: string): string {
+  return text.trim().split('\n').at(-1) ?? ''
+}

@@ -1,0 +1,154 @@
+import { join } from 'node:path'
+import { accessTokenOf, Client } from '../client/client.ts'
+import { repositoryRoot } from '../system/system.ts'
+import { waitUntil } from '../system/wait-until.ts'
+import { must, run } from './commands.ts'
+import type { ClusterOptions } from './options.ts'
+
+const chart = join(repositoryRoot, 'charts/process-automation')
+const ports = { http: 31_880, 'sandbox-http': 31_881, 'sandbox-grpc': 31_882 }
+const name = 'automation'
+
+/** Kinds of objects that a release, or what it makes, may leave behind. */
+const kinds =
+  'pods,services,deployments,statefulsets,replicasets,jobs,configmaps,secrets,serviceaccounts,roles,rolebindings,networkpolicies,poddisruptionbudgets,ingresses,persistentvolumeclaims,leases'
+
+interface Pod {
+  metadata: { name: string; labels: Record<string, string> }
+  status: { phase: string; conditions?: { type: string; status: string }[] }
+}
+
+/** One release of the chart in a namespace of its own, as its user has it. */
+export class Release {
+  readonly namespace: string
+  readonly team = 'e2e'
+  readonly #options: ClusterOptions
+  host = ''
+
+  constructor(options: ClusterOptions) {
+    this.#options = options
+    this.namespace = `automation-e2e-${process.pid}`
+  }
+
+  /** The namespace admits restricted pods only. */
+  async prepare(): Promise<void> {
+    const node = JSON.parse(await must('kubectl', ['get', 'nodes', '-o', 'json'])) as {
+      items: { status: { addresses: { type: string; address: string }[] } }[]
+    }
+    const address = node.items[0]?.status.addresses.find(({ type }) => type === 'InternalIP')?.address
+    if (address === undefined) throw new Error('no node of the cluster tells its address')
+    this.host = `http://${address}:${ports.http}`
+    await must('kubectl', ['create', 'namespace', this.namespace])
+    await must('kubectl', ['label', 'namespace', this.namespace, 'pod-security.kubernetes.io/enforce=restricted'])
+  }
+
+  install(): Promise<string> {
+    return this.#helm('install', this.#options.tag)
+  }
+
+  upgrade(): Promise<string> {
+    const { nextTag, tag } = this.#options
+    return this.#helm('upgrade', nextTag ?? tag)
+  }
+
+  test(): Promise<string> {
+    return must('helm', ['test', name, '--namespace', this.namespace, '--logs', '--timeout', '3m'])
+  }
+
+  uninstall(): Promise<string> {
+    return must('helm', ['uninstall', name, '--namespace', this.namespace, '--wait', '--timeout', '3m'])
+  }
+
+  async remove(): Promise<void> {
+    await must('kubectl', ['delete', 'namespace', this.namespace, '--wait=false'])
+  }
+
+  /** What is in the namespace, but for what every namespace has. */
+  async objects(): Promise<string[]> {
+    const text = await must('kubectl', [
+      'get',
+      kinds,
+      '--namespace',
+      this.namespace,
+      '-o',
+      'name',
+      '--ignore-not-found',
+    ])
+    const always = ['configmap/kube-root-ca.crt', 'serviceaccount/default']
+    return text.split('\n').filter((line) => line !== '' && !always.includes(line))
+  }
+
+  async pods(component?: string): Promise<Pod[]> {
+    const selector = component === undefined ? [] : ['-l', `app.kubernetes.io/component=${component}`]
+    const text = await must('kubectl', ['get', 'pods', '--namespace', this.namespace, ...selector, '-o', 'json'])
+    return (JSON.parse(text) as { items: Pod[] }).items
+  }
+
+  /** At once, without a word to what runs in it. */
+  async kill(pod: string): Promise<void> {
+    await must('kubectl', ['delete', 'pod', pod, '--namespace', this.namespace, '--grace-period=0', '--force'])
+  }
+
+  /** Until every pod that is there is ready. */
+  untilWhole(timeoutMs: number): Promise<boolean> {
+    const isReady = ({ status }: Pod) =>
+      status.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True')
+    const whole = async () => (await this.pods()).every((pod) => pod.status.phase === 'Succeeded' || isReady(pod))
+    return waitUntil('all pods to be ready', whole, { timeoutMs, everyMs: 500 })
+  }
+
+  async client(): Promise<Client> {
+    return new Client({
+      host: this.host,
+      team: this.team,
+      accessToken: await accessTokenOf(this.host, this.team, await this.token()),
+    })
+  }
+
+  async token(): Promise<string> {
+    const path = [
+      'get',
+      'secret',
+      '--namespace',
+      this.namespace,
+      '-l',
+      'app.kubernetes.io/part-of=process-automation',
+      '-o',
+      'json',
+    ]
+    const { items } = JSON.parse(await must('kubectl', path)) as { items: { data: Record<string, string> }[] }
+    const token = items.find(({ data }) => data['token'] !== undefined)?.data['token']
+    if (token === undefined) throw new Error('the release has no token')
+    return Buffer.from(token, 'base64').toString('utf8')
+  }
+
+  /** For a failure: what the cluster says of it, and the last lines of each service. */
+  async lastWords(): Promise<string> {
+    const events = await run('kubectl', ['get', 'events', '--namespace', this.namespace, '--sort-by=.lastTimestamp'])
+    const pods = await run('kubectl', ['get', 'pods', '--namespace', this.namespace, '-o', 'wide'])
+    const selector = ['-l', 'app.kubernetes.io/part-of=process-automation', '--all-containers', '--prefix', '--tail=15']
+    const logs = await run('kubectl', ['logs', '--namespace', this.namespace, ...selector, '--max-log-requests=30'])
+    return [pods.stdout, events.stdout.split('\n').slice(-30).join('\n'), logs.stdout].join('\n')
+  }
+
+  /** The values go by standard input: no password stands in a list of processes. */
+  #helm(command: 'install' | 'upgrade', tag: string): Promise<string> {
+    const { registry, set } = this.#options
+    const values = {
+      image: { registry, tag },
+      database: { url: process.env['DATABASE_URL'] },
+      kafka: { brokers: process.env['KAFKA_BROKERS']?.split(',') ?? [] },
+      bootstrap: { team: this.team },
+      publicUrl: this.host,
+      runTimeoutMaxMs: 300_000,
+      gateway: { service: { type: 'NodePort', nodePorts: ports } },
+    }
+    const where = [name, chart, '--namespace', this.namespace, '--wait', '--timeout', '5m']
+    const given = ['--values', join(import.meta.dirname, 'values.yaml'), '--values', '-']
+    return must(
+      'helm',
+      [command, ...where, ...given, ...set.flatMap((pair) => ['--set', pair])],
+      JSON.stringify(values),
+    )
+  }
+}

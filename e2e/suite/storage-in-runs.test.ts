@@ -1,0 +1,210 @@
+import { createHash } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { makeProcess, makeWebhook, runCode, runProcess } from './runs.ts'
+import { client, hasOther, other, unique } from './shared-system.ts'
+
+const python = async (sourceCode: string) =>
+  runProcess(await makeProcess({ sourceCode, programmingLanguage: 'PYTHON' }))
+const valueIn = (run: typeof runCode) => async (sourceCode: string) => {
+  const { answer } = await run(sourceCode)
+  expect(answer.status, answer.text.slice(0, 1000)).toBe(203)
+  return answer.body as never
+}
+const js = valueIn(runCode)
+const py = valueIn(python)
+const content = async (name: string) => (await client.get(`/storage/objects/${name}`)).text
+
+describe('JavaScript', () => {
+  test('a run uploads text, bytes and streams, lists, downloads and deletes', async () => {
+    const root = unique('js')
+    const seen = await js(`
+      const { Readable } = require('stream')
+      const { storage } = svc
+      const made = await storage.upload('${root}/ü.txt', 'hello')
+      await storage.upload('${root}/b.bin', new Uint8Array([1, 2, 3]), { contentType: 'image/x-own' })
+      await storage.upload('${root}/s', Readable.from(['a', 'b', Buffer.from('c')]))
+      await storage.upload('${root}/w', new Blob(['web']).stream())
+      await storage.upload('${root}/gone', '')
+      await storage.delete('${root}/gone')
+      const names = (await storage.list({ prefix: '${root}/' })).map(({ name }) => name.slice(${root.length + 1}))
+      const text = Buffer.concat(await (await storage.download('${root}/ü.txt')).toArray()).toString()
+      return { made, names, text }`)
+    expect(seen).toMatchObject({
+      made: { name: `${root}/ü.txt`, size: 5, contentType: 'text/plain', updatedAt: expect.stringMatching(/Z$/) },
+      names: ['b.bin', 's', 'w', 'ü.txt'],
+      text: 'hello',
+    })
+    expect(await content(`${root}/s`)).toBe('abc')
+    expect(await content(`${root}/w`)).toBe('web')
+    const types = (await client.get<{ contentType: string }[]>('/storage/objects', { prefix: `${root}/b` })).body
+    expect(types[0]?.contentType).toBe('image/x-own')
+  })
+
+  test('a file larger than the memory of a run passes through it in both directions', async () => {
+    const name = unique('large')
+    const pieces = 700
+    const { digest, size } = await js(`
+      const { createHash } = require('crypto')
+      const piece = Buffer.alloc(1024 * 1024, 7)
+      const made = await svc.storage.upload('${name}', (function* () { for (let n = 0; n < ${pieces}; n++) yield piece })())
+      const hash = createHash('md5')
+      for await (const chunk of await svc.storage.download('${name}')) hash.update(chunk)
+      await svc.storage.delete('${name}')
+      return { digest: hash.digest('base64') === made.md5Hash, size: made.size }`)
+    expect([digest, size]).toEqual([true, pieces * 2 ** 20])
+  })
+
+  test('a link made by a run gives its file', async () => {
+    const name = unique('linked')
+    const signed = await js(`
+      await svc.storage.upload('${name}', 'for you')
+      return svc.storage.createSignedUrl('${name}', { expiresInSeconds: 60 })`)
+    const { url, path } = signed as { url: string; path: string }
+    expect([path, await (await fetch(url)).text()]).toEqual([name, 'for you'])
+  })
+
+  test('what fails says why, at the line of the user', async () => {
+    const { execution } = await runCode(`const x = 1\nawait svc.storage.download('${unique()}')`)
+    expect(execution.status).toBe('ERROR')
+    expect(execution.timeline.explanation ?? JSON.stringify(execution.timeline)).toContain('Object not found')
+    const codes = await js(`
+      const codeOf = (call) => call.then(() => 'none', (error) => error.code ?? error.name)
+      return Promise.all([
+        codeOf(svc.storage.upload('../x', 'x')), codeOf(svc.storage.upload('a', 5)), codeOf(svc.storage.delete('${unique()}')),
+        codeOf(svc.storage.createSignedUrl('${unique()}', { expiresInSeconds: 0 })), codeOf(svc.datastore.set('k', () => 1)),
+        codeOf(svc.datastore.set('k', 'x'.repeat(65536)))])`)
+    expect(codes).toEqual([
+      'invalid_input',
+      'TypeError',
+      'object_not_found',
+      'invalid_input',
+      'TypeError',
+      'value_too_large',
+    ])
+  })
+
+  test('an upload whose source fails leaves nothing', async () => {
+    const name = unique('broken')
+    const seen = await js(`
+      const source = (async function* () { yield 'a'; throw new Error('no more') })()
+      const error = await svc.storage.upload('${name}', source).catch(({ message }) => message)
+      return [error, (await svc.storage.list({ prefix: '${name}' })).length]`)
+    expect(seen).toEqual(['no more', 0])
+  })
+
+  test('values are shared between the runs of a team', async () => {
+    const key = unique('key')
+    expect(
+      await js(`
+      const { datastore } = svc
+      const before = await datastore.get('${key}')
+      await datastore.set('${key}', { n: [1, 'ü', null] })
+      await datastore.set('${key}-2', 0)
+      return [before, await datastore.keys('${key}'), await datastore.del('${key}-2')]`),
+    ).toEqual([null, [key, `${key}-2`], true])
+    expect(await js(`return svc.datastore.get('${key}')`)).toEqual({ n: [1, 'ü', null] })
+    expect(await py(`return svc.datastore.get('${key}')`)).toEqual({ n: [1, 'ü', null] })
+  })
+})
+
+describe('Python', () => {
+  test('a run uploads text, bytes and files, lists, downloads and deletes', async () => {
+    const root = unique('py')
+    const seen = await py(`
+import io, hashlib
+made = svc.storage.upload("${root}/ü.txt", "hello")
+svc.storage.upload("${root}/b.bin", bytes([1, 2, 3]), content_type="image/x-own")
+svc.storage.upload("${root}/f", io.BytesIO(b"file" * 100000))
+svc.storage.upload("${root}/t", io.StringIO("text"))
+svc.storage.upload("${root}/g", (piece for piece in ("a", b"b")))
+svc.storage.upload("${root}/gone", b"")
+svc.storage.delete("${root}/gone")
+names = [each.name for each in svc.storage.list(prefix="${root}/")]
+data = svc.storage.download("${root}/f")
+signed = svc.storage.create_signed_url("${root}/t", expires_in_seconds=60)
+return {"made": made, "names": names, "ok": data == b"file" * 100000, "type": made.content_type, "url": signed.url,
+        "expires": signed["expiresAt"] == signed.expires_at, "text": svc.storage.download("${root}/ü.txt").decode()}`)
+    const { url, ...rest } = seen as { url: string }
+    expect(rest).toMatchObject({
+      made: { name: `${root}/ü.txt`, size: 5, md5Hash: createHash('md5').update('hello').digest('base64') },
+      names: ['b.bin', 'f', 'g', 't', 'ü.txt'].map((name) => `${root}/${name}`),
+      ok: true,
+      type: 'text/plain',
+      expires: true,
+      text: 'hello',
+    })
+    expect(await (await fetch(url)).text()).toBe('text')
+    expect(await content(`${root}/g`)).toBe('ab')
+  })
+
+  test('values are kept and deleted, under every name of the call', async () => {
+    const key = unique('key')
+    expect(
+      await py(`
+store = svc.datastore
+before = store.get("${key}")
+store.set("${key}", {"a": [1, None]})
+value = store.get("${key}").a
+return [before, value, store.keys("${key}"), store.delete("${key}"), getattr(store, "del")("${key}")]`),
+    ).toEqual([null, [1, null], [key], true, false])
+  })
+
+  test('what fails says why', async () => {
+    const { execution } = await python(`svc.storage.download("${unique()}")`)
+    expect(JSON.stringify(execution.timeline)).toContain('StorageError: Object not found')
+    expect(
+      await py(`
+try:
+    svc.storage.upload("a//b", "x")
+except svc.StorageError as error:
+    return error.code`),
+    ).toBe('invalid_input')
+  })
+})
+
+test.skipIf(!hasOther)('a run reaches nothing of another team', async () => {
+  const name = unique('private')
+  await other.call('POST', '/storage/objects', { query: { filename: name }, body: 'x' })
+  expect(await js(`return svc.storage.list({ prefix: '${name}' })`)).toEqual([])
+  expect(await js(`return svc.storage.download('${name}').catch(({ code }) => code)`)).toBe('object_not_found')
+})
+
+describe('files in webhook forms', () => {
+  const form = () => {
+    const made = new FormData()
+    made.append('title', 'two files')
+    made.append('doc', new Blob(['hello'], { type: 'text/plain' }), 'grüße/../a.txt')
+    made.append('doc', new Blob([Buffer.alloc(300_000, 1)], { type: 'image/x-own' }), 'b.bin')
+    return made
+  }
+
+  test('a process is told of them and reads them; they are in no list', async () => {
+    const process = await makeWebhook(`
+      const { title, doc } = svc.context.parameters
+      const texts = []
+      for (const { storagePath } of doc) texts.push(Buffer.concat(await (await svc.storage.download(storagePath)).toArray()).length)
+      return { title, doc, texts, isBase64: svc.context.request.isBase64 }`)
+    const answer = await client.webhook<{ doc: { storagePath: string }[] }>('POST', process.slug, { body: form() })
+    expect(answer.status, answer.text).toBe(200)
+    expect(answer.body).toMatchObject({
+      title: 'two files',
+      doc: [
+        { filename: expect.any(String), contentType: 'text/plain', size: 5, storagePath: expect.any(String) },
+        { filename: 'b.bin', contentType: 'image/x-own', size: 300_000, storagePath: expect.any(String) },
+      ],
+      texts: [5, 300_000],
+      isBase64: true,
+    })
+    expect((await client.get<unknown[]>('/storage/objects', { prefix: '.webhooks/' })).body).toEqual([])
+    const path = answer.body.doc[0]?.storagePath ?? ''
+    expect(await content(path.split('/').map(encodeURIComponent).join('/'))).toBe('hello')
+  })
+
+  test('nothing is kept for who may not start the process', async () => {
+    const process = await makeWebhook('return svc.context.parameters', {
+      webhook: { enabled: true, username: 'u', password: 'p' },
+    })
+    expect((await client.webhook('POST', process.slug, { body: form() })).status).toBe(401)
+    expect((await client.webhook('POST', unique('unknown'), { body: form() })).status).toBe(404)
+  })
+})

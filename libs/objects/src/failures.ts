@@ -1,0 +1,24 @@
+import { Failure, unavailable } from '@automation/errors'
+
+/** There is nothing under a key. */
+export function objectMissing(key: string, cause?: unknown): Failure {
+  return new Failure('not_found', 'object_missing', 'The content is not there', { cause: cause ?? key })
+}
+
+/** A content that is not as long as it was said to be. */
+export function wrongSize(said: number, was: number): Failure {
+  return new Failure('invalid_argument', 'wrong_size', `The content has ${was} bytes, not ${said}`)
+}
+
+/** The store does not answer, or takes nothing. */
+export function storeAway(cause: unknown): Failure {
+  return unavailable('The object store is not available, try again', cause)
+}
+
+/** There is no room in the store. */
+export function storeFull(cause: unknown): Failure {
+  return new Failure('unavailable', 'object_store_full', 'The object store has no room left', {
+    cause,
+    retryAfterS: 60,
+  })
+}

@@ -1,0 +1,223 @@
+import { Readable } from 'node:stream'
+import { Failure } from '@automation/errors'
+import type { Check } from '@automation/service'
+import type { Client } from 'minio'
+import type { S3Config } from './config.ts'
+import { objectMissing, storeAway, wrongSize } from './failures.ts'
+import { checkKey } from './keys.ts'
+import type { ByteRange, LinkTerms, ObjectStore, PutOptions } from './object-store.ts'
+import { StallWatch } from './stall-watch.ts'
+
+const partBytes = 8 * 2 ** 20
+const checkMs = 2000
+const missing = new Set<unknown>(['NoSuchKey', 'NotFound', 'NoSuchUpload'])
+
+/**
+ * Objects in a bucket of an S3 server. What fits into one part is put at once; more goes up in parts that are made one
+ * object by the last request, so that no half of one is ever seen.
+ */
+export class S3Store implements ObjectStore {
+  readonly kind = 's3'
+  readonly #config: S3Config
+  readonly #bucket: string
+  readonly #answerMs: number
+  #client!: Client
+  /** Signs for where users reach the server. */
+  #outside!: Client
+
+  /** `answerMs`: a server that does not go on for so long is taken for away. */
+  constructor(config: S3Config, answerMs = 60_000) {
+    this.#config = config
+    this.#bucket = config.bucket
+    this.#answerMs = answerMs
+  }
+
+  async open(): Promise<void> {
+    const clientAt = await clients(this.#config)
+    this.#client = clientAt(this.#config.endpoint)
+    this.#outside = clientAt(this.#config.publicEndpoint)
+  }
+
+  async put(key: string, content: AsyncIterable<Uint8Array>, options: PutOptions = {}): Promise<number> {
+    checkKey(key)
+    const watch = new StallWatch(this.#answerMs)
+    const counted = { size: 0 }
+    const pieces = watched(content, watch, counted, options)
+    try {
+      const { first, ended } = await gather(pieces)
+      if (ended) await this.#answer(watch, this.#client.putObject(this.#bucket, key, first, first.byteLength))
+      else await this.#putParts(key, first, pieces, watch)
+      return counted.size
+    } catch (error) {
+      throw failureOf(key, error)
+    } finally {
+      watch.end()
+      pieces.return(undefined).catch(() => undefined)
+    }
+  }
+
+  async *read(key: string, range?: ByteRange, signal?: AbortSignal): AsyncIterable<Uint8Array> {
+    checkKey(key)
+    if (range?.length === 0) return
+    const watch = new StallWatch(this.#answerMs)
+    let stream: Readable | undefined
+    try {
+      const asked =
+        range === undefined
+          ? this.#client.getObject(this.#bucket, key)
+          : this.#client.getPartialObject(this.#bucket, key, range.offset, range.length)
+      stream = await this.#answer(watch, asked)
+      const pieces = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>
+      for (;;) {
+        signal?.throwIfAborted()
+        const next = await this.#answer(watch, pieces.next())
+        if (next.done === true) return
+        yield next.value
+      }
+    } catch (error) {
+      throw failureOf(key, error)
+    } finally {
+      watch.end()
+      stream?.on('error', () => undefined).destroy()
+    }
+  }
+
+  async size(key: string): Promise<number | undefined> {
+    checkKey(key)
+    try {
+      return (await this.#asked(this.#client.statObject(this.#bucket, key))).size
+    } catch (error) {
+      const failure = failureOf(key, error)
+      if (failure.code === 'object_missing') return undefined
+      throw failure
+    }
+  }
+
+  async remove(key: string): Promise<void> {
+    await this.#gone(key, this.#client.removeObject(this.#bucket, checkKey(key)))
+    await this.#gone(key, this.#client.removeIncompleteUpload(this.#bucket, key))
+  }
+
+  link(key: string, { expiresInS, contentType, contentDisposition }: LinkTerms): Promise<string> {
+    return this.#outside.presignedGetObject(this.#bucket, checkKey(key), expiresInS, {
+      'response-content-type': contentType,
+      'response-content-disposition': contentDisposition,
+    })
+  }
+
+  async check(): Promise<Check> {
+    const watch = new StallWatch(checkMs)
+    try {
+      const ok = await this.#answer(watch, this.#client.bucketExists(this.#bucket))
+      return { name: 'objects', ok, detail: ok ? 'S3' : `S3: there is no bucket ${this.#bucket}` }
+    } catch {
+      return { name: 'objects', ok: false, detail: 'S3: not reachable' }
+    } finally {
+      watch.end()
+    }
+  }
+
+  async close(): Promise<void> {
+    // Idle connections keep no process alive.
+  }
+
+  async #putParts(key: string, first: Buffer, rest: AsyncIterable<Uint8Array>, watch: StallWatch): Promise<void> {
+    const body = Readable.from(inOrder(first, rest))
+    // The client does not look at errors of what it sends: it would wait for ever.
+    const { promise: unsent, reject } = Promise.withResolvers<never>()
+    body.on('error', reject)
+    const put = this.#client.putObject(this.#bucket, key, body)
+    put.catch(() => undefined)
+    try {
+      await Promise.race([put, unsent, watch.stalled])
+    } catch (error) {
+      body.destroy()
+      await this.#asked(this.#client.removeIncompleteUpload(this.#bucket, key)).catch(() => undefined)
+      throw error
+    }
+  }
+
+  /** An answer, or the failure of a server that gives none. */
+  async #answer<T>(watch: StallWatch, answer: Promise<T>): Promise<T> {
+    watch.begin()
+    try {
+      return await Promise.race([answer, watch.stalled])
+    } finally {
+      watch.end()
+      answer.catch(() => undefined)
+    }
+  }
+
+  /** Of a removal: what was not there is gone as well. */
+  async #gone(key: string, answer: Promise<void>): Promise<void> {
+    try {
+      await this.#asked(answer)
+    } catch (error) {
+      const failure = failureOf(key, error)
+      if (failure.code !== 'object_missing') throw failure
+    }
+  }
+
+  #asked<T>(answer: Promise<T>): Promise<T> {
+    return this.#answer(new StallWatch(this.#answerMs), answer)
+  }
+}
+
+/** The package is loaded only where there is an S3 server. Connections are made when they are needed. */
+async function clients({ accessKey, secretKey, region }: S3Config): Promise<(endpoint: string) => Client> {
+  const minio = await import('minio')
+  return (endpoint) => {
+    const { protocol, hostname, port } = new URL(endpoint)
+    return new minio.Client({
+      endPoint: hostname.replace(/^\[|\]$/g, ''),
+      useSSL: protocol === 'https:',
+      port: port === '' ? undefined : Number(port),
+      accessKey,
+      secretKey,
+      // Without it, signing would ask the server.
+      region,
+      partSize: partBytes,
+    })
+  }
+}
+
+/** A content on its way to a store that is watched while it is its turn. */
+async function* watched(
+  content: AsyncIterable<Uint8Array>,
+  watch: StallWatch,
+  counted: { size: number },
+  { size, signal }: PutOptions,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  for await (const piece of content) {
+    watch.begin()
+    signal?.throwIfAborted()
+    counted.size += piece.byteLength
+    if (piece.byteLength > 0) yield piece
+    watch.end()
+  }
+  signal?.throwIfAborted()
+  if (size !== undefined && counted.size !== size) throw wrongSize(size, counted.size)
+  watch.begin()
+}
+
+/** What fits into one part, and whether that is all. */
+async function gather(pieces: AsyncIterator<Uint8Array>): Promise<{ first: Buffer; ended: boolean }> {
+  const parts: Uint8Array[] = []
+  for (let bytes = 0; bytes <= partBytes;) {
+    const next = await pieces.next()
+    if (next.done === true) return { first: Buffer.concat(parts), ended: true }
+    parts.push(next.value)
+    bytes += next.value.byteLength
+  }
+  return { first: Buffer.concat(parts), ended: false }
+}
+
+async function* inOrder(first: Uint8Array, rest: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  yield first
+  yield* rest
+}
+
+function failureOf(key: string, error: unknown): Failure {
+  if (error instanceof Failure) return error
+  return missing.has((error as { code?: unknown }).code) ? objectMissing(key, error) : storeAway(error)
+}

@@ -1,0 +1,77 @@
+import { createServer } from 'node:net'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { Environment } from '@automation/service'
+import { describe, expect, test } from 'vitest'
+import { readObjectStoreConfig, type S3Config } from '../src/index.ts'
+import { S3Store } from '../src/s3.ts'
+import { objectStoreConformance, pieces } from './object-store-conformance.ts'
+
+const { s3 } = readObjectStoreConfig(new Environment(process.env))
+
+const nowhere: S3Config = {
+  endpoint: 'http://127.0.0.1:1',
+  publicEndpoint: 'https://files.example.com',
+  bucket: 'any-bucket',
+  region: 'eu-central-1',
+  accessKey: 'access',
+  secretKey: 'secret',
+}
+
+describe.skipIf(s3 === undefined)('the S3 server that the environment names', () => {
+  const open = () => new S3Store(s3 ?? nowhere)
+
+  objectStoreConformance('keeps what every store promises', async () => ({
+    store: open(),
+    close: async () => undefined,
+  }))
+
+  test('a link gives the content to anybody, with the type and the name that were said', async () => {
+    const store = open()
+    await store.open()
+    await store.put('test/linked', pieces(Buffer.from('hello')))
+    const contentDisposition = "attachment; filename*=UTF-8''gr%C3%BC%C3%9Fe.txt"
+    const url = await store.link('test/linked', { expiresInS: 60, contentType: 'text/x-own', contentDisposition })
+    const answer = await fetch(url)
+    expect(answer.headers.get('content-type')).toBe('text/x-own')
+    expect(answer.headers.get('content-disposition')).toBe(contentDisposition)
+    expect(await answer.text()).toBe('hello')
+    expect((await fetch(url.replace('X-Amz-Expires=60', 'X-Amz-Expires=61'))).status).toBe(403)
+    await store.remove('test/linked')
+    expect((await fetch(url)).status).toBe(404)
+  })
+})
+
+describe('an S3 server that is away', () => {
+  test('is told as unavailable, by the check too', async () => {
+    const store = new S3Store(nowhere)
+    await store.open()
+    await expect(store.put('a', pieces(Buffer.from('x')))).rejects.toMatchObject({ kind: 'unavailable' })
+    await expect(store.size('a')).rejects.toMatchObject({ kind: 'unavailable' })
+    expect(await store.check()).toEqual({ name: 'objects', ok: false, detail: 'S3: not reachable' })
+  })
+
+  test('one that takes connections and says nothing does not keep a caller waiting', async () => {
+    const silent = createServer(() => undefined).listen(0, '127.0.0.1')
+    await once(silent, 'listening')
+    const { port } = silent.address() as AddressInfo
+    const store = new S3Store({ ...nowhere, endpoint: `http://127.0.0.1:${port}` }, 200)
+    await store.open()
+    await expect(store.put('a', pieces(Buffer.alloc(20_000_000)))).rejects.toMatchObject({ kind: 'unavailable' })
+    await expect(store.size('a')).rejects.toMatchObject({ kind: 'unavailable' })
+    silent.close()
+  })
+
+  test('links are made without it, for the address that users know', async () => {
+    const store = new S3Store(nowhere)
+    await store.open()
+    const url = new URL(
+      await store.link('a/b', { expiresInS: 7, contentType: 'text/plain', contentDisposition: 'attachment' }),
+    )
+    expect(url.origin).toBe('https://files.example.com')
+    expect(Object.fromEntries(url.searchParams)).toMatchObject({
+      'X-Amz-Algorithm': 'AWS4-HMAC-SHA256',
+      'X-Amz-Expires': '7',
+    })
+  })
+})

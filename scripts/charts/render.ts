@@ -1,0 +1,32 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { parseAllDocuments } from 'yaml'
+
+const run = promisify(execFile)
+
+export const chart = resolve(import.meta.dirname, '../../charts/process-automation')
+
+/** Files of values that must render, from the root of the chart. */
+export const valuesFiles = readdirSync(join(chart, 'ci')).map((name) => join(chart, 'ci', name))
+
+/** An object of the cluster, as far as it is looked at here. */
+export interface Manifest {
+  kind: string
+  metadata: { name: string; namespace?: string; labels?: Record<string, string>; annotations?: Record<string, string> }
+  [field: string]: unknown
+}
+
+/** Whether a program can be started here. */
+export function isThere(program: string): boolean {
+  return spawnSync(program, ['version'], { stdio: 'ignore' }).error === undefined
+}
+
+/** What the chart makes of a file of values, and of single ones (`a.b=c`). Throws with the words of helm where it refuses. */
+export async function render(values: string, sets: string[] = [], helm = 'helm'): Promise<Manifest[]> {
+  const given = sets.flatMap((pair) => ['--set', pair])
+  const where = ['template', 'release', chart, '--namespace', 'automation', '--values', values]
+  const { stdout } = await run(helm, [...where, ...given], { maxBuffer: 64 * 1024 * 1024 })
+  return parseAllDocuments(stdout).flatMap((document) => (document.toJS() as Manifest | null) ?? [])
+}

@@ -1,0 +1,22 @@
+#!/bin/sh
+# gather.sh WORKSPACE INTO: a workspace, ours that it depends on, and what npm installed for them, with its links as links.
+set -eu
+app=$1 into=$2
+mkdir -p "$into/node_modules"
+cp -a package.json "$into"
+cp -a node_modules/. "$into/node_modules"
+for folder in "apps/$app" $(cd node_modules/@automation && for link in *; do realpath --relative-to=/source "$link"; done); do
+  mkdir -p "$into/$(dirname "$folder")"
+  cp -a "$folder" "$into/$(dirname "$folder")"
+done
+cd "$into/node_modules"
+# Engines of other databases, and what only people and compilers read.
+rm -rf .package-lock.json .bin
+if [ -d @prisma/client ]; then
+  rm -rf @prisma/client/generator-build
+  find @prisma/client/runtime -type f ! -name client.js ! -name client.mjs ! -name 'query_compiler_fast_bg.postgresql.*' \
+    ! -name package.json -delete
+fi
+find . -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -name '*.md' -o -name '*.markdown' \) \
+  ! -iname 'licen*' -delete
+find . -type d -empty -delete

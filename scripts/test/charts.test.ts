@@ -1,0 +1,118 @@
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { chart, isThere, render, valuesFiles, type Manifest } from '../charts/render.ts'
+
+interface Container {
+  name: string
+  image: string
+  securityContext: Record<string, unknown>
+  resources: { limits: Record<string, string>; requests: Record<string, string> }
+  env: { name: string; value?: string }[]
+}
+
+interface PodSpec {
+  automountServiceAccountToken: boolean
+  securityContext: Record<string, unknown>
+  containers: Container[]
+  volumes: Record<string, unknown>[]
+  terminationGracePeriodSeconds: number
+}
+
+const minimal = join(chart, 'ci/minimal-values.yaml')
+const full = join(chart, 'ci/full-values.yaml')
+
+/** The pod of an object that has or makes one. */
+function podOf(manifest: Manifest): PodSpec[] {
+  const spec = manifest['spec'] as (PodSpec & { template?: { spec: PodSpec } }) | undefined
+  if (manifest.kind === 'Pod') return [spec!]
+  return spec?.template === undefined ? [] : [spec.template.spec]
+}
+
+const component = (manifest: Manifest) => manifest.metadata.labels?.['app.kubernetes.io/component']
+
+// Without helm there is nothing to try; `npm run check` says so.
+describe.runIf(isThere('helm'))('the chart', () => {
+  test.each(valuesFiles)('makes pods of the restricted level only, with requests and limits: %s', async (values) => {
+    const pods = (await render(values)).flatMap(podOf)
+    expect(pods.length).toBeGreaterThan(4)
+    for (const pod of pods) {
+      expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } })
+      for (const container of pod.containers) {
+        expect(container.securityContext).toEqual({
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ['ALL'] },
+        })
+        expect(container.resources.limits['memory'], container.name).toBeDefined()
+        expect(container.image).not.toMatch(/:latest$|:$/)
+      }
+    }
+  })
+
+  test('gives rights on the cluster to the sandbox service alone, in one namespace and on pods', async () => {
+    const manifests = await render(full)
+    const mounted = manifests.filter((manifest) => podOf(manifest).some((pod) => pod.automountServiceAccountToken))
+    expect(mounted.map(component)).toEqual(['sandbox'])
+    expect(manifests.filter(({ kind }) => kind.startsWith('Cluster'))).toEqual([])
+    const roles = manifests.filter(({ kind }) => kind === 'Role')
+    expect(roles.map(({ metadata }) => metadata.namespace)).toEqual(['sandboxes'])
+    const rules = roles[0]!['rules'] as { resources: string[]; verbs: string[] }[]
+    expect(rules.flatMap(({ verbs }) => verbs)).not.toContain('*')
+    expect(rules.flatMap(({ resources }) => resources)).not.toContain('secrets')
+  })
+
+  test('puts no secret into the specification of a pod', async () => {
+    const manifests = await render(minimal, ['database.url=postgres://user:the-password@db:5432/a'])
+    const pods = manifests.filter((manifest) => podOf(manifest).length > 0)
+    expect(JSON.stringify(pods)).not.toContain('the-password')
+    for (const { env } of pods.flatMap(podOf).flatMap(({ containers }) => containers))
+      expect(env.filter(({ name }) => /^(DATABASE_URL|\w+_KEY|\w+_TOKEN|\w+_PASSWORD)$/.test(name))).toEqual([])
+  })
+
+  test('makes no secret where existing ones are named', async () => {
+    const secrets = (await render(full)).filter(({ kind }) => kind === 'Secret')
+    expect(secrets.map(({ metadata }) => metadata.name)).toEqual([])
+  })
+
+  test('names each replica of execution to those that call it', async () => {
+    const manifests = await render(full)
+    const gateway = manifests.find((manifest) => manifest.kind === 'Deployment' && component(manifest) === 'gateway')!
+    const addresses = podOf(gateway)[0]!.containers[0]!.env.find(({ name }) => name === 'EXECUTION_ADDRESSES')!.value!
+    const hosts = [0, 1, 2].map((index) => `release-process-automation-execution-${index}.`)
+    expect(addresses.split(',').map((address, index) => address.startsWith(hosts[index]!))).toEqual([true, true, true])
+  })
+
+  test('gives runners the time that their longest run may take', async () => {
+    const manifests = await render(minimal, ['runners.kind=deployment', 'runTimeoutMaxMs=7200000'])
+    const runner = manifests.find((manifest) => manifest.kind === 'Deployment' && component(manifest) === 'runner')!
+    expect(podOf(runner)[0]!.terminationGracePeriodSeconds).toBeGreaterThan(7200)
+  })
+
+  test('lets nothing into pods with user code but to the daemon of a sandbox, and out only to what is public', async () => {
+    const policies = (await render(minimal)).filter(({ kind }) => kind === 'NetworkPolicy')
+    const named = (end: string) =>
+      policies.find(({ metadata }) => metadata.name.endsWith(end))!['spec'] as {
+        ingress: { from: unknown[]; ports: { port: number }[] }[]
+        egress: { to: { ipBlock?: { cidr: string; except?: string[] } }[] }[]
+      }
+    const code = named('-user-code')
+    expect(code.ingress).toEqual([])
+    const blocks = code.egress.flatMap(({ to }) => to).flatMap(({ ipBlock }) => ipBlock ?? [])
+    expect(blocks.map(({ cidr }) => cidr)).toEqual(['0.0.0.0/0', '::/0'])
+    expect(blocks[0]!.except).toEqual(expect.arrayContaining(['10.0.0.0/8', '169.254.0.0/16', '127.0.0.0/8']))
+    expect(named('-sandbox-daemons').ingress.flatMap(({ ports }) => ports.map(({ port }) => port))).toEqual([9400])
+  })
+
+  test.each([
+    ['an unknown value', 'servces.gateway.replicas=3'],
+    ['a tag that moves', 'image.tag=latest'],
+    ['a database that is none', 'database.url=mysql://x'],
+    ['a team that can be none', 'bootstrap.team=Not_One'],
+  ])('refuses %s', async (_, set) => {
+    await expect(render(minimal, [set])).rejects.toThrow(/schema|additional|pattern|not/i)
+  })
+
+  test('is refused without a database, and says so', async () => {
+    await expect(render(minimal, ['database.url='])).rejects.toThrow(/database\.url/)
+  })
+})
