@@ -27,11 +27,16 @@ export function runSpecStatement(process: keyof typeof processConditions, versio
           CASE WHEN version.id IS NULL THEN process.imports ELSE version.imports END AS imports,
           CASE WHEN NOT teams.params_schema_validation_enabled THEN NULL
                WHEN version.id IS NULL THEN process.parameters_schema
-               ELSE version.parameters_schema END AS "enforcedSchema"
+               ELSE version.parameters_schema END AS "enforcedSchema",
+          manifest.set_key AS "setKey", manifest.installed AS "installedDependencies", manifest.digest AS "setDigest",
+          CASE WHEN version.id IS NULL THEN process.awaited_dependencies END AS "awaitedDependencies",
+          process.dependencies_error AS "dependenciesError"
         FROM revisions
         JOIN teams ON teams.slug = revisions.team
         LEFT JOIN processes process ON process.team = revisions.team AND ${processConditions[process]}
         LEFT JOIN versions version ON version.process_id = process.id AND ${versionConditions[version]}
+        LEFT JOIN dependency_manifests manifest ON manifest.team = revisions.team AND manifest.language = process.language
+          AND manifest.process_id IS NOT DISTINCT FROM (CASE WHEN process.dependencies_scoped_to_process THEN process.id END)
         WHERE revisions.team = $1
       ),
       scope (team) AS (SELECT $1::text COLLATE "C" UNION ALL SELECT parent FROM inheritance WHERE child = $1),

@@ -1,8 +1,10 @@
+import type { Socket } from 'node:net'
 import { Language } from '@automation/contract/common/v1/language'
 import type { DependencySet } from '@automation/contract/catalog/v1/resolve'
 import { findInterpreter, Launcher, nodePlace, shownRoot, type Launched, type WallConfig } from '@automation/jail'
 import type { Logger } from '@automation/service'
 import { dirname } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { exitOf } from '../children/ending.ts'
 import { unpackArchive, type Unpacked } from './archive.ts'
@@ -32,6 +34,7 @@ const maxFiles = 200_000
 const lastLines = 20
 const lineMaxCharacters = 500
 const programPath = fileURLToPath(new URL('../../children/installer/install.py', import.meta.url))
+const lastWordsMs = 2000
 const programFolder = dirname(programPath)
 
 /** Runs npm and pip, each install in a jail of its own, without scripts and without anything of a team's. */
@@ -54,9 +57,9 @@ export class Installer {
     const { config } = this.#options
     const launched = await this.#start()
     const { output, errors, channels, control } = launched
-    const [orders, answers] = channels as [typeof output, typeof output]
+    const [orders, answers] = channels as [Socket, Socket]
     const lines = new LastLines(events)
-    for (const stream of [output, errors]) stream.on('data', (chunk: Buffer) => lines.push(chunk.toString()))
+    for (const stream of [output, errors]) stream.onBytes((bytes) => lines.push(bytes.toString()))
     let report = ''
     const gone = new Promise<void>((resolve) => control.once('close', resolve))
     control.on('data', (chunk: Buffer) => (report += chunk.toString('latin1')))
@@ -69,6 +72,8 @@ export class Installer {
     try {
       return await unpackArchive(afterHello(answers), directory, { maxBytes: config.maxMb * MB, maxFiles })
     } catch (error) {
+      // One that has closed its answer is about to end, and says how.
+      if (answers.readableEnded) await Promise.race([gone, sleep(lastWordsMs, undefined, { ref: false })])
       control.write('K')
       await gone
       const exit = exitOf(report)
