@@ -39,7 +39,7 @@ describe('creating a process', () => {
       readme: '# Title\n\nText',
       programmingLanguage: 'PYTHON',
       sourceCode: "return {'a': 1}\n",
-      manifest: { dependencies: { requests: '>=2.0', 'is-odd': '^3.0.1' } },
+      manifest: { dependencies: { requests: '>=2.0', 'python-dateutil': '~=2.9' } },
       settings: {
         formsConfig: { enabled: true },
         publicConfig: { enabled: true, token: 'open' },

@@ -40,10 +40,13 @@ describe('JavaScript', () => {
     expect(types[0]?.contentType).toBe('image/x-own')
   })
 
-  test('a file larger than the memory of a run passes through it in both directions', async () => {
-    const name = unique('large')
-    const pieces = 700
-    const { digest, size } = await js(`
+  test(
+    'a file larger than the memory of a run passes through it in both directions',
+    { timeout: 180_000 },
+    async () => {
+      const name = unique('large')
+      const pieces = 700
+      const { digest, size } = await js(`
       const { createHash } = require('crypto')
       const piece = Buffer.alloc(1024 * 1024, 7)
       const made = await svc.storage.upload('${name}', (function* () { for (let n = 0; n < ${pieces}; n++) yield piece })())
@@ -51,8 +54,9 @@ describe('JavaScript', () => {
       for await (const chunk of await svc.storage.download('${name}')) hash.update(chunk)
       await svc.storage.delete('${name}')
       return { digest: hash.digest('base64') === made.md5Hash, size: made.size }`)
-    expect([digest, size]).toEqual([true, pieces * 2 ** 20])
-  })
+      expect([digest, size]).toEqual([true, pieces * 2 ** 20])
+    },
+  )
 
   test('a link made by a run gives its file', async () => {
     const name = unique('linked')
