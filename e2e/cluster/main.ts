@@ -111,7 +111,7 @@ async function kills(release: Release): Promise<string> {
   }
   await delay(3000)
   await load.stop()
-  return judged(await load.verdict(90_000), /^(2\d\d|503|error of a run|broken|late|5\d\d when looked at)$/)
+  return judged(await load.verdict(90_000), /^(2\d\d|503|error of a run|broken by .+|late|5\d\d when looked at)$/)
 }
 
 /** From one build to the next, while calls come in. */
