@@ -52,7 +52,7 @@ export function createGateway(config: GatewayConfig, context: PartContext): Gate
   const webhooks = new WebhookEntry(shared)
   const verifier = new TokenVerifier(config.publicUrl, keys.find, config.external)
   const streams = new OpenStreams(config, metrics)
-  const sandboxPorts = new SandboxPorts({ ...shared, observer: told })
+  const sandboxPorts = new SandboxPorts({ ...shared, observer: told, metrics })
   const sandboxAddresses = () => sandboxPorts.addresses()
   const app = restApp({ ...shared, sandboxAddresses, streams, verifier, keys, metrics, readiness })
   const handle = listener({ config, app, webhooks, report })

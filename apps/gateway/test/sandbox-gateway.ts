@@ -23,6 +23,8 @@ export interface SandboxGateway {
   starting: boolean
   /** `http://127.0.0.1:port`, of the public ports. */
   publicBase: string
+  /** What the gateway tells of its traffic to sandboxes: `kind outcome` or `kind open`, and how many. */
+  traffic(): Promise<Record<string, number>>
   /** A client through the gateway. */
   connect(key?: string): Sandbox
   stop(): Promise<void>
@@ -45,6 +47,13 @@ export async function startSandboxGateway(settings: Record<string, string> = {})
     publicPorts: new Set(),
     starting: false,
     publicBase: `http://127.0.0.1:${publicPort}`,
+    traffic: async () => {
+      const told = await (await fetch(`http://127.0.0.1:${gateway.port()}/metrics`)).text()
+      const lines = told.matchAll(/^gateway_sandbox_traffic_\w+\{kind="(\w+)"(?:,outcome="(\w+)")?\} (\d+)$/gm)
+      return Object.fromEntries(
+        [...lines].map(([, kind, outcome = 'open', count]) => [`${kind} ${outcome}`, Number(count)]),
+      )
+    },
     connect: (key = apiKey) => {
       const client = connectSandbox({ grpcServerUrl: `http://127.0.0.1:${grpcPort}`, grpcApiKey: key })
       clients.push(client)

@@ -24,6 +24,13 @@ test('commands and files of a sandbox are reached with its key', async () => {
   expect(await sandbox.health()).toBe(true)
 })
 
+test('operators see the calls', async () => {
+  await system.connect().run(['true'])
+  await expect(system.connect('another').run(['true'])).rejects.toMatchObject({ code: 'sandbox_key' })
+  await until(async () => (await system.traffic())['call open'] === 0)
+  expect(await system.traffic()).toEqual({ 'call passed': 1, 'call refused': 1, 'call open': 0 })
+})
+
 describe('nobody else is let in', () => {
   test.each([[''], ['sbx_of_another'], [daemonKey], ['x'.repeat(300)]])('with the key %j', async (key) => {
     await expect(system.connect(key).run(['true'])).rejects.toMatchObject({

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { connect, type Socket } from 'node:net'
+import { until } from '@automation/testing'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { raw, useApplication, type SandboxApplication } from './sandbox-application.ts'
 import { sandboxId, startSandboxGateway } from './sandbox-gateway.ts'
@@ -61,7 +62,8 @@ describe('WebSocket', () => {
       socket.write(
         `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
       )
-      socket.on('data', (frame: Buffer) => socket.write(unmasked(frame)))
+      // The answer to a closing frame is the last.
+      socket.on('data', (frame: Buffer) => socket[(frame[0]! & 15) === 8 ? 'end' : 'write'](unmasked(frame)))
       socket.on('end', () => socket.end())
     })
   })
@@ -79,16 +81,21 @@ describe('WebSocket', () => {
       })
     })
     expect(answers).toEqual(['one', 'two'])
+    const { system } = application
+    expect(await system.traffic()).toMatchObject({ 'upgrade passed': 1, 'upgrade open': 1 })
     client.close()
+    await until(async () => (await system.traffic())['upgrade open'] === 0)
   })
 
   test('an application may refuse it in its own words', async () => {
     expect(await raw(upgradeTo('/refused'), base)).toMatch(/^HTTP\/1\.1 418 No\r\n[^]*\r\n\r\nno$/)
+    expect(await application.system.traffic()).toMatchObject({ 'upgrade declined': 1 })
   })
 
   test('one to a port that is not public is refused', async () => {
     application.system.publicPorts.clear()
     expect(await raw(upgradeTo('/'), base)).toMatch(/^HTTP\/1\.1 404 /)
+    expect(await application.system.traffic()).toMatchObject({ 'upgrade refused': 1 })
   })
 
   test('one without the credentials is refused', async () => {

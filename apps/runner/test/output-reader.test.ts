@@ -33,6 +33,24 @@ test.for([1, 7, 17, 40, 1000])('fences keep the order, whatever is read first, i
   }
 })
 
+test('what it keeps is its own: the memory of what it was given may be used again', () => {
+  const { seen, reader: under } = reader()
+  const all = Buffer.concat([
+    Buffer.from('whole\nhalf'),
+    Buffer.from(' line\n'),
+    log('a record'),
+    fence(1),
+    Buffer.from('o'),
+  ])
+  for (let at = 0; at < all.length; at += 9) {
+    const piece = Buffer.from(all.subarray(at, at + 9))
+    under.standardOutput(piece)
+    piece.fill(0)
+  }
+  under.end(false)
+  expect(seen).toEqual(['whole', 'half line', 'a record', 'o'])
+})
+
 test('what waits for a fence that never comes is there at the end', () => {
   const { seen, reader: under } = reader()
   under.standardOutput(output)

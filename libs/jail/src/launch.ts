@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import { constants, existsSync, mkdtempSync, openSync, readdirSync, rmSync, unlinkSync } from 'node:fs'
-import { Socket } from 'node:net'
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import type { Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import type { Logger } from '@automation/service'
 import type { WallConfig } from './wall/config.ts'
 import type { Interpreter } from './interpreter.ts'
+import { Output } from './output.ts'
 import { inJail, type JailProgram, type ProgramLink, type ProgramPlace } from './program.ts'
 import { Reception } from './reception.ts'
 import { Starter, type Order } from './starter.ts'
@@ -20,8 +21,8 @@ const triesToRemove = 5
 
 /** The channels of a started child; `control` is its launcher's. */
 export interface Launched {
-  output: Socket
-  errors: Socket
+  output: Output
+  errors: Output
   /** To its descriptors 3 and 4, or to those that its program names. */
   channels: Socket[]
   /** Of a program that listens: the path of its socket. */
@@ -134,16 +135,16 @@ export class Launcher {
     const environment = withHome(found.environment, isJail ? this.#options.home : scratch)
     this.#order({ token, scratch, channels, listen, ...found, environment })
     const [control, ...connected] = (await coming) as [Socket, ...Socket[]]
-    const outputs: Socket[] = []
+    const outputs: Output[] = []
     try {
-      for (const name of ['1', '2']) outputs.push(readerOf(`${scratch}.${name}`))
+      for (const name of ['1', '2']) outputs.push(Output.open(`${scratch}.${name}`))
     } catch (error) {
       // Its launcher ends with its control channel.
       for (const socket of [control, ...connected, ...outputs]) socket.destroy()
       throw error
     }
     control.write('G')
-    const [output, errors] = outputs as [Socket, Socket]
+    const [output, errors] = outputs as [Output, Output]
     return {
       output,
       errors,
@@ -175,13 +176,6 @@ export class Launcher {
     for (let tries = 0; tries < triesToRemove && existsSync(this.#root); tries += 1)
       rmSync(this.#root, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 })
   }
-}
-
-/** Opens a named pipe that the launcher holds open, too; its name is not needed any more. */
-function readerOf(path: string): Socket {
-  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
-  unlinkSync(path)
-  return new Socket({ fd: descriptor, readable: true, writable: false })
 }
 
 /** What has a home is told where that is. */

@@ -65,7 +65,8 @@ describe.each(['namespaces', 'pod', 'none'])('a child that stays and listens, be
     }).catch(() => undefined)
     if (launcher === undefined) return
     const { listen, channels, output, errors, control } = await launcher.start(evaluator)
-    for (const stream of [output, errors, control]) stream.resume()
+    for (const stream of [output, errors]) stream.onBytes(() => undefined)
+    control.resume()
     channels[0]!.end('the key\n')
     address = listen!
   })

@@ -14,6 +14,7 @@ import { DaemonSessions } from './daemon-sessions.ts'
 import { callHeaders, forwardCall } from './forward-call.ts'
 import { answerHealth, begin, endLate, refuseCall } from './grpc-answers.ts'
 import { keptAlive } from './kept-alive.ts'
+import type { Traffic } from './traffic.ts'
 
 const self = { role: 'service' as const, team: '', subject: 'gateway', name: 'gateway' }
 const health = 'grpc.health.v1.Health'
@@ -31,6 +32,7 @@ export interface GrpcPortOptions {
   neighbours: Neighbours
   callTimeoutMs: number
   logger: Logger
+  traffic: Traffic
 }
 
 /**
@@ -101,6 +103,7 @@ export class GrpcPort {
     if (!forUsers.has(service))
       throw new Failure('unimplemented', 'unimplemented', 'This operation is not part of the interface of sandboxes')
     if (stream.destroyed || stream.closed) return
+    this.#options.traffic.passed('call', stream)
     forwardCall(stream, this.#daemons.request(sandboxId, daemonAddress, callHeaders(headers)))
   }
 
@@ -111,6 +114,7 @@ export class GrpcPort {
   }
 
   #refuse(stream: ServerHttp2Stream, failure: Failure): void {
+    this.#options.traffic.failed('call', 'refused')
     if (failure.kind === 'internal')
       this.#options.logger.error({ err: failure.cause ?? failure }, 'a call of a sandbox failed')
     // A system without sandboxes knows no key.

@@ -7,6 +7,7 @@ import { HttpServer } from '../http/server.ts'
 import { sandboxRoute } from '../observe.ts'
 import { forward } from './forward.ts'
 import { PublicEntry, type PublicEntryOptions } from './public-entry.ts'
+import type { Traffic } from './traffic.ts'
 import { answerOn, forwardUpgrade } from './upgrade.ts'
 
 export interface PublicPortsOptions extends PublicEntryOptions {
@@ -17,6 +18,7 @@ export interface PublicPortsOptions extends PublicEntryOptions {
   /** Is told of every failure that a caller is answered with. */
   report: (failure: Failure, exchange: Exchange) => void
   ended: (exchange: Exchange) => void
+  traffic: Traffic
 }
 
 /** The listener for the public ports of sandboxes: HTTP and whatever it is upgraded to, streamed in both directions. */
@@ -35,6 +37,7 @@ export class PublicPorts {
       handle: (exchange) => void this.#answer(exchange),
       upgrade: (exchange, socket, head) =>
         void forwardUpgrade(this.#entry, exchange, socket, head, options).catch((error: unknown) => {
+          options.traffic.failed('upgrade', 'refused')
           answerOn(exchange, socket)
           this.#refuse(asFailure(error), exchange)
         }),

@@ -2,10 +2,11 @@ import type { GatewayConfig } from '../config.ts'
 import type { ClientAddress } from '../http/client-address.ts'
 import type { Observer } from '../observe.ts'
 import type { Neighbours } from '@automation/rpc'
-import type { Logger } from '@automation/service'
+import type { Logger, Registry } from '@automation/service'
 import { sandboxAddresses, type SandboxAddresses } from './addresses.ts'
 import { GrpcPort } from './grpc-port.ts'
 import { PublicPorts } from './public-ports.ts'
+import { Traffic } from './traffic.ts'
 
 /** How long a connection may stay silent beyond the longest wait for an answer. */
 const idleMarginMs = 30_000
@@ -18,6 +19,7 @@ export interface SandboxPortsDependencies {
   neighbours: Neighbours
   logger: Logger
   observer: Observer
+  metrics: Registry
   clientAddress: ClientAddress
 }
 
@@ -28,11 +30,12 @@ export class SandboxPorts {
   readonly #public: PublicPorts
   #ports: { publicPort: number; grpcPort: number }
 
-  constructor({ config, neighbours, logger, observer, clientAddress }: SandboxPortsDependencies) {
+  constructor({ config, neighbours, logger, observer, metrics, clientAddress }: SandboxPortsDependencies) {
     const { callTimeoutMs, sandboxes } = config
     this.#config = config
     this.#ports = sandboxes
-    this.#grpc = new GrpcPort({ neighbours, callTimeoutMs, logger })
+    const traffic = new Traffic(metrics)
+    this.#grpc = new GrpcPort({ neighbours, callTimeoutMs, logger, traffic })
     this.#public = new PublicPorts({
       neighbours,
       clientAddress,
@@ -43,6 +46,7 @@ export class SandboxPorts {
       idleTimeoutMs: sandboxes.answerTimeoutMs + idleMarginMs,
       report: observer.failed,
       ended: observer.ended,
+      traffic,
     })
   }
 

@@ -7,6 +7,7 @@ import { answerHeaders } from './passed-headers.ts'
 import { beginAnswer, broken, late, onwardRequest } from './forward.ts'
 import type { PublicEntry } from './public-entry.ts'
 import type { PortConnection } from './port-connection.ts'
+import type { Traffic } from './traffic.ts'
 
 const keepAliveMs = 30_000
 
@@ -19,7 +20,7 @@ export async function forwardUpgrade(
   exchange: Exchange,
   socket: Socket,
   head: Buffer,
-  { answerTimeoutMs }: { answerTimeoutMs: number },
+  { answerTimeoutMs, traffic }: { answerTimeoutMs: number; traffic: Traffic },
 ): Promise<void> {
   exchange.route = sandboxRoute
   const admitted = await entry.admit(exchange, true)
@@ -36,6 +37,7 @@ export async function forwardUpgrade(
     onward.on('error', (error) => fail(broken(error)))
     onward.on('upgrade', (answer, _connection, first) => {
       clearTimeout(timer)
+      traffic.passed('upgrade', socket)
       join(socket, connection, answer, head, first)
       resolve()
     })
@@ -46,6 +48,7 @@ export async function forwardUpgrade(
       } catch (error) {
         return fail(broken(error))
       }
+      traffic.failed('upgrade', 'declined')
       answerOn(exchange, socket)
       pipeline(answer, exchange.outgoing, () => undefined)
       resolve()

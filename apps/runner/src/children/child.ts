@@ -67,8 +67,8 @@ export class Child implements RunningChild {
       (words) => this.#fault(words),
     )
     const { output, errors, frames: input, answers, control } = launched
-    output.on('data', (chunk: Buffer) => this.#printed(chunk, 'standardOutput'))
-    errors.on('data', (chunk: Buffer) => this.#printed(chunk, 'standardError'))
+    output.onBytes((bytes) => this.#printed(bytes, 'standardOutput'))
+    errors.onBytes((bytes) => this.#printed(bytes, 'standardError'))
     answers.on('data', (chunk: Buffer) => frames.push(chunk))
     control.on(
       'data',

@@ -1,7 +1,10 @@
 // Longer than what is shown, so that a secret across the cut is whole when it is masked.
 const keptBytes = 192 * 1024
 
-/** Cuts bytes into lines of text; invalid UTF-8 is replaced, and of a line of any length only the start is kept. */
+/**
+ * Cuts bytes into lines of text; invalid UTF-8 is replaced, and of a line of any length only the start is kept.
+ * Of the bytes that it is given it keeps copies.
+ */
 export class LineSplitter {
   readonly #onLine: (text: string, wasCut: boolean) => void
   #pieces: Buffer[] = []
@@ -21,7 +24,7 @@ export class LineSplitter {
       this.#emit()
       at = newline + 1
     }
-    if (at < bytes.length) this.#keep(bytes.subarray(at))
+    if (at < bytes.length && !this.#cut) this.#keep(Buffer.from(bytes.subarray(at, at + keptBytes + 1)))
   }
 
   /** The last line, when it has no newline. */

@@ -32,7 +32,7 @@ interface Lane {
 /**
  * Reads what a child prints: in standard output records of `console` between raw bytes, in standard error raw bytes.
  * What is behind a fence in one of them waits for the other to come to the same: that keeps the order around subprocesses.
- * What Node and Python print when they die is kept apart: it speaks of this machine, not of the user's code.
+ * Of the bytes that it is given it keeps copies. What Node and Python print when they die is kept apart: it speaks of this machine, not of the user's code.
  */
 export class OutputReader {
   readonly #onLine: OnLine
@@ -95,6 +95,7 @@ export class OutputReader {
     lane.rest.add(chunk)
     if (lane.fence > other.fence && lane.rest.length > waitingMaxBytes) other.fence = lane.fence
     this.#advanceBoth()
+    lane.rest.keep()
   }
 
   #advanceBoth(): void {

@@ -3,6 +3,7 @@ const nothing = Buffer.alloc(0)
 /** Bytes that came and are not read yet. To add some costs their own length, however many wait. */
 export class Unread {
   #bytes: Buffer = nothing
+  #isOwn = true
   #start = 0
   #end = 0
 
@@ -10,21 +11,29 @@ export class Unread {
     return this.#end - this.#start
   }
 
-  /** All of them; what was handed out once is never written over. */
+  /** All of them; what was handed out once and kept is never written over. */
   get bytes(): Buffer {
     return this.#bytes.subarray(this.#start, this.#end)
   }
 
+  /** Adds bytes that stay as they are until `keep` only. */
   add(chunk: Buffer): void {
     if (this.length === 0) {
       this.#set(chunk, chunk.length)
+      this.#isOwn = false
       return
     }
+    this.keep()
     if (this.#end + chunk.length > this.#bytes.length) {
       const roomier = Buffer.allocUnsafeSlow((this.length + chunk.length) * 2)
       this.#set(roomier, this.bytes.copy(roomier))
     }
     this.#end += chunk.copy(this.#bytes, this.#end)
+  }
+
+  /** Makes what is left its own. */
+  keep(): void {
+    if (!this.#isOwn) this.#set(Buffer.from(this.bytes), this.length)
   }
 
   /** So many of the first have been read. */
@@ -39,6 +48,7 @@ export class Unread {
 
   #set(bytes: Buffer, length: number): void {
     this.#bytes = bytes
+    this.#isOwn = true
     this.#start = 0
     this.#end = length
   }

@@ -10,14 +10,19 @@ import type { Attack, Language } from './attack.ts'
 
 /*
  * What a team feels of another team's attacks on the same machine: it calls the webhook of a no-op each 20 ms, before
- * and during each, in the whole system. Settings of the system come from the environment. By hand:
- * `node apps/runner/test/limits/neighbours.ts --seconds 4 --only PATTERN`.
+ * and during each, in the whole system, in rounds. A figure is the median of its rounds: a stall of the machine itself
+ * spoils one of them. Settings of the system come from the environment. By hand:
+ * `node apps/runner/test/limits/neighbours.ts --seconds 4 --rounds 3 --only PATTERN`.
  */
 
 const everyMs = 20
 const beforeMs = 3000
 const { values } = parseArgs({
-  options: { seconds: { type: 'string', default: '4' }, only: { type: 'string', default: '' } },
+  options: {
+    seconds: { type: 'string', default: '4' },
+    rounds: { type: 'string', default: '3' },
+    only: { type: 'string', default: '' },
+  },
 })
 const languages: Language[] = ['javascript', 'python']
 const root = join(import.meta.dirname, '../../../..')
@@ -101,11 +106,16 @@ async function timesOf({ webhook }: Team, ms: number): Promise<number[]> {
   return times.toSorted((a, b) => a - b)
 }
 
-/** Attacks, one after the other, until told to stop. */
-async function attackOver({ call }: Team, { timeoutMs = 3000, ...attack }: Attack, language: Language) {
-  const slug = `attack-${attacks.findIndex(({ name }) => name === attack.name)}-${language}`
+/** Makes a process of an attack; gives its slug. */
+async function stored({ call }: Team, attack: Attack, language: Language): Promise<string> {
+  const slug = `attack-${attacks.indexOf(attack)}-${language}`
   const programmingLanguage = language.toUpperCase()
   await call('POST', '/processes', { name: slug, slug, programmingLanguage, sourceCode: attack[language] })
+  return slug
+}
+
+/** Attacks, one after the other, until told to stop. */
+function attackOver({ call }: Team, slug: string, { timeoutMs = 3000 }: Attack) {
   const settings = { timeout: Math.max(3000, Math.min(timeoutMs, 5000)) }
   let isOver = false
   let count = 0
@@ -122,8 +132,19 @@ async function attackOver({ call }: Team, { timeoutMs = 3000, ...attack }: Attac
   return { stop: () => ((isOver = true), done), count: () => count }
 }
 
-const p = (times: number[], share: number) => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0
-const shown = (times: number[], ...shares: number[]) => shares.map((share) => p(times, share).toFixed(1)).join(' / ')
+/** Of sorted figures the one below which such a share of them is. */
+const percentile = (sorted: number[], share: number) =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
+/** The median over rounds. */
+const p = (rounds: number[][], share: number) => {
+  const each = rounds.map((times) => percentile(times, share))
+  return percentile(
+    each.toSorted((a, b) => a - b),
+    0.5,
+  )
+}
+const shown = (rounds: number[][], ...shares: number[]) =>
+  shares.map((share) => p(rounds, share).toFixed(1)).join(' / ')
 
 async function measure(system: System): Promise<void> {
   const [neighbour, attacker] = [await teamOf(system, 'neighbour'), await teamOf(system, 'attacker')]
@@ -136,17 +157,23 @@ async function measure(system: System): Promise<void> {
   })
   await timesOf(neighbour, beforeMs)
   console.log('attack'.padEnd(62), 'attacks   before p50/p95    during p50/p95/p99      ratio')
-  for (const attack of attacks.filter(({ name }) => name.includes(values.only))) {
+  for (const attack of attacks.filter(({ name }) => new RegExp(values.only).test(name))) {
     for (const language of languages) {
       if (attack[language] === undefined) continue
-      const before = await timesOf(neighbour, beforeMs)
-      const { stop, count } = await attackOver(attacker, attack, language)
-      const during = await timesOf(neighbour, Number(values.seconds) * 1000)
-      await stop()
+      const slug = await stored(attacker, attack, language)
+      const [before, during]: [number[][], number[][]] = [[], []]
+      let attacked = 0
+      for (let round = 0; round < Number(values.rounds); round += 1) {
+        before.push(await timesOf(neighbour, beforeMs))
+        const { stop, count } = attackOver(attacker, slug, attack)
+        during.push(await timesOf(neighbour, Number(values.seconds) * 1000))
+        await stop()
+        attacked += count()
+      }
       const ratio = p(during, 0.95) / p(before, 0.95)
       console.log(
         `${attack.name} (${language})`.padEnd(62),
-        String(count()).padStart(7),
+        String(attacked).padStart(7),
         shown(before, 0.5, 0.95).padStart(16),
         shown(during, 0.5, 0.95, 0.99).padStart(22),
         ratio.toFixed(2).padStart(8),

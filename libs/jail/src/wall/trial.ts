@@ -95,7 +95,9 @@ async function firstWords({ output, errors, channels, control }: Launched): Prom
     return await new Promise<string>((resolve, reject) => {
       const timer = setTimeout(() => reject(new Error('a child did not start in time')), withinMs)
       answers.once('data', (chunk: Buffer) => resolve(chunk.toString()))
-      for (const stream of [output, errors, control]) stream.on('data', (chunk: Buffer) => (said += chunk.toString()))
+      const hear = (chunk: Buffer) => void (said += chunk.toString())
+      for (const stream of [output, errors]) stream.onBytes(hear)
+      control.on('data', hear)
       control.once('close', () => reject(new Error(lastWordsOf(said))))
       for (const stream of [answers, control]) stream.once('close', () => clearTimeout(timer))
     })

@@ -50,7 +50,7 @@ export class CompiledDaemon {
     const [told] = channels
     const late = setTimeout(() => control.destroy(), withinMs)
     const words: string[] = []
-    for (const stream of [output, errors]) stream.on('data', (chunk: Buffer) => words.push(chunk.toString()))
+    for (const stream of [output, errors]) stream.onBytes((bytes) => words.push(bytes.toString()))
     try {
       let text = ''
       for await (const chunk of told!.setEncoding('latin1')) {

@@ -37,7 +37,7 @@ export class Jail {
     this.directory = directory
     channels[0]?.end(`${this.key}\n`)
     for (const stream of [output, errors]) {
-      stream.on('data', (chunk: Buffer) => (this.#words = (this.#words + chunk.toString()).slice(-lastWordsBytes)))
+      stream.onBytes((bytes) => (this.#words = (this.#words + bytes.toString()).slice(-lastWordsBytes)))
       stream.on('error', () => stream.destroy())
     }
     control.on('data', (chunk: Buffer) => this.#hear(chunk.toString()))
