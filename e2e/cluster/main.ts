@@ -7,9 +7,13 @@ import type { Process } from '../client/records.ts'
 import { repositoryRoot } from '../system/system.ts'
 import { waitUntil } from '../system/wait-until.ts'
 import { say } from './commands.ts'
+import { network } from './network.ts'
 import { readOptions, type ClusterOptions } from './options.ts'
 import { Release } from './release.ts'
+import { makeTeam } from './second-team.ts'
 import { SteadyLoad, type Verdict } from './steady-load.ts'
+
+const otherTeam = 'e2e-other'
 
 const options = readOptions(process.argv.slice(2))
 if (options !== undefined) await tryRelease(options)
@@ -18,6 +22,8 @@ if (options !== undefined) await tryRelease(options)
 async function tryRelease(options: ClusterOptions): Promise<void> {
   const release = new Release(options)
   const counts = { passed: 0, failed: 0 }
+  let made: Promise<string> | undefined
+  const otherToken = () => (made ??= makeTeam(release, otherTeam))
   const phase = async (name: string, work: () => Promise<string>) => {
     if (options.only !== undefined && !options.only.includes(name) && !['install', 'uninstall'].includes(name)) return
     const began = performance.now()
@@ -36,7 +42,10 @@ async function tryRelease(options: ClusterOptions): Promise<void> {
   await phase('install', () => install(release))
   if (counts.failed === 0) {
     await phase('test', async () => lastLineOf(await release.test()))
-    await phase('suite', () => suite(release))
+    await phase('network', async () =>
+      network(release, await release.client(), await release.client(otherTeam, await otherToken())),
+    )
+    await phase('suite', async () => suite(release, await otherToken()))
     await phase('kills', () => kills(release))
     await phase('upgrade', () => upgrade(release, options.ratePerS))
   }
@@ -67,12 +76,14 @@ async function install(release: Release): Promise<string> {
 }
 
 /** The whole suite through the Service. */
-async function suite(release: Release): Promise<string> {
+async function suite(release: Release, otherToken: string): Promise<string> {
   const env = {
     ...process.env,
     E2E_BASE_URL: release.host,
     E2E_TEAM: release.team,
     E2E_API_TOKEN: await release.token(),
+    E2E_OTHER_TEAM: otherTeam,
+    E2E_OTHER_API_TOKEN: otherToken,
   }
   const vitest = join(repositoryRoot, 'node_modules/.bin/vitest')
   const child = spawn(vitest, ['run', '--config', 'e2e/vitest.config.ts'], {
@@ -100,7 +111,7 @@ async function kills(release: Release): Promise<string> {
   }
   await delay(3000)
   await load.stop()
-  return judged(await load.verdict(90_000), /^(2\d\d|503|error of a run|broken|late|5\d\d when looked at)$/)
+  return judged(await load.verdict(90_000), /^(2\d\d|503|error of a run|broken by .+|late|5\d\d when looked at)$/)
 }
 
 /** From one build to the next, while calls come in. */

@@ -1,24 +1,22 @@
-/** What process code tries to reach from a pod. */
+/** What user code tries to reach from a pod. */
 export interface NetworkTarget {
   /** For people: `the Kubernetes API`. */
   name: string
   host: string
   port: number
+  /** The pod that it is in, where that pod itself may reach it. */
+  pod?: string
+  /** Whether a pod that no policy holds gets there; absent where that differs between clusters. */
+  isOpen?: boolean
 }
-
-/** What no process code may reach in any cluster; those of an installation come beside it. */
-export const targetsEverywhere: NetworkTarget[] = [
-  { name: 'the Kubernetes API by its name', host: 'kubernetes.default.svc', port: 443 },
-  { name: 'the metadata service', host: '169.254.169.254', port: 80 },
-  { name: 'the metadata service by IPv6', host: 'fd00:ec2::254', port: 80 },
-]
 
 const connectWithinMs = 3000
 
-/** A JavaScript process that tries all of them, and returns the names of those that it reached: none, where the policy holds. */
+/** The body of a JavaScript process that tries all of them, and returns the names of those that it reached. */
 export function javascriptAttempts(targets: NetworkTarget[]): string {
   return `
 const net = require('net')
+const here = require('os').hostname()
 const reaches = ({ host, port }) => new Promise((resolve) => {
   const socket = net.connect({ host, port, timeout: ${connectWithinMs} })
   const end = (reached) => { socket.destroy(); resolve(reached) }
@@ -26,7 +24,7 @@ const reaches = ({ host, port }) => new Promise((resolve) => {
   socket.on('connect', () => end(true)).on('timeout', () => end(false))
   socket.on('error', (error) => end(error.code === 'ECONNREFUSED'))
 })
-const targets = ${JSON.stringify(targets)}
+const targets = ${JSON.stringify(targets)}.filter(({ pod }) => pod !== here)
 const reached = await Promise.all(targets.map(reaches))
 return targets.filter((_, at) => reached[at]).map(({ name }) => name)`
 }
@@ -46,8 +44,21 @@ def reaches(target):
     except OSError:
         return False
 
-targets = json.loads(${JSON.stringify(JSON.stringify(targets))})
-with ThreadPoolExecutor(16) as threads:
+here = socket.gethostname()
+targets = [each for each in json.loads(${JSON.stringify(JSON.stringify(targets))}) if each.get('pod') != here]
+with ThreadPoolExecutor(32) as threads:
     reached = list(threads.map(reaches, targets))
 return [target['name'] for target, got in zip(targets, reached) if got]`
+}
+
+/** A command that makes the attempts, and prints what they give as JSON. */
+export function javascriptCommand(targets: NetworkTarget[]): string[] {
+  const program = `(async () => {${javascriptAttempts(targets)}\n})().then((names) => console.log(JSON.stringify(names)))`
+  return ['node', '-e', program]
+}
+
+/** The same in Python. */
+export function pythonCommand(targets: NetworkTarget[]): string[] {
+  const body = pythonAttempts(targets).replaceAll('\n', '\n    ')
+  return ['python3', '-c', `def attempts():${body}\n\nimport json\nprint(json.dumps(attempts()))`]
 }

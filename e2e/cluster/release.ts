@@ -3,15 +3,12 @@ import { accessTokenOf, Client } from '../client/client.ts'
 import { repositoryRoot } from '../system/system.ts'
 import { waitUntil } from '../system/wait-until.ts'
 import { must, run } from './commands.ts'
+import { Listeners } from './listeners.ts'
 import type { ClusterOptions } from './options.ts'
 
 const chart = join(repositoryRoot, 'charts/process-automation')
 const ports = { http: 31_880, 'sandbox-http': 31_881, 'sandbox-grpc': 31_882 }
 const name = 'automation'
-
-/** Kinds of objects that a release, or what it makes, may leave behind. */
-const kinds =
-  'pods,services,deployments,statefulsets,replicasets,jobs,configmaps,secrets,serviceaccounts,roles,rolebindings,networkpolicies,poddisruptionbudgets,ingresses,persistentvolumeclaims,leases'
 
 interface Pod {
   metadata: { name: string; labels: Record<string, string> }
@@ -23,11 +20,15 @@ export class Release {
   readonly namespace: string
   readonly team = 'e2e'
   readonly #options: ClusterOptions
+  readonly listeners: Listeners
   host = ''
+  #address = ''
 
   constructor(options: ClusterOptions) {
     this.#options = options
     this.namespace = `automation-e2e-${process.pid}`
+    const image = `${options.registry}/process-automation-sandbox-base:${options.tag}`
+    this.listeners = new Listeners(`${this.namespace}-others`, image)
   }
 
   /** The namespace admits restricted pods only. */
@@ -37,7 +38,9 @@ export class Release {
     }
     const address = node.items[0]?.status.addresses.find(({ type }) => type === 'InternalIP')?.address
     if (address === undefined) throw new Error('no node of the cluster tells its address')
-    this.host = `http://${address}:${ports.http}`
+    this.#address = address
+    this.host = this.#at('http')
+    await this.listeners.start()
     await must('kubectl', ['create', 'namespace', this.namespace])
     await must('kubectl', ['label', 'namespace', this.namespace, 'pod-security.kubernetes.io/enforce=restricted'])
   }
@@ -60,20 +63,16 @@ export class Release {
   }
 
   async remove(): Promise<void> {
+    await this.listeners.stop()
     await must('kubectl', ['delete', 'namespace', this.namespace, '--wait=false'])
   }
 
-  /** What is in the namespace, but for what every namespace has. */
+  /** What is in the namespace, of whatever kind, but for what every namespace has and what was told of it. */
   async objects(): Promise<string[]> {
-    const text = await must('kubectl', [
-      'get',
-      kinds,
-      '--namespace',
-      this.namespace,
-      '-o',
-      'name',
-      '--ignore-not-found',
-    ])
+    const known = await must('kubectl', ['api-resources', '--namespaced', '--verbs=list,delete', '-o', 'name'])
+    const kinds = known.split('\n').filter((kind) => kind !== '' && !kind.startsWith('events'))
+    const where = ['--namespace', this.namespace, '-o', 'name', '--ignore-not-found']
+    const text = await must('kubectl', ['get', kinds.join(','), ...where])
     const always = ['configmap/kube-root-ca.crt', 'serviceaccount/default']
     return text.split('\n').filter((line) => line !== '' && !always.includes(line))
   }
@@ -97,29 +96,29 @@ export class Release {
     return waitUntil('all pods to be ready', whole, { timeoutMs, everyMs: 500 })
   }
 
-  async client(): Promise<Client> {
-    return new Client({
-      host: this.host,
-      team: this.team,
-      accessToken: await accessTokenOf(this.host, this.team, await this.token()),
-    })
+  async client(team = this.team, token?: string): Promise<Client> {
+    const accessToken = await accessTokenOf(this.host, team, token ?? (await this.token()))
+    return new Client({ host: this.host, team, accessToken })
   }
 
-  async token(): Promise<string> {
-    const path = [
-      'get',
-      'secret',
-      '--namespace',
-      this.namespace,
-      '-l',
-      'app.kubernetes.io/part-of=process-automation',
-      '-o',
-      'json',
-    ]
-    const { items } = JSON.parse(await must('kubectl', path)) as { items: { data: Record<string, string> }[] }
-    const token = items.find(({ data }) => data['token'] !== undefined)?.data['token']
-    if (token === undefined) throw new Error('the release has no token')
-    return Buffer.from(token, 'base64').toString('utf8')
+  token(): Promise<string> {
+    return this.secret('token')
+  }
+
+  /** An entry of one of its Secrets. */
+  async secret(key: string): Promise<string> {
+    const selector = ['-l', 'app.kubernetes.io/part-of=process-automation']
+    const text = await must('kubectl', ['get', 'secrets', '--namespace', this.namespace, ...selector, '-o', 'json'])
+    const { items } = JSON.parse(text) as { items: { data?: Record<string, string> }[] }
+    const value = items.find(({ data }) => data?.[key] !== undefined)?.data?.[key]
+    if (value === undefined) throw new Error(`the release has no ${key}`)
+    return Buffer.from(value, 'base64').toString('utf8')
+  }
+
+  /** The name of the Service of a component. */
+  async serviceOf(component: string): Promise<string> {
+    const selector = ['-l', `app.kubernetes.io/component=${component}`, '-o', 'jsonpath={.items[0].metadata.name}']
+    return must('kubectl', ['get', 'services', '--namespace', this.namespace, ...selector])
   }
 
   /** For a failure: what the cluster says of it, and the last lines of each service. */
@@ -131,6 +130,10 @@ export class Release {
     return [pods.stdout, events.stdout.split('\n').slice(-30).join('\n'), logs.stdout].join('\n')
   }
 
+  #at(port: keyof typeof ports): string {
+    return `http://${this.#address}:${ports[port]}`
+  }
+
   /** The values go by standard input: no password stands in a list of processes. */
   #helm(command: 'install' | 'upgrade', tag: string): Promise<string> {
     const { registry, set } = this.#options
@@ -140,7 +143,11 @@ export class Release {
       kafka: { brokers: process.env['KAFKA_BROKERS']?.split(',') ?? [] },
       bootstrap: { team: this.team },
       publicUrl: this.host,
+      egressAllow: [`${this.listeners.allowed}/32`],
       runTimeoutMaxMs: 300_000,
+      services: {
+        gateway: { env: { SANDBOX_PUBLIC_URL: this.#at('sandbox-http'), SANDBOX_GRPC_URL: this.#at('sandbox-grpc') } },
+      },
       gateway: { service: { type: 'NodePort', nodePorts: ports } },
     }
     const where = [name, chart, '--namespace', this.namespace, '--wait', '--timeout', '5m']

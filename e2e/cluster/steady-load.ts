@@ -12,7 +12,7 @@ return svc.context.parameters.answer
 
 /** What a load was told and what became of it. */
 export interface Verdict {
-  /** How many calls were answered with which status; `broken` and `late` for those that were not. */
+  /** How many calls were answered with which status; `broken by …` and `late` for those that were not. */
   answers: Record<string, number>
   accepted: number
   ends: Record<string, number>
@@ -97,7 +97,7 @@ export class SteadyLoad {
       if (id !== null && (answer.status < 300 || ofRun)) this.#accepted.add(id)
     } catch (error) {
       if (!(error instanceof TypeError || error instanceof DOMException)) throw error
-      this.#note(error instanceof DOMException ? 'late' : 'broken')
+      this.#note(error instanceof DOMException ? 'late' : `broken by ${causeOf(error)}`)
     }
   }
 
@@ -138,4 +138,9 @@ export class SteadyLoad {
   #note(how: string): void {
     this.#answers[how] = (this.#answers[how] ?? 0) + 1
   }
+}
+
+/** The code of what broke a call: `ECONNRESET`. */
+function causeOf({ cause, message }: TypeError): string {
+  return (cause as { code?: string } | undefined)?.code ?? message
 }

@@ -58,7 +58,9 @@ describe('webhook access', () => {
     const { slug } = await makeWebhook('return 1', { webhook: { enabled: true, username: 'u', password: 'p' } })
     const headers = { authorization: `Basic ${btoa('u:wrong')}` }
     const answers = []
-    for (let n = 0; n < 14; n += 1) answers.push(await client.webhook('GET', slug, { headers }))
+    // Each replica counts for itself.
+    while (answers.at(-1)?.status !== 429 && answers.length < 50)
+      answers.push(await client.webhook('GET', slug, { headers }))
     const statuses = answers.map(({ status }) => status)
     expect(statuses.slice(0, 9)).toEqual(Array.from({ length: 9 }, () => 401))
     expect(statuses.at(-1)).toBe(429)

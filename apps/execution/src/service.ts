@@ -37,7 +37,9 @@ export function createExecution(config: ExecutionConfig, context: PartContext): 
   const stopping = new AbortController()
   let running: ReturnType<typeof open> | undefined
   const events = openBus(config, context, () => running?.engine)
-  events.subscribe('callbacks', async (changes) => running!.engine.callbacks.take(changes))
+  // Events may come before the engine is there.
+  const begun = Promise.withResolvers<Engine>()
+  events.subscribe('callbacks', async (changes) => (await begun.promise).callbacks.take(changes))
   let stopped: Promise<void> | undefined
 
   function open(engine: Engine) {
@@ -93,6 +95,7 @@ export function createExecution(config: ExecutionConfig, context: PartContext): 
       engine.upkeep.start()
       running = open(engine)
       engine.callbacks.start()
+      begun.resolve(engine)
       events.wake()
     },
     async stop(graceMs) {

@@ -1,7 +1,8 @@
 import type { DescService } from '@bufbuild/protobuf'
 import { Failure } from '@automation/errors'
-import { Client as Channel, connectivityState, credentials, type ChannelOptions, type Metadata } from '@grpc/grpc-js'
+import { connectivityState, type Client as Channel, type ChannelOptions, type Metadata } from '@grpc/grpc-js'
 import { channelOptions } from './channel-options.ts'
+import { Connection } from './connection.ts'
 import type { CallContext } from './context.ts'
 import { signer, type SigningKey } from './credentials.ts'
 import { metadataOf } from './metadata.ts'
@@ -16,17 +17,19 @@ export interface WireOptions {
   maxMessageBytes: number
   /** A peer that answers nothing for twice as long is taken for gone; 4,000. */
   keepaliveMs?: number
+  /** An address that does not answer for so long is asked for anew by its name; 3,000. */
+  connectWithinMs?: number
 }
 
 /**
  * Neighbours over gRPC. Connections are made at the first call, and again whenever they break. A client of several
- * replicas takes them in turn and leaves out those that can't be reached.
+ * replicas takes those that are connected in turn.
  */
 export class WireNetwork implements Neighbours {
   readonly #options: WireOptions
   readonly #channelOptions: ChannelOptions
   readonly #sign: ReturnType<typeof signer>
-  readonly #channels = new Map<string, Channel>()
+  readonly #connections = new Map<string, Connection>()
   #turn = 0
 
   constructor(options: WireOptions) {
@@ -54,7 +57,10 @@ export class WireNetwork implements Neighbours {
   }
 
   at<S extends DescService>(service: S, address: string, connection = ''): Client<S> {
-    return wireClient(service, { channel: () => this.#channel(address, connection), metadata: this.#metadata })
+    return wireClient(service, {
+      channel: () => this.#connection(address, connection).channel,
+      metadata: this.#metadata,
+    })
   }
 
   readonly #metadata = (context: CallContext): Metadata | Promise<Metadata> => {
@@ -65,8 +71,8 @@ export class WireNetwork implements Neighbours {
   }
 
   close(): void {
-    for (const channel of this.#channels.values()) channel.close()
-    this.#channels.clear()
+    for (const connection of this.#connections.values()) connection.close()
+    this.#connections.clear()
   }
 
   #addressesOf(service: DescService): string[] {
@@ -78,25 +84,24 @@ export class WireNetwork implements Neighbours {
     })
   }
 
-  #next(addresses: string[], connection: string): Channel {
-    const channels = addresses.map((address) => this.#channel(address, connection))
-    if (channels.length === 1) return channels[0]!
+  #next(addresses: string[], name: string): Channel {
+    const connections = addresses.map((address) => this.#connection(address, name))
+    if (connections.length === 1) return connections[0]!.channel
     const turn = this.#turn++
-    const inTurn = channels.map((_, index) => channels[(turn + index) % channels.length]!)
-    return inTurn.find((channel) => stateOf(channel) !== connectivityState.TRANSIENT_FAILURE) ?? inTurn[0]!
+    const inTurn = connections.map((_, index) => connections[(turn + index) % connections.length]!)
+    const states = inTurn.map(({ state }) => state)
+    const ready = states.indexOf(connectivityState.READY)
+    const hopeful = states.findIndex((state) => state !== connectivityState.TRANSIENT_FAILURE)
+    return inTurn[ready >= 0 ? ready : Math.max(0, hopeful)]!.channel
   }
 
-  #channel(address: string, connection: string): Channel {
-    const name = `${connection}@${address}`
-    let channel = this.#channels.get(name)
-    if (channel === undefined) {
-      channel = new Channel(address, credentials.createInsecure(), this.#channelOptions)
-      this.#channels.set(name, channel)
+  #connection(address: string, name: string): Connection {
+    const key = `${name}@${address}`
+    let connection = this.#connections.get(key)
+    if (connection === undefined) {
+      connection = new Connection(address, this.#channelOptions, this.#options.connectWithinMs ?? 3000)
+      this.#connections.set(key, connection)
     }
-    return channel
+    return connection
   }
-}
-
-function stateOf(channel: Channel): connectivityState {
-  return channel.getChannel().getConnectivityState(true)
 }

@@ -51,6 +51,7 @@ export function networkTo(...ports: number[]): WireNetwork {
     addresses: { probe: ports.map((port) => `127.0.0.1:${port}`) },
     key: { internalKey },
     maxMessageBytes: 1_000_000,
+    connectWithinMs: 500,
   })
 }
 

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { InProcessNetwork, served, type Principal } from '@automation/rpc'
 import { runnerKeyOf, serve, WireNetwork, type SigningKey } from '@automation/rpc/wire'
 import { freePorts, silentLogger, until } from '@automation/testing'
@@ -151,6 +153,34 @@ test('a client of several replicas leaves out those that are away', async () => 
     const answers = await Promise.allSettled(Array.from({ length: 10 }, () => probe.ask({}, call())))
     return answers.every(({ status }) => status === 'fulfilled')
   })
+})
+
+test('a replica that takes connections and says nothing is left out, and looked for anew', async () => {
+  const silent = createServer().listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  const { port } = silent.address() as AddressInfo
+  const sockets = new Set<Socket>()
+  silent.on('connection', (socket) => sockets.add(socket))
+  const other = closing(await serveProbe(handlers({ ask: () => ({ data: Buffer.from('other') }) })))
+  const network = closing(networkTo(port, other.port))
+  const probe = network.client(ProbeService)
+  const alone = network.replicas(ProbeService)[0]!
+  const answers = () =>
+    Promise.allSettled(Array.from({ length: 10 }, () => probe.ask({}, call({ deadlineMs: soon() }))))
+  const soon = () => Date.now() + 1000
+  await until(async () => (await answers()).every(({ status }) => status === 'fulfilled'))
+  expect(sockets.size).toBeGreaterThan(0)
+
+  // Its connections stay as they are: who waited at one would wait for ever.
+  const closed = new Promise((resolve) => silent.close(resolve))
+  opened.push({ close: () => (sockets.forEach((socket) => socket.destroy()), closed) })
+  closing(await serveProbe(handlers(), port))
+  await until(() =>
+    alone.ask({}, call({ deadlineMs: soon() })).then(
+      () => true,
+      () => false,
+    ),
+  )
 })
 
 test('a named connection is one of its own', async () => {

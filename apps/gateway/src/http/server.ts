@@ -17,6 +17,9 @@ const LIMITS = {
   keepAliveTimeout: 65_000,
 }
 
+// Time for those who call all the time to hear of the stop.
+const partingMs = 1000
+
 export interface ServerOptions {
   /** Of a request to this target: a client that announces more is not told to go on. */
   bodyMaxBytes: (target: string) => number
@@ -43,6 +46,8 @@ export class HttpServer {
   readonly #upgraded = new Set<Socket>()
   #stopping = false
   #idle: (() => void) | undefined
+  #connected = 0
+  #alone: (() => void) | undefined
 
   constructor(options: ServerOptions) {
     this.#options = options
@@ -57,6 +62,7 @@ export class HttpServer {
     })
     server.maxHeadersCount = 0
     server.timeout = options.idleTimeoutMs
+    server.on('connection', (socket: Socket) => this.#connection(socket))
     server.on('request', (incoming, outgoing) => this.#request(incoming, outgoing))
     server.on('checkContinue', (incoming, outgoing) => {
       const mostBytes = options.bodyMaxBytes(incoming.url ?? '')
@@ -81,20 +87,37 @@ export class HttpServer {
     })
   }
 
-  /** Accepts nothing new; what runs is answered within `graceMs`, then given up with 503. May be called twice. */
+  /**
+   * Clients are told to come no more by the connections that they have; then nothing new is accepted. What runs is answered
+   * within `graceMs`, then given up with 503. May be called twice.
+   */
   async stop(graceMs: number): Promise<void> {
-    if (!this.#server.listening) return
+    if (!this.#server.listening || this.#stopping) return
     this.#stopping = true
-    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
     for (const { outgoing } of this.#open.all()) outgoing.shouldKeepAlive = false
-    this.#server.closeIdleConnections()
     for (const socket of this.#upgraded) socket.destroy()
+    // A connection that is cut while nothing happens on it may take along the request that its client sends just then.
+    await this.#unconnected(Math.min(graceMs, partingMs))
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
+    this.#server.closeIdleConnections()
     await this.#answered(graceMs)
     for (const exchange of this.#open.all())
       exchange.abandon(new Failure('unavailable', 'stopping', 'The service is stopping', { retryAfterS: 1 }))
     await this.#answered(500)
     this.#server.closeAllConnections()
     await closed
+  }
+
+  /** Resolves when no client is connected, or after `timeoutMs`. */
+  #unconnected(timeoutMs: number): Promise<void> {
+    if (this.#connected === 0) return Promise.resolve()
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, timeoutMs)
+      this.#alone = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
   }
 
   /** Resolves when nothing is being answered, or after `timeoutMs`. */
@@ -106,6 +129,14 @@ export class HttpServer {
         clearTimeout(timer)
         resolve()
       }
+    })
+  }
+
+  #connection(socket: Socket): void {
+    this.#connected += 1
+    socket.on('close', () => {
+      this.#connected -= 1
+      if (this.#connected === 0) this.#alone?.()
     })
   }
 

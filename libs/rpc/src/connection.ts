@@ -1,0 +1,71 @@
+import { Client as Channel, connectivityState, credentials, type ChannelOptions } from '@grpc/grpc-js'
+
+// What is given up stays open until the kernel ends it, or whoever took it without a word: so it becomes ever rarer.
+const mostMs = 60_000
+
+/**
+ * A connection to one address. gRPC waits for an answer from there as long as the kernel does, two minutes, and asks for
+ * the address of the name only after that; where a name leads elsewhere by then, as that of a pod that was replaced, it
+ * would wait at the old one. So whoever can't be reached for `connectWithinMs` is looked for anew, each time after twice
+ * as long.
+ */
+export class Connection {
+  readonly #address: string
+  readonly #options: ChannelOptions
+  readonly #connectWithinMs: number
+  #patienceMs: number
+  #channel: Channel
+  #giveUpAtMs: number | undefined
+  #closed = false
+
+  constructor(address: string, options: ChannelOptions, connectWithinMs: number) {
+    this.#address = address
+    this.#options = options
+    this.#connectWithinMs = connectWithinMs
+    this.#patienceMs = connectWithinMs
+    this.#channel = this.#open()
+  }
+
+  /** For the next call; calls that began on another one end there. */
+  get channel(): Channel {
+    return this.#channel
+  }
+
+  /** Connects where it does not yet. */
+  get state(): connectivityState {
+    return this.#channel.getChannel().getConnectivityState(true)
+  }
+
+  close(): void {
+    this.#closed = true
+    this.#channel.close()
+  }
+
+  #open(): Channel {
+    const channel = new Channel(this.#address, credentials.createInsecure(), this.#options)
+    this.#giveUpAtMs = undefined
+    this.#watch(channel)
+    return channel
+  }
+
+  #watch(channel: Channel): void {
+    const watched = channel.getChannel()
+    const state = watched.getConnectivityState(false)
+    if (state === connectivityState.READY) this.#patienceMs = this.#connectWithinMs
+    if (state === connectivityState.READY || state === connectivityState.IDLE) this.#giveUpAtMs = undefined
+    else this.#giveUpAtMs ??= Date.now() + this.#patienceMs
+    watched.watchConnectivityState(state, this.#giveUpAtMs ?? Infinity, (tooLate) => {
+      if (this.#closed) return
+      if (tooLate === undefined) this.#watch(channel)
+      else this.#renew(channel)
+    })
+  }
+
+  #renew(former: Channel): void {
+    this.#patienceMs = Math.min(this.#patienceMs * 2, mostMs)
+    this.#channel = this.#open()
+    // What waits in it fails as unavailable; what is on its way goes on.
+    former.close()
+    this.#channel.getChannel().getConnectivityState(true)
+  }
+}
