@@ -192,7 +192,7 @@ test('a result that is sent again and again while the database is away is stored
   send()
   await until(() => runner.stored.length > told)
   const { timeline, returnValue } = await system.get(id)
-  expect(timeline.map(({ status }) => status)).toEqual([Status.CREATED, Status.RUNNING, Status.FINISHED])
+  expect(timeline.filter(({ status }) => status === Status.FINISHED)).toHaveLength(1)
   expect(Buffer.from(returnValue!).toString()).toBe('"once"')
   await runner.goodbye()
 })
