@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Language } from '@automation/contract/common/v1/language'
 import { until } from '@automation/testing'
+import { littleRegistry, npmPackage } from '@automation/testing/little-registry'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { littleRegistry, npmPackage } from './little-registry.ts'
 import { startRunner, type RunnerUnderTest } from './runner-under-test.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'dependencies-test-'))
