@@ -31,6 +31,11 @@ RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev --omit=optional --wor
 COPY . .
 RUN scripts/images/gather.sh execution /app
 
+FROM packages AS storage-files
+RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev --omit=optional --workspace @automation/storage
+COPY . .
+RUN scripts/images/gather.sh storage /app
+
 FROM packages AS sandbox-files
 RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev --omit=optional --workspace @automation/sandbox
 COPY . .
@@ -72,6 +77,10 @@ CMD ["apps/process-catalog/src/main.ts"]
 FROM service AS execution
 COPY --from=execution-files /app .
 CMD ["apps/execution/src/main.ts"]
+
+FROM service AS storage
+COPY --from=storage-files /app .
+CMD ["apps/storage/src/main.ts"]
 
 FROM service AS sandbox
 COPY --from=sandbox-files /app .

@@ -17,7 +17,8 @@ the environment names as pods reach them.
   --report FILE     also writes the counts as JSON
   --help
 
-KUBECONFIG, DATABASE_URL (an empty database) and, where events go to Kafka, KAFKA_BROKERS. Wants helm and kubectl.
+KUBECONFIG, DATABASE_URL (an empty database) and, where events go to Kafka, KAFKA_BROKERS; for storage S3_ENDPOINT, S3_BUCKET,
+S3_ACCESS_KEY and S3_SECRET_KEY. Wants helm and kubectl.
 `
 
 export interface ClusterOptions {

@@ -141,6 +141,7 @@ export class Release {
       image: { registry, tag },
       database: { url: process.env['DATABASE_URL'] },
       kafka: { brokers: process.env['KAFKA_BROKERS']?.split(',') ?? [] },
+      objectStore: objectStore(),
       bootstrap: { team: this.team },
       publicUrl: this.host,
       egressAllow: [`${this.listeners.allowed}/32`],
@@ -158,4 +159,10 @@ export class Release {
       JSON.stringify(values),
     )
   }
+}
+
+/** Values for the S3 server that the environment names; without one there is no storage. */
+function objectStore() {
+  const { S3_ENDPOINT: endpoint, S3_BUCKET: bucket, S3_ACCESS_KEY: accessKey, S3_SECRET_KEY: secretKey } = process.env
+  return endpoint === undefined ? {} : { endpoint, bucket, accessKey, secretKey }
 }

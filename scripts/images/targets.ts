@@ -5,6 +5,7 @@ export const targets = [
   'gateway',
   'process-catalog',
   'execution',
+  'storage',
   'sandbox',
   'runner',
   'sandbox-daemon',

@@ -82,6 +82,27 @@ describe.runIf(isThere('helm'))('the chart', () => {
     expect(addresses.split(',').map((address, index) => address.startsWith(hosts[index]!))).toEqual([true, true, true])
   })
 
+  test('has storage where an S3 server is named, with its keys as files, and runners may call it', async () => {
+    const there = async (values: string, ...sets: string[]) =>
+      (await render(values, sets)).filter((each) => component(each) === 'storage' && each.kind === 'Deployment')
+    expect(await there(minimal)).toEqual([])
+    const keys = ['accessKey=one', 'secretKey=two', 'bucket=files'].map((pair) => `objectStore.${pair}`)
+    const [storage] = await there(minimal, 'objectStore.endpoint=http://s3:9000', ...keys)
+    const env = podOf(storage!)[0]!.containers[0]!.env.map(({ name, value }) => [name, value])
+    expect(env).toEqual(
+      expect.arrayContaining([
+        ['S3_ENDPOINT', 'http://s3:9000'],
+        ['S3_BUCKET', 'files'],
+        ['S3_SECRET_KEY_FILE', '/run/secrets/automation/S3_SECRET_KEY'],
+      ]),
+    )
+    await expect(render(minimal, ['objectStore.endpoint=http://s3:9000'])).rejects.toThrow(/objectStore\.bucket/)
+    const runners = (await render(minimal)).find(({ metadata }) => metadata.name.endsWith('-runners'))!['spec'] as {
+      egress: { ports: { port: number }[] }[]
+    }
+    expect(runners.egress.flatMap(({ ports }) => ports.map(({ port }) => port))).toEqual([9102, 9104])
+  })
+
   test('gives runners the time that their longest run may take', async () => {
     const manifests = await render(minimal, ['runners.kind=deployment', 'runTimeoutMaxMs=7200000'])
     const runner = manifests.find((manifest) => manifest.kind === 'Deployment' && component(manifest) === 'runner')!

@@ -6,7 +6,10 @@ const healthPort = 9203
 // This and the service's other processes: nothing that runs here may reach them.
 function readConfig(env: Environment): RunnerConfig {
   const config = readRunnerConfig(env)
-  const addresses = env.list('EXECUTION_ADDRESSES', ['127.0.0.1:9102'])
+  const addresses = [
+    ...env.list('EXECUTION_ADDRESSES', ['127.0.0.1:9102']),
+    env.text('STORAGE_ADDRESS', '127.0.0.1:9104'),
+  ]
   const ports = [env.integer('HEALTH_PORT', { default: healthPort }), ...addresses.map((each) => portOf(each))]
   config.wall.closedPorts.push(...ports.filter((port) => port > 0 && port < 65_536))
   return config

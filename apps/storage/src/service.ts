@@ -15,6 +15,7 @@ import { Store } from './store/store.ts'
 import { Sweeper } from './sweeper.ts'
 import { Uploads } from './uploads.ts'
 
+export { storageSchema } from './store/store.ts'
 export { readStorageConfig, type StorageConfig } from './config.ts'
 
 /** Pieces of a content that may wait for their handler: more would only be memory. */

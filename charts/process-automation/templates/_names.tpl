@@ -48,9 +48,24 @@ app.kubernetes.io/component: {{ index . 1 }}
 {name: {{ $values.keys.existingRunnerSecret | default (printf "%s-runner" $full) }}, key: RUNNER_KEY}
 {{- else if eq $setting "BOOTSTRAP_API_TOKEN" -}}
 {name: {{ $values.bootstrap.existingSecret | default (printf "%s-bootstrap" $full) }}, key: token}
+{{- else if hasPrefix "S3_" $setting -}}
+{name: {{ $values.objectStore.existingSecret | default (printf "%s-objects" $full) }}, key: {{ $setting }}}
 {{- else if hasPrefix "KAFKA_" $setting -}}
 {name: {{ $values.kafka.existingSecret }}, key: {{ $setting }}}
 {{- else -}}
 {name: {{ $values.keys.existingSecret | default (printf "%s-keys" $full) }}, key: {{ $setting }}}
 {{- end -}}
+{{- end }}
+
+{{- define "automation.storageAddress" -}}
+{{ include "automation.fullname" . }}-storage.{{ .Release.Namespace }}.svc:{{ .Values.services.storage.ports.grpc }}
+{{- end }}
+
+{{/* YAML of the services that are deployed. */}}
+{{- define "automation.services" -}}
+{{- range $name, $service := .Values.services }}
+{{- if or (not $service.objectStore) $.Values.objectStore.endpoint }}
+{{ dict $name $service | toYaml }}
+{{- end }}
+{{- end }}
 {{- end }}

@@ -44,6 +44,7 @@ securityContext:
 {{- $full := include "automation.fullname" . -}}
 CATALOG_ADDRESS: "{{ $full }}-process-catalog.{{ .Release.Namespace }}.svc:{{ index .Values.services "process-catalog" "ports" "grpc" }}"
 SANDBOX_ADDRESS: "{{ $full }}-sandbox.{{ .Release.Namespace }}.svc:{{ .Values.services.sandbox.ports.grpc }}"
+STORAGE_ADDRESS: {{ include "automation.storageAddress" . | quote }}
 EXECUTION_ADDRESSES: {{ include "automation.executionAddresses" . | quote }}
 GRPC_HOST: 0.0.0.0
 HEALTH_HOST: 0.0.0.0
@@ -55,8 +56,9 @@ EGRESS_ALLOW: {{ join "," . | quote }}
 {{- end }}
 {{- end }}
 
-{{/* A runner knows of execution alone. */}}
+{{/* A runner knows of execution, and of storage for what runs store. */}}
 {{- define "automation.runnerEnv" -}}
+STORAGE_ADDRESS: {{ include "automation.storageAddress" . | quote }}
 EXECUTION_ADDRESSES: {{ include "automation.executionAddresses" . | quote }}
 HEALTH_HOST: 0.0.0.0
 RUNNER_SLOTS: {{ int .Values.runners.slots | quote }}

@@ -13,6 +13,17 @@ KAFKA_SASL_MECHANISM: {{ . | quote }}
 {{- end }}
 {{- end }}
 
+{{- define "automation.objectStoreEnv" -}}
+{{- with .Values.objectStore -}}
+S3_ENDPOINT: {{ .endpoint | quote }}
+S3_BUCKET: {{ required "objectStore.bucket must be set beside objectStore.endpoint" .bucket | quote }}
+S3_REGION: {{ .region | quote }}
+{{- with .publicEndpoint }}
+S3_PUBLIC_ENDPOINT: {{ . | quote }}
+{{- end }}
+{{- end }}
+{{- end }}
+
 {{- define "automation.clusterEnv" -}}
 {{- $runners := .Values.runners -}}
 SANDBOX_DRIVER: {{ .Values.sandbox.driver }}

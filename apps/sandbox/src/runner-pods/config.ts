@@ -47,6 +47,7 @@ export function readRunnerPodsConfig(env: Environment): RunnerPodsConfig | undef
       tmpMb: env.integer('RUNNER_PODS_TMP_MB', { default: 4096, min: 16 }),
       pool: env.text('RUNNER_POOL', 'default'),
       executionAddresses: env.list('EXECUTION_ADDRESSES', ['127.0.0.1:9102']),
+      storageAddress: env.text('STORAGE_ADDRESS', '127.0.0.1:9104'),
       graceMs: env.integer('RUN_TIMEOUT_MAX_MS', { default: 3_600_000, min: 100, max: 2_147_483_647 }),
       environment: environmentOf(env),
       runtimeClassName: env.text('RUNNER_PODS_RUNTIME_CLASS'),

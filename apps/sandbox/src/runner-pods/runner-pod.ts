@@ -15,6 +15,8 @@ export interface RunnerPodSettings {
   tmpMb: number
   pool: string
   executionAddresses: string[]
+  /** Where runs store what they store. */
+  storageAddress: string
   mostPerTeam: number
   idleMs: number
   /** What a run may still take when its pod is told to go. */
@@ -124,7 +126,7 @@ function containerOf({ image, imagePullPolicy, cpu, memoryMb, ...settings }: Run
 function environmentOf(
   settings: Pick<
     RunnerPodSettings,
-    'pool' | 'executionAddresses' | 'mostPerTeam' | 'idleMs' | 'graceMs' | 'environment'
+    'pool' | 'executionAddresses' | 'storageAddress' | 'mostPerTeam' | 'idleMs' | 'graceMs' | 'environment'
   >,
   memoryMb: number,
 ): Record<string, string> {
@@ -138,6 +140,7 @@ function environmentOf(
     RUNNER_IDLE_EXIT_MS: String(settings.idleMs),
     RUNNER_TMP_DIR: '/tmp',
     EXECUTION_ADDRESSES: settings.executionAddresses.join(','),
+    STORAGE_ADDRESS: settings.storageAddress,
     HEALTH_HOST: '0.0.0.0',
     HEALTH_PORT: String(healthPort),
     SHUTDOWN_GRACE_MS: String(settings.graceMs),

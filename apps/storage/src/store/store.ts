@@ -1,7 +1,13 @@
-import { databaseFailure, openDatabase, type Database } from '@automation/database'
+import { databaseFailure, openDatabase, type Database, type SchemaOptions } from '@automation/database'
 import { unavailable } from '@automation/errors'
 import type { Check, Logger } from '@automation/service'
 import type pg from 'pg'
+
+/** Where storage keeps its rows. */
+export const storageSchema: SchemaOptions = {
+  schema: 'storage',
+  migrationsDir: new URL('../../prisma/migrations/', import.meta.url),
+}
 
 /** The database of the storage service. All failures are Failures: `unavailable` while it is away or not open. */
 export class Store {
@@ -17,10 +23,9 @@ export class Store {
   /** Migrates and connects; waits for a database that is not there yet until `signal` is aborted. */
   async open(signal: AbortSignal): Promise<void> {
     this.#open = await openDatabase({
+      ...storageSchema,
       url: this.#url,
-      schema: 'storage',
       poolSize: 8,
-      migrationsDir: new URL('../../prisma/migrations/', import.meta.url),
       logger: this.#logger,
       signal,
     })
