@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { FedEventBus } from '@automation/events'
+import type { Language } from '@automation/contract/common/v1/language'
 import type { PartContext } from '@automation/service'
 import { Admission } from './admission.ts'
 import { Claims } from './claims.ts'
@@ -11,6 +12,7 @@ import { Runners } from './dispatch/runners.ts'
 import { UnservedTeams } from './dispatch/unserved-teams.ts'
 import { Egress } from './egress.ts'
 import { Ends } from './ends.ts'
+import { HeldRuns } from './held-runs.ts'
 import { ForcedEnds } from './forced-ends.ts'
 import { Kills } from './kills.ts'
 import { Logs } from './logs.ts'
@@ -67,12 +69,13 @@ export function compose(
   const supply = new RunnerSupply(runners.places)
   const unserved = new UnservedTeams(backlog, runners.places, supply, logger)
 
-  const queued = ({ pool, team, spec }: NewRun) => {
-    if (runners.places.hasForRun(pool, team, spec.language)) claims.look(pool)
+  const waits = (pool: string, team: string, language: Language) => {
+    if (runners.places.hasForRun(pool, team, language)) claims.look(pool)
     else unserved.look(pool)
     // What is free here may be kept for newcomers.
     peers.queued()
   }
+  const queued = ({ pool, team, spec }: NewRun) => waits(pool, team, spec.language)
   const placeFree = (pool: string) => claims.look(pool)
   const makePartitions = () => upkeep.keepPartitions()
   const freed = (team: string) => {
@@ -96,6 +99,7 @@ export function compose(
   const { maxRunning } = limits
   const claiming = { pool: lanes, runners, backlog, specs, maxRunning, metrics, logger }
   const claims = new Claims({ ...claiming, fail, resumeFirst, changed })
+  const held = new HeldRuns({ pool: hot, specs, forced, backlog, logger, queued: waits })
   const logs = new Logs(pools.logs, partitions, metrics, logger, signal, (ids) => watches.wake(ids))
   const sessions = new Sessions(hot, forced, leaseMs)
 
@@ -113,7 +117,7 @@ export function compose(
   const { returnValueMaxBytes, retentionDays } = config
   const streams = new WorkStreams({ sessions, runners, claims, ends, logs, returnValueMaxBytes, logger })
   const callbacks = new Callbacks({ pool: reads, config, egress, metrics, logger, watched: (id) => watches.wake([id]) })
-  const looked = { backlog, claims, nested, runners, waiters, outcomes, watches, reaper, sessions, deletion }
+  const looked = { backlog, claims, held, nested, runners, waiters, outcomes, watches, reaper, sessions, deletion }
   const kept = { hot, reads, partitions, retentionDays, leaseMs, pools: config.pools, metrics, logger }
   const upkeep = new Upkeep({ ...looked, ...kept, events })
 

@@ -3,6 +3,7 @@ import { Status } from '@automation/contract/execution/v1/execution'
 import { notFound, unavailable } from '@automation/errors'
 import { failPoint } from '@automation/service'
 import type pg from 'pg'
+import { awaitsPackages, whyHeld } from './awaited-packages.ts'
 import type { Backlog } from './dispatch/backlog.ts'
 import type { Place } from './dispatch/places.ts'
 import type { RunnerSupply } from './dispatch/runner-supply.ts'
@@ -120,6 +121,7 @@ export class Starts {
     const { runners, supply, backlog } = this.#context
     const giveUpAtMs = performance.now() + patienceMs
     const { pool, team, spec } = run
+    if (awaitsPackages(spec)) return { run, giveUpAtMs, waitsFor: whyHeld(spec) }
     const isBehind = backlog.has(pool, team, spec.language)
     const place = isBehind ? undefined : runners.places.take(pool, team, spec.language)
     if (place !== undefined) return { run, giveUpAtMs, sessionId: place.sessionId, place }
@@ -173,7 +175,7 @@ export class Starts {
       return
     }
     this.#giveBack(item)
-    if (placed.status !== Status.QUEUED) return
+    if (placed.status !== Status.QUEUED || awaitsPackages(run.spec)) return
     backlog.add(run.pool, run.team, [run.spec.language])
     queued(run)
   }

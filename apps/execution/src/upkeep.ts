@@ -4,6 +4,7 @@ import type pg from 'pg'
 import type { Claims } from './claims.ts'
 import type { Backlog } from './dispatch/backlog.ts'
 import type { Runners } from './dispatch/runners.ts'
+import type { HeldRuns } from './held-runs.ts'
 import type { Metrics } from './metrics.ts'
 import type { NestedRuns } from './nested-runs.ts'
 import type { Outcomes } from './outcomes.ts'
@@ -28,6 +29,7 @@ export interface UpkeepContext {
   pools: string[]
   backlog: Backlog
   claims: Claims
+  held: HeldRuns
   nested: NestedRuns
   runners: Runners
   waiters: Waiters
@@ -44,6 +46,7 @@ export interface UpkeepContext {
 const lookMs = 1000
 // Live streams find so what other replicas write.
 const watchMs = 500
+const heldMs = 500
 
 /** All that happens by the clock. Only a net where a wake-up was missed, never the way that a run takes. */
 export class Upkeep {
@@ -53,11 +56,12 @@ export class Upkeep {
 
   constructor(context: UpkeepContext) {
     this.#context = context
-    const { logger, leaseMs, reaper, deletion, sessions, runners, watches } = context
+    const { logger, leaseMs, reaper, deletion, sessions, runners, watches, held } = context
     const work = (name: string, everyMs: number, run: (signal: AbortSignal) => Promise<void>) =>
       new Periodic(name, everyMs, logger, run)
     this.#works = [
       work('queue', lookMs, () => this.lookAtQueue()),
+      work('held runs', heldMs, () => held.look()),
       work('waiters', lookMs, () => this.#lookAtWaiters()),
       work('watches', watchMs, () => watches.look()),
       work('gauges', 5000, () => this.#measure()),

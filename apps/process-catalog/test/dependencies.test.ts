@@ -1,10 +1,10 @@
 import { InstallationStatus } from '@automation/contract/catalog/v1/dependency'
 import { Language } from '@automation/contract/common/v1/language'
 import { Status } from '@automation/contract/execution/v1/execution'
-import type { CallContext } from '@automation/rpc'
 import { until } from '@automation/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { refused, startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
+import { manifestsOf, succeed } from './manifests.ts'
 import { refusedNames, refusedSpecifiers } from './refused-dependencies.ts'
 
 let catalog: CatalogUnderTest
@@ -15,33 +15,7 @@ afterAll(() => stop())
 const { JAVASCRIPT, PYTHON } = Language
 const { PENDING, INSTALLING, FAILED } = InstallationStatus
 
-function stage(caller: CallContext, dependencies: Record<string, string>, language = JAVASCRIPT) {
-  return catalog.dependencies.stageDependencies({ language, dependencies }, caller)
-}
-
-const read = (caller: CallContext, language = JAVASCRIPT) => catalog.dependencies.getManifest({ language }, caller)
-const install = (caller: CallContext, language = JAVASCRIPT) =>
-  catalog.dependencies.installDependencies({ language }, caller)
-const discard = (caller: CallContext, language = JAVASCRIPT) =>
-  catalog.dependencies.discardDependencies({ language }, caller)
-
-/** The install that runs for these packages, as execution was asked for it. */
-async function running(caller: CallContext, packages: Record<string, string>) {
-  const { team } = caller.principal
-  return until(async () => {
-    for (const each of catalog.execution.installs.values()) {
-      if (each.status !== Status.RUNNING) continue
-      const answer = await catalog
-        .resolve(team, '00000000-0000-0000-0000-000000000000', each.installId)
-        .catch(() => undefined)
-      const spec = answer?.outcome.case === 'spec' ? answer.outcome.value : undefined
-      if (spec?.isInstall && JSON.stringify(spec.dependencies?.packages) === JSON.stringify(packages)) return each
-    }
-    return undefined
-  })
-}
-
-const succeed = { status: Status.FINISHED, returnValue: '{"digest":"abc"}' }
+const { stage, read, install, discard, running } = manifestsOf(() => catalog)
 
 describe('the manifest of a team', () => {
   test('is empty at first; staging changes nothing that is installed', async () => {
@@ -173,67 +147,5 @@ describe('the manifest of a team', () => {
   test('refuses two names of one package', async () => {
     const both = { 'Ruamel.Yaml': '1', ruamel_yaml: '2' }
     expect(await refused(stage(await catalog.team(), both, PYTHON))).toBe('/dependencies/ruamel_yaml')
-  })
-})
-
-describe('packages that a source names', () => {
-  const values = (sourceCode: string, more = {}) => ({ sourceCode, dependenciesAutoDetect: true, ...more })
-
-  test('are installed beside what is installed when it is saved, and its runs wait for them', async () => {
-    const caller = await catalog.team()
-    const { id } = await catalog.process(caller, values("import _ from 'lodash'"))
-    expect((await catalog.spec(caller, id)).awaitedDependencies).toBe('lodash')
-    Object.assign(await running(caller, { lodash: '*' }), succeed)
-    await until(async () => (await catalog.spec(caller, id)).awaitedDependencies === '')
-    await catalog.processes.updateProcess(
-      { identifier: id, values: values("import 'zod'"), mask: { paths: ['source_code'] } },
-      caller,
-    )
-    Object.assign(await running(caller, { lodash: '*', zod: '*' }), succeed)
-    const spec = await until(async () => {
-      const now = await catalog.spec(caller, id)
-      return now.awaitedDependencies === '' ? now : undefined
-    })
-    expect(spec.dependencies?.packages).toEqual({ lodash: '*', zod: '*' })
-  })
-
-  test('that can not be installed are the reason of the runs that waited', async () => {
-    const caller = await catalog.team()
-    const { id } = await catalog.process(caller, values("require('nosuch')"))
-    const other = await catalog.process(caller, { name: 'Other', dependenciesAutoDetect: true })
-    Object.assign(await running(caller, { nosuch: '*' }), { status: Status.ERROR, explanation: '404' })
-    const spec = await until(async () => {
-      const now = await catalog.spec(caller, id)
-      return now.awaitedDependencies === '' ? now : undefined
-    })
-    expect(spec.dependenciesError).toBe('404')
-    expect((await catalog.spec(caller, other.id!)).dependenciesError).toBeUndefined()
-  })
-
-  test('are added to what the user has staged, which stays staged', async () => {
-    const caller = await catalog.team()
-    await stage(caller, { axios: '^1' })
-    await catalog.process(caller, values('import ky from "ky"'))
-    Object.assign(await running(caller, { ky: '*' }), succeed)
-    await until(async () => (await read(caller)).dependencies['ky'] === '*')
-    const { nextInstallation } = await read(caller)
-    expect(nextInstallation).toMatchObject({ status: PENDING, dependencies: { axios: '^1', ky: '*' } })
-  })
-
-  test('a process with a set of its own has its manifest installed, and no other sees it', async () => {
-    const caller = await catalog.team()
-    const own = { dependencies: { lodash: '4.17.20' }, dependenciesScopedToProcess: true }
-    const { id } = await catalog.process(caller, { name: 'Own', ...own })
-    const other = await catalog.process(caller, { name: 'Other' })
-    Object.assign(await running(caller, { lodash: '4.17.20' }), succeed)
-    await until(async () => (await catalog.spec(caller, id)).dependencies?.packages['lodash'] === '4.17.20')
-    expect((await catalog.spec(caller, other.id!)).dependencies).toBeUndefined()
-    expect((await read(caller)).dependencies).toEqual({})
-  })
-
-  test('a wrong entry in a process manifest is refused with its path', async () => {
-    const caller = await catalog.team()
-    const wrong = catalog.process(caller, { dependencies: { a: 'file:../b' } })
-    expect(await refused(wrong)).toBe('/manifest/dependencies/a')
   })
 })

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Language } from '@automation/contract/common/v1/language'
 import { until } from '@automation/testing'
+import { littleRegistry, npmPackage } from '@automation/testing/little-registry'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { littleRegistry, npmPackage } from './little-registry.ts'
 import { startRunner, type RunnerUnderTest } from './runner-under-test.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'dependencies-test-'))
@@ -88,6 +88,23 @@ describe('what is installed', () => {
 
   test('is found by import of Python', async () => {
     expect((await runWith(PYTHON, { simple: '>=1,<3' }, 'import simple\nreturn simple.answer()')).value).toBe(43)
+  })
+
+  test('is kept apart by runtime, platform and C library, also where runners of several kinds share a directory', async () => {
+    const dependencies = setOf({ good: '*' })
+    await install(JAVASCRIPT, dependencies)
+    const [name = ''] = readdirSync(sets).filter((each) => each.startsWith(dependencies.key))
+    expect(name.slice(dependencies.key.length)).toMatch(/^-node\d+-(linux-\w+-(glibc[\d.]+|musl)|darwin-\w+)$/)
+    const foreign = setOf({ good: '*' })
+    cpSync(join(sets, name), join(sets, `${foreign.key}-node1-linux-x64-other`), { recursive: true })
+    writeFileSync(
+      join(sets, `${foreign.key}-node1-linux-x64-other/files/node_modules/good/index.js`),
+      'exports.answer = 0',
+    )
+    const { value } = await under.replica.run("return require('good').answer()", {
+      spec: { language: JAVASCRIPT, dependencies: foreign },
+    })
+    expect(value).toBe(42)
   })
 
   test('can not be changed by a run, and is not there for a run of another set', async () => {

@@ -56,7 +56,7 @@ WITH slots AS MATERIALIZED (
 ), picked AS MATERIALIZED (
   SELECT t.team, t.turn, q.id, row_number() OVER (PARTITION BY t.team ORDER BY q.id) AS nth
     FROM turns t CROSS JOIN LATERAL (
-      SELECT e.id FROM executions e WHERE e.status = 2 AND e.pool = $4 AND e.team = t.team${limit}
+      SELECT e.id FROM executions e WHERE e.status = 2 AND NOT e.held AND e.pool = $4 AND e.team = t.team${limit}
        ORDER BY e.id LIMIT t.asked FOR UPDATE SKIP LOCKED) q
 ), chosen AS MATERIALIZED (
   SELECT id, row_number() OVER (ORDER BY nth, turn) AS place FROM picked ORDER BY nth, turn LIMIT cardinality($5::uuid[])
@@ -117,10 +117,10 @@ export async function readBacklog(pool: pg.Pool, pools: { name: string; withLang
     name: 'backlog',
     text: `SELECT p.pool, t.team, CASE WHEN p.with_languages THEN (
                     SELECT CASE WHEN count(*) = count(e.language) THEN array_agg(DISTINCT e.language) END FROM executions e
-                     WHERE e.status = 2 AND e.pool = p.pool AND e.team = t.team) END AS languages
+                     WHERE e.status = 2 AND NOT e.held AND e.pool = p.pool AND e.team = t.team) END AS languages
              FROM team_slots t CROSS JOIN unnest($1::text[], $2::boolean[]) AS p(pool, with_languages)
             WHERE t.queued > 0
-              AND EXISTS (SELECT FROM executions e WHERE e.status = 2 AND e.pool = p.pool AND e.team = t.team)`,
+              AND EXISTS (SELECT FROM executions e WHERE e.status = 2 AND NOT e.held AND e.pool = p.pool AND e.team = t.team)`,
     values: [pools.map(({ name }) => name), pools.map(({ withLanguages }) => withLanguages)],
   })
   return rows

@@ -1,4 +1,5 @@
 import type { RunSpec } from '@automation/contract/catalog/v1/resolve'
+import { awaitsPackages } from '../awaited-packages.ts'
 import { storedText, textOf } from '../stored-text.ts'
 
 /** A run that is to be accepted: what its row will hold. */
@@ -52,6 +53,7 @@ const columns: Column[] = [
   ['initiated_by', 'text', ({ run }) => optionalText(run.initiatedBy)],
   ['created_by', 'text', ({ run }) => storedText(run.createdBy)],
   ['ip', 'text', ({ run }) => run.ip],
+  ['held', 'boolean', ({ run }) => awaitsPackages(run.spec)],
 ]
 const extra: Column[] = [
   ['session_id', 'uuid', ({ sessionId }) => sessionId],

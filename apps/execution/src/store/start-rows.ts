@@ -82,6 +82,7 @@ WITH ${input}, slots AS MATERIALIZED (
   SELECT c.*, CASE WHEN runs THEN 4 WHEN place > ${next(2)}::integer THEN 7 ELSE 2 END AS status,
          CASE WHEN runs THEN NULL
               WHEN place > ${next(2)}::integer THEN format('The team has %s runs that wait, the most it may have', ${next(2)}::integer)
+              WHEN held THEN waits_for
               ELSE format(CASE WHEN place_in_pool > 1000 THEN 'After more than 1,000 runs of the team in the pool %2$s: %3$s'
                                ELSE 'Place %1$s in the team''s queue in the pool %2$s: %3$s' END, place_in_pool, pool,
                      CASE WHEN at_limit OR waits_for IS NULL
@@ -129,14 +130,16 @@ WITH rows AS (
   ${insertRows}
   SELECT ${rowColumns}, 2, 2, 0, NULL, ${next(1)}::uuid, 0, NULL, NULL, now() FROM ${manyArrivals.rows}
    WHERE NOT EXISTS (${deleted})
-  ON CONFLICT (id) DO NOTHING RETURNING id, team, process_id, pool
+  ON CONFLICT (id) DO NOTHING RETURNING id, team, process_id, pool, held
 ), taken AS (
   UPDATE team_slots t SET queued = t.queued + c.waits
     FROM (SELECT team, count(*) AS waits FROM rows GROUP BY team ORDER BY team) c WHERE t.team = c.team
 ), events AS (
   ${insertEvents}
   SELECT r.id, e.sequence, e.status, now(),
-         CASE e.sequence WHEN 2 THEN format('Waits for a free place in the pool %s', r.pool) END, r.team, r.process_id
+         CASE WHEN e.sequence = 1 THEN NULL
+              WHEN r.held THEN 'Waits for packages that are being installed'
+              ELSE format('Waits for a free place in the pool %s', r.pool) END, r.team, r.process_id
     FROM rows r CROSS JOIN (VALUES (1, 1), (2, 2)) AS e(sequence, status)
 )
 SELECT count(*) FROM rows`

@@ -1,6 +1,6 @@
 import type { DetectionOptions } from '../dependencies/detect.ts'
 import { detectDependencies } from '../dependencies/detect.ts'
-import { checkManifest, manifestOf, manifestText, missingFrom } from '../dependencies/manifest.ts'
+import { checkManifest, manifestOf, manifestText, missingFrom, type Dependencies } from '../dependencies/manifest.ts'
 import { planScopedSave, planTeamSave } from '../dependencies/plan.ts'
 import type { LanguageName } from '../language.ts'
 import type { ProcessColumns } from '../process-values.ts'
@@ -13,6 +13,8 @@ export interface SavedProcess {
   team: string
   language: LanguageName
   sourceCode: string
+  /** What the source imports that could be a module: `name`, or `name tag`. */
+  imports: string[]
   dependencies: string
   dependenciesScopedToProcess: boolean
   dependenciesAutoDetect: boolean
@@ -41,7 +43,7 @@ export async function settleDependencies(rows: Rows, process: SavedProcess, opti
   checkManifest('/manifest/dependencies', language, own, options.allowGit)
   const nothing = { awaitedDependencies: null, dependenciesError: null }
   if (!detects && !isScoped) return nothing
-  const found = detects ? detectDependencies(language, process.sourceCode, options) : {}
+  const found = detects ? await detected(rows, process, options) : {}
   const wanted = { ...own, ...missingFrom(language, own, found) }
   if (!isScoped && Object.keys(found).length === 0) return nothing
   const manifest = await manifestRow(rows, team, language, isScoped ? id : null)
@@ -50,4 +52,24 @@ export async function settleDependencies(rows: Rows, process: SavedProcess, opti
     await rows.dependencyManifest.update({ where: { id: manifest.id }, data: { ...change, updatedAt: new Date() } })
   const awaitedDependencies = awaits.length === 0 ? null : JSON.stringify(awaits)
   return { ...nothing, awaitedDependencies, ...(isScoped && detects && { dependencies: manifestText(wanted) }) }
+}
+
+/** Team modules come before packages, so a name that is one's asks for no package. */
+async function detected(rows: Rows, process: SavedProcess, options: DetectionOptions): Promise<Dependencies> {
+  const { language, sourceCode } = process
+  const modules = await importedModules(rows, process)
+  // Packages are known by the first part of a dotted name.
+  const names = modules.map((name) => (language === 'PYTHON' ? name.split('.', 1)[0]! : name))
+  return detectDependencies(language, sourceCode, { ...options, without: new Set([...options.without, ...names]) })
+}
+
+/** Those of its imports that its team or a parent has a module for. */
+async function importedModules(rows: Rows, { team, language, imports }: SavedProcess): Promise<string[]> {
+  const wanted = imports.map((reference) => reference.split(' ', 1)[0]!)
+  if (wanted.length === 0) return []
+  const found = await rows.$queryRaw<{ name: string }[]>`
+    SELECT DISTINCT name FROM modules
+    WHERE language = ${language} AND name = ANY (${wanted})
+      AND (team = ${team} OR team IN (SELECT parent FROM inheritance WHERE child = ${team}))`
+  return found.map(({ name }) => name)
 }

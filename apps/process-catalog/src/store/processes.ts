@@ -31,7 +31,8 @@ export function createProcess(
   return changeTeam(store, author.team, async (rows) => {
     const now = new Date()
     const id = v7()
-    const settled = await settleDependencies(rows, { ...columns, id, team: author.team, language }, detection)
+    const saved = { ...columns, id, team: author.team, language, imports }
+    const settled = await settleDependencies(rows, saved, detection)
     const row = await rows.process.create({
       data: {
         ...columns,
@@ -68,7 +69,8 @@ export function updateProcess(
     const current = await findProcess(rows, author.team, identifier)
     const { slug } = columns
     if (slug !== undefined && slug !== current.slug && (await isTaken(rows, author.team, slug))) throw slugTaken()
-    const saved = { ...current, ...columns, language: current.language as LanguageName }
+    const language = current.language as LanguageName
+    const saved = { ...current, ...columns, language, imports: imports ?? current.imports }
     const settled = decidesOnDependencies(columns) ? await settleDependencies(rows, saved, detection) : {}
     const row = await rows.process.update({
       where: { id: current.id },

@@ -4,6 +4,7 @@ import type { ChildLauncher } from '../children/child-launcher.ts'
 import { packagesPlace } from '../children/programs.ts'
 import type { RunnerConfig } from '../config.ts'
 import { Installer } from './installer.ts'
+import { platformName, thisMachine } from './platform.ts'
 import { DependencySets } from './sets.ts'
 
 const tidyEveryMs = 3_600_000
@@ -13,9 +14,10 @@ export function runnerDependencies(config: RunnerConfig, { wall, pythonVersion }
   const { children, dependencies } = config
   const { python, tmpDir } = children
   const installer = new Installer({ config: dependencies, python, tmpDir, wall: config.wall, logger })
+  const platform = platformName(thisMachine())
   const runtimes = {
-    JAVASCRIPT: `node${process.versions.modules}-${process.arch}`,
-    PYTHON: `python${pythonVersion.split('.').slice(0, 2).join('.')}-${process.arch}`,
+    JAVASCRIPT: `node${process.versions.modules}-${platform}`,
+    PYTHON: `python${pythonVersion.split('.').slice(0, 2).join('.')}-${platform}`,
   }
   const { directory, keepMs } = dependencies
   const sets = new DependencySets({ directory, keepMs, installer, runtimes, logger })

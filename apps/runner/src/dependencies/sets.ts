@@ -12,7 +12,7 @@ export interface SetsOptions {
   directory: string
   keepMs: number
   installer: Installer
-  /** Such as `node26` and `python3.11`: what is installed for one is not for another. */
+  /** Such as `node147-linux-x64-glibc2.36` and `python3.11-linux-x64-musl`: what is installed for one is not for another. */
   runtimes: Record<'JAVASCRIPT' | 'PYTHON', string>
   logger: Logger
 }

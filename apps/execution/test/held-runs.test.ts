@@ -1,0 +1,81 @@
+import { Status } from '@automation/contract/execution/v1/execution'
+import { until, userContext } from '@automation/testing'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { brokenInvariants } from './invariants.ts'
+import { System } from './system.ts'
+
+const needy = { identifier: 'needy' }
+const waits = { awaitedDependencies: 'lodash, zod' }
+const told = 'Waits for packages that are being installed: lodash, zod'
+
+let system: System
+
+beforeEach(async () => {
+  system = await System.start({ teamMaxRunning: 2 }, 2)
+  system.catalog.put('needy', waits)
+})
+afterEach(async () => {
+  expect(await brokenInvariants(system)).toEqual([])
+  await system.stop()
+})
+
+const statusesOf = async (id: string) => (await system.get(id)).timeline.map(({ status }) => status)
+
+test('a run waits for packages that are being installed and is told which; others of its team do not wait behind it', async () => {
+  const runner = await system.runner({ places: 4 })
+  const ids = [await system.start('demo', needy), await system.start('demo', needy)]
+  const keyed = { ...needy, idempotencyKey: { key: 'k', requestHash: new Uint8Array() } }
+  ids.push(await system.start('demo', keyed))
+  const waiting = system.run('demo', needy)
+  for (const id of ids) {
+    const { status, timeline } = await system.get(id)
+    expect(status).toBe(Status.QUEUED)
+    expect(timeline.at(-1)!.explanation).toBe(told)
+  }
+  for (let count = 0; count < 5; count++) expect((await system.run()).status).toBe(Status.FINISHED)
+  expect(await Promise.all(ids.map((id) => system.get(id)))).toMatchObject(ids.map(() => ({ status: Status.QUEUED })))
+  system.catalog.put('needy')
+  expect((await waiting).status).toBe(Status.FINISHED)
+  for (const id of ids) {
+    expect((await system.ended(id)).status).toBe(Status.FINISHED)
+    const { CREATED, QUEUED, DEQUEUED, RUNNING, FINISHED } = Status
+    expect(await statusesOf(id)).toEqual([CREATED, QUEUED, DEQUEUED, RUNNING, FINISHED])
+  }
+  expect(runner.specs.size).toBe(2)
+})
+
+test('a run whose packages can not be installed ends as ERROR with the reason; later ones do not wait', async () => {
+  const runner = await system.runner({ places: 2 })
+  const id = await system.start('demo', needy)
+  const waiting = system.run('demo', needy)
+  await until(async () => (await system.rows('SELECT 1 FROM executions WHERE held')).length === 2)
+  system.catalog.put('needy', { dependenciesError: 'npm error 404' })
+  const explanation = 'The packages of the process could not be installed: npm error 404'
+  expect(await waiting).toMatchObject({ status: Status.ERROR, explanation })
+  expect((await system.ended(id)).timeline.at(-1)).toMatchObject({ status: Status.ERROR, explanation })
+  expect(runner.started).toEqual([])
+  expect((await system.run('demo', needy)).status).toBe(Status.FINISHED)
+})
+
+test('a run that is killed while it waits for packages never starts', async () => {
+  const runner = await system.runner({ places: 2 })
+  const [killed, other] = [await system.start('demo', needy), await system.start('demo', needy)]
+  await system.executions.killExecution({ id: killed }, userContext('demo'))
+  system.catalog.put('needy')
+  expect((await system.ended(other)).status).toBe(Status.FINISHED)
+  expect((await system.get(killed)).status).toBe(Status.KILLED)
+  expect(runner.started.map(({ executionId }) => executionId)).toEqual([other])
+})
+
+test('a run goes on waiting where its replica goes away and while the catalog is away', async () => {
+  const { executionId: id } = await system.replicas[1]!.executions.startExecution(needy, userContext('demo'))
+  await system.replicas.pop()!.part.stop(0)
+  await system.runner({ places: 2 })
+  system.catalog.failure = new Error('away')
+  const asked = system.catalog.asked
+  await until(() => system.catalog.asked > asked + 1)
+  expect((await system.get(id)).status).toBe(Status.QUEUED)
+  system.catalog.failure = undefined
+  system.catalog.put('needy')
+  expect((await system.ended(id)).status).toBe(Status.FINISHED)
+})

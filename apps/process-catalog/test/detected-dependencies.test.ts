@@ -1,0 +1,102 @@
+import { InstallationStatus } from '@automation/contract/catalog/v1/dependency'
+import { ModuleService } from '@automation/contract/catalog/v1/module'
+import { Language } from '@automation/contract/common/v1/language'
+import { Status } from '@automation/contract/execution/v1/execution'
+import type { CallContext } from '@automation/rpc'
+import { operatorContext, until } from '@automation/testing'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { refused, startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
+import { manifestsOf, succeed } from './manifests.ts'
+
+let catalog: CatalogUnderTest
+let stop: () => Promise<void>
+beforeAll(async () => ({ catalog, stop } = await startCatalog()))
+afterAll(() => stop())
+
+const { JAVASCRIPT, PYTHON } = Language
+const { PENDING } = InstallationStatus
+const { stage, read, running } = manifestsOf(() => catalog)
+
+describe('packages that a source names', () => {
+  const values = (sourceCode: string, more = {}) => ({ sourceCode, dependenciesAutoDetect: true, ...more })
+
+  test('are installed beside what is installed when it is saved, and its runs wait for them', async () => {
+    const caller = await catalog.team()
+    const { id } = await catalog.process(caller, values("import _ from 'lodash'"))
+    expect((await catalog.spec(caller, id)).awaitedDependencies).toBe('lodash')
+    Object.assign(await running(caller, { lodash: '*' }), succeed)
+    await until(async () => (await catalog.spec(caller, id)).awaitedDependencies === '')
+    await catalog.processes.updateProcess(
+      { identifier: id, values: values("import 'zod'"), mask: { paths: ['source_code'] } },
+      caller,
+    )
+    Object.assign(await running(caller, { lodash: '*', zod: '*' }), succeed)
+    const spec = await until(async () => {
+      const now = await catalog.spec(caller, id)
+      return now.awaitedDependencies === '' ? now : undefined
+    })
+    expect(spec.dependencies?.packages).toEqual({ lodash: '*', zod: '*' })
+  })
+
+  test('are not looked for where the team or a parent has a module of that name in its language', async () => {
+    const [caller, parent] = [await catalog.team(), await catalog.team()]
+    const pair = { child: caller.principal.team, parent: parent.principal.team }
+    await catalog.teams.grantParent(pair, operatorContext())
+    await catalog.teams.updateTeam(
+      { values: { parentTeamSlugs: [pair.parent] }, mask: { paths: ['parent_team_slugs'] }, tokenTeams: [] },
+      caller,
+    )
+    const module = (name: string, of: CallContext, language = JAVASCRIPT) =>
+      catalog.client(ModuleService).createModule({ name, sourceCode: '', language }, of)
+    await module('own-tools', caller)
+    await module('inherited', parent)
+    await module('lodash', caller, PYTHON)
+    await module('shapes', caller, PYTHON)
+    const source = "import 'own-tools'; const a = require('inherited'); import 'lodash'"
+    const { id } = await catalog.process(caller, values(source))
+    expect((await catalog.spec(caller, id)).awaitedDependencies).toBe('lodash')
+    const python = { ...values('import shapes\nimport requests'), name: 'Python', language: PYTHON }
+    const { id: other } = await catalog.process(caller, python)
+    expect((await catalog.spec(caller, other)).awaitedDependencies).toBe('requests')
+  })
+
+  test('that can not be installed are the reason of the runs that waited', async () => {
+    const caller = await catalog.team()
+    const { id } = await catalog.process(caller, values("require('nosuch')"))
+    const other = await catalog.process(caller, { name: 'Other', dependenciesAutoDetect: true })
+    Object.assign(await running(caller, { nosuch: '*' }), { status: Status.ERROR, explanation: '404' })
+    const spec = await until(async () => {
+      const now = await catalog.spec(caller, id)
+      return now.awaitedDependencies === '' ? now : undefined
+    })
+    expect(spec.dependenciesError).toBe('404')
+    expect((await catalog.spec(caller, other.id!)).dependenciesError).toBeUndefined()
+  })
+
+  test('are added to what the user has staged, which stays staged', async () => {
+    const caller = await catalog.team()
+    await stage(caller, { axios: '^1' })
+    await catalog.process(caller, values('import ky from "ky"'))
+    Object.assign(await running(caller, { ky: '*' }), succeed)
+    await until(async () => (await read(caller)).dependencies['ky'] === '*')
+    const { nextInstallation } = await read(caller)
+    expect(nextInstallation).toMatchObject({ status: PENDING, dependencies: { axios: '^1', ky: '*' } })
+  })
+
+  test('a process with a set of its own has its manifest installed, and no other sees it', async () => {
+    const caller = await catalog.team()
+    const own = { dependencies: { lodash: '4.17.20' }, dependenciesScopedToProcess: true }
+    const { id } = await catalog.process(caller, { name: 'Own', ...own })
+    const other = await catalog.process(caller, { name: 'Other' })
+    Object.assign(await running(caller, { lodash: '4.17.20' }), succeed)
+    await until(async () => (await catalog.spec(caller, id)).dependencies?.packages['lodash'] === '4.17.20')
+    expect((await catalog.spec(caller, other.id!)).dependencies).toBeUndefined()
+    expect((await read(caller)).dependencies).toEqual({})
+  })
+
+  test('a wrong entry in a process manifest is refused with its path', async () => {
+    const caller = await catalog.team()
+    const wrong = catalog.process(caller, { dependencies: { a: 'file:../b' } })
+    expect(await refused(wrong)).toBe('/manifest/dependencies/a')
+  })
+})

@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Client, accessTokenOf } from '../client/client.ts'
+import type { Language, Page, Process } from '../client/records.ts'
+import { openRegistry, type PackageRegistry } from '../system/package-registry.ts'
+import { startSystem, type System } from '../system/system.ts'
+import { waitUntil } from '../system/wait-until.ts'
+import { expectProblem } from './problem.ts'
+import { awaitEnd, execute, makeProcess, statusesOf } from './runs.ts'
+import { shared } from './shared-system.ts'
+
+interface Manifest {
+  id: string
+  programmingLanguage: Language
+  dependencies: Record<string, string>
+  nextInstallation?: { status: string; error?: string; dependencies: Record<string, string> }
+}
+
+const packages = {
+  npm: {
+    staged: 'exports.answer = () => 42',
+    detected: 'module.exports = "of the source"',
+    own: 'module.exports = "of the process"',
+    pinned: 'module.exports = "by a comment"',
+  },
+  pypi: { simple: 'answer = lambda: 43\n', detected: 'words = "of the source"\n' },
+}
+
+/** A system whose packages come from a registry of the suite's own. */
+describe.skipIf(!shared.owned)('dependencies', { concurrent: false }, () => {
+  let registry: PackageRegistry
+  let system: System
+  let client: Client
+
+  beforeAll(async () => {
+    registry = await openRegistry(packages)
+    system = await startSystem({ team: 'packages', env: registry.settings })
+    const accessToken = await accessTokenOf(system.host, system.team, system.apiToken)
+    client = new Client({ host: system.host, team: system.team, accessToken })
+  })
+  afterAll(async () => {
+    await system?.stop()
+    await registry?.close()
+  })
+
+  const path = (language: Language) => `/dependencies/${language}`
+  const read = async (language: Language) => (await client.get<Manifest>(path(language))).body
+  const stage = (language: Language, dependencies: Record<string, string>) =>
+    client.call<Manifest>('PUT', path(language), { json: { dependencies } })
+  const install = (language: Language) => client.post(`${path(language)}/install`)
+  const discard = (language: Language) => client.delete<Manifest>(`${path(language)}/install`)
+  const make = (sourceCode: string, fields: Record<string, unknown> = {}) =>
+    makeProcess({ sourceCode, ...fields }, client)
+  const valueOf = async (process: Process) => {
+    const answer = await client.post(`/processes/${process.id}/execute-sync`, {})
+    expect(answer.status, answer.text.slice(0, 1000)).toBe(203)
+    return answer.body
+  }
+  const installed = (language: Language) =>
+    waitUntil(
+      `the installation for ${language}`,
+      async () => {
+        const manifest = await read(language)
+        expect(manifest.nextInstallation?.error).toBeUndefined()
+        return manifest.nextInstallation === undefined && manifest
+      },
+      { timeoutMs: 60_000, everyMs: 100 },
+    )
+
+  test.for([
+    ['JAVASCRIPT', { staged: '^1.2.0' }, "return require('staged').answer()", 42],
+    ['PYTHON', { simple: '==1.2.3' }, 'import simple\nreturn simple.answer()', 43],
+  ] as const)(
+    'of %s are there for runs once they are installed, and not before',
+    async ([language, wanted, source, value]) => {
+      const process = await make(source, { programmingLanguage: language })
+      const staged = await stage(language, wanted)
+      expect(staged.status, staged.text).toBe(200)
+      expect(staged.body).toEqual({
+        id: language,
+        programmingLanguage: language,
+        dependencies: {},
+        nextInstallation: { status: 'PENDING', dependencies: wanted },
+      })
+      const early = await awaitEnd(await execute(process, {}, client), undefined, client)
+      expect(early.status).toBe('ERROR')
+      expect((await install(language)).status).toBe(200)
+      expect(await installed(language)).toEqual({ id: language, programmingLanguage: language, dependencies: wanted })
+      expect(await valueOf(process)).toBe(value)
+    },
+  )
+
+  test('what is staged can be discarded, and nothing else', async () => {
+    const before = (await read('JAVASCRIPT')).dependencies
+    await stage('JAVASCRIPT', { other: '1' })
+    const discarded = await discard('JAVASCRIPT')
+    expect(discarded.status, discarded.text).toBe(200)
+    expect(discarded.body.dependencies).toEqual(before)
+    expect(discarded.body.nextInstallation).toBeUndefined()
+    expectProblem(await discard('JAVASCRIPT'), 400, { code: 'nothing_staged' })
+    expectProblem(await install('JAVASCRIPT'), 400, { code: 'nothing_staged' })
+  })
+
+  test('what can not be installed says why, leaves what is installed, and can be discarded', async () => {
+    const { dependencies } = await read('JAVASCRIPT')
+    const wanted = { ...dependencies, 'no-such-package': '1.0.0' }
+    await stage('JAVASCRIPT', wanted)
+    await install('JAVASCRIPT')
+    const failed = await waitUntil(
+      'the end of the installation',
+      async () => {
+        const manifest = await read('JAVASCRIPT')
+        return manifest.nextInstallation?.status === 'FAILED' && manifest
+      },
+      { timeoutMs: 60_000, everyMs: 100 },
+    )
+    expect(failed.dependencies).toEqual(dependencies)
+    expect(failed.nextInstallation?.dependencies).toEqual(wanted)
+    expect(failed.nextInstallation?.error).toMatch(/no-such-package/)
+    expect((await discard('JAVASCRIPT')).body.nextInstallation).toBeUndefined()
+    expect(await valueOf(await make("return require('staged').answer()"))).toBe(42)
+  })
+
+  const detects = { settings: { dependencies: { autoDetect: true } } }
+
+  test.for([
+    [
+      'JAVASCRIPT',
+      "// @add-package pinned@1.2.3\nreturn [require('detected'), require('pinned')].join()",
+      'of the source,by a comment',
+    ],
+    ['PYTHON', 'import detected\nreturn detected.words', 'of the source'],
+  ] as const)(
+    'that a source of %s names are installed, and a run that starts meanwhile waits and is told',
+    async ([language, source, value]) => {
+      const process = await make(source, { programmingLanguage: language, ...detects })
+      const execution = await awaitEnd(await execute(process, {}, client), 60_000, client)
+      expect(execution.status, JSON.stringify(execution.timeline)).toBe('FINISHED')
+      expect(statusesOf(execution)).toEqual(['CREATED', 'QUEUED', 'DEQUEUED', 'RUNNING', 'FINISHED'])
+      expect(execution.timeline.events[1]?.explanation).toMatch(
+        /^Waits for packages that are being installed: .*detected/,
+      )
+      expect(await valueOf(process)).toBe(value)
+      expect((await installed(language)).dependencies).toMatchObject({ detected: '*' })
+    },
+  )
+
+  test('a run that waited for what can not be installed ends as ERROR with the reason', async () => {
+    const process = await make("return require('nowhere-to-be-found')", detects)
+    const execution = await awaitEnd(await execute(process, {}, client), 60_000, client)
+    expect(statusesOf(execution)).toEqual(['CREATED', 'QUEUED', 'ERROR'])
+    expect(execution.timeline.events.at(-1)?.explanation).toMatch(
+      /^The packages of the process could not be installed: [^]*nowhere-to-be-found/,
+    )
+    await discard('JAVASCRIPT')
+  })
+
+  test('a module of the team is no package, and comes before one of its name', async () => {
+    const made = await client.post('/modules', { name: 'helpers', sourceCode: 'module.exports = "of the team"' })
+    expect(made.status, made.text).toBe(201)
+    const process = await make("return require('helpers')", detects)
+    expect(await valueOf(process)).toBe('of the team')
+    expect(await read('JAVASCRIPT')).not.toHaveProperty('nextInstallation')
+  })
+
+  test("a process with packages of its own finds these, and not the team's; others do not find them", async () => {
+    const fields = {
+      manifest: { dependencies: { own: '1.2.3' } },
+      settings: { dependencies: { scopedToProcess: true } },
+    }
+    const find = (name: string) => `try { return require('${name}') } catch { return 'not there' }`
+    expect(await valueOf(await make(find('own'), fields))).toBe('of the process')
+    expect(await valueOf(await make(find('staged'), fields))).toBe('not there')
+    expect(await valueOf(await make(find('own')))).toBe('not there')
+  })
+
+  test('installations are in no list of executions', async () => {
+    const { body } = await client.get<Page<{ process: { id: string } }>>('/executions', { limit: 1000 })
+    expect(body.total).toBeGreaterThan(0)
+    expect(JSON.stringify(body)).not.toContain('00000000-0000-0000-0000-000000000000')
+  })
+})
