@@ -85,10 +85,17 @@ async function ofNodes(): Promise<NetworkTarget[]> {
 
 /** What the services use beside the cluster. */
 function outside(): NetworkTarget[] {
+  const objects = process.env['S3_ENDPOINT'] === undefined ? [] : [new URL(process.env['S3_ENDPOINT'])]
   const database = new URL(process.env['DATABASE_URL'] ?? '')
   const brokers = (process.env['KAFKA_BROKERS'] ?? '').split(',').filter((each) => each !== '')
   return [
     { name: 'the database', host: database.hostname, port: Number(database.port || 5432), isOpen: true },
+    ...objects.map(({ hostname, port }) => ({
+      name: 'the S3 server',
+      host: hostname,
+      port: Number(port || 80),
+      isOpen: true,
+    })),
     ...brokers.map((each) => {
       const { hostname, port } = new URL(`kafka://${each}`)
       return { name: `the broker ${each}`, host: hostname, port: Number(port), isOpen: true }

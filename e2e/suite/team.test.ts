@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Team } from '../client/records.ts'
 import { expectProblem } from './problem.ts'
 import { makeProcess } from './runs.ts'
-import { client, hasOther, other, shared } from './shared-system.ts'
+import { client, hasOther, other, shared, unique } from './shared-system.ts'
 
 const patch = (input: unknown) => other.patch<Team>('/team', input)
 
@@ -101,5 +101,36 @@ describe.skipIf(!hasOther)('two teams', () => {
     expect(list.body.total).toBe(0)
     const runs = await other.get<{ total: number }>('/executions', { processId: process.id })
     expect(runs.body.total ?? 0).toBe(0)
+  })
+
+  test('nor anything of its modules', async () => {
+    const made = async (one: typeof client) => {
+      const values = { name: unique('module'), sourceCode: 'exports.a = 1' }
+      return (await one.post<{ id: string; name: string }>('/modules', values)).body
+    }
+    const [module, foreign] = [await made(client), await made(other)]
+    const path = `/modules/${module.id}`
+    const version = (await client.post<{ id: string }>(`${path}/versions`, { tag: 'v' })).body
+    const alias = (await client.post<{ id: string }>(`${path}/aliases`, { name: 'a', versionId: version.id })).body
+    const calls: [string, string, unknown?][] = [
+      ['GET', path],
+      ['GET', `/modules/${module.name}`],
+      ['PATCH', path, { sourceCode: 'x' }],
+      ['DELETE', path],
+      ['GET', `${path}/versions`],
+      ['POST', `${path}/versions`, { tag: 'x' }],
+      ['GET', `${path}/versions/v`],
+      ['GET', `/modules/${foreign.id}/versions/${version.id}`],
+      ['DELETE', `/modules/${foreign.id}/versions/${version.id}`],
+      ['GET', `${path}/aliases`],
+      ['POST', `/modules/${foreign.id}/aliases`, { name: 'x', versionId: version.id }],
+      ['GET', `/modules/${foreign.id}/aliases/${alias.id}`],
+      ['DELETE', `/modules/${foreign.id}/aliases/${alias.id}`],
+    ]
+    for (const [method, each, json] of calls) expectProblem(await other.call(method, each, { json }), 404)
+    expect((await client.get(path)).body).toMatchObject(module)
+    const { data } = (await other.get<{ data: { id: string }[] }>('/modules', { limit: 1000 })).body
+    expect(data.map(({ id }) => id)).toContain(foreign.id)
+    expect(data.map(({ id }) => id)).not.toContain(module.id)
   })
 })
