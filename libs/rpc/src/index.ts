@@ -1,5 +1,7 @@
+export { memberIn, principalIn, type Member } from './callers.ts'
 export { ownContext, type CallContext, type Principal, type Role } from './context.ts'
 export { inProcess } from './in-process.ts'
 export { InProcessNetwork, type Neighbours } from './neighbours.ts'
+export { installsProcessId } from './installs.ts'
 export { isUnreachable } from './reachability.ts'
 export { served, type Client, type Handlers, type ServedService } from './service-types.ts'
