@@ -4,6 +4,7 @@ import type { FormFile } from './payload.ts'
 
 // A day.
 const KEPT_S = 86_400n
+const PIECE_BYTES = 128 * 1024
 
 /** Keeps the files of a form, where the parameters of the run say that they are. */
 export async function keepFiles(
@@ -20,5 +21,3 @@ async function* messages({ storagePath: name, contentType, bytes }: FormFile) {
   for (let at = 0; at < bytes.length; at += PIECE_BYTES)
     yield { part: { case: 'chunk' as const, value: bytes.subarray(at, at + PIECE_BYTES) } }
 }
-
-const PIECE_BYTES = 128 * 1024
