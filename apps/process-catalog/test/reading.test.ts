@@ -6,7 +6,7 @@ import { readSource } from '../src/reading/read-source.ts'
 function says(language: LanguageName, source: string): [string, string, string] {
   const { imports, packages, wishes } = readSource(language, source)
   const words = (some: string[]) => some.toSorted().join(', ')
-  return [words(imports), words(packages), words(wishes)]
+  return [words(imports), words(packages), words(wishes.map((wish) => wish.join(' ')))]
 }
 
 describe('a JavaScript source says', () => {
@@ -15,7 +15,7 @@ describe('a JavaScript source says', () => {
     ['nothing in a class of one', "const a = /[/'\"]import 'no'/; require('yes')", 'yes', 'yes'],
     ['what follows a division', "const a = b\n/c/ require('yes')", 'yes', 'yes'],
     ['nothing in a template', "const a = `\n// @add-package no\nrequire('no') \\${require('no')}`; require(`yes`)", 'yes', 'yes'],
-    ['what a template takes in', "`a ${`b ${require('yes') /* @add-package c */}`} import('no')`", 'yes', 'yes', 'c'],
+    ['what a template takes in', "`a ${`b ${require('yes') /* @add-package c */}`} import('no')`", 'yes', 'yes', 'c *'],
     ['nothing in a text over lines', "const a = 'b\\\nrequire(\"no\") // @add-package no'; require('yes')", 'yes', 'yes'],
     ['a name with escapes in it', String.raw`require('\x61b')`, 'ab', 'ab'],
     ['modules alone by svc.import', "svc.import('a'); tools['import']('b', 'v1'); svc.import(`c`, tag)", 'a, b v1, c', ''],
@@ -27,11 +27,12 @@ describe('a JavaScript source says', () => {
     ['a builtin that a module could replace', "import 'fs'; import 'node:path'", 'fs', ''],
     ['what it asks for with a question mark', "require?.('a'); svc?.import('b')", 'a, b', 'a'],
     ['what it exports again', "export * as a from 'a'; export { b } from 'b'; export * from 'c'", 'a, b, c', 'a, b, c'],
-    ['wishes in comments of all forms', '#!/usr/bin/node\n//@add-package a\r\n/* @add-package b@1 */\n/**\n * @add-package c@^2\n * @add-package d\n */', '', '', 'a, b@1, c@^2, d'],
+    ['wishes in comments of all forms', '#!/usr/bin/node\n//@add-package a\r\n/* @add-package b@1 */\n/**\n * @add-package c@^2\n * @add-package d\n */', '', '', 'a *, b 1, c ^2, d *'],
     ['no wish beside other words', "// see @add-package a\n// @add-package b please\nconst c = '// @add-package d'", '', ''],
-    ['wishes alone, up to its fault, where it is no program', "// @add-package a\nimport 'b'\nconst = 1\n// @add-package c", '', '', 'a'],
+    ['no wish of what no manifest takes', '// @add-package a@file:../b\n// @add-package --c\n// @add-package d@>', '', ''],
+    ['wishes alone, up to its fault, where it is no program', "// @add-package a\nimport 'b'\nconst = 1\n// @add-package c", '', '', 'a *'],
     ['nothing where a text has no end', "'a\nrequire('b')", '', ''],
-    ['the same behind a byte order mark', "\uFEFF// @add-package a\nimport 'b'", 'b', 'b', 'a'],
+    ['the same behind a byte order mark', "\uFEFF// @add-package a\nimport 'b'", 'b', 'b', 'a *'],
     ['the same as a script and as a module', "with (a) require('b')", 'b', 'b'],
   ])('%s', (_, source, imports, packages, wishes = '') => {
     expect(says('JAVASCRIPT', source)).toEqual([imports, packages, wishes])
@@ -56,7 +57,7 @@ describe('a Python source says', () => {
     ['no module by a text that is put together', "f = svc.import_module\nf('a')\nsvc.import_module(f'a')\nsvc.import_module('a' 'b')\nsvc.import_module('a', 'b' + c)", '', ''],
     ['nothing by other words', 'important = 1\nreimport a\nimport_ = b.import_\nraise c from d', '', ''],
     ['modules, and no package, of the names of its library', 'import os, json.decoder\nfrom __future__ import annotations', '__future__, __future__.annotations, json, json.decoder, os', ''],
-    ['wishes in comments', '#!/usr/bin/python\n#@add-package a==1\nb = 1  # @add-package c>=2,<3 \r\n# * @add-package d\n# see @add-package e', '', '', 'a==1, c>=2,<3, d'],
+    ['wishes in comments', '#!/usr/bin/python\n#@add-package a==1\nb = 1  # @add-package c>=2,<3 \r\n# * @add-package d\n# see @add-package e', '', '', 'a ==1, c >=2,<3, d *'],
     ['the same behind a byte order mark', '\uFEFFimport a', 'a', 'a'],
   ])('%s', (_, source, imports, packages, wishes = '') => {
     expect(says('PYTHON', source)).toEqual([imports, packages, wishes])

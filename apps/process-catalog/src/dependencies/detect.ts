@@ -23,8 +23,7 @@ export function detectDependencies(
   options: DetectionOptions,
 ): Dependencies {
   const wished = new Map<string, string>()
-  for (const text of wishes) {
-    const [name, specifier] = wishOf(text)
+  for (const [name, specifier] of wishes) {
     if (isGood(language, name, specifier, options.allowGit)) wished.set(name, specifier)
   }
   const imported = new Map<string, string>()
@@ -35,21 +34,6 @@ export function detectDependencies(
   }
   const explicit = Object.fromEntries(wished)
   return { ...missingFrom(language, explicit, Object.fromEntries(imported)), ...explicit }
-}
-
-/** `name@range`, `name==version`, `name=version`, `name>=version` or a name alone. */
-function wishOf(text: string): [string, string] {
-  const at = text.indexOf('@', 1)
-  const sign = text.search(/[=<>~!]/)
-  if (sign > 0 && (at < 0 || sign < at))
-    return [
-      text.slice(0, sign),
-      text
-        .slice(sign)
-        .replace(/^=(?![=])/, '')
-        .replace(/^===?(?=v?\d)/, '=='),
-    ]
-  return at > 0 ? [text.slice(0, at), text.slice(at + 1)] : [text, '*']
 }
 
 function isGood(language: LanguageName, name: string, specifier: string, allowGit: boolean): boolean {

@@ -1,30 +1,36 @@
 import { isBuiltin } from 'node:module'
-import { parse, type Node, type Program } from 'acorn'
+import { Parser, type Node } from 'acorn'
 import type { Findings } from './findings.ts'
 
 type AnyNode = Node & Record<string, unknown>
+
+declare module 'acorn' {
+  interface Parser {
+    /** Is given each node when its end is reached, and gives it back. */
+    finishNode(node: Node, type: string): Node
+  }
+}
 
 /**
  * Finds `import`, `export … from`, `import()` and `require()`, which may mean a module or a package, and `svc.import()`,
  * which means a module. Without a program, only comments are found.
  */
 export function readJavascript(source: string, findings: Findings): void {
-  const program = parsed(source, 'script', findings) ?? parsed(source, 'module', findings)
-  if (program === undefined) return
-  const open: AnyNode[] = [program as unknown as AnyNode]
-  for (let node = open.pop(); node !== undefined; node = open.pop()) {
-    readNode(node, findings)
-    for (const value of Object.values(node)) {
-      // Not spread: there may be more elements than a call takes arguments.
-      if (Array.isArray(value)) for (const each of value) if (isNode(each)) open.push(each)
-      if (isNode(value)) open.push(value)
-    }
-  }
+  if (!isRead(source, 'script', findings)) isRead(source, 'module', findings)
 }
 
-function parsed(source: string, sourceType: 'script' | 'module', findings: Findings): Program | undefined {
+function isRead(source: string, sourceType: 'script' | 'module', findings: Findings): boolean {
+  // Looked at as they are parsed, as the whole tree of a large source would need far more memory than the thread has.
+  class Reader extends Parser {
+    override finishNode(node: Node, type: string): Node {
+      const done = super.finishNode(node, type) as AnyNode
+      readNode(done, findings)
+      leaveOutParts(done)
+      return done
+    }
+  }
   try {
-    return parse(source.replace(/^\uFEFF/, ''), {
+    Reader.parse(source.replace(/^\uFEFF/, ''), {
       ecmaVersion: 'latest',
       sourceType,
       allowReturnOutsideFunction: true,
@@ -32,10 +38,23 @@ function parsed(source: string, sourceType: 'script' | 'module', findings: Findi
       allowHashBang: true,
       onComment: (_, text) => findings.comment(text),
     })
+    return true
   } catch (error) {
-    if (error instanceof SyntaxError) return undefined
-    throw error
+    if (!(error instanceof SyntaxError)) throw error
+    findings.dropImports()
+    return false
   }
+}
+
+/** Frees what the parser looks at no more once the node has ended. */
+function leaveOutParts(node: AnyNode): void {
+  if (node.type === 'BlockStatement' || node.type === 'ClassBody') node['body'] = []
+  if (node.type === 'ExpressionStatement') node['expression'] = withoutParts(node['expression'])
+  if (node.type === 'VariableDeclarator') node['init'] = withoutParts(node['init'])
+}
+
+function withoutParts(node: unknown): unknown {
+  return isNode(node) && node.type !== 'Literal' ? { type: node.type, start: node.start, end: node.end } : node
 }
 
 function isNode(value: unknown): value is AnyNode {

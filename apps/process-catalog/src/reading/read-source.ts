@@ -9,7 +9,7 @@ import type { Reading } from './reading.ts'
  * fault count; Python is taken by its tokens, whatever they make. Throws where a source is nested too deeply.
  */
 export function readSource(language: LanguageName, source: string): Reading {
-  const findings = new Findings()
+  const findings = new Findings(language)
   if (language === 'PYTHON') readPython(source, findings)
   else readJavascript(source, findings)
   return findings.reading()

@@ -1,11 +1,13 @@
+import type { Wish } from './wish.ts'
+
 /** What a source says of modules and packages by literal names; at most 1000 of each, each once. */
 export interface Reading {
   /** What it imports that could be a module: `name`, or `name tag`. */
   readonly imports: string[]
   /** Names by which it imports what could be a package; for npm these are the packages' own. */
   readonly packages: string[]
-  /** What follows `@add-package` in its comments, unchecked. */
-  readonly wishes: string[]
+  /** What its comments ask for with `@add-package`; the last of a name counts. */
+  readonly wishes: Wish[]
 }
 
 /** A source with its reading. */
