@@ -90,10 +90,13 @@ function update(caller: CallContext, identifier: string, values: object, path: s
 
 async function awaited(caller: CallContext, id: string): Promise<string[]> {
   const { awaitedDependencies } = await catalog.spec(caller, id)
-  return awaitedDependencies.split(/[, ]+/).filter((name) => name !== '').toSorted()
+  return awaitedDependencies
+    .split(/[, ]+/)
+    .filter((name) => name !== '')
+    .toSorted()
 }
 
 /** As large as a source may be. */
 function filled(start: string, line: string): string {
-  return (start + line.repeat(Math.floor((limits.sourceCode - start.length) / line.length)))
+  return start + line.repeat(Math.floor((limits.sourceCode - start.length) / line.length))
 }

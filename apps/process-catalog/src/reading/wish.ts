@@ -11,7 +11,8 @@ export type Wish = [name: string, specifier: string]
  */
 export function wishOf(language: LanguageName, text: string): Wish | undefined {
   const [name, specifier] = parts(text)
-  if (nameFault(language, name) !== undefined || specifierFault(language, specifier, true) !== undefined) return undefined
+  if (nameFault(language, name) !== undefined || specifierFault(language, specifier, true) !== undefined)
+    return undefined
   return [name, specifier]
 }
 

@@ -50,7 +50,11 @@ export async function settleDependencies(rows: Rows, process: SavedProcess, opti
   if (Object.keys(change).length > 0)
     await rows.dependencyManifest.update({ where: { id: manifest.id }, data: { ...change, updatedAt: new Date() } })
   const awaitedDependencies = awaits.length === 0 ? null : JSON.stringify(awaits)
-  return { ...nothing, awaitedDependencies, ...(isScoped && reading !== undefined && { dependencies: manifestText(wanted) }) }
+  return {
+    ...nothing,
+    awaitedDependencies,
+    ...(isScoped && reading !== undefined && { dependencies: manifestText(wanted) }),
+  }
 }
 
 /** Team modules come before packages, so a name that is one's asks for no package. */
