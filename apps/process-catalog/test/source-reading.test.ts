@@ -14,7 +14,7 @@ const detecting = { dependenciesAutoDetect: true }
 
 describe('while a source of the largest size is read', () => {
   test.each([
-    ['JavaScript', Language.JAVASCRIPT, filled("import 'a'\n", 'function f(a) { return a.b(1, "c") + d * 2 }\n')],
+    ['JavaScript', Language.JAVASCRIPT, filled("import 'a'\n", '{ const f = (a) => a.b(1, "c") + d * 2 }\n')],
     ['Python', Language.PYTHON, filled('import a\n', 'from a import (b, c as d)  # @add-package a==1\n')],
   ])('others are answered: %s', async (_, language, sourceCode) => {
     const caller = await catalog.team()
