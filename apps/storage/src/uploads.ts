@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { UploadObjectRequest } from '@automation/contract/storage/v1/storage'
 import { invalid, unavailable } from '@automation/errors'
 import type { ObjectStore } from '@automation/objects'
-import type { Member } from '@automation/rpc'
+import { cancelled, type Member } from '@automation/rpc'
 import { failPoint, Periodic, type Logger } from '@automation/service'
 import { v7 } from 'uuid'
 import { blobKey } from './blob-key.ts'
@@ -128,8 +128,11 @@ interface Upload {
 /** The pieces of an upload, each with room for it before it is stored. */
 async function* contentOf({ requests, room }: Upload, seen: (piece: Uint8Array) => void): AsyncIterable<Uint8Array> {
   let size = 0
-  for (let next = await requests.next(); next.done !== true; next = await requests.next()) {
-    const { part } = next.value
+  for (;;) {
+    const { value, done } = await requests.next()
+    if (done === true) throw cancelled()
+    const { part } = value
+    if (part.case === 'end') return
     if (part.case !== 'chunk') throw invalid('/chunk', 'must follow the first message')
     if (part.value.byteLength === 0) continue
     size += part.value.byteLength

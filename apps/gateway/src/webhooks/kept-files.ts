@@ -1,5 +1,5 @@
 import type { StorageService } from '@automation/contract/storage/v1/storage'
-import type { CallContext, Client } from '@automation/rpc'
+import { uploadMessages, type CallContext, type Client } from '@automation/rpc'
 import type { FormFile } from './payload.ts'
 
 // A day.
@@ -12,12 +12,12 @@ export async function keepFiles(
   files: FormFile[],
   context: CallContext,
 ): Promise<void> {
-  for (const file of files) await storage.uploadObject(messages(file), context)
+  for (const { storagePath: name, contentType, bytes } of files) {
+    const begin = { name, contentType, size: BigInt(bytes.length), expiresInS: KEPT_S }
+    await storage.uploadObject(uploadMessages(begin, piecesOf(bytes)), context)
+  }
 }
 
-async function* messages({ storagePath: name, contentType, bytes }: FormFile) {
-  const begin = { name, contentType, size: BigInt(bytes.length), expiresInS: KEPT_S }
-  yield { part: { case: 'begin' as const, value: begin } }
-  for (let at = 0; at < bytes.length; at += PIECE_BYTES)
-    yield { part: { case: 'chunk' as const, value: bytes.subarray(at, at + PIECE_BYTES) } }
+function* piecesOf(bytes: Uint8Array): Iterable<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES)
 }
