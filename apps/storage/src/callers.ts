@@ -1,6 +1,6 @@
 import { Failure } from '@automation/errors'
 import type { CallContext } from '@automation/rpc'
-import type { RunTokens } from '@automation/rpc/run-token'
+import type { RunRights, RunTokens } from '@automation/rpc/run-token'
 
 /** Who asks: a user of a team, or a run of it. */
 export interface Asker {
@@ -21,6 +21,28 @@ export function askerReader(tokens: RunTokens): ReadAsker {
     const isMember = principal.role === 'user' || principal.role === 'service' || principal.role === 'operator'
     if (!isMember || principal.team === '') throw denied()
     return { team: principal.team, name: principal.name }
+  }
+}
+
+/** Readers of the rights of runs, for calls that no user makes. Failures as those of `askerReader`. */
+export interface ReadRights {
+  run(context: CallContext): RunRights
+  /** The install of a set: its team and the set's key. */
+  install(context: CallContext): { team: string; key: string }
+}
+
+export function rightsReader(tokens: RunTokens): ReadRights {
+  const run = ({ principal }: CallContext) => {
+    if (principal.role !== 'run') throw denied()
+    return tokens.read(principal.token, Date.now())
+  }
+  return {
+    run,
+    install(context) {
+      const { team, installs } = run(context)
+      if (installs === undefined) throw denied()
+      return { team, key: installs }
+    },
   }
 }
 
