@@ -18,9 +18,6 @@ import { Uploads } from './uploads.ts'
 export { storageSchema } from './store/store.ts'
 export { readStorageConfig, type StorageConfig } from './config.ts'
 
-/** Pieces of a content that may wait for their handler: more would only be memory. */
-const maxWaiting = 8
-
 /** Storage: the objects of teams, and the values that their runs share. Calls no other service. */
 export function createStorage(config: StorageConfig, { logger }: PartContext): Part {
   const objects = createObjectStore(config.objects)
@@ -37,7 +34,7 @@ export function createStorage(config: StorageConfig, { logger }: PartContext): P
   return {
     name: 'storage',
     serves: [
-      served(StorageService, storageService(kept, uploads, askerOf), maxWaiting),
+      served(StorageService, storageService(kept, uploads, askerOf)),
       served(DatastoreService, datastoreService(datastore, askerOf)),
     ],
     async start() {
