@@ -22,9 +22,6 @@ import { Writings } from './writings.ts'
 export { storageSchema } from './store/store.ts'
 export { readStorageConfig, type StorageConfig } from './config.ts'
 
-/** Pieces of a content that may wait for their handler: more would only be memory. */
-const maxWaiting = 8
-
 /** Storage: the objects of teams, the values that their runs share, and their sets of packages. Calls no other service. */
 export function createStorage(config: StorageConfig, { logger }: PartContext): Part {
   const objects = createObjectStore(config.objects)
@@ -44,9 +41,9 @@ export function createStorage(config: StorageConfig, { logger }: PartContext): P
   return {
     name: 'storage',
     serves: [
-      served(StorageService, storageService(kept, uploads, askerOf), maxWaiting),
+      served(StorageService, storageService(kept, uploads, askerOf)),
       served(DatastoreService, datastoreService(datastore, askerOf)),
-      served(PackageSetService, packageSetService(packageSets, rightsReader(tokens)), maxWaiting),
+      served(PackageSetService, packageSetService(packageSets, rightsReader(tokens))),
     ],
     async start() {
       await objects.open()
