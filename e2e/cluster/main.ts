@@ -124,7 +124,9 @@ async function upgrade(release: Release, ratePerS: number): Promise<string> {
   const tookMs = performance.now() - began
   await delay(3000)
   await load.stop()
-  const words = judged(await load.verdict(120_000), /^(2\d\d|503|503 when looked at)$/)
+  const verdict = await load.verdict(120_000)
+  const words = judged(verdict, /^(2\d\d|503|503 when looked at)$/)
+  if (verdict.ends['FINISHED'] !== verdict.accepted) throw new Error(`runs did not finish; ${words}`)
   return `helm took ${(tookMs / 1000).toFixed(1)} s; ${words}`
 }
 

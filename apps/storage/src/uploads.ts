@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import type { UploadObjectRequest } from '@automation/contract/storage/v1/storage'
 import { invalid } from '@automation/errors'
 import type { ObjectStore } from '@automation/objects'
+import type { Member } from '@automation/rpc'
 import { failPoint } from '@automation/service'
 import { v7 } from 'uuid'
 import { blobKey } from './blob-key.ts'
-import type { Asker } from './callers.ts'
 import type { StorageConfig } from './config.ts'
 import { contentTypeOf } from './content-type.ts'
 import { checkedName } from './object-name.ts'
@@ -32,7 +32,7 @@ export class Uploads {
   }
 
   /** Takes an upload as it comes, `begin` first. */
-  async take(asker: Asker, stream: AsyncIterable<UploadObjectRequest>, left: AbortSignal): Promise<ObjectRow> {
+  async take(asker: Member, stream: AsyncIterable<UploadObjectRequest>, left: AbortSignal): Promise<ObjectRow> {
     const { config, writings } = this.#options
     const requests = stream[Symbol.asyncIterator]()
     try {

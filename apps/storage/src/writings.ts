@@ -1,5 +1,6 @@
 import { invalid, unavailable } from '@automation/errors'
 import type { ObjectStore } from '@automation/objects'
+import { cancelled } from '@automation/rpc'
 import { failPoint, Periodic, type Logger } from '@automation/service'
 import { blobKey } from './blob-key.ts'
 import type { StorageConfig } from './config.ts'
@@ -84,7 +85,7 @@ export class Writings {
 
 /** A message behind the first one of an upload. */
 interface Piece {
-  part: { case: 'chunk'; value: Uint8Array } | { case: 'begin' | undefined }
+  part: { case: 'chunk'; value: Uint8Array } | { case: 'begin' | 'end' | undefined }
 }
 
 /** The pieces of an upload, each with room for it before it is stored. */
@@ -94,8 +95,11 @@ export async function* contentOf(
   seen: (piece: Uint8Array) => void,
 ): AsyncIterable<Uint8Array> {
   let size = 0
-  for (let next = await requests.next(); next.done !== true; next = await requests.next()) {
-    const { part } = next.value
+  for (;;) {
+    const { value, done } = await requests.next()
+    if (done === true) throw cancelled()
+    const { part } = value
+    if (part.case === 'end') return
     if (part.case !== 'chunk') throw invalid('/chunk', 'must follow the first message')
     if (part.value.byteLength === 0) continue
     size += part.value.byteLength

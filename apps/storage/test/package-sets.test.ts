@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { until, userContext } from '@automation/testing'
-import type { CallContext } from '@automation/rpc'
+import { uploadMessages, type CallContext } from '@automation/rpc'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { refusal, runContext, StorageUnderTest, type Replica } from './storage-under-test.ts'
 
@@ -25,12 +25,10 @@ afterAll(() => under.close())
 const installOf = (key: string, team = 'demo') => runContext(team, 60, key)
 
 function put(context: CallContext, content: Buffer, { size = content.length, name = runtime } = {}): Promise<unknown> {
-  return replica.packageSets.uploadSet(messages(), context)
+  return replica.packageSets.uploadSet(uploadMessages({ runtime: name, size: BigInt(size) }, pieces()), context)
 
-  async function* messages() {
-    yield { part: { case: 'begin' as const, value: { runtime: name, size: BigInt(size) } } }
-    for (let at = 0; at < content.length; at += 100_000)
-      yield { part: { case: 'chunk' as const, value: content.subarray(at, at + 100_000) } }
+  function* pieces() {
+    for (let at = 0; at < content.length; at += 100_000) yield content.subarray(at, at + 100_000)
   }
 }
 
@@ -99,6 +97,16 @@ test('one that was changed in the object store is told of and removed, and its r
   await until(async () => (await under.used()) === used)
 })
 
+test('one without its end is not stored, as its sender may be gone', async () => {
+  const key = randomUUID()
+  const cut = async function* () {
+    for await (const message of uploadMessages({ runtime, size: 10n }, [randomBytes(10)]))
+      if (message.part.case !== 'end') yield message
+  }
+  expect(await refusal(replica.packageSets.uploadSet(cut(), installOf(key)))).toBe('call_cancelled')
+  expect(await refusal(get(key))).toBe('package_set_not_found')
+})
+
 test('one that is gone from the object store is not there', async () => {
   const { key, path } = await kept()
   await rm(path)
@@ -124,8 +132,6 @@ test('one that is not whole, too large or misnamed is refused, and nothing of it
 
 test('sets count as what their team stores', async () => {
   const full = await under.replica({ teamMaxBytes: await under.used() })
-  const messages = async function* () {
-    yield { part: { case: 'begin' as const, value: { runtime, size: 10n } } }
-  }
-  expect(await refusal(full.packageSets.uploadSet(messages(), installOf(randomUUID())))).toBe('storage_full')
+  const messages = uploadMessages({ runtime, size: 10n }, [randomBytes(10)])
+  expect(await refusal(full.packageSets.uploadSet(messages, installOf(randomUUID())))).toBe('storage_full')
 })

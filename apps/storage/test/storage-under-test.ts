@@ -5,7 +5,7 @@ import { DatastoreService } from '@automation/contract/storage/v1/datastore'
 import { PackageSetService } from '@automation/contract/storage/v1/package_set'
 import { StorageService, type StorageObject } from '@automation/contract/storage/v1/storage'
 import { Failure } from '@automation/errors'
-import { InProcessNetwork, type CallContext, type Client } from '@automation/rpc'
+import { InProcessNetwork, uploadMessages, type CallContext, type Client } from '@automation/rpc'
 import { RunTokens } from '@automation/rpc/run-token'
 import { Environment, type Part } from '@automation/service'
 import { testContext, testDatabase, userContext, type TestDatabase } from '@automation/testing'
@@ -103,15 +103,10 @@ export function upload(
   { contentType = '', size }: Upload = {},
   context: CallContext = userContext('demo'),
 ): Promise<StorageObject> {
-  return storage.uploadObject(messages(), context)
-
-  async function* messages() {
-    const known = size === undefined ? undefined : BigInt(size)
-    yield { part: { case: 'begin' as const, value: { name, contentType, size: known } } }
-    const source =
-      typeof content === 'string' ? [Buffer.from(content)] : content instanceof Uint8Array ? [content] : content
-    for await (const chunk of source) yield { part: { case: 'chunk' as const, value: chunk } }
-  }
+  const known = size === undefined ? undefined : BigInt(size)
+  const source =
+    typeof content === 'string' ? [Buffer.from(content)] : content instanceof Uint8Array ? [content] : content
+  return storage.uploadObject(uploadMessages({ name, contentType, size: known }, source), context)
 }
 
 export async function read(

@@ -4,7 +4,7 @@ import { open } from 'node:fs/promises'
 import type { DependencySet } from '@automation/contract/catalog/v1/resolve'
 import { PackageSetService } from '@automation/contract/storage/v1/package_set'
 import { Failure } from '@automation/errors'
-import { ownContext, type CallContext, type Client, type Neighbours } from '@automation/rpc'
+import { ownContext, uploadMessages, type CallContext, type Client, type Neighbours } from '@automation/rpc'
 import type { Packed } from './packing.ts'
 
 /** A set of packages as it is shared: what it is for, and the token of the run that asks. */
@@ -63,13 +63,8 @@ export class SharedSets {
     signal: AbortSignal,
   ): Promise<void> {
     const context = contextOf(token, AbortSignal.any([signal, AbortSignal.timeout(fetchTimeoutMs)]))
-    await this.#sets.uploadSet(messages(), context)
-
-    async function* messages() {
-      yield { part: { case: 'begin' as const, value: { runtime, size: BigInt(packedBytes) } } }
-      for await (const chunk of createReadStream(path, { highWaterMark: chunkBytes }))
-        yield { part: { case: 'chunk' as const, value: chunk as Buffer } }
-    }
+    const content = createReadStream(path, { highWaterMark: chunkBytes })
+    await this.#sets.uploadSet(uploadMessages({ runtime, size: BigInt(packedBytes) }, content), context)
   }
 }
 

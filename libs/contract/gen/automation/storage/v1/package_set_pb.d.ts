@@ -4,6 +4,7 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
+import type { UploadEnd } from "./storage_pb.js";
 
 /**
  * Describes the file automation/storage/v1/package_set.proto.
@@ -29,6 +30,12 @@ export declare type UploadSetRequest = Message<"automation.storage.v1.UploadSetR
      */
     value: Uint8Array;
     case: "chunk";
+  } | {
+    /**
+     * @generated from field: automation.storage.v1.UploadEnd end = 3;
+     */
+    value: UploadEnd;
+    case: "end";
   } | { case: undefined; value?: undefined };
 };
 
@@ -123,7 +130,7 @@ export declare const DownloadSetResponseSchema: GenMessage<DownloadSetResponse>;
  */
 export declare const PackageSetService: GenService<{
   /**
-   * `begin`, then pieces of the packed set, in order: the set that the run's token names, once for each runtime. What is
+   * `begin`, then pieces of the packed set, in order, and `end`: the set that the run's token names, once for each runtime. What is
    * there already stays. RESOURCE_EXHAUSTED is told as too_large: package_set_too_large, storage_full.
    *
    * @generated from rpc automation.storage.v1.PackageSetService.UploadSet
