@@ -1,6 +1,6 @@
 import { Failure } from '@automation/errors'
-import { memberIn, type CallContext, type Member } from '@automation/rpc'
-import type { RunRights, RunTokens } from '@automation/rpc/run-token'
+import { memberIn, principalIn, type CallContext, type Member } from '@automation/rpc'
+import type { RunTokens } from '@automation/rpc/run-token'
 
 /** For which team, and as whom, a call is made: by a member of the team, or by one of its runs. */
 export type ReadAsker = (context: CallContext) => Member
@@ -15,28 +15,28 @@ export function askerReader(tokens: RunTokens): ReadAsker {
   }
 }
 
-/** Readers of the rights of runs, for calls that no user makes. Failures as those of `askerReader`. */
+/** The set of packages that a run may store: the one that it is the install of. */
+export interface OwnSet {
+  team: string
+  key: string
+}
+
+/** Readers of what runs may do with sets of packages. Failures as those of `askerReader`. */
 export interface ReadRights {
-  run(context: CallContext): RunRights
-  /** The install of a set: its team and the set's key. */
-  install(context: CallContext): { team: string; key: string }
+  /** Whose sets a run may fetch. */
+  teamOf(context: CallContext): string
+  ownSetOf(context: CallContext): OwnSet
 }
 
 export function rightsReader(tokens: RunTokens): ReadRights {
-  const run = ({ principal }: CallContext) => {
-    if (principal.role !== 'run') throw denied()
-    return tokens.read(principal.token, Date.now())
-  }
+  const rightsOf = (context: CallContext) => tokens.read(principalIn(context, 'run').token, Date.now())
   return {
-    run,
-    install(context) {
-      const { team, installs } = run(context)
-      if (installs === undefined) throw denied()
+    teamOf: (context) => rightsOf(context).team,
+    ownSetOf(context) {
+      const { team, installs } = rightsOf(context)
+      if (installs === undefined)
+        throw new Failure('permission_denied', 'permission_denied', 'Only an install may store packages')
       return { team, key: installs }
     },
   }
-}
-
-function denied(): Failure {
-  return new Failure('permission_denied', 'permission_denied', 'This call is not allowed')
 }

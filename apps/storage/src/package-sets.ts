@@ -5,6 +5,7 @@ import type { ObjectStore } from '@automation/objects'
 import type { Logger } from '@automation/service'
 import { v7, validate } from 'uuid'
 import { blobKey } from './blob-key.ts'
+import type { OwnSet } from './callers.ts'
 import type { StorageConfig } from './config.ts'
 import { dropSet, finishSet, readSet, setBlobName, type SetName, type SetRow } from './store/package-sets.ts'
 import type { Store } from './store/store.ts'
@@ -28,23 +29,19 @@ export class PackageSets {
     this.#options = options
   }
 
-  /** Takes the set of this install as it comes, `begin` first. What is there already stays. */
-  async take(
-    install: { team: string; key: string },
-    stream: AsyncIterable<UploadSetRequest>,
-    left: AbortSignal,
-  ): Promise<void> {
+  /** Takes the own set of an install as it comes, `begin` first. What is there already stays. */
+  async take(own: OwnSet, stream: AsyncIterable<UploadSetRequest>, left: AbortSignal): Promise<void> {
     const { config, store, writings } = this.#options
     const requests = stream[Symbol.asyncIterator]()
     try {
       const { value } = (await requests.next()) as { value?: UploadSetRequest }
       if (value?.part.case !== 'begin') throw invalid('/begin', 'must be the first message')
       const { runtime, size } = value.part.value
-      const name = checkedName({ ...install, runtime })
+      const name = checkedName({ ...own, runtime })
       const declared = Number(size)
       if (declared <= 0 || declared > config.packageSetMaxBytes) throw tooLarge(config.packageSetMaxBytes)
       if ((await readSet(store, name)) !== undefined) return
-      const writing = { blobId: v7(), team: install.team, name: setBlobName }
+      const writing = { blobId: v7(), team: own.team, name: setBlobName }
       await writings.write(writing, declared, left, (writer) =>
         this.#store(name, writing.blobId, { requests, declared, ...writer }),
       )

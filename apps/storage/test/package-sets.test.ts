@@ -97,6 +97,16 @@ test('one that was changed in the object store is told of and removed, and its r
   await until(async () => (await under.used()) === used)
 })
 
+test('one without its end is not stored, as its sender may be gone', async () => {
+  const key = randomUUID()
+  const cut = async function* () {
+    for await (const message of uploadMessages({ runtime, size: 10n }, [randomBytes(10)]))
+      if (message.part.case !== 'end') yield message
+  }
+  expect(await refusal(replica.packageSets.uploadSet(cut(), installOf(key)))).toBe('call_cancelled')
+  expect(await refusal(get(key))).toBe('package_set_not_found')
+})
+
 test('one that is gone from the object store is not there', async () => {
   const { key, path } = await kept()
   await rm(path)
@@ -122,8 +132,6 @@ test('one that is not whole, too large or misnamed is refused, and nothing of it
 
 test('sets count as what their team stores', async () => {
   const full = await under.replica({ teamMaxBytes: await under.used() })
-  const messages = async function* () {
-    yield { part: { case: 'begin' as const, value: { runtime, size: 10n } } }
-  }
-  expect(await refusal(full.packageSets.uploadSet(messages(), installOf(randomUUID())))).toBe('storage_full')
+  const messages = uploadMessages({ runtime, size: 10n }, [randomBytes(10)])
+  expect(await refusal(full.packageSets.uploadSet(messages, installOf(randomUUID())))).toBe('storage_full')
 })

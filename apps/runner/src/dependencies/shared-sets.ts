@@ -63,8 +63,8 @@ export class SharedSets {
     signal: AbortSignal,
   ): Promise<void> {
     const context = contextOf(token, AbortSignal.any([signal, AbortSignal.timeout(fetchTimeoutMs)]))
-    const pieces = createReadStream(path, { highWaterMark: chunkBytes }) as AsyncIterable<Buffer>
-    await this.#sets.uploadSet(uploadMessages({ runtime, size: BigInt(packedBytes) }, pieces), context)
+    const content = createReadStream(path, { highWaterMark: chunkBytes })
+    await this.#sets.uploadSet(uploadMessages({ runtime, size: BigInt(packedBytes) }, content), context)
   }
 }
 

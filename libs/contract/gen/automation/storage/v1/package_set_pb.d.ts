@@ -130,7 +130,7 @@ export declare const DownloadSetResponseSchema: GenMessage<DownloadSetResponse>;
  */
 export declare const PackageSetService: GenService<{
   /**
-   * `begin`, pieces of the packed set in order, `end`: the set that the run's token names, once for each runtime. What is
+   * `begin`, then pieces of the packed set, in order, and `end`: the set that the run's token names, once for each runtime. What is
    * there already stays. RESOURCE_EXHAUSTED is told as too_large: package_set_too_large, storage_full.
    *
    * @generated from rpc automation.storage.v1.PackageSetService.UploadSet
