@@ -2,7 +2,6 @@ import { create, type DescMethod, type DescService, type Message } from '@bufbui
 import {
   Metadata,
   type CallOptions,
-  type Client as Channel,
   type ClientDuplexStream,
   type ClientReadableStream,
   type ClientWritableStream,
