@@ -10,7 +10,7 @@ const help = `npm test [-- OPTIONS] [PATH …]
 The tests that need no outside server: each room's own, then the whole system over its public interface. With paths,
 only the tests under them. \`npm run test:all\` adds those for the real servers that the environment names.
 
-  --only NAME,NAME    unit, e2e, walls, outside; walls are the attacks on the runner's walls and limits
+  --only NAME,NAME    unit, e2e, walls, outside; walls are attacks on walls and limits, and sandboxes behind them
   --shape SHAPE       what the e2e suite starts: embedded (default) or services
   --all               also against the outside servers that DATABASE_URL, KAFKA_BROKERS, S3_* and KUBECONFIG name
   --report FILE       also write the counts as JSON

@@ -124,7 +124,9 @@ async function upgrade(release: Release, ratePerS: number): Promise<string> {
   const tookMs = performance.now() - began
   await delay(3000)
   await load.stop()
-  const words = judged(await load.verdict(120_000), /^(2\d\d|503|503 when looked at)$/)
+  const verdict = await load.verdict(120_000)
+  const words = judged(verdict, /^(2\d\d|503|503 when looked at)$/)
+  if (verdict.ends['FINISHED'] !== verdict.accepted) throw new Error(`runs did not finish; ${words}`)
   return `helm took ${(tookMs / 1000).toFixed(1)} s; ${words}`
 }
 
@@ -138,8 +140,9 @@ async function uninstall(release: Release): Promise<string> {
 }
 
 /** Throws where a promise was broken; else the figures in words. */
-function judged({ answers, accepted, ends, broken }: Verdict, allowed: RegExp): string {
-  const words = `answers ${JSON.stringify(answers)}, accepted ${accepted}, ends ${JSON.stringify(ends)}`
+function judged({ answers, refusals, accepted, ends, broken }: Verdict, allowed: RegExp): string {
+  const refused = Object.keys(refusals).length > 0 ? `, refused ${JSON.stringify(refusals)}` : ''
+  const words = `answers ${JSON.stringify(answers)}${refused}, accepted ${accepted}, ends ${JSON.stringify(ends)}`
   const others = Object.keys(answers).filter((how) => !allowed.test(how))
   if (others.length > 0) throw new Error(`answers that must not be: ${others.join(', ')}; ${words}`)
   if (broken.length > 0)

@@ -1,92 +1,124 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { zstdCompressSync } from 'node:zlib'
+import { afterAll, beforeEach, expect, test } from 'vitest'
 import { unpackArchive } from '../src/dependencies/archive.ts'
+import { unpackFile } from '../src/dependencies/packing.ts'
 
-let around: string
-let directory: string
+const root = mkdtempSync(join(tmpdir(), 'archive-test-'))
+let folder: string
 beforeEach(() => {
-  around = mkdtempSync(join(tmpdir(), 'archive-test-'))
-  directory = join(around, 'a/b')
+  folder = mkdtempSync(join(root, 'files-'))
 })
-afterEach(() => rmSync(around, { recursive: true, force: true }))
+afterAll(() => rmSync(root, { recursive: true, force: true }))
 
-const limits = { maxBytes: 4096, maxFiles: 3 }
-const number = (value: number) => {
-  const bytes = Buffer.alloc(4)
-  bytes.writeUInt32LE(value)
-  return bytes
+interface Entry {
+  path: unknown
+  executable?: boolean
+  bytes?: unknown
+  text?: string
 }
-const end = number(0)
-const headed = (header: unknown, content = '') => {
-  const bytes = Buffer.from(JSON.stringify(header))
-  return Buffer.concat([number(bytes.length), bytes, Buffer.from(content)])
-}
-const file = (path: string, content = 'x') => headed({ path, executable: false, bytes: content.length }, content)
 
-/** Unpacks an archive that comes a byte at a time. */
-async function unpack(...parts: Buffer[]) {
-  async function* source() {
-    for (const byte of Buffer.concat(parts)) yield Buffer.from([byte])
+const end = Buffer.alloc(4)
+const limits = { maxBytes: 100_000, maxFiles: 100 }
+
+function archiveOf(...entries: Entry[]): Buffer {
+  const parts = entries.flatMap(({ path, executable, text = '', bytes = Buffer.byteLength(text) }) => {
+    const header = Buffer.from(JSON.stringify({ path, executable, bytes }))
+    const length = Buffer.alloc(4)
+    length.writeUInt32LE(header.length)
+    return [length, header, Buffer.from(text)]
+  })
+  return Buffer.concat([...parts, end])
+}
+
+function unpack(archive: Buffer, { isPacked = false } = {}) {
+  const path = join(mkdtempSync(join(root, 'packed-')), 'packed')
+  writeFileSync(path, isPacked ? archive : zstdCompressSync(archive))
+  return unpackFile(path, folder, limits)
+}
+
+test('what is packed is unpacked with its folders and its right to be executed', async () => {
+  const archive = archiveOf({ path: 'a/b/c', text: 'deep' }, { path: 'run', text: 'x', executable: true })
+  expect(await unpack(archive)).toEqual({ bytes: archive.length })
+  expect(readFileSync(join(folder, 'a/b/c'), 'utf8')).toBe('deep')
+  expect(statSync(join(folder, 'a/b/c')).mode & 0o777).toBe(0o644)
+  expect(statSync(join(folder, 'run')).mode & 0o777).toBe(0o755)
+})
+
+test('an archive may come in pieces of any size', async () => {
+  async function* bytewise() {
+    for (const byte of archiveOf({ path: 'a/b', text: 'one' }, { path: 'c' }, { path: 'd', text: 'two' }))
+      yield Buffer.from([byte])
   }
-  return unpackArchive(source(), directory, limits)
-}
-
-test('files come out as they went in, and nothing may write to them but their owner', async () => {
-  const run = headed({ path: 'bin/run', executable: true, bytes: 2 }, 'go')
-  const { digest, bytes } = await unpack(file('a/b.txt', 'text'), run, file('empty', ''), end)
-  expect(readdirSync(directory, { recursive: true }).toSorted()).toEqual(['a', 'a/b.txt', 'bin', 'bin/run', 'empty'])
-  expect(readFileSync(join(directory, 'a/b.txt'), 'utf8')).toBe('text')
-  expect([
-    statSync(join(directory, 'bin/run')).mode & 0o777,
-    statSync(join(directory, 'a/b.txt')).mode & 0o777,
-  ]).toEqual([0o755, 0o644])
-  expect(digest).toMatch(/^[0-9a-f]{64}$/)
-  expect(bytes).toBeGreaterThan(6)
+  await unpackArchive(bytewise(), folder, limits)
+  expect(['a/b', 'c', 'd'].map((path) => readFileSync(join(folder, path), 'utf8'))).toEqual(['one', '', 'two'])
 })
 
 test.each([
-  '../x',
-  '../../x',
-  'a/../../x',
-  '/tmp/x',
-  '//x',
-  'a//x',
-  './x',
-  'a/./x',
-  '.',
+  '../out',
+  'a/../../out',
+  '/etc/out',
+  'a//b',
+  './a',
+  'a/.',
   '..',
   '',
-  'x/',
   'a\0b',
+  'a/',
+  '/',
+  '//a',
+  '.',
+  'a/./b',
   'x'.repeat(256),
-])('a file named %j is refused, and nothing is written outside of the directory', async (path) => {
-  await expect(unpack(file(path), end)).rejects.toThrow(/file outside of their directory/)
-  expect(existsSync(directory) ? readdirSync(directory) : []).toEqual([])
-  expect(existsSync(join(around, 'x')) || existsSync(join(around, 'a/x'))).toBe(false)
+  7,
+  null,
+  ['a'],
+])('a file that is called %j is refused', async (path) => {
+  await expect(unpack(archiveOf({ path, text: 'x' }))).rejects.toThrow(/outside of their directory|not readable/)
+  expect(readdirSync(root).filter((name) => name === 'out')).toEqual([])
 })
 
-test.each([
-  ['two files of one name', [file('a'), file('a'), end], /EEXIST/],
-  ['a file where a folder is', [file('a/b'), file('a'), end], /EEXIST|EISDIR/],
-  ['a folder where a file is', [file('a'), file('a/b'), end], /ENOTDIR|EEXIST/],
-  ['more files than may be', ['a', 'b', 'c', 'd'].map((path) => file(path)), /more than 3 files/],
+test('no file is written through a link, over another one, or below one', async () => {
+  symlinkSync(root, join(folder, 'link'))
+  writeFileSync(join(root, 'there'), 'as it was')
+  symlinkSync(join(root, 'there'), join(folder, 'there'))
+  await expect(unpack(archiveOf({ path: 'there', text: 'x' }))).rejects.toThrow(/EEXIST/)
+  await expect(unpack(archiveOf({ path: 'a', text: 'x' }, { path: 'a', text: 'y' }))).rejects.toThrow(/EEXIST/)
+  await expect(unpack(archiveOf({ path: 'b', text: 'x' }, { path: 'b/c', text: 'y' }))).rejects.toThrow(
+    /ENOTDIR|EEXIST/,
+  )
+  expect(readFileSync(join(root, 'there'), 'utf8')).toBe('as it was')
+})
+
+test.each<[what: string, archive: Buffer, words: RegExp]>([
   [
-    'more bytes than may be',
-    [file('a', 'x'.repeat(2000)), file('b', 'x'.repeat(2000)), file('c', 'x'.repeat(2000))],
-    /larger than/,
+    'more files than allowed',
+    archiveOf(...Array.from({ length: 101 }, (_, at) => ({ path: `f${at}` }))),
+    /more than 100/,
   ],
-  ['a size that is more than may be', [headed({ path: 'a', bytes: 2 ** 40 })], /larger than/],
-  ['a size that is none', [headed({ path: 'a', bytes: -1 }), end], /not readable/],
-  ['a size in words', [headed({ path: 'a', bytes: '1' }, 'x'), end], /not readable/],
-  ['a path that is no text', [headed({ path: ['a'], bytes: 1 }, 'x'), end], /not readable/],
-  ['a header that is too long', [number(2 ** 31)], /not readable/],
-  ['a header that is no JSON', [number(3), Buffer.from('{{{')], /not readable/],
-  ['a header that is nothing', [headed(null)], /not readable/],
-  ['an end within a file', [headed({ path: 'a', bytes: 10 }, 'x')], /ended too soon/],
-  ['an end without the mark', [file('a')], /ended too soon/],
-  ['nothing', [], /ended too soon/],
-] as const)('an archive with %s is refused', async (_, parts, words) => {
-  await expect(unpack(...parts)).rejects.toThrow(words)
+  ['more bytes than allowed', archiveOf({ path: 'a', text: 'x'.repeat(100_001) }), /larger than/],
+  ['more bytes than allowed by its header', archiveOf({ path: 'a', bytes: 10 ** 12 }), /larger than/],
+  ['a size that is none', archiveOf({ path: 'a', bytes: -1 }), /not readable/],
+  ['a size that is no number', archiveOf({ path: 'a', bytes: '5' }), /not readable/],
+  ['an end too soon', archiveOf({ path: 'a', text: 'xyz' }).subarray(0, -6), /ended too soon/],
+  ['nothing', Buffer.alloc(0), /ended too soon/],
+  ['a header without an end', Buffer.from([255, 255, 255, 127, 1]), /not readable/],
+  ['a header that is no JSON', Buffer.from('\x03\0\0\0{{{'), /not readable/],
+  ['a header that is nothing', Buffer.from('\x04\0\0\0null'), /not readable/],
+])('an archive with %s is refused', async (_, archive, words) => {
+  await expect(unpack(archive)).rejects.toThrow(words)
+})
+
+test('what packs well beyond the limit is given up before it is unpacked', async () => {
+  const bomb = zstdCompressSync(archiveOf({ path: 'a', bytes: 2 ** 30, text: '\0'.repeat(2 ** 27) }))
+  expect(bomb.length).toBeLessThan(100_000)
+  await expect(unpack(bomb, { isPacked: true })).rejects.toThrow(/larger than/)
+  expect(readdirSync(folder)).toEqual([])
+})
+
+test('what is no packed archive is refused', async () => {
+  await expect(unpack(Buffer.from('no archive at all'), { isPacked: true })).rejects.toThrow(/./)
+  expect(readdirSync(folder)).toEqual([])
 })

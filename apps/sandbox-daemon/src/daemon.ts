@@ -7,8 +7,8 @@ import { fileHandlers } from './files/handlers.ts'
 import { Owner } from './owner.ts'
 import { connectPort } from './ports/connect-port.ts'
 
-/** Pieces of a connection that wait here for a slow port. */
-const maxWaiting = 2
+/** What waits here of a connection for a slow port: about two pieces. */
+const waitingBytes = 64 * 1024
 
 export interface DaemonOptions {
   listen: Listen
@@ -39,7 +39,7 @@ export async function startDaemon({ listen, daemonKeyDigest, logger }: DaemonOpt
         },
         connectPort,
       },
-      maxWaiting,
+      waitingBytes,
     ),
   ]
   const server = await serveKeyed(services, {

@@ -12,8 +12,9 @@ import type {
 } from '@grpc/grpc-js'
 import { cancelled, expired } from './call-ends.ts'
 import type { CallContext, Principal } from './context.ts'
+import { decoder } from './definition.ts'
 import { contextOf } from './metadata.ts'
-import { received } from './received.ts'
+import { received, type Receiving } from './received.ts'
 import { send } from './sent.ts'
 import { statusFromFailure } from './status.ts'
 
@@ -31,11 +32,11 @@ export interface WireLogger {
 }
 
 type UnaryArguments = Parameters<handleUnaryCall<Message, Message>>
-type GatheringArguments = Parameters<handleClientStreamingCall<Message, Message>>
+type GatheringArguments = Parameters<handleClientStreamingCall<Buffer, Message>>
 type Handler = (request: unknown, context: CallContext) => unknown
 type Init = Record<string, unknown>
-type Call = ServerUnaryCall<Message, Message> | ServerReadableStream<Message, Message> | ServerStream
-type ServerStream = ServerWritableStream<Message, Message> | ServerDuplexStream<Message, Message>
+type Call = ServerUnaryCall<Message, Message> | ServerReadableStream<Buffer, Message> | ServerStream
+type ServerStream = ServerWritableStream<Message, Buffer> | ServerDuplexStream<Buffer, Buffer>
 
 /** What grpc-js calls for a method: checks who asks, makes the context, runs the handler, answers with its failure if any. */
 export function handling(
@@ -43,8 +44,14 @@ export function handling(
   handler: Handler,
   verify: Verify,
   logger: WireLogger,
-  maxWaiting?: number,
+  waitingBytes?: number,
 ): UntypedHandleCall {
+  const receiving: Receiving<Message> = {
+    decode: decoder(method.input),
+    malformed: 'invalid_argument',
+    failureOf: cancelled,
+    waitingBytes,
+  }
   const begin = async (call: Call): Promise<CallContext> => {
     const principal = await verify(call.metadata, method)
     const context = contextOf(call.metadata, principal, call.getDeadline(), lazySignal(call))
@@ -71,7 +78,7 @@ export function handling(
 
   async function gathering(...[call, callback]: GatheringArguments): Promise<void> {
     try {
-      const requests = received<Message>(call, cancelled, maxWaiting)
+      const requests = received(call, receiving)
       const context = await begin(call)
       callback(null, create(method.output, (await handler(requests, context)) as Init))
     } catch (thrown) {
@@ -82,7 +89,7 @@ export function handling(
   async function stream(call: ServerStream): Promise<void> {
     try {
       // Taken up at once, as messages may be there before the caller is verified.
-      const requests = 'request' in call ? call.request : received<Message>(call, cancelled, maxWaiting)
+      const requests = 'request' in call ? call.request : received(call, receiving)
       const context = await begin(call)
       await send(method.output, handler(requests, context) as AsyncIterable<Init>, call)
       call.end()

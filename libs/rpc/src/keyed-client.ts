@@ -16,8 +16,8 @@ export interface KeyedChannelOptions {
   maxMessageBytes: number
   /** A peer that answers nothing for twice as long is taken for gone. */
   keepaliveMs: number
-  /** How many messages of a stream may wait for their reader; 32. */
-  maxWaiting?: number
+  /** How much of a stream may wait for its reader; 256 KiB. */
+  waitingBytes?: number
 }
 
 /** A connection to a server that asks for a key; made at the first call, and again whenever it breaks. */
@@ -38,7 +38,7 @@ export function keyedChannel(options: KeyedChannelOptions): KeyedChannel {
   const metadata = () => apiKeyMetadata(options.apiKey)
   const { path, requestSerialize, responseDeserialize } = healthDefinition.check
   return {
-    client: (service) => wireClient(service, { channel: () => channel, metadata, maxWaiting: options.maxWaiting }),
+    client: (service) => wireClient(service, { channel: () => channel, metadata, waitingBytes: options.waitingBytes }),
     isServing: (timeoutMs) =>
       new Promise((resolve, reject) => {
         const deadline = Date.now() + timeoutMs

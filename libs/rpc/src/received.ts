@@ -1,36 +1,42 @@
 import type { EventEmitter } from 'node:events'
-import type { Failure } from '@automation/errors'
+import { Failure } from '@automation/errors'
+import { usualWaitingBytes, weightOf } from './waiting.ts'
 
 /** A readable stream of grpc-js, client or server side. */
 export interface MessageSource extends EventEmitter {
   pause(): unknown
-  resume(): unknown
+  /** Asks the transport for one message more. */
+  _read(size: number): void
 }
 
-const usualWaiting = 32
+export interface Receiving<T> {
+  decode(bytes: Buffer): T
+  /** What it means when a message can't be decoded. */
+  malformed: 'invalid_argument' | 'internal'
+  /** What an error of the stream means. */
+  failureOf(error: unknown): Failure
+  /** With so much that nobody has asked for the transport is asked for no more; 256 KiB. */
+  waitingBytes?: number
+}
 
 /**
  * The messages of a stream in order, taken only as fast as they are asked for. Stands in for the stream's own iterator,
- * which destroys a duplex, and so the answer, when its reader stops early. A caller that
- * goes away may look like one that ends its stream in order. `failureOf` tells what an error of the stream means. With
- * `maxWaiting` messages that nobody has asked for the stream is paused.
+ * which destroys a duplex, and so the answer, when its reader stops early. A caller that goes away may look like one that
+ * ends its stream in order.
  */
 export function received<T>(
   stream: MessageSource,
-  failureOf: (error: unknown) => Failure,
-  maxWaiting = usualWaiting,
+  { decode, malformed, failureOf, waitingBytes: most = usualWaitingBytes }: Receiving<T>,
 ): AsyncIterableIterator<T> {
-  const waiting: T[] = []
+  const waiting: Buffer[] = []
+  let waitingBytes = 0
   let ended = false
   let failure: Failure | undefined
   let wake: (() => void) | undefined
-  let paused = false
-  const onData = (message: T) => {
-    waiting.push(message)
-    if (waiting.length >= maxWaiting) {
-      stream.pause()
-      paused = true
-    }
+  const source = gated(stream, () => waitingBytes < most)
+  const onData = (bytes: Buffer) => {
+    waiting.push(bytes)
+    waitingBytes += weightOf(bytes)
     wake?.()
   }
   const onEnd = () => {
@@ -44,25 +50,52 @@ export function received<T>(
   stream.on('data', onData).on('end', onEnd).on('error', onError).on('cancelled', onError)
   return messages()
 
+  function decoded(bytes: Buffer): T {
+    try {
+      return decode(bytes)
+    } catch (error) {
+      throw new Failure(malformed, 'message_malformed', 'A message of the stream can’t be read', { cause: error })
+    }
+  }
+
   async function* messages() {
     try {
       for (;;) {
-        const message = waiting.shift()
-        if (message !== undefined) yield message
-        else if (failure !== undefined) throw failure
+        const bytes = waiting.shift()
+        if (bytes !== undefined) {
+          waitingBytes -= weightOf(bytes)
+          source.goOn()
+          yield decoded(bytes)
+        } else if (failure !== undefined) throw failure
         else if (ended) return
-        else await more()
+        else await new Promise<void>((resolve) => (wake = resolve))
       }
     } finally {
       // The error listener stays: an error that nobody listens to would end the process.
       stream.off('data', onData).off('end', onEnd)
       stream.pause()
+      source.close()
     }
   }
+}
 
-  function more(): Promise<void> {
-    if (paused) stream.resume()
-    paused = false
-    return new Promise((resolve) => (wake = resolve))
+/**
+ * Lets the stream ask for messages only while there is room. Pausing it is not enough: a paused stream of grpc-js still
+ * fetches sixteen messages, of whatever size.
+ */
+function gated(stream: MessageSource, room: () => boolean) {
+  const read = stream._read.bind(stream)
+  let asked: number | undefined
+  let closed = false
+  const goOn = () => {
+    if (asked === undefined || closed || !room()) return
+    const size = asked
+    asked = undefined
+    read(size)
   }
+  stream._read = (size) => {
+    asked = size
+    goOn()
+  }
+  return { goOn, close: () => (closed = true) }
 }

@@ -1,30 +1,45 @@
-import { create, type DescMessage, type Message } from '@bufbuild/protobuf'
+import { create, type DescMessage } from '@bufbuild/protobuf'
 import type { EventEmitter } from 'node:events'
+import { encoder } from './definition.ts'
+import { usualWaitingBytes, weightOf } from './waiting.ts'
 
 /** A writable stream of grpc-js, client or server side. */
 export interface MessageSink extends EventEmitter {
-  write(message: Message): boolean
+  write(bytes: Buffer, written: () => void): boolean
   destroyed: boolean
 }
 
 type Init = Record<string, unknown>
 
-/** Writes messages as they come, as fast as the other side takes them; ends early when the call is over. */
+const ends = ['close', 'cancelled', 'error', 'status']
+
+/**
+ * Writes messages as they come, as fast as the other side takes them: what is not yet on its way is bounded in bytes.
+ * Ends early when the call is over.
+ */
 export async function send(type: DescMessage, messages: AsyncIterable<Init>, stream: MessageSink): Promise<void> {
-  for await (const message of messages) {
-    if (stream.destroyed) return
-    if (!stream.write(create(type, message))) await drained(stream)
+  const encode = encoder(type)
+  let unsentBytes = 0
+  let over = false
+  let wake: (() => void) | undefined
+  const end = () => {
+    over = true
+    wake?.()
   }
-}
-
-const ends = ['drain', 'close', 'cancelled', 'error', 'status']
-
-function drained(stream: MessageSink): Promise<void> {
-  return new Promise((resolve) => {
-    for (const name of ends) stream.once(name, done)
-    function done() {
-      for (const name of ends) stream.off(name, done)
-      resolve()
+  for (const name of ends) stream.once(name, end)
+  try {
+    for await (const message of messages) {
+      if (over || stream.destroyed) return
+      const bytes = encode(create(type, message))
+      const weight = weightOf(bytes)
+      unsentBytes += weight
+      stream.write(bytes, () => {
+        unsentBytes -= weight
+        wake?.()
+      })
+      while (unsentBytes >= usualWaitingBytes && !over) await new Promise<void>((resolve) => (wake = resolve))
     }
-  })
+  } finally {
+    for (const name of ends) stream.off(name, end)
+  }
 }

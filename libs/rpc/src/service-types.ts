@@ -41,15 +41,15 @@ export type Client<S extends DescService> = { [K in keyof S['method']]: Call<S['
 export interface ServedService<S extends DescService = DescService> {
   service: S
   handlers: Handlers<S>
-  /** How many messages of a caller's stream may wait for their handler; 32. */
-  maxWaiting?: number
+  /** How much of a caller's stream may wait for its handler; 256 KiB. */
+  waitingBytes?: number
 }
 
 /** Pairs a service with its handlers; the compiler says what is missing. */
 export function served<S extends DescService>(
   service: S,
   handlers: Handlers<S>,
-  maxWaiting?: number,
+  waitingBytes?: number,
 ): ServedService<S> {
-  return { service, handlers, maxWaiting }
+  return { service, handlers, waitingBytes }
 }

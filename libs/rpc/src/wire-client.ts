@@ -10,7 +10,7 @@ import {
 import { endOf } from './call-ends.ts'
 import type { CallContext } from './context.ts'
 import { defaultTimeoutMs } from './deadlines.ts'
-import { methodDefinition } from './definition.ts'
+import { asBytes, decoder, encoder, pathOf } from './definition.ts'
 import { received } from './received.ts'
 import { send } from './sent.ts'
 import type { Client } from './service-types.ts'
@@ -20,8 +20,8 @@ import { failureFromError } from './status.ts'
 export interface Outgoing {
   channel(): Channel
   metadata(context: CallContext): Metadata | Promise<Metadata>
-  /** How many messages of a stream may wait for their reader; 32. */
-  maxWaiting?: number
+  /** How much of a stream may wait for its reader; 256 KiB. */
+  waitingBytes?: number
 }
 
 type Init = Record<string, unknown>
@@ -38,7 +38,9 @@ function callOf(method: DescMethod, outgoing: Outgoing): unknown {
 }
 
 function unaryCall(method: DescMethod, outgoing: Outgoing): unknown {
-  const { path, requestSerialize, responseDeserialize } = methodDefinition(method)
+  const path = pathOf(method)
+  const encode = encoder(method.input)
+  const decode = decoder(method.output)
   return async (request: Init, context: CallContext): Promise<Message> => {
     const { signal } = context
     if (signal.aborted) throw endOf(signal)
@@ -49,26 +51,19 @@ function unaryCall(method: DescMethod, outgoing: Outgoing): unknown {
       const cancel = () => call.cancel()
       const call = outgoing
         .channel()
-        .makeUnaryRequest(
-          path,
-          requestSerialize,
-          responseDeserialize,
-          create(method.input, request),
-          metadata,
-          options,
-          (error, response) => {
-            signal.removeEventListener('abort', cancel)
-            if (error !== null) reject(signal.aborted ? endOf(signal) : failureFromError(error))
-            else resolve(response!)
-          },
-        )
+        .makeUnaryRequest(path, encode, decode, create(method.input, request), metadata, options, (error, response) => {
+          signal.removeEventListener('abort', cancel)
+          if (error !== null) reject(signal.aborted ? endOf(signal) : failureFromError(error))
+          else resolve(response!)
+        })
       signal.addEventListener('abort', cancel, { once: true })
     })
   }
 }
 
 function gatheringCall(method: DescMethod, outgoing: Outgoing): unknown {
-  const { path, requestSerialize, responseDeserialize } = methodDefinition(method)
+  const path = pathOf(method)
+  const decode = decoder(method.output)
   return async (requests: AsyncIterable<Init>, context: CallContext): Promise<Message> => {
     const { signal } = context
     if (signal.aborted) throw endOf(signal)
@@ -77,9 +72,9 @@ function gatheringCall(method: DescMethod, outgoing: Outgoing): unknown {
     return new Promise((resolve, reject) => {
       const cancel = () => call.cancel()
       let unsent: unknown
-      const call: ClientWritableStream<Message> = outgoing
+      const call: ClientWritableStream<Buffer> = outgoing
         .channel()
-        .makeClientStreamRequest(path, requestSerialize, responseDeserialize, metadata, options, (error, response) => {
+        .makeClientStreamRequest(path, asBytes, decode, metadata, options, (error, response) => {
           signal.removeEventListener('abort', cancel)
           if (error !== null)
             reject((unsent as Error | undefined) ?? (signal.aborted ? endOf(signal) : failureFromError(error)))
@@ -99,10 +94,13 @@ function gatheringCall(method: DescMethod, outgoing: Outgoing): unknown {
   }
 }
 
-type Stream = ClientReadableStream<Message> | ClientDuplexStream<Message, Message>
+type Stream = ClientReadableStream<Buffer> | ClientDuplexStream<Buffer, Buffer>
 
 function streamCall(method: DescMethod, outgoing: Outgoing): unknown {
-  const { path, requestStream, requestSerialize, responseDeserialize } = methodDefinition(method)
+  const path = pathOf(method)
+  const requestStream = method.methodKind === 'bidi_streaming'
+  const encode = encoder(method.input)
+  const decode = decoder(method.output)
   return async function* (requests: Init | AsyncIterable<Init>, context: CallContext): AsyncIterable<Message> {
     const { signal } = context
     if (signal.aborted) throw endOf(signal)
@@ -113,13 +111,14 @@ function streamCall(method: DescMethod, outgoing: Outgoing): unknown {
     signal.addEventListener('abort', cancel, { once: true })
     let unsent: unknown
     try {
-      const responses = received<Message>(
-        call,
-        (error) => (signal.aborted ? endOf(signal) : failureFromError(error)),
-        outgoing.maxWaiting,
-      )
+      const responses = received(call, {
+        decode,
+        malformed: 'internal',
+        failureOf: (error) => (signal.aborted ? endOf(signal) : failureFromError(error)),
+        waitingBytes: outgoing.waitingBytes,
+      })
       if (requestStream)
-        pump(requests as AsyncIterable<Init>, call as ClientDuplexStream<Message, Message>).catch((thrown: unknown) => {
+        pump(requests as AsyncIterable<Init>, call as ClientDuplexStream<Buffer, Buffer>).catch((thrown: unknown) => {
           unsent = thrown
           call.cancel()
         })
@@ -133,14 +132,13 @@ function streamCall(method: DescMethod, outgoing: Outgoing): unknown {
 
     function open(sent: Metadata, callOptions: CallOptions): Stream {
       const channel = outgoing.channel()
-      if (requestStream)
-        return channel.makeBidiStreamRequest(path, requestSerialize, responseDeserialize, sent, callOptions)
+      if (requestStream) return channel.makeBidiStreamRequest(path, asBytes, asBytes, sent, callOptions)
       const request = create(method.input, requests as Init)
-      return channel.makeServerStreamRequest(path, requestSerialize, responseDeserialize, request, sent, callOptions)
+      return channel.makeServerStreamRequest(path, encode, asBytes, request, sent, callOptions)
     }
   }
 
-  async function pump(requests: AsyncIterable<Init>, call: ClientDuplexStream<Message, Message>): Promise<void> {
+  async function pump(requests: AsyncIterable<Init>, call: ClientDuplexStream<Buffer, Buffer>): Promise<void> {
     await send(method.input, requests, call)
     call.end()
   }

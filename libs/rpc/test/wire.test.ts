@@ -7,6 +7,7 @@ import { create } from '@bufbuild/protobuf'
 import { Client as Channel, credentials, Metadata } from '@grpc/grpc-js'
 import { SignJWT } from 'jose'
 import { afterEach, expect, test } from 'vitest'
+import { bearer } from './bearer.ts'
 import { QuestionSchema, ProbeService } from './probe/probe_pb.ts'
 import { call, handlers, internalKey, networkTo, serveProbe, user } from './shapes.ts'
 
@@ -203,17 +204,6 @@ async function connectionsTo(port: number): Promise<number> {
   const remote = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
   const lines = (await readFile('/proc/net/tcp', 'utf8')).split('\n').map((line) => line.trim().split(/\s+/))
   return lines.filter(([, , to = '', state]) => to.endsWith(remote) && state === '01').length
-}
-
-async function bearer(change: Record<string, unknown>): Promise<string> {
-  const now = Math.floor(Date.now() / 1000)
-  const { iat = 0, exp = 60, ...claims } = change as { iat?: number; exp?: number }
-  const endless = 'exp' in change && change['exp'] === undefined
-  const payload = { role: 'user', team: 'demo', name: 'n', sub: 's', aud: 'automation-internal', ...claims }
-  const token = await new SignJWT({ ...payload, iat: now + iat, ...(endless ? {} : { exp: now + exp }) })
-    .setProtectedHeader({ alg: 'HS256' })
-    .sign(new TextEncoder().encode(internalKey))
-  return `Bearer ${token}`
 }
 
 /** A call as any program could make it; resolves with the error, or with undefined when it was answered. */

@@ -19,8 +19,8 @@ const mostOfTeam = 1000
 const maxMessageBytes = 4 * 1024 * 1024
 const keepaliveMs = 10_000
 
-/** Pieces of a connection that wait here for a slow client. */
-const maxWaiting = 2
+/** What waits here of a connection for a slow client: about two pieces. */
+const waitingBytes = 64 * 1024
 
 /** Connections to the daemons of sandboxes for the traffic of public ports; one that nobody uses for a minute is closed. */
 export class DaemonChannels {
@@ -44,7 +44,7 @@ export class DaemonChannels {
         apiKey: daemonKey,
         maxMessageBytes,
         keepaliveMs,
-        maxWaiting,
+        waitingBytes,
       })
       kept = { channel, control: channel.client(ControlService), users: 0, idleSince: 0 }
       this.#kept.set(name, kept)
