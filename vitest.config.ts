@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os'
 import { configDefaults, defineConfig } from 'vitest/config'
 
-/** Attempts to leave the wall, and attacks on the limits of a run: `npm run test:walls`. */
-export const walls = 'apps/runner/test/{isolation,limits}/**/*.test.ts'
+/** What the walls hold: attempts to leave them, attacks on limits, the sandboxes behind them: `npm run test:walls`. */
+export const walls = 'apps/{runner,sandbox}/test/{isolation,limits,walls}/**/*.test.ts'
 
 export default defineConfig({
   test: {

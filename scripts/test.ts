@@ -10,7 +10,7 @@ const help = `npm test [-- OPTIONS] [PATH …]
 The tests that need no outside server: each room's own, then the whole system over its public interface. With paths,
 only the tests under them. \`npm run test:all\` adds those for the real servers that the environment names.
 
-  --only NAME,NAME    unit, e2e, walls, outside; walls are the attacks on the runner's walls and limits
+  --only NAME,NAME    unit, e2e, walls, outside; walls are attacks on walls and limits, and sandboxes behind them
   --shape SHAPE       what the e2e suite starts: embedded (default) or services
   --all               also against the outside servers that DATABASE_URL, KAFKA_BROKERS, S3_* and KUBECONFIG name
   --report FILE       also write the counts as JSON
@@ -47,8 +47,13 @@ async function test(): Promise<void> {
     console.log(`${name.padEnd(20)} ${passed} passed, ${failed} failed, ${skipped} skipped in ${seconds.toFixed(1)} s`)
   leftOut.push(...results.flatMap(({ notHere }) => notHere))
   for (const line of leftOut) console.log(`left out: ${line}`)
+  const failures = results.flatMap(({ failures }) => failures)
+  for (const line of failures) console.log(`FAILED ${line}`)
   if (report !== undefined)
-    await writeFile(report, JSON.stringify({ passed: sum('passed'), failed: sum('failed'), suites: results, leftOut }))
+    await writeFile(
+      report,
+      JSON.stringify({ passed: sum('passed'), failed: sum('failed'), failures, suites: results, leftOut }),
+    )
   console.log(`${sum('passed')} passed, ${sum('failed')} failed`)
   process.exitCode = sum('failed') === 0 ? 0 : 1
 }

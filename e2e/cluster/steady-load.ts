@@ -14,6 +14,8 @@ return svc.context.parameters.answer
 export interface Verdict {
   /** How many calls were answered with which status; `broken by …` and `late` for those that were not. */
   answers: Record<string, number>
+  /** What the answers with 503 said, how often, and in which seconds of the load. */
+  refusals: Record<string, { count: number; firstS: number; lastS: number }>
   accepted: number
   ends: Record<string, number>
   /** Accepted runs that are not there, do not end, began twice, or ended without having begun. */
@@ -25,6 +27,8 @@ export class SteadyLoad {
   readonly #client: Client
   readonly #ratePerS: number
   readonly #answers: Record<string, number> = {}
+  readonly #refusals: Verdict['refusals'] = {}
+  readonly #began = performance.now()
   readonly #accepted = new Set<string>()
   readonly #calls = new Set<Promise<void>>()
   #process = ''
@@ -71,7 +75,7 @@ export class SteadyLoad {
       }
     }
     await Promise.all(Array.from({ length: 8 }, look))
-    return { answers: this.#answers, accepted: this.#accepted.size, ends, broken }
+    return { answers: this.#answers, refusals: this.#refusals, accepted: this.#accepted.size, ends, broken }
   }
 
   async #goOn(): Promise<void> {
@@ -93,6 +97,7 @@ export class SteadyLoad {
       // A run that ended as ERROR is told by 500 with its id; any other 500 is a fault.
       const ofRun = answer.status === 500 && answer.text.includes('"executionId"')
       this.#note(ofRun ? 'error of a run' : `${answer.status}`)
+      if (answer.status === 503) this.#noteRefusal(answer.text)
       const id = answer.headers.get('svc-execution-id')
       if (id !== null && (answer.status < 300 || ofRun)) this.#accepted.add(id)
     } catch (error) {
@@ -133,6 +138,14 @@ export class SteadyLoad {
       limit: 1,
     })
     return body.total
+  }
+
+  #noteRefusal(text: string): void {
+    const { code = '', detail = '' } = JSON.parse(text) as { code?: string; detail?: string }
+    const nowS = Math.round((performance.now() - this.#began) / 100) / 10
+    const refusal = (this.#refusals[`${code}: ${detail}`] ??= { count: 0, firstS: nowS, lastS: nowS })
+    refusal.count += 1
+    refusal.lastS = nowS
   }
 
   #note(how: string): void {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { Page, Sandbox } from '../client/records.ts'
 import { waitUntil } from '../system/wait-until.ts'
 import { expectProblem } from './problem.ts'
-import { client, hasOther, other, unique } from './shared-system.ts'
+import { client, unique } from './shared-system.ts'
 
 async function make(fields: Record<string, unknown> = {}): Promise<Sandbox> {
   const answer = await client.post<Sandbox>('/sandboxes', { imageId: 'base', timeout: 60_000, ...fields })
@@ -95,17 +95,4 @@ test('what is wrong with an input is named', async () => {
     [{ imageId: 'base', publicHttpPortsBasicAuth: 'me:$2b$20$short' }, '/publicHttpPortsBasicAuth'],
   ]
   for (const [input, path] of wrong) expectProblem(await client.post('/sandboxes', input), 400, { path })
-})
-
-test.runIf(hasOther)('a sandbox of another team is not there', async () => {
-  const { id } = await make()
-  const calls = [
-    other.get(`/sandboxes/${id}`),
-    other.post(`/sandboxes/${id}`, { timeout: 5000 }),
-    other.post(`/sandboxes/${id}/kill`),
-  ]
-  for (const answer of await Promise.all(calls)) expectProblem(answer, 404, { code: 'sandbox_not_found' })
-  const { body } = await other.get<Page<Sandbox>>('/sandboxes', { limit: 1000 })
-  expect(body.data.map((each) => each.id)).not.toContain(id)
-  await kill(id)
 })

@@ -1,7 +1,7 @@
-import { isConnectionFailure } from '@automation/database'
+import { untilReachable } from '@automation/database'
 import type { Logger } from '@automation/service'
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Engine } from './engine.ts'
+import { executionSchema } from './store/pools.ts'
 
 export interface FirstStepsOptions {
   engine: Engine
@@ -13,22 +13,13 @@ export interface FirstStepsOptions {
   signal: AbortSignal
 }
 
-const pauseMs = 500
-
 /**
  * Makes true in the database what the first call relies on. Where that is lost meanwhile it begins anew, until `signal`
  * is aborted: then it rejects.
  */
 export async function takeFirstSteps(options: FirstStepsOptions): Promise<void> {
-  for (;;) {
-    try {
-      return await steps(options)
-    } catch (error) {
-      if (!isConnectionFailure(error) || options.signal.aborted) throw error
-      options.logger.warn({ err: error }, 'the database was lost at the start, trying again')
-      await pause(pauseMs, undefined, { signal: options.signal })
-    }
-  }
+  const { schema } = executionSchema
+  await untilReachable({ ...options, schema }, () => steps(options))
 }
 
 async function steps({ engine, exclusive, readers }: FirstStepsOptions): Promise<void> {

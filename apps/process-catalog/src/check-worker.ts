@@ -1,18 +1,9 @@
 import { parentPort } from 'node:worker_threads'
 import { hashSync } from 'bcryptjs'
-import { importsOf } from './imports/imports.ts'
-import type { LanguageName } from './language.ts'
 import { schemaFault, type SchemaFault } from './schema-check.ts'
 
-/** One piece of work for the thread: hash a password, look at a schema, or find what a source imports. */
-export type CheckJob = { hash: string } | { schema: string } | { source: string; language: LanguageName }
-
-/** What comes back: the hash, the schema's fault where it has one, or the imports. */
-export type CheckResult =
-  | { hash: string }
-  | { fault: SchemaFault | undefined }
-  | { imports: string[] }
-  | { error: string }
+/** One piece of work for the thread: hash a password, or look at a schema. */
+export type CheckJob = { hash: string } | { schema: string }
 
 const bcryptCost = 10
 
@@ -23,11 +14,9 @@ schemaFault('{"$ref":"#"}')
 schemaFault('{"$schema":"http://json-schema.org/draft-07/schema#"}')
 parentPort?.postMessage('ready')
 
-function done(job: CheckJob): CheckResult {
+function done(job: CheckJob): { answer: string | SchemaFault | undefined } | { error: string } {
   try {
-    if ('hash' in job) return { hash: hashSync(job.hash, bcryptCost) }
-    if ('source' in job) return { imports: importsOf(job.language, job.source) }
-    return { fault: schemaFault(job.schema) }
+    return { answer: 'hash' in job ? hashSync(job.hash, bcryptCost) : schemaFault(job.schema) }
   } catch (error) {
     return { error: String(error) }
   }

@@ -33,14 +33,11 @@ const storingMs = 800
 
 /**
  * A runner: runs process code in children of its own. Serves nothing; calls `RunnerService` at every replica, and
- * `RunService`, `StorageService` and `DatastoreService` for what process code asks for. `retire` is called once by a
+ * `RunService`, `StorageService` and `DatastoreService` for what process code asks for, `PackageSetService` for packages. `retire` is called once by a
  * runner of one team that was idle for long.
  */
-export function createRunner(
-  config: RunnerConfig,
-  { neighbours, logger, metrics: registry }: PartContext,
-  retire?: () => void,
-): Part {
+export function createRunner(config: RunnerConfig, context: PartContext, retire?: () => void): Part {
+  const { neighbours, logger, metrics: registry } = context
   let parts: Awaited<ReturnType<typeof assemble>> | undefined
   let stopping: Promise<void> | undefined
 
@@ -57,7 +54,7 @@ export function createRunner(
     const metrics = measuredBy(launcher, pool, () => runner)
     const { withoutPython } = launcher
     const { oneTeam } = launcher.wall
-    const dependencies = runnerDependencies(config, launcher, logger)
+    const dependencies = runnerDependencies(config, launcher, context)
     const working = { pool: new Workplace(pool, dependencies), metrics, withoutPython, oneTeam, retire }
     const runner: Runner = new Runner({ config, neighbours, logger, ...working })
     const watch = new MemoryWatch({

@@ -18,7 +18,7 @@ beforeAll(async () => {
   const touch = `require('fs').writeFileSync(${JSON.stringify(bait)}, 'x')`
   registry = await littleRegistry(
     {
-      good: npmPackage('exports.answer = () => 42'),
+      good: npmPackage('exports.answer = () => 42', {}, [{ path: 'package/data.txt', text: 'some data' }]),
       compiled: npmPackage(
         'Object.defineProperty(exports, "__esModule", { value: true }); exports.default = 5; exports.six = 6',
       ),
@@ -79,6 +79,16 @@ describe('what is installed', () => {
     const source = `import { answer } from 'good'; import seven from 'only-import'
       return [answer(), require('good').answer(), (await import('good')).answer(), seven]`
     expect((await runWith(JAVASCRIPT, all, source)).value).toEqual([42, 42, 42, 7])
+  })
+
+  test('has a place that require.resolve and import.meta.resolve name, also of files that are no code', async () => {
+    const source = `const { readFileSync } = await import('node:fs')
+      const paths = [import.meta.resolve('good'), import.meta.resolve('only-import'), import.meta.resolve('good/data.txt')]
+      return paths.map((each) => String(readFileSync(new URL(each))).slice(0, 14))`
+    const all = { good: '*', 'only-import': '*' }
+    expect((await runWith(JAVASCRIPT, all, source)).value).toEqual(['exports.answer', 'export default', 'some data'])
+    const { value } = await runWith(JAVASCRIPT, all, "return require.resolve('good/data.txt')")
+    expect(value).toMatch(/^\/.*node_modules\/good\/data\.txt$/)
   })
 
   test('may be a module that was compiled to one with a default export of its own', async () => {

@@ -1,4 +1,4 @@
-import { InProcessNetwork } from '@automation/rpc'
+import { InProcessNetwork, type ServedService } from '@automation/rpc'
 import { Environment, type Part } from '@automation/service'
 import { testContext, until } from '@automation/testing'
 import { createRunner, readRunnerConfig } from '../src/service.ts'
@@ -9,8 +9,8 @@ export interface RunnerUnderTest {
   replica: ScriptedReplica
   /** Resolves when no child is busy, not even with looking at itself. */
   settled(): Promise<void>
-  /** The value of a metric without labels. */
-  metric(name: string): Promise<number>
+  /** The value of a metric without labels, or of the one with `how`. */
+  metric(name: string, how?: string): Promise<number>
   stop(graceMs?: number): Promise<void>
 }
 
@@ -18,13 +18,14 @@ export interface RunnerUnderTest {
 export async function startRunner(
   settings: Record<string, string> = {},
   replica = new ScriptedReplica(),
+  others: ServedService[] = [],
 ): Promise<RunnerUnderTest> {
   // Process code of tests calls servers on this machine.
   const env = new Environment({ RUNNER_NAME: 'test', WALL_NETWORK: 'host', ...settings })
   const config = readRunnerConfig(env)
   env.check()
   const network = new InProcessNetwork()
-  network.add(replica.services)
+  network.add([...replica.services, ...others])
   const context = testContext(network)
   const runner = createRunner(config, context)
   await runner.start()
@@ -36,6 +37,9 @@ export async function startRunner(
     )
   }
   const settled = async () => void (await until(async () => !(await busy()), { what: 'no child is busy' }))
-  const metric = async (name: string) => (await context.metrics.getSingleMetric(name)!.get()).values[0]!.value
+  const metric = async (name: string, how?: string) => {
+    const { values } = await context.metrics.getSingleMetric(name)!.get()
+    return values.find(({ labels }) => how === undefined || labels['how'] === how)?.value ?? 0
+  }
   return { runner, replica, settled, metric, stop: (graceMs = 5000) => runner.stop(graceMs) }
 }

@@ -3,6 +3,7 @@ import { readEncryptionKeys } from '@automation/database'
 import { readWallConfig, type WallConfig } from '@automation/jail'
 import type { Environment } from '@automation/service'
 import { readCatalogue, type Catalogue } from './catalogue.ts'
+import { readClusterPlace, type ClusterPlace } from './cluster/place.ts'
 import { readRunnerPodsConfig, type RunnerPodsConfig } from './runner-pods/config.ts'
 
 export interface SandboxConfig {
@@ -29,13 +30,7 @@ export interface SandboxConfig {
 }
 
 /** Of sandboxes that are pods of a cluster. */
-export interface KubernetesDriverConfig {
-  /** Where pods are made; absent: that of the service's own account, or of KUBECONFIG. */
-  namespace: string | undefined
-  /** The installation that pods belong to, by their label. */
-  instance: string
-  /** The ConfigMap that pods belong to and go with; absent: they go one by one. */
-  owner?: string
+export interface KubernetesDriverConfig extends ClusterPlace {
   /** The image that carries the daemon to those that don't. */
   daemonImage: string | undefined
   homeMb: number
@@ -58,6 +53,7 @@ export function readSandboxConfig(env: Environment): SandboxConfig {
   if (databaseUrl === undefined) env.fault('DATABASE_URL', 'must be set')
   const driver = env.choice('SANDBOX_DRIVER', ['local', 'kubernetes'], 'local')
   const catalogue = readCatalogue(env)
+  const place = readClusterPlace(env)
   if (driver === 'local' && catalogue.allowAnyImage)
     env.fault('SANDBOX_IMAGES', 'must not have allowAnyImage with SANDBOX_DRIVER=local, which pulls no images')
   const homeMb = env.integer('SANDBOX_HOME_MB', { default: 512, min: 1, max: 65_536 })
@@ -79,26 +75,17 @@ export function readSandboxConfig(env: Environment): SandboxConfig {
       wall: readWallConfig(env),
     },
     driver,
-    kubernetes: { ...readKubernetesConfig(env, driver === 'kubernetes', catalogue), homeMb },
-    runnerPods: readRunnerPodsConfig(env),
+    kubernetes: { ...place, daemonImage: daemonImageOf(env, driver === 'kubernetes', catalogue), homeMb },
+    runnerPods: readRunnerPodsConfig(env, place),
   }
 }
 
-function readKubernetesConfig(env: Environment, isUsed: boolean, { images, allowAnyImage }: Catalogue) {
-  const namespace = env.text('KUBERNETES_NAMESPACE')
-  const instance = env.text('KUBERNETES_INSTANCE', 'process-automation')
+function daemonImageOf(env: Environment, isUsed: boolean, { images, allowAnyImage }: Catalogue): string | undefined {
   const daemonImage = env.text('SANDBOX_DAEMON_IMAGE')
-  if (namespace !== undefined && !isDnsLabel(namespace))
-    env.fault('KUBERNETES_NAMESPACE', 'must be the name of a namespace')
-  if (!isDnsLabel(instance)) env.fault('KUBERNETES_INSTANCE', 'must be 1 to 63 small letters, digits and inner hyphens')
   if (isUsed && env.text('SANDBOX_IMAGES') === undefined)
     env.fault('SANDBOX_IMAGES', 'must be set with SANDBOX_DRIVER=kubernetes: it names the images of pods')
   const isDaemonPutIn = allowAnyImage || images.some(({ command }) => command === undefined)
   if (isUsed && isDaemonPutIn && daemonImage === undefined)
     env.fault('SANDBOX_DAEMON_IMAGE', 'must be set: the daemon is put into images without a command from it')
-  return { namespace, instance, owner: env.text('KUBERNETES_OWNER'), daemonImage }
-}
-
-function isDnsLabel(text: string): boolean {
-  return /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(text)
+  return daemonImage
 }

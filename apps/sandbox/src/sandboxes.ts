@@ -1,6 +1,7 @@
 import { SandboxStatus, type CreateSandboxRequest } from '@automation/contract/sandbox/v1/sandbox'
 import type { SecretBox } from '@automation/database'
 import { asFailure, Failure, notFound } from '@automation/errors'
+import type { Member } from '@automation/rpc'
 import { DeadlineWorker, failPoint } from '@automation/service'
 import { digestOf, newApiKey, newSecret } from './api-key.ts'
 import type { SandboxConfig } from './config.ts'
@@ -22,12 +23,6 @@ export interface SandboxesOptions {
   keeper: Keeper
 }
 
-/** Who asks. */
-export interface Asker {
-  team: string
-  name: string
-}
-
 // Of the thread's processor time.
 const hashDeadlineMs = 3000
 
@@ -41,7 +36,7 @@ export class Sandboxes {
   }
 
   /** Waits for the sandbox to answer, but not for long: then it is given as PENDING. */
-  async create(asker: Asker, request: CreateSandboxRequest): Promise<SandboxRow> {
+  async create(asker: Member, request: CreateSandboxRequest): Promise<SandboxRow> {
     const { config, store, keeper } = this.#options
     const wish = wishOf(request, config.catalogue)
     // The insert decides; this is before the work of a password.

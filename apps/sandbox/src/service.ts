@@ -39,9 +39,9 @@ function driverOf(config: SandboxConfig, { logger }: PartContext): Driver {
 /** The same with another driver. */
 export function createSandboxesOn(driver: Driver, config: SandboxConfig, context: PartContext): Part {
   const { logger, metrics } = context
-  const store = new Store(config.databaseUrl, logger, { connections: 6, migrates: true })
+  const store = new Store(config.databaseUrl, logger, { poolSize: 6, migrates: true })
   // On its own connections, so that no traffic of sandboxes holds up their deadlines and kills.
-  const routed = new Store(config.databaseUrl, logger, { connections: 3, migrates: false })
+  const routed = new Store(config.databaseUrl, logger, { poolSize: 3, migrates: false })
   const box = new SecretBox(config.encryptionKeys)
   const keeper = new Keeper({ store, driver, startTimeoutMs: config.startTimeoutMs, logger })
   const sandboxes = new Sandboxes({ config, store, box, keeper })

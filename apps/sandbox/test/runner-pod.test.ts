@@ -1,5 +1,6 @@
 import { Environment } from '@automation/service'
 import { expect, test } from 'vitest'
+import { readClusterPlace } from '../src/cluster/place.ts'
 import { readRunnerPodsConfig } from '../src/runner-pods/config.ts'
 import { runnerPod } from '../src/runner-pods/runner-pod.ts'
 
@@ -10,7 +11,7 @@ test('the pod of a runner is told where execution and storage are, and has its k
     EXECUTION_ADDRESSES: 'execution-0:9102,execution-1:9102',
     STORAGE_ADDRESS: 'storage:9104',
   })
-  const { pod } = readRunnerPodsConfig(env)!
+  const { pod } = readRunnerPodsConfig(env, readClusterPlace(env))!
   env.check()
   const [container] = runnerPod('one', pod).spec!.containers
   const told = Object.fromEntries(container!.env!.map(({ name, value }) => [name, value]))

@@ -1,34 +1,42 @@
 import { Failure } from '@automation/errors'
-import type { CallContext } from '@automation/rpc'
+import { memberIn, principalIn, type CallContext, type Member } from '@automation/rpc'
 import type { RunTokens } from '@automation/rpc/run-token'
 
-/** Who asks: a user of a team, or a run of it. */
-export interface Asker {
-  team: string
-  /** What `createdBy` keeps. */
-  name: string
-}
-
-export type ReadAsker = (context: CallContext) => Asker
+/** For which team, and as whom, a call is made: by a member of the team, or by one of its runs. */
+export type ReadAsker = (context: CallContext) => Member
 
 /** Makes the reader of askers. Failures: permission_denied for calls of no team, unauthenticated for a run's bad token. */
 export function askerReader(tokens: RunTokens): ReadAsker {
-  return ({ principal }) => {
-    if (principal.role === 'run') {
-      const rights = tokens.read(principal.token, Date.now())
-      return { team: rights.team, name: rights.createdBy }
-    }
-    const isMember = principal.role === 'user' || principal.role === 'service' || principal.role === 'operator'
-    if (!isMember || principal.team === '') throw denied()
-    return { team: principal.team, name: principal.name }
+  return (context) => {
+    const { role, token } = context.principal
+    if (role !== 'run') return memberIn(context)
+    const { team, createdBy } = tokens.read(token, Date.now())
+    return { team, name: createdBy }
   }
 }
 
-/** Lets only other services pass. */
-export function serviceOnly({ principal }: CallContext): void {
-  if (principal.role !== 'service') throw denied()
+/** The set of packages that a run may store: the one that it is the install of. */
+export interface OwnSet {
+  team: string
+  key: string
 }
 
-function denied(): Failure {
-  return new Failure('permission_denied', 'permission_denied', 'This call is not allowed')
+/** Readers of what runs may do with sets of packages. Failures as those of `askerReader`. */
+export interface ReadRights {
+  /** Whose sets a run may fetch. */
+  teamOf(context: CallContext): string
+  ownSetOf(context: CallContext): OwnSet
+}
+
+export function rightsReader(tokens: RunTokens): ReadRights {
+  const rightsOf = (context: CallContext) => tokens.read(principalIn(context, 'run').token, Date.now())
+  return {
+    teamOf: (context) => rightsOf(context).team,
+    ownSetOf(context) {
+      const { team, installs } = rightsOf(context)
+      if (installs === undefined)
+        throw new Failure('permission_denied', 'permission_denied', 'Only an install may store packages')
+      return { team, key: installs }
+    },
+  }
 }

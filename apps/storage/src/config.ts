@@ -14,6 +14,8 @@ export interface StorageConfig {
   /** Of all objects of a team together. */
   teamMaxBytes: number
   teamMaxKeys: number
+  /** Of a set of installed packages, packed. */
+  packageSetMaxBytes: number
   /** An upload that its process says nothing of for so long is over; it is renewed at a third. */
   uploadLeaseMs: number
   /** How long a content that another one has replaced can still be read. */
@@ -36,6 +38,8 @@ export function readStorageConfig(env: Environment): StorageConfig {
     uploadMaxBytes: env.integer('UPLOAD_MAX_BYTES', { default: 5 * 2 ** 30, min: 1, max: 2 ** 42 }),
     teamMaxBytes: env.integer('TEAM_MAX_STORAGE_BYTES', { default: 50 * 2 ** 30 }),
     teamMaxKeys: env.integer('TEAM_MAX_DATASTORE_KEYS', { default: 10_000, max: 1_000_000 }),
+    // What hardly packs is a little larger packed.
+    packageSetMaxBytes: (env.integer('DEPENDENCIES_MAX_MB', { default: 512, min: 1, max: 65_536 }) + 16) * 2 ** 20,
     uploadLeaseMs: 60_000,
     replacedGraceMs: 600_000,
     sweepEveryMs: 10_000,

@@ -1,33 +1,40 @@
 import { DatastoreService } from '@automation/contract/storage/v1/datastore'
+import { PackageSetService } from '@automation/contract/storage/v1/package_set'
 import { StorageService } from '@automation/contract/storage/v1/storage'
 import { createObjectStore } from '@automation/objects'
 import { served } from '@automation/rpc'
 import { RunTokens } from '@automation/rpc/run-token'
 import { Periodic, type Part, type PartContext } from '@automation/service'
-import { askerReader } from './callers.ts'
+import { askerReader, rightsReader } from './callers.ts'
 import type { StorageConfig } from './config.ts'
 import { Datastore } from './datastore.ts'
 import { Objects } from './objects.ts'
 import { datastoreService } from './rpc/datastore-service.ts'
+import { packageSetService } from './rpc/package-set-service.ts'
 import { storageService } from './rpc/storage-service.ts'
+import { PackageSets } from './package-sets.ts'
 import { SignedUrls } from './signed-urls.ts'
 import { Store } from './store/store.ts'
 import { Sweeper } from './sweeper.ts'
 import { Uploads } from './uploads.ts'
+import { Writings } from './writings.ts'
 
 export { storageSchema } from './store/store.ts'
 export { readStorageConfig, type StorageConfig } from './config.ts'
 
-/** Storage: the objects of teams, and the values that their runs share. Calls no other service. */
+/** Storage: the objects of teams, the values that their runs share, and their sets of packages. Calls no other service. */
 export function createStorage(config: StorageConfig, { logger }: PartContext): Part {
   const objects = createObjectStore(config.objects)
   const store = new Store(config.databaseUrl, logger)
   const sweeper = new Sweeper({ store, objects, graceMs: config.replacedGraceMs })
   const sweeping = new Periodic('removing contents', config.sweepEveryMs, logger, (signal) => sweeper.sweep(signal))
-  const uploads = new Uploads({ config, store, objects, logger, abandoned: () => sweeping.soon() })
+  const writings = new Writings({ config, store, objects, logger, abandoned: () => sweeping.soon() })
+  const uploads = new Uploads({ config, store, objects, writings })
+  const packageSets = new PackageSets({ config, store, objects, writings, logger })
   const signedUrls = new SignedUrls(config.publicUrl, config.encryptionKeys)
   const kept = new Objects({ store, objects, sweeper, signedUrls, logger })
-  const askerOf = askerReader(new RunTokens(config.internalKey))
+  const tokens = new RunTokens(config.internalKey)
+  const askerOf = askerReader(tokens)
   const datastore = new Datastore(store, config.teamMaxKeys)
   const stopping = new AbortController()
 
@@ -36,6 +43,7 @@ export function createStorage(config: StorageConfig, { logger }: PartContext): P
     serves: [
       served(StorageService, storageService(kept, uploads, askerOf)),
       served(DatastoreService, datastoreService(datastore, askerOf)),
+      served(PackageSetService, packageSetService(packageSets, rightsReader(tokens))),
     ],
     async start() {
       await objects.open()
@@ -44,7 +52,7 @@ export function createStorage(config: StorageConfig, { logger }: PartContext): P
     },
     async stop() {
       stopping.abort()
-      await uploads.close()
+      await writings.close()
       await sweeping.stop()
       await store.close()
       await objects.close()

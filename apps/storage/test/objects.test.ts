@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { unavailable } from '@automation/errors'
+import { uploadMessages } from '@automation/rpc'
 import { until, userContext } from '@automation/testing'
 import { afterAll, expect, test } from 'vitest'
 import { names, read, refusal, runContext, StorageUnderTest, upload } from './storage-under-test.ts'
@@ -101,6 +102,15 @@ test('an upload that fails half way leaves nothing: no object, no content, nothi
   expect(await refusal(get('half'))).toBe('object_not_found')
   await until(async () => (await under.sql.query("SELECT 1 FROM blobs WHERE name = 'half'")).rows.length === 0)
   expect(await under.used()).toBe(before)
+})
+
+test('an upload without its end leaves nothing, as its sender may be gone', async () => {
+  const cut = async function* () {
+    for await (const message of uploadMessages({ name: 'cut' }, [randomBytes(1000)]))
+      if (message.part.case !== 'end') yield message
+  }
+  expect(await refusal(storage.uploadObject(cut(), userContext('demo')))).toBe('call_cancelled')
+  expect(await refusal(get('cut'))).toBe('object_not_found')
 })
 
 test('a content that is not as long as was said is refused', async () => {

@@ -2,9 +2,10 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatastoreService } from '@automation/contract/storage/v1/datastore'
+import { PackageSetService } from '@automation/contract/storage/v1/package_set'
 import { StorageService, type StorageObject } from '@automation/contract/storage/v1/storage'
 import { Failure } from '@automation/errors'
-import { InProcessNetwork, type CallContext, type Client } from '@automation/rpc'
+import { InProcessNetwork, uploadMessages, type CallContext, type Client } from '@automation/rpc'
 import { RunTokens } from '@automation/rpc/run-token'
 import { Environment, type Part } from '@automation/service'
 import { testContext, testDatabase, userContext, type TestDatabase } from '@automation/testing'
@@ -17,6 +18,7 @@ export interface Replica {
   part: Part
   storage: Client<typeof StorageService>
   datastore: Client<typeof DatastoreService>
+  packageSets: Client<typeof PackageSetService>
 }
 
 /** The storage service on a database and a folder of its own; on the S3 server that the environment names where there is one. */
@@ -57,7 +59,12 @@ export class StorageUnderTest {
     network.add(part.serves)
     this.#replicas.push(part)
     await part.start()
-    return { part, storage: network.client(StorageService), datastore: network.client(DatastoreService) }
+    return {
+      part,
+      storage: network.client(StorageService),
+      datastore: network.client(DatastoreService),
+      packageSets: network.client(PackageSetService),
+    }
   }
 
   /** What the folder holds: kept contents, and those that are being written. */
@@ -96,15 +103,10 @@ export function upload(
   { contentType = '', size }: Upload = {},
   context: CallContext = userContext('demo'),
 ): Promise<StorageObject> {
-  return storage.uploadObject(messages(), context)
-
-  async function* messages() {
-    const known = size === undefined ? undefined : BigInt(size)
-    yield { part: { case: 'begin' as const, value: { name, contentType, size: known } } }
-    const source =
-      typeof content === 'string' ? [Buffer.from(content)] : content instanceof Uint8Array ? [content] : content
-    for await (const chunk of source) yield { part: { case: 'chunk' as const, value: chunk } }
-  }
+  const known = size === undefined ? undefined : BigInt(size)
+  const source =
+    typeof content === 'string' ? [Buffer.from(content)] : content instanceof Uint8Array ? [content] : content
+  return storage.uploadObject(uploadMessages({ name, contentType, size: known }, source), context)
 }
 
 export async function read(
@@ -121,10 +123,17 @@ export async function names(storage: Client<typeof StorageService>, prefix = '',
   return lists.flatMap(({ objects }) => objects.map(({ name }) => name))
 }
 
-/** A call of a run, as a runner makes it. */
-export function runContext(team: string, expiresInS = 60): CallContext {
+/** A call of a run, as a runner makes it; of the install of the set `installs` where that is given. */
+export function runContext(team: string, expiresInS = 60, installs?: string): CallContext {
   const exp = Math.floor(Date.now() / 1000) + expiresInS
-  const token = new RunTokens(internalKey).sign({ team, executionId: 'e1', depth: 0, createdBy: 'maker', exp })
+  const token = new RunTokens(internalKey).sign({
+    team,
+    executionId: 'e1',
+    depth: 0,
+    createdBy: 'maker',
+    installs,
+    exp,
+  })
   return { ...userContext(team), principal: { role: 'run', team: '', subject: 'run', name: 'run', token } }
 }
 

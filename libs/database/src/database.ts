@@ -90,7 +90,14 @@ function serverOptions(settings: Record<string, string>): string {
     .join(' ')
 }
 
-async function untilReachable(options: DatabaseOptions, attempt: () => Promise<void>): Promise<void> {
+/**
+ * Does what the start of a service needs of its database; again and again while that can't be reached, until `signal` is
+ * aborted. Any other fault is thrown.
+ */
+export async function untilReachable(
+  options: Pick<DatabaseOptions, 'schema' | 'logger' | 'signal'>,
+  attempt: () => Promise<void>,
+): Promise<void> {
   for (let pauseMs = 100; ; pauseMs = Math.min(pauseMs * 2, 1000)) {
     try {
       return await attempt()

@@ -1,5 +1,6 @@
-export { openDatabase, type Database, type DatabaseOptions } from './database.ts'
+export { openDatabase, untilReachable, type Database, type DatabaseOptions } from './database.ts'
 export { readEncryptionKeys } from './encryption-keys.ts'
 export { databaseFailure, isConnectionFailure } from './failure.ts'
 export { migrate, type SchemaOptions } from './migrate.ts'
+export { SchemaStore } from './schema-store.ts'
 export { SecretBox, type Sealed } from './secret-box.ts'

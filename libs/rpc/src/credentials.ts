@@ -18,6 +18,7 @@ const servicesOfRuns = new Set([
   'automation.run.v1.RunService',
   'automation.storage.v1.StorageService',
   'automation.storage.v1.DatastoreService',
+  'automation.storage.v1.PackageSetService',
 ])
 const runnerService = 'automation.runner.v1.RunnerService'
 const roles = new Set<Role>(['operator', 'user', 'service', 'runner'])

@@ -9,6 +9,8 @@ export interface RunRights {
   depth: number
   createdBy: string
   initiatedBy?: string
+  /** The key of the set of packages that this run is the install of: it alone may store that set. */
+  installs?: string
   /** Unix time in s after which the token is worth nothing. */
   exp: number
 }

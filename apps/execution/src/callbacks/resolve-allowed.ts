@@ -24,6 +24,7 @@ export async function resolveAllowed(
   if (!egress.allows(hostname)) throw new NotAllowed()
   const host = hostname.replace(/^\[|\]$/g, '')
   if (isIP(host) !== 0) return [host]
+  signal.throwIfAborted()
   const [first, ...others] = await orAborted(lookup(host, signal), signal)
   if (first === undefined) throw Object.assign(new Error('no address'), { code: 'ENOTFOUND' })
   const addresses: [string, ...string[]] = [first, ...others]
@@ -35,7 +36,6 @@ export async function resolveAllowed(
 async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = Promise.withResolvers<never>()
   const abort = () => aborted.reject(signal.reason as Error)
-  signal.throwIfAborted()
   signal.addEventListener('abort', abort, { once: true })
   try {
     return await Promise.race([work, aborted.promise])

@@ -172,8 +172,9 @@ export class Runners {
     if (this.#killed.size > killedRoom) this.#killed.delete(this.#killed.values().next().value!)
   }
 
-  #token({ team, id, depth, createdBy, initiatedBy, timeoutMs }: Assignment): string {
+  #token({ team, id, depth, createdBy, initiatedBy, timeoutMs, spec }: Assignment): string {
     const exp = Math.ceil((Date.now() + timeoutMs) / 1000) + tokenGraceS
-    return this.#tokens.sign({ team, executionId: id, depth, createdBy, initiatedBy, exp })
+    const installs = spec.isInstall ? spec.dependencies?.key : undefined
+    return this.#tokens.sign({ team, executionId: id, depth, createdBy, initiatedBy, installs, exp })
   }
 }

@@ -1,11 +1,10 @@
 import type { RunnerDemandService } from '@automation/contract/runner/v1/demand'
 import { databaseFailure } from '@automation/database'
 import { invalid } from '@automation/errors'
-import type { Handlers } from '@automation/rpc'
+import { principalIn, type Handlers } from '@automation/rpc'
 import type pg from 'pg'
 import type { RunnerSupply } from '../dispatch/runner-supply.ts'
 import { readLivingRunners, readWaitingTeams } from '../store/demand.ts'
-import { principalIn } from './principals.ts'
 
 export interface DemandContext {
   reads: pg.Pool

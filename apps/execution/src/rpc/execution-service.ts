@@ -1,12 +1,11 @@
 import type { ExecutionService } from '@automation/contract/execution/v1/execution'
-import type { Handlers } from '@automation/rpc'
+import { memberIn, principalIn, type Handlers } from '@automation/rpc'
 import type { Admission } from '../admission.ts'
 import type { Kills } from '../kills.ts'
 import type { Outcomes } from '../outcomes.ts'
 import type { ProcessDeletion } from '../process-deletion.ts'
 import type { Records } from '../records.ts'
 import type { Watches } from '../watching/watches.ts'
-import { principalIn, teamOf } from './principals.ts'
 import { wishOf } from './wishes.ts'
 
 export interface ExecutionServiceParts {
@@ -33,22 +32,22 @@ export function executionService(parts: ExecutionServiceParts): Handlers<typeof 
       await admission.checkWebhook(wishOf(request, context))
       return {}
     },
-    getExecution: ({ id }, context) => records.get(teamOf(context), id),
-    listExecutions: (request, context) => records.list(teamOf(context), request),
-    listLogs: ({ executionId, page }, context) => records.logs(teamOf(context), executionId, page),
+    getExecution: ({ id }, context) => records.get(memberIn(context).team, id),
+    listExecutions: (request, context) => records.list(memberIn(context).team, request),
+    listLogs: ({ executionId, page }, context) => records.logs(memberIn(context).team, executionId, page),
     watchExecution: ({ executionId, after }, context) =>
-      watches.watch(teamOf(context), executionId, after, context.signal),
+      watches.watch(memberIn(context).team, executionId, after, context.signal),
     killExecution: async ({ id }, context) => {
-      await kills.kill(teamOf(context), id, context.principal.name)
+      await kills.kill(memberIn(context).team, id, context.principal.name)
       return {}
     },
     rerunExecution: async ({ id }, context) => {
-      const wish = await records.wishAgain(teamOf(context), id, context.principal)
+      const wish = await records.wishAgain(memberIn(context).team, id, context.principal)
       const accepted = await admission.accept(wish)
       return { executionId: accepted.id, status: accepted.status, replayed: false }
     },
     appendLogs: async ({ executionId, level, message }, context) => {
-      await records.appendLog(teamOf(context), executionId, level, message)
+      await records.appendLog(memberIn(context).team, executionId, level, message)
       return {}
     },
     deleteProcessExecutions: async ({ team, processId }, context) => {

@@ -1,13 +1,12 @@
 import { RunSettingsSchema } from '@automation/contract/execution/v1/execution'
 import type { InstallService } from '@automation/contract/execution/v1/install'
 import { notFound } from '@automation/errors'
-import type { Handlers } from '@automation/rpc'
+import { installsProcessId, memberIn, principalIn, type Handlers } from '@automation/rpc'
 import { create } from '@bufbuild/protobuf'
 import type pg from 'pg'
 import type { Admission } from '../admission.ts'
 import { isUuid } from '../execution-id.ts'
-import { installsProcessId, readInstall } from '../store/installs.ts'
-import { principalIn, teamOf } from './principals.ts'
+import { readInstall } from '../store/installs.ts'
 
 /** Installs of dependencies: runs like others, but that no list shows them. */
 export function installService(
@@ -19,7 +18,7 @@ export function installService(
     startInstall: async ({ installId, timeoutMs }, context) => {
       const { name } = principalIn(context, 'service')
       const { id } = await admission.accept({
-        team: teamOf(context),
+        team: memberIn(context).team,
         identifier: installsProcessId,
         tag: installId,
         isInstall: true,
@@ -34,7 +33,7 @@ export function installService(
 
     getInstall: async ({ executionId }, context) => {
       principalIn(context, 'service')
-      const install = isUuid(executionId) ? await readInstall(pool, teamOf(context), executionId) : undefined
+      const install = isUuid(executionId) ? await readInstall(pool, memberIn(context).team, executionId) : undefined
       if (install === undefined) throw notFound('execution')
       return install
     },

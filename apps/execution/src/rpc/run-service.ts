@@ -1,10 +1,9 @@
 import type { RunService } from '@automation/contract/run/v1/run'
 import { Failure } from '@automation/errors'
-import type { Handlers } from '@automation/rpc'
+import { principalIn, type Handlers } from '@automation/rpc'
 import type { Admission } from '../admission.ts'
 import type { NestedRuns } from '../nested-runs.ts'
 import type { RunRights, RunTokens } from '@automation/rpc/run-token'
-import { principalIn } from './principals.ts'
 import { wishOfRun } from './wishes.ts'
 
 const deepest = 16

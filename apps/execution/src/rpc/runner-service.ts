@@ -1,8 +1,7 @@
 import type { RunnerService } from '@automation/contract/runner/v1/runner'
-import type { Handlers } from '@automation/rpc'
+import { principalIn, type Handlers } from '@automation/rpc'
 import type { Sessions } from '../sessions.ts'
 import type { WorkStreams } from '../work-streams.ts'
-import { principalIn } from './principals.ts'
 
 export function runnerService(streams: WorkStreams, sessions: Sessions): Handlers<typeof RunnerService> {
   return {

@@ -1,16 +1,15 @@
 import type { StartExecutionRequest } from '@automation/contract/execution/v1/execution'
 import type { ProcessCall } from '@automation/contract/run/v1/run'
-import type { CallContext } from '@automation/rpc'
+import { memberIn, type CallContext } from '@automation/rpc'
 import type { Wish } from '../admission.ts'
 import type { RunRights } from '@automation/rpc/run-token'
-import { teamOf } from './principals.ts'
 
 /** What a user or a webhook's caller wants. */
 export function wishOf(request: StartExecutionRequest, context: CallContext): Wish {
   const { identifier, tag, parameters, comment, settings, webhook, idempotencyKey } = request
   const { name, initiatedBy, ip } = context.principal
   return {
-    team: teamOf(context),
+    team: memberIn(context).team,
     identifier,
     tag,
     parameters,

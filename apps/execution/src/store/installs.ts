@@ -1,8 +1,6 @@
 import type { Status } from '@automation/contract/execution/v1/execution'
+import { installsProcessId } from '@automation/rpc'
 import type pg from 'pg'
-
-/** The process that all installs of dependencies belong to. There is none of this id. */
-export const installsProcessId = '00000000-0000-0000-0000-000000000000'
 
 export interface InstallRow {
   status: Status

@@ -1,6 +1,6 @@
 import type { Status } from '@automation/contract/execution/v1/execution'
+import { installsProcessId } from '@automation/rpc'
 import type pg from 'pg'
-import { installsProcessId } from './installs.ts'
 import { recordColumns, type RecordRow } from './records.ts'
 
 export interface RecordFilter {

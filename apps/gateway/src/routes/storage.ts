@@ -1,6 +1,6 @@
 import { StorageService, type ListObjectsResponse } from '@automation/contract/storage/v1/storage'
 import { invalid } from '@automation/errors'
-import type { CallContext, Neighbours } from '@automation/rpc'
+import { uploadMessages, type CallContext, type Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
 import type { GatewayConfig } from '../config.ts'
 import { text } from '../inputs/fields.ts'
@@ -8,7 +8,7 @@ import { signedUrlRecord, storageObjectRecord } from '../pages/records.ts'
 import { presentStorageObject } from '../presenters/storage-object.ts'
 import { presentTime } from '../presenters/time.ts'
 import { download } from '../storage/download.ts'
-import { uploadBody, type UploadBody } from '../storage/upload-body.ts'
+import { uploadBody } from '../storage/upload-body.ts'
 import type { Call } from './operation.ts'
 import { objectName } from './path-parameters.ts'
 import type { RestApi } from './rest-api.ts'
@@ -82,8 +82,9 @@ export function storageRoutes(api: RestApi, { neighbours, config }: StorageRoute
     async (call) => {
       const name = call.query.filename || call.query.name
       if (!name) throw invalid('/filename', 'is required')
-      const body = await uploadBody(call.exchange.incoming, config.uploadMaxBytes)
-      await storage.uploadObject(uploadOf(name, body), unhurried(call))
+      const { contentType, size, content } = await uploadBody(call.exchange.incoming, config.uploadMaxBytes)
+      const known = size === undefined ? undefined : BigInt(size)
+      await storage.uploadObject(uploadMessages({ name, contentType, size: known }, content), unhurried(call))
       return {}
     },
   )
@@ -166,12 +167,6 @@ function ofGateway(team: string) {
 function unhurried({ context, exchange }: Call<unknown, unknown>): CallContext {
   const { principal, requestId, traceparent } = context
   return { principal, requestId, traceparent, signal: exchange.signal }
-}
-
-async function* uploadOf(name: string, { contentType, size, content }: UploadBody) {
-  const known = size === undefined ? undefined : BigInt(size)
-  yield { part: { case: 'begin' as const, value: { name, contentType, size: known } } }
-  for await (const chunk of content) yield { part: { case: 'chunk' as const, value: chunk } }
 }
 
 /** A JSON array, written as it is read. */

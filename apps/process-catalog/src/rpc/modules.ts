@@ -6,7 +6,7 @@ import { languageName } from '../language.ts'
 import { limits } from '../limits.ts'
 import { moduleName } from '../module-rules.ts'
 import { windowOf } from '../page.ts'
-import { importsOfChange } from '../source-imports.ts'
+import { readChange } from '../source-reading.ts'
 import { createModule, deleteModule, getModule, listModules, updateModule } from '../store/modules.ts'
 import { text } from '../text.ts'
 import { authorOf } from './author.ts'
@@ -22,7 +22,8 @@ export function moduleHandlers(catalog: Catalog): Handlers<typeof ModuleService>
         language,
         sourceCode: text('/sourceCode', request.sourceCode, limits.sourceCode),
       }
-      return createModule(store, author, { ...module, imports: await checks.imports(language, module.sourceCode) })
+      const { imports } = await checks.read(language, module.sourceCode)
+      return createModule(store, author, { ...module, imports })
     },
 
     getModule({ id }, context) {
@@ -39,8 +40,8 @@ export function moduleHandlers(catalog: Catalog): Handlers<typeof ModuleService>
         name: name === undefined ? undefined : moduleName(name),
         sourceCode: sourceCode === undefined ? undefined : text('/sourceCode', sourceCode, limits.sourceCode),
       }
-      const imports = await importsOfChange(catalog, author.team, { process: '', module: id }, change.sourceCode)
-      return updateModule(store, author, id, { ...change, imports })
+      const read = await readChange(catalog, author.team, { process: '', module: id }, change.sourceCode)
+      return updateModule(store, author, id, { ...change, imports: read?.reading.imports })
     },
 
     async deleteModule({ id }, context) {

@@ -1,4 +1,5 @@
 import { ProcessValuesSchema, type ProcessService } from '@automation/contract/catalog/v1/process'
+import { unavailable } from '@automation/errors'
 import type { Handlers } from '@automation/rpc'
 import { create } from '@bufbuild/protobuf'
 import { teamOf } from '../caller.ts'
@@ -9,9 +10,12 @@ import { languageName } from '../language.ts'
 import { windowOf } from '../page.ts'
 import { maskedChange, newProcess, type NewProcess, type ProcessChange } from '../process-values.ts'
 import { listProcesses } from '../store/process-list.ts'
-import { importsOfChange } from '../source-imports.ts'
+import { readChange } from '../source-reading.ts'
 import { createProcess, getProcess, updateProcess } from '../store/processes.ts'
 import { authorOf } from './author.ts'
+
+// Any beyond the second means that somebody has saved another source meanwhile.
+const maxTries = 5
 
 export function processHandlers(catalog: Catalog): Handlers<typeof ProcessService> {
   const { store, checks, config } = catalog
@@ -19,8 +23,8 @@ export function processHandlers(catalog: Catalog): Handlers<typeof ProcessServic
     async createProcess({ values = create(ProcessValuesSchema) }, context) {
       const author = authorOf(context)
       const process = { ...newProcess(values), language: languageName(values.language) }
-      const imports = await checks.imports(process.language, process.columns.sourceCode)
-      return createProcess(store, author, { ...process, imports }, await checked(process, checks), config.dependencies)
+      const reading = await checks.read(process.language, process.columns.sourceCode)
+      return createProcess(store, author, { ...process, reading }, await checked(process, checks), config.dependencies)
     },
 
     getProcess({ identifier }, context) {
@@ -35,15 +39,16 @@ export function processHandlers(catalog: Catalog): Handlers<typeof ProcessServic
       const author = authorOf(context)
       const change = maskedChange(values, mask?.paths ?? [])
       const owner = { process: identifier, module: '' }
-      const imports = await importsOfChange(catalog, author.team, owner, change.columns.sourceCode)
-      return updateProcess(
-        store,
-        author,
-        identifier,
-        { ...change, imports },
-        await checked(change, checks),
-        config.dependencies,
-      )
+      let read = await readChange(catalog, author.team, owner, change.columns.sourceCode)
+      const passwordHash = await checked(change, checks)
+      for (let tries = 0; tries < maxTries; tries += 1) {
+        const written = { ...change, read }
+        const outcome = await updateProcess(store, author, identifier, written, passwordHash, config.dependencies)
+        if (!('unread' in outcome)) return outcome
+        const { language, source } = outcome.unread
+        read = { source, reading: await checks.read(language, source) }
+      }
+      throw unavailable('Others change the source of the process at the same time, try again')
     },
 
     async deleteProcess({ identifier }, context) {

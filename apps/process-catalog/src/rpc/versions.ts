@@ -5,7 +5,7 @@ import type { Catalog } from '../catalog.ts'
 import { limits } from '../limits.ts'
 import { windowOf } from '../page.ts'
 import { schemaText } from '../process-values.ts'
-import { importsOfChange } from '../source-imports.ts'
+import { readChange } from '../source-reading.ts'
 import { deleteVersion, getVersion, listVersions, publishVersion } from '../store/versions.ts'
 import { tag } from '../tag.ts'
 import { optionalText } from '../text.ts'
@@ -25,8 +25,8 @@ export function versionHandlers(catalog: Catalog): Handlers<typeof VersionServic
         readme: optionalText('/readme', request.readme, limits.readme) ?? undefined,
       }
       await checks.checkSchema(version.parametersSchema)
-      const imports = await importsOfChange(catalog, author.team, request, version.sourceCode)
-      return publishVersion(store, author, request, { ...version, imports })
+      const read = await readChange(catalog, author.team, request, version.sourceCode)
+      return publishVersion(store, author, request, { ...version, imports: read?.reading.imports })
     },
 
     getVersion({ process, module, version }, context) {

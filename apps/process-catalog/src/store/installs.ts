@@ -1,3 +1,4 @@
+import { installsProcessId } from '@automation/rpc'
 import { v7 } from 'uuid'
 import {
   disappointed,
@@ -114,6 +115,3 @@ export async function readInstallSpec(store: Store, team: string, installId: str
     isInstall: true,
   }
 }
-
-/** The process that all installs belong to, as executions have it; no process is made with this id. */
-export const installsProcessId = '00000000-0000-0000-0000-000000000000'

@@ -4,6 +4,7 @@ import { checkManifest, manifestOf, manifestText, missingFrom, type Dependencies
 import { planScopedSave, planTeamSave } from '../dependencies/plan.ts'
 import type { LanguageName } from '../language.ts'
 import type { ProcessColumns } from '../process-values.ts'
+import type { Reading } from '../reading/reading.ts'
 import { manifestRow } from './dependencies.ts'
 import type { Rows } from './store.ts'
 
@@ -12,12 +13,10 @@ export interface SavedProcess {
   id: string
   team: string
   language: LanguageName
-  sourceCode: string
-  /** What the source imports that could be a module: `name`, or `name tag`. */
-  imports: string[]
   dependencies: string
   dependenciesScopedToProcess: boolean
-  dependenciesAutoDetect: boolean
+  /** What its source says, where its packages are detected. */
+  reading: Reading | undefined
 }
 
 /** What of a process decides on its packages. */
@@ -38,12 +37,12 @@ export function decidesOnDependencies(columns: Partial<ProcessColumns>): boolean
  * names where they are detected. Gives the columns of its row that change. Fails with the path of a wrong entry.
  */
 export async function settleDependencies(rows: Rows, process: SavedProcess, options: DetectionOptions) {
-  const { id, team, language, dependenciesAutoDetect: detects, dependenciesScopedToProcess: isScoped } = process
+  const { id, team, language, reading, dependenciesScopedToProcess: isScoped } = process
   const own = manifestOf(process.dependencies)
   checkManifest('/manifest/dependencies', language, own, options.allowGit)
   const nothing = { awaitedDependencies: null, dependenciesError: null }
-  if (!detects && !isScoped) return nothing
-  const found = detects ? await detected(rows, process, options) : {}
+  if (reading === undefined && !isScoped) return nothing
+  const found = reading === undefined ? {} : await detected(rows, process, reading, options)
   const wanted = { ...own, ...missingFrom(language, own, found) }
   if (!isScoped && Object.keys(found).length === 0) return nothing
   const manifest = await manifestRow(rows, team, language, isScoped ? id : null)
@@ -51,20 +50,28 @@ export async function settleDependencies(rows: Rows, process: SavedProcess, opti
   if (Object.keys(change).length > 0)
     await rows.dependencyManifest.update({ where: { id: manifest.id }, data: { ...change, updatedAt: new Date() } })
   const awaitedDependencies = awaits.length === 0 ? null : JSON.stringify(awaits)
-  return { ...nothing, awaitedDependencies, ...(isScoped && detects && { dependencies: manifestText(wanted) }) }
+  return {
+    ...nothing,
+    awaitedDependencies,
+    ...(isScoped && reading !== undefined && { dependencies: manifestText(wanted) }),
+  }
 }
 
 /** Team modules come before packages, so a name that is one's asks for no package. */
-async function detected(rows: Rows, process: SavedProcess, options: DetectionOptions): Promise<Dependencies> {
-  const { language, sourceCode } = process
-  const modules = await importedModules(rows, process)
+async function detected(
+  rows: Rows,
+  { team, language }: SavedProcess,
+  reading: Reading,
+  options: DetectionOptions,
+): Promise<Dependencies> {
+  const modules = await importedModules(rows, team, language, reading.imports)
   // Packages are known by the first part of a dotted name.
   const names = modules.map((name) => (language === 'PYTHON' ? name.split('.', 1)[0]! : name))
-  return detectDependencies(language, sourceCode, { ...options, without: new Set([...options.without, ...names]) })
+  return detectDependencies(language, reading, { ...options, without: new Set([...options.without, ...names]) })
 }
 
-/** Those of its imports that its team or a parent has a module for. */
-async function importedModules(rows: Rows, { team, language, imports }: SavedProcess): Promise<string[]> {
+/** Those of these imports that the team or a parent has a module for. */
+async function importedModules(rows: Rows, team: string, language: LanguageName, imports: string[]): Promise<string[]> {
   const wanted = imports.map((reference) => reference.split(' ', 1)[0]!)
   if (wanted.length === 0) return []
   const found = await rows.$queryRaw<{ name: string }[]>`

@@ -4,6 +4,7 @@ import { randomWord } from '../api-token.ts'
 import type { DetectionOptions } from '../dependencies/detect.ts'
 import type { LanguageName } from '../language.ts'
 import type { NewProcess, ProcessChange } from '../process-values.ts'
+import type { Reading, ReadSource } from '../reading/reading.ts'
 import { derivedSlug, withSuffix } from '../slug.ts'
 import { changedCredentials, noCredentials } from '../webhook-credentials.ts'
 import { findProcess } from './find-process.ts'
@@ -18,20 +19,26 @@ export interface Author {
   name: string
 }
 
+/** A stored source that has to be read before the process can be changed. */
+export interface Unread {
+  unread: { language: LanguageName; source: string }
+}
+
 const suffixLength = 6
 
 /** Fails with invalid `/slug` where an explicit slug is taken; a derived one gets a suffix then. */
 export function createProcess(
   store: Store,
   author: Author,
-  { columns, credentials, language, imports }: NewProcess & { language: LanguageName; imports: string[] },
+  { columns, credentials, language, reading }: NewProcess & { language: LanguageName; reading: Reading },
   passwordHash: string | undefined,
   detection: DetectionOptions,
 ): Promise<ProcessMessage> {
   return changeTeam(store, author.team, async (rows) => {
     const now = new Date()
     const id = v7()
-    const saved = { ...columns, id, team: author.team, language, imports }
+    const detects = columns.dependenciesAutoDetect
+    const saved = { ...columns, id, team: author.team, language, reading: detects ? reading : undefined }
     const settled = await settleDependencies(rows, saved, detection)
     const row = await rows.process.create({
       data: {
@@ -42,7 +49,7 @@ export function createProcess(
         team: author.team,
         slug: await newSlug(rows, author.team, columns),
         language,
-        imports,
+        imports: reading.imports,
         createdBy: author.name,
         createdAt: now,
         updatedAt: now,
@@ -56,29 +63,38 @@ export function getProcess(store: Store, team: string, identifier: string): Prom
   return store.read(async (rows) => processMessage(await findProcess(rows, team, identifier)))
 }
 
-/** Fails with process_not_found, invalid `/slug` (taken) or `/webhook/…` (half of the credentials). */
+/**
+ * `read` is the new source, or the one that is thought to be stored. Where packages are to be detected in another one, as
+ * nobody has read it or somebody has changed it meanwhile, the process stays as it is and that source is given.
+ * Fails with process_not_found, invalid `/slug` (taken) or `/webhook/…` (half of the credentials).
+ */
 export function updateProcess(
   store: Store,
   author: Author,
   identifier: string,
-  { columns, credentials, imports }: ProcessChange & { imports: string[] | undefined },
+  { columns, credentials, read }: ProcessChange & { read: ReadSource | undefined },
   passwordHash: string | undefined,
   detection: DetectionOptions,
-): Promise<ProcessMessage> {
+): Promise<ProcessMessage | Unread> {
   return changeTeam(store, author.team, async (rows) => {
     const current = await findProcess(rows, author.team, identifier)
     const { slug } = columns
     if (slug !== undefined && slug !== current.slug && (await isTaken(rows, author.team, slug))) throw slugTaken()
     const language = current.language as LanguageName
-    const saved = { ...current, ...columns, language, imports: imports ?? current.imports }
-    const settled = decidesOnDependencies(columns) ? await settleDependencies(rows, saved, detection) : {}
+    const saved = { ...current, ...columns, language }
+    const reading = read?.source === saved.sourceCode ? read.reading : undefined
+    const detects = saved.dependenciesAutoDetect
+    const decides = decidesOnDependencies(columns)
+    if (decides && detects && reading === undefined) return { unread: { language, source: saved.sourceCode } }
+    const settling = { ...saved, reading: detects ? reading : undefined }
+    const settled = decides ? await settleDependencies(rows, settling, detection) : {}
     const row = await rows.process.update({
       where: { id: current.id },
       data: {
         ...columns,
         ...settled,
         ...changedCredentials(current, credentials, passwordHash),
-        imports,
+        imports: reading?.imports,
         updatedBy: author.name,
         updatedAt: new Date(),
       },

@@ -6,6 +6,7 @@
  */
 
 const { isBuiltin } = require('node:module')
+const { isAbsolute } = require('node:path')
 const { pathToFileURL } = require('node:url')
 const { isModuleNamespaceObject } = require('node:util').types
 const loadedModules = require('./loaded-modules.js')
@@ -69,8 +70,14 @@ function scopeOf({ fileName, isModule, packages, directory, team }) {
     if (installed !== undefined && isPackage(name)) return installed(name)
     throw notFound(name, isModule)
   }
+  const isOurs = (name) => isBuiltin(name) || packages.has(name) || team(name) !== undefined
+  const locate = (specifier) => {
+    const name = String(specifier)
+    if (installed !== undefined && isPackage(name) && !isOurs(name)) return installed.resolve(name)
+    return (resolve(name), name)
+  }
   const require = Object.assign((specifier) => resolve(specifier), {
-    resolve: (specifier) => (resolve(specifier), specifier),
+    resolve: locate,
     cache: Object.create(null),
     main: module,
   })
@@ -113,7 +120,10 @@ function scopeOf({ fileName, isModule, packages, directory, team }) {
     url: pathToFileURL(path).href,
     filename: path,
     dirname: directory,
-    resolve: require.resolve,
+    resolve: (specifier) => {
+      const found = locate(specifier)
+      return isAbsolute(found) ? pathToFileURL(found).href : found
+    },
   }
   const importLater = async (specifier) => load(specifier, [])
   const exported = Object.create(null)

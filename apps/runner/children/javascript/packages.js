@@ -9,22 +9,26 @@ const { pathToFileURL } = require('node:url')
 
 const CONDITIONS = ['node', 'import', 'module-sync', 'default']
 
-/** A `require` of the packages below a directory; those that are made for `import` alone are found, too. */
+/**
+ * A `require` of the packages below a directory, and its `resolve`, which gives the file; those that are made for `import`
+ * alone are found, too.
+ */
 function requirerOf(directory) {
   const from = join(directory, 'index.js')
   const require = createRequire(from)
-  return (name) => {
+  const found = (find) => (name) => {
     try {
-      return require(name)
+      return find(name)
     } catch (error) {
       if (error?.code === 'MODULE_NOT_FOUND' && error.requireStack?.length === 1 && error.requireStack[0] === from)
         throw Object.assign(new Error(`Cannot find module '${name}'`), { code: error.code })
       if (error?.code !== 'ERR_PACKAGE_PATH_NOT_EXPORTED') throw error
       const path = exportedTo(name, from)
       if (path === undefined) throw error
-      return require(path)
+      return find(path)
     }
   }
+  return Object.assign(found(require), { resolve: found(require.resolve) })
 }
 
 /** The file that a package gives to `import` under this name. */

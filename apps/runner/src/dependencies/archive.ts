@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { mkdir, open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
@@ -8,8 +7,7 @@ export interface ArchiveLimits {
 }
 
 export interface Unpacked {
-  /** SHA-256 of the whole archive, in hex. */
-  digest: string
+  /** Of the whole archive. */
   bytes: number
 }
 
@@ -17,6 +15,11 @@ interface Header {
   path: string
   executable: boolean
   bytes: number
+}
+
+/** What one set may hold. */
+export function limitsOf({ maxMb }: { maxMb: number }): ArchiveLimits {
+  return { maxBytes: maxMb * 2 ** 20, maxFiles: 200_000 }
 }
 
 const headerMaxBytes = 16 * 1024
@@ -58,7 +61,7 @@ export async function unpackArchive(
       await file.close()
     }
   }
-  return { digest: bytes.digest(), bytes: bytes.read }
+  return { bytes: bytes.read }
 }
 
 function headerOf(bytes: Buffer): Header {
@@ -77,7 +80,6 @@ function headerOf(bytes: Buffer): Header {
 class ByteReader {
   read = 0
   readonly #source: AsyncIterator<Buffer>
-  readonly #hash = createHash('sha256')
   #rest: Buffer = Buffer.alloc(0)
 
   constructor(source: AsyncIterable<Buffer>) {
@@ -101,12 +103,7 @@ class ByteReader {
       this.#rest = this.#rest.subarray(part.length)
       left -= part.length
       this.read += part.length
-      this.#hash.update(part)
       yield part
     }
-  }
-
-  digest(): string {
-    return this.#hash.digest('hex')
   }
 }

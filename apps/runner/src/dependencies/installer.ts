@@ -7,7 +7,7 @@ import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { exitOf } from '../children/ending.ts'
-import { unpackArchive, type Unpacked } from './archive.ts'
+import { limitsOf, unpackArchive, type Unpacked } from './archive.ts'
 import type { DependenciesConfig } from './config.ts'
 import { findNpm } from './npm-program.ts'
 import { wallTo } from './registry-wall.ts'
@@ -30,7 +30,6 @@ export interface InstallEvents {
 const MB = 2 ** 20
 // Node's own address space, and what an installer holds.
 const dataLimitBytes = 4096 * MB
-const maxFiles = 200_000
 const lastLines = 20
 const lineMaxCharacters = 500
 const programPath = fileURLToPath(new URL('../../children/installer/install.py', import.meta.url))
@@ -47,12 +46,16 @@ export class Installer {
     this.#options = options
   }
 
-  /** Installs these packages and writes them below an empty directory. Throws the installer's last lines where it fails. */
+  /**
+   * Installs these packages and writes them below an empty directory; their archive goes `through` on its way. Throws
+   * the installer's last lines where it fails.
+   */
   async install(
     language: Language,
     { packages }: DependencySet,
     directory: string,
     events: InstallEvents,
+    through: (archive: AsyncIterable<Buffer>) => AsyncIterable<Buffer> = (archive) => archive,
   ): Promise<Unpacked> {
     const { config } = this.#options
     const launched = await this.#start()
@@ -70,7 +73,7 @@ export class Installer {
     const name = Language[language]
     orders.write(`${JSON.stringify({ language: name, packages, registry, token, allowGit: config.allowGit })}\n`)
     try {
-      return await unpackArchive(afterHello(answers), directory, { maxBytes: config.maxMb * MB, maxFiles })
+      return await unpackArchive(through(afterHello(answers)), directory, limitsOf(config))
     } catch (error) {
       // One that has closed its answer is about to end, and says how.
       if (answers.readableEnded) await Promise.race([gone, sleep(lastWordsMs, undefined, { ref: false })])

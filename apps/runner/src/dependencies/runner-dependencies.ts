@@ -1,16 +1,22 @@
 import type { RunSpec } from '@automation/contract/catalog/v1/resolve'
-import type { Logger } from '@automation/service'
+import type { PartContext } from '@automation/service'
 import type { ChildLauncher } from '../children/child-launcher.ts'
 import { packagesPlace } from '../children/programs.ts'
 import type { RunnerConfig } from '../config.ts'
 import { Installer } from './installer.ts'
+import { setMetrics } from './metrics.ts'
 import { platformName, thisMachine } from './platform.ts'
 import { DependencySets } from './sets.ts'
+import { SharedSets } from './shared-sets.ts'
 
 const tidyEveryMs = 3_600_000
 
 /** The packages of this runner: what installs them, where they are, and what children are shown of them. */
-export function runnerDependencies(config: RunnerConfig, { wall, pythonVersion }: ChildLauncher, logger: Logger) {
+export function runnerDependencies(
+  config: RunnerConfig,
+  { wall, pythonVersion }: ChildLauncher,
+  { neighbours, logger, metrics: registry }: PartContext,
+) {
   const { children, dependencies } = config
   const { python, tmpDir } = children
   const installer = new Installer({ config: dependencies, python, tmpDir, wall: config.wall, logger })
@@ -19,8 +25,9 @@ export function runnerDependencies(config: RunnerConfig, { wall, pythonVersion }
     JAVASCRIPT: `node${process.versions.modules}-${platform}`,
     PYTHON: `python${pythonVersion.split('.').slice(0, 2).join('.')}-${platform}`,
   }
-  const { directory, keepMs } = dependencies
-  const sets = new DependencySets({ directory, keepMs, installer, runtimes, logger })
+  const shared = new SharedSets(neighbours)
+  const metrics = setMetrics(registry)
+  const sets = new DependencySets({ ...dependencies, installer, shared, runtimes, metrics, logger })
   const tidy = () => sets.tidy().catch((error: unknown) => logger.warn({ err: error }, 'old packages are not removed'))
   let timer: NodeJS.Timeout | undefined
 

@@ -5,16 +5,39 @@ import { randomUUID } from 'node:crypto'
 import type { DependencySet } from '@automation/contract/catalog/v1/resolve'
 import { Language } from '@automation/contract/common/v1/language'
 import type { Logger } from '@automation/service'
-import type { Unpacked } from './archive.ts'
+import { limitsOf } from './archive.ts'
 import type { InstallEvents, Installer } from './installer.ts'
+import type { SetMetrics } from './metrics.ts'
+import { Packing, unpackFile, type Packed } from './packing.ts'
+import { DamagedSet, type SharedSet, type SharedSets } from './shared-sets.ts'
 
 export interface SetsOptions {
   directory: string
   keepMs: number
+  maxMb: number
   installer: Installer
+  shared: SharedSets
+  metrics: SetMetrics
   /** Such as `node147-linux-x64-glibc2.36` and `python3.11-linux-x64-musl`: what is installed for one is not for another. */
   runtimes: Record<'JAVASCRIPT' | 'PYTHON', string>
   logger: Logger
+}
+
+/** A set that is to be made. */
+export interface Wanted {
+  language: Language
+  set: DependencySet
+  /** Of the run that it is made for. */
+  token: string
+  /** That run is its install. */
+  install?: InstallEvents
+}
+
+export interface Made {
+  /** Of all files. */
+  bytes: number
+  /** Of the packed set: where it was installed to be shared, or fetched. */
+  digest?: string
 }
 
 const complete = 'complete.json'
@@ -25,7 +48,7 @@ const quiet: InstallEvents = { line: () => undefined, began: () => undefined }
 /** The sets of packages on this runner: made aside, put in their place at once, and read only from then on. */
 export class DependencySets {
   readonly #options: SetsOptions
-  readonly #making = new Map<string, Promise<Unpacked>>()
+  readonly #making = new Map<string, Promise<Made>>()
 
   constructor(options: SetsOptions) {
     this.#options = options
@@ -45,11 +68,13 @@ export class DependencySets {
     return true
   }
 
-  /** Makes a set, or waits for it where it is being made. Throws the installer's last lines. */
-  make(language: Language, set: DependencySet, events: InstallEvents = quiet): Promise<Unpacked> {
-    const place = this.#placeOf(language, set.key)
-    const making =
-      this.#making.get(place) ?? this.#make(language, set, place, events).finally(() => this.#making.delete(place))
+  /**
+   * Fetches a set or installs it, or waits for it where that is under way. An install installs, and shares what it made.
+   * Throws the installer's last lines.
+   */
+  make(wanted: Wanted): Promise<Made> {
+    const place = this.#placeOf(wanted.language, wanted.set.key)
+    const making = this.#making.get(place) ?? this.#make(wanted, place).finally(() => this.#making.delete(place))
     this.#making.set(place, making)
     return making
   }
@@ -68,15 +93,13 @@ export class DependencySets {
     }
   }
 
-  async #make(language: Language, set: DependencySet, place: string, events: InstallEvents): Promise<Unpacked> {
-    const { directory, installer } = this.#options
+  async #make(wanted: Wanted, place: string): Promise<Made> {
+    const { directory } = this.#options
     await mkdir(directory, { recursive: true, mode: 0o700 })
     const aside = join(directory, `.${randomUUID()}`)
-    const files = join(aside, 'files')
-    await mkdir(files, { recursive: true, mode: 0o755 })
     try {
-      const made = await installer.install(language, set, files, events)
-      await writeFile(join(aside, complete), JSON.stringify({ ...made, packages: set.packages }))
+      const made = await this.#madeAside(wanted, aside)
+      await writeFile(join(aside, complete), JSON.stringify({ ...made, packages: wanted.set.packages }))
       await rm(place, { recursive: true, force: true })
       await rename(aside, place)
       return made
@@ -85,11 +108,93 @@ export class DependencySets {
     }
   }
 
+  async #madeAside(wanted: Wanted, aside: string): Promise<Made> {
+    const { installer, metrics } = this.#options
+    const { language, set, install } = wanted
+    if (install !== undefined) return this.#installed(wanted, install, aside)
+    const fetched = await this.#fetched(wanted, aside)
+    if (fetched !== undefined) return fetched
+    const { bytes } = await installer.install(language, set, await emptied(aside), quiet)
+    metrics.count('installed')
+    return { bytes }
+  }
+
+  /** Undefined where there is none to be had, or none that is as its install made it. */
+  async #fetched({ language, set, token }: Wanted, aside: string): Promise<Made | undefined> {
+    const { shared, maxMb, metrics, logger } = this.#options
+    if (set.digest === '') return undefined
+    const packed = join(aside, 'packed')
+    const limits = limitsOf({ maxMb })
+    try {
+      const files = await emptied(aside)
+      const packedBytes = await shared.fetch(
+        { set, runtime: this.#runtimeOf(language), token },
+        packed,
+        limits.maxBytes,
+      )
+      if (packedBytes === undefined) return undefined
+      const { bytes } = await unpackFile(packed, files, limits)
+      await rm(packed)
+      metrics.count('fetched', packedBytes)
+      return { bytes, digest: set.digest }
+    } catch (error) {
+      const isDamaged = error instanceof DamagedSet
+      if (isDamaged) metrics.count('refused')
+      const words = isDamaged ? 'a set of packages is refused' : 'a set of packages can not be fetched'
+      logger.warn({ err: error, set: set.key }, `${words}, and is installed anew`)
+      return undefined
+    }
+  }
+
+  async #installed({ language, set, token }: Wanted, events: InstallEvents, aside: string): Promise<Made> {
+    const { installer, metrics } = this.#options
+    const files = await emptied(aside)
+    const path = join(aside, 'packed')
+    const packing = new Packing(path)
+    const ended = new AbortController()
+    const began: InstallEvents['began'] = (end) =>
+      events.began((how) => {
+        ended.abort()
+        end(how)
+      })
+    try {
+      const heard = { line: (text: string) => events.line(text), began }
+      const { bytes } = await installer.install(language, set, files, heard, (archive) => packing.through(archive))
+      const packed = await packing.end()
+      metrics.count('installed')
+      await this.#share({ set, runtime: this.#runtimeOf(language), token }, path, packed, ended.signal)
+      await rm(path)
+      return { bytes, digest: packed.digest }
+    } finally {
+      await packing.abandon()
+    }
+  }
+
+  /** Others install it by themselves where it can not be shared. */
+  async #share(set: SharedSet, path: string, packed: Packed, signal: AbortSignal): Promise<void> {
+    const { shared, metrics, logger } = this.#options
+    try {
+      await shared.share(set, path, packed, signal)
+      metrics.count('shared', packed.packedBytes)
+    } catch (error) {
+      logger.warn({ err: error, set: set.set.key }, 'a set of packages is not shared')
+    }
+  }
+
+  #runtimeOf(language: Language): string {
+    return this.#options.runtimes[language === Language.PYTHON ? 'PYTHON' : 'JAVASCRIPT']
+  }
+
   #placeOf(language: Language, key: string): string {
     if (!/^[0-9a-f-]{36}$/.test(key)) throw new Error('The name of a set is not one')
-    return join(
-      this.#options.directory,
-      `${key}-${this.#options.runtimes[language === Language.PYTHON ? 'PYTHON' : 'JAVASCRIPT']}`,
-    )
+    return join(this.#options.directory, `${key}-${this.#runtimeOf(language)}`)
   }
+}
+
+/** An empty place for the files of a set. */
+async function emptied(aside: string): Promise<string> {
+  await rm(aside, { recursive: true, force: true })
+  const files = join(aside, 'files')
+  await mkdir(files, { recursive: true, mode: 0o755 })
+  return files
 }

@@ -1,6 +1,6 @@
 import type { StorageObject, StorageService } from '@automation/contract/storage/v1/storage'
 import { Failure, unavailable } from '@automation/errors'
-import type { CallContext, Client } from '@automation/rpc'
+import { uploadMessages, type CallContext, type Client } from '@automation/rpc'
 import { HandOver } from './hand-over.ts'
 
 interface Upload {
@@ -28,7 +28,7 @@ export class Transfers {
   beginUpload(name: string, contentType: string, context: CallContext): number {
     const number = this.#next()
     const pieces = new HandOver()
-    const made = this.#storage.uploadObject(messages(name, contentType, pieces), context)
+    const made = this.#storage.uploadObject(uploadMessages({ name, contentType }, pieces), context)
     // Who gives pieces must not wait for one who takes no more.
     made.catch((error: unknown) => pieces.fail(error as Error))
     this.#uploads.set(number, { pieces, made })
@@ -103,11 +103,6 @@ export class Transfers {
   #end(): void {
     for (const number of [...this.#uploads.keys(), ...this.#readings.keys()]) this.close(number)
   }
-}
-
-async function* messages(name: string, contentType: string, pieces: AsyncIterable<Uint8Array>) {
-  yield { part: { case: 'begin' as const, value: { name, contentType } } }
-  for await (const chunk of pieces) yield { part: { case: 'chunk' as const, value: chunk } }
 }
 
 function notOpen(): Failure {

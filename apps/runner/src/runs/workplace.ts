@@ -1,6 +1,7 @@
 import type { RunSpec } from '@automation/contract/catalog/v1/resolve'
 import { LogLevel } from '@automation/contract/execution/v1/execution'
 import type { ChildPool } from '../children/pool.ts'
+import type { InstallEvents } from '../dependencies/installer.ts'
 import type { DependencySets } from '../dependencies/sets.ts'
 import type { ActiveRun } from './active-run.ts'
 import { Version, type VersionOptions } from './version.ts'
@@ -31,7 +32,7 @@ export class Workplace {
     if (isInstall) return void this.#install(run)
     if (this.#sets.isHere(language, dependencies)) return this.#pool.run(run)
     this.#waiting.add(run)
-    void this.#sets.make(language, dependencies).then(
+    void this.#sets.make({ language, set: dependencies, token: run.run.token }).then(
       () => this.#waiting.delete(run) && this.#pool.run(run),
       (error: unknown) => this.#waiting.delete(run) && run.ended(failure(error)),
     )
@@ -43,16 +44,17 @@ export class Workplace {
   }
 
   async #install(run: ActiveRun): Promise<void> {
-    const { language, dependencies } = run.version.spec
+    const { language, dependencies: set } = run.version.spec
     this.#waiting.add(run)
+    const install: InstallEvents = {
+      line: (text) => run.output(LogLevel.INFO, text, false),
+      began: (end) => {
+        if (!this.#waiting.delete(run)) return end('kill')
+        run.started({ end, send: () => undefined, pid: 0 })
+      },
+    }
     try {
-      const made = await this.#sets.make(language, dependencies!, {
-        line: (text) => run.output(LogLevel.INFO, text, false),
-        began: (end) => {
-          if (!this.#waiting.delete(run)) return end('kill')
-          run.started({ end, send: () => undefined, pid: 0 })
-        },
-      })
+      const made = await this.#sets.make({ language, set: set!, token: run.run.token, install })
       run.ended({ kind: 'value', json: Buffer.from(JSON.stringify(made)), transient: false })
     } catch (error) {
       this.#waiting.delete(run)

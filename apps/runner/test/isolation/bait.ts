@@ -77,6 +77,8 @@ export async function layBait() {
       executionPort,
       healthPort,
       databasePort,
+      /** Of the four above. */
+      servicePorts: services.map(portOf),
       databaseSocket,
       otherPort: portOf(other),
       udpPort: udp.address().port,

@@ -1,27 +1,13 @@
 import { afterAll, expect, test } from 'vitest'
-import { hasControl, sourceOf, type Attempt, type Found } from './attempt.ts'
+import { hasControl, sourceOf, type Found } from './attempt.ts'
+import { attempts } from './attempts.ts'
 import { layBait } from './bait.ts'
 import { languages, runAttempts, testBehindWalls } from './behind-walls.ts'
-import { attemptsOnFiles } from './on-files.ts'
-import { attemptsOnKernel } from './on-kernel.ts'
-import { attemptsOnMachine } from './on-machine.ts'
-import { attemptsOnNetwork } from './on-network.ts'
-import { attemptsOnProcesses } from './on-processes.ts'
-import { attemptsOnSharedThings } from './on-shared-things.ts'
 
 const { bait, remove } = await layBait()
 afterAll(remove)
 
-const closed = [bait.gatewayPort, bait.executionPort, bait.healthPort, bait.databasePort]
-const settings = { RUNNER_CLOSED_PORTS: closed.join(','), WALL_NONE_MANY_TEAMS: 'true' }
-const attempts: Attempt[] = [
-  ...attemptsOnFiles,
-  ...attemptsOnProcesses,
-  ...attemptsOnSharedThings,
-  ...attemptsOnNetwork,
-  ...attemptsOnKernel,
-  ...attemptsOnMachine,
-]
+const settings = { RUNNER_CLOSED_PORTS: bait.servicePorts.join(), WALL_NONE_MANY_TEAMS: 'true' }
 const controls = attempts.filter((attempt) => hasControl(attempt, bait))
 const inSlices = 3
 

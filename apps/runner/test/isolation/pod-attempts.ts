@@ -8,14 +8,9 @@ import { createRunner, readRunnerConfig } from '../../src/service.ts'
 import type { RunnerUnderTest } from '../runner-under-test.ts'
 import { ScriptedReplica } from '../scripted-replica.ts'
 import { hasControl, sourceOf, type Attempt, type Found, type Language } from './attempt.ts'
+import { attempts } from './attempts.ts'
 import { layBait } from './bait.ts'
-import { attemptsOnFiles } from './on-files.ts'
-import { attemptsOnKernel } from './on-kernel.ts'
-import { attemptsOnMachine } from './on-machine.ts'
-import { attemptsOnNetwork } from './on-network.ts'
-import { attemptsOnProcesses } from './on-processes.ts'
 import { attemptsOnRuns } from './on-runs.ts'
-import { attemptsOnSharedThings } from './on-shared-things.ts'
 import { startVictim } from './victims.ts'
 
 export interface PodReport {
@@ -27,15 +22,6 @@ export interface PodReport {
 const languages: Language[] = ['javascript', 'python']
 const inSlices = 3
 const { bait, remove } = await layBait()
-const closed = [bait.gatewayPort, bait.executionPort, bait.healthPort, bait.databasePort]
-const attempts: Attempt[] = [
-  ...attemptsOnFiles,
-  ...attemptsOnProcesses,
-  ...attemptsOnSharedThings,
-  ...attemptsOnNetwork,
-  ...attemptsOnKernel,
-  ...attemptsOnMachine,
-]
 const report: PodReport = { wall: '', results: [] }
 for (const wall of ['pod', 'none'] as const) {
   const under = await start(wall === 'pod' ? {} : { WALL: 'none' })
@@ -87,7 +73,7 @@ async function make(
 
 async function start(settings: Record<string, string>): Promise<RunnerUnderTest> {
   const replica = new ScriptedReplica()
-  const own = { RUNNER_NAME: 'test', RUNNER_CLOSED_PORTS: closed.join(), WALL_NONE_MANY_TEAMS: 'true' }
+  const own = { RUNNER_NAME: 'test', RUNNER_CLOSED_PORTS: bait.servicePorts.join(), WALL_NONE_MANY_TEAMS: 'true' }
   const env = new Environment({ ...process.env, ...own, ...settings })
   const network = new InProcessNetwork()
   network.add(replica.services)

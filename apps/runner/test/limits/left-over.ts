@@ -38,13 +38,23 @@ function isOfRunner(pid: number, own: Map<number, Process>): boolean {
 
 /** Files below a directory, but for the private directories of children and forks themselves. */
 export function leftOverFiles(root: string, depth = 0): string[] {
-  return readdirSync(root).flatMap((name) => {
+  return namesIn(root).flatMap((name) => {
     const path = join(root, name)
-    const isDirectory = lstatSync(path).isDirectory()
+    const isDirectory = lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true
     if (depth === 0 && name === 'socket') return []
     if (depth < 2 && isDirectory && /^\d+$/.test(name)) return leftOverFiles(path, depth + 1)
     return [path]
   })
+}
+
+/** None of a directory that has just gone. */
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
+  }
 }
 
 function processes(): Process[] {

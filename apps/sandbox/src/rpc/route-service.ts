@@ -1,17 +1,16 @@
 import type { SandboxRouteService } from '@automation/contract/sandbox/v1/sandbox'
-import type { Handlers } from '@automation/rpc'
+import { principalIn, type Handlers } from '@automation/rpc'
 import type { Routes } from '../routes.ts'
-import { serviceOnly } from './callers.ts'
 
 export function routeService(routes: Routes): Handlers<typeof SandboxRouteService> {
   return {
     resolvePort({ sandboxId, port }, context) {
-      serviceOnly(context)
+      principalIn(context, 'service')
       return routes.byPort(sandboxId.toLowerCase(), port)
     },
 
     resolveKey({ grpcApiKey }, context) {
-      serviceOnly(context)
+      principalIn(context, 'service')
       return routes.byKey(grpcApiKey)
     },
   }

@@ -1,16 +1,11 @@
 import { readFileSync } from 'node:fs'
 import type { Environment } from '@automation/service'
+import type { ClusterPlace } from '../cluster/place.ts'
 import { cpusOf, memoryMbOf } from '../quantity.ts'
 import type { PoolLimits } from './plan.ts'
 import type { RunnerPodSettings } from './runner-pod.ts'
 
-export interface RunnerPodsConfig {
-  /** Of pods. Undefined: that of this service's own account. */
-  namespace: string | undefined
-  /** The installation whose pods these are. */
-  instance: string
-  /** The ConfigMap that pods belong to and go with; absent: they go one by one. */
-  owner?: string
+export interface RunnerPodsConfig extends ClusterPlace {
   pod: RunnerPodSettings
   limits: PoolLimits
   /** How often execution is asked what is needed. */
@@ -18,16 +13,14 @@ export interface RunnerPodsConfig {
 }
 
 /** Reads the settings of runner pods; undefined where none are to be made. Faults are noted in `env`. */
-export function readRunnerPodsConfig(env: Environment): RunnerPodsConfig | undefined {
+export function readRunnerPodsConfig(env: Environment, place: ClusterPlace): RunnerPodsConfig | undefined {
   const image = env.text('RUNNER_PODS_IMAGE')
   if (image === undefined) return undefined
   const most = env.integer('RUNNER_PODS_MAX', { default: 10, min: 1, max: 1000 })
   const mostPerTeam = env.integer('RUNNER_PODS_MAX_PER_TEAM', { default: 3, min: 1, max: 1000 })
   const idleMs = env.integer('RUNNER_PODS_IDLE_MS', { default: 60_000, min: 1000, max: 86_400_000 })
   return {
-    namespace: env.text('KUBERNETES_NAMESPACE'),
-    instance: instanceOf(env),
-    owner: env.text('KUBERNETES_OWNER'),
+    ...place,
     limits: {
       spare: env.integer('RUNNER_PODS_SPARE', { default: 1, max: most }),
       most,
@@ -56,13 +49,6 @@ export function readRunnerPodsConfig(env: Environment): RunnerPodsConfig | undef
     },
     everyMs: 500,
   }
-}
-
-function instanceOf(env: Environment): string {
-  const instance = env.text('KUBERNETES_INSTANCE', 'process-automation')
-  if (!/^[a-z0-9](?:[a-z0-9-]{0,51}[a-z0-9])?$/.test(instance))
-    env.fault('KUBERNETES_INSTANCE', 'must be 1 to 53 of a-z, 0-9 and inner hyphens')
-  return instance
 }
 
 function secretOf(env: Environment): string {

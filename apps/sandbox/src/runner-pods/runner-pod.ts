@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { V1Container, V1Pod } from '@kubernetes/client-node'
+import { restrictedContainer, restrictedPod } from '../cluster/restricted.ts'
 
 /** What runner pods are made by. */
 export interface RunnerPodSettings {
@@ -37,15 +38,6 @@ const keyDirectory = '/var/run/process-automation'
 // Beyond the grace: for what a stop takes by itself.
 const marginS = 15
 
-/** Labels that all runner pods of an installation carry. */
-export function runnerPodLabels(instance: string): Record<string, string> {
-  return {
-    'app.kubernetes.io/part-of': 'process-automation',
-    'app.kubernetes.io/instance': instance,
-    'app.kubernetes.io/component': 'runner-pod',
-  }
-}
-
 /** Differs where pods made by these settings differ. */
 export function specHash(settings: RunnerPodSettings): string {
   const pod = JSON.stringify(runnerPod('', settings))
@@ -65,21 +57,12 @@ export function runnerPod(name: string, settings: RunnerPodSettings, labels: Rec
     kind: 'Pod',
     metadata: { name, labels },
     spec: {
-      restartPolicy: 'Never',
+      ...restrictedPod,
       terminationGracePeriodSeconds: Math.ceil(graceMs / 1000) + marginS,
-      automountServiceAccountToken: false,
-      enableServiceLinks: false,
       ...(serviceAccount !== undefined && { serviceAccountName: serviceAccount }),
       ...(runtimeClassName !== undefined && { runtimeClassName }),
       nodeSelector,
       imagePullSecrets: imagePullSecrets.map((each) => ({ name: each })),
-      securityContext: {
-        runAsNonRoot: true,
-        runAsUser: 1000,
-        runAsGroup: 1000,
-        fsGroup: 1000,
-        seccompProfile: { type: 'RuntimeDefault' },
-      },
       containers: [containerOf(settings)],
       volumes: [
         { name: 'tmp', emptyDir: { sizeLimit: `${tmpMb}Mi` } },
@@ -111,11 +94,7 @@ function containerOf({ image, imagePullPolicy, cpu, memoryMb, ...settings }: Run
     },
     readinessProbe: { httpGet: { path: '/readyz', port: 'health' }, periodSeconds: 2, timeoutSeconds: 5 },
     resources: { requests: { cpu, memory: `${memoryMb}Mi` }, limits: { memory: `${memoryMb}Mi` } },
-    securityContext: {
-      allowPrivilegeEscalation: false,
-      readOnlyRootFilesystem: true,
-      capabilities: { drop: ['ALL'] },
-    },
+    securityContext: restrictedContainer,
     volumeMounts: [
       { name: 'tmp', mountPath: '/tmp' },
       { name: 'key', mountPath: keyDirectory, readOnly: true },

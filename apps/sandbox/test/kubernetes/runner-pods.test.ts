@@ -4,10 +4,12 @@ import { Environment } from '@automation/service'
 import { silentLogger, testContext, testDatabase, until, type TestDatabase } from '@automation/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { PodSeen } from '../../src/cluster/pod-seen.ts'
+import { readClusterPlace } from '../../src/cluster/place.ts'
 import { Pods } from '../../src/cluster/pods.ts'
+import { podLabels } from '../../src/cluster/restricted.ts'
 import { readRunnerPodsConfig } from '../../src/runner-pods/config.ts'
 import type { RunnerPool } from '../../src/runner-pods/pool.ts'
-import { runnerNameOf, runnerPodLabels } from '../../src/runner-pods/runner-pod.ts'
+import { runnerNameOf } from '../../src/runner-pods/runner-pod.ts'
 import { openRunnerPods } from '../../src/runner-pods/runner-pods.ts'
 import { Store } from '../../src/store/store.ts'
 import { ClusterUnderTest, hasCluster } from './cluster-under-test.ts'
@@ -51,7 +53,7 @@ describe.skipIf(!hasCluster)('runner pods on a cluster', () => {
   beforeAll(async () => {
     cluster = await ClusterUnderTest.open('runner-pods')
     database = await testDatabase()
-    store = new Store(database.url, silentLogger, { connections: 6, migrates: true })
+    store = new Store(database.url, silentLogger, { poolSize: 6, migrates: true })
     await store.open(new AbortController().signal)
     const { namespace } = cluster
     await cluster.api.core.createNamespacedSecret({
@@ -87,10 +89,10 @@ describe.skipIf(!hasCluster)('runner pods on a cluster', () => {
     }
     const context = { KUBERNETES_NAMESPACE: cluster.namespace, KUBERNETES_INSTANCE: instance }
     const env = new Environment({ ...given, ...context, RUN_TIMEOUT_MAX_MS: '1000', ...settings })
-    const config = { ...readRunnerPodsConfig(env)!, everyMs: 100 }
+    const config = { ...readRunnerPodsConfig(env, readClusterPlace(env))!, everyMs: 100 }
     env.check()
     const { api, namespace } = cluster
-    watched = new Pods({ api, namespace, labels: runnerPodLabels(instance), logger: silentLogger })
+    watched = new Pods({ api, namespace, labels: podLabels('runner-pod', instance), logger: silentLogger })
     await watched.start()
     for (let replica = 0; replica < replicas; replica++) {
       const pool = await openRunnerPods(config, store, testContext(demand.network), cluster.api)

@@ -3,6 +3,7 @@ import { Environment } from '@automation/service'
 import { until } from '@automation/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { podSeen } from '../../src/cluster/pod-seen.ts'
+import { readClusterPlace } from '../../src/cluster/place.ts'
 import { readRunnerPodsConfig } from '../../src/runner-pods/config.ts'
 import { runnerPod } from '../../src/runner-pods/runner-pod.ts'
 import { ClusterUnderTest, hasCluster } from './cluster-under-test.ts'
@@ -77,7 +78,7 @@ async function reportOf({ api, namespace }: ClusterUnderTest, of: string): Promi
     body: { metadata: { name: 'keys' }, stringData: { RUNNER_KEY: 'for these tests alone' } },
   })
   const env = new Environment({ RUNNER_PODS_IMAGE: of, RUNNER_PODS_SECRET: 'keys' })
-  const pod = runnerPod(name, readRunnerPodsConfig(env)!.pod)
+  const pod = runnerPod(name, readRunnerPodsConfig(env, readClusterPlace(env))!.pod)
   env.check()
   const [container] = pod.spec!.containers
   const unpacked = '/app/apps/runner/test'

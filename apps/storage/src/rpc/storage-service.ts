@@ -1,8 +1,8 @@
 import type { StorageService } from '@automation/contract/storage/v1/storage'
 import { invalid } from '@automation/errors'
-import type { Handlers } from '@automation/rpc'
+import { principalIn, type Handlers } from '@automation/rpc'
 import { timestampFromDate } from '@bufbuild/protobuf/wkt'
-import { serviceOnly, type ReadAsker } from '../callers.ts'
+import type { ReadAsker } from '../callers.ts'
 import { objectMessage } from '../object-message.ts'
 import type { Objects } from '../objects.ts'
 import type { Uploads } from '../uploads.ts'
@@ -42,7 +42,7 @@ export function storageService(
     },
 
     async openSignedUrl(link, context) {
-      serviceOnly(context)
+      principalIn(context, 'service')
       return objectMessage(await objects.open(link))
     },
   }

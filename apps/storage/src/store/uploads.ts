@@ -89,7 +89,8 @@ export async function finishUpload(
   })
 }
 
-async function makeCurrent(client: pg.PoolClient, blobId: string, size: number): Promise<number> {
+/** A blob that is written is a content from now on. Gives what was counted for it; unavailable where it was given up. */
+export async function makeCurrent(client: pg.PoolClient, blobId: string, size: number): Promise<number> {
   const { rows } = await client.query<{ counted: string }>({
     name: 'make_current',
     text: `UPDATE blobs SET state = 2, due_at = NULL, counted = $2

@@ -3,12 +3,13 @@ import type { Catalogue } from '../../catalogue.ts'
 import { openCluster, statusOf, type ClusterApi } from '../../cluster/api.ts'
 import type { PodSeen } from '../../cluster/pod-seen.ts'
 import { Pods } from '../../cluster/pods.ts'
+import { podLabels } from '../../cluster/restricted.ts'
 import type { KubernetesDriverConfig } from '../../config.ts'
 import type { Daemons } from '../daemons.ts'
 import { SandboxFault, type Driver, type DriverEvents, type SandboxOrder } from '../driver.ts'
 import { Adoption } from './adoption.ts'
 import { removePod } from './removed-pods.ts'
-import { sandboxLabel, sandboxPod, sandboxPodLabels, teamLabel } from './sandbox-pod.ts'
+import { sandboxLabel, sandboxPod, teamLabel } from './sandbox-pod.ts'
 import { StartKeys } from './start-key.ts'
 import { WarmPods } from './warm-pods.ts'
 
@@ -56,7 +57,7 @@ export class KubernetesDriver implements Driver {
     const api = await open()
     const namespace = config.namespace ?? api.namespace ?? 'default'
     const { instance, owner } = config
-    const pods = new Pods({ api, namespace, owner, labels: sandboxPodLabels(instance), logger })
+    const pods = new Pods({ api, namespace, owner, labels: podLabels('sandbox-pod', instance), logger })
     const adoption = new Adoption({ pods, daemons, startKeys: this.#startKeys })
     const images = catalogue.images.filter((image) => image.warm > 0)
     const warm = new WarmPods({ pods, images, settings: config, startKeys: this.#startKeys, logger })

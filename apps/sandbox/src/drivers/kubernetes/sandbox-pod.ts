@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
-import type { V1Container, V1Pod, V1ResourceRequirements, V1SecurityContext } from '@kubernetes/client-node'
+import type { V1Container, V1Pod, V1ResourceRequirements } from '@kubernetes/client-node'
 import type { Image } from '../../catalogue.ts'
+import { restrictedContainer, restrictedPod } from '../../cluster/restricted.ts'
 import type { StartMark } from './start-key.ts'
 
 /** What is the same for all pods of sandboxes. */
@@ -27,15 +28,6 @@ const tmpMb = 256
 // How long the cluster waits for a node that does not answer before it takes the pod away.
 const lostNodeS = 10
 
-/** The labels by which the pods of one installation's sandboxes are found. */
-export function sandboxPodLabels(instance: string): Record<string, string> {
-  return {
-    'app.kubernetes.io/part-of': 'process-automation',
-    'app.kubernetes.io/instance': instance,
-    'app.kubernetes.io/component': 'sandbox-pod',
-  }
-}
-
 /** A pod for sandboxes of an image, after the restricted policy; whose it is, its labels say. */
 export function sandboxPod(
   { name, labels, image, mark }: { name: string; labels: Record<string, string>; image: Image; mark: StartMark },
@@ -50,19 +42,10 @@ export function sandboxPod(
       annotations: { [nonceAnnotation]: mark.nonce, [digestAnnotation]: mark.digest },
     },
     spec: {
-      restartPolicy: 'Never',
-      automountServiceAccountToken: false,
-      enableServiceLinks: false,
+      ...restrictedPod,
       // Process 1 is the pod's, which takes in orphans; the daemon's end ends the container.
       shareProcessNamespace: true,
       terminationGracePeriodSeconds: 1,
-      securityContext: {
-        runAsNonRoot: true,
-        runAsUser: 1000,
-        runAsGroup: 1000,
-        fsGroup: 1000,
-        seccompProfile: { type: 'RuntimeDefault' },
-      },
       ...(image.runtimeClassName !== undefined && { runtimeClassName: image.runtimeClassName }),
       tolerations: ['not-ready', 'unreachable'].map((key) => ({
         key: `node.kubernetes.io/${key}`,
@@ -85,7 +68,7 @@ export function sandboxPod(
           ],
           ports: [{ name: 'daemon', containerPort: daemonPort }],
           resources: resourcesOf(image),
-          securityContext: restricted,
+          securityContext: restrictedContainer,
           volumeMounts: [
             { name: 'home', mountPath: home },
             { name: 'tmp', mountPath: '/tmp' },
@@ -128,12 +111,6 @@ const daemonCommand = [
   `${daemonFolder}/apps/sandbox-daemon/src/main.ts`,
 ]
 
-const restricted: V1SecurityContext = {
-  allowPrivilegeEscalation: false,
-  readOnlyRootFilesystem: true,
-  capabilities: { drop: ['ALL'] },
-}
-
 function daemonContainer({ daemonImage }: SandboxPodSettings): V1Container {
   return {
     name: 'daemon',
@@ -141,7 +118,7 @@ function daemonContainer({ daemonImage }: SandboxPodSettings): V1Container {
     imagePullPolicy: 'IfNotPresent',
     command: [`${daemonFolder}/install`, '/daemon'],
     resources: { limits: { memory: `${daemonMb}Mi` }, requests: { cpu: '10m', memory: '32Mi' } },
-    securityContext: restricted,
+    securityContext: restrictedContainer,
     volumeMounts: [{ name: 'daemon', mountPath: '/daemon' }],
   }
 }

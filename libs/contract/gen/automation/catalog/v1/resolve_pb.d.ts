@@ -321,7 +321,7 @@ export declare type DependencySet = Message<"automation.catalog.v1.DependencySet
   packages: { [key: string]: string };
 
   /**
-   * SHA-256 of the set's archive, in hex; empty while it is not made.
+   * SHA-256 of the packed set, in hex; empty while it is not made.
    *
    * @generated from field: string digest = 3;
    */

@@ -62,6 +62,9 @@ export declare type StorageObject = Message<"automation.storage.v1.StorageObject
 export declare const StorageObjectSchema: GenMessage<StorageObject>;
 
 /**
+ * `begin`, any number of `chunk`, `end`. Without `end` nothing is kept: a caller that goes away may look like one whose
+ * stream has ended in order.
+ *
  * @generated from message automation.storage.v1.UploadObjectRequest
  */
 export declare type UploadObjectRequest = Message<"automation.storage.v1.UploadObjectRequest"> & {
@@ -80,6 +83,12 @@ export declare type UploadObjectRequest = Message<"automation.storage.v1.UploadO
      */
     value: Uint8Array;
     case: "chunk";
+  } | {
+    /**
+     * @generated from field: automation.storage.v1.UploadEnd end = 3;
+     */
+    value: UploadEnd;
+    case: "end";
   } | { case: undefined; value?: undefined };
 };
 
@@ -127,6 +136,18 @@ export declare type UploadBegin = Message<"automation.storage.v1.UploadBegin"> &
  * Use `create(UploadBeginSchema)` to create a new message.
  */
 export declare const UploadBeginSchema: GenMessage<UploadBegin>;
+
+/**
+ * @generated from message automation.storage.v1.UploadEnd
+ */
+export declare type UploadEnd = Message<"automation.storage.v1.UploadEnd"> & {
+};
+
+/**
+ * Describes the message automation.storage.v1.UploadEnd.
+ * Use `create(UploadEndSchema)` to create a new message.
+ */
+export declare const UploadEndSchema: GenMessage<UploadEnd>;
 
 /**
  * @generated from message automation.storage.v1.GetObjectRequest

@@ -9,7 +9,7 @@ import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
  * Describes the file automation/storage/v1/storage.proto.
  */
 export const file_automation_storage_v1_storage = /*@__PURE__*/
-  fileDesc("CiNhdXRvbWF0aW9uL3N0b3JhZ2UvdjEvc3RvcmFnZS5wcm90bxIVYXV0b21hdGlvbi5zdG9yYWdlLnYxIr8BCg1TdG9yYWdlT2JqZWN0EgwKBG5hbWUYASABKAkSDAoEc2l6ZRgCIAEoAxILCgNtZDUYAyABKAwSFAoMY29udGVudF90eXBlGAQgASgJEi4KCmNyZWF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3ZlcnNpb24YByABKAkiYwoTVXBsb2FkT2JqZWN0UmVxdWVzdBIzCgViZWdpbhgBIAEoCzIiLmF1dG9tYXRpb24uc3RvcmFnZS52MS5VcGxvYWRCZWdpbkgAEg8KBWNodW5rGAIgASgMSABCBgoEcGFydCJ5CgtVcGxvYWRCZWdpbhIMCgRuYW1lGAEgASgJEhQKDGNvbnRlbnRfdHlwZRgCIAEoCRIRCgRzaXplGAMgASgDSACIAQESGQoMZXhwaXJlc19pbl9zGAQgASgDSAGIAQFCBwoFX3NpemVCDwoNX2V4cGlyZXNfaW5fcyIgChBHZXRPYmplY3RSZXF1ZXN0EgwKBG5hbWUYASABKAkiRAoRUmVhZE9iamVjdFJlcXVlc3QSDwoHdmVyc2lvbhgBIAEoCRIOCgZvZmZzZXQYAiABKAMSDgoGbGVuZ3RoGAMgASgDIiMKElJlYWRPYmplY3RSZXNwb25zZRINCgVjaHVuaxgBIAEoDCIkChJMaXN0T2JqZWN0c1JlcXVlc3QSDgoGcHJlZml4GAEgASgJIkwKE0xpc3RPYmplY3RzUmVzcG9uc2USNQoHb2JqZWN0cxgBIAMoCzIkLmF1dG9tYXRpb24uc3RvcmFnZS52MS5TdG9yYWdlT2JqZWN0IiMKE0RlbGV0ZU9iamVjdFJlcXVlc3QSDAoEbmFtZRgBIAEoCSIWChREZWxldGVPYmplY3RSZXNwb25zZSJKCg5TaWduVXJsUmVxdWVzdBIMCgRuYW1lGAEgASgJEhkKDGV4cGlyZXNfaW5fcxgCIAEoA0gAiAEBQg8KDV9leHBpcmVzX2luX3MiVgoJU2lnbmVkVXJsEgsKA3VybBgBIAEoCRIMCgRuYW1lGAIgASgJEi4KCmV4cGlyZXNfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIlEKFE9wZW5TaWduZWRVcmxSZXF1ZXN0EgwKBHRlYW0YASABKAkSDAoEbmFtZRgCIAEoCRIOCgZtZXRob2QYAyABKAkSDQoFcXVlcnkYBCABKAkyvgUKDlN0b3JhZ2VTZXJ2aWNlEmIKDFVwbG9hZE9iamVjdBIqLmF1dG9tYXRpb24uc3RvcmFnZS52MS5VcGxvYWRPYmplY3RSZXF1ZXN0GiQuYXV0b21hdGlvbi5zdG9yYWdlLnYxLlN0b3JhZ2VPYmplY3QoARJaCglHZXRPYmplY3QSJy5hdXRvbWF0aW9uLnN0b3JhZ2UudjEuR2V0T2JqZWN0UmVxdWVzdBokLmF1dG9tYXRpb24uc3RvcmFnZS52MS5TdG9yYWdlT2JqZWN0EmMKClJlYWRPYmplY3QSKC5hdXRvbWF0aW9uLnN0b3JhZ2UudjEuUmVhZE9iamVjdFJlcXVlc3QaKS5hdXRvbWF0aW9uLnN0b3JhZ2UudjEuUmVhZE9iamVjdFJlc3BvbnNlMAESZgoLTGlzdE9iamVjdHMSKS5hdXRvbWF0aW9uLnN0b3JhZ2UudjEuTGlzdE9iamVjdHNSZXF1ZXN0GiouYXV0b21hdGlvbi5zdG9yYWdlLnYxLkxpc3RPYmplY3RzUmVzcG9uc2UwARJnCgxEZWxldGVPYmplY3QSKi5hdXRvbWF0aW9uLnN0b3JhZ2UudjEuRGVsZXRlT2JqZWN0UmVxdWVzdBorLmF1dG9tYXRpb24uc3RvcmFnZS52MS5EZWxldGVPYmplY3RSZXNwb25zZRJSCgdTaWduVXJsEiUuYXV0b21hdGlvbi5zdG9yYWdlLnYxLlNpZ25VcmxSZXF1ZXN0GiAuYXV0b21hdGlvbi5zdG9yYWdlLnYxLlNpZ25lZFVybBJiCg1PcGVuU2lnbmVkVXJsEisuYXV0b21hdGlvbi5zdG9yYWdlLnYxLk9wZW5TaWduZWRVcmxSZXF1ZXN0GiQuYXV0b21hdGlvbi5zdG9yYWdlLnYxLlN0b3JhZ2VPYmplY3RiBnByb3RvMw", [file_google_protobuf_timestamp]);
+  fileDesc("CiNhdXRvbWF0aW9uL3N0b3JhZ2UvdjEvc3RvcmFnZS5wcm90bxIVYXV0b21hdGlvbi5zdG9yYWdlLnYxIr8BCg1TdG9yYWdlT2JqZWN0EgwKBG5hbWUYASABKAkSDAoEc2l6ZRgCIAEoAxILCgNtZDUYAyABKAwSFAoMY29udGVudF90eXBlGAQgASgJEi4KCmNyZWF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3ZlcnNpb24YByABKAkilAEKE1VwbG9hZE9iamVjdFJlcXVlc3QSMwoFYmVnaW4YASABKAsyIi5hdXRvbWF0aW9uLnN0b3JhZ2UudjEuVXBsb2FkQmVnaW5IABIPCgVjaHVuaxgCIAEoDEgAEi8KA2VuZBgDIAEoCzIgLmF1dG9tYXRpb24uc3RvcmFnZS52MS5VcGxvYWRFbmRIAEIGCgRwYXJ0InkKC1VwbG9hZEJlZ2luEgwKBG5hbWUYASABKAkSFAoMY29udGVudF90eXBlGAIgASgJEhEKBHNpemUYAyABKANIAIgBARIZCgxleHBpcmVzX2luX3MYBCABKANIAYgBAUIHCgVfc2l6ZUIPCg1fZXhwaXJlc19pbl9zIgsKCVVwbG9hZEVuZCIgChBHZXRPYmplY3RSZXF1ZXN0EgwKBG5hbWUYASABKAkiRAoRUmVhZE9iamVjdFJlcXVlc3QSDwoHdmVyc2lvbhgBIAEoCRIOCgZvZmZzZXQYAiABKAMSDgoGbGVuZ3RoGAMgASgDIiMKElJlYWRPYmplY3RSZXNwb25zZRINCgVjaHVuaxgBIAEoDCIkChJMaXN0T2JqZWN0c1JlcXVlc3QSDgoGcHJlZml4GAEgASgJIkwKE0xpc3RPYmplY3RzUmVzcG9uc2USNQoHb2JqZWN0cxgBIAMoCzIkLmF1dG9tYXRpb24uc3RvcmFnZS52MS5TdG9yYWdlT2JqZWN0IiMKE0RlbGV0ZU9iamVjdFJlcXVlc3QSDAoEbmFtZRgBIAEoCSIWChREZWxldGVPYmplY3RSZXNwb25zZSJKCg5TaWduVXJsUmVxdWVzdBIMCgRuYW1lGAEgASgJEhkKDGV4cGlyZXNfaW5fcxgCIAEoA0gAiAEBQg8KDV9leHBpcmVzX2luX3MiVgoJU2lnbmVkVXJsEgsKA3VybBgBIAEoCRIMCgRuYW1lGAIgASgJEi4KCmV4cGlyZXNfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIlEKFE9wZW5TaWduZWRVcmxSZXF1ZXN0EgwKBHRlYW0YASABKAkSDAoEbmFtZRgCIAEoCRIOCgZtZXRob2QYAyABKAkSDQoFcXVlcnkYBCABKAkyvgUKDlN0b3JhZ2VTZXJ2aWNlEmIKDFVwbG9hZE9iamVjdBIqLmF1dG9tYXRpb24uc3RvcmFnZS52MS5VcGxvYWRPYmplY3RSZXF1ZXN0GiQuYXV0b21hdGlvbi5zdG9yYWdlLnYxLlN0b3JhZ2VPYmplY3QoARJaCglHZXRPYmplY3QSJy5hdXRvbWF0aW9uLnN0b3JhZ2UudjEuR2V0T2JqZWN0UmVxdWVzdBokLmF1dG9tYXRpb24uc3RvcmFnZS52MS5TdG9yYWdlT2JqZWN0EmMKClJlYWRPYmplY3QSKC5hdXRvbWF0aW9uLnN0b3JhZ2UudjEuUmVhZE9iamVjdFJlcXVlc3QaKS5hdXRvbWF0aW9uLnN0b3JhZ2UudjEuUmVhZE9iamVjdFJlc3BvbnNlMAESZgoLTGlzdE9iamVjdHMSKS5hdXRvbWF0aW9uLnN0b3JhZ2UudjEuTGlzdE9iamVjdHNSZXF1ZXN0GiouYXV0b21hdGlvbi5zdG9yYWdlLnYxLkxpc3RPYmplY3RzUmVzcG9uc2UwARJnCgxEZWxldGVPYmplY3QSKi5hdXRvbWF0aW9uLnN0b3JhZ2UudjEuRGVsZXRlT2JqZWN0UmVxdWVzdBorLmF1dG9tYXRpb24uc3RvcmFnZS52MS5EZWxldGVPYmplY3RSZXNwb25zZRJSCgdTaWduVXJsEiUuYXV0b21hdGlvbi5zdG9yYWdlLnYxLlNpZ25VcmxSZXF1ZXN0GiAuYXV0b21hdGlvbi5zdG9yYWdlLnYxLlNpZ25lZFVybBJiCg1PcGVuU2lnbmVkVXJsEisuYXV0b21hdGlvbi5zdG9yYWdlLnYxLk9wZW5TaWduZWRVcmxSZXF1ZXN0GiQuYXV0b21hdGlvbi5zdG9yYWdlLnYxLlN0b3JhZ2VPYmplY3RiBnByb3RvMw", [file_google_protobuf_timestamp]);
 
 /**
  * Describes the message automation.storage.v1.StorageObject.
@@ -33,74 +33,81 @@ export const UploadBeginSchema = /*@__PURE__*/
   messageDesc(file_automation_storage_v1_storage, 2);
 
 /**
+ * Describes the message automation.storage.v1.UploadEnd.
+ * Use `create(UploadEndSchema)` to create a new message.
+ */
+export const UploadEndSchema = /*@__PURE__*/
+  messageDesc(file_automation_storage_v1_storage, 3);
+
+/**
  * Describes the message automation.storage.v1.GetObjectRequest.
  * Use `create(GetObjectRequestSchema)` to create a new message.
  */
 export const GetObjectRequestSchema = /*@__PURE__*/
-  messageDesc(file_automation_storage_v1_storage, 3);
+  messageDesc(file_automation_storage_v1_storage, 4);
 
 /**
  * Describes the message automation.storage.v1.ReadObjectRequest.
  * Use `create(ReadObjectRequestSchema)` to create a new message.
  */
 export const ReadObjectRequestSchema = /*@__PURE__*/
-  messageDesc(file_automation_storage_v1_storage, 4);
+  messageDesc(file_automation_storage_v1_storage, 5);
 
 /**
  * Describes the message automation.storage.v1.ReadObjectResponse.
  * Use `create(ReadObjectResponseSchema)` to create a new message.
  */
 export const ReadObjectResponseSchema = /*@__PURE__*/
-  messageDesc(file_automation_storage_v1_storage, 5);
+  messageDesc(file_automation_storage_v1_storage, 6);
 
 /**
  * Describes the message automation.storage.v1.ListObjectsRequest.
  * Use `create(ListObjectsRequestSchema)` to create a new message.
  */
 export const ListObjectsRequestSchema = /*@__PURE__*/
-  messageDesc(file_automation_storage_v1_storage, 6);
+  messageDesc(file_automation_storage_v1_storage, 7);
 
 /**
  * Describes the message automation.storage.v1.ListObjectsResponse.
  * Use `create(ListObjectsResponseSchema)` to create a new message.
  */
 export const ListObjectsResponseSchema = /*@__PURE__*/
-  messageDesc(file_automation_storage_v1_storage, 7);
+  messageDesc(file_automation_storage_v1_storage, 8);
 
 /**
  * Describes the message automation.storage.v1.DeleteObjectRequest.
  * Use `create(DeleteObjectRequestSchema)` to create a new message.
  */
 export const DeleteObjectRequestSchema = /*@__PURE__*/
-  messageDesc(file_automation_storage_v1_storage, 8);
+  messageDesc(file_automation_storage_v1_storage, 9);
 
 /**
  * Describes the message automation.storage.v1.DeleteObjectResponse.
  * Use `create(DeleteObjectResponseSchema)` to create a new message.
  */
 export const DeleteObjectResponseSchema = /*@__PURE__*/
-  messageDesc(file_automation_storage_v1_storage, 9);
+  messageDesc(file_automation_storage_v1_storage, 10);
 
 /**
  * Describes the message automation.storage.v1.SignUrlRequest.
  * Use `create(SignUrlRequestSchema)` to create a new message.
  */
 export const SignUrlRequestSchema = /*@__PURE__*/
-  messageDesc(file_automation_storage_v1_storage, 10);
+  messageDesc(file_automation_storage_v1_storage, 11);
 
 /**
  * Describes the message automation.storage.v1.SignedUrl.
  * Use `create(SignedUrlSchema)` to create a new message.
  */
 export const SignedUrlSchema = /*@__PURE__*/
-  messageDesc(file_automation_storage_v1_storage, 11);
+  messageDesc(file_automation_storage_v1_storage, 12);
 
 /**
  * Describes the message automation.storage.v1.OpenSignedUrlRequest.
  * Use `create(OpenSignedUrlRequestSchema)` to create a new message.
  */
 export const OpenSignedUrlRequestSchema = /*@__PURE__*/
-  messageDesc(file_automation_storage_v1_storage, 12);
+  messageDesc(file_automation_storage_v1_storage, 13);
 
 /**
  * The objects of the caller's team: files with folder-like names. The caller is a user's call, or a run with its token.

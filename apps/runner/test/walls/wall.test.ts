@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { jailPythonPath } from '@automation/jail'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startBehind, titleOf, walls } from './isolation/walls.ts'
-import { startRunner } from './runner-under-test.ts'
+import { startBehind, titleOf, walls } from '../isolation/walls.ts'
+import { startRunner } from '../runner-under-test.ts'
 
 test('the wall in force is told on /readyz', async () => {
   const under = await startRunner({ WALL: 'none' })
@@ -20,7 +20,7 @@ test('the wall in force is told on /readyz', async () => {
 // A process that forks a run, as the children that run Python do.
 const confined = `
 import ctypes, os, subprocess, sys
-sys.path[:0] = ['/opt/automation/apps/runner/children/python', '/opt/automation/libs/jail/python', ${JSON.stringify(fileURLToPath(new URL('../children/python', import.meta.url)))}, ${JSON.stringify(jailPythonPath)}]
+sys.path[:0] = ['/opt/automation/apps/runner/children/python', '/opt/automation/libs/jail/python', ${JSON.stringify(fileURLToPath(new URL('../../children/python', import.meta.url)))}, ${JSON.stringify(jailPythonPath)}]
 import confine
 ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
 confine.prepare()

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { leftovers } from './leftovers.ts'
-import { startRunner, type RunnerUnderTest } from './runner-under-test.ts'
+import { startRunner, type RunnerUnderTest } from '../runner-under-test.ts'
 
 let under: RunnerUnderTest
 beforeAll(async () => {

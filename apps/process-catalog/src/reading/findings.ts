@@ -1,0 +1,56 @@
+import { isUuid } from '../identifier.ts'
+import type { LanguageName } from '../language.ts'
+import { isModuleName } from '../module-rules.ts'
+import { isTag } from '../tag.ts'
+import type { Reading } from './reading.ts'
+import { wishOf, type Wish } from './wish.ts'
+
+const maxEach = 1000
+const longestPackage = 214
+
+// Alone on its line. Longer than any name with any specifier is none.
+const wish = /^[ \t*!]*@add-package[ \t]+(\S{1,500})[ \t\r]*$/gm
+
+/** Collects what a source says while it is read. What can be neither is left out here. */
+export class Findings {
+  readonly #language: LanguageName
+  readonly #imports = new Set<string>()
+  readonly #packages = new Set<string>()
+  readonly #wishes = new Map<string, Wish>()
+
+  constructor(language: LanguageName) {
+    this.#language = language
+  }
+
+  /** A literal import of what may be a module; `tag` where it asks for a version. */
+  module(name: string, tag = ''): void {
+    if (this.#imports.size >= maxEach || !isModuleName(name)) return
+    if (tag === '') this.#imports.add(name)
+    else if (isTag(tag) || isUuid(tag)) this.#imports.add(`${name} ${tag}`)
+  }
+
+  /** A name by which a package is imported. */
+  package(name: string): void {
+    if (this.#packages.size < maxEach && name !== '' && name.length <= longestPackage) this.#packages.add(name)
+  }
+
+  /** A comment's text, of one line or several. */
+  comment(text: string): void {
+    if (!text.includes('@add-package')) return
+    for (const [, wished = ''] of text.matchAll(wish)) {
+      if (this.#wishes.size >= maxEach) return
+      const found = this.#wishes.has(wished) ? undefined : wishOf(this.#language, wished)
+      if (found !== undefined) this.#wishes.set(wished, found)
+    }
+  }
+
+  /** Keeps the wishes alone. */
+  dropImports(): void {
+    this.#imports.clear()
+    this.#packages.clear()
+  }
+
+  reading(): Reading {
+    return { imports: [...this.#imports], packages: [...this.#packages], wishes: [...this.#wishes.values()] }
+  }
+}

@@ -1,0 +1,102 @@
+import { ModuleService } from '@automation/contract/catalog/v1/module'
+import { Language } from '@automation/contract/common/v1/language'
+import type { CallContext } from '@automation/rpc'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { limits } from '../src/limits.ts'
+import { refused, startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
+
+let catalog: CatalogUnderTest
+let stop: () => Promise<void>
+beforeAll(async () => ({ catalog, stop } = await startCatalog()))
+afterAll(() => stop())
+
+const detecting = { dependenciesAutoDetect: true }
+
+describe('while a source of the largest size is read', () => {
+  test.each([
+    ['JavaScript', Language.JAVASCRIPT, filled("import 'a'\n", '{ const f = (a) => a.b(1, "c") + d * 2 }\n')],
+    ['Python', Language.PYTHON, filled('import a\n', 'from a import (b, c as d)  # @add-package a==1\n')],
+  ])('others are answered: %s', async (_, language, sourceCode) => {
+    const caller = await catalog.team()
+    const answers: string[] = []
+    const answered = (what: string) => () => void answers.push(what)
+    const large = catalog.process(caller, { ...detecting, name: 'large', language, sourceCode })
+    const ended = large.then(answered('large'), answered('large'))
+    const { id } = await catalog.process(caller, { webhookUsername: 'u', webhookPassword: 'p' })
+    for (let n = 0; n < 5; n += 1) await catalog.processes.getProcess({ identifier: id }, caller)
+    answered('others')()
+    await ended
+    expect(answers).toEqual(['others', 'large'])
+  })
+})
+
+test.each([
+  ['JavaScript', Language.JAVASCRIPT, `import 'a'\n${'['.repeat(100_000)}`],
+  ['JavaScript with a wish alone', Language.JAVASCRIPT, `// @add-package a\n${'['.repeat(100_000)}`],
+])('a source that can not be read is refused, and the next one is read: %s', async (_, language, sourceCode) => {
+  const caller = await catalog.team()
+  const values = { ...detecting, language }
+  expect(await refused(catalog.process(caller, { ...values, sourceCode }))).toBe('/sourceCode')
+  expect(await refused(catalog.client(ModuleService).createModule({ name: 'a', language, sourceCode }, caller))).toBe(
+    '/sourceCode',
+  )
+  const { id } = await catalog.process(caller, { ...values, sourceCode: "import 'b'" })
+  expect(await refused(update(caller, id, { sourceCode }, 'source_code'))).toBe('/sourceCode')
+  expect((await catalog.spec(caller, id)).awaitedDependencies).toBe('b')
+})
+
+describe('packages that are detected from now on', () => {
+  test('are those of the source that is there, in comments and imports, without names of modules', async () => {
+    const caller = await catalog.team()
+    await catalog.client(ModuleService).createModule({ name: 'own', language: Language.JAVASCRIPT }, caller)
+    const { id } = await catalog.process(caller, { sourceCode: "import 'own'; import 'a' // @add-package b@1" })
+    expect((await catalog.spec(caller, id)).awaitedDependencies).toBe('')
+    await update(caller, id, detecting, 'dependencies_auto_detect')
+    expect(await awaited(caller, id)).toEqual(['a', 'b'])
+  })
+
+  test('are kept in the set of a process that gets one of its own', async () => {
+    const caller = await catalog.team()
+    const { id } = await catalog.process(caller, { ...detecting, sourceCode: "import 'a'" })
+    const after = await update(caller, id, { dependenciesScopedToProcess: true }, 'dependencies_scoped_to_process')
+    expect(after.dependencies).toEqual({ a: '*' })
+  })
+
+  test('are those of the source that another save brings at the same time', async () => {
+    const caller = await catalog.team()
+    const { id } = await catalog.process(caller, { sourceCode: "import 'old'" })
+    // Those who wait for the thread that reads are overtaken by who has nothing to be read.
+    const busy = catalog.process(caller, { name: 'busy', sourceCode: filled("import 'a'\n", '// a comment\n') })
+    const turned = update(caller, id, detecting, 'dependencies_auto_detect')
+    await update(caller, id, { sourceCode: 'return 1' }, 'source_code')
+    await Promise.all([busy, turned])
+    expect(await awaited(caller, id)).toEqual([])
+    const saves = ["import 'b'", "import 'c'", "import 'd'"].map((sourceCode) =>
+      Promise.all([
+        update(caller, id, { sourceCode }, 'source_code'),
+        update(caller, id, detecting, 'dependencies_auto_detect'),
+      ]),
+    )
+    await Promise.all(saves)
+    const { sourceCode } = await catalog.processes.getProcess({ identifier: id }, caller)
+    expect(sourceCode).toContain((await awaited(caller, id)).join())
+    expect(await awaited(caller, id)).toHaveLength(1)
+  })
+})
+
+function update(caller: CallContext, identifier: string, values: object, path: string) {
+  return catalog.processes.updateProcess({ identifier, values, mask: { paths: [path] } }, caller)
+}
+
+async function awaited(caller: CallContext, id: string): Promise<string[]> {
+  const { awaitedDependencies } = await catalog.spec(caller, id)
+  return awaitedDependencies
+    .split(/[, ]+/)
+    .filter((name) => name !== '')
+    .toSorted()
+}
+
+/** As large as a source may be. */
+function filled(start: string, line: string): string {
+  return start + line.repeat(Math.floor((limits.sourceCode - start.length) / line.length))
+}

@@ -1,0 +1,137 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Language } from '@automation/contract/common/v1/language'
+import { littleRegistry, npmPackage } from '@automation/testing/little-registry'
+import { afterAll, beforeEach, expect, test } from 'vitest'
+import { startRunner, type RunnerUnderTest } from './runner-under-test.ts'
+import { ScriptedReplica } from './scripted-replica.ts'
+import { ScriptedStorage } from './scripted-storage.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'shared-sets-test-'))
+const { JAVASCRIPT, PYTHON } = Language
+const storage = new ScriptedStorage()
+storage.keyOf = (token = '') => token.replace('token of install-', '')
+
+interface Installed {
+  language: Language
+  dependencies: { key: string; packages: Record<string, string>; digest: string }
+}
+
+beforeEach(() => {
+  storage.sets.clear()
+  storage.tokens.length = 0
+  storage.isAway = false
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const registryOf = () =>
+  littleRegistry(
+    { good: npmPackage('exports.answer = () => 42', {}, [{ path: 'package/noise', noise: 500_000 }]) },
+    { simple: { version: '2.0.0', entries: [{ path: 'simple/__init__.py', text: 'answer = lambda: 43\n' }] } },
+  )
+
+/** A runner with a directory of its own for its sets. */
+async function anotherRunner(settings: Record<string, string>, work: (runner: RunnerUnderTest) => Promise<void>) {
+  const sets = mkdtempSync(join(folder, 'sets-'))
+  const all = { ...settings, RUNNER_DEPENDENCIES_DIR: sets, DEPENDENCIES_MAX_MB: '32' }
+  const runner = await startRunner(all, new ScriptedReplica(), storage.services)
+  try {
+    await work(runner)
+    expect(readdirSync(sets).filter((name) => name.startsWith('.'))).toEqual([])
+    for (const set of readdirSync(sets))
+      expect(readdirSync(join(sets, set)).toSorted()).toEqual(['complete.json', 'files'])
+  } finally {
+    await runner.stop()
+  }
+}
+
+async function installed(under: RunnerUnderTest, language: Language, name: string): Promise<Installed> {
+  const dependencies = { key: randomUUID(), packages: { [name]: '*' }, digest: '' }
+  const run = { executionId: `i-${dependencies.key}`, token: `token of install-${dependencies.key}` }
+  const { value, explanation } = await under.replica.run('', { run, spec: { language, dependencies, isInstall: true } })
+  expect(explanation).toBeUndefined()
+  return { language, dependencies: { ...dependencies, digest: (value as { digest: string }).digest } }
+}
+
+const sources = {
+  [JAVASCRIPT]: "return require('good').answer()",
+  [PYTHON]: 'import simple\nreturn simple.answer()',
+} as Record<Language, string>
+const use = (under: RunnerUnderTest, spec: Installed) => under.replica.run(sources[spec.language]!, { spec })
+
+/** A set that one runner has installed, and the settings of the registry it came from, which is closed. */
+async function fromAClosedRegistry(language = JAVASCRIPT, name = 'good') {
+  const registry = await registryOf()
+  let set: Installed | undefined
+  await anotherRunner(registry.settings, async (first) => {
+    set = await installed(first, language, name)
+    expect(await first.metric('runner_package_sets_total', 'shared')).toBe(storage.sets.size)
+  })
+  await registry.close()
+  return { set: set!, settings: registry.settings }
+}
+
+test.each([
+  ['JavaScript', JAVASCRIPT, 'good', 42],
+  ['Python', PYTHON, 'simple', 43],
+])(
+  'a set of %s that one runner has installed is fetched by another one, without a registry',
+  async (_, language, name, answer) => {
+    const { set, settings } = await fromAClosedRegistry(language, name)
+    await anotherRunner(settings, async (second) => {
+      expect(await use(second, set)).toMatchObject({ value: answer, explanation: undefined })
+      expect(await second.metric('runner_package_sets_total', 'fetched')).toBe(1)
+      expect(await second.metric('runner_package_sets_total', 'installed')).toBe(0)
+      const [packed] = storage.sets.values()
+      expect(await second.metric('runner_package_set_bytes_total', 'fetched')).toBe(packed!.length)
+    })
+  },
+)
+
+test('an install stores its set with its own token, and a run fetches with its own; no run stores one', async () => {
+  const { set, settings } = await fromAClosedRegistry()
+  storage.sets.clear()
+  const registry = await registryOf()
+  await anotherRunner({ ...settings, ...registry.settings }, async (second) => {
+    expect((await use(second, set)).value).toBe(42)
+  })
+  await registry.close()
+  expect(storage.tokens).toEqual([
+    { call: 'upload', token: `token of install-${set.dependencies.key}` },
+    { call: 'download', token: 'token of run-1' },
+  ])
+  expect(storage.sets.size).toBe(0)
+})
+
+test.each<[how: string, change: (packed: Buffer) => Buffer]>([
+  ['of which one bit was changed', (packed) => Buffer.from(packed.map((byte, at) => (at === 1000 ? byte ^ 1 : byte)))],
+  ['that was cut off', (packed) => packed.subarray(0, packed.length - 1)],
+  ['that has become another one', () => Buffer.from('anything')],
+  ['that goes on and on', () => Buffer.alloc(33 * 2 ** 20)],
+])('a set %s is refused and installed anew', async (_, change) => {
+  const { set } = await fromAClosedRegistry()
+  for (const [name, packed] of storage.sets) storage.sets.set(name, change(packed))
+  const registry = await registryOf()
+  await anotherRunner(registry.settings, async (second) => {
+    expect((await use(second, set)).value).toBe(42)
+    expect(await second.metric('runner_package_sets_total', 'refused')).toBe(1)
+    expect(await second.metric('runner_package_sets_total', 'installed')).toBe(1)
+  })
+  await registry.close()
+})
+
+test('a set is installed, and runs begin, while storage is away', async () => {
+  storage.isAway = true
+  const registry = await registryOf()
+  await anotherRunner(registry.settings, async (runner) => {
+    const set = await installed(runner, JAVASCRIPT, 'good')
+    expect((await use(runner, set)).value).toBe(42)
+  })
+  await anotherRunner(registry.settings, async (runner) => {
+    const dependencies = { key: randomUUID(), packages: { good: '*' }, digest: 'ab'.repeat(32) }
+    expect((await use(runner, { language: JAVASCRIPT, dependencies })).value).toBe(42)
+  })
+  await registry.close()
+})

@@ -1,0 +1,84 @@
+import type pg from 'pg'
+import type { Store } from './store.ts'
+import { makeCurrent, type Writing } from './uploads.ts'
+import { addUsage, lockUsage, storageFull } from './usage.ts'
+
+/** Names a set as it was installed for a runtime. */
+export interface SetName {
+  team: string
+  /** A UUID. */
+  key: string
+  runtime: string
+}
+
+export interface SetRow {
+  blobId: string
+  /** In bytes. */
+  size: number
+  /** SHA-256. */
+  digest: Buffer
+}
+
+/** Blobs of sets have this name; no object has it. */
+export const setBlobName = ''
+
+export async function readSet(store: Store, { team, key, runtime }: SetName): Promise<SetRow | undefined> {
+  const [row] = await store.query<{ blobId: string; size: string; digest: Buffer }>({
+    name: 'read_package_set',
+    text: `SELECT blob_id AS "blobId", size, digest FROM package_sets WHERE team = $1 AND key = $2 AND runtime = $3`,
+    values: [team, key, runtime],
+  })
+  return row && { ...row, size: Number(row.size) }
+}
+
+/**
+ * The content is stored: it is the set from now on. False where another one was there first. Failures: storage_full;
+ * unavailable where the upload has been given up.
+ */
+export async function finishSet(
+  store: Store,
+  { key, runtime }: SetName,
+  { blobId, team }: Writing,
+  { size, digest }: Omit<SetRow, 'blobId'>,
+  teamMaxBytes: number,
+): Promise<boolean> {
+  return store.transaction(async (client) => {
+    const used = await lockUsage(client, team)
+    const added = size - (await makeCurrent(client, blobId, size))
+    if (added > 0 && used + added > teamMaxBytes) throw storageFull(teamMaxBytes)
+    const { rowCount } = await client.query({
+      name: 'put_package_set',
+      text: `INSERT INTO package_sets (team, key, runtime, blob_id, size, digest) VALUES ($1, $2, $3, $4, $5, $6)
+             ON CONFLICT DO NOTHING`,
+      values: [team, key, runtime, blobId, size, digest],
+    })
+    await addUsage(client, team, added)
+    if (rowCount === 1) return true
+    await dropBlob(client, team, blobId)
+    return false
+  })
+}
+
+/** A set with this content is there no more; its blob goes with the next sweep. */
+export async function dropSet(store: Store, { team, key, runtime }: SetName, blobId: string): Promise<void> {
+  await store.transaction(async (client) => {
+    await lockUsage(client, team)
+    const { rowCount } = await client.query({
+      name: 'drop_package_set',
+      text: 'DELETE FROM package_sets WHERE team = $1 AND key = $2 AND runtime = $3 AND blob_id = $4',
+      values: [team, key, runtime, blobId],
+    })
+    if (rowCount === 1) await dropBlob(client, team, blobId)
+  })
+}
+
+async function dropBlob(client: pg.PoolClient, team: string, blobId: string): Promise<void> {
+  const { rows } = await client.query<{ freed: string }>({
+    name: 'drop_set_blob',
+    text: `UPDATE blobs SET state = 3, due_at = now(), counted = 0
+           FROM (SELECT counted AS before FROM blobs WHERE id = $1 FOR UPDATE) was
+           WHERE id = $1 RETURNING was.before AS freed`,
+    values: [blobId],
+  })
+  await addUsage(client, team, -Number(rows[0]?.freed ?? 0))
+}

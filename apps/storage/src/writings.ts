@@ -1,0 +1,111 @@
+import { invalid, unavailable } from '@automation/errors'
+import type { ObjectStore } from '@automation/objects'
+import { cancelled } from '@automation/rpc'
+import { failPoint, Periodic, type Logger } from '@automation/service'
+import { blobKey } from './blob-key.ts'
+import type { StorageConfig } from './config.ts'
+import { Room } from './room.ts'
+import type { Store } from './store/store.ts'
+import { abandonUpload } from './store/sweep.ts'
+import { beginUpload, renewUpload, reserve, type Writing } from './store/uploads.ts'
+
+export interface WritingsOptions {
+  config: StorageConfig
+  store: Store
+  objects: ObjectStore
+  logger: Logger
+  /** Is told of an upload that left something to be removed. */
+  abandoned: () => void
+}
+
+/** What the work of one upload is given. */
+export interface Writer {
+  /** For what it stores. */
+  room: Room
+  /** Aborted when the upload is to be given up. */
+  signal: AbortSignal
+}
+
+/** Contents that are being written: an intent in the database first, held by a lease; nothing of one that fails stays. */
+export class Writings {
+  readonly #options: WritingsOptions
+  readonly #open = new Map<AbortController, Promise<unknown>>()
+
+  constructor(options: WritingsOptions) {
+    this.#options = options
+  }
+
+  /** Does the work of an upload, whose blob is then there to be made something. `maxBytes` is the largest content. */
+  async write<T>(
+    writing: Writing,
+    maxBytes: number,
+    left: AbortSignal,
+    work: (writer: Writer) => Promise<T>,
+  ): Promise<T> {
+    const { config, store } = this.#options
+    const limits = { teamMaxBytes: config.teamMaxBytes, leaseMs: config.uploadLeaseMs }
+    const room = new Room(maxBytes, (bytes) => reserve(store, writing, bytes, limits))
+    await beginUpload(store, writing, config.uploadLeaseMs)
+    const lost = new AbortController()
+    const signal = AbortSignal.any([left, lost.signal])
+    const written = this.#leased(writing, lost, () => work({ room, signal }))
+    this.#open.set(lost, written)
+    return written.finally(() => this.#open.delete(lost))
+  }
+
+  /** Uploads that are under way are given up; nothing of them stays. */
+  async close(): Promise<void> {
+    for (const controller of this.#open.keys()) controller.abort(unavailable('The service is stopping, try again'))
+    await Promise.allSettled(this.#open.values())
+  }
+
+  async #leased<T>(writing: Writing, lost: AbortController, work: () => Promise<T>): Promise<T> {
+    const { config, store, objects, logger, abandoned } = this.#options
+    const lease = new Periodic('renewing an upload', config.uploadLeaseMs / 3, logger, async () => {
+      if (!(await renewUpload(store, writing.blobId, config.uploadLeaseMs)))
+        lost.abort(unavailable('The upload took too long to go on, try again'))
+    })
+    lease.start()
+    try {
+      return await work()
+    } catch (error) {
+      const removed = objects.remove(blobKey(writing.team, writing.blobId))
+      await removed
+        .then(() => abandonUpload(store, writing.blobId))
+        .then(abandoned, (failure: unknown) => {
+          // Its lease ends, and the sweep removes it.
+          logger.warn({ err: failure }, 'what an upload left can not be removed now')
+        })
+      throw error
+    } finally {
+      await lease.stop()
+    }
+  }
+}
+
+/** A message behind the first one of an upload. */
+interface Piece {
+  part: { case: 'chunk'; value: Uint8Array } | { case: 'begin' | 'end' | undefined }
+}
+
+/** The pieces of an upload, each with room for it before it is stored. */
+export async function* contentOf(
+  requests: AsyncIterator<Piece>,
+  room: Room,
+  seen: (piece: Uint8Array) => void,
+): AsyncIterable<Uint8Array> {
+  let size = 0
+  for (;;) {
+    const { value, done } = await requests.next()
+    if (done === true) throw cancelled()
+    const { part } = value
+    if (part.case === 'end') return
+    if (part.case !== 'chunk') throw invalid('/chunk', 'must follow the first message')
+    if (part.value.byteLength === 0) continue
+    size += part.value.byteLength
+    await room.reach(size)
+    seen(part.value)
+    failPoint('upload-piece')
+    yield part.value
+  }
+}

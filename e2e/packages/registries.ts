@@ -1,0 +1,62 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import type { Language } from '../client/records.ts'
+import { repositoryRoot } from '../system/system.ts'
+
+const passedOn = [
+  ...[
+    'NPM_REGISTRY',
+    'NPM_REGISTRY_TOKEN',
+    'PYPI_INDEX_URL',
+    'REGISTRY_CA_FILE',
+    'NODE_EXTRA_CA_CERTS',
+    'SSL_CERT_FILE',
+  ],
+  ...['RUNNER_NPM', 'RUNNER_PYTHON'],
+]
+const usual = { NPM_REGISTRY: 'https://registry.npmjs.org/', PYPI_INDEX_URL: 'https://pypi.org/simple' }
+const answersWithinMs = 20_000
+
+/** Settings that lead a system to this machine's registries: its own where they are set, else those of npm and pip. */
+export async function registrySettings(): Promise<Record<string, string>> {
+  const own = Object.fromEntries(passedOn.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])))
+  const [npm, pip] = await Promise.all([
+    said('npm', ['config', 'get', 'registry']),
+    said('python3', ['-m', 'pip', 'config', 'get', 'global.index-url']),
+  ])
+  const found = { ...(npm && { NPM_REGISTRY: npm }), ...(pip && { PYPI_INDEX_URL: pip }) }
+  return { ...usual, ...found, ...own }
+}
+
+/** Why the registry of a language is not reached, in words; undefined where it is. */
+export async function unreachable(language: Language, settings: Record<string, string>): Promise<string | undefined> {
+  const [name, project] =
+    language === 'PYTHON' ? (['PYPI_INDEX_URL', 'pip/'] as const) : (['NPM_REGISTRY', 'npm'] as const)
+  const url = new URL(`${settings[name]?.replace(/\/+$/, '')}/${project}`)
+  const headers = { ...credentials(url), ...bearer(name, settings) }
+  url.username = url.password = ''
+  try {
+    const answer = await fetch(url, { method: 'HEAD', headers, signal: AbortSignal.timeout(answersWithinMs) })
+    return answer.ok ? undefined : `the registry that ${name} names answers ${answer.status}`
+  } catch (error) {
+    const { message, cause } = error as Error
+    return `the registry that ${name} names is not reached: ${cause instanceof Error ? cause.message : message}`
+  }
+}
+
+function credentials({ username, password }: URL): Record<string, string> {
+  if (username === '') return {}
+  const both = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+  return { authorization: `Basic ${Buffer.from(both).toString('base64')}` }
+}
+
+function bearer(name: string, { NPM_REGISTRY_TOKEN: token }: Record<string, string>): Record<string, string> {
+  return name === 'NPM_REGISTRY' && token ? { authorization: `Bearer ${token}` } : {}
+}
+
+async function said(program: string, args: string[]): Promise<string> {
+  return promisify(execFile)(program, args, { cwd: repositoryRoot }).then(
+    ({ stdout }) => stdout.trim(),
+    () => '', // the program is not there, or the setting is not
+  )
+}

@@ -1,0 +1,99 @@
+/** Where a caller puts a value. */
+export type Place = 'path' | 'query' | 'header' | 'body'
+
+/** A value that callers give: `path versionId`, `query keywords`, `body /settings/timeout`. */
+export interface Input {
+  place: Place
+  /** The parameter's name; in bodies a JSON pointer, with `[]` for the items of a list. */
+  name: string
+  /** It is one of a few words, a flag or a time, so it can't name anything that a team has. */
+  closed: boolean
+}
+
+/** An operation of the OpenAPI document. */
+export interface Operation {
+  /** `METHOD path` below /api/{team}. */
+  name: string
+  method: string
+  /** From the root of the host, with its parameters in braces. */
+  path: string
+  inputs: readonly Input[]
+}
+
+interface Schema {
+  $ref?: string
+  type?: string | string[]
+  format?: string
+  enum?: unknown[]
+  const?: unknown
+  properties?: Record<string, Schema>
+  items?: Schema
+  anyOf?: Schema[]
+  oneOf?: Schema[]
+  allOf?: Schema[]
+}
+
+interface Item {
+  parameters?: { in: Place; name: string; schema: Schema }[]
+  requestBody?: { content: Record<string, { schema: Schema }> }
+}
+
+type Schemas = Record<string, Schema>
+
+/** Every operation that a system's OpenAPI document lists, with all that callers can put into it. */
+export async function operationsOf(host: string): Promise<Operation[]> {
+  const answer = await fetch(`${host}/openapi.json`)
+  const document = (await answer.json()) as {
+    paths: Record<string, Record<string, Item>>
+    components: { schemas: Schemas }
+  }
+  return Object.entries(document.paths).flatMap(([path, items]) =>
+    Object.entries(items).map(([method, item]) => ({
+      name: `${method.toUpperCase()} ${path.replace(/^\/api\/\{\w+\}/, '')}`,
+      method: method.toUpperCase(),
+      path,
+      inputs: inputsOf(item, document.components.schemas),
+    })),
+  )
+}
+
+/** Those of the path first, from left to right. */
+function inputsOf({ parameters = [], requestBody }: Item, schemas: Schemas): Input[] {
+  const given = parameters.map(({ in: place, name, schema }) => ({ place, name, closed: isClosed(schema, schemas) }))
+  const inPath = given.filter(({ place }) => place === 'path')
+  const bodies = Object.entries(requestBody?.content ?? {}).flatMap(([, { schema }]) => fieldsOf(schema, '', schemas))
+  const inBody = new Map(bodies.map((field) => [field.name, field]))
+  return [...inPath, ...given.filter((input) => !inPath.includes(input)), ...inBody.values()]
+}
+
+function fieldsOf(schema: Schema, at: string, schemas: Schemas): Input[] {
+  const forms = formsOf(schema, schemas)
+  const inner = forms.flatMap(({ properties = {}, items }) => [
+    ...Object.entries(properties).flatMap(([name, field]) => fieldsOf(field, `${at}/${name}`, schemas)),
+    ...(items ? fieldsOf(items, `${at}/[]`, schemas) : []),
+  ])
+  const isValue = forms.some((form) => !form.properties && !form.items && form.type !== 'null')
+  return isValue && at !== '' ? [{ place: 'body', name: at, closed: isClosed(schema, schemas) }, ...inner] : inner
+}
+
+/** What a schema stands for, each alternative alone. */
+function formsOf(schema: Schema, schemas: Schemas): Schema[] {
+  if (schema.$ref !== undefined) {
+    const named = schemas[schema.$ref.split('/').at(-1) ?? '']
+    if (!named) throw new Error(`The OpenAPI document lacks ${schema.$ref}`)
+    return formsOf(named, schemas)
+  }
+  const { anyOf = [], oneOf = [], allOf = [], ...own } = schema
+  const others = [...anyOf, ...oneOf, ...allOf].flatMap((form) => formsOf(form, schemas))
+  return others.length > 0 && own.properties === undefined ? others : [own, ...others]
+}
+
+function isClosed(schema: Schema, schemas: Schemas): boolean {
+  return formsOf(schema, schemas).every(
+    ({ type, format, enum: words, const: word }) =>
+      words !== undefined ||
+      word !== undefined ||
+      format === 'date-time' ||
+      [type].flat().every((one) => one === 'boolean' || one === 'null'),
+  )
+}

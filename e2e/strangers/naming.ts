@@ -1,0 +1,134 @@
+import type { Input, Operation } from './document.ts'
+import type { Kind } from './belongings.ts'
+
+/** What an input names, and what a stranger hears who asks for what another team has. */
+export interface Naming {
+  kind: Kind
+  /**
+   * `refused`: what is asked for must be there. `same`: the call succeeds whether it is there or not (a filter, or a
+   * name that is given and that others may have as well).
+   */
+  answer: 'refused' | 'same'
+  /** The name is given to something new. */
+  gives?: true
+  /** The rest of the request is the stranger's own, where the other team's would be in the right together. */
+  restIsOwn?: true
+}
+
+type Row = [operations: RegExp, input: string, naming: Naming]
+
+const existing = (kind: Kind): Naming => ({ kind, answer: 'refused' })
+const filter = (kind: Kind): Naming => ({ kind, answer: 'same' })
+const given = (kind: Kind): Naming => ({ kind, answer: 'same', gives: true })
+
+/** Inputs that name something which belongs to a team; the first row that fits counts. */
+const rows: readonly Row[] = [
+  [/\/(webhooks|storage\/signed|auth\/token)\b/, 'path team', { ...existing('team'), restIsOwn: true }],
+  [/./, 'path team', existing('team')],
+  [/./, 'path identifier', existing('process')],
+  [/^\w+ \/webhooks/, 'path slug', existing('webhook')],
+  [/\/processes\//, 'path versionId', existing('version')],
+  [/\/processes\//, 'path aliasId', existing('alias')],
+  [/\/modules\//, 'path id', existing('module')],
+  [/\/modules\//, 'path moduleId', existing('module')],
+  [/\/modules\//, 'path versionId', existing('moduleVersion')],
+  [/\/modules\//, 'path aliasId', existing('moduleAlias')],
+  [/\/kill$/, 'path id', existing('runningExecution')],
+  [/\/executions\//, 'path id', existing('execution')],
+  [/\/variables\//, 'path id', existing('variable')],
+  [/./, 'path sandboxId', existing('sandbox')],
+  [/\/storage\//, 'path filename', existing('object')],
+  [/./, 'path language', filter('language')],
+
+  [/^GET \/rest\/processes$/, 'query keywords', filter('slug')],
+  [/^GET \/rest\/processes$/, 'query tags', filter('label')],
+  [/^GET \/rest\/executions$/, 'query keywords', filter('nameOrComment')],
+  [/^GET \/rest\/executions$/, 'query comment', filter('comment')],
+  [/^GET \/rest\/executions$/, 'query processId', filter('processId')],
+  [/^GET \/rest\/processes\/.*\/aliases$/, 'query versionId', filter('version')],
+  [/^GET \/rest\/modules\/.*\/aliases$/, 'query versionId', filter('moduleVersion')],
+  [/^GET \/rest\/storage/, 'query prefix', filter('object')],
+  [/^POST \/rest\/storage/, 'query filename', given('object')],
+  [/^POST \/rest\/storage/, 'query name', given('object')],
+  [/\/storage\/signed\//, 'query X-Amz-Signature', existing('signature')],
+
+  [/./, 'header x-api-token', existing('apiToken')],
+  [/./, 'header Idempotency-Key', filter('idempotencyKey')],
+  [/./, 'header Svc-Version-Tag', existing('pointer')],
+  [/./, 'header Last-Event-ID', existing('event')],
+
+  [/ \/rest\/processes(\/\{identifier\})?$/, 'body /name', given('slug')],
+  [/ \/rest\/processes(\/\{identifier\})?$/, 'body /slug', given('slug')],
+  [/\/execute(-sync)?$/, 'body /tag', existing('pointer')],
+  [/\/processes\/.*\/versions$/, 'body /tag', given('versionTag')],
+  [/\/processes\/.*\/aliases/, 'body /name', given('aliasName')],
+  [/\/processes\/.*\/aliases/, 'body /versionId', existing('version')],
+  [/ \/rest\/modules(\/\{id\})?$/, 'body /name', given('moduleName')],
+  [/\/modules\/.*\/versions$/, 'body /tag', given('versionTag')],
+  [/\/modules\/.*\/aliases/, 'body /name', given('aliasName')],
+  [/\/modules\/.*\/aliases/, 'body /versionId', existing('moduleVersion')],
+  [/\/variables/, 'body /key', given('variableKey')],
+  [/\/sandboxes$/, 'body /name', given('sandboxName')],
+  [/\/signed-urls$/, 'body /path', existing('object')],
+  [/\/team$/, 'body /parentTeamSlugs/[]', existing('team')],
+  [/\/team$/, 'body /errorHandlerConfig/processSlug', existing('slug')],
+  [/\/team$/, 'body /errorHandlerConfig/tag', existing('pointer')],
+]
+
+/** Inputs that name nothing of a team, wherever they are: texts, numbers, secrets, what the operator names. */
+const plain: ReadonlySet<string> = new Set([
+  'query page',
+  'query limit',
+  'query async',
+  'query async_response',
+  'query X-Amz-Algorithm',
+  'query X-Amz-Credential', // the service's, the same for all
+  'query X-Amz-Date',
+  'query X-Amz-Expires',
+  'query X-Amz-SignedHeaders',
+  'header Svc-Async',
+  'header Svc-Initiated-By',
+  'header Svc-Agent-Pool',
+  'header Svc-Comment',
+  'body /comment',
+  'body /dependencies',
+  'body /description',
+  'body /expiresInSeconds',
+  'body /file',
+  'body /imageId',
+  'body /manifest/dependencies',
+  'body /metadata',
+  'body /parameters',
+  'body /parametersSchema',
+  'body /programmingLanguage',
+  'body /publicHttpPorts/[]',
+  'body /publicHttpPortsBasicAuth',
+  'body /readme',
+  'body /script/parametersSchema',
+  'body /script/programmingLanguage',
+  'body /script/sourceCode',
+  'body /settings/agentPoolSlug',
+  'body /settings/callbackUrl',
+  'body /settings/publicConfig/token',
+  'body /settings/timeout',
+  'body /sourceCode',
+  'body /tags/[]',
+  'body /timeout',
+  'body /value',
+  'body /webhook/password',
+  'body /webhook/username',
+  'body /zoneId',
+])
+
+/** Texts of one operation only, under a name that elsewhere is one of a thing. */
+const plainHere: ReadonlySet<string> = new Set(['PATCH /rest/team body /name'])
+
+/** What an input of an operation names; undefined for one that names nothing, `unknown` for one that no row speaks of. */
+export function namingOf(operation: Operation, input: Input): Naming | undefined | 'unknown' {
+  const word = `${input.place} ${input.name}`
+  const row = rows.find(([operations, name]) => name === word && operations.test(operation.name))
+  if (row) return row[2]
+  const known =
+    plain.has(word) || plainHere.has(`${operation.name} ${word}`) || (input.closed && input.place !== 'path')
+  return known ? undefined : 'unknown'
+}

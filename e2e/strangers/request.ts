@@ -1,0 +1,94 @@
+import { send } from '../client/client.ts'
+import type { Answer, Client } from '../client/client.ts'
+import { newWord } from './belongings.ts'
+import type { Belongings } from './belongings.ts'
+import type { Input, Operation } from './document.ts'
+import { namingOf } from './naming.ts'
+
+/** The value of each input that a request gives. */
+export type Values = ReadonlyMap<Input, string | number | object>
+
+/** What a right request gives beside what stands in its path, by a pattern of operations. */
+const needed: readonly [operations: RegExp, inputs: readonly string[]][] = [
+  [/^POST \/rest\/processes$/, ['body /name']],
+  [/^PATCH \/rest\/processes\/\{identifier\}$/, ['body /description']],
+  [/^POST .*\/versions$/, ['body /tag']],
+  [/^POST .*\/aliases$/, ['body /name', 'body /versionId']],
+  [/^PATCH .*\/aliases/, ['body /name']],
+  [/^POST \/rest\/modules$/, ['body /name']],
+  [/^PATCH \/rest\/modules\/\{id\}$/, ['body /sourceCode']],
+  [/^POST \/rest\/variables$/, ['body /key']],
+  [/^PATCH \/rest\/variables/, ['body /value']],
+  [/^PUT \/rest\/dependencies/, ['body /dependencies']],
+  [/^POST \/rest\/sandboxes$/, ['body /imageId']],
+  [/^POST \/rest\/sandboxes\/\{sandboxId\}$/, ['body /timeout']],
+  [/^POST \/rest\/storage\/objects$/, ['query filename']],
+  [/^POST .*\/signed-urls$/, ['body /path']],
+  [
+    /\/storage\/signed\//,
+    ['Algorithm', 'Credential', 'Date', 'Expires', 'SignedHeaders', 'Signature'].map((part) => `query X-Amz-${part}`),
+  ],
+  [/\/auth\/token$/, ['header x-api-token']],
+]
+
+/** Values of inputs that name nothing. */
+const usual: Readonly<Record<string, string | number | object>> = {
+  'body /dependencies': {},
+  'body /description': 'changed',
+  'body /imageId': 'base',
+  'body /sourceCode': 'exports.changed = true',
+  'body /timeout': 60_000,
+  'body /value': 'changed',
+}
+
+/** Whether a right request gives this input. */
+export function isNeeded(operation: Operation, { place, name }: Input): boolean {
+  if (place === 'path') return true
+  return needed.some(([operations, inputs]) => operations.test(operation.name) && inputs.includes(`${place} ${name}`))
+}
+
+/** What the owner of these things would give for an input. */
+export async function valueFor(operation: Operation, input: Input, owner: Belongings) {
+  const naming = namingOf(operation, input)
+  if (typeof naming === 'object') return naming.gives ? newName() : ((await owner.names[naming.kind]())[0] ?? '')
+  if (input.name.startsWith('X-Amz-')) return owner.linkPart(input.name)
+  return usual[`${input.place} ${input.name}`] ?? 'x'
+}
+
+/** A name for something new, in a form that all kinds of names allow. */
+const newName = () => newWord('new').replace('-', '')
+
+/** Sends the request with the access token of whoever asks. */
+export function ask(operation: Operation, values: Values, { address }: Client): Promise<Answer> {
+  const { method, path, inputs } = operation
+  const at = (place: Input['place']) => [...values].filter(([input]) => input.place === place)
+  const texts = (place: Input['place']) =>
+    Object.fromEntries(at(place).map(([{ name }, value]) => [name, textOf(value)]))
+  const target = at('path').reduce(
+    (url, [{ name }, value]) => url.replace(`{${name}}`, encodeURIComponent(textOf(value))),
+    path,
+  )
+  const authorization = `Bearer ${address.accessToken}`
+  const headers = { authorization, ...texts('header') }
+  const options = inputs.some(({ name }) => name === '/file')
+    ? { headers: { ...headers, 'content-type': 'application/octet-stream' }, body: 'of a stranger' }
+    : { headers, json: inputs.some(({ place }) => place === 'body') ? bodyOf(at('body')) : undefined }
+  return send(address.host + target, method, { ...options, query: texts('query') })
+}
+
+/** An object with these values at their pointers. */
+function bodyOf(values: readonly [Input, unknown][]): object {
+  const body = {}
+  for (const [{ name }, value] of values) {
+    const isItem = name.endsWith('/[]')
+    const steps = (isItem ? name.slice(0, -3) : name).slice(1).split('/')
+    let at: Record<string, unknown> = body
+    for (const step of steps.slice(0, -1)) at = (at[step] ??= {}) as Record<string, unknown>
+    at[steps.at(-1) ?? ''] = isItem ? [value] : value
+  }
+  return body
+}
+
+/** A value as it stands in a path, a query or a header. */
+export const textOf = (value: string | number | object) =>
+  typeof value === 'object' ? JSON.stringify(value) : `${value}`

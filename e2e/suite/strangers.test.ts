@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Answer } from '../client/client.ts'
+import { Belongings, newWord } from '../strangers/belongings.ts'
+import type { Kind } from '../strangers/belongings.ts'
+import { essenceOf } from '../strangers/comparison.ts'
+import { operationsOf } from '../strangers/document.ts'
+import type { Operation } from '../strangers/document.ts'
+import { lookAt } from '../strangers/look.ts'
+import { namingOf } from '../strangers/naming.ts'
+import { probesOf, rightRequest } from '../strangers/probes.ts'
+import { ask, textOf } from '../strangers/request.ts'
+import { undo } from '../strangers/undo.ts'
+import { client, hasOther, other, shared } from './shared-system.ts'
+
+const operations = await operationsOf(shared.host)
+const named = (some: readonly Operation[]) => some.map((operation) => [operation.name, operation] as const)
+
+test('every input of every operation is known to name something of a team, or to name nothing', () => {
+  const unknown = operations.flatMap((operation) =>
+    operation.inputs
+      .filter((input) => namingOf(operation, input) === 'unknown')
+      .map(({ place, name }) => `${operation.name} ${place} ${name}`),
+  )
+  expect(unknown).toEqual([])
+})
+
+describe.skipIf(!hasOther)('a stranger who calls', { concurrent: false }, () => {
+  const owner = new Belongings(client, shared.main.apiToken)
+  let theirs: string[]
+  let count = 0
+
+  beforeAll(async () => {
+    const words = [owner.secret]
+    for (const kind of Object.keys(owner.names) as Kind[]) {
+      const names = await owner.names[kind]()
+      if (kind !== 'team' && kind !== 'language') words.push(...names)
+    }
+    theirs = words
+  })
+  afterAll(async () => {
+    console.log(`${count} probes of ${operations.length} operations`)
+    await owner.remove()
+  })
+
+  /** Nothing of the owner is in an answer, but what the stranger asked with. */
+  const expectNothingOf = ({ headers, text }: Answer, asked: readonly string[] = []) => {
+    const said = `${JSON.stringify([...headers])} ${text}`
+    for (const word of theirs.filter((one) => !asked.includes(one))) expect(said).not.toContain(word)
+  }
+
+  test.for(named(operations))('%s finds of another team no more than if it were not there', async ([, operation]) => {
+    const own = new Belongings(other, shared.other?.apiToken ?? '')
+    const before = await lookAt(owner)
+    try {
+      for (const { about, naming, asked, absent, probe, control } of await probesOf(operation, own, owner)) {
+        const answers = [await ask(operation, probe, other), await ask(operation, control, other)] as const
+        await undo(operation, probe, answers[0], other)
+        await undo(operation, control, answers[1], other)
+        count += 1
+        const given = [...probe.values()].map(textOf)
+        expectNothingOf(answers[0], given)
+        expect(essenceOf(answers[0], asked), `${about} ${asked}`).toEqual(essenceOf(answers[1], absent))
+        const { status, text } = answers[0]
+        if (naming.answer === 'refused') expect([401, 403, 404, 400], `${about} ${asked}: ${text}`).toContain(status)
+        else expect([200, 201, 202, 203, 204], `${about} ${asked}: ${text}`).toContain(status)
+      }
+      expect(await lookAt(owner)).toEqual(before)
+      const values = await rightRequest(operation, own)
+      const right = await ask(operation, values, other)
+      await undo(operation, values, right, other)
+      expect(right.status, `the same request for things of its own: ${right.text}`).toBeLessThan(300)
+      expectNothingOf(right)
+    } finally {
+      await own.remove()
+    }
+  })
+
+  const ofLanguages = operations.filter(({ inputs }) => inputs.some(({ name }) => name === 'language'))
+  test.for(named(ofLanguages))(
+    '%s is told and does the same whatever another team has staged',
+    async ([, operation]) => {
+      const own = new Belongings(other, shared.other?.apiToken ?? '')
+      for (const language of await owner.names.language()) {
+        const values = await rightRequest(operation, own)
+        for (const input of values.keys())
+          if (input.name === 'language') (values as Map<typeof input, unknown>).set(input, language)
+        const answerWhile = async (staged: Record<string, string>) => {
+          await owner.stage(language, staged)
+          await own.unstage(language)
+          const before = await lookAt(owner)
+          const answer = await ask(operation, values, other)
+          expect(await lookAt(owner)).toEqual(before)
+          return answer
+        }
+        const packages = { [newWord('package')]: '1.0.0' }
+        const [control, probe] = [await answerWhile({}), await answerWhile(packages)]
+        count += 1
+        expect(essenceOf(probe, language)).toEqual(essenceOf(control, language))
+        expect(probe.text).not.toContain(Object.keys(packages)[0])
+      }
+      await own.remove()
+    },
+  )
+
+  test('a link opens nothing of another team, not even what has the same name', async () => {
+    const [filename = ''] = await owner.names.object()
+    await other.call('POST', '/storage/objects', { query: { filename }, body: 'of the stranger' })
+    const { url } = (await other.post<{ url: string }>('/storage/signed-urls', { path: filename })).body
+    const [mine, theirs] = [other, client].map(({ address }) => `/api/${address.team}/`)
+    expect(await (await fetch(url)).text()).toBe('of the stranger')
+    expect((await fetch(url.replace(mine ?? '', theirs ?? ''))).status).toBe(403)
+    await other.delete(`/storage/objects/${filename}`)
+  })
+})
