@@ -5,7 +5,8 @@ import { until } from '@automation/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { refused, startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
 import { manifestsOf, succeed } from './manifests.ts'
-import { refusedNames, refusedSpecifiers } from './refused-dependencies.ts'
+import { refusedNames } from './refused-names.ts'
+import { refusedSpecifiers } from './refused-specifiers.ts'
 
 let catalog: CatalogUnderTest
 let stop: () => Promise<void>
