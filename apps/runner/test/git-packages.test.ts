@@ -91,10 +91,10 @@ describe.skipIf(missing.length > 0)(
       return { dependencies, explanation: run.explanation }
     }
 
-    async function runWith(language: Language, packages: Record<string, string>, source: string) {
+    async function runWith(language: Language, packages: Record<string, string>, source: string): Promise<unknown> {
       const { dependencies, explanation } = await installed(under, language, packages)
       expect(explanation).toBeUndefined()
-      return (await under.replica.run(source, { spec: { language, dependencies } })).value as never
+      return (await under.replica.run(source, { spec: { language, dependencies } })).value
     }
 
     test.each([
@@ -119,7 +119,8 @@ describe.skipIf(missing.length > 0)(
         const { readdirSync } = require('fs')
         const own = require('path').dirname(path)
         return [require('hostile'), readdirSync(own), readdirSync(own + '/../..')]`
-      const [value, own, root] = await runWith(JAVASCRIPT, { hostile: `git+${git.url}/hostile.git` }, source)
+      const found = await runWith(JAVASCRIPT, { hostile: `git+${git.url}/hostile.git` }, source)
+      const [value, own, root] = found as [number, string[], string[]]
       expect(value).toBe(1)
       expect(own).not.toContain('settings')
       expect(root).toEqual(['node_modules', 'package-lock.json', 'package.json'])
@@ -133,18 +134,35 @@ describe.skipIf(missing.length > 0)(
       expect((await installed(under, language, packages)).explanation).toMatch(/nosuch/)
     })
 
+    /** What is said of packages that a runner with these settings refuses before it has asked for anything. */
+    async function refused(more: Record<string, string>, packages: [Language, name: string][]): Promise<unknown[]> {
+      const before = [git.asked.length, registry.asked.length]
+      const runner = await startRunner(settings(more))
+      const said = []
+      for (const [language, name] of packages)
+        said.push((await installed(runner, language, { [name]: `git+${git.url}/${name}.git` })).explanation)
+      await runner.stop()
+      expect([git.asked.length, registry.asked.length]).toEqual(before)
+      return said
+    }
+
     test('are refused where the system does not allow them', async () => {
-      const runner = await startRunner(settings({ DEPENDENCIES_ALLOW_GIT: 'false' }))
-      const before = git.asked.length
-      for (const [language, name] of [
+      const both: [Language, string][] = [
         [JAVASCRIPT, 'fromgit'],
         [PYTHON, 'frompip'],
-      ] as const) {
-        const { explanation } = await installed(runner, language, { [name]: `git+${git.url}/${name}.git` })
-        expect(explanation).toBe(`InstallError: This runner installs nothing from git (DEPENDENCIES_ALLOW_GIT): ${name}`)
-      }
-      expect(git.asked.length).toBe(before)
-      await runner.stop()
+      ]
+      expect(await refused({ DEPENDENCIES_ALLOW_GIT: 'false' }, both)).toEqual([
+        'InstallError: fromgit: this runner installs nothing from git (DEPENDENCIES_ALLOW_GIT)',
+        'InstallError: frompip: this runner installs nothing from git (DEPENDENCIES_ALLOW_GIT)',
+      ])
+    })
+
+    test('of Python are refused where their build could read the password of the index', async () => {
+      const index = registry.settings.PYPI_INDEX_URL.replace('//', '//somebody:secret-7654@')
+      const [said] = await refused({ PYPI_INDEX_URL: index }, [[PYTHON, 'frompip']])
+      expect(said).toBe(
+        'InstallError: frompip: what pip builds from git could read the password of the index (PYPI_INDEX_URL)',
+      )
     })
   },
 )

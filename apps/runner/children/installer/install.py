@@ -41,16 +41,20 @@ def main():
     home = os.getcwd()
     made = os.path.join(home, "set")
     os.mkdir(made)
+    path = os.path.dirname(node) + ":" + os.path.dirname(sys.executable) + ":/usr/local/bin:/usr/bin:/bin"
+    refusal = why_not_git(order, path)
+    from_git = [name for name, specifier in order["packages"].items() if "://" in specifier]
+    if refusal and from_git:
+        fail(", ".join(from_git) + ": " + refusal)
     environment = {
-        "PATH": os.path.dirname(node) + ":" + os.path.dirname(sys.executable) + ":/usr/local/bin:/usr/bin:/bin",
+        "PATH": path,
         "HOME": home,
         "TMPDIR": home,
         "LANG": "C.UTF-8",
         "GIT_TERMINAL_PROMPT": "0",
-        "GIT_ALLOW_PROTOCOL": "https" if order["allowGit"] else "none",
+        "GIT_ALLOW_PROTOCOL": "none" if refusal else "https",
         "GIT_CONFIG_NOSYSTEM": "1",
     }
-    check_git(order, environment["PATH"])
     together = certificates and with_usual_ones(certificates, home)
     if certificates:
         environment.update(NODE_EXTRA_CA_CERTS=certificates, GIT_SSL_CAINFO=together)
@@ -61,12 +65,15 @@ def main():
     hand_over(made)
 
 
-def check_git(order, path):
-    from_git = [name for name, specifier in order["packages"].items() if "://" in specifier]
-    if from_git and not order["allowGit"]:
-        fail("This runner installs nothing from git (DEPENDENCIES_ALLOW_GIT): " + ", ".join(from_git))
-    if from_git and not shutil.which("git", path=path):
-        fail("git is not installed on this runner, and is needed for " + ", ".join(from_git))
+def why_not_git(order, path):
+    """Why nothing comes from git, in words; else None."""
+    if not order["allowGit"]:
+        return "this runner installs nothing from git (DEPENDENCIES_ALLOW_GIT)"
+    if order["language"] == "PYTHON" and "@" in order["registry"].split("/")[2]:
+        return "what pip builds from git could read the password of the index (PYPI_INDEX_URL)"
+    if not shutil.which("git", path=path):
+        return "git is not installed on this runner"
+    return None
 
 
 def with_usual_ones(certificates, home):
