@@ -7,7 +7,7 @@ import { v7, validate } from 'uuid'
 import { blobKey } from './blob-key.ts'
 import type { OwnSet } from './callers.ts'
 import type { StorageConfig } from './config.ts'
-import type { PackageSetMetrics } from './metrics.ts'
+import type { PackageSetMetrics } from './package-set-metrics.ts'
 import {
   dropSet,
   finishSet,
