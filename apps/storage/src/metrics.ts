@@ -12,6 +12,8 @@ export interface Metrics {
   refused(code: string): void
   /** What all teams keep. */
   kept(objects: number, bytes: number): void
+  /** A set of packages of so many bytes is there no more. */
+  setRemoved(why: 'unused' | 'damaged', bytes: number): void
 }
 
 /** The metrics of storage, in the registry of the process. */
@@ -39,6 +41,18 @@ export function storageMetrics(registry: Registry): Metrics {
   const objects = new Gauge({ name: 'storage_objects', help: 'Objects that teams keep', registers })
   const counted = 'Bytes that count against teams: objects, sets of packages, and uploads that are under way'
   const bytes = new Gauge({ name: 'storage_used_bytes', help: counted, registers })
+  const setsRemoved = new Counter({
+    name: 'storage_package_sets_removed_total',
+    help: 'Sets of packages that were removed: nothing referred to them, or they were damaged',
+    labelNames: ['why'],
+    registers,
+  })
+  const setBytesRemoved = new Counter({
+    name: 'storage_package_set_bytes_removed_total',
+    help: 'Packed bytes of sets that were removed',
+    labelNames: ['why'],
+    registers,
+  })
   return {
     moved: (direction, count) => moved.inc({ direction }, count),
     called: (call, outcome, ms) => seconds.observe({ call, outcome }, ms / 1000),
@@ -46,6 +60,10 @@ export function storageMetrics(registry: Registry): Metrics {
     kept(count, used) {
       objects.set(count)
       bytes.set(used)
+    },
+    setRemoved(why, size) {
+      setsRemoved.inc({ why })
+      setBytesRemoved.inc({ why }, size)
     },
   }
 }
