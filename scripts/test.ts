@@ -47,8 +47,13 @@ async function test(): Promise<void> {
     console.log(`${name.padEnd(20)} ${passed} passed, ${failed} failed, ${skipped} skipped in ${seconds.toFixed(1)} s`)
   leftOut.push(...results.flatMap(({ notHere }) => notHere))
   for (const line of leftOut) console.log(`left out: ${line}`)
+  const failures = results.flatMap(({ failures }) => failures)
+  for (const line of failures) console.log(`FAILED ${line}`)
   if (report !== undefined)
-    await writeFile(report, JSON.stringify({ passed: sum('passed'), failed: sum('failed'), suites: results, leftOut }))
+    await writeFile(
+      report,
+      JSON.stringify({ passed: sum('passed'), failed: sum('failed'), failures, suites: results, leftOut }),
+    )
   console.log(`${sum('passed')} passed, ${sum('failed')} failed`)
   process.exitCode = sum('failed') === 0 ? 0 : 1
 }

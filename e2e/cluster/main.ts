@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Process } from '../client/records.ts'
@@ -21,7 +22,7 @@ if (options !== undefined) await tryRelease(options)
 /** Each phase counts as one test; the suite's own are printed by it. */
 async function tryRelease(options: ClusterOptions): Promise<void> {
   const release = new Release(options)
-  const counts = { passed: 0, failed: 0 }
+  const counts = { passed: 0, failed: 0, failures: new Array<string>() }
   let made: Promise<string> | undefined
   const otherToken = () => (made ??= makeTeam(release, otherTeam))
   const phase = async (name: string, work: () => Promise<string>) => {
@@ -34,6 +35,7 @@ async function tryRelease(options: ClusterOptions): Promise<void> {
       say(`ok ${name} in ${((performance.now() - began) / 1000).toFixed(1)} s: ${words}`)
     } catch (error) {
       counts.failed += 1
+      counts.failures.push(`${name}: ${(error as Error).message}`)
       say(`FAIL ${name}: ${(error as Error).message}`)
       console.log(await release.lastWords())
     }
@@ -85,15 +87,18 @@ async function suite(release: Release, otherToken: string): Promise<string> {
     E2E_OTHER_TEAM: otherTeam,
     E2E_OTHER_API_TOKEN: otherToken,
   }
-  const vitest = join(repositoryRoot, 'node_modules/.bin/vitest')
-  const child = spawn(vitest, ['run', '--config', 'e2e/vitest.config.ts'], {
-    cwd: repositoryRoot,
-    env,
-    stdio: 'inherit',
-  })
-  const [code] = (await once(child, 'close')) as [number | null]
-  if (code !== 0) throw new Error(`the suite ended with ${code}`)
-  return 'through the Service'
+  const folder = await mkdtemp(join(tmpdir(), 'automation-cluster-'))
+  const report = join(folder, 'suite.json')
+  try {
+    const args = ['scripts/test.ts', '--only', 'e2e', '--report', report]
+    const child = spawn(process.execPath, args, { cwd: repositoryRoot, env, stdio: 'inherit' })
+    const [code] = (await once(child, 'close')) as [number | null]
+    const { passed, failures } = JSON.parse(await readFile(report, 'utf8')) as { passed: number; failures: string[] }
+    if (code !== 0) throw new Error(`${failures.length} of the suite's tests failed\n${failures.join('\n')}`)
+    return `${passed} tests through the Service`
+  } finally {
+    await rm(folder, { recursive: true })
+  }
 }
 
 /** A pod of each component dies while runs go on. A run on a runner that dies is ERROR, a call on a gateway's breaks. */

@@ -73,6 +73,11 @@ export class Belongings {
     signature: async () => [await this.linkPart('X-Amz-Signature')],
   }
 
+  /** Whether links lead to the system; else they lead to its object store. */
+  async linksLeadHere(): Promise<boolean> {
+    return (await this.#workshop.thing('link')).pathname.startsWith('/api/')
+  }
+
   /** A part of the query of a link to the object. */
   async linkPart(name: string): Promise<string> {
     return (await this.#workshop.thing('link')).searchParams.get(name) ?? ''

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import type { Suite } from './suites.ts'
 
 export interface SuiteResult {
@@ -11,6 +11,8 @@ export interface SuiteResult {
   failed: number
   skipped: number
   seconds: number
+  /** The tests that failed: file and name, and what was said first. */
+  failures: string[]
   /** What the machine does not give, in words: groups of tests say so by a title with `not here`. */
   notHere: string[]
 }
@@ -26,8 +28,11 @@ export async function runSuite({ name, config, files, env }: Suite): Promise<Sui
     const child = spawn(process.execPath, args, { stdio: 'inherit', env: { ...process.env, ...env } })
     const [code] = (await once(child, 'exit')) as [number | null]
     const counts = await countsOf(report)
-    const failed = code !== 0 && counts.failed === 0 ? 1 : counts.failed
-    return { name, ...counts, failed, seconds: (performance.now() - startedAt) / 1000 }
+    if (code !== 0 && counts.failed === 0) {
+      counts.failed = 1
+      counts.failures.push(`vitest ended with ${code}`)
+    }
+    return { name, ...counts, seconds: (performance.now() - startedAt) / 1000 }
   } finally {
     await rm(folder, { recursive: true })
   }
@@ -37,7 +42,12 @@ interface Report {
   numPassedTests: number
   numFailedTests: number
   numPendingTests: number
-  testResults: { status: string; assertionResults: { ancestorTitles: string[] }[] }[]
+  testResults: {
+    name: string
+    status: string
+    message: string
+    assertionResults: { status: string; fullName: string; ancestorTitles: string[]; failureMessages: string[] }[]
+  }[]
 }
 
 async function countsOf(path: string): Promise<Omit<SuiteResult, 'name' | 'seconds'>> {
@@ -45,14 +55,26 @@ async function countsOf(path: string): Promise<Omit<SuiteResult, 'name' | 'secon
     if (error.code === 'ENOENT') return undefined // it ended before it could count
     throw error
   })
-  if (text === undefined) return { passed: 0, failed: 0, skipped: 0, notHere: [] }
+  if (text === undefined) return { passed: 0, failed: 0, skipped: 0, failures: [], notHere: [] }
   const report = JSON.parse(text) as Report
   const broken = report.testResults.filter((file) => file.status === 'failed' && file.assertionResults.length === 0)
+  const failures = report.testResults.flatMap(({ name, assertionResults }) =>
+    assertionResults
+      .filter(({ status }) => status === 'failed')
+      .map(({ fullName, failureMessages }) => failure(name, fullName, failureMessages[0])),
+  )
   const titles = report.testResults.flatMap((file) => file.assertionResults.flatMap((test) => test.ancestorTitles))
   return {
     passed: report.numPassedTests,
     failed: report.numFailedTests + broken.length,
     skipped: report.numPendingTests,
+    failures: [...failures, ...broken.map(({ name, message }) => failure(name, 'can not be run', message))],
     notHere: [...new Set(titles.filter((title) => title.includes('(not here: ')))],
   }
+}
+
+/** One line. */
+function failure(path: string, name: string, message = ''): string {
+  const [first = ''] = message.split('\n')
+  return `${relative(process.cwd(), path)} > ${name}: ${first.slice(0, 300)}`
 }
