@@ -33,7 +33,7 @@ const wrongVersions = {
     '>=1 && rm',
     '$(id)',
   ],
-  JAVASCRIPT: ['workspace:*', 'npm:other@1', 'github:a/b', 'a/b', '~=1.0', '==1.0.*', '^'.repeat(50), '01.0.0'],
+  JAVASCRIPT: ['workspace:*', 'npm:other@1', 'github:a/b', 'a/b', '>=', '<>1', '1..2', '^'.repeat(50), '01.0.0'],
   PYTHON: ['^1', '1 || 2', '@ file:///x', '==1.0; os_name', '>=', '==1.*.0', '-e .', '~'],
 }
 
