@@ -48,8 +48,8 @@ const rows: readonly Row[] = [
   [/^GET \/rest\/processes\/.*\/aliases$/, 'query versionId', filter('version')],
   [/^GET \/rest\/modules\/.*\/aliases$/, 'query versionId', filter('moduleVersion')],
   [/^GET \/rest\/storage/, 'query prefix', filter('object')],
-  [/^POST \/rest\/storage/, 'query filename', given('object')],
-  [/^POST \/rest\/storage/, 'query name', given('object')],
+  [/^POST \/rest\/storage/, 'query filename', given('objectName')],
+  [/^POST \/rest\/storage/, 'query name', given('objectName')],
   [/\/storage\/signed\//, 'query X-Amz-Signature', existing('signature')],
 
   [/./, 'header x-api-token', existing('apiToken')],

@@ -51,7 +51,7 @@ export async function probesOf(operation: Operation, stranger: Belongings, owner
 }
 
 /** A word of the same form that nobody has. */
-function absentLike(word: string): string {
+export function absentLike(word: string): string {
   if (word.startsWith('sk-')) {
     const [clientId = ''] = Buffer.from(word.slice(3), 'base64').toString().split(':')
     return `sk-${Buffer.from(`${clientId}:${randomBytes(32).toString('base64url')}`).toString('base64')}`

@@ -1,9 +1,9 @@
 import { send } from '../client/client.ts'
 import type { Answer, Client } from '../client/client.ts'
-import { newWord } from './belongings.ts'
 import type { Belongings } from './belongings.ts'
 import type { Input, Operation } from './document.ts'
 import { namingOf } from './naming.ts'
+import { newWord } from './things.ts'
 
 /** The value of each input that a request gives. */
 export type Values = ReadonlyMap<Input, string | number | object>

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { awaitEnd, execute, logsOf, makeProcess, makeWebhook, messagesOf, runCode, runProcess } from './runs.ts'
-import { client, hasOther, other, unique } from './shared-system.ts'
+import { client, unique } from './shared-system.ts'
 
 const python = async (sourceCode: string) =>
   runProcess(await makeProcess({ sourceCode, programmingLanguage: 'PYTHON' }))
@@ -167,13 +167,6 @@ except svc.StorageError as error:
     return error.code`),
     ).toBe('invalid_input')
   })
-})
-
-test.skipIf(!hasOther)('a run reaches nothing of another team', async () => {
-  const name = unique('private')
-  await other.call('POST', '/storage/objects', { query: { filename: name }, body: 'x' })
-  expect(await js(`return svc.storage.list({ prefix: '${name}' })`)).toEqual([])
-  expect(await js(`return svc.storage.download('${name}').catch(({ code }) => code)`)).toBe('object_not_found')
 })
 
 describe('files in webhook forms', () => {

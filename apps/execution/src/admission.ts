@@ -1,7 +1,7 @@
 import type { RunSpec } from '@automation/contract/catalog/v1/resolve'
 import { Status, type RunSettings, type WebhookCall } from '@automation/contract/execution/v1/execution'
 import { databaseFailure } from '@automation/database'
-import { Failure, notFound, unavailable } from '@automation/errors'
+import { Failure, notFound, stopping } from '@automation/errors'
 import type pg from 'pg'
 import type { ExecutionConfig } from './config.ts'
 import type { Egress } from './egress.ts'
@@ -77,7 +77,7 @@ export class Admission {
 
   /** Durable when it returns. With `wait`, the answer has a waiter that misses no end. */
   async accept(wish: Wish, wait = false): Promise<Accepted> {
-    if (this.#stopped) throw unavailable('The service is stopping, try again')
+    if (this.#stopped) throw stopping()
     try {
       return await this.#decide(wish, wait)
     } catch (error) {

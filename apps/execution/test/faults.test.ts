@@ -1,7 +1,7 @@
 import { Status } from '@automation/contract/execution/v1/execution'
 import { testDatabase, until, userContext, type TestDatabase } from '@automation/testing'
+import { FaultProxy } from '@automation/testing/fault-proxy'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { FaultProxy } from './fault-proxy.ts'
 import { brokenInvariants } from './invariants.ts'
 import { value } from './scripted-runner.ts'
 import { System } from './system.ts'

@@ -15,7 +15,13 @@ export interface CatalogConfig {
   /** Made at the start where it is missing; set by the process of the catalog alone. */
   firstTeam?: FirstTeam
   /** How often left-over work is looked for, and how old a deletion is before it counts as left over. */
-  upkeep: { deletionsEveryMs: number; deletionsAfterS: number; keysEveryMs: number; installsEveryMs: number }
+  upkeep: {
+    deletionsEveryMs: number
+    deletionsAfterS: number
+    keysEveryMs: number
+    installsEveryMs: number
+    setsEveryMs: number
+  }
 }
 
 export interface DependenciesConfig {
@@ -38,7 +44,13 @@ export function readCatalogConfig(environment: Environment): CatalogConfig {
     accessTokenTtlS: environment.integer('ACCESS_TOKEN_TTL_S', { default: 3600, min: 1, max: 31_536_000 }),
     signingKeyRotationDays: environment.integer('SIGNING_KEY_ROTATION_DAYS', { default: 30, min: 1, max: 3650 }),
     dependencies: readDependenciesConfig(environment),
-    upkeep: { deletionsEveryMs: 5000, deletionsAfterS: 10, keysEveryMs: 600_000, installsEveryMs: 250 },
+    upkeep: {
+      deletionsEveryMs: 5000,
+      deletionsAfterS: 10,
+      keysEveryMs: 600_000,
+      installsEveryMs: 250,
+      setsEveryMs: 600_000,
+    },
   }
 }
 

@@ -20,6 +20,7 @@ import type { CatalogConfig } from './config.ts'
 import { resumeDeletions } from './deletion.ts'
 import { ensureFirstTeam } from './first-team.ts'
 import { advanceInstalls } from './installs.ts'
+import { keptSets } from './kept-sets.ts'
 import { Periodic } from './periodic.ts'
 import { aliasHandlers } from './rpc/aliases.ts'
 import { dependencyHandlers } from './rpc/dependencies.ts'
@@ -42,7 +43,8 @@ export { catalogSchema } from './store/store.ts'
 
 /**
  * The process catalog: processes and modules with versions and aliases, team variables, teams, API tokens, and what a run needs to
- * know of them. Calls `ExecutionService` when a process is deleted, and `InstallService` for dependencies.
+ * know of them. Calls `ExecutionService` when a process is deleted, `InstallService` for
+ * dependencies, and `PackageSetService` for the sets that are in use.
  */
 export function createCatalog(config: CatalogConfig, { neighbours, logger }: PartContext): Part {
   const store = new Store(config, logger)
@@ -56,7 +58,7 @@ export function createCatalog(config: CatalogConfig, { neighbours, logger }: Par
   const installs = neighbours.client(InstallService)
   const { installTimeoutMs } = config.dependencies
 
-  const { deletionsEveryMs, keysEveryMs, installsEveryMs } = config.upkeep
+  const { deletionsEveryMs, keysEveryMs, installsEveryMs, setsEveryMs } = config.upkeep
   const upkeep = [
     new Periodic('finishing deletions', deletionsEveryMs, () => resumeDeletions(catalog), logger),
     new Periodic(
@@ -65,6 +67,7 @@ export function createCatalog(config: CatalogConfig, { neighbours, logger }: Par
       () => advanceInstalls({ store, installs, installTimeoutMs, logger }),
       logger,
     ),
+    new Periodic('keeping sets of packages', setsEveryMs, keptSets(store, neighbours, logger), logger),
     new Periodic('reading imports', keysEveryMs, () => readImports(store, checks), logger),
     new Periodic('rotating keys', keysEveryMs, () => keys.upkeep(config.signingKeyRotationDays), logger),
   ]

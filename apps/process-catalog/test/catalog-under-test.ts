@@ -8,6 +8,7 @@ import { VersionService } from '@automation/contract/catalog/v1/version'
 import { ExecutionService, Status } from '@automation/contract/execution/v1/execution'
 import { InstallService } from '@automation/contract/execution/v1/install'
 import { DependencyService } from '@automation/contract/catalog/v1/dependency'
+import { PackageSetService, type KeepSetsRequest } from '@automation/contract/storage/v1/package_set'
 import { Failure } from '@automation/errors'
 import { InProcessNetwork, served, type CallContext, type Client, type Handlers } from '@automation/rpc'
 import type { Part } from '@automation/service'
@@ -15,6 +16,7 @@ import { operatorContext, serviceContext, testContext, testDatabase, userContext
 import type { DescService, MessageInitShape } from '@bufbuild/protobuf'
 import type { ProcessValuesSchema } from '@automation/contract/catalog/v1/process'
 import pg from 'pg'
+import { expect } from 'vitest'
 import { createCatalog, type CatalogConfig } from '../src/service.ts'
 
 export type { ProcessValues }
@@ -23,6 +25,8 @@ export type { ProcessValues }
 export interface FakeExecution {
   deleted: string[]
   failure: Failure | undefined
+  /** The list of sets in use that storage was told last, each as `team key`. */
+  sets: string[]
   /** Installs that were started, by id, which is that of their execution, too. */
   installs: Map<string, Install>
 }
@@ -40,7 +44,7 @@ export const encryptionKey = 'a key for tests: 0123456789abcdef'
 export class CatalogUnderTest {
   readonly url: string
   readonly config: CatalogConfig
-  readonly execution: FakeExecution = { deleted: [], failure: undefined, installs: new Map() }
+  readonly execution: FakeExecution = { deleted: [], failure: undefined, sets: [], installs: new Map() }
   readonly part: Part
   readonly #network = new InProcessNetwork()
 
@@ -58,6 +62,13 @@ export class CatalogUnderTest {
         getInstall: async ({ executionId }) => this.execution.installs.get(executionId)!,
       }),
     ])
+    const keepSets = async (lists: AsyncIterable<KeepSetsRequest>) => {
+      const all = await Array.fromAsync(lists)
+      expect(all.map(({ isLast }) => isLast)).toEqual([...all.slice(1).map(() => false), true])
+      this.execution.sets = all.flatMap(({ sets }) => sets.map(({ team, key }) => `${team} ${key}`))
+      return {}
+    }
+    this.#network.add([served(PackageSetService, { keepSets } as unknown as Handlers<typeof PackageSetService>)])
     this.part = createCatalog(this.config, testContext(this.#network))
     this.#network.add(this.part.serves)
   }
@@ -150,5 +161,5 @@ const defaults: Omit<CatalogConfig, 'databaseUrl'> = {
   accessTokenTtlS: 3600,
   signingKeyRotationDays: 30,
   dependencies: { allowGit: true, installTimeoutMs: 60_000, importNames: new Map(), without: new Set(['svc']) },
-  upkeep: { deletionsEveryMs: 20, deletionsAfterS: 0, keysEveryMs: 600_000, installsEveryMs: 20 },
+  upkeep: { deletionsEveryMs: 20, deletionsAfterS: 0, keysEveryMs: 600_000, installsEveryMs: 20, setsEveryMs: 20 },
 }

@@ -5,7 +5,8 @@ import { until } from '@automation/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { refused, startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
 import { manifestsOf, succeed } from './manifests.ts'
-import { refusedNames, refusedSpecifiers } from './refused-dependencies.ts'
+import { refusedNames } from './refused-names.ts'
+import { refusedSpecifiers } from './refused-specifiers.ts'
 
 let catalog: CatalogUnderTest
 let stop: () => Promise<void>
@@ -148,4 +149,45 @@ describe('the manifest of a team', () => {
     const both = { 'Ruamel.Yaml': '1', ruamel_yaml: '2' }
     expect(await refused(stage(await catalog.team(), both, PYTHON))).toBe('/dependencies/ruamel_yaml')
   })
+})
+
+describe('storage is told of the sets that are in use', () => {
+  const told = (words: string, isSo: (sets: string[]) => boolean) =>
+    until(() => isSo(catalog.execution.sets), { what: words })
+
+  test('from the beginning of their install until another one has taken their place', async () => {
+    const caller = await catalog.team()
+    const nameOf = (run: { installId: string }) => `${caller.principal.team} ${run.installId}`
+    await stage(caller, { lodash: '^4.17.0' })
+    await install(caller)
+    const first = await running(caller, { lodash: '^4.17.0' })
+    await told('the set that is being made', (sets) => sets.includes(nameOf(first)))
+    Object.assign(first, succeed)
+    await stagedAgain(caller, { lodash: '^4.17.1' })
+    const second = await running(caller, { lodash: '^4.17.1' })
+    await told('both', (sets) => sets.includes(nameOf(first)) && sets.includes(nameOf(second)))
+    Object.assign(second, succeed)
+    await told('the new one alone', (sets) => !sets.includes(nameOf(first)) && sets.includes(nameOf(second)))
+    await stagedAgain(caller, {})
+    await told('none', (sets) => !sets.some((name) => name.startsWith(`${caller.principal.team} `)))
+  })
+
+  test('however many there are', async () => {
+    const { principal } = await catalog.team()
+    await catalog.sql(
+      `INSERT INTO dependency_manifests (id, team, language, process_id, set_key, updated_at)
+       SELECT gen_random_uuid(), $1, 'PYTHON', gen_random_uuid(), gen_random_uuid(), now() FROM generate_series(1, 1200)`,
+      [principal.team],
+    )
+    const rows = await catalog.sql<{ name: string }>(
+      `SELECT team || ' ' || set_key AS name FROM dependency_manifests WHERE set_key IS NOT NULL`,
+    )
+    await told('every one', (sets) => rows.every(({ name }) => sets.includes(name)))
+  })
+
+  async function stagedAgain(caller: Awaited<ReturnType<CatalogUnderTest['team']>>, packages: Record<string, string>) {
+    await until(async () => (await read(caller)).nextInstallation === undefined)
+    await stage(caller, packages)
+    await install(caller)
+  }
 })

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { zstdCompressSync } from 'node:zlib'
 import { afterAll, beforeEach, expect, test } from 'vitest'
+import { unpackArchive } from '../src/dependencies/archive.ts'
 import { unpackFile } from '../src/dependencies/packing.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'archive-test-'))
@@ -20,6 +21,7 @@ interface Entry {
 }
 
 const end = Buffer.alloc(4)
+const limits = { maxBytes: 100_000, maxFiles: 100 }
 
 function archiveOf(...entries: Entry[]): Buffer {
   const parts = entries.flatMap(({ path, executable, text = '', bytes = Buffer.byteLength(text) }) => {
@@ -34,7 +36,7 @@ function archiveOf(...entries: Entry[]): Buffer {
 function unpack(archive: Buffer, { isPacked = false } = {}) {
   const path = join(mkdtempSync(join(root, 'packed-')), 'packed')
   writeFileSync(path, isPacked ? archive : zstdCompressSync(archive))
-  return unpackFile(path, folder, { maxBytes: 100_000, maxFiles: 100 })
+  return unpackFile(path, folder, limits)
 }
 
 test('what is packed is unpacked with its folders and its right to be executed', async () => {
@@ -43,6 +45,15 @@ test('what is packed is unpacked with its folders and its right to be executed',
   expect(readFileSync(join(folder, 'a/b/c'), 'utf8')).toBe('deep')
   expect(statSync(join(folder, 'a/b/c')).mode & 0o777).toBe(0o644)
   expect(statSync(join(folder, 'run')).mode & 0o777).toBe(0o755)
+})
+
+test('an archive may come in pieces of any size', async () => {
+  async function* bytewise() {
+    for (const byte of archiveOf({ path: 'a/b', text: 'one' }, { path: 'c' }, { path: 'd', text: 'two' }))
+      yield Buffer.from([byte])
+  }
+  await unpackArchive(bytewise(), folder, limits)
+  expect(['a/b', 'c', 'd'].map((path) => readFileSync(join(folder, path), 'utf8'))).toEqual(['one', '', 'two'])
 })
 
 test.each([
@@ -56,6 +67,10 @@ test.each([
   '',
   'a\0b',
   'a/',
+  '/',
+  '//a',
+  '.',
+  'a/./b',
   'x'.repeat(256),
   7,
   null,
@@ -90,6 +105,8 @@ test.each<[what: string, archive: Buffer, words: RegExp]>([
   ['an end too soon', archiveOf({ path: 'a', text: 'xyz' }).subarray(0, -6), /ended too soon/],
   ['nothing', Buffer.alloc(0), /ended too soon/],
   ['a header without an end', Buffer.from([255, 255, 255, 127, 1]), /not readable/],
+  ['a header that is no JSON', Buffer.from('\x03\0\0\0{{{'), /not readable/],
+  ['a header that is nothing', Buffer.from('\x04\0\0\0null'), /not readable/],
 ])('an archive with %s is refused', async (_, archive, words) => {
   await expect(unpack(archive)).rejects.toThrow(words)
 })

@@ -26,6 +26,9 @@ export class ScriptedStorage {
           this.sets.set(`${this.keyOf(principal.token)} ${runtime}`, Buffer.concat(chunks))
           return {}
         },
+        keepSets: () => {
+          throw new Failure('permission_denied', 'permission_denied', 'Not for runners')
+        },
         downloadSet: ({ key, runtime }, { principal }) => this.#read(`${key} ${runtime}`, principal.token),
       }),
     ] as ServedService[]

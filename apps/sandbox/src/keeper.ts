@@ -2,6 +2,7 @@ import { SandboxStatus } from '@automation/contract/sandbox/v1/sandbox'
 import { failPoint, type Logger } from '@automation/service'
 import { SandboxFault, type Driver, type SandboxOrder } from './drivers/driver.ts'
 import { endOverdue, endUnanswered, markEnded, markRunning } from './store/changes.ts'
+import { persisted } from './store/persistence.ts'
 import { readActive } from './store/reads.ts'
 import type { Ending, SandboxRow } from './store/rows.ts'
 import type { Store } from './store/store.ts'
@@ -24,6 +25,9 @@ export class Keeper {
   readonly #options: KeeperOptions
   /** Those that this process is about to make. */
   readonly #making = new Map<string, Promise<SandboxRow | undefined>>()
+  /** Those with news for their rows that the database may not have taken yet. */
+  readonly #untold = new Set<string>()
+  readonly #closing = new AbortController()
   #hasLeft = false
 
   constructor(options: KeeperOptions) {
@@ -46,7 +50,7 @@ export class Keeper {
     try {
       const address = await this.driver.create(order)
       failPoint('sandbox-given')
-      const row = await markRunning(store, order.id, address)
+      const row = await this.#told(order.id, () => markRunning(store, order.id, address))
       // Killed, or late, while it was made.
       if (row === undefined) await this.driver.end(order.id)
       return row
@@ -55,7 +59,7 @@ export class Keeper {
       if (this.#hasLeft) return undefined
       const reason = error instanceof SandboxFault ? error.message : 'It could not be started'
       logger.warn({ err: error, sandbox: order.id }, 'a sandbox could not be started')
-      await this.#quietly(order.id, () => this.finish(order.id, SandboxStatus.FAILED, reason))
+      await this.ended(order.id, reason)
       return undefined
     }
   }
@@ -67,9 +71,9 @@ export class Keeper {
     await this.driver.end(id)
   }
 
-  /** One has ended by itself. */
+  /** One has ended by itself, or could not be had. */
   async ended(id: string, reason: string): Promise<void> {
-    await this.#quietly(id, () => this.finish(id, SandboxStatus.FAILED, reason))
+    await this.#quietly(id, () => this.#told(id, () => this.finish(id, SandboxStatus.FAILED, reason)))
   }
 
   /** Where the driver's sandboxes end with the service, rows of a former process have nothing behind them. */
@@ -83,7 +87,8 @@ export class Keeper {
   async lookAtDeadlines(): Promise<void> {
     const { store, startTimeoutMs } = this.#options
     const overdue = await endOverdue(store)
-    const unanswered = await endUnanswered(store, startTimeoutMs, `It did not answer within ${startTimeoutMs} ms`)
+    const reason = `It did not answer within ${startTimeoutMs} ms`
+    const unanswered = await endUnanswered(store, startTimeoutMs, { reason, except: [...this.#untold] })
     // One that takes its time must not hold up the deadlines of others.
     for (const id of [...overdue, ...unanswered]) void this.#quietly(id, () => this.driver.end(id))
   }
@@ -96,7 +101,8 @@ export class Keeper {
     const wanted = new Set((await readActive(store, this.driver.name)).map(({ id }) => id))
     // A row is there before its sandbox: what is held without one has ended.
     const orphans = [...held].filter((id) => !wanted.has(id))
-    const lost = before.filter(({ id, ageMs }) => ageMs > youngMs && !held.has(id) && !this.#making.has(id))
+    const isLost = (id: string) => !held.has(id) && !this.#making.has(id) && !this.#untold.has(id)
+    const lost = before.filter(({ id, ageMs }) => ageMs > youngMs && isLost(id))
     await Promise.all([
       ...orphans.map((id) => this.#quietly(id, () => this.driver.end(id))),
       ...lost.map(({ id }) => this.ended(id, 'It is gone: nothing of it could be found')),
@@ -114,7 +120,23 @@ export class Keeper {
         })
     }
     this.#hasLeft = this.driver.outlivesService
+    this.#closing.abort()
     await this.driver.stop()
+  }
+
+  /** Writes what is known of a sandbox, however long the database is away: this process alone knows it. */
+  async #told<T>(id: string, write: () => Promise<T>): Promise<T> {
+    this.#untold.add(id)
+    const { logger } = this.#options
+    try {
+      return await persisted(
+        write,
+        (err, againInMs) => logger.warn({ err, sandbox: id, againInMs }, 'the row of a sandbox can not be written yet'),
+        this.#closing.signal,
+      )
+    } finally {
+      this.#untold.delete(id)
+    }
   }
 
   /** A failure here is mended by the next look. */

@@ -1,6 +1,6 @@
 import { SandboxStatus, type CreateSandboxRequest } from '@automation/contract/sandbox/v1/sandbox'
 import type { SecretBox } from '@automation/database'
-import { Failure, notFound } from '@automation/errors'
+import { asFailure, Failure, notFound } from '@automation/errors'
 import type { Member } from '@automation/rpc'
 import { DeadlineWorker, failPoint } from '@automation/service'
 import { digestOf, newApiKey, newSecret } from './api-key.ts'
@@ -64,7 +64,17 @@ export class Sandboxes {
     failPoint('sandbox-row-written')
     const made = keeper.make({ id, team: asker.team, image: wish.image, ...keys.given })
     const running = await within(config.createWaitMs, made)
-    return running ?? (await readSandbox(store, asker.team, id)) ?? row
+    return running ?? (await this.#asFarAsKnown(asker.team, id)) ?? row
+  }
+
+  /** Nothing while the database is away: who asked for a sandbox is told its id all the same. */
+  async #asFarAsKnown(team: string, id: string): Promise<SandboxRow | undefined> {
+    try {
+      return await readSandbox(this.#options.store, team, id)
+    } catch (error) {
+      if (asFailure(error).kind === 'unavailable') return undefined
+      throw error
+    }
   }
 
   async get(team: string, id: string): Promise<SandboxRow> {

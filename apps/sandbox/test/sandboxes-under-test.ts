@@ -38,6 +38,10 @@ export class SandboxesUnderTest {
     return new SandboxesUnderTest(await testDatabase(), settings)
   }
 
+  get databaseUrl(): string {
+    return this.#database.url
+  }
+
   async replica<D extends Driver>(driver: D, more: Partial<SandboxConfig> = {}): Promise<Replica<D>> {
     const given = { DATABASE_URL: this.#database.url, ENCRYPTION_KEY: 'for these tests alone', ...this.#settings }
     const env = new Environment(given)

@@ -16,6 +16,8 @@ export interface StorageConfig {
   teamMaxKeys: number
   /** Of a set of installed packages, packed. */
   packageSetMaxBytes: number
+  /** How long one is kept that nothing refers to. */
+  packageSetKeepMs: number
   /** An upload that its process says nothing of for so long is over; it is renewed at a third. */
   uploadLeaseMs: number
   /** How long a content that another one has replaced can still be read. */
@@ -40,6 +42,7 @@ export function readStorageConfig(env: Environment): StorageConfig {
     teamMaxKeys: env.integer('TEAM_MAX_DATASTORE_KEYS', { default: 10_000, max: 1_000_000 }),
     // What hardly packs is a little larger packed.
     packageSetMaxBytes: (env.integer('DEPENDENCIES_MAX_MB', { default: 512, min: 1, max: 65_536 }) + 16) * 2 ** 20,
+    packageSetKeepMs: env.integer('DEPENDENCIES_KEEP_H', { default: 168, min: 1, max: 87_600 }) * 3_600_000,
     uploadLeaseMs: 60_000,
     replacedGraceMs: 600_000,
     sweepEveryMs: 10_000,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { UploadSetRequest } from '@automation/contract/storage/v1/package_set'
+import type { KeepSetsRequest, UploadSetRequest } from '@automation/contract/storage/v1/package_set'
 import { Failure, invalid, notFound } from '@automation/errors'
 import type { ObjectStore } from '@automation/objects'
 import type { Logger } from '@automation/service'
@@ -7,7 +7,19 @@ import { v7, validate } from 'uuid'
 import { blobKey } from './blob-key.ts'
 import type { OwnSet } from './callers.ts'
 import type { StorageConfig } from './config.ts'
-import { dropSet, finishSet, readSet, setBlobName, type SetName, type SetRow } from './store/package-sets.ts'
+import type { PackageSetMetrics } from './metrics.ts'
+import {
+  dropSet,
+  finishSet,
+  keepSets,
+  noteList,
+  readSet,
+  setBlobName,
+  timeOf,
+  unusedSets,
+  type SetName,
+  type SetRow,
+} from './store/package-sets.ts'
 import type { Store } from './store/store.ts'
 import { contentOf, type Writer, type Writings } from './writings.ts'
 
@@ -16,9 +28,11 @@ export interface PackageSetsOptions {
   store: Store
   objects: ObjectStore
   writings: Writings
+  metrics: PackageSetMetrics
   logger: Logger
 }
 
+const removedAtOnce = 100
 const runtimePattern = /^[a-z0-9][a-z0-9._-]{0,99}$/
 
 /** Sets of installed packages: written once, by the install that made them, and read by runs of the same team. */
@@ -72,10 +86,34 @@ export class PackageSets {
     throw new Failure('failed_precondition', 'package_set_damaged', 'The packages are not what was uploaded')
   }
 
-  async #discard(name: SetName, { blobId }: SetRow): Promise<void> {
-    const { store, logger } = this.#options
+  /** Takes a list of what is in use; it counts as whole with its last message alone. */
+  async keep(lists: AsyncIterable<KeepSetsRequest>): Promise<void> {
+    const { store } = this.#options
+    const beganAt = await timeOf(store)
+    for await (const { sets, isLast } of lists) {
+      if (!sets.every(({ key }) => validate(key))) throw invalid('/sets', 'must have UUIDs for keys')
+      if (sets.length > 0) await keepSets(store, sets)
+      if (isLast) return noteList(store, beganAt)
+    }
+  }
+
+  /** Gives up what nothing has referred to for long; a sweep removes the contents. */
+  async sweep(signal: AbortSignal): Promise<void> {
+    const { config, store, metrics, logger } = this.#options
+    const unused = () => unusedSets(store, config.packageSetKeepMs, removedAtOnce)
+    for (let sets = await unused(); sets.length > 0 && !signal.aborted; sets = await unused())
+      for (const { blobId, size, ...name } of sets) {
+        logger.info(name, 'a set of packages is removed: nothing refers to it')
+        await dropSet(store, name, blobId)
+        metrics.removed('unused', size)
+      }
+  }
+
+  async #discard(name: SetName, { blobId, size }: SetRow): Promise<void> {
+    const { store, metrics, logger } = this.#options
     logger.error({ ...name, blobId }, 'a set of packages is damaged in the object store, and is removed')
     await dropSet(store, name, blobId)
+    metrics.removed('damaged', size)
   }
 
   async #store(name: SetName, blobId: string, upload: Upload): Promise<void> {

@@ -8,6 +8,7 @@ import { Periodic, type Part, type PartContext } from '@automation/service'
 import { askerReader, rightsReader } from './callers.ts'
 import type { StorageConfig } from './config.ts'
 import { Datastore } from './datastore.ts'
+import { packageSetMetrics } from './metrics.ts'
 import { Objects } from './objects.ts'
 import { datastoreService } from './rpc/datastore-service.ts'
 import { packageSetService } from './rpc/package-set-service.ts'
@@ -23,14 +24,18 @@ export { storageSchema } from './store/store.ts'
 export { readStorageConfig, type StorageConfig } from './config.ts'
 
 /** Storage: the objects of teams, the values that their runs share, and their sets of packages. Calls no other service. */
-export function createStorage(config: StorageConfig, { logger }: PartContext): Part {
+export function createStorage(config: StorageConfig, { logger, metrics: registry }: PartContext): Part {
   const objects = createObjectStore(config.objects)
   const store = new Store(config.databaseUrl, logger)
   const sweeper = new Sweeper({ store, objects, graceMs: config.replacedGraceMs })
-  const sweeping = new Periodic('removing contents', config.sweepEveryMs, logger, (signal) => sweeper.sweep(signal))
+  const sweeping = new Periodic('removing contents', config.sweepEveryMs, logger, async (signal) => {
+    await packageSets.sweep(signal)
+    await sweeper.sweep(signal)
+  })
   const writings = new Writings({ config, store, objects, logger, abandoned: () => sweeping.soon() })
   const uploads = new Uploads({ config, store, objects, writings })
-  const packageSets = new PackageSets({ config, store, objects, writings, logger })
+  const metrics = packageSetMetrics(registry)
+  const packageSets = new PackageSets({ config, store, objects, writings, metrics, logger })
   const signedUrls = new SignedUrls(config.publicUrl, config.encryptionKeys)
   const kept = new Objects({ store, objects, sweeper, signedUrls, logger })
   const tokens = new RunTokens(config.internalKey)

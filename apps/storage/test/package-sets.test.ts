@@ -1,9 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { until, userContext } from '@automation/testing'
+import { serviceContext, until, userContext } from '@automation/testing'
 import { uploadMessages, type CallContext } from '@automation/rpc'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { refusal, runContext, StorageUnderTest, type Replica } from './storage-under-test.ts'
 
 let under: StorageUnderTest
@@ -134,4 +135,83 @@ test('sets count as what their team stores', async () => {
   const full = await under.replica({ teamMaxBytes: await under.used() })
   const messages = uploadMessages({ runtime, size: 10n }, [randomBytes(10)])
   expect(await refusal(full.packageSets.uploadSet(messages, installOf(randomUUID())))).toBe('storage_full')
+})
+
+describe('a set that nothing refers to', () => {
+  const keepMs = 60_000
+  let tidy: Replica
+  beforeAll(async () => {
+    tidy = await under.replica({ packageSetKeepMs: keepMs })
+  })
+
+  const inUse = (...pages: { team: string; key: string }[][]) =>
+    pages.map((sets, at) => ({ sets, isLast: at === pages.length - 1 }))
+  async function* messages<T>(all: T[]) {
+    yield* all
+  }
+  const tell = (pages: ReturnType<typeof inUse>) =>
+    tidy.packageSets.keepSets(messages(pages), serviceContext('process-catalog'))
+  const older = async (ms: number) => {
+    await under.sql.query(`UPDATE package_sets SET used_at = used_at - $1 * interval '1 ms'`, [ms])
+    await under.sql.query(`UPDATE package_set_lists SET began_at = began_at - $1 * interval '1 ms'`, [ms])
+  }
+  const isThere = async (key: string) =>
+    get(key).then(
+      () => true,
+      (error: unknown) => (error as { code?: string }).code !== 'package_set_not_found',
+    )
+
+  test('is removed when it was in no list for long, with its content; those that are in one stay', async () => {
+    const [kept1, kept2, unused] = [await kept(), await kept(), await kept()]
+    await older(keepMs + 1000)
+    await tell(inUse([{ team: 'demo', key: kept1.key }], [{ team: 'demo', key: kept2.key }], []))
+    await until(async () => !(await isThere(unused.key)))
+    await until(() => !existsSync(unused.path))
+    expect([await isThere(kept1.key), await isThere(kept2.key)]).toEqual([true, true])
+  })
+
+  /** What is swept from now on has been swept. */
+  const swept = async () => {
+    for (let round = 0; round < 2; round += 1) {
+      const { key, path } = await kept()
+      await writeFile(path, 'damaged')
+      await refusal(get(key))
+      await until(() => !existsSync(path))
+    }
+  }
+
+  test('stays while it is young', async () => {
+    const [young, old] = [await kept(), await kept()]
+    await older(keepMs + 1000)
+    await tell(inUse([{ team: 'demo', key: young.key }]))
+    const later = await kept()
+    await until(async () => !(await isThere(old.key)))
+    await tell(inUse([]))
+    await swept()
+    expect([await isThere(young.key), await isThere(later.key)]).toEqual([true, true])
+  })
+
+  test('stays while no list is whole', async () => {
+    await tell(inUse([]))
+    const { key } = await kept()
+    await older(keepMs + 1000)
+    await tell([{ sets: [], isLast: false }])
+    await swept()
+    expect(await isThere(key)).toBe(true)
+    await tell(inUse([]))
+    await until(async () => !(await isThere(key)))
+  })
+
+  test('is that of its team: a list of another one keeps it not', async () => {
+    const { key } = await kept()
+    await older(keepMs + 1000)
+    await tell(inUse([{ team: 'other', key }]))
+    await until(async () => !(await isThere(key)))
+  })
+
+  test('is told by services alone', async () => {
+    const call = (context: CallContext) => refusal(tidy.packageSets.keepSets(messages(inUse([])), context))
+    expect(await call(runContext('demo'))).toBe('permission_denied')
+    expect(await call(userContext('demo'))).toBe('permission_denied')
+  })
 })

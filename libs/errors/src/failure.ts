@@ -72,6 +72,14 @@ export function unavailable(publicText: string, cause?: unknown, retryAfterS = 1
   return new Failure('unavailable', 'unavailable', publicText, { cause, retryAfterS })
 }
 
+/** This process ends, and has done nothing of what it was asked for: another one may be asked at once. */
+export function stopping(): Failure {
+  return new Failure('unavailable', stoppingCode, 'The service is stopping, try again', { retryAfterS: 1 })
+}
+
+/** The code of `stopping` failures. */
+export const stoppingCode = 'stopping'
+
 /** Any thrown value as a Failure; what is none becomes `internal` with the value as its cause. */
 export function asFailure(thrown: unknown): Failure {
   if (thrown instanceof Failure) return thrown

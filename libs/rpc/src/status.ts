@@ -1,6 +1,6 @@
 import { Failure, type FailureKind, type FieldFault } from '@automation/errors'
 import { Metadata, status, type ServiceError, type StatusObject } from '@grpc/grpc-js'
-import { cancelled, expired } from './call-ends.ts'
+import { expired } from './call-ends.ts'
 import { asciiOf, encoded, statusOf, trailer } from './failure-trailer.ts'
 import { unreachable } from './reachability.ts'
 
@@ -20,8 +20,8 @@ export function failureFromError(thrown: unknown): Failure {
   switch (code) {
     case status.DEADLINE_EXCEEDED:
       return expired(thrown)
+    // Cancelled by nobody here: the peer was shut down.
     case status.CANCELLED:
-      return cancelled(thrown)
     case status.UNAVAILABLE:
       return away(thrown)
     case status.RESOURCE_EXHAUSTED:

@@ -2,7 +2,6 @@ import { create, type DescMethod, type DescService, type Message } from '@bufbui
 import {
   Metadata,
   type CallOptions,
-  type Client as Channel,
   type ClientDuplexStream,
   type ClientReadableStream,
   type ClientWritableStream,
@@ -15,10 +14,10 @@ import { received } from './received.ts'
 import { send } from './sent.ts'
 import type { Client } from './service-types.ts'
 import { failureFromError } from './status.ts'
+import { tryElsewhere, type Replicas } from './try-elsewhere.ts'
 
-/** How calls leave this process: `channel` picks the connection of the next call, `metadata` says who calls. */
-export interface Outgoing {
-  channel(): Channel
+/** How calls leave this process: to which replica, and who calls. */
+export interface Outgoing extends Replicas {
   metadata(context: CallContext): Metadata | Promise<Metadata>
   /** How much of a stream may wait for its reader; 256 KiB. */
   waitingBytes?: number
@@ -47,16 +46,18 @@ function unaryCall(method: DescMethod, outgoing: Outgoing): unknown {
     const given = outgoing.metadata(context)
     const metadata = given instanceof Metadata ? given : await given
     const options = { deadline: context.deadlineMs ?? Date.now() + defaultTimeoutMs }
-    return new Promise((resolve, reject) => {
-      const cancel = () => call.cancel()
-      const call = outgoing
-        .channel()
-        .makeUnaryRequest(path, encode, decode, create(method.input, request), metadata, options, (error, response) => {
+    const message = create(method.input, request)
+    return tryElsewhere(method, outgoing, (channel) => {
+      if (signal.aborted) throw endOf(signal)
+      return new Promise<Message>((resolve, reject) => {
+        const cancel = () => call.cancel()
+        const call = channel.makeUnaryRequest(path, encode, decode, message, metadata, options, (error, response) => {
           signal.removeEventListener('abort', cancel)
           if (error !== null) reject(signal.aborted ? endOf(signal) : failureFromError(error))
           else resolve(response!)
         })
-      signal.addEventListener('abort', cancel, { once: true })
+        signal.addEventListener('abort', cancel, { once: true })
+      })
     })
   }
 }

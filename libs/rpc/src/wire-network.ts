@@ -17,9 +17,12 @@ export interface WireOptions {
   maxMessageBytes: number
   /** A peer that answers nothing for twice as long is taken for gone; 4,000. */
   keepaliveMs?: number
-  /** An address that does not answer for so long is asked for anew by its name; 3,000. */
+  /** An address that does not answer for so long is asked for anew by its name; 1,000. */
   connectWithinMs?: number
 }
+
+/** About as long as a replica stops. Once more it says so itself. */
+const avoidMs = 5000
 
 /**
  * Neighbours over gRPC. Connections are made at the first call, and again whenever they break. A client of several
@@ -30,6 +33,7 @@ export class WireNetwork implements Neighbours {
   readonly #channelOptions: ChannelOptions
   readonly #sign: ReturnType<typeof signer>
   readonly #connections = new Map<string, Connection>()
+  readonly #avoidedUntilMs = new WeakMap<Channel, number>()
   #turn = 0
 
   constructor(options: WireOptions) {
@@ -49,7 +53,11 @@ export class WireNetwork implements Neighbours {
 
   client<S extends DescService>(service: S, connection = ''): Client<S> {
     const addresses = this.#addressesOf(service)
-    return wireClient(service, { channel: () => this.#next(addresses, connection), metadata: this.#metadata })
+    return wireClient(service, {
+      channel: () => this.#next(addresses, connection),
+      avoid: (channel) => this.#avoid(channel, addresses.length),
+      metadata: this.#metadata,
+    })
   }
 
   replicas<S extends DescService>(service: S, connection = ''): Client<S>[] {
@@ -89,17 +97,28 @@ export class WireNetwork implements Neighbours {
     if (connections.length === 1) return connections[0]!.channel
     const turn = this.#turn++
     const inTurn = connections.map((_, index) => connections[(turn + index) % connections.length]!)
-    const states = inTurn.map(({ state }) => state)
+    const wanted = inTurn.filter(({ channel }) => !this.#isAvoided(channel))
+    const asked = wanted.length > 0 ? wanted : inTurn
+    const states = asked.map(({ state }) => state)
     const ready = states.indexOf(connectivityState.READY)
     const hopeful = states.findIndex((state) => state !== connectivityState.TRANSIENT_FAILURE)
-    return inTurn[ready >= 0 ? ready : Math.max(0, hopeful)]!.channel
+    return asked[ready >= 0 ? ready : Math.max(0, hopeful)]!.channel
+  }
+
+  #avoid(channel: Channel, replicas: number): boolean {
+    this.#avoidedUntilMs.set(channel, Date.now() + avoidMs)
+    return replicas > 1
+  }
+
+  #isAvoided(channel: Channel): boolean {
+    return (this.#avoidedUntilMs.get(channel) ?? 0) > Date.now()
   }
 
   #connection(address: string, name: string): Connection {
     const key = `${name}@${address}`
     let connection = this.#connections.get(key)
     if (connection === undefined) {
-      connection = new Connection(address, this.#channelOptions, this.#options.connectWithinMs ?? 3000)
+      connection = new Connection(address, this.#channelOptions, this.#options.connectWithinMs ?? 1000)
       this.#connections.set(key, connection)
     }
     return connection

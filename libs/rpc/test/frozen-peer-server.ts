@@ -8,6 +8,7 @@ const { port } = await serve(
   [
     served(ProbeService, {
       ask: () => ({}),
+      look: () => ({}),
       async *count(_request, { signal }) {
         yield {}
         await new Promise((resolve) => signal.addEventListener('abort', resolve))

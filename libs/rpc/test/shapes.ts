@@ -74,6 +74,7 @@ export function call(context: Partial<CallContext> = {}): CallContext {
 export function handlers(given: Partial<ProbeHandlers> = {}): ProbeHandlers {
   return {
     ask: () => ({}),
+    look: () => ({}),
     async *count() {},
     async *talk() {},
     gather: () => ({}),

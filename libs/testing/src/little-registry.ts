@@ -3,35 +3,53 @@ import { createHash } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** An entry of an archive: a file's text, or a symbolic link. */
+/** An entry of an archive: a file's text, or a link. */
 export interface Entry {
   path: string
   text?: string
+  /** What a symbolic link leads to. */
   link?: string
+  /** What a hard link leads to. */
+  hardLink?: string
   /** Of a file of so many random bytes. */
   noise?: number
+  /** Of a file of so many zeros, which are nothing when they are packed. */
+  zeros?: number
 }
 
 export interface LittlePackage {
   version: string
   entries: Entry[]
+  /** The registry promises another content than it gives. */
+  isTampered?: boolean
+  /** Of PyPI: there is no wheel, but what builds one. */
+  isSource?: boolean
 }
 
 const pack = `
 import io, json, os, sys, tarfile, zipfile
 kind, entries = json.load(sys.stdin)
 out = io.BytesIO()
+def data_of(each):
+    return each.get("text", "").encode() or os.urandom(each.get("noise", 0)) or bytes(each.get("zeros", 0))
 if kind == "wheel":
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for each in entries:
-            archive.writestr(each["path"], each.get("text", ""))
+            if "link" in each:
+                info = zipfile.ZipInfo(each["path"])
+                info.external_attr = 0o120777 << 16
+                archive.writestr(info, each["link"])
+            else:
+                archive.writestr(each["path"], data_of(each))
 else:
     with tarfile.open(fileobj=out, mode="w:gz") as archive:
         for each in entries:
             info = tarfile.TarInfo(each["path"])
-            data = each.get("text", "").encode() or os.urandom(each.get("noise", 0))
+            data = data_of(each)
             if "link" in each:
                 info.type, info.linkname = tarfile.SYMTYPE, each["link"]
+            elif "hardLink" in each:
+                info.type, info.linkname = tarfile.LNKTYPE, each["hardLink"]
             else:
                 info.size = len(data)
             archive.addfile(info, io.BytesIO(data))
@@ -47,11 +65,13 @@ export async function littleRegistry(npm: Record<string, LittlePackage>, pypi: R
   const asked: { path: string; authorization: string | undefined }[] = []
   const archives = new Map<string, Buffer>()
   for (const [name, { entries }] of Object.entries(npm)) archives.set(`/npm/-/${name}.tgz`, archiveOf('tar', entries))
-  for (const [name, { version, entries }] of Object.entries(pypi))
-    archives.set(
-      `/files/${name}-${version}-py3-none-any.whl`,
-      archiveOf('wheel', [...entries, ...metadata(name, version)]),
-    )
+  const fileOf = (name: string, { version, isSource }: LittlePackage) =>
+    isSource ? `${name}-${version}.tar.gz` : `${name}-${version}-py3-none-any.whl`
+  for (const [name, each] of Object.entries(pypi)) {
+    const { version, entries, isSource } = each
+    const archive = isSource ? archiveOf('tar', entries) : archiveOf('wheel', [...entries, ...metadata(name, version)])
+    archives.set(`/files/${fileOf(name, each)}`, archive)
+  }
   const server = createServer((request, response) => {
     const path = decodeURIComponent(request.url ?? '')
     asked.push({ path, authorization: request.headers.authorization })
@@ -59,8 +79,9 @@ export async function littleRegistry(npm: Record<string, LittlePackage>, pypi: R
     if (archive !== undefined) return response.end(archive)
     const simple = /^\/simple\/([^/]+)\/$/.exec(path)?.[1]
     if (simple !== undefined && simple in pypi) {
-      const file = `${simple}-${pypi[simple]!.version}-py3-none-any.whl`
-      return response.setHeader('Content-Type', 'text/html').end(`<a href="/files/${file}">${file}</a>`)
+      const file = fileOf(simple, pypi[simple]!)
+      const promise = pypi[simple]!.isTampered ? `#sha256=${'0'.repeat(64)}` : ''
+      return response.setHeader('Content-Type', 'text/html').end(`<a href="/files/${file}${promise}">${file}</a>`)
     }
     const name = /^\/npm\/(.+)$/.exec(path)?.[1]
     if (name !== undefined && name in npm) return response.end(JSON.stringify(packument(name, npm[name]!)))
@@ -69,10 +90,10 @@ export async function littleRegistry(npm: Record<string, LittlePackage>, pypi: R
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 
-  function packument(name: string, { version, entries }: LittlePackage) {
+  function packument(name: string, { version, entries, isTampered }: LittlePackage) {
     const manifest = JSON.parse(entries.find(({ path }) => path === 'package/package.json')!.text!) as object
     const integrity = `sha512-${createHash('sha512')
-      .update(archives.get(`/npm/-/${name}.tgz`)!)
+      .update(isTampered ? 'another' : archives.get(`/npm/-/${name}.tgz`)!)
       .digest('base64')}`
     const dist = { tarball: `${url}/npm/-/${name}.tgz`, integrity }
     return { name, 'dist-tags': { latest: version }, versions: { [version]: { ...manifest, name, version, dist } } }

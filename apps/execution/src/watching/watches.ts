@@ -1,6 +1,6 @@
 import type { WatchExecutionResponseSchema } from '@automation/contract/execution/v1/execution'
 import { databaseFailure, isConnectionFailure } from '@automation/database'
-import { Failure, notFound, unavailable } from '@automation/errors'
+import { Failure, notFound, stopping, unavailable } from '@automation/errors'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import type pg from 'pg'
 import { isUuid } from '../execution-id.ts'
@@ -120,7 +120,7 @@ export class Watches {
   }
 
   #enter(id: string): Feed {
-    if (this.#stop.signal.aborted) throw unavailable('The service is stopping')
+    if (this.#stop.signal.aborted) throw stopping()
     const feed = this.#feeds.get(id) ?? new Feed(id, (key, from) => readBatch(this.#pool, key, from))
     this.#feeds.set(id, feed)
     feed.readers += 1

@@ -20,7 +20,7 @@ const version = `v?${release}${suffix}${local}`
 const clause = `(?:(?:==|!=) {0,4}(?:v?${release}\\.\\*|${version})|(?:<=|>=|<|>|~=) {0,4}${version})`
 const pep440 = new RegExp(`^(?:${version}|${clause}(?: {0,4}, {0,4}${clause}){0,20})$`, 'i')
 
-// No account, port, query or step upwards; never an option; a host with a name that is not this machine's.
+// No account, port, query or step upwards; never an option; a host with a name that is not of this machine or cluster.
 const label = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
 const host = `(?:${label}\\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?`
 const segment = '[A-Za-z0-9_~][A-Za-z0-9._~-]*'
@@ -28,7 +28,7 @@ const reference = '[A-Za-z0-9_][A-Za-z0-9._/+-]*'
 const repository = `https:\\/\\/${host}(?:\\/${segment}){1,10}`
 const npmGit = new RegExp(`^(?:git\\+${repository}\\/?|${repository}\\.git)(?:#(?:semver:[\\^~]?)?${reference})?$`, 'i')
 const pypiGit = new RegExp(`^git\\+${repository}(?:@${reference})?$`, 'i')
-const ownHost = /^(?:git\+)?https:\/\/(?:[^/]*\.)?(?:localhost|local|internal|localdomain)(?:\/|$)/i
+const ownHost = /^(?:git\+)?https:\/\/(?:[^/]*\.)?(?:localhost|local|internal|localdomain|svc)(?:\/|$)/i
 
 /** Why a text says no version of a package, in words; undefined where it may. Anything that suits is `*`. */
 export function specifierFault(language: LanguageName, specifier: string, allowGit: boolean): string | undefined {

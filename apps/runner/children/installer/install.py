@@ -23,7 +23,8 @@ CHUNK = 1024 * 1024
 
 NPM = (
     *("install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier", "--omit=dev"),
-    *("--no-bin-links", "--install-strategy=hoisted", "--loglevel=warn", "--no-progress", "--fetch-retries=2"),
+    *("--no-bin-links", "--install-strategy=hoisted", "--loglevel=warn", "--no-progress"),
+    *("--fetch-retries=2", "--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=8000"),
 )
 PIP = (
     *("-m", "pip", "--isolated", "--no-input", "--disable-pip-version-check", "install", "--no-cache-dir"),

@@ -24,6 +24,7 @@ export function limitsOf({ maxMb }: { maxMb: number }): ArchiveLimits {
 
 const headerMaxBytes = 16 * 1024
 const segmentMaxBytes = 255
+const notReadable = 'The archive of the packages is not readable'
 
 /**
  * Writes the files of an archive below a directory that is empty. Whoever sends it may be hostile: it makes plain files,
@@ -40,7 +41,7 @@ export async function unpackArchive(
   for (;;) {
     const length = (await bytes.exactly(4)).readUInt32LE(0)
     if (length === 0) break
-    if (length > headerMaxBytes) throw new Error('The archive of the packages is not readable')
+    if (length > headerMaxBytes) throw new Error(notReadable)
     const { path, executable, bytes: size } = headerOf(await bytes.exactly(length))
     files += 1
     if (files > maxFiles) throw new Error(`The packages have more than ${maxFiles} files`)
@@ -65,15 +66,23 @@ export async function unpackArchive(
 }
 
 function headerOf(bytes: Buffer): Header {
-  const { path, executable, bytes: size } = JSON.parse(bytes.toString()) as Partial<Record<keyof Header, unknown>>
+  const { path, executable, bytes: size } = recordOf(bytes)
   if (typeof path !== 'string' || typeof size !== 'number' || !Number.isSafeInteger(size) || size < 0)
-    throw new Error('The archive of the packages is not readable')
+    throw new Error(notReadable)
   const segments = path.split('/')
   const isBad = (segment: string) =>
     segment === '' || segment === '.' || segment === '..' || segment.includes('\0') || segment.length > segmentMaxBytes
   if (segments.some(isBad))
     throw new Error(`The packages have a file outside of their directory: ${JSON.stringify(path)}`)
   return { path, executable: executable === true, bytes: size }
+}
+
+function recordOf(bytes: Buffer): Partial<Record<keyof Header, unknown>> {
+  try {
+    return (JSON.parse(bytes.toString()) ?? {}) as Partial<Record<keyof Header, unknown>>
+  } catch (error) {
+    throw new Error(notReadable, { cause: error })
+  }
 }
 
 /** Reads a stream by numbers of bytes. */

@@ -82,12 +82,13 @@ function tooMany(teamMax: number): Failure {
   )
 }
 
-/** Its daemon answers; nothing where it has ended meanwhile. */
+/** Its daemon answers; nothing where it has ended meanwhile. May be told twice. */
 export async function markRunning(store: Store, id: string, address: string): Promise<SandboxRow | undefined> {
   const [row] = await store.query<SandboxRow>({
     name: 'mark_running',
     text: `UPDATE sandboxes SET status = ${SandboxStatus.RUNNING}, daemon_address = $2
-           WHERE id = $1 AND status = ${SandboxStatus.PENDING} RETURNING ${columns}`,
+           WHERE id = $1 AND (status = ${SandboxStatus.PENDING}
+             OR status = ${SandboxStatus.RUNNING} AND daemon_address = $2) RETURNING ${columns}`,
     values: [id, address],
   })
   return row
@@ -135,13 +136,18 @@ export async function endOverdue(store: Store): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
-/** Ends those that should have answered by now; gives their ids. */
-export async function endUnanswered(store: Store, afterMs: number, reason: string): Promise<string[]> {
+/** Ends those that should have answered by now, `except` some; gives their ids. */
+export async function endUnanswered(
+  store: Store,
+  afterMs: number,
+  { reason, except }: { reason: string; except: string[] },
+): Promise<string[]> {
   const rows = await store.query<{ id: string }>({
     name: 'end_unanswered',
     text: `UPDATE sandboxes SET status = ${SandboxStatus.FAILED}, reason = $2, ended_at = now()
-           WHERE status = ${SandboxStatus.PENDING} AND created_at <= now() - $1 * interval '1 ms' RETURNING id`,
-    values: [afterMs, reason],
+           WHERE status = ${SandboxStatus.PENDING} AND created_at <= now() - $1 * interval '1 ms'
+             AND id <> ALL ($3::uuid[]) RETURNING id`,
+    values: [afterMs, reason, except],
   })
   return rows.map(({ id }) => id)
 }

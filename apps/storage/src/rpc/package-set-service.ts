@@ -1,5 +1,5 @@
 import type { PackageSetService } from '@automation/contract/storage/v1/package_set'
-import type { Handlers } from '@automation/rpc'
+import { principalIn, type Handlers } from '@automation/rpc'
 import type { ReadRights } from '../callers.ts'
 import type { PackageSets } from '../package-sets.ts'
 
@@ -13,6 +13,12 @@ export function packageSetService(sets: PackageSets, rights: ReadRights): Handle
     async *downloadSet({ key, runtime }, context) {
       const team = rights.teamOf(context)
       for await (const chunk of sets.read({ team, key, runtime }, context.signal)) yield { chunk }
+    },
+
+    async keepSets(lists, context) {
+      principalIn(context, 'service')
+      await sets.keep(lists)
+      return {}
     },
   }
 }

@@ -72,6 +72,48 @@ export async function dropSet(store: Store, { team, key, runtime }: SetName, blo
   })
 }
 
+/** These are in use. */
+export async function keepSets(store: Store, sets: { team: string; key: string }[]): Promise<void> {
+  await store.query({
+    name: 'keep_package_sets',
+    text: `UPDATE package_sets SET used_at = now()
+           FROM unnest($1::text[], $2::uuid[]) AS kept (team, key)
+           WHERE package_sets.team = kept.team AND package_sets.key = kept.key`,
+    values: [sets.map(({ team }) => team), sets.map(({ key }) => key)],
+  })
+}
+
+/** The time of the database. */
+export async function timeOf(store: Store): Promise<Date> {
+  const [row] = await store.query<{ now: Date }>({ name: 'time_of', text: 'SELECT now()' })
+  return row!.now
+}
+
+/** A list of sets in use that began then was whole. */
+export async function noteList(store: Store, beganAt: Date): Promise<void> {
+  await store.query({
+    name: 'note_package_set_list',
+    text: `INSERT INTO package_set_lists (began_at) VALUES ($1)
+           ON CONFLICT (is_only) DO UPDATE SET began_at = greatest(package_set_lists.began_at, excluded.began_at)`,
+    values: [beganAt],
+  })
+}
+
+/** Sets that were in no list for so long, counted to the last whole one: while none comes, nothing gets older. */
+export async function unusedSets(
+  store: Store,
+  keepMs: number,
+  limit: number,
+): Promise<(SetName & { blobId: string; size: number })[]> {
+  const rows = await store.query<SetName & { blobId: string; size: string }>({
+    name: 'unused_package_sets',
+    text: `SELECT team, key, runtime, blob_id AS "blobId", size FROM package_sets
+           WHERE used_at < (SELECT began_at FROM package_set_lists) - $1 * interval '1 ms' ORDER BY used_at LIMIT $2`,
+    values: [keepMs, limit],
+  })
+  return rows.map((row) => ({ ...row, size: Number(row.size) }))
+}
+
 async function dropBlob(client: pg.PoolClient, team: string, blobId: string): Promise<void> {
   const { rows } = await client.query<{ freed: string }>({
     name: 'drop_set_blob',

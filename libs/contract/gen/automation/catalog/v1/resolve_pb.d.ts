@@ -12,76 +12,6 @@ import type { Language } from "../../common/v1/language_pb.js";
 export declare const file_automation_catalog_v1_resolve: GenFile;
 
 /**
- * @generated from message automation.catalog.v1.LocateProcessRequest
- */
-export declare type LocateProcessRequest = Message<"automation.catalog.v1.LocateProcessRequest"> & {
-  /**
-   * @generated from field: string team = 1;
-   */
-  team: string;
-
-  /**
-   * A process id or slug; the id wins.
-   *
-   * @generated from field: string identifier = 2;
-   */
-  identifier: string;
-
-  /**
-   * A version id, a tag or an alias; empty for the current source.
-   *
-   * @generated from field: string tag = 3;
-   */
-  tag: string;
-};
-
-/**
- * Describes the message automation.catalog.v1.LocateProcessRequest.
- * Use `create(LocateProcessRequestSchema)` to create a new message.
- */
-export declare const LocateProcessRequestSchema: GenMessage<LocateProcessRequest>;
-
-/**
- * @generated from message automation.catalog.v1.LocateProcessResponse
- */
-export declare type LocateProcessResponse = Message<"automation.catalog.v1.LocateProcessResponse"> & {
-  /**
-   * @generated from field: string process_id = 1;
-   */
-  processId: string;
-
-  /**
-   * @generated from field: string name = 2;
-   */
-  name: string;
-
-  /**
-   * @generated from field: optional string version_id = 3;
-   */
-  versionId?: string | undefined;
-
-  /**
-   * The team's, IANA name.
-   *
-   * @generated from field: string zone_id = 4;
-   */
-  zoneId: string;
-
-  /**
-   * The team's revision that this was read at.
-   *
-   * @generated from field: uint64 revision = 5;
-   */
-  revision: bigint;
-};
-
-/**
- * Describes the message automation.catalog.v1.LocateProcessResponse.
- * Use `create(LocateProcessResponseSchema)` to create a new message.
- */
-export declare const LocateProcessResponseSchema: GenMessage<LocateProcessResponse>;
-
-/**
  * @generated from message automation.catalog.v1.ResolveRunRequest
  */
 export declare type ResolveRunRequest = Message<"automation.catalog.v1.ResolveRunRequest"> & {
@@ -473,16 +403,6 @@ export declare const ResolveService: GenService<{
     methodKind: "unary";
     input: typeof ResolveRunRequestSchema;
     output: typeof ResolveRunResponseSchema;
-  },
-  /**
-   * What is named, without what its runs see. Errors: as ResolveRun.
-   *
-   * @generated from rpc automation.catalog.v1.ResolveService.LocateProcess
-   */
-  locateProcess: {
-    methodKind: "unary";
-    input: typeof LocateProcessRequestSchema;
-    output: typeof LocateProcessResponseSchema;
   },
 }>;
 

@@ -9,84 +9,70 @@ import { file_automation_common_v1_language } from "../../common/v1/language_pb.
  * Describes the file automation/catalog/v1/resolve.proto.
  */
 export const file_automation_catalog_v1_resolve = /*@__PURE__*/
-  fileDesc("CiNhdXRvbWF0aW9uL2NhdGFsb2cvdjEvcmVzb2x2ZS5wcm90bxIVYXV0b21hdGlvbi5jYXRhbG9nLnYxIkUKFExvY2F0ZVByb2Nlc3NSZXF1ZXN0EgwKBHRlYW0YASABKAkSEgoKaWRlbnRpZmllchgCIAEoCRILCgN0YWcYAyABKAkihAEKFUxvY2F0ZVByb2Nlc3NSZXNwb25zZRISCgpwcm9jZXNzX2lkGAEgASgJEgwKBG5hbWUYAiABKAkSFwoKdmVyc2lvbl9pZBgDIAEoCUgAiAEBEg8KB3pvbmVfaWQYBCABKAkSEAoIcmV2aXNpb24YBSABKARCDQoLX3ZlcnNpb25faWQiWgoRUmVzb2x2ZVJ1blJlcXVlc3QSDAoEdGVhbRgBIAEoCRISCgppZGVudGlmaWVyGAIgASgJEgsKA3RhZxgDIAEoCRIWCg5rbm93bl9yZXZpc2lvbhgEIAEoBCKGAQoSUmVzb2x2ZVJ1blJlc3BvbnNlEi4KBHNwZWMYASABKAsyHi5hdXRvbWF0aW9uLmNhdGFsb2cudjEuUnVuU3BlY0gAEjUKCXVuY2hhbmdlZBgCIAEoCzIgLmF1dG9tYXRpb24uY2F0YWxvZy52MS5VbmNoYW5nZWRIAEIJCgdvdXRjb21lIgsKCVVuY2hhbmdlZCLoBQoHUnVuU3BlYxIQCghyZXZpc2lvbhgBIAEoBBIOCgZkaWdlc3QYAiABKAkSDAoEdGVhbRgDIAEoCRIRCgl0aW1lX3pvbmUYBCABKAkSEgoKcHJvY2Vzc19pZBgFIAEoCRIUCgxwcm9jZXNzX25hbWUYBiABKAkSFAoMcHJvY2Vzc19zbHVnGAcgASgJEhcKCnZlcnNpb25faWQYCCABKAlIAIgBARIwCghsYW5ndWFnZRgJIAEoDjIeLmF1dG9tYXRpb24uY29tbW9uLnYxLkxhbmd1YWdlEhMKC3NvdXJjZV9jb2RlGAogASgJEhwKD2VuZm9yY2VkX3NjaGVtYRgLIAEoCUgBiAEBEjIKB3dlYmhvb2sYDCABKAsyIS5hdXRvbWF0aW9uLmNhdGFsb2cudjEuUnVuV2ViaG9vaxI1Cgl2YXJpYWJsZXMYDSADKAsyIi5hdXRvbWF0aW9uLmNhdGFsb2cudjEuUnVuVmFyaWFibGUSMQoHaW1wb3J0cxgOIAMoCzIgLmF1dG9tYXRpb24uY2F0YWxvZy52MS5SdW5JbXBvcnQSMQoHbW9kdWxlcxgPIAMoCzIgLmF1dG9tYXRpb24uY2F0YWxvZy52MS5SdW5Nb2R1bGUSGgoNbW9kdWxlc19mYXVsdBgQIAEoCUgCiAEBEj8KDGRlcGVuZGVuY2llcxgRIAEoCzIkLmF1dG9tYXRpb24uY2F0YWxvZy52MS5EZXBlbmRlbmN5U2V0SAOIAQESEgoKaXNfaW5zdGFsbBgSIAEoCBIcChRhd2FpdGVkX2RlcGVuZGVuY2llcxgTIAEoCRIfChJkZXBlbmRlbmNpZXNfZXJyb3IYFCABKAlIBIgBAUINCgtfdmVyc2lvbl9pZEISChBfZW5mb3JjZWRfc2NoZW1hQhAKDl9tb2R1bGVzX2ZhdWx0Qg8KDV9kZXBlbmRlbmNpZXNCFQoTX2RlcGVuZGVuY2llc19lcnJvciI2CglSdW5JbXBvcnQSDAoEbmFtZRgBIAEoCRILCgN0YWcYAiABKAkSDgoGbW9kdWxlGAMgASgNIpcBCglSdW5Nb2R1bGUSDAoEbmFtZRgBIAEoCRIQCgN0YWcYAiABKAlIAIgBARIRCgR0ZWFtGAMgASgJSAGIAQESEwoLc291cmNlX2NvZGUYBCABKAkSMQoHaW1wb3J0cxgFIAMoCzIgLmF1dG9tYXRpb24uY2F0YWxvZy52MS5SdW5JbXBvcnRCBgoEX3RhZ0IHCgVfdGVhbSKjAQoNRGVwZW5kZW5jeVNldBILCgNrZXkYASABKAkSRAoIcGFja2FnZXMYAiADKAsyMi5hdXRvbWF0aW9uLmNhdGFsb2cudjEuRGVwZW5kZW5jeVNldC5QYWNrYWdlc0VudHJ5Eg4KBmRpZ2VzdBgDIAEoCRovCg1QYWNrYWdlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEibwoKUnVuV2ViaG9vaxIPCgdlbmFibGVkGAEgASgIEhUKCHVzZXJuYW1lGAIgASgJSACIAQESGgoNcGFzc3dvcmRfaGFzaBgDIAEoCUgBiAEBQgsKCV91c2VybmFtZUIQCg5fcGFzc3dvcmRfaGFzaCI/CgtSdW5WYXJpYWJsZRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAkSFAoMaXNfc2Vuc2l0aXZlGAMgASgIMt8BCg5SZXNvbHZlU2VydmljZRJhCgpSZXNvbHZlUnVuEiguYXV0b21hdGlvbi5jYXRhbG9nLnYxLlJlc29sdmVSdW5SZXF1ZXN0GikuYXV0b21hdGlvbi5jYXRhbG9nLnYxLlJlc29sdmVSdW5SZXNwb25zZRJqCg1Mb2NhdGVQcm9jZXNzEisuYXV0b21hdGlvbi5jYXRhbG9nLnYxLkxvY2F0ZVByb2Nlc3NSZXF1ZXN0GiwuYXV0b21hdGlvbi5jYXRhbG9nLnYxLkxvY2F0ZVByb2Nlc3NSZXNwb25zZWIGcHJvdG8z", [file_automation_common_v1_language]);
-
-/**
- * Describes the message automation.catalog.v1.LocateProcessRequest.
- * Use `create(LocateProcessRequestSchema)` to create a new message.
- */
-export const LocateProcessRequestSchema = /*@__PURE__*/
-  messageDesc(file_automation_catalog_v1_resolve, 0);
-
-/**
- * Describes the message automation.catalog.v1.LocateProcessResponse.
- * Use `create(LocateProcessResponseSchema)` to create a new message.
- */
-export const LocateProcessResponseSchema = /*@__PURE__*/
-  messageDesc(file_automation_catalog_v1_resolve, 1);
+  fileDesc("CiNhdXRvbWF0aW9uL2NhdGFsb2cvdjEvcmVzb2x2ZS5wcm90bxIVYXV0b21hdGlvbi5jYXRhbG9nLnYxIloKEVJlc29sdmVSdW5SZXF1ZXN0EgwKBHRlYW0YASABKAkSEgoKaWRlbnRpZmllchgCIAEoCRILCgN0YWcYAyABKAkSFgoOa25vd25fcmV2aXNpb24YBCABKAQihgEKElJlc29sdmVSdW5SZXNwb25zZRIuCgRzcGVjGAEgASgLMh4uYXV0b21hdGlvbi5jYXRhbG9nLnYxLlJ1blNwZWNIABI1Cgl1bmNoYW5nZWQYAiABKAsyIC5hdXRvbWF0aW9uLmNhdGFsb2cudjEuVW5jaGFuZ2VkSABCCQoHb3V0Y29tZSILCglVbmNoYW5nZWQi6AUKB1J1blNwZWMSEAoIcmV2aXNpb24YASABKAQSDgoGZGlnZXN0GAIgASgJEgwKBHRlYW0YAyABKAkSEQoJdGltZV96b25lGAQgASgJEhIKCnByb2Nlc3NfaWQYBSABKAkSFAoMcHJvY2Vzc19uYW1lGAYgASgJEhQKDHByb2Nlc3Nfc2x1ZxgHIAEoCRIXCgp2ZXJzaW9uX2lkGAggASgJSACIAQESMAoIbGFuZ3VhZ2UYCSABKA4yHi5hdXRvbWF0aW9uLmNvbW1vbi52MS5MYW5ndWFnZRITCgtzb3VyY2VfY29kZRgKIAEoCRIcCg9lbmZvcmNlZF9zY2hlbWEYCyABKAlIAYgBARIyCgd3ZWJob29rGAwgASgLMiEuYXV0b21hdGlvbi5jYXRhbG9nLnYxLlJ1bldlYmhvb2sSNQoJdmFyaWFibGVzGA0gAygLMiIuYXV0b21hdGlvbi5jYXRhbG9nLnYxLlJ1blZhcmlhYmxlEjEKB2ltcG9ydHMYDiADKAsyIC5hdXRvbWF0aW9uLmNhdGFsb2cudjEuUnVuSW1wb3J0EjEKB21vZHVsZXMYDyADKAsyIC5hdXRvbWF0aW9uLmNhdGFsb2cudjEuUnVuTW9kdWxlEhoKDW1vZHVsZXNfZmF1bHQYECABKAlIAogBARI/CgxkZXBlbmRlbmNpZXMYESABKAsyJC5hdXRvbWF0aW9uLmNhdGFsb2cudjEuRGVwZW5kZW5jeVNldEgDiAEBEhIKCmlzX2luc3RhbGwYEiABKAgSHAoUYXdhaXRlZF9kZXBlbmRlbmNpZXMYEyABKAkSHwoSZGVwZW5kZW5jaWVzX2Vycm9yGBQgASgJSASIAQFCDQoLX3ZlcnNpb25faWRCEgoQX2VuZm9yY2VkX3NjaGVtYUIQCg5fbW9kdWxlc19mYXVsdEIPCg1fZGVwZW5kZW5jaWVzQhUKE19kZXBlbmRlbmNpZXNfZXJyb3IiNgoJUnVuSW1wb3J0EgwKBG5hbWUYASABKAkSCwoDdGFnGAIgASgJEg4KBm1vZHVsZRgDIAEoDSKXAQoJUnVuTW9kdWxlEgwKBG5hbWUYASABKAkSEAoDdGFnGAIgASgJSACIAQESEQoEdGVhbRgDIAEoCUgBiAEBEhMKC3NvdXJjZV9jb2RlGAQgASgJEjEKB2ltcG9ydHMYBSADKAsyIC5hdXRvbWF0aW9uLmNhdGFsb2cudjEuUnVuSW1wb3J0QgYKBF90YWdCBwoFX3RlYW0iowEKDURlcGVuZGVuY3lTZXQSCwoDa2V5GAEgASgJEkQKCHBhY2thZ2VzGAIgAygLMjIuYXV0b21hdGlvbi5jYXRhbG9nLnYxLkRlcGVuZGVuY3lTZXQuUGFja2FnZXNFbnRyeRIOCgZkaWdlc3QYAyABKAkaLwoNUGFja2FnZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIm8KClJ1bldlYmhvb2sSDwoHZW5hYmxlZBgBIAEoCBIVCgh1c2VybmFtZRgCIAEoCUgAiAEBEhoKDXBhc3N3b3JkX2hhc2gYAyABKAlIAYgBAUILCglfdXNlcm5hbWVCEAoOX3Bhc3N3b3JkX2hhc2giPwoLUnVuVmFyaWFibGUSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJEhQKDGlzX3NlbnNpdGl2ZRgDIAEoCDJ4Cg5SZXNvbHZlU2VydmljZRJmCgpSZXNvbHZlUnVuEiguYXV0b21hdGlvbi5jYXRhbG9nLnYxLlJlc29sdmVSdW5SZXF1ZXN0GikuYXV0b21hdGlvbi5jYXRhbG9nLnYxLlJlc29sdmVSdW5SZXNwb25zZSIDkAIBYgZwcm90bzM", [file_automation_common_v1_language]);
 
 /**
  * Describes the message automation.catalog.v1.ResolveRunRequest.
  * Use `create(ResolveRunRequestSchema)` to create a new message.
  */
 export const ResolveRunRequestSchema = /*@__PURE__*/
-  messageDesc(file_automation_catalog_v1_resolve, 2);
+  messageDesc(file_automation_catalog_v1_resolve, 0);
 
 /**
  * Describes the message automation.catalog.v1.ResolveRunResponse.
  * Use `create(ResolveRunResponseSchema)` to create a new message.
  */
 export const ResolveRunResponseSchema = /*@__PURE__*/
-  messageDesc(file_automation_catalog_v1_resolve, 3);
+  messageDesc(file_automation_catalog_v1_resolve, 1);
 
 /**
  * Describes the message automation.catalog.v1.Unchanged.
  * Use `create(UnchangedSchema)` to create a new message.
  */
 export const UnchangedSchema = /*@__PURE__*/
-  messageDesc(file_automation_catalog_v1_resolve, 4);
+  messageDesc(file_automation_catalog_v1_resolve, 2);
 
 /**
  * Describes the message automation.catalog.v1.RunSpec.
  * Use `create(RunSpecSchema)` to create a new message.
  */
 export const RunSpecSchema = /*@__PURE__*/
-  messageDesc(file_automation_catalog_v1_resolve, 5);
+  messageDesc(file_automation_catalog_v1_resolve, 3);
 
 /**
  * Describes the message automation.catalog.v1.RunImport.
  * Use `create(RunImportSchema)` to create a new message.
  */
 export const RunImportSchema = /*@__PURE__*/
-  messageDesc(file_automation_catalog_v1_resolve, 6);
+  messageDesc(file_automation_catalog_v1_resolve, 4);
 
 /**
  * Describes the message automation.catalog.v1.RunModule.
  * Use `create(RunModuleSchema)` to create a new message.
  */
 export const RunModuleSchema = /*@__PURE__*/
-  messageDesc(file_automation_catalog_v1_resolve, 7);
+  messageDesc(file_automation_catalog_v1_resolve, 5);
 
 /**
  * Describes the message automation.catalog.v1.DependencySet.
  * Use `create(DependencySetSchema)` to create a new message.
  */
 export const DependencySetSchema = /*@__PURE__*/
-  messageDesc(file_automation_catalog_v1_resolve, 8);
+  messageDesc(file_automation_catalog_v1_resolve, 6);
 
 /**
  * Describes the message automation.catalog.v1.RunWebhook.
  * Use `create(RunWebhookSchema)` to create a new message.
  */
 export const RunWebhookSchema = /*@__PURE__*/
-  messageDesc(file_automation_catalog_v1_resolve, 9);
+  messageDesc(file_automation_catalog_v1_resolve, 7);
 
 /**
  * Describes the message automation.catalog.v1.RunVariable.
  * Use `create(RunVariableSchema)` to create a new message.
  */
 export const RunVariableSchema = /*@__PURE__*/
-  messageDesc(file_automation_catalog_v1_resolve, 10);
+  messageDesc(file_automation_catalog_v1_resolve, 8);
 
 /**
  * What a run needs to know, in one read.

@@ -12,6 +12,88 @@ import type { RunSettings, Status } from "./execution_pb.js";
 export declare const file_automation_execution_v1_firing: GenFile;
 
 /**
+ * @generated from message automation.execution.v1.CheckFiringRequest
+ */
+export declare type CheckFiringRequest = Message<"automation.execution.v1.CheckFiringRequest"> & {
+  /**
+   * A process id or slug.
+   *
+   * @generated from field: string identifier = 1;
+   */
+  identifier: string;
+
+  /**
+   * As in StartExecutionRequest.
+   *
+   * @generated from field: string tag = 2;
+   */
+  tag: string;
+
+  /**
+   * @generated from field: bytes parameters = 3;
+   */
+  parameters: Uint8Array;
+
+  /**
+   * @generated from field: optional string comment = 4;
+   */
+  comment?: string | undefined;
+
+  /**
+   * @generated from field: automation.execution.v1.RunSettings settings = 5;
+   */
+  settings?: RunSettings | undefined;
+};
+
+/**
+ * Describes the message automation.execution.v1.CheckFiringRequest.
+ * Use `create(CheckFiringRequestSchema)` to create a new message.
+ */
+export declare const CheckFiringRequestSchema: GenMessage<CheckFiringRequest>;
+
+/**
+ * @generated from message automation.execution.v1.CheckFiringResponse
+ */
+export declare type CheckFiringResponse = Message<"automation.execution.v1.CheckFiringResponse"> & {
+  /**
+   * @generated from field: string process_id = 1;
+   */
+  processId: string;
+
+  /**
+   * @generated from field: string process_name = 2;
+   */
+  processName: string;
+
+  /**
+   * Which version the tag names.
+   *
+   * @generated from field: optional string version_id = 3;
+   */
+  versionId?: string | undefined;
+
+  /**
+   * The team's, IANA name.
+   *
+   * @generated from field: string zone_id = 4;
+   */
+  zoneId: string;
+
+  /**
+   * The team's revision that this was read at.
+   *
+   * @generated from field: uint64 revision = 5;
+   */
+  revision: bigint;
+};
+
+/**
+ * Describes the message automation.execution.v1.CheckFiringResponse.
+ * Use `create(CheckFiringResponseSchema)` to create a new message.
+ */
+export declare const CheckFiringResponseSchema: GenMessage<CheckFiringResponse>;
+
+/**
  * @generated from message automation.execution.v1.StartFiringRequest
  */
 export declare type StartFiringRequest = Message<"automation.execution.v1.StartFiringRequest"> & {
@@ -143,6 +225,18 @@ export declare const ListActiveResponseSchema: GenMessage<ListActiveResponse>;
  * @generated from service automation.execution.v1.FiringService
  */
 export declare const FiringService: GenService<{
+  /**
+   * Whether runs of this kind can be started, and what they are runs of. Parameters are not held against a schema.
+   * Errors: NOT_FOUND process_not_found, version_not_found; INVALID_ARGUMENT with the field's path, as of
+   * StartExecutionRequest; UNAVAILABLE.
+   *
+   * @generated from rpc automation.execution.v1.FiringService.CheckFiring
+   */
+  checkFiring: {
+    methodKind: "unary";
+    input: typeof CheckFiringRequestSchema;
+    output: typeof CheckFiringResponseSchema;
+  },
   /**
    * Starts the run of a schedule's nominal time once, however often it is asked for. What the run can't be started with (a
    * schema that its parameters break, a pool that is gone) makes a REJECTED execution that says why.

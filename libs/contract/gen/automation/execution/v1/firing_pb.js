@@ -9,35 +9,49 @@ import { file_automation_execution_v1_execution } from "./execution_pb.js";
  * Describes the file automation/execution/v1/firing.proto.
  */
 export const file_automation_execution_v1_firing = /*@__PURE__*/
-  fileDesc("CiRhdXRvbWF0aW9uL2V4ZWN1dGlvbi92MS9maXJpbmcucHJvdG8SF2F1dG9tYXRpb24uZXhlY3V0aW9uLnYxIpECChJTdGFydEZpcmluZ1JlcXVlc3QSEwoLc2NoZWR1bGVfaWQYASABKAkSFwoPbm9taW5hbF90aW1lX21zGAIgASgEEhIKCnByb2Nlc3NfaWQYAyABKAkSCwoDdGFnGAQgASgJEhIKCnBhcmFtZXRlcnMYBSABKAwSFAoHY29tbWVudBgGIAEoCUgAiAEBEjYKCHNldHRpbmdzGAcgASgLMiQuYXV0b21hdGlvbi5leGVjdXRpb24udjEuUnVuU2V0dGluZ3MSEgoKY3JlYXRlZF9ieRgIIAEoCRIZCgxpbml0aWF0ZWRfYnkYCSABKAlIAYgBAUIKCghfY29tbWVudEIPCg1faW5pdGlhdGVkX2J5IoQBChNTdGFydEZpcmluZ1Jlc3BvbnNlEhQKDGV4ZWN1dGlvbl9pZBgBIAEoCRIvCgZzdGF0dXMYAiABKA4yHy5hdXRvbWF0aW9uLmV4ZWN1dGlvbi52MS5TdGF0dXMSFwoKdmVyc2lvbl9pZBgDIAEoCUgAiAEBQg0KC192ZXJzaW9uX2lkIioKEUxpc3RBY3RpdmVSZXF1ZXN0EhUKDWV4ZWN1dGlvbl9pZHMYASADKAkiKwoSTGlzdEFjdGl2ZVJlc3BvbnNlEhUKDWV4ZWN1dGlvbl9pZHMYASADKAky4AEKDUZpcmluZ1NlcnZpY2USaAoLU3RhcnRGaXJpbmcSKy5hdXRvbWF0aW9uLmV4ZWN1dGlvbi52MS5TdGFydEZpcmluZ1JlcXVlc3QaLC5hdXRvbWF0aW9uLmV4ZWN1dGlvbi52MS5TdGFydEZpcmluZ1Jlc3BvbnNlEmUKCkxpc3RBY3RpdmUSKi5hdXRvbWF0aW9uLmV4ZWN1dGlvbi52MS5MaXN0QWN0aXZlUmVxdWVzdBorLmF1dG9tYXRpb24uZXhlY3V0aW9uLnYxLkxpc3RBY3RpdmVSZXNwb25zZWIGcHJvdG8z", [file_automation_execution_v1_execution]);
+  fileDesc("CiRhdXRvbWF0aW9uL2V4ZWN1dGlvbi92MS9maXJpbmcucHJvdG8SF2F1dG9tYXRpb24uZXhlY3V0aW9uLnYxIqMBChJDaGVja0ZpcmluZ1JlcXVlc3QSEgoKaWRlbnRpZmllchgBIAEoCRILCgN0YWcYAiABKAkSEgoKcGFyYW1ldGVycxgDIAEoDBIUCgdjb21tZW50GAQgASgJSACIAQESNgoIc2V0dGluZ3MYBSABKAsyJC5hdXRvbWF0aW9uLmV4ZWN1dGlvbi52MS5SdW5TZXR0aW5nc0IKCghfY29tbWVudCKKAQoTQ2hlY2tGaXJpbmdSZXNwb25zZRISCgpwcm9jZXNzX2lkGAEgASgJEhQKDHByb2Nlc3NfbmFtZRgCIAEoCRIXCgp2ZXJzaW9uX2lkGAMgASgJSACIAQESDwoHem9uZV9pZBgEIAEoCRIQCghyZXZpc2lvbhgFIAEoBEINCgtfdmVyc2lvbl9pZCKRAgoSU3RhcnRGaXJpbmdSZXF1ZXN0EhMKC3NjaGVkdWxlX2lkGAEgASgJEhcKD25vbWluYWxfdGltZV9tcxgCIAEoBBISCgpwcm9jZXNzX2lkGAMgASgJEgsKA3RhZxgEIAEoCRISCgpwYXJhbWV0ZXJzGAUgASgMEhQKB2NvbW1lbnQYBiABKAlIAIgBARI2CghzZXR0aW5ncxgHIAEoCzIkLmF1dG9tYXRpb24uZXhlY3V0aW9uLnYxLlJ1blNldHRpbmdzEhIKCmNyZWF0ZWRfYnkYCCABKAkSGQoMaW5pdGlhdGVkX2J5GAkgASgJSAGIAQFCCgoIX2NvbW1lbnRCDwoNX2luaXRpYXRlZF9ieSKEAQoTU3RhcnRGaXJpbmdSZXNwb25zZRIUCgxleGVjdXRpb25faWQYASABKAkSLwoGc3RhdHVzGAIgASgOMh8uYXV0b21hdGlvbi5leGVjdXRpb24udjEuU3RhdHVzEhcKCnZlcnNpb25faWQYAyABKAlIAIgBAUINCgtfdmVyc2lvbl9pZCIqChFMaXN0QWN0aXZlUmVxdWVzdBIVCg1leGVjdXRpb25faWRzGAEgAygJIisKEkxpc3RBY3RpdmVSZXNwb25zZRIVCg1leGVjdXRpb25faWRzGAEgAygJMtQCCg1GaXJpbmdTZXJ2aWNlEm0KC0NoZWNrRmlyaW5nEisuYXV0b21hdGlvbi5leGVjdXRpb24udjEuQ2hlY2tGaXJpbmdSZXF1ZXN0GiwuYXV0b21hdGlvbi5leGVjdXRpb24udjEuQ2hlY2tGaXJpbmdSZXNwb25zZSIDkAIBEmgKC1N0YXJ0RmlyaW5nEisuYXV0b21hdGlvbi5leGVjdXRpb24udjEuU3RhcnRGaXJpbmdSZXF1ZXN0GiwuYXV0b21hdGlvbi5leGVjdXRpb24udjEuU3RhcnRGaXJpbmdSZXNwb25zZRJqCgpMaXN0QWN0aXZlEiouYXV0b21hdGlvbi5leGVjdXRpb24udjEuTGlzdEFjdGl2ZVJlcXVlc3QaKy5hdXRvbWF0aW9uLmV4ZWN1dGlvbi52MS5MaXN0QWN0aXZlUmVzcG9uc2UiA5ACAWIGcHJvdG8z", [file_automation_execution_v1_execution]);
+
+/**
+ * Describes the message automation.execution.v1.CheckFiringRequest.
+ * Use `create(CheckFiringRequestSchema)` to create a new message.
+ */
+export const CheckFiringRequestSchema = /*@__PURE__*/
+  messageDesc(file_automation_execution_v1_firing, 0);
+
+/**
+ * Describes the message automation.execution.v1.CheckFiringResponse.
+ * Use `create(CheckFiringResponseSchema)` to create a new message.
+ */
+export const CheckFiringResponseSchema = /*@__PURE__*/
+  messageDesc(file_automation_execution_v1_firing, 1);
 
 /**
  * Describes the message automation.execution.v1.StartFiringRequest.
  * Use `create(StartFiringRequestSchema)` to create a new message.
  */
 export const StartFiringRequestSchema = /*@__PURE__*/
-  messageDesc(file_automation_execution_v1_firing, 0);
+  messageDesc(file_automation_execution_v1_firing, 2);
 
 /**
  * Describes the message automation.execution.v1.StartFiringResponse.
  * Use `create(StartFiringResponseSchema)` to create a new message.
  */
 export const StartFiringResponseSchema = /*@__PURE__*/
-  messageDesc(file_automation_execution_v1_firing, 1);
+  messageDesc(file_automation_execution_v1_firing, 3);
 
 /**
  * Describes the message automation.execution.v1.ListActiveRequest.
  * Use `create(ListActiveRequestSchema)` to create a new message.
  */
 export const ListActiveRequestSchema = /*@__PURE__*/
-  messageDesc(file_automation_execution_v1_firing, 2);
+  messageDesc(file_automation_execution_v1_firing, 4);
 
 /**
  * Describes the message automation.execution.v1.ListActiveResponse.
  * Use `create(ListActiveResponseSchema)` to create a new message.
  */
 export const ListActiveResponseSchema = /*@__PURE__*/
-  messageDesc(file_automation_execution_v1_firing, 3);
+  messageDesc(file_automation_execution_v1_firing, 5);
 
 /**
  * Runs of schedules, for the scheduler (principals with the role ROLE_SERVICE, on behalf of the schedule's team).

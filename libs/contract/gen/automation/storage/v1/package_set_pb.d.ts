@@ -122,6 +122,62 @@ export declare type DownloadSetResponse = Message<"automation.storage.v1.Downloa
 export declare const DownloadSetResponseSchema: GenMessage<DownloadSetResponse>;
 
 /**
+ * @generated from message automation.storage.v1.KeepSetsRequest
+ */
+export declare type KeepSetsRequest = Message<"automation.storage.v1.KeepSetsRequest"> & {
+  /**
+   * @generated from field: repeated automation.storage.v1.SetReference sets = 1;
+   */
+  sets: SetReference[];
+
+  /**
+   * The list is whole with this one.
+   *
+   * @generated from field: bool is_last = 2;
+   */
+  isLast: boolean;
+};
+
+/**
+ * Describes the message automation.storage.v1.KeepSetsRequest.
+ * Use `create(KeepSetsRequestSchema)` to create a new message.
+ */
+export declare const KeepSetsRequestSchema: GenMessage<KeepSetsRequest>;
+
+/**
+ * @generated from message automation.storage.v1.SetReference
+ */
+export declare type SetReference = Message<"automation.storage.v1.SetReference"> & {
+  /**
+   * @generated from field: string team = 1;
+   */
+  team: string;
+
+  /**
+   * @generated from field: string key = 2;
+   */
+  key: string;
+};
+
+/**
+ * Describes the message automation.storage.v1.SetReference.
+ * Use `create(SetReferenceSchema)` to create a new message.
+ */
+export declare const SetReferenceSchema: GenMessage<SetReference>;
+
+/**
+ * @generated from message automation.storage.v1.KeepSetsResponse
+ */
+export declare type KeepSetsResponse = Message<"automation.storage.v1.KeepSetsResponse"> & {
+};
+
+/**
+ * Describes the message automation.storage.v1.KeepSetsResponse.
+ * Use `create(KeepSetsResponseSchema)` to create a new message.
+ */
+export declare const KeepSetsResponseSchema: GenMessage<KeepSetsResponse>;
+
+/**
  * Sets of installed packages, as the runners of a team's runs share them. The caller is a run with its token.
  * Errors: NOT_FOUND package_set_not_found, also for what belongs to another team; PERMISSION_DENIED where the run is not
  * the install of the set; INVALID_ARGUMENT with the field's path; UNAVAILABLE while the database or the object store is away.
@@ -150,6 +206,17 @@ export declare const PackageSetService: GenService<{
     methodKind: "server_streaming";
     input: typeof DownloadSetRequestSchema;
     output: typeof DownloadSetResponseSchema;
+  },
+  /**
+   * For the catalog: all sets that something refers to, of all teams, some in each message. What a whole list leaves out
+   * for long is removed.
+   *
+   * @generated from rpc automation.storage.v1.PackageSetService.KeepSets
+   */
+  keepSets: {
+    methodKind: "client_streaming";
+    input: typeof KeepSetsRequestSchema;
+    output: typeof KeepSetsResponseSchema;
   },
 }>;
 

@@ -9,7 +9,7 @@ import { file_automation_storage_v1_storage } from "./storage_pb.js";
  * Describes the file automation/storage/v1/package_set.proto.
  */
 export const file_automation_storage_v1_package_set = /*@__PURE__*/
-  fileDesc("CidhdXRvbWF0aW9uL3N0b3JhZ2UvdjEvcGFja2FnZV9zZXQucHJvdG8SFWF1dG9tYXRpb24uc3RvcmFnZS52MSKUAQoQVXBsb2FkU2V0UmVxdWVzdBI2CgViZWdpbhgBIAEoCzIlLmF1dG9tYXRpb24uc3RvcmFnZS52MS5VcGxvYWRTZXRCZWdpbkgAEg8KBWNodW5rGAIgASgMSAASLwoDZW5kGAMgASgLMiAuYXV0b21hdGlvbi5zdG9yYWdlLnYxLlVwbG9hZEVuZEgAQgYKBHBhcnQiLwoOVXBsb2FkU2V0QmVnaW4SDwoHcnVudGltZRgBIAEoCRIMCgRzaXplGAIgASgDIhMKEVVwbG9hZFNldFJlc3BvbnNlIjIKEkRvd25sb2FkU2V0UmVxdWVzdBILCgNrZXkYASABKAkSDwoHcnVudGltZRgCIAEoCSIkChNEb3dubG9hZFNldFJlc3BvbnNlEg0KBWNodW5rGAEgASgMMt0BChFQYWNrYWdlU2V0U2VydmljZRJgCglVcGxvYWRTZXQSJy5hdXRvbWF0aW9uLnN0b3JhZ2UudjEuVXBsb2FkU2V0UmVxdWVzdBooLmF1dG9tYXRpb24uc3RvcmFnZS52MS5VcGxvYWRTZXRSZXNwb25zZSgBEmYKC0Rvd25sb2FkU2V0EikuYXV0b21hdGlvbi5zdG9yYWdlLnYxLkRvd25sb2FkU2V0UmVxdWVzdBoqLmF1dG9tYXRpb24uc3RvcmFnZS52MS5Eb3dubG9hZFNldFJlc3BvbnNlMAFiBnByb3RvMw", [file_automation_storage_v1_storage]);
+  fileDesc("CidhdXRvbWF0aW9uL3N0b3JhZ2UvdjEvcGFja2FnZV9zZXQucHJvdG8SFWF1dG9tYXRpb24uc3RvcmFnZS52MSKUAQoQVXBsb2FkU2V0UmVxdWVzdBI2CgViZWdpbhgBIAEoCzIlLmF1dG9tYXRpb24uc3RvcmFnZS52MS5VcGxvYWRTZXRCZWdpbkgAEg8KBWNodW5rGAIgASgMSAASLwoDZW5kGAMgASgLMiAuYXV0b21hdGlvbi5zdG9yYWdlLnYxLlVwbG9hZEVuZEgAQgYKBHBhcnQiLwoOVXBsb2FkU2V0QmVnaW4SDwoHcnVudGltZRgBIAEoCRIMCgRzaXplGAIgASgDIhMKEVVwbG9hZFNldFJlc3BvbnNlIjIKEkRvd25sb2FkU2V0UmVxdWVzdBILCgNrZXkYASABKAkSDwoHcnVudGltZRgCIAEoCSIkChNEb3dubG9hZFNldFJlc3BvbnNlEg0KBWNodW5rGAEgASgMIlUKD0tlZXBTZXRzUmVxdWVzdBIxCgRzZXRzGAEgAygLMiMuYXV0b21hdGlvbi5zdG9yYWdlLnYxLlNldFJlZmVyZW5jZRIPCgdpc19sYXN0GAIgASgIIikKDFNldFJlZmVyZW5jZRIMCgR0ZWFtGAEgASgJEgsKA2tleRgCIAEoCSISChBLZWVwU2V0c1Jlc3BvbnNlMrwCChFQYWNrYWdlU2V0U2VydmljZRJgCglVcGxvYWRTZXQSJy5hdXRvbWF0aW9uLnN0b3JhZ2UudjEuVXBsb2FkU2V0UmVxdWVzdBooLmF1dG9tYXRpb24uc3RvcmFnZS52MS5VcGxvYWRTZXRSZXNwb25zZSgBEmYKC0Rvd25sb2FkU2V0EikuYXV0b21hdGlvbi5zdG9yYWdlLnYxLkRvd25sb2FkU2V0UmVxdWVzdBoqLmF1dG9tYXRpb24uc3RvcmFnZS52MS5Eb3dubG9hZFNldFJlc3BvbnNlMAESXQoIS2VlcFNldHMSJi5hdXRvbWF0aW9uLnN0b3JhZ2UudjEuS2VlcFNldHNSZXF1ZXN0GicuYXV0b21hdGlvbi5zdG9yYWdlLnYxLktlZXBTZXRzUmVzcG9uc2UoAWIGcHJvdG8z", [file_automation_storage_v1_storage]);
 
 /**
  * Describes the message automation.storage.v1.UploadSetRequest.
@@ -45,6 +45,27 @@ export const DownloadSetRequestSchema = /*@__PURE__*/
  */
 export const DownloadSetResponseSchema = /*@__PURE__*/
   messageDesc(file_automation_storage_v1_package_set, 4);
+
+/**
+ * Describes the message automation.storage.v1.KeepSetsRequest.
+ * Use `create(KeepSetsRequestSchema)` to create a new message.
+ */
+export const KeepSetsRequestSchema = /*@__PURE__*/
+  messageDesc(file_automation_storage_v1_package_set, 5);
+
+/**
+ * Describes the message automation.storage.v1.SetReference.
+ * Use `create(SetReferenceSchema)` to create a new message.
+ */
+export const SetReferenceSchema = /*@__PURE__*/
+  messageDesc(file_automation_storage_v1_package_set, 6);
+
+/**
+ * Describes the message automation.storage.v1.KeepSetsResponse.
+ * Use `create(KeepSetsResponseSchema)` to create a new message.
+ */
+export const KeepSetsResponseSchema = /*@__PURE__*/
+  messageDesc(file_automation_storage_v1_package_set, 7);
 
 /**
  * Sets of installed packages, as the runners of a team's runs share them. The caller is a run with its token.

@@ -1,7 +1,7 @@
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import type { AddressInfo } from 'node:net'
 
-/** Stands between a service and its database, and misbehaves when told to. */
+/** Stands between a service and its database, or another server of TCP, and misbehaves when told to. */
 export class FaultProxy {
   readonly url: string
   readonly #server: Server

@@ -1,0 +1,176 @@
+import { randomBytes } from 'node:crypto'
+import type { Answer, Client } from '../client/client.ts'
+import type { Alias, Authored, Execution, Process, Sandbox, Variable, Version } from '../client/records.ts'
+import { waitUntil } from '../system/wait-until.ts'
+
+/** What a team can have, as it was made. */
+export interface Things {
+  process: Process
+  version: Version
+  alias: Alias
+  module: Authored & { name: string }
+  moduleVersion: Version
+  moduleAlias: Alias
+  variable: Variable
+  execution: Execution
+  runningExecution: Execution
+  event: string
+  idempotencyKey: string
+  language: readonly string[]
+  sandbox: Sandbox
+  object: string
+  formFile: string
+  link: URL
+}
+
+/** A word that nothing else has. */
+export const newWord = (prefix: string) => `${prefix}-${randomBytes(6).toString('hex')}`
+
+/** Makes things of a team, one of each kind, when they are first asked for. */
+export class Workshop {
+  readonly client: Client
+  /** Stands in all that only the team may read: sources, values, contents, logs. */
+  readonly secret = newWord('secret')
+  readonly #made = new Map<string, Promise<unknown>>()
+  readonly #undo: (() => Promise<unknown>)[] = []
+
+  constructor(client: Client) {
+    this.client = client
+  }
+
+  thing<K extends keyof Things>(kind: K): Promise<Things[K]> {
+    const known = this.#made.get(kind) as Promise<Things[K]> | undefined
+    const thing = known ?? this.#makers[kind]()
+    this.#made.set(kind, thing)
+    return thing
+  }
+
+  /** Stages a set of packages, in place of what is staged. */
+  async stage(language: string, dependencies: Record<string, string>): Promise<void> {
+    const path = `/dependencies/${language}`
+    const staged = async () => (await this.client.call('PUT', path, { json: { dependencies } })).status === 200
+    await waitUntil(`PUT ${path}`, staged, { timeoutMs: 60_000, everyMs: 100 }) // an installation may be on
+    this.#undo.push(() => this.client.delete(`${path}/install`))
+  }
+
+  /** Removes all that was made. */
+  async remove(): Promise<void> {
+    for (const undo of this.#undo.toReversed()) await undo()
+  }
+
+  readonly #makers: { [K in keyof Things]: () => Promise<Things[K]> } = {
+    process: async () => {
+      const word = newWord('plan')
+      const fields = { name: word, tags: [newWord('label')], webhook: { enabled: true }, description: this.secret }
+      const made = await this.#post<Process>('/processes', { ...fields, sourceCode: this.#source() })
+      this.#undo.push(() => this.client.delete(`/processes/${made.id}`))
+      return made
+    },
+    version: async () => this.#post<Version>(await this.#below('process', 'versions'), { tag: newWord('version') }),
+    alias: async () => {
+      const { id } = await this.thing('version')
+      return this.#post<Alias>(await this.#below('process', 'aliases'), { name: newWord('alias'), versionId: id })
+    },
+    module: async () => {
+      const fields = { name: newWord('module'), sourceCode: `exports.secret = '${this.secret}'` }
+      const made = await this.#post<Authored & { name: string }>('/modules', fields)
+      this.#undo.push(() => this.client.delete(`/modules/${made.id}`))
+      return made
+    },
+    moduleVersion: async () =>
+      this.#post<Version>(await this.#below('module', 'versions'), { tag: newWord('version') }),
+    moduleAlias: async () => {
+      const { id } = await this.thing('moduleVersion')
+      return this.#post<Alias>(await this.#below('module', 'aliases'), { name: newWord('alias'), versionId: id })
+    },
+    variable: async () => {
+      const key = newWord('variable').replace('-', '_')
+      const made = await this.#post<Variable>('/variables', { key, value: this.secret })
+      this.#undo.push(() => this.client.delete(`/variables/${made.id}`))
+      return made
+    },
+    execution: async () => this.#run({}, 'FINISHED'),
+    runningExecution: async () => {
+      const made = await this.#run({ waits: true }, 'RUNNING')
+      this.#undo.push(() => this.client.put(`/executions/${made.id}/kill`))
+      return made
+    },
+    event: async () => {
+      const { text } = await this.client.get(`/executions/${(await this.thing('execution')).id}/events`)
+      return /^id: (.+)$/m.exec(text)?.[1] ?? ''
+    },
+    idempotencyKey: async () => {
+      const key = newWord('key')
+      const headers = { 'idempotency-key': key }
+      const started = await this.client.post(await this.#below('process', 'execute'), {}, { headers })
+      if (started.status !== 202) throw new Error(`${started.status} ${started.text}`)
+      return key
+    },
+    language: async () => {
+      const languages = ['JAVASCRIPT', 'PYTHON']
+      for (const language of languages) await this.stage(language, {})
+      return languages
+    },
+    sandbox: async () => {
+      const fields = { imageId: 'base', name: newWord('sandbox'), metadata: { secret: this.secret }, timeout: 600_000 }
+      const made = await this.#post<Sandbox>('/sandboxes', fields)
+      const path = `/sandboxes/${made.id}`
+      this.#undo.push(() => this.client.post(`${path}/kill`))
+      const runs = async () => (await this.client.get<Sandbox>(path)).body.status === 'RUNNING'
+      await waitUntil(`${path} runs`, runs, { timeoutMs: 60_000, everyMs: 50 })
+      return made
+    },
+    object: async () => {
+      const filename = `${newWord('folder')}/file`
+      await this.client.call('POST', '/storage/objects', { query: { filename }, body: this.secret })
+      this.#undo.push(() => this.client.delete(`/storage/objects/${filename}`))
+      return filename
+    },
+    formFile: async () => {
+      const sourceCode = 'return svc.context.parameters.file.storagePath'
+      const fields = { name: newWord('form'), webhook: { enabled: true }, sourceCode }
+      const { id, slug } = await this.#post<Process>('/processes', fields)
+      this.#undo.push(() => this.client.delete(`/processes/${id}`))
+      const form = new FormData()
+      form.append('file', new Blob([this.secret]), 'file')
+      return (await this.client.webhook<string>('POST', slug, { body: form })).body
+    },
+    link: async () => {
+      const path = await this.thing('object')
+      const { body } = await this.client.post<{ url: string }>('/storage/signed-urls', { path })
+      return new URL(body.url)
+    },
+  }
+
+  #source(): string {
+    return `console.log('${this.secret}')
+      if (svc.context.parameters.waits) await new Promise((done) => setTimeout(done, 280000))
+      return '${this.secret}'`
+  }
+
+  async #run(parameters: object, until: Execution['status']): Promise<Execution> {
+    const path = await this.#below('process', 'execute')
+    const { body } = await this.client.post<{ executionId: string }>(path, { parameters, comment: newWord('comment') })
+    const at = `/executions/${body.executionId}`
+    let seen: Execution | undefined
+    const reached = async () => {
+      seen = (await this.client.get<Execution>(at)).body
+      return seen.status === until
+    }
+    await waitUntil(`${at} is ${until}`, reached, { timeoutMs: 30_000, everyMs: 20 })
+    return seen as Execution
+  }
+
+  async #below(kind: 'process' | 'module', list: string): Promise<string> {
+    return `/${kind === 'process' ? 'processes' : 'modules'}/${(await this.thing(kind)).id}/${list}`
+  }
+
+  async #post<T>(path: string, json: object): Promise<T> {
+    return made(await this.client.post<T>(path, json), path)
+  }
+}
+
+function made<T>(answer: Answer<T>, path: string): T {
+  if (answer.status !== 201) throw new Error(`POST ${path} answered ${answer.status}: ${answer.text}`)
+  return answer.body
+}

@@ -1,0 +1,41 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { Failure, stoppingCode } from '@automation/errors'
+import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt'
+import type { DescMethod } from '@bufbuild/protobuf'
+import type { Client as Channel } from '@grpc/grpc-js'
+import { isUnreachable } from './reachability.ts'
+
+/** Which replica of a service is called. */
+export interface Replicas {
+  /** For the next call. */
+  channel(): Channel
+  /** The replica of this connection is not asked for a while where there is another; false where there is none. */
+  avoid?(channel: Channel): boolean
+}
+
+const mostTries = 3
+const pauseMs = 100
+
+/**
+ * Makes a call, at another replica where one says that it is stopping and has done nothing. A call that changes nothing is
+ * also made again where its replica could not be reached or went away.
+ */
+export async function tryElsewhere<T>(
+  method: DescMethod,
+  replicas: Replicas,
+  call: (channel: Channel) => Promise<T>,
+): Promise<T> {
+  const changesNothing = method.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS
+  for (let tries = 1; ; tries += 1) {
+    const channel = replicas.channel()
+    try {
+      return await call(channel)
+    } catch (error) {
+      if (!(error instanceof Failure) || tries === mostTries) throw error
+      if (error.code === stoppingCode) {
+        if (replicas.avoid?.(channel) !== true) throw error
+      } else if (changesNothing && isUnreachable(error)) await delay(pauseMs * tries)
+      else throw error
+    }
+  }
+}

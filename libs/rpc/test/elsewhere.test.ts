@@ -1,0 +1,64 @@
+import { stopping } from '@automation/errors'
+import type { ServedPort, WireNetwork } from '@automation/rpc/wire'
+import { afterEach, expect, test } from 'vitest'
+import { ProbeService } from './probe/probe_pb.ts'
+import { call, handlers, networkTo, serveProbe, type ProbeHandlers } from './shapes.ts'
+
+const served: ServedPort[] = []
+let network: WireNetwork
+
+afterEach(async () => {
+  network.close()
+  await Promise.all(served.splice(0).map((one) => one.close(0)))
+})
+
+async function serveAll(...replicas: Partial<ProbeHandlers>[]) {
+  for (const replica of replicas) served.push(await serveProbe(handlers(replica)))
+  network = networkTo(...served.map(({ port }) => port))
+  return network.client(ProbeService)
+}
+
+test('what a stopping replica refuses is asked of another, and the stopping one is left alone', async () => {
+  let refusals = 0
+  const refuse = () => {
+    refusals += 1
+    throw stopping()
+  }
+  const probe = await serveAll({ ask: refuse }, { ask: () => ({ text: 'done' }) })
+  for (let count = 0; count < 10; count += 1) expect((await probe.ask({}, call())).text).toBe('done')
+  expect(refusals).toBe(1)
+})
+
+test('where every replica is stopping, that is the answer', async () => {
+  const refuse = () => {
+    throw stopping()
+  }
+  const probe = await serveAll({ ask: refuse }, { ask: refuse })
+  await expect(probe.ask({}, call())).rejects.toMatchObject({ kind: 'unavailable', code: 'stopping', retryAfterS: 1 })
+})
+
+test('a read whose replica goes away in the middle is made again elsewhere', async () => {
+  const vanish = () => served[0]!.close(0).then(() => ({}))
+  const probe = await serveAll({ look: vanish }, { look: () => ({ text: 'there' }) })
+  expect((await probe.look({}, call())).text).toBe('there')
+})
+
+test('what may have changed something is not made again', async () => {
+  let asked = 0
+  const vanish = () => served[0]!.close(0).then(() => ({}))
+  const count = () => {
+    asked += 1
+    return {}
+  }
+  const probe = await serveAll({ ask: vanish }, { ask: count })
+  await expect(probe.ask({}, call())).rejects.toMatchObject({ kind: 'unavailable' })
+  expect(asked).toBe(0)
+})
+
+test('a read that nobody answers ends by its deadline', async () => {
+  const probe = await serveAll({})
+  await served[0]!.close(0)
+  await expect(probe.look({}, call({ deadlineMs: Date.now() + 300 }))).rejects.toMatchObject({
+    kind: expect.stringMatching(/unavailable|deadline_exceeded/),
+  })
+})
