@@ -116,7 +116,7 @@ export declare type ScheduledInput = Message<"automation.schedule.v1.ScheduledIn
   tag: string;
 
   /**
-   * A JSON object as UTF-8 text; empty counts as {}.
+   * A JSON object as UTF-8 text; empty counts as {}, and in lists stands for one above 64 KiB.
    *
    * @generated from field: bytes parameters = 2;
    */
