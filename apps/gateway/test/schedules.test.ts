@@ -191,6 +191,11 @@ describe('what is refused', () => {
     })
     const refused = await rest('POST', create, { cron: 'x' })
     expect([refused.status, (await problemOf(refused)).errors?.[0]?.path]).toEqual([400, '/cron'])
+    gateway.servers.answers.set('updateSchedule', () => {
+      throw invalid('/settings/timeout', 'must be from 100')
+    })
+    const slow = await rest('PATCH', one, { input: { settings: { timeout: 5 } } })
+    expect((await problemOf(slow)).errors?.[0]?.path).toBe('/input/settings/timeout')
     gateway.servers.answers.set('pauseSchedule', () => {
       throw new Failure('failed_precondition', 'schedule_paused', 'The schedule is paused')
     })

@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { memberText } from '../json/scan.ts'
 import { clearableText } from './fields.ts'
 import { runInput, runValues, type RunInput } from './run.ts'
+import { toldAt } from './told-at.ts'
 
 export const scheduledProcessInput = z
   .object({
@@ -38,6 +39,11 @@ export function schedulePatch(patch: ScheduleInput, body: string) {
     ...(patch.input === undefined ? [] : givenInput(patch.input)),
   ]
   return { mask: { paths }, ...scheduleValues(patch, body) }
+}
+
+/** Runs work with a schedule's values; a fault in what its runs get is told within `input`. */
+export function toldAtInput<T>(work: Promise<T>): Promise<T> {
+  return toldAt(work, (path) => (/^\/(parameters|tag|comment|settings)(\/|$)/.test(path) ? `/input${path}` : path))
 }
 
 const NO_INPUT: RunInput = { tag: null, comment: null }

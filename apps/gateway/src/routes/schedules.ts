@@ -3,7 +3,7 @@ import type { Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
 import { text } from '../inputs/fields.ts'
 import { pageOf, pagingFields } from '../inputs/paging.ts'
-import { scheduledProcessInput, schedulePatch, scheduleValues } from '../inputs/schedule.ts'
+import { scheduledProcessInput, schedulePatch, scheduleValues, toldAtInput } from '../inputs/schedule.ts'
 import { scheduleRecord } from '../pages/records.ts'
 import { presentPage } from '../presenters/page.ts'
 import { presentListedSchedule, presentSchedule } from '../presenters/schedule.ts'
@@ -35,7 +35,9 @@ export function scheduleRoutes(api: RestApi, neighbours: Neighbours): void {
     },
     async ({ params, body, bodyText, context }) => ({
       body: presentSchedule(
-        await schedules.createSchedule({ process: params['identifier'], ...scheduleValues(body, bodyText) }, context),
+        await toldAtInput(
+          schedules.createSchedule({ process: params['identifier'], ...scheduleValues(body, bodyText) }, context),
+        ),
       ),
     }),
   )
@@ -84,7 +86,9 @@ export function scheduleRoutes(api: RestApi, neighbours: Neighbours): void {
     },
     async ({ params, body, bodyText, context }) => ({
       body: presentSchedule(
-        await schedules.updateSchedule({ id: params['id'], ...schedulePatch(body, bodyText) }, context),
+        await toldAtInput(
+          schedules.updateSchedule({ id: params['id'], ...schedulePatch(body, bodyText) }, context),
+        ),
       ),
     }),
   )
