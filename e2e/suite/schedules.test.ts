@@ -214,7 +214,10 @@ describe('deleting', () => {
 
   test('the schedules of a deleted process go with it', async () => {
     const process = await makeProcess()
-    const made = [await makeSchedule(process, { cron: yearly }), await makeSchedule(process, { dateTime: inMs(60_000) })]
+    const made = [
+      await makeSchedule(process, { cron: yearly }),
+      await makeSchedule(process, { dateTime: inMs(60_000) }),
+    ]
     expect((await client.delete(`/processes/${process.id}`)).status).toBe(200)
     for (const { id } of made)
       await expect.poll(async () => (await client.get(`/schedules/${id}`)).status, { timeout: 15_000 }).toBe(404)

@@ -134,7 +134,8 @@ async function makeFolder(): Promise<string> {
 export async function systemSettings(dataDir: string, team: string): Promise<Record<string, string>> {
   const [gateway, catalog, execution, catalogHealth, executionHealth, runnerHealth, database, ...others] =
     await freePorts(15)
-  const [sandboxPublic, sandboxGrpc, sandbox, sandboxHealth, storage, storageHealth, scheduler, schedulerHealth] = others
+  const [sandboxPublic, sandboxGrpc, sandbox, sandboxHealth, storage, storageHealth, scheduler, schedulerHealth] =
+    others
   return {
     PATH: `${join(repositoryRoot, 'node_modules/.bin')}:${process.env['PATH'] ?? ''}`,
     HOME: process.env['HOME'] ?? '/',

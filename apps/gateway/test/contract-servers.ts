@@ -20,7 +20,17 @@ import { SandboxService, SandboxStatus } from '@automation/contract/sandbox/v1/s
 import { Failure, notFound } from '@automation/errors'
 import { InProcessNetwork, served, type CallContext, type Handlers } from '@automation/rpc'
 import type { MessageInitShape } from '@bufbuild/protobuf'
-import { alias, at, execution, EXECUTION_ID, process, sandbox, schedule, variable, version } from './contract-records.ts'
+import {
+  alias,
+  at,
+  execution,
+  EXECUTION_ID,
+  process,
+  sandbox,
+  schedule,
+  variable,
+  version,
+} from './contract-records.ts'
 
 export { EXECUTION_ID, PROCESS_ID, SANDBOX_ID, SCHEDULE_ID } from './contract-records.ts'
 

@@ -134,7 +134,10 @@ describe('a new schedule', () => {
 
   test.each([
     ['{"cron":"* * * * *"}', '{}'],
-    ['{"cron":"* * * * *","input":{"parameters":{"n":1.0,"big":12345678901234567890}}}', '{"n":1.0,"big":12345678901234567890}'],
+    [
+      '{"cron":"* * * * *","input":{"parameters":{"n":1.0,"big":12345678901234567890}}}',
+      '{"n":1.0,"big":12345678901234567890}',
+    ],
     ['{"cron":"* * * * *","parameters":{"a":1},"input":{"parameters":"{\\"a\\": 1e2}"}}', '{"a": 1e2}'],
     ['{"cron":"* * * * *","input":{"parameters":null}}', '{}'],
   ])('the parameters of %s are %s', async (body, expected) => {

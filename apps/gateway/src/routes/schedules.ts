@@ -86,9 +86,7 @@ export function scheduleRoutes(api: RestApi, neighbours: Neighbours): void {
     },
     async ({ params, body, bodyText, context }) => ({
       body: presentSchedule(
-        await toldAtInput(
-          schedules.updateSchedule({ id: params['id'], ...schedulePatch(body, bodyText) }, context),
-        ),
+        await toldAtInput(schedules.updateSchedule({ id: params['id'], ...schedulePatch(body, bodyText) }, context)),
       ),
     }),
   )
