@@ -6,6 +6,6 @@ await runPart({
   name: 'scheduler',
   readConfig: readSchedulerConfig,
   create: createScheduler,
-  ports: { grpc: 9105, health: 9205 },
+  ports: { grpc: 9106, health: 9206 },
   migrate: (url, logger, signal) => migrate({ ...schedulerSchema, url, logger, signal }),
 })
