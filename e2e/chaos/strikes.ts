@@ -43,6 +43,7 @@ const victims: Record<Shape, readonly string[]> = {
     'runner',
     'gateway',
     'process-catalog',
+    'scheduler',
     'storage',
     'sandbox',
     'postgres',

@@ -54,7 +54,9 @@ export function parseCron(text: string): Cron {
   if (text.length > mostCharacters) throw new CronError(`is longer than ${mostCharacters} characters`)
   const fields = text.trim().split(/\s+/)
   if (fields.length !== 5 && fields.length !== 6)
-    throw new CronError(`must have five fields, or six with seconds first, and has ${text.trim() === '' ? 0 : fields.length}`)
+    throw new CronError(
+      `must have five fields, or six with seconds first, and has ${text.trim() === '' ? 0 : fields.length}`,
+    )
   if (fields.length === 5) fields.unshift('0')
   const [second, minute, hour, monthDay, month, weekday] = fields as [string, string, string, string, string, string]
   return {
@@ -88,9 +90,13 @@ function monthDaysOf(text: string): MonthDays {
 
 function weekdaysOf(text: string): Weekdays {
   const parts = text.split(',')
-  const last = parts.filter((part) => part.length > 1 && /L$/i.test(part)).map((part) => numberOf(part.slice(0, -1), weekdays) % 7)
+  const last = parts
+    .filter((part) => part.length > 1 && /L$/i.test(part))
+    .map((part) => numberOf(part.slice(0, -1), weekdays) % 7)
   // L alone is the last day of the week.
-  const others = parts.filter((part) => part.length === 1 || !/L$/i.test(part)).map((part) => (/^L$/i.test(part) ? '6' : part))
+  const others = parts
+    .filter((part) => part.length === 1 || !/L$/i.test(part))
+    .map((part) => (/^L$/i.test(part) ? '6' : part))
   const days = others.length > 0 ? numbersOf(others.join(','), weekdays).map((day) => day % 7) : []
   return { days: sorted(days), last }
 }
@@ -103,7 +109,8 @@ function rangeOf(part: string, field: Field): number[] {
   const [range = '', stepText, ...more] = part.split('/')
   if (more.length > 0) throw unknown(part, field)
   const step = stepText === undefined ? 1 : wholeNumber(stepText, part, field)
-  if (step < 1 || step > field.max) throw new CronError(`has a step in ${JSON.stringify(part)} as ${field.name} that is not from 1 to ${field.max}`)
+  if (step < 1 || step > field.max)
+    throw new CronError(`has a step in ${JSON.stringify(part)} as ${field.name} that is not from 1 to ${field.max}`)
   const [from, to] = boundsOf(range, part, stepText !== undefined, field)
   if (from > to) throw new CronError(`has ${JSON.stringify(part)} as ${field.name}, which ends before it begins`)
   return Array.from({ length: Math.floor((to - from) / step) + 1 }, (_, index) => from + index * step)

@@ -116,7 +116,7 @@ export declare type ScheduledInput = Message<"automation.schedule.v1.ScheduledIn
   tag: string;
 
   /**
-   * A JSON object as UTF-8 text; empty counts as {}.
+   * A JSON object as UTF-8 text; empty counts as {}, and in lists stands for one above 64 KiB.
    *
    * @generated from field: bytes parameters = 2;
    */
@@ -275,8 +275,8 @@ export declare type UpdateScheduleRequest = Message<"automation.schedule.v1.Upda
 
   /**
    * Which of the following are given: `cron`, `date_time`, `allow_concurrent_executions`, `input.tag`, `input.parameters`,
-   * `input.comment`, and of `input.settings` `agent_pool`, `callback_url`, `timeout_ms`, `fresh_process`. One that is named
-   * and absent below is cleared.
+   * `input.comment`, `input.settings.agent_pool`, `input.settings.callback_url`, `input.settings.timeout_ms`,
+   * `input.settings.fresh_process`. One that is named and absent below is cleared; a schedule always keeps its cron or time.
    *
    * @generated from field: google.protobuf.FieldMask mask = 2;
    */
