@@ -19,6 +19,10 @@ export const lists: readonly List[] = [
   paged('/modules/{module}/aliases', 'versionId'),
   paged('/variables'),
   paged('/sandboxes'),
+  {
+    ...paged('/schedules', 'keywords'),
+    strict: { processId: ['x', '1', 'null', '%00', '0190a0b0-0000-7000-8000-00000000000g'] },
+  },
   paged('/executions/{execution}/logs'),
   {
     ...paged('/executions', 'keywords', 'processId', 'comment'),
@@ -37,6 +41,10 @@ export const identified: readonly { path: string; methods: readonly string[] }[]
   ...versions('/processes', '{process}', '{version}', '{alias}'),
   { path: '/processes/{id}/execute', methods: ['POST'] },
   { path: '/processes/{id}/execute-sync', methods: ['POST'] },
+  { path: '/processes/{id}/schedule', methods: ['POST'] },
+  { path: '/schedules/{id}', methods: ['GET', 'PATCH', 'DELETE'] },
+  { path: '/schedules/{id}/pause', methods: ['PUT'] },
+  { path: '/schedules/{id}/resume', methods: ['PUT'] },
   { path: '/executions/{id}', methods: ['GET'] },
   { path: '/executions/{id}/logs', methods: ['GET'] },
   { path: '/executions/{id}/events', methods: ['GET'] },

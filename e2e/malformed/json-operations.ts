@@ -74,6 +74,14 @@ const executeFields: Record<string, FieldKind> = {
   '/settings/freshProcess': 'flag',
 }
 
+const scheduleFields: Record<string, FieldKind> = {
+  '/cron': 'text',
+  '/dateTime': 'text',
+  '/allowConcurrentExecutions': 'flag',
+  '/input': 'record',
+  ...Object.fromEntries(Object.entries(executeFields).map(([path, kind]) => [`/input${path}`, kind])),
+}
+
 const versionFields: Record<string, FieldKind> = {
   '/tag': 'text',
   '/comment': 'text',
@@ -106,6 +114,8 @@ export const jsonOperations: readonly JsonOperation[] = [
   },
   { method: 'POST', path: '/processes/{process}/execute', fields: executeFields, required: [] },
   { method: 'POST', path: '/processes/{process}/execute-sync', fields: executeFields, required: [] },
+  { method: 'POST', path: '/processes/{process}/schedule', fields: scheduleFields, required: ['/cron'] },
+  { method: 'PATCH', path: '/schedules/{schedule}', fields: scheduleFields, required: [] },
   {
     method: 'POST',
     path: '/modules',

@@ -81,7 +81,8 @@ export class Stage {
       },
       fill: (path) => {
         const given = path.includes('/modules') ? ofModules : names
-        const id = path.includes('/variables/') ? kept.variable : kept.execution
+        const others = path.includes('/schedules/') ? kept.schedule : kept.execution
+        const id = path.includes('/variables/') ? kept.variable : others
         return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => given[name] ?? id)
       },
     }
@@ -89,13 +90,14 @@ export class Stage {
 
   /** What is there, in words that can be compared: counts of everything, and the kept things whole. */
   async inventory(): Promise<string> {
-    const { process, version, alias, execution, sandbox, module, object } = this.#built().kept
+    const { process, version, alias, execution, schedule, sandbox, module, object } = this.#built().kept
     const paths = [
       `/processes/${process.id}`,
       `/processes/${process.id}/versions/${version}`,
       `/processes/${process.id}/aliases/${alias}`,
       `/executions/${execution}`,
       `/executions/${execution}/logs`,
+      `/schedules/${schedule}`,
       `/sandboxes/${sandbox}`,
       `/modules/${module}`,
       `/modules/${module}/versions`,
@@ -113,6 +115,7 @@ export class Stage {
       '/executions',
       '/variables',
       '/sandboxes',
+      '/schedules',
       '/modules',
       `/processes/${process.id}/versions`,
       `/processes/${process.id}/aliases`,
@@ -129,6 +132,7 @@ export class Stage {
     if (id && path.endsWith('/rest/processes')) await this.#client.delete(`/processes/${id}`)
     if (id && path.endsWith('/rest/variables')) await this.#client.delete(`/variables/${id}`)
     if (id && path.endsWith('/rest/modules')) await this.#client.delete(`/modules/${id}`)
+    if (id && path.endsWith('/schedule')) await this.#client.delete(`/schedules/${id}`)
     if (id && path.endsWith('/rest/sandboxes')) await this.#client.post(`/sandboxes/${id}/kill`)
   }
 

@@ -11,6 +11,7 @@ export interface Things {
   moduleVersion: string
   moduleAlias: string
   execution: string
+  schedule: string
   sandbox: string
   object: string
   /** Nothing is ever staged for that of what is kept. */
@@ -37,6 +38,7 @@ export async function makeThings(client: Client, name: string): Promise<Things> 
     moduleVersion,
     moduleAlias: await idOf(`/modules/${module}/aliases`, { name: 'live', versionId: moduleVersion }),
     execution: await runOnce(client, at),
+    schedule: await idOf(`${at}/schedule`, { cron: '0 0 1 1 *' }),
     sandbox: (await make<Sandbox>('/sandboxes', { imageId: 'base', timeout: 3_600_000 })).id,
     object: await upload(client, `${slug}/file`),
     language: name === 'kept' ? 'JAVASCRIPT' : 'PYTHON',
