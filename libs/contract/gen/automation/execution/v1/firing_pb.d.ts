@@ -167,6 +167,8 @@ export declare type StartFiringResponse = Message<"automation.execution.v1.Start
   executionId: string;
 
   /**
+   * CREATED or REJECTED.
+   *
    * @generated from field: automation.execution.v1.Status status = 2;
    */
   status: Status;
@@ -238,8 +240,8 @@ export declare const FiringService: GenService<{
     output: typeof CheckFiringResponseSchema;
   },
   /**
-   * Starts the run of a schedule's nominal time once, however often it is asked for. What the run can't be started with (a
-   * schema that its parameters break, a pool that is gone) makes a REJECTED execution that says why.
+   * Starts the run of a schedule's nominal time once, however often it is asked for within a week. What the run can't be
+   * started with (a schema that its parameters break, a pool that is gone) makes a REJECTED execution that says why.
    * Errors: NOT_FOUND process_not_found, version_not_found; UNAVAILABLE.
    *
    * @generated from rpc automation.execution.v1.FiringService.StartFiring
