@@ -19,11 +19,13 @@ import { client } from './shared-system.ts'
 /** A schedule that fires each second until the test is over. */
 async function ticking(
   process: Process,
-  onTestFinished: (end: () => Promise<unknown>) => void,
+  onTestFinished: (end: () => Promise<void>) => void,
   input: Record<string, unknown> = {},
 ): Promise<Schedule> {
   const schedule = await makeSchedule(process, { cron: everySecond, ...input })
-  onTestFinished(() => client.delete(`/schedules/${schedule.id}`))
+  onTestFinished(async () => {
+    await client.delete(`/schedules/${schedule.id}`)
+  })
   return schedule
 }
 

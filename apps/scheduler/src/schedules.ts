@@ -4,6 +4,7 @@ import { Failure, invalid, notFound } from '@automation/errors'
 import { memberIn, type CallContext, type Client } from '@automation/rpc'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { v7, validate } from 'uuid'
+import { asScheduler } from './as-scheduler.ts'
 import type { ScheduleChange } from './change.ts'
 import { CronError, parseCron } from './cron/cron.ts'
 import { dueAfter } from './due-times.ts'
@@ -145,7 +146,7 @@ export class Schedules {
     const { tag, parameters, comment } = input
     return this.#options.executions.checkFiring(
       { identifier, tag, parameters, comment, settings: settingsOf(input) },
-      context,
+      { ...context, principal: asScheduler(memberIn(context).team) },
     )
   }
 }

@@ -5,7 +5,7 @@ import {
   type StartFiringRequest,
 } from '@automation/contract/execution/v1/firing'
 import { notFound } from '@automation/errors'
-import { memberIn, served, type ServedService } from '@automation/rpc'
+import { memberIn, principalIn, served, type ServedService } from '@automation/rpc'
 import { v7 } from 'uuid'
 
 /** A run that was started. */
@@ -46,6 +46,7 @@ export class ScriptedExecutions {
   get service(): ServedService<typeof FiringService> {
     return served(FiringService, {
       startFiring: async (request, context) => {
+        principalIn(context, 'service')
         this.asked += 1
         if (this.failure !== undefined) throw this.failure
         this.#process(request.processId, request.tag)
@@ -59,13 +60,15 @@ export class ScriptedExecutions {
         }
         return { executionId: run.id, status: Status.CREATED }
       },
-      checkFiring: async ({ identifier, tag }: CheckFiringRequest) => {
+      checkFiring: async ({ identifier, tag }: CheckFiringRequest, context) => {
+        principalIn(context, 'service')
         if (this.failure !== undefined) throw this.failure
         const { id } = this.#process(identifier, tag)
         const { zoneId, revision } = this
         return { processId: id, processName: `The ${identifier}`, zoneId, revision }
       },
-      listActive: async ({ executionIds }) => {
+      listActive: async ({ executionIds }, context) => {
+        principalIn(context, 'service')
         if (this.failure !== undefined) throw this.failure
         return { executionIds: executionIds.filter((id) => this.active.has(id)) }
       },

@@ -63,7 +63,8 @@ function givenInput(input: RunInput | null): string[] {
 }
 
 /** The paths of what a patch names; `null` instead of a patch names all. */
-function given<K extends string>(patch: { [key in K]?: unknown } | null, paths: Record<K, string>): string[] {
-  const names = Object.keys(paths) as K[]
-  return names.filter((name) => patch === null || patch[name] !== undefined).map((name) => paths[name])
+function given(patch: object | null, paths: Readonly<Record<string, string>>): string[] {
+  const values = new Map<string, unknown>(Object.entries(patch ?? {}))
+  const isGiven = (name: string) => patch === null || values.get(name) !== undefined
+  return Object.entries(paths).flatMap(([name, path]) => (isGiven(name) ? path : []))
 }

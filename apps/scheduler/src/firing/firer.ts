@@ -4,6 +4,7 @@ import { Failure } from '@automation/errors'
 import { ownContext, type CallContext, type Client } from '@automation/rpc'
 import type { Logger } from '@automation/service'
 import { create } from '@bufbuild/protobuf'
+import { asScheduler } from '../as-scheduler.ts'
 import { dueAfter } from '../due-times.ts'
 import type { Metrics } from '../metrics.ts'
 import { whenOf } from '../schedule.ts'
@@ -115,5 +116,5 @@ function pauseAfter({ lateMs }: OpenFiring): number {
 }
 
 function contextFor({ team }: OpenFiring): CallContext {
-  return ownContext({ role: 'service', team, subject: 'scheduler', name: 'scheduler' }, callTimeoutMs)
+  return ownContext(asScheduler(team), callTimeoutMs)
 }
