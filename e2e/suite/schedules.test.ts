@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import type { Page, Schedule } from '../client/records.ts'
+import { waitUntil } from '../system/wait-until.ts'
 import { expectProblem } from './problem.ts'
 import { makeProcess, publish } from './runs.ts'
 import { doneBy, inMs, makeSchedule, patchSchedule, scheduleOf, yearly } from './scheduling.ts'
 import { client, hasOther, other, unique } from './shared-system.ts'
 
+const patience = { timeoutMs: 10_000 }
 const list = (query: Record<string, string | number>) => client.get<Page<Schedule>>('/schedules', query)
 const idsOf = async (query: Record<string, string | number>) => (await list(query)).body.data.map(({ id }) => id)
 
@@ -101,7 +103,8 @@ describe('lists of schedules', () => {
     expect(await idsOf({ keywords: before.toLowerCase() })).toEqual([id])
     expect(await idsOf({ keywords: comment.toUpperCase() })).toEqual([id])
     expect((await client.patch(`/processes/${process.id}`, { name: after })).status).toBe(200)
-    await expect.poll(() => idsOf({ keywords: after }), { timeout: 10_000 }).toEqual([id])
+    await waitUntil('the new name', async () => (await idsOf({ keywords: after })).length > 0, patience)
+    expect(await idsOf({ keywords: after })).toEqual([id])
     expect(await idsOf({ keywords: before })).toEqual([])
   })
 
@@ -191,7 +194,7 @@ describe('pausing and resuming', () => {
   test('one whose only time has passed meanwhile is not resumed', async () => {
     const made = await makeSchedule(await makeProcess(), { dateTime: inMs(1500) })
     await doneBy(client.put(`/schedules/${made.id}/pause`))
-    await expect.poll(() => Date.now() - Date.parse(made.dateTime ?? ''), { timeout: 10_000 }).toBeGreaterThan(200)
+    await waitUntil('its time', async () => Date.now() - Date.parse(made.dateTime ?? '') > 200, patience)
     expectProblem(await client.put(`/schedules/${made.id}/resume`), 400, { path: '/dateTime' })
     expect((await scheduleOf(made)).paused).toBe(true)
   })
@@ -219,8 +222,7 @@ describe('deleting', () => {
       await makeSchedule(process, { dateTime: inMs(60_000) }),
     ]
     expect((await client.delete(`/processes/${process.id}`)).status).toBe(200)
-    for (const { id } of made)
-      await expect.poll(async () => (await client.get(`/schedules/${id}`)).status, { timeout: 15_000 }).toBe(404)
+    for (const { id } of made) expectProblem(await client.get(`/schedules/${id}`), 404, { code: 'schedule_not_found' })
     expect(await idsOf({ processId: process.id })).toEqual([])
   })
 })
