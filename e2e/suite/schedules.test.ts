@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Page, Schedule } from '../client/records.ts'
+import { waitUntil } from '../system/wait-until.ts'
 import { expectProblem } from './problem.ts'
 import { makeProcess, publish } from './runs.ts'
 import { doneBy, inMs, makeSchedule, patchSchedule, scheduleOf, yearly } from './scheduling.ts'
@@ -101,7 +102,8 @@ describe('lists of schedules', () => {
     expect(await idsOf({ keywords: before.toLowerCase() })).toEqual([id])
     expect(await idsOf({ keywords: comment.toUpperCase() })).toEqual([id])
     expect((await client.patch(`/processes/${process.id}`, { name: after })).status).toBe(200)
-    await expect.poll(() => idsOf({ keywords: after }), { timeout: 10_000 }).toEqual([id])
+    const isFound = async () => (await idsOf({ keywords: after })).includes(id)
+    await waitUntil('the new name to be found', isFound, { timeoutMs: 10_000 })
     expect(await idsOf({ keywords: before })).toEqual([])
   })
 
@@ -191,7 +193,8 @@ describe('pausing and resuming', () => {
   test('one whose only time has passed meanwhile is not resumed', async () => {
     const made = await makeSchedule(await makeProcess(), { dateTime: inMs(1500) })
     await doneBy(client.put(`/schedules/${made.id}/pause`))
-    await expect.poll(() => Date.now() - Date.parse(made.dateTime ?? ''), { timeout: 10_000 }).toBeGreaterThan(200)
+    const hasPassed = () => Date.now() - Date.parse(made.dateTime ?? '') > 200
+    await waitUntil('its time to have passed', hasPassed, { timeoutMs: 10_000 })
     expectProblem(await client.put(`/schedules/${made.id}/resume`), 400, { path: '/dateTime' })
     expect((await scheduleOf(made)).paused).toBe(true)
   })
@@ -219,8 +222,10 @@ describe('deleting', () => {
       await makeSchedule(process, { dateTime: inMs(60_000) }),
     ]
     expect((await client.delete(`/processes/${process.id}`)).status).toBe(200)
-    for (const { id } of made)
-      await expect.poll(async () => (await client.get(`/schedules/${id}`)).status, { timeout: 15_000 }).toBe(404)
+    for (const { id } of made) {
+      const isGone = async () => (await client.get(`/schedules/${id}`)).status === 404
+      await waitUntil(`schedule ${id} to be gone`, isGone, { timeoutMs: 15_000 })
+    }
     expect(await idsOf({ processId: process.id })).toEqual([])
   })
 })
