@@ -133,10 +133,7 @@ export class Child implements RunningChild {
     this.#resume()
   }
 
-  /**
-   * The launcher has not done it: in a jail, its own end is the end of all. Elsewhere it goes on, since nobody else
-   * would end what is below it.
-   */
+  /** The launcher has not done it: in a jail, its own end is the end of all; elsewhere nobody else would do it. */
   #lastResort(): void {
     if (this.state === 'gone' || this.pid === 0 || this.directory !== undefined) return
     try {
