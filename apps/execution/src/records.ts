@@ -9,14 +9,14 @@ import {
   type LogLevel,
 } from '@automation/contract/execution/v1/execution'
 import { notFound } from '@automation/errors'
-import type { Principal } from '@automation/rpc'
+import { countedUpTo, pageInfo, windowOf, type Principal } from '@automation/rpc'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { timestampMs, type Timestamp } from '@bufbuild/protobuf/wkt'
 import type pg from 'pg'
 import type { Wish } from './admission.ts'
 import { isUuid, lowestIdAt } from './execution-id.ts'
 import { executionOf } from './execution-message.ts'
-import { countLimit, listRecords } from './store/record-list.ts'
+import { listRecords } from './store/record-list.ts'
 import { appendLine, readLogPage } from './store/log-pages.ts'
 import { readRecord, readTimelines, readVisible, type RecordRow } from './store/records.ts'
 import { bytesOf } from './stored-text.ts'
@@ -39,7 +39,7 @@ export class Records {
 
   list(team: string, request: ListExecutionsRequest): Promise<MessageInitShape<typeof ListExecutionsResponseSchema>> {
     const { keywords, comment, processId, status, from, to } = request
-    const { limit, offset } = pageOf(request.page)
+    const window = windowOf(request.page)
     const filter = {
       team,
       keywords: keywords || undefined,
@@ -52,7 +52,7 @@ export class Records {
     if (filter.processId !== undefined && !isUuid(filter.processId))
       return Promise.resolve({ executions: [], page: { total: 0, hasNextPage: false } })
     return this.#reached(async () => {
-      const { rows, total } = await listRecords(this.#pool, filter, limit, offset)
+      const { rows, total } = await listRecords(this.#pool, filter, window)
       const timelines =
         rows.length > 0
           ? await readTimelines(
@@ -61,8 +61,7 @@ export class Records {
             )
           : new Map()
       const executions = rows.map((row) => executionOf(row, timelines.get(row.id) ?? []))
-      const hasNextPage = offset + rows.length < total || (total === countLimit && rows.length === limit)
-      return { executions, page: { total, hasNextPage } }
+      return { executions, page: pageInfo(window, total, rows.length) }
     })
   }
 
@@ -74,10 +73,10 @@ export class Records {
     return this.#reached(async () => {
       const key = id.toLowerCase()
       if (!isUuid(key) || !(await readVisible(this.#pool, team, key))) throw notFound('execution')
-      const { limit, offset } = pageOf(page)
-      const { lines, total } = await readLogPage(this.#pool, key, limit, offset)
+      const { skip, take } = windowOf(page)
+      const { lines, total } = await readLogPage(this.#pool, key, take, skip)
       const entries = lines.map(([timeUs, level, message]) => ({ timeUs: BigInt(timeUs), level, message }))
-      return { entries, page: { total: Math.min(total, countLimit), hasNextPage: offset + limit < total } }
+      return { entries, page: { total: Math.min(total, countedUpTo), hasNextPage: skip + take < total } }
     })
   }
 
@@ -123,11 +122,6 @@ export class Records {
       throw databaseFailure(error)
     }
   }
-}
-
-function pageOf(page: PageRequest | undefined): { limit: number; offset: number } {
-  const limit = Math.min(Math.max(page?.limit || 10, 1), 1000)
-  return { limit, offset: (page?.page ?? 0) * limit }
 }
 
 /** With the fraction of a millisecond, so that bounds are exact. */

@@ -1,8 +1,8 @@
 import { SandboxStatus } from '@automation/contract/sandbox/v1/sandbox'
-import { until, userContext } from '@automation/testing'
+import { refusal, until, userContext } from '@automation/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { MemoryDriver } from './memory-driver.ts'
-import { becomes, refusal, SandboxesUnderTest, type Replica } from './sandboxes-under-test.ts'
+import { becomes, SandboxesUnderTest, type Replica } from './sandboxes-under-test.ts'
 
 let under: SandboxesUnderTest
 let replica: Replica<MemoryDriver>

@@ -1,9 +1,9 @@
 import { SandboxStatus } from '@automation/contract/sandbox/v1/sandbox'
 import type { Failure } from '@automation/errors'
-import { userContext } from '@automation/testing'
+import { refusal, userContext } from '@automation/testing'
 import { afterAll, expect, test } from 'vitest'
 import { MemoryDriver } from './memory-driver.ts'
-import { refusal, SandboxesUnderTest } from './sandboxes-under-test.ts'
+import { SandboxesUnderTest } from './sandboxes-under-test.ts'
 
 const under = await SandboxesUnderTest.open({ TEAM_MAX_SANDBOXES: '5' })
 afterAll(() => under.close())

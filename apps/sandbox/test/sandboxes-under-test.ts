@@ -4,7 +4,6 @@ import {
   type Sandbox,
   type SandboxStatus,
 } from '@automation/contract/sandbox/v1/sandbox'
-import { Failure } from '@automation/errors'
 import { InProcessNetwork, type Client } from '@automation/rpc'
 import { Environment, type Part } from '@automation/service'
 import { testContext, testDatabase, until, userContext, type TestDatabase } from '@automation/testing'
@@ -83,14 +82,4 @@ export function becomes(
     },
     { timeoutMs, what: `status ${status} of ${id}` },
   )
-}
-
-/** The path of the field that a call was refused for, or the code of the failure. */
-export async function refusal(call: Promise<unknown>): Promise<string> {
-  const thrown = await call.then(
-    () => undefined,
-    (error: unknown) => error,
-  )
-  if (!(thrown instanceof Failure)) throw new Error(`Expected a Failure, got ${String(thrown)}`, { cause: thrown })
-  return thrown.fields[0]?.path ?? thrown.code
 }

@@ -1,10 +1,10 @@
 import { SandboxStatus } from '@automation/contract/sandbox/v1/sandbox'
-import { serviceContext, until, userContext } from '@automation/testing'
+import { refusal, serviceContext, until, userContext } from '@automation/testing'
 import { timestampMs, type Timestamp } from '@bufbuild/protobuf/wkt'
 import bcrypt from 'bcryptjs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { MemoryDriver } from './memory-driver.ts'
-import { becomes, refusal, SandboxesUnderTest, type Replica } from './sandboxes-under-test.ts'
+import { becomes, SandboxesUnderTest, type Replica } from './sandboxes-under-test.ts'
 
 let under: SandboxesUnderTest
 let replica: Replica<MemoryDriver>

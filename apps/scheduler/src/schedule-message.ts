@@ -1,13 +1,11 @@
-import { RunSettingsSchema, type RunSettings } from '@automation/contract/execution/v1/execution'
 import type { ScheduledInput, ScheduleSchema } from '@automation/contract/schedule/v1/schedule'
-import { create, type MessageInitShape } from '@bufbuild/protobuf'
+import type { MessageInitShape } from '@bufbuild/protobuf'
 import { timestampFromDate } from '@bufbuild/protobuf/wkt'
 import { inputOf, type RunInput, type ScheduleRow } from './schedule.ts'
 
 const emptyObject = Buffer.from('{}')
 
 export function scheduleMessage(row: ScheduleRow): MessageInitShape<typeof ScheduleSchema> {
-  const input = inputOf(row)
   return {
     id: row.id,
     processId: row.processId,
@@ -17,7 +15,7 @@ export function scheduleMessage(row: ScheduleRow): MessageInitShape<typeof Sched
         ? { case: 'dateTime', value: timestampFromDate(row.dateTime!) }
         : { case: 'cron', value: row.cron },
     allowConcurrentExecutions: row.allowConcurrent,
-    input: { tag: input.tag, parameters: input.parameters, comment: input.comment, settings: settingsOf(input) },
+    input: inputMessage(inputOf(row)),
     paused: row.paused,
     nextExecutionAt: row.nextAt === null ? undefined : timestampFromDate(row.nextAt),
     createdBy: row.createdBy,
@@ -27,8 +25,9 @@ export function scheduleMessage(row: ScheduleRow): MessageInitShape<typeof Sched
   }
 }
 
-export function settingsOf({ agentPool, callbackUrl, timeoutMs, freshProcess }: RunInput): RunSettings {
-  return create(RunSettingsSchema, { agentPool, callbackUrl, timeoutMs, freshProcess })
+/** What each run gets, as schedules show it and execution is asked for it. */
+export function inputMessage({ tag, parameters, comment, ...settings }: RunInput) {
+  return { tag, parameters, comment, settings }
 }
 
 export function inputOfMessage(input: ScheduledInput | undefined): RunInput {

@@ -1,7 +1,7 @@
 import type { PageInfoSchema, PageRequest } from '@automation/contract/common/v1/page'
 import type { FiringService } from '@automation/contract/execution/v1/firing'
 import { Failure, invalid, notFound } from '@automation/errors'
-import { memberIn, type CallContext, type Client } from '@automation/rpc'
+import { memberIn, pageInfo, windowOf, type CallContext, type Client } from '@automation/rpc'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { v7, validate } from 'uuid'
 import { asScheduler } from './as-scheduler.ts'
@@ -9,10 +9,10 @@ import type { ScheduleChange } from './change.ts'
 import { CronError, parseCron } from './cron/cron.ts'
 import { dueAfter } from './due-times.ts'
 import { givenTime } from './given-time.ts'
-import { settingsOf } from './schedule-message.ts'
+import { inputMessage } from './schedule-message.ts'
 import { inputOf, whenOf, type RunInput, type ScheduleRow, type When } from './schedule.ts'
 import { noteProcess } from './store/processes.ts'
-import { countedUpTo, listSchedules } from './store/schedule-list.ts'
+import { listSchedules } from './store/schedule-list.ts'
 import {
   changeSchedule,
   databaseTime,
@@ -83,12 +83,10 @@ export class Schedules {
     { processId, keywords }: { processId: string; keywords: string },
     page: PageRequest | undefined,
   ): Promise<{ rows: ScheduleRow[]; info: MessageInitShape<typeof PageInfoSchema> }> {
-    const limit = Math.min(page?.limit || 10, 1000)
-    const offset = (page?.page ?? 0) * limit
+    const window = windowOf(page)
     const filter = { team, processId: processId || undefined, keywords: keywords || undefined }
-    const { rows, total } = await listSchedules(this.#options.store, filter, limit, offset)
-    const hasNextPage = total < countedUpTo ? offset + limit < total : rows.length === limit
-    return { rows, info: { total, hasNextPage } }
+    const { rows, total } = await listSchedules(this.#options.store, filter, window)
+    return { rows, info: pageInfo(window, total, rows.length) }
   }
 
   async update(id: string, change: ScheduleChange, context: CallContext): Promise<ScheduleRow> {
@@ -121,9 +119,8 @@ export class Schedules {
 
   async pause(id: string, context: CallContext): Promise<void> {
     const { team, name } = memberIn(context)
-    await this.get(team, id)
     await this.#options.store.transaction(async (client) => {
-      const row = found(await lockSchedule(client, team, id))
+      const row = found(validate(id) ? await lockSchedule(client, team, id) : undefined)
       if (row.paused) throw new Failure('failed_precondition', 'schedule_paused', 'The schedule is paused already')
       await setPaused(client, row, name, true, undefined)
     })
@@ -143,9 +140,8 @@ export class Schedules {
   }
 
   #check(identifier: string, input: RunInput, context: CallContext) {
-    const { tag, parameters, comment } = input
     return this.#options.executions.checkFiring(
-      { identifier, tag, parameters, comment, settings: settingsOf(input) },
+      { identifier, ...inputMessage(input) },
       { ...context, principal: asScheduler(memberIn(context).team) },
     )
   }

@@ -1,6 +1,5 @@
 import type { Schedule } from '@automation/contract/schedule/v1/schedule'
 import { ScheduleEffectService, ScheduleService } from '@automation/contract/schedule/v1/schedule'
-import { Failure } from '@automation/errors'
 import { InProcessNetwork, type Client } from '@automation/rpc'
 import { Environment, type Part } from '@automation/service'
 import { testContext, testDatabase, userContext, type TestDatabase } from '@automation/testing'
@@ -91,14 +90,4 @@ export class SchedulerUnderTest {
     await this.sql.end()
     await this.database.drop()
   }
-}
-
-/** The path of the field that a call was refused for, or the code of the failure. */
-export async function refusal(call: Promise<unknown>): Promise<string> {
-  const thrown: unknown = await call.then(
-    () => undefined,
-    (error: unknown) => error,
-  )
-  if (!(thrown instanceof Failure)) throw new Error(`Expected a Failure, got ${String(thrown)}`, { cause: thrown })
-  return thrown.fields[0]?.path ?? thrown.code
 }

@@ -1,8 +1,8 @@
-import { serviceContext, until, userContext } from '@automation/testing'
+import { refusal, serviceContext, until, userContext } from '@automation/testing'
 import { timestampDate } from '@bufbuild/protobuf/wkt'
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { refusal, SchedulerUnderTest } from './scheduler-under-test.ts'
+import { SchedulerUnderTest } from './scheduler-under-test.ts'
 
 let system: SchedulerUnderTest
 let team: string

@@ -1,6 +1,6 @@
-import { userContext } from '@automation/testing'
+import { refusal, userContext } from '@automation/testing'
 import { afterAll, expect, test } from 'vitest'
-import { refusal, runContext, StorageUnderTest } from './storage-under-test.ts'
+import { runContext, StorageUnderTest } from './storage-under-test.ts'
 
 const under = await StorageUnderTest.open({ TEAM_MAX_DATASTORE_KEYS: '20' })
 afterAll(() => under.close())

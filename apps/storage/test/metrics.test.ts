@@ -1,6 +1,6 @@
-import { until, userContext } from '@automation/testing'
+import { refusal, until, userContext } from '@automation/testing'
 import { afterAll, expect, test } from 'vitest'
-import { names, read, refusal, runContext, StorageUnderTest, upload } from './storage-under-test.ts'
+import { names, read, runContext, StorageUnderTest, upload } from './storage-under-test.ts'
 
 const under = await StorageUnderTest.open({ TEAM_MAX_STORAGE_BYTES: '1000', UPLOAD_MAX_BYTES: '800' })
 afterAll(() => under.close())

@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { unavailable } from '@automation/errors'
 import { uploadMessages } from '@automation/rpc'
-import { until, userContext } from '@automation/testing'
+import { refusal, until, userContext } from '@automation/testing'
 import { afterAll, expect, test } from 'vitest'
-import { names, read, refusal, runContext, StorageUnderTest, upload } from './storage-under-test.ts'
+import { names, read, runContext, StorageUnderTest, upload } from './storage-under-test.ts'
 
 const under = await StorageUnderTest.open()
 afterAll(() => under.close())

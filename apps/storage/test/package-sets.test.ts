@@ -2,10 +2,10 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { serviceContext, until, userContext } from '@automation/testing'
+import { refusal, serviceContext, until, userContext } from '@automation/testing'
 import { uploadMessages, type CallContext } from '@automation/rpc'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { refusal, runContext, StorageUnderTest, type Replica } from './storage-under-test.ts'
+import { runContext, StorageUnderTest, type Replica } from './storage-under-test.ts'
 
 let under: StorageUnderTest
 let replica: Replica

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
-import { userContext, until } from '@automation/testing'
+import { refusal, until, userContext } from '@automation/testing'
 import { afterAll, describe, expect, test } from 'vitest'
 import { startStorageProcess } from './storage-process.ts'
-import { names, refusal, StorageUnderTest, upload } from './storage-under-test.ts'
+import { names, StorageUnderTest, upload } from './storage-under-test.ts'
 
 const under = await StorageUnderTest.open()
 afterAll(() => under.close())

@@ -1,6 +1,6 @@
-import { until, userContext } from '@automation/testing'
+import { refusal, until, userContext } from '@automation/testing'
 import { afterAll, expect, test } from 'vitest'
-import { refusal, StorageUnderTest, upload } from './storage-under-test.ts'
+import { StorageUnderTest, upload } from './storage-under-test.ts'
 
 const mebibyte = 2 ** 20
 const under = await StorageUnderTest.open({

@@ -1,7 +1,7 @@
-import { userContext, serviceContext } from '@automation/testing'
+import { refusal, serviceContext, userContext } from '@automation/testing'
 import { afterAll, describe, expect, test } from 'vitest'
 import { SignedUrls } from '../src/signed-urls.ts'
-import { refusal, StorageUnderTest, upload } from './storage-under-test.ts'
+import { StorageUnderTest, upload } from './storage-under-test.ts'
 
 const under = await StorageUnderTest.open({ S3_ENDPOINT: '' })
 afterAll(() => under.close())

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { DatastoreService } from '@automation/contract/storage/v1/datastore'
 import { PackageSetService } from '@automation/contract/storage/v1/package_set'
 import { StorageService, type StorageObject } from '@automation/contract/storage/v1/storage'
-import { Failure } from '@automation/errors'
 import { InProcessNetwork, uploadMessages, type CallContext, type Client } from '@automation/rpc'
 import { RunTokens } from '@automation/rpc/run-token'
 import { Environment, type Part } from '@automation/service'
@@ -139,14 +138,4 @@ export function runContext(team: string, expiresInS = 60, installs?: string): Ca
     exp,
   })
   return { ...userContext(team), principal: { role: 'run', team: '', subject: 'run', name: 'run', token } }
-}
-
-/** The path of the field that a call was refused for, or the code of the failure. */
-export async function refusal(call: Promise<unknown>): Promise<string> {
-  const thrown: unknown = await call.then(
-    () => undefined,
-    (error: unknown) => error,
-  )
-  if (!(thrown instanceof Failure)) throw new Error(`Expected a Failure, got ${String(thrown)}`, { cause: thrown })
-  return thrown.fields[0]?.path ?? thrown.code
 }

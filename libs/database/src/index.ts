@@ -1,6 +1,7 @@
 export { openDatabase, untilReachable, type Database, type DatabaseOptions } from './database.ts'
 export { readEncryptionKeys } from './encryption-keys.ts'
 export { databaseFailure, isConnectionFailure } from './failure.ts'
+export { literally } from './like.ts'
 export { migrate, type SchemaOptions } from './migrate.ts'
 export { SchemaStore } from './schema-store.ts'
 export { SecretBox, type Sealed } from './secret-box.ts'

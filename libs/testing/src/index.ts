@@ -1,6 +1,7 @@
 export { testDatabase, type TestDatabase } from './test-database.ts'
 export { eventBusConformance, type BusUnderTest } from './event-bus-conformance.ts'
 export { freePorts } from './free-ports.ts'
+export { refusal } from './refusal.ts'
 export { until } from './until.ts'
 export { operatorContext, serviceContext, userContext } from './call-contexts.ts'
 export { silentLogger, testContext } from './part-context.ts'

@@ -1,5 +1,6 @@
 import type { Status } from '@automation/contract/execution/v1/execution'
-import { installsProcessId } from '@automation/rpc'
+import { literally } from '@automation/database'
+import { countedUpTo, installsProcessId, type Window } from '@automation/rpc'
 import type pg from 'pg'
 import { recordColumns, type RecordRow } from './records.ts'
 
@@ -14,9 +15,6 @@ export interface RecordFilter {
   untilId?: string
 }
 
-/** What `total` says at most: "more than 10,000". */
-export const countLimit = 10_001
-
 interface Search {
   /** Alternatives, each of which finds its rows by an index. */
   branches: string[]
@@ -27,12 +25,11 @@ interface Search {
 export async function listRecords(
   pool: pg.Pool,
   filter: RecordFilter,
-  limit: number,
-  offset: number,
+  { skip, take }: Window,
 ): Promise<{ rows: RecordRow[]; total: number }> {
   const search = await searchOf(pool, filter)
   const [page, count] = await Promise.all([
-    pool.query<RecordRow>(pageStatement(search), [...search.values, limit, offset]),
+    pool.query<RecordRow>(pageStatement(search), [...search.values, take, skip]),
     pool.query<{ total: number }>(countStatement(search), search.values),
   ])
   return { rows: page.rows, total: count.rows[0]?.total ?? 0 }
@@ -54,8 +51,8 @@ function pageStatement({ branches, values }: Search): string {
 }
 
 function countStatement({ branches }: Search): string {
-  const parts = branches.map((branch) => `(SELECT e.id FROM executions e WHERE ${branch} LIMIT ${countLimit})`)
-  return `SELECT least(count(*), ${countLimit})::integer AS total FROM (${parts.join(' UNION ')}) AS found`
+  const parts = branches.map((branch) => `(SELECT e.id FROM executions e WHERE ${branch} LIMIT ${countedUpTo})`)
+  return `SELECT least(count(*), ${countedUpTo})::integer AS total FROM (${parts.join(' UNION ')}) AS found`
 }
 
 async function searchOf(pool: pg.Pool, filter: RecordFilter): Promise<Search> {
@@ -103,5 +100,5 @@ async function readProcessesNamed(pool: pg.Pool, team: string, keywords: string)
 }
 
 function pattern(text: string): string {
-  return `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`
+  return `%${literally(text)}%`
 }

@@ -1,9 +1,13 @@
+import { literally } from '@automation/database'
+import { countedUpTo, pageInfo, type Window } from '@automation/rpc'
 import { invalid } from '@automation/errors'
 import { Prisma } from '../../prisma/generated/client.ts'
-import { countedUpTo, listedSourceBytes, pageInfo, type Window } from '../page.ts'
 import { processMessage } from './process-message.ts'
 import type { Rows, Store } from './store.ts'
 import { requireTeam } from './teams.ts'
+
+/** Sources above this size are left out of lists. */
+const listedSourceBytes = 64 * 1024
 
 export interface ProcessFilter {
   /** Part of the name or the description; empty for all. */
@@ -46,7 +50,7 @@ export async function smallSources(
 function matching({ keywords, tags }: ProcessFilter): Prisma.ProcessWhereInput {
   if (keywords.includes('\0')) throw invalid('/keywords', 'must not contain NUL characters')
   if (tags.some((tag) => tag.includes('\0'))) throw invalid('/tags', 'must not contain NUL characters')
-  const part = { contains: keywords.replaceAll(/[\\%_]/g, '\\$&'), mode: 'insensitive' } as const
+  const part = { contains: literally(keywords), mode: 'insensitive' } as const
   return {
     ...(keywords === '' ? {} : { OR: [{ name: part }, { description: part }] }),
     ...(tags.length === 0 ? {} : { tags: { hasSome: tags } }),

@@ -1,6 +1,6 @@
 import type { SandboxService } from '@automation/contract/sandbox/v1/sandbox'
 import type { SecretBox } from '@automation/database'
-import { memberIn, type Handlers } from '@automation/rpc'
+import { memberIn, pageInfo, windowOf, type Handlers } from '@automation/rpc'
 import { sandboxMessage } from '../sandbox-message.ts'
 import type { Sandboxes } from '../sandboxes.ts'
 import { listSandboxes } from '../store/reads.ts'
@@ -18,10 +18,9 @@ export function sandboxService(sandboxes: Sandboxes, store: Store, box: SecretBo
     },
 
     async listSandboxes({ page }, context) {
-      const limit = Math.min(Math.max(page?.limit || 10, 1), 1000)
-      const offset = (page?.page ?? 0) * limit
-      const { rows, total, hasNextPage } = await listSandboxes(store, memberIn(context).team, { limit, offset })
-      return { sandboxes: rows.map((row) => sandboxMessage(row, box)), page: { total, hasNextPage } }
+      const window = windowOf(page)
+      const { rows, total } = await listSandboxes(store, memberIn(context).team, window)
+      return { sandboxes: rows.map((row) => sandboxMessage(row, box)), page: pageInfo(window, total, rows.length) }
     },
 
     async updateSandbox({ id, timeoutMs }, context) {

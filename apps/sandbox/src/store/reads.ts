@@ -1,8 +1,6 @@
+import { countedUpTo, type Window } from '@automation/rpc'
 import { active, columns, type SandboxRow } from './rows.ts'
 import type { Store } from './store.ts'
-
-// 10,001 stands for more than 10,000.
-const countedUpTo = 10_001
 
 /** A sandbox of a team, ended ones too. */
 export async function readSandbox(store: Store, team: string, id: string): Promise<SandboxRow | undefined> {
@@ -24,22 +22,17 @@ export async function readReachable(store: Store, id: string): Promise<SandboxRo
   return row
 }
 
-export interface Window {
-  limit: number
-  offset: number
-}
-
 /** A page of a team's sandboxes, the newest first. */
 export async function listSandboxes(
   store: Store,
   team: string,
-  { limit, offset }: Window,
-): Promise<{ rows: SandboxRow[]; total: number; hasNextPage: boolean }> {
+  { skip, take }: Window,
+): Promise<{ rows: SandboxRow[]; total: number }> {
   const [rows, [count]] = await Promise.all([
     store.query<SandboxRow>({
       name: 'list_sandboxes',
       text: `SELECT ${columns} FROM sandboxes WHERE team = $1 ORDER BY id DESC LIMIT $2::bigint OFFSET $3::bigint`,
-      values: [team, limit, offset],
+      values: [team, take, skip],
     }),
     store.query<{ total: number }>({
       name: 'count_sandboxes',
@@ -47,8 +40,7 @@ export async function listSandboxes(
       values: [team, countedUpTo],
     }),
   ])
-  const total = count?.total ?? 0
-  return { rows, total, hasNextPage: offset + rows.length < total || (total === countedUpTo && rows.length === limit) }
+  return { rows, total: count?.total ?? 0 }
 }
 
 /** What is there according to the rows of a driver: ids with their age. */

@@ -2,7 +2,8 @@ import type { Cron } from './cron.ts'
 import { firstLocalMatch } from './local-match.ts'
 import { evenTimeAt } from './zone-clock.ts'
 
-const missedAtMostMs = 3_600_000
+/** What happens again and again is not made up for after so long. */
+export const missedAfterMs = 3_600_000
 
 /**
  * The first instant after `after` at which a cron is due in a zone; undefined where none comes. Milliseconds since 1970.
@@ -30,7 +31,7 @@ export function nextDue(cron: Cron, zone: string, after: number): number | undef
  */
 export function lastDue(cron: Cron, zone: string, from: number, now: number): number | undefined {
   let last: number | undefined
-  let due: number | undefined = from > now - missedAtMostMs ? from : nextDue(cron, zone, now - missedAtMostMs)
+  let due: number | undefined = from > now - missedAfterMs ? from : nextDue(cron, zone, now - missedAfterMs)
   while (due !== undefined && due <= now) {
     last = due
     due = nextDue(cron, zone, due)

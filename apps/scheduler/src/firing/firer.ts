@@ -1,20 +1,19 @@
-import { RunSettingsSchema } from '@automation/contract/execution/v1/execution'
 import type { FiringService } from '@automation/contract/execution/v1/firing'
 import { Failure } from '@automation/errors'
 import { ownContext, type CallContext, type Client } from '@automation/rpc'
 import type { Logger } from '@automation/service'
-import { create } from '@bufbuild/protobuf'
 import { asScheduler } from '../as-scheduler.ts'
+import { missedAfterMs } from '../cron/next-due.ts'
 import { dueAfter } from '../due-times.ts'
 import type { Metrics } from '../metrics.ts'
-import { whenOf } from '../schedule.ts'
+import { inputMessage } from '../schedule-message.ts'
+import { inputOf, whenOf } from '../schedule.ts'
 import { firingStarted, postponeFiring, skipFiring, type OpenFiring } from '../store/firings.ts'
 import type { Store } from '../store/store.ts'
 
 const callTimeoutMs = 10_000
 /** Longer than a firing ever takes that nothing holds up. */
 const promptMs = 5000
-const missedMs = 3_600_000
 const retryMs = { least: 300, most: 5000 }
 
 export interface FirerOptions {
@@ -61,21 +60,13 @@ export class Firer {
 
   async #start(firing: OpenFiring): Promise<void> {
     const { store, executions, metrics } = this.#options
-    const { id, nominalAt, processId, tag, parameters, comment, createdBy, initiatedBy } = firing
+    const { id, nominalAt, processId, createdBy, initiatedBy } = firing
     const started = await executions.startFiring(
       {
         scheduleId: id,
         nominalTimeMs: BigInt(nominalAt.getTime()),
         processId,
-        tag,
-        parameters,
-        comment: comment ?? undefined,
-        settings: create(RunSettingsSchema, {
-          agentPool: firing.agentPool ?? undefined,
-          callbackUrl: firing.callbackUrl ?? undefined,
-          timeoutMs: firing.timeoutMs ?? undefined,
-          freshProcess: firing.freshProcess,
-        }),
+        ...inputMessage(inputOf(firing)),
         createdBy,
         initiatedBy: initiatedBy ?? undefined,
       },
@@ -107,7 +98,7 @@ function isMissed(firing: OpenFiring): boolean {
   const { lateMs, waits, cron, zoneId, nominalAt } = firing
   if (cron === null || waits || lateMs < promptMs) return false
   const next = dueAfter(whenOf(firing), zoneId, nominalAt.getTime())
-  return lateMs >= missedMs || (next !== undefined && nominalAt.getTime() + lateMs >= next)
+  return lateMs >= missedAfterMs || (next !== undefined && nominalAt.getTime() + lateMs >= next)
 }
 
 /** The longer it has taken, the longer nobody looks. */

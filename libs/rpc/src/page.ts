@@ -4,9 +4,7 @@ import type { PageInfoSchema, PageRequest } from '@automation/contract/common/v1
 /** How far a list is counted: 10,001 stands for more than 10,000. */
 export const countedUpTo = 10_001
 
-/** Sources above this size are left out of lists. */
-export const listedSourceBytes = 64 * 1024
-
+/** The rows of a page. */
 export interface Window {
   skip: number
   take: number
