@@ -142,7 +142,7 @@ export class Schedules {
   #check(identifier: string, input: RunInput, context: CallContext) {
     return this.#options.executions.checkFiring(
       { identifier, ...inputMessage(input) },
-      { ...context, principal: asScheduler(memberIn(context).team) },
+      { ...context, signal: context.signal, principal: asScheduler(memberIn(context).team) },
     )
   }
 }

@@ -62,6 +62,7 @@ export class ScriptedExecutions {
       },
       checkFiring: async ({ identifier, tag }: CheckFiringRequest, context) => {
         principalIn(context, 'service')
+        context.signal.throwIfAborted()
         if (this.failure !== undefined) throw this.failure
         const { id } = this.#process(identifier, tag)
         const { zoneId, revision } = this
