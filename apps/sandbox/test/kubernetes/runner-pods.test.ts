@@ -180,6 +180,6 @@ describe.skipIf(!hasCluster)('runner pods on a cluster', () => {
     const pod = await cluster.api.core.readNamespacedPod({ name: first!.name, namespace })
     expect(JSON.stringify(pod)).not.toContain('for these tests alone')
     expect(pod.spec).toMatchObject({ automountServiceAccountToken: false, restartPolicy: 'Never' })
-    expect(pod.spec!.volumes!.map(({ name }) => name)).toEqual(['tmp', 'key'])
+    expect(pod.spec!.volumes!.map(({ name }) => name)).toEqual(['tmp', 'packages', 'key'])
   })
 })
