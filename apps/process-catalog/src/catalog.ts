@@ -1,6 +1,7 @@
 import type { ExecutionService } from '@automation/contract/execution/v1/execution'
 import type { SecretBox } from '@automation/database'
 import type { Client } from '@automation/rpc'
+import type { AuditTrail } from './audit-trail.ts'
 import type { Checks } from './checks.ts'
 import type { Coalesced } from './coalesced.ts'
 import type { CatalogConfig } from './config.ts'
@@ -13,6 +14,7 @@ export interface Catalog {
   store: Store
   box: SecretBox
   checks: Checks
+  auditTrail: AuditTrail
   keys: SigningKeys
   /** The revisions of teams, always read after they were asked for. */
   revisions: Coalesced<string, bigint>

@@ -1,6 +1,7 @@
 import { ownContext, type CallContext, type Principal } from '@automation/rpc'
 import { failPoint } from '@automation/service'
 import type { Catalog } from './catalog.ts'
+import { authorOf } from './rpc/author.ts'
 import { buryProcess, removeRemains, tombstonesOlderThan, type Tombstone } from './store/tombstones.ts'
 
 const timeoutMs = 30_000
@@ -9,11 +10,15 @@ const timeoutMs = 30_000
  * Deletes a process for good: it is gone when the tombstone is written, then its executions are killed and hidden, then
  * what is left of its rows goes. Cut off in between, it is finished by `resumeDeletions`.
  */
-export async function deleteProcess(catalog: Catalog, team: string, identifier: string, caller: CallContext) {
-  const tombstone = await buryProcess(catalog.store, team, identifier)
+export async function deleteProcess(catalog: Catalog, identifier: string, caller: CallContext) {
+  const tombstone = await buryProcess(catalog.store, authorOf(caller), identifier)
   failPoint('delete-after-tombstone')
   const { requestId, traceparent } = caller
-  await finishDeletion(catalog, tombstone, { ...ownContext(catalogOf(team), timeoutMs), requestId, traceparent })
+  await finishDeletion(catalog, tombstone, {
+    ...ownContext(catalogOf(tombstone.team), timeoutMs),
+    requestId,
+    traceparent,
+  })
 }
 
 /** Finishes the deletions that were cut off; each step may be done twice. Fails with the first failure, after trying all. */

@@ -1,3 +1,4 @@
+import { AuditService } from '@automation/contract/audit/v1/audit'
 import { AliasService } from '@automation/contract/catalog/v1/alias'
 import { DependencyService } from '@automation/contract/catalog/v1/dependency'
 import { ModuleService } from '@automation/contract/catalog/v1/module'
@@ -12,6 +13,7 @@ import { InstallService } from '@automation/contract/execution/v1/install'
 import { SecretBox } from '@automation/database'
 import { served } from '@automation/rpc'
 import type { Part, PartContext } from '@automation/service'
+import { AuditTrail } from './audit-trail.ts'
 import { Calls } from './calls.ts'
 import type { Catalog } from './catalog.ts'
 import { Checks } from './checks.ts'
@@ -21,8 +23,10 @@ import { resumeDeletions } from './deletion.ts'
 import { ensureFirstTeam } from './first-team.ts'
 import { advanceInstalls } from './installs.ts'
 import { keptSets } from './kept-sets.ts'
+import { catalogMetrics } from './metrics.ts'
 import { Periodic } from './periodic.ts'
 import { aliasHandlers } from './rpc/aliases.ts'
+import { auditHandlers } from './rpc/audit.ts'
 import { dependencyHandlers } from './rpc/dependencies.ts'
 import { moduleHandlers } from './rpc/modules.ts'
 import { processHandlers } from './rpc/processes.ts'
@@ -42,23 +46,25 @@ export { readFirstTeam } from './first-team.ts'
 export { catalogSchema } from './store/store.ts'
 
 /**
- * The process catalog: processes and modules with versions and aliases, team variables, teams, API tokens, and what a run needs to
- * know of them. Calls `ExecutionService` when a process is deleted, `InstallService` for
+ * The process catalog: processes and modules with versions and aliases, team variables, teams, API tokens, what a run needs to
+ * know of them, and the audit records of all services. Calls `ExecutionService` when a process is deleted, `InstallService` for
  * dependencies, and `PackageSetService` for the sets that are in use.
  */
-export function createCatalog(config: CatalogConfig, { neighbours, logger }: PartContext): Part {
+export function createCatalog(config: CatalogConfig, { neighbours, logger, metrics }: PartContext): Part {
   const store = new Store(config, logger)
   const box = new SecretBox(config.encryptionKeys)
   const keys = new SigningKeys(store, box, config.accessTokenTtlS)
   const checks = new Checks()
   const revisions = new Coalesced((teams: string[]) => readRevisions(store, teams))
   const executions = neighbours.client(ExecutionService)
-  const catalog: Catalog = { config, store, box, checks, keys, revisions, executions }
+  const { auditMonthsAhead: monthsAhead } = catalogMetrics(metrics)
+  const auditTrail = new AuditTrail({ store, retentionDays: config.auditRetentionDays, monthsAhead, logger })
+  const catalog: Catalog = { config, store, box, checks, keys, revisions, executions, auditTrail }
 
   const installs = neighbours.client(InstallService)
   const { installTimeoutMs } = config.dependencies
 
-  const { deletionsEveryMs, keysEveryMs, installsEveryMs, setsEveryMs } = config.upkeep
+  const { deletionsEveryMs, keysEveryMs, installsEveryMs, setsEveryMs, auditEveryMs } = config.upkeep
   const upkeep = [
     new Periodic('finishing deletions', deletionsEveryMs, () => resumeDeletions(catalog), logger),
     new Periodic(
@@ -68,6 +74,8 @@ export function createCatalog(config: CatalogConfig, { neighbours, logger }: Par
       logger,
     ),
     new Periodic('keeping sets of packages', setsEveryMs, keptSets(store, neighbours, logger), logger),
+    new Periodic('preparing audit records', auditEveryMs, () => auditTrail.prepare(), logger),
+    new Periodic('dropping audit records', auditEveryMs, () => auditTrail.retire(), logger),
     new Periodic('reading imports', keysEveryMs, () => readImports(store, checks), logger),
     new Periodic('rotating keys', keysEveryMs, () => keys.upkeep(config.signingKeyRotationDays), logger),
   ]
@@ -86,9 +94,11 @@ export function createCatalog(config: CatalogConfig, { neighbours, logger }: Par
       served(TeamService, teamHandlers(catalog)),
       served(TokenService, tokenHandlers(catalog)),
       served(ResolveService, resolveHandlers(catalog)),
+      served(AuditService, auditHandlers(catalog)),
     ].map((service) => calls.counted(service)),
     async start() {
       await store.open(stopping.signal)
+      await auditTrail.prepare()
       await requireKnownKeys(store, box)
       await keys.ensure()
       await keys.upkeep(config.signingKeyRotationDays)

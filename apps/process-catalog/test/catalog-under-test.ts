@@ -160,6 +160,14 @@ const defaults: Omit<CatalogConfig, 'databaseUrl'> = {
   publicUrl: 'http://localhost:8080',
   accessTokenTtlS: 3600,
   signingKeyRotationDays: 30,
+  auditRetentionDays: 365,
   dependencies: { allowGit: true, installTimeoutMs: 60_000, importNames: new Map(), without: new Set(['svc']) },
-  upkeep: { deletionsEveryMs: 20, deletionsAfterS: 0, keysEveryMs: 600_000, installsEveryMs: 20, setsEveryMs: 20 },
+  upkeep: {
+    deletionsEveryMs: 20,
+    deletionsAfterS: 0,
+    keysEveryMs: 600_000,
+    installsEveryMs: 20,
+    setsEveryMs: 20,
+    auditEveryMs: 100,
+  },
 }
