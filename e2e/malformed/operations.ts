@@ -165,6 +165,15 @@ export const lists: readonly { path: string; strict: Record<string, readonly str
       to: ['x', '-', '2026-1-1T1:1', '0000', '%F0%9F%99%82', '+'],
     },
   },
+  {
+    path: '/audit-events',
+    strict: {
+      type: ['process', 'EXECUTIONS', '3', 'TEAM,TOKEN', 'null', '%00'],
+      entityId: ['%00'],
+      from: ['yesterday', '2026-13-01', 'NaN', '99999999999999', "'"],
+      to: ['x', '-', '2026-1-1T1:1', '%F0%9F%99%82'],
+    },
+  },
 ]
 
 /** Every path with an id, and the calls on it. */

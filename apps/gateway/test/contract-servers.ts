@@ -1,5 +1,6 @@
 import { generateKeyPair, exportJWK, SignJWT, type CryptoKey } from 'jose'
 import { create } from '@bufbuild/protobuf'
+import { AuditService } from '@automation/contract/audit/v1/audit'
 import { AliasService } from '@automation/contract/catalog/v1/alias'
 import { ProcessService } from '@automation/contract/catalog/v1/process'
 import { TeamService } from '@automation/contract/catalog/v1/team'
@@ -19,7 +20,17 @@ import { SandboxService, SandboxStatus } from '@automation/contract/sandbox/v1/s
 import { Failure, notFound } from '@automation/errors'
 import { InProcessNetwork, served, type CallContext, type Handlers } from '@automation/rpc'
 import type { MessageInitShape } from '@bufbuild/protobuf'
-import { alias, at, execution, EXECUTION_ID, process, sandbox, variable, version } from './contract-records.ts'
+import {
+  alias,
+  at,
+  auditRecord,
+  execution,
+  EXECUTION_ID,
+  process,
+  sandbox,
+  variable,
+  version,
+} from './contract-records.ts'
 
 export { EXECUTION_ID, PROCESS_ID, SANDBOX_ID } from './contract-records.ts'
 
@@ -130,6 +141,10 @@ export class ContractServers {
       listTeams: refuse,
       grantParent: refuse,
       revokeParent: refuse,
+    })
+    this.#add(AuditService, {
+      appendAuditRecords: refuse,
+      listAuditRecords: () => ({ records: [auditRecord], page: { total: 1 } }),
     })
     this.#add(TokenService, {
       exchangeToken: () => ({ accessToken: 'a.b.c', expiresInS: 3600, scope: 'executor' }),
