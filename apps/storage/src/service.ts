@@ -1,3 +1,4 @@
+import { AuditRelay } from '@automation/audit'
 import { DatastoreService } from '@automation/contract/storage/v1/datastore'
 import { PackageSetService } from '@automation/contract/storage/v1/package_set'
 import { StorageService } from '@automation/contract/storage/v1/storage'
@@ -23,8 +24,9 @@ import { Writings } from './writings.ts'
 export { storageSchema } from './store/store.ts'
 export { readStorageConfig, type StorageConfig } from './config.ts'
 
-/** Storage: the objects of teams, the values that their runs share, and their sets of packages. Calls no other service. */
-export function createStorage(config: StorageConfig, { logger, metrics: registry }: PartContext): Part {
+/** Storage: the objects of teams, the values that their runs share, and their sets of packages. Brings audit records to
+ * the catalog. */
+export function createStorage(config: StorageConfig, { neighbours, logger, metrics: registry }: PartContext): Part {
   const objects = createObjectStore(config.objects)
   const store = new Store(config.databaseUrl, logger)
   const sweeper = new Sweeper({ store, objects, graceMs: config.replacedGraceMs })
@@ -40,6 +42,8 @@ export function createStorage(config: StorageConfig, { logger, metrics: registry
   const kept = new Objects({ store, objects, sweeper, signedUrls, logger })
   const tokens = new RunTokens(config.internalKey)
   const askerOf = askerReader(tokens)
+  const query: Store['query'] = (statement) => store.query(statement)
+  const audit = new AuditRelay({ service: 'storage', query, neighbours, metrics: registry, logger })
   const datastore = new Datastore(store, config.teamMaxKeys)
   const stopping = new AbortController()
 
@@ -54,11 +58,13 @@ export function createStorage(config: StorageConfig, { logger, metrics: registry
       await objects.open()
       await store.open(stopping.signal)
       sweeping.start()
+      audit.start()
     },
     async stop() {
       stopping.abort()
       await writings.close()
       await sweeping.stop()
+      await audit.stop()
       await store.close()
       await objects.close()
     },

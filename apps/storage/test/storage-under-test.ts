@@ -8,7 +8,7 @@ import { Failure } from '@automation/errors'
 import { InProcessNetwork, uploadMessages, type CallContext, type Client } from '@automation/rpc'
 import { RunTokens } from '@automation/rpc/run-token'
 import { Environment, type Part } from '@automation/service'
-import { testContext, testDatabase, userContext, type TestDatabase } from '@automation/testing'
+import { AuditBook, testContext, testDatabase, userContext, type TestDatabase } from '@automation/testing'
 import pg from 'pg'
 import { createStorage, readStorageConfig, type StorageConfig } from '../src/service.ts'
 
@@ -24,6 +24,8 @@ export interface Replica {
 /** The storage service on a database and a folder of its own; on the S3 server that the environment names where there is one. */
 export class StorageUnderTest {
   readonly sql: pg.Pool
+  /** What it tells the catalog. */
+  readonly audit = new AuditBook()
   readonly settings: Record<string, string>
   readonly folder: string
   readonly #database: TestDatabase
@@ -54,8 +56,9 @@ export class StorageUnderTest {
     const env = new Environment(this.settings)
     const config = { ...readStorageConfig(env), sweepEveryMs: 50, ...more }
     env.check()
-    const part = createStorage(config, testContext())
     const network = new InProcessNetwork()
+    network.add([this.audit.service])
+    const part = createStorage(config, testContext(network))
     network.add(part.serves)
     this.#replicas.push(part)
     await part.start()
@@ -131,6 +134,7 @@ export function runContext(team: string, expiresInS = 60, installs?: string): Ca
     executionId: 'e1',
     depth: 0,
     createdBy: 'maker',
+    initiatedBy: 'bob@example.com',
     installs,
     exp,
   })
