@@ -1,10 +1,10 @@
 import { SandboxStatus } from '@automation/contract/sandbox/v1/sandbox'
 import { failPoint, type Logger } from '@automation/service'
 import { SandboxFault, type Driver, type SandboxOrder } from './drivers/driver.ts'
-import { endOverdue, endUnanswered, markEnded, markRunning } from './store/changes.ts'
+import { endOverdue, endUnanswered, markEnded, markRunning, type End } from './store/changes.ts'
 import { persisted } from './store/persistence.ts'
 import { readActive } from './store/reads.ts'
-import type { Ending, SandboxRow } from './store/rows.ts'
+import type { SandboxRow } from './store/rows.ts'
 import type { Store } from './store/store.ts'
 import { within } from './within.ts'
 
@@ -17,7 +17,10 @@ export interface KeeperOptions {
 
 // Another replica writes a row some moments before it asks the driver.
 const youngMs = 10_000
-const stoppedWords = 'The service stopped, and with it the sandboxes of its machine'
+const stopped: End = {
+  status: SandboxStatus.FAILED,
+  reason: 'The service stopped, and with it the sandboxes of its machine',
+}
 
 /** Keeps rows and what the driver holds the same: what should be there is made, what should not be is ended. */
 export class Keeper {
@@ -65,22 +68,22 @@ export class Keeper {
   }
 
   /** Ends a sandbox, first in its row. Resolves when nothing of it is left. */
-  async finish(id: string, status: Ending, reason?: string): Promise<void> {
-    await markEnded(this.#options.store, id, status, reason)
+  async finish(id: string, end: End): Promise<void> {
+    await markEnded(this.#options.store, id, end)
     failPoint('sandbox-end-written')
     await this.driver.end(id)
   }
 
   /** One has ended by itself, or could not be had. */
   async ended(id: string, reason: string): Promise<void> {
-    await this.#quietly(id, () => this.#told(id, () => this.finish(id, SandboxStatus.FAILED, reason)))
+    await this.#quietly(id, () => this.#told(id, () => this.finish(id, { status: SandboxStatus.FAILED, reason })))
   }
 
   /** Where the driver's sandboxes end with the service, rows of a former process have nothing behind them. */
   async takeOver(): Promise<void> {
     if (this.driver.outlivesService) return
     const rows = await readActive(this.#options.store, this.driver.name)
-    for (const { id } of rows) await markEnded(this.#options.store, id, SandboxStatus.FAILED, stoppedWords)
+    for (const { id } of rows) await markEnded(this.#options.store, id, stopped)
   }
 
   /** Ends those whose time is over, and those that have not answered in time. */
@@ -116,7 +119,7 @@ export class Keeper {
       const rows = await readActive(this.#options.store, this.driver.name).catch(() => [])
       for (const { id } of rows)
         await this.#quietly(id, async () => {
-          await markEnded(this.#options.store, id, SandboxStatus.FAILED, stoppedWords)
+          await markEnded(this.#options.store, id, stopped)
         })
     }
     this.#hasLeft = this.driver.outlivesService

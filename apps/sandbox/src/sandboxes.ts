@@ -1,4 +1,4 @@
-import { SandboxStatus, type CreateSandboxRequest } from '@automation/contract/sandbox/v1/sandbox'
+import type { CreateSandboxRequest } from '@automation/contract/sandbox/v1/sandbox'
 import type { SecretBox } from '@automation/database'
 import { asFailure, Failure, notFound } from '@automation/errors'
 import type { Member } from '@automation/rpc'
@@ -50,14 +50,13 @@ export class Sandboxes {
         ...keys.kept,
         ...hashed,
         id,
-        team: asker.team,
+        asker,
         name: wish.name ?? `${wish.image.id}-${id.slice(-8)}`,
         imageId: wish.image.id,
         metadata: wish.metadata,
         publicHttpPorts: wish.publicHttpPorts,
         driver: keeper.driver.name,
         timeoutMs: wish.timeoutMs,
-        createdBy: asker.name,
       },
       config.teamMaxSandboxes,
     )
@@ -85,20 +84,20 @@ export class Sandboxes {
   }
 
   /** Failure sandbox_ended for one that runs no more. */
-  async update(team: string, id: string, timeoutMs: number): Promise<SandboxRow> {
-    const { id: key } = await this.get(team, id)
-    const row = await moveDeadline(this.#options.store, team, key, timeoutMs)
+  async update(asker: Member, id: string, timeoutMs: number): Promise<SandboxRow> {
+    const { id: key } = await this.get(asker.team, id)
+    const row = await moveDeadline(this.#options.store, asker, key, timeoutMs)
     if (row === undefined)
       throw new Failure('failed_precondition', 'sandbox_ended', 'The sandbox has ended: its timeout can not be changed')
     return row
   }
 
   /** One that has ended stays as it is. */
-  async kill(team: string, id: string): Promise<SandboxRow> {
-    const row = await this.get(team, id)
+  async kill(asker: Member, id: string): Promise<SandboxRow> {
+    const row = await this.get(asker.team, id)
     if (hasEnded(row)) return row
-    await this.#options.keeper.finish(row.id, SandboxStatus.KILLED)
-    return this.get(team, id)
+    await this.#options.keeper.finish(row.id, { killedBy: asker })
+    return this.get(asker.team, id)
   }
 
   close(): Promise<void> {
