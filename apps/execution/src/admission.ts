@@ -34,6 +34,8 @@ export interface Wish {
   ip?: string
   depth: number
   parentId?: string
+  /** The execution that it repeats at somebody's wish. */
+  rerunOf?: string
   /** Asked for by the catalog; nobody else starts an install. */
   isInstall?: boolean
   /** Absent scope: the process. A key with a scope of its own is hardly ever used twice. */
@@ -128,11 +130,12 @@ export class Admission {
     const settings = checkSettings(wish.settings, config, egress)
     checkComment(wish.comment)
     if (spec.enforcedSchema !== undefined) await parametersCheck.check(spec.enforcedSchema, parameters)
-    const { team, comment, initiatedBy, ip, depth, parentId } = wish
+    const { team, comment, initiatedBy, ip, depth, parentId, rerunOf } = wish
     const request = wish.webhook === undefined ? wish.request : shownRequest(wish.webhook, spec.webhook)
     const createdBy = wish.webhook === undefined ? wish.createdBy : (spec.webhook?.username ?? 'webhook')
     const id = newExecutionId()
-    return { id, team, spec, parameters, ...settings, comment, request, createdBy, initiatedBy, ip, depth, parentId }
+    const who = { createdBy, initiatedBy, ip, rerunOf }
+    return { id, team, spec, parameters, ...settings, comment, request, ...who, depth, parentId }
   }
 
   #start(wish: Wish, run: NewRun) {

@@ -105,6 +105,7 @@ export class Records {
         initiatedBy,
         ip,
         depth: 0,
+        rerunOf: row.id,
       }
     })
   }

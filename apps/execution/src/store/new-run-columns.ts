@@ -21,6 +21,8 @@ export interface NewRun {
   ip?: string
   depth: number
   parentId?: string
+  /** The execution that it repeats at somebody's wish. */
+  rerunOf?: string
 }
 
 /** A run on its way into the database, with the runner's session that has a place for it, or why there is none. */
@@ -53,6 +55,7 @@ const columns: Column[] = [
   ['initiated_by', 'text', ({ run }) => optionalText(run.initiatedBy)],
   ['created_by', 'text', ({ run }) => storedText(run.createdBy)],
   ['ip', 'text', ({ run }) => run.ip],
+  ['rerun_of', 'uuid', ({ run }) => run.rerunOf],
   ['held', 'boolean', ({ run }) => awaitsPackages(run.spec)],
 ]
 const extra: Column[] = [
