@@ -26,7 +26,7 @@ const libs = [
   'objects',
   'passwords',
 ] as const
-const apps = ['gateway', 'process-catalog', 'execution', 'runner', 'sandbox', 'storage'] as const
+const apps = ['gateway', 'process-catalog', 'execution', 'runner', 'sandbox', 'scheduler', 'storage'] as const
 
 export const rooms: readonly Room[] = [
   { folder: 'libs/contract', may: [] },

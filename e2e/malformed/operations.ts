@@ -15,7 +15,7 @@ export type FieldKind =
 /** A JSON operation: where it is, and its fields by JSON pointer. */
 export interface JsonOperation {
   method: 'POST' | 'PATCH'
-  /** Below {base_url}; {process}, {version}, {alias}, {module}, {variable}, {execution} and {sandbox} stand for things of the scene. */
+  /** Below {base_url}; {process}, {version}, {alias}, {module}, {variable}, {execution}, {schedule} and {sandbox} stand for things of the scene. */
   path: string
   /** Fields that a request may have; those in `required` make the request faulty when they are missing. */
   fields: Record<string, FieldKind>
@@ -56,6 +56,14 @@ const executeFields: Record<string, FieldKind> = {
   '/settings/freshProcess': 'flag',
 }
 
+const scheduleFields: Record<string, FieldKind> = {
+  '/cron': 'text',
+  '/dateTime': 'text',
+  '/allowConcurrentExecutions': 'flag',
+  '/input': 'record',
+  ...Object.fromEntries(Object.entries(executeFields).map(([path, kind]) => [`/input${path}`, kind])),
+}
+
 const versionFields: Record<string, FieldKind> = {
   '/tag': 'text',
   '/comment': 'text',
@@ -88,6 +96,8 @@ export const jsonOperations: readonly JsonOperation[] = [
   },
   { method: 'POST', path: '/processes/{process}/execute', fields: executeFields, required: [] },
   { method: 'POST', path: '/processes/{process}/execute-sync', fields: executeFields, required: [] },
+  { method: 'POST', path: '/processes/{process}/schedule', fields: scheduleFields, required: ['/cron'] },
+  { method: 'PATCH', path: '/schedules/{schedule}', fields: scheduleFields, required: [] },
   {
     method: 'POST',
     path: '/modules',
@@ -157,6 +167,7 @@ export const lists: readonly { path: string; strict: Record<string, readonly str
   { path: '/variables', strict: {} },
   { path: '/sandboxes', strict: {} },
   { path: '/executions/{execution}/logs', strict: {} },
+  { path: '/schedules', strict: { processId: ['x', '1', 'null', '%00', '0190a0b0-0000-7000-8000-00000000000g'] } },
   {
     path: '/executions',
     strict: {
@@ -189,6 +200,10 @@ export const identified: readonly { path: string; methods: readonly string[] }[]
   { path: '/executions/{id}/logs', methods: ['GET'] },
   { path: '/executions/{id}/kill', methods: ['PUT'] },
   { path: '/executions/{id}/rerun', methods: ['POST'] },
+  { path: '/processes/{id}/schedule', methods: ['POST'] },
+  { path: '/schedules/{id}', methods: ['GET', 'PATCH', 'DELETE'] },
+  { path: '/schedules/{id}/pause', methods: ['PUT'] },
+  { path: '/schedules/{id}/resume', methods: ['PUT'] },
   { path: '/modules/{id}', methods: ['GET', 'PATCH', 'DELETE'] },
   { path: '/modules/{id}/versions', methods: ['GET', 'POST'] },
   { path: '/modules/{module}/versions/{id}', methods: ['GET', 'DELETE'] },

@@ -31,8 +31,16 @@ interface Things {
   variable: string
   module: string
   execution: string
+  schedule: string
   sandbox: string
 }
+
+/** Which thing an `{id}` stands for, by what its path has. */
+const ofPath = [
+  ['/variables/', 'variable'],
+  ['/modules/', 'module'],
+  ['/schedules/', 'schedule'],
+] as const
 
 export class Stage {
   readonly #client: Client
@@ -73,22 +81,21 @@ export class Stage {
       fill: (path) =>
         path.replaceAll(
           /\{(\w+)\}/g,
-          (_, name: string) =>
-            names[name] ??
-            (path.includes('/variables/') ? kept.variable : path.includes('/modules/') ? kept.module : kept.execution),
+          (_, name: string) => names[name] ?? kept[ofPath.find(([part]) => path.includes(part))?.[1] ?? 'execution'],
         ),
     }
   }
 
   /** What is there, in words that can be compared: counts of everything, and the kept things whole. */
   async inventory(): Promise<string> {
-    const { process, version, alias, execution, sandbox, module } = this.#built().kept
+    const { process, version, alias, execution, schedule, sandbox, module } = this.#built().kept
     const paths = [
       `/processes/${process.id}`,
       `/processes/${process.id}/versions/${version}`,
       `/processes/${process.id}/aliases/${alias}`,
       `/executions/${execution}`,
       `/executions/${execution}/logs`,
+      `/schedules/${schedule}`,
       `/sandboxes/${sandbox}`,
       `/modules/${module}`,
       '/team',
@@ -100,6 +107,7 @@ export class Stage {
       '/processes',
       '/executions',
       '/variables',
+      '/schedules',
       '/sandboxes',
       '/modules',
       `/processes/${process.id}/versions`,
@@ -116,6 +124,7 @@ export class Stage {
     const id = /"id":"([0-9a-f-]{36})"/.exec(text)?.[1]
     if (id && path.endsWith('/rest/processes')) await this.#client.delete(`/processes/${id}`)
     if (id && path.endsWith('/rest/variables')) await this.#client.delete(`/variables/${id}`)
+    if (id && path.endsWith('/schedule')) await this.#client.delete(`/schedules/${id}`)
     if (id && path.endsWith('/rest/modules')) await this.#client.delete(`/modules/${id}`)
     if (id && path.endsWith('/rest/sandboxes')) await this.#client.post(`/sandboxes/${id}/kill`)
   }
@@ -143,6 +152,7 @@ export class Stage {
       await this.#client.post<{ id: string }>('/variables', { key: slug.replaceAll('-', '_'), value: 'x' }),
     )
     const module = made(await this.#client.post<{ id: string }>('/modules', { name: slug, sourceCode: '' }))
+    const schedule = made(await this.#client.post<{ id: string }>(`${at}/schedule`, { cron: '0 0 1 1 *' }))
     const lifetime = { imageId: 'base', timeout: 3_600_000 }
     const sandbox = made(await this.#client.post<Sandbox>('/sandboxes', lifetime))
     const run = await this.#client.post(`${at}/execute-sync`, {})
@@ -156,6 +166,7 @@ export class Stage {
       variable: variable.id,
       module: module.id,
       execution,
+      schedule: schedule.id,
       sandbox: sandbox.id,
     }
   }

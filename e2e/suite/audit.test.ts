@@ -1,6 +1,17 @@
 import { describe, expect, test } from 'vitest'
-import type { Alias, AuditEvent, Authored, Page, Sandbox, Variable, Version } from '../client/records.ts'
+import type {
+  Alias,
+  AuditEvent,
+  Authored,
+  Execution,
+  Page,
+  Sandbox,
+  Schedule,
+  Variable,
+  Version,
+} from '../client/records.ts'
 import { eventsOf, expectEvents, expectWho, Initiated, initiatedBy } from './audit-events.ts'
+import { waitUntil } from '../system/wait-until.ts'
 import { expectProblem } from './problem.ts'
 import { awaitEnd, execute, executionOf, makeProcess, publish } from './runs.ts'
 import { client, hasOther, other, unique } from './shared-system.ts'
@@ -74,6 +85,27 @@ describe('audit events', () => {
     expect(byCode).toMatchObject({ user: 'hook-user', initiatedBy: 'robot' })
     expect(byCode).not.toHaveProperty('ip')
     await Promise.all([awaitEnd(started), awaitEnd(answer.body)])
+  })
+
+  test('of a schedule tell who did what, and its runs are started by who made it', async () => {
+    const process = await makeProcess({ sourceCode: 'return 1' })
+    const made = await ann.post<Schedule>(`/processes/${process.id}/schedule`, { cron: '0 0 1 1 *' })
+    const schedule = await id(Promise.resolve(made))
+    const path = `/schedules/${schedule}`
+    await ann.put(`${path}/pause`)
+    expect((await ann.put(`${path}/pause`)).status).toBe(400)
+    await ann.put(`${path}/resume`)
+    await ann.patch(path, { cron: '* * * * * *' })
+    const ran = await waitUntil(
+      'a run of the schedule',
+      async () => (await client.get<Page<Execution>>('/executions', { processId: process.id })).body.data.at(0),
+      { timeoutMs: 20_000 },
+    )
+    await ann.delete(path)
+    expectWho(await expectEvents('SCHEDULE', schedule, ['created', 'paused', 'resumed', 'updated', 'deleted']))
+    const [started] = await expectEvents('EXECUTION', ran.id, ['started'])
+    expect(started).toMatchObject({ user: made.body.createdBy, initiatedBy })
+    expect(started).not.toHaveProperty('ip')
   })
 
   test('of the team are there', async () => {

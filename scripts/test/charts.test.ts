@@ -103,6 +103,19 @@ describe.runIf(isThere('helm'))('the chart', () => {
     expect(runners.egress.flatMap(({ ports }) => ports.map(({ port }) => port))).toEqual([9102, 9104])
   })
 
+  test('runs the scheduler twice, which holds the database and the key of the services alone', async () => {
+    const manifests = await render(minimal)
+    const scheduler = manifests.find((each) => each.kind === 'Deployment' && component(each) === 'scheduler')!
+    expect((scheduler['spec'] as { replicas: number }).replicas).toBe(2)
+    const files = podOf(scheduler)[0]!.containers[0]!.env.filter(({ name }) => name.endsWith('_FILE'))
+    expect(files.map(({ name }) => name)).toEqual(['DATABASE_URL_FILE', 'INTERNAL_KEY_FILE'])
+    const gateway = manifests.find((each) => each.kind === 'Deployment' && component(each) === 'gateway')!
+    const address = podOf(gateway)[0]!.containers[0]!.env.find(({ name }) => name === 'SCHEDULER_ADDRESS')?.value
+    expect(address).toMatch(/-scheduler\..+\.svc:9106$/)
+    const migrations = manifests.find(({ kind, metadata }) => kind === 'Job' && metadata.name.endsWith('-migrations'))!
+    expect(podOf(migrations)[0]!.containers.map(({ name }) => name)).toContain('scheduler')
+  })
+
   test('gives runners the time that their longest run may take', async () => {
     const manifests = await render(minimal, ['runners.kind=deployment', 'runTimeoutMaxMs=7200000'])
     const runner = manifests.find((manifest) => manifest.kind === 'Deployment' && component(manifest) === 'runner')!

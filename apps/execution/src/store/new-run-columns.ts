@@ -23,6 +23,8 @@ export interface NewRun {
   parentId?: string
   /** The execution that it repeats at somebody's wish. */
   rerunOf?: string
+  /** Of the schedule whose run it is. */
+  scheduleId?: string
 }
 
 /** A run on its way into the database, with the runner's session that has a place for it, or why there is none. */
@@ -42,6 +44,7 @@ const columns: Column[] = [
   ['process_name', 'text', ({ run }) => storedText(run.spec.processName)],
   ['process_slug', 'text', ({ run }) => run.spec.processSlug],
   ['version_id', 'uuid', ({ run }) => run.spec.versionId],
+  ['schedule_id', 'uuid', ({ run }) => run.scheduleId],
   ['language', 'smallint', ({ run }) => run.spec.language],
   ['pool', 'text', ({ run }) => run.pool],
   ['depth', 'smallint', ({ run }) => run.depth],

@@ -9,14 +9,19 @@ import { createTeam, getTeam, grantParent, listTeams, revokeParent, updateTeam }
 import { isTeamSlug, newTeamSlug } from '../team-slug.ts'
 import { authorOf, operatorFor } from './author.ts'
 
-export function teamHandlers({ store }: Catalog): Handlers<typeof TeamService> {
+export function teamHandlers({ store, effects }: Catalog): Handlers<typeof TeamService> {
   return {
     getTeam(_, context) {
       return getTeam(store, teamOf(context))
     },
 
     async updateTeam({ values = create(TeamSchema), mask, tokenTeams }, context) {
-      return updateTeam(store, authorOf(context), teamChange(values, mask), tokenTeams)
+      const author = authorOf(context)
+      const change = teamChange(values, mask)
+      const updated = await updateTeam(store, author, change, tokenTeams)
+      // Who reads a schedule next finds its times in the new zone.
+      if (change.zoneId !== undefined) await effects.tell(author.team, context)
+      return updated
     },
 
     async createTeam({ slug }, context) {

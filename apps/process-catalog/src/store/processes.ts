@@ -10,6 +10,7 @@ import type { Reading, ReadSource } from '../reading/reading.ts'
 import { derivedSlug, withSuffix } from '../slug.ts'
 import { changedCredentials, noCredentials } from '../webhook-credentials.ts'
 import { audit } from './audit.ts'
+import { noteEffect } from './effects.ts'
 import { findProcess } from './find-process.ts'
 import { decidesOnDependencies, settleDependencies } from './process-dependencies.ts'
 import { processMessage, type ProcessMessage } from './process-message.ts'
@@ -77,7 +78,7 @@ export function updateProcess(
   passwordHash: string | undefined,
   detection: DetectionOptions,
 ): Promise<ProcessMessage | Unread> {
-  return changeTeam(store, author.team, async (rows) => {
+  return changeTeam(store, author.team, async (rows, revision) => {
     const current = await findProcess(rows, author.team, identifier)
     const { slug } = columns
     if (slug !== undefined && slug !== current.slug && (await isTaken(rows, author.team, slug))) throw slugTaken()
@@ -101,6 +102,8 @@ export function updateProcess(
       },
     })
     await audit(rows, author, { type: AuditType.PROCESS, event: 'updated', entityId: current.id })
+    if (row.name !== current.name)
+      await noteEffect(rows, { team: row.team, subject: row.id, value: row.name, revision })
     return processMessage(row)
   })
 }

@@ -6,6 +6,7 @@ import { timestampFromDate } from '@bufbuild/protobuf/wkt'
 import type { Team } from '../../prisma/generated/client.ts'
 import type { TeamChange } from '../team-change.ts'
 import { audit } from './audit.ts'
+import { noteEffect } from './effects.ts'
 import { nameParents } from './parents.ts'
 import type { Author } from './processes.ts'
 import { changeParents, changeTeam } from './revisions.ts'
@@ -48,7 +49,10 @@ export function updateTeam(
 ): Promise<TeamMessage> {
   const slug = author.team
   const changing = parentTeamSlugs === undefined ? changeTeam : changeParents
-  return changing(store, slug, async (rows) => {
+  const { zoneId } = columns
+  return changing(store, slug, async (rows, revision) => {
+    if (zoneId !== undefined && (await rows.team.count({ where: { slug, zoneId } })) === 0)
+      await noteEffect(rows, { team: slug, subject: 'zone', value: zoneId, revision })
     await rows.team.update({ where: { slug }, data: columns })
     if (parentTeamSlugs !== undefined) await nameParents(rows, slug, parentTeamSlugs, tokenTeams)
     await audit(rows, author, { type: AuditType.TEAM, event: 'updated', entityId: slug })

@@ -1,5 +1,6 @@
 import { AuditType } from '@automation/contract/audit/v1/audit'
 import { audit } from './audit.ts'
+import { dropEffects } from './effects.ts'
 import { findProcessId } from './find-process.ts'
 import type { Author } from './processes.ts'
 import { changeTeam } from './revisions.ts'
@@ -9,6 +10,8 @@ import type { Store } from './store.ts'
 export interface Tombstone {
   processId: string
   team: string
+  /** Its executions are killed and hidden. */
+  hidden: boolean
 }
 
 const batchRows = 500
@@ -20,20 +23,26 @@ export function buryProcess(store: Store, author: Author, identifier: string): P
     const processId = await findProcessId(rows, team, identifier)
     await rows.tombstone.create({ data: { processId, team } })
     await rows.dependencyManifest.deleteMany({ where: { processId } })
+    await dropEffects(rows, team, processId)
     await rows.process.delete({ where: { id: processId } })
     await audit(rows, author, { type: AuditType.PROCESS, event: 'deleted', entityId: processId })
-    return { processId, team }
+    return { processId, team, hidden: false }
   })
 }
 
-/** Tombstones older than `ageS` seconds, by the database's clock. */
+/** Tombstones older than `ageS` seconds, by the database's clock; first those whose executions still run. */
 export function tombstonesOlderThan(store: Store, ageS: number): Promise<Tombstone[]> {
-  return store.statement<{ processId: string; team: string }>({
+  return store.statement<{ processId: string; team: string; hidden: boolean }>({
     name: 'old_tombstones',
-    text: `SELECT process_id AS "processId", team FROM tombstones
-           WHERE created_at < now() - make_interval(secs => $1) ORDER BY created_at LIMIT 100`,
+    text: `SELECT process_id AS "processId", team, hidden FROM tombstones
+           WHERE created_at < now() - make_interval(secs => $1) ORDER BY hidden, created_at LIMIT 100`,
     values: [ageS],
   })
+}
+
+/** The executions of a buried process are killed and hidden. */
+export async function markHidden(store: Store, processId: string): Promise<void> {
+  await store.read((rows) => rows.tombstone.updateMany({ where: { processId }, data: { hidden: true } }))
 }
 
 /** Removes a buried process's aliases and versions, in batches, and last its tombstone. */
