@@ -1,7 +1,7 @@
 import type { Random } from '../system/random.ts'
 import type { Attempt } from './attempt.ts'
-import { jsonOperations } from './operations.ts'
-import type { JsonOperation } from './operations.ts'
+import { jsonOperations } from './json-operations.ts'
+import type { JsonOperation } from './json-operations.ts'
 import type { Scene } from './scene.ts'
 import { breakingValue, oddValue } from './values.ts'
 

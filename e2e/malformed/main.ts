@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { Client, accessTokenOf } from '../client/client.ts'
+import { operationsOf } from '../client/document.ts'
 import { Random } from '../system/random.ts'
 import { endOnSignals, startSystem } from '../system/system.ts'
 import { describeAttempt } from './attempt.ts'
@@ -7,17 +8,20 @@ import type { Attempt } from './attempt.ts'
 import * as caller from './caller-faults.ts'
 import * as http from './http-faults.ts'
 import * as json from './json-faults.ts'
+import { notAimedAt } from './coverage.ts'
 import { faultsOfReply } from './judge.ts'
 import { readOptions } from './options.ts'
 import type { MalformedOptions } from './options.ts'
+import * as packages from './package-faults.ts'
 import * as raw from './raw-faults.ts'
 import { Stage } from './scene.ts'
 import type { Scene } from './scene.ts'
 import { Sender } from './sender.ts'
+import * as storage from './storage-faults.ts'
 
 type Maker = (scene: Scene, random: Random) => Attempt
 
-/** How often each kind of fault comes, of a thousand. */
+/** How often each kind of fault comes, beside the others. */
 const makers: readonly [Maker, number][] = [
   [json.wrongField, 280],
   [json.missingField, 30],
@@ -32,11 +36,19 @@ const makers: readonly [Maker, number][] = [
   [http.oddPath, 70],
   [http.strayPath, 30],
   [http.wrongMethod, 40],
+  [http.oddTeam, 30],
   [caller.wrongToken, 40],
   [caller.wrongApiToken, 10],
   [caller.oddHeaders, 25],
+  [caller.oddPosition, 10],
   [caller.wrongWebhook, 30],
   [caller.oddWebhook, 20],
+  [storage.wrongUpload, 40],
+  [storage.oddUpload, 15],
+  [storage.oddCondition, 25],
+  [storage.wrongLink, 25],
+  [packages.wrongPackages, 30],
+  [packages.oddPackages, 10],
   [raw.rawBytes, 30],
   [raw.brokenOff, 10],
 ]
@@ -82,10 +94,13 @@ async function attack(client: Client, requests: number, seed: number) {
   const random = new Random(seed)
   const stage = new Stage(client)
   const scene = await stage.build()
+  const operations = await operationsOf(client.address.host)
+  const inputs = operations.reduce((sum, operation) => sum + operation.inputs.length, 0)
+  console.log(`at ${operations.length} operations with ${inputs} inputs`)
   const sender = new Sender(client.address.host, connections)
   const before = await stage.inventory()
   const tallies: Record<string, Tally> = {}
-  const violations: string[] = []
+  const violations = notAimedAt(operations).map((input) => `nothing aims at ${input}`)
   const weights = Object.fromEntries(makers.map(([, weight], index) => [`${index}`, weight]))
   let made = 0
   const started = performance.now()
@@ -117,8 +132,7 @@ async function attack(client: Client, requests: number, seed: number) {
 /** Nothing that is kept may look different, and the service answers as before. */
 async function aftermath(client: Client, stage: Stage, before: string): Promise<string[]> {
   const withPlayground = await stage.inventory()
-  await stage.clear()
-  const found: string[] = []
+  const found = await stage.clear()
   const after = await stage.inventory()
   const lines = after.split('\n')
   for (const [index, line] of before.split('\n').entries()) {

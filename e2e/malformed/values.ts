@@ -1,5 +1,5 @@
 import type { Random } from '../system/random.ts'
-import type { FieldKind } from './operations.ts'
+import type { FieldKind } from './json-operations.ts'
 
 const notText = [5, 0, -1.5, true, false, [], ['x'], {}, { a: 1 }, [[[]]]]
 const notRecord = ['x', '', 5, true, [], [{}], 1e300]
@@ -29,6 +29,8 @@ const breaking: Record<FieldKind, readonly unknown[]> = {
     { minimum: 'x' },
     { items: 7 },
   ],
+  schemaForm: [5, true, [], [{}]],
+  linkLifetimeS: ['x', '3600', 0, -1, 604_801, 1.5, 1e99, true, {}, []],
 }
 
 /** A value that breaks a field of this kind for sure. */

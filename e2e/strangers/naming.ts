@@ -1,4 +1,4 @@
-import type { Input, Operation } from './document.ts'
+import type { Input, Operation } from '../client/document.ts'
 import type { Kind } from './belongings.ts'
 
 /** What an input names, and what a stranger hears who asks for what another team has. */

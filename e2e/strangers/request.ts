@@ -1,7 +1,7 @@
 import { send } from '../client/client.ts'
 import type { Answer, Client } from '../client/client.ts'
 import type { Belongings } from './belongings.ts'
-import type { Input, Operation } from './document.ts'
+import type { Input, Operation } from '../client/document.ts'
 import { namingOf } from './naming.ts'
 import { newWord } from './things.ts'
 

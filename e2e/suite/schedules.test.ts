@@ -6,6 +6,7 @@ import { makeProcess, publish } from './runs.ts'
 import { doneBy, inMs, makeSchedule, patchSchedule, scheduleOf, yearly } from './scheduling.ts'
 import { client, hasOther, other, unique } from './shared-system.ts'
 
+const patience = { timeoutMs: 10_000 }
 const list = (query: Record<string, string | number>) => client.get<Page<Schedule>>('/schedules', query)
 const idsOf = async (query: Record<string, string | number>) => (await list(query)).body.data.map(({ id }) => id)
 
@@ -102,8 +103,8 @@ describe('lists of schedules', () => {
     expect(await idsOf({ keywords: before.toLowerCase() })).toEqual([id])
     expect(await idsOf({ keywords: comment.toUpperCase() })).toEqual([id])
     expect((await client.patch(`/processes/${process.id}`, { name: after })).status).toBe(200)
-    const isFound = async () => (await idsOf({ keywords: after })).includes(id)
-    await waitUntil('the new name to be found', isFound, { timeoutMs: 10_000 })
+    await waitUntil('the new name', async () => (await idsOf({ keywords: after })).length > 0, patience)
+    expect(await idsOf({ keywords: after })).toEqual([id])
     expect(await idsOf({ keywords: before })).toEqual([])
   })
 
@@ -193,8 +194,7 @@ describe('pausing and resuming', () => {
   test('one whose only time has passed meanwhile is not resumed', async () => {
     const made = await makeSchedule(await makeProcess(), { dateTime: inMs(1500) })
     await doneBy(client.put(`/schedules/${made.id}/pause`))
-    const hasPassed = () => Date.now() - Date.parse(made.dateTime ?? '') > 200
-    await waitUntil('its time to have passed', hasPassed, { timeoutMs: 10_000 })
+    await waitUntil('its time', async () => Date.now() - Date.parse(made.dateTime ?? '') > 200, patience)
     expectProblem(await client.put(`/schedules/${made.id}/resume`), 400, { path: '/dateTime' })
     expect((await scheduleOf(made)).paused).toBe(true)
   })
@@ -222,10 +222,7 @@ describe('deleting', () => {
       await makeSchedule(process, { dateTime: inMs(60_000) }),
     ]
     expect((await client.delete(`/processes/${process.id}`)).status).toBe(200)
-    for (const { id } of made) {
-      const isGone = async () => (await client.get(`/schedules/${id}`)).status === 404
-      await waitUntil(`schedule ${id} to be gone`, isGone, { timeoutMs: 15_000 })
-    }
+    for (const { id } of made) expectProblem(await client.get(`/schedules/${id}`), 404, { code: 'schedule_not_found' })
     expect(await idsOf({ processId: process.id })).toEqual([])
   })
 })

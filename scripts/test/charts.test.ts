@@ -1,34 +1,6 @@
-import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { chart, isThere, render, valuesFiles, type Manifest } from '../charts/render.ts'
-
-interface Container {
-  name: string
-  image: string
-  securityContext: Record<string, unknown>
-  resources: { limits: Record<string, string>; requests: Record<string, string> }
-  env: { name: string; value?: string }[]
-}
-
-interface PodSpec {
-  automountServiceAccountToken: boolean
-  securityContext: Record<string, unknown>
-  containers: Container[]
-  volumes: Record<string, unknown>[]
-  terminationGracePeriodSeconds: number
-}
-
-const minimal = join(chart, 'ci/minimal-values.yaml')
-const full = join(chart, 'ci/full-values.yaml')
-
-/** The pod of an object that has or makes one. */
-function podOf(manifest: Manifest): PodSpec[] {
-  const spec = manifest['spec'] as (PodSpec & { template?: { spec: PodSpec } }) | undefined
-  if (manifest.kind === 'Pod') return [spec!]
-  return spec?.template === undefined ? [] : [spec.template.spec]
-}
-
-const component = (manifest: Manifest) => manifest.metadata.labels?.['app.kubernetes.io/component']
+import { component, podOf } from '../charts/manifests.ts'
+import { full, isThere, minimal, render, valuesFiles } from '../charts/render.ts'
 
 // Without helm there is nothing to try; `npm run check` says so.
 describe.runIf(isThere('helm'))('the chart', () => {

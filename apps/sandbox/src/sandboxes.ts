@@ -35,10 +35,12 @@ export class Sandboxes {
     this.#options = options
   }
 
-  /** Waits for the sandbox to answer, but not for long: then it is given as PENDING. */
+  /** Waits for the sandbox to answer, but not for long: then it is given as PENDING. Failure unavailable where there can be none now. */
   async create(asker: Member, request: CreateSandboxRequest): Promise<SandboxRow> {
     const { config, store, keeper } = this.#options
     const wish = wishOf(request, config.catalogue)
+    const refusal = keeper.driver.refusal?.()
+    if (refusal !== undefined) throw refusal
     // The insert decides; this is before the work of a password.
     if (wish.credential?.password !== undefined) await checkQuota(store, asker.team, config.teamMaxSandboxes)
     const hashed = await this.#hashed(wish.credential)
@@ -96,7 +98,7 @@ export class Sandboxes {
   async kill(asker: Member, id: string): Promise<SandboxRow> {
     const row = await this.get(asker.team, id)
     if (hasEnded(row)) return row
-    await this.#options.keeper.finish(row.id, { killedBy: asker })
+    await this.#options.keeper.kill(row.id, asker)
     return this.get(asker.team, id)
   }
 

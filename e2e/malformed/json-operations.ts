@@ -11,11 +11,13 @@ export type FieldKind =
   | 'ports'
   | 'parameters'
   | 'schema'
+  | 'schemaForm'
+  | 'linkLifetimeS'
 
 /** A JSON operation: where it is, and its fields by JSON pointer. */
 export interface JsonOperation {
-  method: 'POST' | 'PATCH'
-  /** Below {base_url}; {process}, {version}, {alias}, {module}, {variable}, {execution}, {schedule} and {sandbox} stand for things of the scene. */
+  method: 'POST' | 'PUT' | 'PATCH'
+  /** Below {base_url}; {process}, {language} and the like stand for things of the scene. */
   path: string
   /** Fields that a request may have; those in `required` make the request faulty when they are missing. */
   fields: Record<string, FieldKind>
@@ -38,11 +40,27 @@ const processFields: Record<string, FieldKind> = {
   '/settings': 'record',
   '/settings/formsConfig': 'record',
   '/settings/formsConfig/enabled': 'flag',
+  '/settings/publicConfig': 'record',
   '/settings/publicConfig/enabled': 'flag',
   '/settings/publicConfig/token': 'text',
+  '/settings/dependencies': 'record',
   '/settings/dependencies/scopedToProcess': 'flag',
   '/settings/dependencies/autoDetect': 'flag',
+  '/script': 'record',
+  '/script/sourceCode': 'text',
+  '/script/parametersSchema': 'schemaForm',
   '/tags': 'words',
+}
+
+const languageFields: Record<string, FieldKind> = {
+  '/programmingLanguage': 'language',
+  '/script/programmingLanguage': 'language',
+}
+
+const moduleFields: Record<string, FieldKind> = {
+  '/sourceCode': 'text',
+  '/script': 'record',
+  '/script/sourceCode': 'text',
 }
 
 const executeFields: Record<string, FieldKind> = {
@@ -77,7 +95,7 @@ export const jsonOperations: readonly JsonOperation[] = [
   {
     method: 'POST',
     path: '/processes',
-    fields: { ...processFields, '/programmingLanguage': 'language' },
+    fields: { ...processFields, ...languageFields },
     required: ['/name'],
   },
   { method: 'PATCH', path: '/processes/{process}', fields: processFields, required: [] },
@@ -101,14 +119,14 @@ export const jsonOperations: readonly JsonOperation[] = [
   {
     method: 'POST',
     path: '/modules',
-    fields: { '/name': 'text', '/sourceCode': 'text', '/programmingLanguage': 'language' },
+    fields: { '/name': 'text', ...moduleFields, ...languageFields },
     required: ['/name'],
   },
-  { method: 'PATCH', path: '/modules/{module}', fields: { '/name': 'text', '/sourceCode': 'text' }, required: [] },
+  { method: 'PATCH', path: '/modules/{module}', fields: { '/name': 'text', ...moduleFields }, required: [] },
   {
     method: 'POST',
     path: '/modules/{module}/versions',
-    fields: { '/tag': 'text', '/comment': 'text', '/sourceCode': 'text' },
+    fields: { '/tag': 'text', '/comment': 'text', '/script/programmingLanguage': 'language', ...moduleFields },
     required: ['/tag'],
   },
   {
@@ -116,6 +134,12 @@ export const jsonOperations: readonly JsonOperation[] = [
     path: '/modules/{module}/aliases',
     fields: { '/name': 'text', '/versionId': 'text' },
     required: ['/name', '/versionId'],
+  },
+  {
+    method: 'PATCH',
+    path: '/modules/{module}/aliases/{moduleAlias}',
+    fields: { '/name': 'text', '/versionId': 'text' },
+    required: [],
   },
   {
     method: 'POST',
@@ -151,30 +175,23 @@ export const jsonOperations: readonly JsonOperation[] = [
       '/zoneId': 'text',
       '/paramsSchemaValidationEnabled': 'flag',
       '/parentTeamSlugs': 'words',
+      '/errorHandlerConfig': 'record',
+      '/errorHandlerConfig/processSlug': 'text',
+      '/errorHandlerConfig/tag': 'text',
     },
     required: [],
   },
-]
-
-/** Lists, with the query parameters that they know beside page and limit. */
-export const lists: readonly { path: string; strict: Record<string, readonly string[]> }[] = [
-  { path: '/processes', strict: {} },
-  { path: '/processes/{process}/versions', strict: {} },
-  { path: '/processes/{process}/aliases', strict: {} },
-  { path: '/modules', strict: {} },
-  { path: '/modules/{module}/versions', strict: {} },
-  { path: '/modules/{module}/aliases', strict: {} },
-  { path: '/variables', strict: {} },
-  { path: '/sandboxes', strict: {} },
-  { path: '/executions/{execution}/logs', strict: {} },
-  { path: '/schedules', strict: { processId: ['x', '1', 'null', '%00', '0190a0b0-0000-7000-8000-00000000000g'] } },
   {
-    path: '/executions',
-    strict: {
-      status: ['DONE', 'running', '1', 'FINISHED,ERROR', 'null', '%00'],
-      from: ['yesterday', '2026-13-01', '2026-02-30T00:00:00Z', 'NaN', '99999999999999', "'", '2026-01-01T25:00:00Z'],
-      to: ['x', '-', '2026-1-1T1:1', '0000', '%F0%9F%99%82', '+'],
-    },
+    method: 'PUT',
+    path: '/dependencies/{language}',
+    fields: { '/dependencies': 'dictionary' },
+    required: ['/dependencies'],
+  },
+  {
+    method: 'POST',
+    path: '/storage/signed-urls',
+    fields: { '/path': 'text', '/expiresInSeconds': 'linkLifetimeS' },
+    required: ['/path'],
   },
   {
     path: '/audit-events',
@@ -185,31 +202,4 @@ export const lists: readonly { path: string; strict: Record<string, readonly str
       to: ['x', '-', '2026-1-1T1:1', '%F0%9F%99%82'],
     },
   },
-]
-
-/** Every path with an id, and the calls on it. */
-export const identified: readonly { path: string; methods: readonly string[] }[] = [
-  { path: '/processes/{id}', methods: ['GET', 'PATCH', 'DELETE'] },
-  { path: '/processes/{id}/versions', methods: ['GET', 'POST'] },
-  { path: '/processes/{process}/versions/{id}', methods: ['GET', 'DELETE'] },
-  { path: '/processes/{id}/aliases', methods: ['GET', 'POST'] },
-  { path: '/processes/{process}/aliases/{id}', methods: ['GET', 'PATCH', 'DELETE'] },
-  { path: '/processes/{id}/execute', methods: ['POST'] },
-  { path: '/processes/{id}/execute-sync', methods: ['POST'] },
-  { path: '/executions/{id}', methods: ['GET'] },
-  { path: '/executions/{id}/logs', methods: ['GET'] },
-  { path: '/executions/{id}/kill', methods: ['PUT'] },
-  { path: '/executions/{id}/rerun', methods: ['POST'] },
-  { path: '/processes/{id}/schedule', methods: ['POST'] },
-  { path: '/schedules/{id}', methods: ['GET', 'PATCH', 'DELETE'] },
-  { path: '/schedules/{id}/pause', methods: ['PUT'] },
-  { path: '/schedules/{id}/resume', methods: ['PUT'] },
-  { path: '/modules/{id}', methods: ['GET', 'PATCH', 'DELETE'] },
-  { path: '/modules/{id}/versions', methods: ['GET', 'POST'] },
-  { path: '/modules/{module}/versions/{id}', methods: ['GET', 'DELETE'] },
-  { path: '/modules/{id}/aliases', methods: ['GET', 'POST'] },
-  { path: '/modules/{module}/aliases/{id}', methods: ['GET', 'PATCH', 'DELETE'] },
-  { path: '/variables/{id}', methods: ['PATCH', 'DELETE'] },
-  { path: '/sandboxes/{id}', methods: ['GET', 'POST'] },
-  { path: '/sandboxes/{id}/kill', methods: ['POST'] },
 ]
