@@ -34,7 +34,7 @@ export const lists: readonly List[] = [
   },
   { path: '/storage/objects', paged: false, strict: { prefix: ['%00', '%00x'] }, free: ['prefix'] },
   {
-    path: '/audit-events',
+    ...paged('/audit-events', 'entityId'),
     strict: {
       type: ['process', 'EXECUTIONS', '3', 'TEAM,TOKEN', 'null', '%00'],
       entityId: ['%00'],
