@@ -14,7 +14,18 @@ export interface Room {
   reaches?: readonly string[]
 }
 
-const libs = ['contract', 'errors', 'rpc', 'service', 'database', 'events', 'jail', 'objects', 'passwords'] as const
+const libs = [
+  'contract',
+  'errors',
+  'rpc',
+  'service',
+  'database',
+  'audit',
+  'events',
+  'jail',
+  'objects',
+  'passwords',
+] as const
 const apps = ['gateway', 'process-catalog', 'execution', 'runner', 'sandbox', 'scheduler', 'storage'] as const
 
 export const rooms: readonly Room[] = [
@@ -23,6 +34,7 @@ export const rooms: readonly Room[] = [
   { folder: 'libs/rpc', may: ['contract', 'errors'] },
   { folder: 'libs/service', may: ['errors', 'rpc'] },
   { folder: 'libs/database', may: ['errors', 'service'] },
+  { folder: 'libs/audit', may: ['contract', 'errors', 'rpc', 'service'] },
   { folder: 'libs/events', may: ['contract', 'errors', 'service'] },
   { folder: 'libs/jail', may: ['errors', 'service'] },
   { folder: 'libs/objects', may: ['errors', 'service'] },

@@ -22,6 +22,17 @@ export interface Authored {
   updatedAt?: string
 }
 
+export interface AuditEvent {
+  id: string
+  type: string
+  event: string
+  entityId: string
+  user: string
+  initiatedBy?: string
+  ip?: string
+  createdAt: string
+}
+
 export interface Process extends Authored {
   name: string
   slug: string

@@ -33,6 +33,15 @@ export const lists: readonly List[] = [
     },
   },
   { path: '/storage/objects', paged: false, strict: { prefix: ['%00', '%00x'] }, free: ['prefix'] },
+  {
+    ...paged('/audit-events', 'entityId'),
+    strict: {
+      type: ['process', 'EXECUTIONS', '3', 'TEAM,TOKEN', 'null', '%00'],
+      entityId: ['%00'],
+      from: ['yesterday', '2026-13-01', 'NaN', '99999999999999', "'"],
+      to: ['x', '-', '2026-1-1T1:1', '%F0%9F%99%82'],
+    },
+  },
 ]
 
 /** Every path with an id or a name, which stands at `{id}`, and the calls on it. */

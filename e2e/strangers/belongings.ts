@@ -22,6 +22,7 @@ export type Kind =
   | 'sandboxName'
   | 'objectName'
   | 'signature'
+  | 'entity'
 
 /**
  * Things of a team and the words by which they can be named. All that only the team may read (sources, values,
@@ -77,6 +78,11 @@ export class Belongings {
     sandboxName: () => this.#of('sandbox', ({ name }) => [name]),
     object: async () => [await this.#workshop.thing('object'), await this.#workshop.thing('formFile')],
     objectName: () => this.#of('object', (name) => [name]),
+    entity: async () => [
+      ...(await this.names.processId()),
+      ...(await this.names.objectName()),
+      ...(await this.names.team()),
+    ],
     signature: async () => [await this.linkPart('X-Amz-Signature')],
   }
 

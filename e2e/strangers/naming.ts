@@ -51,6 +51,7 @@ const rows: readonly Row[] = [
   [/^GET \/rest\/schedules$/, 'query processId', filter('processId')],
   [/^GET \/rest\/processes\/.*\/aliases$/, 'query versionId', filter('version')],
   [/^GET \/rest\/modules\/.*\/aliases$/, 'query versionId', filter('moduleVersion')],
+  [/^GET \/rest\/audit-events$/, 'query entityId', filter('entity')],
   [/^GET \/rest\/storage/, 'query prefix', filter('object')],
   [/^POST \/rest\/storage/, 'query filename', given('objectName')],
   [/^POST \/rest\/storage/, 'query name', given('objectName')],

@@ -35,6 +35,8 @@ export interface Wish {
   ip?: string
   depth: number
   parentId?: string
+  /** The execution that it repeats at somebody's wish. */
+  rerunOf?: string
   /** The schedule whose run it is; with a key. What it can't be started with makes it REJECTED. */
   scheduleId?: string
   /** Asked for by the catalog; nobody else starts an install. */
@@ -199,11 +201,12 @@ export class Admission {
 type Input = CheckedSettings & Pick<NewRun, 'parameters' | 'comment'>
 
 function newRun(wish: Wish, spec: RunSpec, input: Input): NewRun {
-  const { team, initiatedBy, ip, depth, parentId, scheduleId } = wish
+  const { team, initiatedBy, ip, depth, parentId, scheduleId, rerunOf } = wish
   const request = wish.webhook === undefined ? wish.request : shownRequest(wish.webhook, spec.webhook)
   const createdBy = wish.webhook === undefined ? wish.createdBy : (spec.webhook?.username ?? 'webhook')
   const id = newExecutionId()
-  return { id, team, spec, ...input, request, createdBy, initiatedBy, ip, depth, parentId, scheduleId }
+  const who = { createdBy, initiatedBy, ip, rerunOf }
+  return { id, team, spec, ...input, request, ...who, depth, parentId, scheduleId }
 }
 
 function scopeOf({ key }: Wish, { processId }: RunSpec): string {

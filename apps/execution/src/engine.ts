@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
+import { AuditRelay } from '@automation/audit'
 import type { FedEventBus } from '@automation/events'
 import type { Language } from '@automation/contract/common/v1/language'
 import type { PartContext } from '@automation/service'
+import type pg from 'pg'
 import { Admission } from './admission.ts'
 import { Claims } from './claims.ts'
 import type { ExecutionConfig } from './config.ts'
@@ -27,6 +29,7 @@ import { Records } from './records.ts'
 import { RunTokens } from '@automation/rpc/run-token'
 import { Sessions } from './sessions.ts'
 import { Specs } from './specs.ts'
+import { StartRecords } from './start-records.ts'
 import { Starts } from './starts.ts'
 import type { NewRun } from './store/new-run-columns.ts'
 import { TimelineOutbox } from './store/outbox.ts'
@@ -43,10 +46,10 @@ export type Engine = ReturnType<typeof compose>
 /** All that one replica of execution is made of, wired by hand. */
 export function compose(
   config: ExecutionConfig,
-  { neighbours, logger }: PartContext,
+  { neighbours, logger, metrics: registry }: PartContext,
   metrics: Metrics,
   pools: Pools,
-  events: FedEventBus,
+  events: Pick<FedEventBus, 'wake' | 'backlogs'>,
 ) {
   /** Aborted at the very end: what can't be written then is left to the others. */
   const giveUp = new AbortController()
@@ -117,6 +120,9 @@ export function compose(
   const { returnValueMaxBytes, retentionDays } = config
   const streams = new WorkStreams({ sessions, runners, claims, ends, logs, returnValueMaxBytes, logger })
   const callbacks = new Callbacks({ pool: reads, config, egress, metrics, logger, watched: (id) => watches.wake([id]) })
+  const startRecords = new StartRecords(reads, partitions, neighbours)
+  const query = async <R extends pg.QueryResultRow>(statement: pg.QueryConfig) => (await reads.query<R>(statement)).rows
+  const audit = new AuditRelay({ service: 'execution', query, neighbours, metrics: registry, logger })
   const looked = { backlog, claims, held, nested, runners, waiters, outcomes, watches, reaper, sessions, deletion }
   const kept = { hot, reads, partitions, retentionDays, leaseMs, pools: config.pools, metrics, logger }
   const upkeep = new Upkeep({ ...looked, ...kept, events })
@@ -128,5 +134,7 @@ export function compose(
     supply,
     unserved,
     callbacks,
+    startRecords,
+    audit,
   }
 }

@@ -1,4 +1,5 @@
 import { Status } from '@automation/contract/execution/v1/execution'
+import type { Member } from '@automation/rpc'
 import { failPoint } from '@automation/service'
 import type pg from 'pg'
 import type { Runners } from './dispatch/runners.ts'
@@ -31,9 +32,9 @@ export class ForcedEnds {
     this.#context = context
   }
 
-  /** Kills what has not ended yet; gives the ids that this call has killed. */
-  kill(ids: string[], explanation: string, by?: string, team?: string): Promise<string[]> {
-    return this.#end({ ids, from: before(Status.KILLED), to: Status.KILLED, explanation, by, team })
+  /** Kills what has not ended yet, `by` somebody only in their team; gives the ids that this call has killed. */
+  kill(ids: string[], explanation: string, by?: Member): Promise<string[]> {
+    return this.#end({ ids, from: before(Status.KILLED), to: Status.KILLED, explanation, by, team: by?.team })
   }
 
   /** Ends runs that can't go on; those that are not RUNNING any more stay as they are. */

@@ -1,5 +1,6 @@
 import { databaseFailure } from '@automation/database'
 import { Failure, notFound } from '@automation/errors'
+import type { Member } from '@automation/rpc'
 import type pg from 'pg'
 import { isUuid } from './execution-id.ts'
 import type { ForcedEnds } from './forced-ends.ts'
@@ -16,12 +17,12 @@ export class Kills {
   }
 
   /** KILLED when it returns. Failures: execution_not_found; failed_precondition execution_ended. */
-  async kill(team: string, id: string, by: string): Promise<void> {
+  async kill(by: Member, id: string): Promise<void> {
     const key = id.toLowerCase()
     if (!isUuid(key)) throw notFound('execution')
     try {
-      if (!(await readVisible(this.#pool, team, key))) throw notFound('execution')
-      const killed = await this.#forced.kill([key], `Killed by ${by}`, by, team)
+      if (!(await readVisible(this.#pool, by.team, key))) throw notFound('execution')
+      const killed = await this.#forced.kill([key], `Killed by ${by.name}`, by)
       if (killed.length === 0)
         throw new Failure('failed_precondition', 'execution_ended', 'The execution has ended', { executionId: key })
     } catch (error) {

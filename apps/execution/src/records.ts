@@ -104,6 +104,7 @@ export class Records {
         initiatedBy,
         ip,
         depth: 0,
+        rerunOf: row.id,
       }
     })
   }

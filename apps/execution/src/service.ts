@@ -4,7 +4,7 @@ import { InstallService } from '@automation/contract/execution/v1/install'
 import { RunService } from '@automation/contract/run/v1/run'
 import { RunnerDemandService } from '@automation/contract/runner/v1/demand'
 import { RunnerService } from '@automation/contract/runner/v1/runner'
-import { KafkaBus, OutboxBus, type EventBus, type FedEventBus } from '@automation/events'
+import { KafkaBus, OutboxBus, type EventBus, type FedEventBus, type Outbox } from '@automation/events'
 import { served } from '@automation/rpc'
 import type { Check, Part, PartContext } from '@automation/service'
 import type { ExecutionConfig } from './config.ts'
@@ -20,6 +20,7 @@ import { replicaService } from './rpc/replica-service.ts'
 import { runService } from './rpc/run-service.ts'
 import { runnerService } from './rpc/runner-service.ts'
 import { stopEngine } from './stopping.ts'
+import { startRecordsReader } from './store/outbox.ts'
 import { openPools } from './store/pools.ts'
 
 export { readExecutionConfig, type ExecutionConfig } from './config.ts'
@@ -32,16 +33,24 @@ export interface ExecutionPart extends Part {
 
 /**
  * Execution: accepts runs, gives them to runners, and keeps what becomes of them. Calls `ResolveService`, and
- * `ReplicaService` of the other replicas.
+ * `ReplicaService` of the other replicas. Brings audit records to the catalog.
  */
 export function createExecution(config: ExecutionConfig, context: PartContext): ExecutionPart {
   const metrics = executionMetrics(context.metrics)
   const stopping = new AbortController()
   let running: ReturnType<typeof open> | undefined
-  const events = openBus(config, context, () => running?.engine)
+  const outbox = outboxOf(() => running?.engine)
+  const events = openBus(config, context, outbox)
+  // At the outbox itself, whether there is a broker or not; a batch costs the same for few as for many.
+  const starts = new OutboxBus({ outbox, logger: context.logger, gatherMs: 500, batch: 1000 })
   // Events may come before the engine is there.
   const begun = Promise.withResolvers<Engine>()
   events.subscribe('callbacks', async (changes) => (await begun.promise).callbacks.take(changes))
+  starts.subscribe(startRecordsReader, async (changes) => (await begun.promise).startRecords.take(changes))
+  const fed = {
+    wake: () => events.wake(),
+    backlogs: async () => (await Promise.all([events.backlogs(), starts.backlogs()])).flat(),
+  }
   let stopped: Promise<void> | undefined
 
   function open(engine: Engine) {
@@ -95,30 +104,36 @@ export function createExecution(config: ExecutionConfig, context: PartContext): 
     ],
     async start() {
       const pools = await openPools(config.databaseUrl, context.logger, stopping.signal)
-      const engine = compose(config, context, metrics, pools, events)
-      const { readers } = events
+      const engine = compose(config, context, metrics, pools, fed)
+      const readers = [...events.readers, ...starts.readers]
       const { signal } = stopping
       await takeFirstSteps({ engine, exclusive: config.exclusive, readers, logger: context.logger, signal })
       engine.upkeep.start()
       running = open(engine)
       engine.callbacks.start()
+      engine.audit.start()
       begun.resolve(engine)
       events.wake()
     },
     async stop(graceMs) {
       stopping.abort()
       if (running === undefined) return
-      await (stopped ??= stopEngine(running.engine, config.exclusive, graceMs, () => events.close()))
+      const closeEvents = () => Promise.all([events.close(), starts.close()])
+      await (stopped ??= stopEngine(running.engine, config.exclusive, graceMs, closeEvents))
     },
     ready: async () => [...(await checksOf(running?.engine)), events.check()],
   }
 }
 
-function openBus(config: ExecutionConfig, { logger }: PartContext, engine: () => Engine | undefined): FedEventBus {
-  const outbox = {
-    lead: async (consumer: string) => engine()?.outbox.lead(consumer),
-    backlog: async (consumer: string) => (await engine()?.outbox.backlog(consumer)) ?? 0,
+/** That of the engine, as soon as there is one. */
+function outboxOf(engine: () => Engine | undefined): Outbox {
+  return {
+    lead: async (consumer) => engine()?.outbox.lead(consumer),
+    backlog: async (consumer) => (await engine()?.outbox.backlog(consumer)) ?? 0,
   }
+}
+
+function openBus(config: ExecutionConfig, { logger }: PartContext, outbox: Outbox): FedEventBus {
   return config.kafka === undefined
     ? new OutboxBus({ outbox, logger, gatherMs: 50 })
     : new KafkaBus({ config: config.kafka, outbox, logger, connect: config.kafkaConnect })

@@ -11,10 +11,10 @@ export async function stopEngine(
   engine: Engine,
   exclusive: boolean,
   graceMs: number,
-  closeEvents: () => Promise<void>,
+  closeEvents: () => Promise<unknown>,
 ): Promise<void> {
-  const { admission, claims, starts, ends, runners, waiters, watches, forced, peers, streams, upkeep, callbacks } =
-    engine
+  const { admission, claims, starts, ends, runners, waiters, watches, forced, peers, streams, upkeep } = engine
+  const { callbacks, audit } = engine
   admission.stop()
   watches.close()
   const end = performance.now() + graceMs
@@ -26,7 +26,7 @@ export async function stopEngine(
   waiters.abandon()
   await atMost(writesMs, ends.idle())
   streams.close()
-  await atMost(writesMs, Promise.all([upkeep.stop(), callbacks.stop(), closeEvents()]))
+  await atMost(writesMs, Promise.all([upkeep.stop(), callbacks.stop(), audit.stop(), closeEvents()]))
   engine.giveUp.abort()
   await Promise.all([engine.gate.close(), engine.parametersCheck.close()])
   await atMost(writesMs, engine.pools.close())

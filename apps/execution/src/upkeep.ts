@@ -38,7 +38,7 @@ export interface UpkeepContext {
   reaper: Reaper
   sessions: Sessions
   deletion: ProcessDeletion
-  events: FedEventBus
+  events: Pick<FedEventBus, 'backlogs'>
   metrics: Metrics
   logger: Logger
 }

@@ -8,7 +8,7 @@ import {
 import { RunnerService } from '@automation/contract/runner/v1/runner'
 import { InProcessNetwork, type Client, type Neighbours } from '@automation/rpc'
 import { Environment } from '@automation/service'
-import { testContext, testDatabase, until, userContext, type TestDatabase } from '@automation/testing'
+import { AuditBook, testContext, testDatabase, until, userContext, type TestDatabase } from '@automation/testing'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import type { DescService } from '@bufbuild/protobuf'
 import pg from 'pg'
@@ -31,6 +31,7 @@ export interface Replica {
 /** Execution on a database of its own, with a catalog in memory and whatever runners a test connects. */
 export class System {
   readonly catalog = new SmallCatalog()
+  readonly audit = new AuditBook()
   readonly replicas: Replica[] = []
   readonly sql: pg.Pool
   /** Of the replica that was added last. */
@@ -67,7 +68,7 @@ export class System {
 
   async addReplica(settings: Partial<ExecutionConfig> = {}): Promise<Replica> {
     const network = new InProcessNetwork()
-    network.add([this.catalog.service])
+    network.add([this.catalog.service, this.audit.service])
     const env = new Environment({ DATABASE_URL: this.#database.url, INTERNAL_KEY: 'for tests' })
     const config = { ...readExecutionConfig(env), ...this.#settings, ...settings }
     env.check()

@@ -1,3 +1,4 @@
+import { AuditType } from '@automation/contract/audit/v1/audit'
 import { Status } from '@automation/contract/execution/v1/execution'
 import { SandboxStatus } from '@automation/contract/sandbox/v1/sandbox'
 import { timestampFromDate } from '@bufbuild/protobuf/wkt'
@@ -58,6 +59,16 @@ export const execution = {
   settings: { timeoutMs: 300_000, agentPool: 'default' },
   ...made,
   updatedAt: at,
+}
+
+export const auditRecord = {
+  id: PROCESS_ID,
+  team: 'demo',
+  type: AuditType.TOKEN,
+  event: 'revoked',
+  entityId: 'sa-demo-00000000',
+  user: 'operator',
+  time: at,
 }
 
 export const schedule = {

@@ -1,5 +1,6 @@
 import { generateKeyPair, exportJWK, SignJWT, type CryptoKey } from 'jose'
 import { create } from '@bufbuild/protobuf'
+import { AuditService } from '@automation/contract/audit/v1/audit'
 import { AliasService } from '@automation/contract/catalog/v1/alias'
 import { ProcessService } from '@automation/contract/catalog/v1/process'
 import { TeamService } from '@automation/contract/catalog/v1/team'
@@ -23,6 +24,7 @@ import type { MessageInitShape } from '@bufbuild/protobuf'
 import {
   alias,
   at,
+  auditRecord,
   execution,
   EXECUTION_ID,
   process,
@@ -141,6 +143,10 @@ export class ContractServers {
       listTeams: refuse,
       grantParent: refuse,
       revokeParent: refuse,
+    })
+    this.#add(AuditService, {
+      appendAuditRecords: refuse,
+      listAuditRecords: () => ({ records: [auditRecord], page: { total: 1 } }),
     })
     this.#add(TokenService, {
       exchangeToken: () => ({ accessToken: 'a.b.c', expiresInS: 3600, scope: 'executor' }),

@@ -1,5 +1,7 @@
+import { AuditType } from '@automation/contract/audit/v1/audit'
 import { Failure, unavailable } from '@automation/errors'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { auditRecord } from './contract-records.ts'
 import { EXECUTION_ID, noProcess, PROCESS_ID } from './contract-servers.ts'
 import { problemOf, startGateway, type GatewayForTests } from './gateway-for-tests.ts'
 
@@ -62,6 +64,7 @@ describe('every operation of the interface is there', () => {
     ['DELETE', `/variables/${PROCESS_ID}`, 200, 'deleteVariable'],
     ['GET', '/team', 200, 'getTeam'],
     ['PATCH', '/team', 200, 'updateTeam'],
+    ['GET', '/audit-events', 200, 'listAuditRecords'],
   ])('%s %s → %i', async (method, path, status, called) => {
     const input = { name: 'n', tag: 'v1', versionId: 'v1', key: 'K', value: 'v' }
     const response = await rest(method, path, method === 'GET' || method === 'DELETE' ? undefined : input)
@@ -100,7 +103,25 @@ describe('conventions', () => {
     })
   })
 
+  test('filters of audit events reach the service as it wants them, and an event comes back whole', async () => {
+    const query = 'type=TOKEN&entityId=sa-demo-00000000&from=2026-01-01T00:00:00Z&to=&limit=5'
+    const list = (await (await rest('GET', `/audit-events?${query}`)).json()) as { data: object[] }
+    expect(gateway.servers.last('listAuditRecords')).toMatchObject({
+      page: { page: 0, limit: 5 },
+      type: AuditType.TOKEN,
+      entityId: 'sa-demo-00000000',
+      from: { seconds: 1_767_225_600n, nanos: 0 },
+    })
+    const { id, event, entityId, user } = auditRecord
+    const createdAt = '2026-01-02T03:04:05.678Z'
+    expect(list.data).toEqual([{ id, type: 'TOKEN', event, entityId, user, createdAt }])
+  })
+
   test.each([
+    ['GET', '/audit-events?type=NOPE', '/type'],
+    ['GET', '/audit-events?from=yesterday', '/from'],
+    ['GET', '/audit-events?to=x', '/to'],
+    ['GET', '/audit-events?entityId=%00', '/entityId'],
     ['GET', '/executions?status=NOPE', '/status'],
     ['GET', '/executions?from=yesterday', '/from'],
     ['GET', '/executions?processId=x', '/processId'],

@@ -16,15 +16,23 @@ export function operatorOnly({ principal }: CallContext): void {
     throw new Failure('permission_denied', 'operator_only', 'This call is for the operator only')
 }
 
+/** Lets only other parts of the system pass. */
+export function serviceOnly({ principal }: CallContext): void {
+  if (principal.role !== 'service') throw forServices()
+}
+
 /** Lets other parts of the system pass, for any team, and a team's own callers for their team. */
 export function serviceOrTeam({ principal }: CallContext, team: string): void {
   if (principal.role === 'service') return
   if (principal.role === 'user' && principal.team === team && team !== '') return
-  throw new Failure('permission_denied', 'service_only', 'This call is for services only')
+  throw forServices()
 }
 
 /** Lets every part and person pass, but neither runs nor runners, whose rights are others. */
 export function notFromRuns({ principal }: CallContext): void {
-  if (principal.role === 'run' || principal.role === 'runner')
-    throw new Failure('permission_denied', 'service_only', 'This call is for services only')
+  if (principal.role === 'run' || principal.role === 'runner') throw forServices()
+}
+
+function forServices(): Failure {
+  return new Failure('permission_denied', 'service_only', 'This call is for services only')
 }

@@ -2,6 +2,7 @@ import type { ExecutionService } from '@automation/contract/execution/v1/executi
 import type { ScheduleEffectService } from '@automation/contract/schedule/v1/schedule'
 import type { SecretBox } from '@automation/database'
 import type { Client } from '@automation/rpc'
+import type { AuditTrail } from './audit-trail.ts'
 import type { Logger } from '@automation/service'
 import type { Checks } from './checks.ts'
 import type { Coalesced } from './coalesced.ts'
@@ -16,6 +17,7 @@ export interface Catalog {
   store: Store
   box: SecretBox
   checks: Checks
+  auditTrail: AuditTrail
   keys: SigningKeys
   /** The revisions of teams, always read after they were asked for. */
   revisions: Coalesced<string, bigint>

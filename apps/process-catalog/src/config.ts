@@ -11,6 +11,7 @@ export interface CatalogConfig {
   publicUrl: string
   accessTokenTtlS: number
   signingKeyRotationDays: number
+  auditRetentionDays: number
   dependencies: DependenciesConfig
   /** Made at the start where it is missing; set by the process of the catalog alone. */
   firstTeam?: FirstTeam
@@ -22,6 +23,7 @@ export interface CatalogConfig {
     keysEveryMs: number
     installsEveryMs: number
     setsEveryMs: number
+    auditEveryMs: number
   }
 }
 
@@ -44,6 +46,7 @@ export function readCatalogConfig(environment: Environment): CatalogConfig {
     publicUrl: environment.url('PUBLIC_URL', `http://localhost:${port}`),
     accessTokenTtlS: environment.integer('ACCESS_TOKEN_TTL_S', { default: 3600, min: 1, max: 31_536_000 }),
     signingKeyRotationDays: environment.integer('SIGNING_KEY_ROTATION_DAYS', { default: 30, min: 1, max: 3650 }),
+    auditRetentionDays: environment.integer('AUDIT_RETENTION_DAYS', { default: 365, min: 1, max: 36_500 }),
     dependencies: readDependenciesConfig(environment),
     upkeep: {
       deletionsEveryMs: 5000,
@@ -52,6 +55,7 @@ export function readCatalogConfig(environment: Environment): CatalogConfig {
       keysEveryMs: 600_000,
       installsEveryMs: 250,
       setsEveryMs: 600_000,
+      auditEveryMs: 3_600_000,
     },
   }
 }

@@ -3,6 +3,7 @@ import { ownContext, type CallContext } from '@automation/rpc'
 import { failPoint } from '@automation/service'
 import { asCatalog } from './as-catalog.ts'
 import type { Catalog } from './catalog.ts'
+import { authorOf } from './rpc/author.ts'
 import { buryProcess, markHidden, removeRemains, tombstonesOlderThan, type Tombstone } from './store/tombstones.ts'
 
 const timeoutMs = 30_000
@@ -15,8 +16,8 @@ type Told = Pick<CallContext, 'requestId' | 'traceparent'>
  * and hidden, and what is left of its rows goes. Cut off in between, it is finished by `resumeDeletions`; so it is, too,
  * where the scheduler is away, which nobody waits for: its schedules start nothing any more.
  */
-export async function deleteProcess(catalog: Catalog, team: string, identifier: string, caller: CallContext) {
-  const tombstone = await buryProcess(catalog.store, team, identifier)
+export async function deleteProcess(catalog: Catalog, identifier: string, caller: CallContext) {
+  const tombstone = await buryProcess(catalog.store, authorOf(caller), identifier)
   failPoint('delete-after-tombstone')
   const { requestId, traceparent } = caller
   const left = await finishDeletion(catalog, tombstone, { requestId, traceparent })

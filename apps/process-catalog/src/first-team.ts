@@ -2,6 +2,7 @@ import { Failure } from '@automation/errors'
 import type { Environment, Logger } from '@automation/service'
 import { isClientIdOf, readApiToken } from './api-token.ts'
 import { createApiToken } from './store/api-tokens.ts'
+import { systemOf } from './store/audit.ts'
 import type { Store } from './store/store.ts'
 import { createTeam } from './store/teams.ts'
 import { isTeamSlug } from './team-slug.ts'
@@ -37,8 +38,8 @@ function isTokenOf(team: string, apiToken: string): boolean {
 
 /** Makes what is missing of it; a token that was revoked stays revoked. */
 export async function ensureFirstTeam(store: Store, { team, apiToken }: FirstTeam, logger: Logger): Promise<void> {
-  await unlessThere(createTeam(store, team))
-  const isThere = await unlessThere(createApiToken(store, team, 'bootstrap', readApiToken(apiToken)))
+  await unlessThere(createTeam(store, systemOf(team)))
+  const isThere = await unlessThere(createApiToken(store, systemOf(team), 'bootstrap', readApiToken(apiToken)))
   if (!isThere) logger.warn({ team }, 'the first API token is revoked')
 }
 

@@ -1,3 +1,4 @@
+import { AuditService } from '@automation/contract/audit/v1/audit'
 import { AliasService } from '@automation/contract/catalog/v1/alias'
 import { DependencyService } from '@automation/contract/catalog/v1/dependency'
 import { ModuleService } from '@automation/contract/catalog/v1/module'
@@ -13,6 +14,7 @@ import { ScheduleEffectService } from '@automation/contract/schedule/v1/schedule
 import { SecretBox } from '@automation/database'
 import { served } from '@automation/rpc'
 import type { Part, PartContext } from '@automation/service'
+import { AuditTrail } from './audit-trail.ts'
 import { Calls } from './calls.ts'
 import type { Catalog } from './catalog.ts'
 import { Checks } from './checks.ts'
@@ -23,8 +25,10 @@ import { Effects } from './effects.ts'
 import { ensureFirstTeam } from './first-team.ts'
 import { advanceInstalls } from './installs.ts'
 import { keptSets } from './kept-sets.ts'
+import { catalogMetrics } from './metrics.ts'
 import { Periodic } from './periodic.ts'
 import { aliasHandlers } from './rpc/aliases.ts'
+import { auditHandlers } from './rpc/audit.ts'
 import { dependencyHandlers } from './rpc/dependencies.ts'
 import { moduleHandlers } from './rpc/modules.ts'
 import { processHandlers } from './rpc/processes.ts'
@@ -44,25 +48,29 @@ export { readFirstTeam } from './first-team.ts'
 export { catalogSchema } from './store/store.ts'
 
 /**
- * The process catalog: processes and modules with versions and aliases, team variables, teams, API tokens, and what a run needs to
- * know of them. Calls `ScheduleEffectService` and `ExecutionService` when a process is deleted, the former also of new
- * names and zones, `InstallService` for dependencies, and `PackageSetService` for the sets that are in use.
+ * The process catalog: processes and modules with versions and aliases, team variables, teams, API tokens, what a run needs to
+ * know of them, and the audit records of all services. Calls `ScheduleEffectService` and `ExecutionService` when a process
+ * is deleted, the former also of new names and zones, `InstallService` for dependencies, and `PackageSetService` for the
+ * sets that are in use.
  */
-export function createCatalog(config: CatalogConfig, { neighbours, logger }: PartContext): Part {
+export function createCatalog(config: CatalogConfig, { neighbours, logger, metrics }: PartContext): Part {
   const store = new Store(config, logger)
   const box = new SecretBox(config.encryptionKeys)
   const keys = new SigningKeys(store, box, config.accessTokenTtlS)
   const checks = new Checks()
   const revisions = new Coalesced((teams: string[]) => readRevisions(store, teams))
   const executions = neighbours.client(ExecutionService)
+  const { auditMonthsAhead: monthsAhead } = catalogMetrics(metrics)
+  const auditTrail = new AuditTrail({ store, retentionDays: config.auditRetentionDays, monthsAhead, logger })
   const schedules = neighbours.client(ScheduleEffectService)
   const effects = new Effects({ store, schedules, logger })
-  const catalog: Catalog = { config, store, box, checks, keys, revisions, executions, schedules, effects, logger }
+  const neighboured = { executions, schedules, effects }
+  const catalog: Catalog = { config, store, box, checks, keys, revisions, auditTrail, ...neighboured, logger }
 
   const installs = neighbours.client(InstallService)
   const { installTimeoutMs } = config.dependencies
 
-  const { deletionsEveryMs, effectsEveryMs, keysEveryMs, installsEveryMs, setsEveryMs } = config.upkeep
+  const { deletionsEveryMs, effectsEveryMs, keysEveryMs, installsEveryMs, setsEveryMs, auditEveryMs } = config.upkeep
   const upkeep = [
     new Periodic('finishing deletions', deletionsEveryMs, () => resumeDeletions(catalog), logger),
     new Periodic('telling the scheduler', effectsEveryMs, () => effects.sweep(), logger),
@@ -73,6 +81,8 @@ export function createCatalog(config: CatalogConfig, { neighbours, logger }: Par
       logger,
     ),
     new Periodic('keeping sets of packages', setsEveryMs, keptSets(store, neighbours, logger), logger),
+    new Periodic('preparing audit records', auditEveryMs, () => auditTrail.prepare(), logger),
+    new Periodic('dropping audit records', auditEveryMs, () => auditTrail.retire(), logger),
     new Periodic('reading imports', keysEveryMs, () => readImports(store, checks), logger),
     new Periodic('rotating keys', keysEveryMs, () => keys.upkeep(config.signingKeyRotationDays), logger),
   ]
@@ -91,9 +101,11 @@ export function createCatalog(config: CatalogConfig, { neighbours, logger }: Par
       served(TeamService, teamHandlers(catalog)),
       served(TokenService, tokenHandlers(catalog)),
       served(ResolveService, resolveHandlers(catalog)),
+      served(AuditService, auditHandlers(catalog)),
     ].map((service) => calls.counted(service)),
     async start() {
       await store.open(stopping.signal)
+      await auditTrail.prepare()
       await requireKnownKeys(store, box)
       await keys.ensure()
       await keys.upkeep(config.signingKeyRotationDays)

@@ -165,6 +165,7 @@ export const quickUpkeep: CatalogConfig['upkeep'] = {
   keysEveryMs: 600_000,
   installsEveryMs: 20,
   setsEveryMs: 20,
+  auditEveryMs: 100,
 }
 
 const defaults: Omit<CatalogConfig, 'databaseUrl'> = {
@@ -173,6 +174,7 @@ const defaults: Omit<CatalogConfig, 'databaseUrl'> = {
   publicUrl: 'http://localhost:8080',
   accessTokenTtlS: 3600,
   signingKeyRotationDays: 30,
+  auditRetentionDays: 365,
   dependencies: { allowGit: true, installTimeoutMs: 60_000, importNames: new Map(), without: new Set(['svc']) },
   upkeep: quickUpkeep,
 }

@@ -1,8 +1,9 @@
 import { SandboxStatus } from '@automation/contract/sandbox/v1/sandbox'
+import type { Member } from '@automation/rpc'
 import { failPoint, type Logger } from '@automation/service'
 import { SandboxFault, type Driver, type SandboxOrder } from './drivers/driver.ts'
 import { persisted } from './persisted.ts'
-import { endOverdue, endUnanswered, markEnded, markRunning } from './store/changes.ts'
+import { endOverdue, endUnanswered, markEnded, markRunning, type End } from './store/changes.ts'
 import { readActive } from './store/reads.ts'
 import type { SandboxRow } from './store/rows.ts'
 import type { Store } from './store/store.ts'
@@ -17,7 +18,10 @@ export interface KeeperOptions {
 
 // Another replica writes a row some moments before it asks the driver.
 const youngMs = 10_000
-const stoppedWords = 'The service stopped, and with it the sandboxes of its machine'
+const stopped: End = {
+  status: SandboxStatus.FAILED,
+  reason: 'The service stopped, and with it the sandboxes of its machine',
+}
 
 /** Keeps rows and what the driver holds the same: what should be there is made, what should not be is ended. */
 export class Keeper {
@@ -65,8 +69,8 @@ export class Keeper {
   }
 
   /** Ends a sandbox, first in its row: that is what counts, and what can't be carried out now is later. */
-  async kill(id: string): Promise<void> {
-    await markEnded(this.#options.store, id, SandboxStatus.KILLED)
+  async kill(id: string, killedBy: Member): Promise<void> {
+    await markEnded(this.#options.store, id, { killedBy })
     failPoint('sandbox-end-written')
     await this.#quietly(id, () => this.driver.end(id))
   }
@@ -74,7 +78,7 @@ export class Keeper {
   /** One has ended by itself, or could not be had. */
   async ended(id: string, reason: string): Promise<void> {
     await this.#quietly(id, async () => {
-      await this.#told(id, () => markEnded(this.#options.store, id, SandboxStatus.FAILED, reason))
+      await this.#told(id, () => markEnded(this.#options.store, id, { status: SandboxStatus.FAILED, reason }))
       failPoint('sandbox-end-written')
       await this.driver.end(id)
     })
@@ -84,7 +88,7 @@ export class Keeper {
   async takeOver(): Promise<void> {
     if (this.driver.outlivesService) return
     const rows = await readActive(this.#options.store, this.driver.name)
-    for (const { id } of rows) await markEnded(this.#options.store, id, SandboxStatus.FAILED, stoppedWords)
+    for (const { id } of rows) await markEnded(this.#options.store, id, stopped)
   }
 
   /** Ends those whose time is over, and those that have not answered in time. */
@@ -120,7 +124,7 @@ export class Keeper {
       const rows = await readActive(this.#options.store, this.driver.name).catch(() => [])
       for (const { id } of rows)
         await this.#quietly(id, async () => {
-          await markEnded(this.#options.store, id, SandboxStatus.FAILED, stoppedWords)
+          await markEnded(this.#options.store, id, stopped)
         })
     }
     this.#hasLeft = this.driver.outlivesService

@@ -52,14 +52,13 @@ export class Sandboxes {
         ...keys.kept,
         ...hashed,
         id,
-        team: asker.team,
+        asker,
         name: wish.name ?? `${wish.image.id}-${id.slice(-8)}`,
         imageId: wish.image.id,
         metadata: wish.metadata,
         publicHttpPorts: wish.publicHttpPorts,
         driver: keeper.driver.name,
         timeoutMs: wish.timeoutMs,
-        createdBy: asker.name,
       },
       config.teamMaxSandboxes,
     )
@@ -87,20 +86,20 @@ export class Sandboxes {
   }
 
   /** Failure sandbox_ended for one that runs no more. */
-  async update(team: string, id: string, timeoutMs: number): Promise<SandboxRow> {
-    const { id: key } = await this.get(team, id)
-    const row = await moveDeadline(this.#options.store, team, key, timeoutMs)
+  async update(asker: Member, id: string, timeoutMs: number): Promise<SandboxRow> {
+    const { id: key } = await this.get(asker.team, id)
+    const row = await moveDeadline(this.#options.store, asker, key, timeoutMs)
     if (row === undefined)
       throw new Failure('failed_precondition', 'sandbox_ended', 'The sandbox has ended: its timeout can not be changed')
     return row
   }
 
   /** One that has ended stays as it is. */
-  async kill(team: string, id: string): Promise<SandboxRow> {
-    const row = await this.get(team, id)
+  async kill(asker: Member, id: string): Promise<SandboxRow> {
+    const row = await this.get(asker.team, id)
     if (hasEnded(row)) return row
-    await this.#options.keeper.kill(row.id)
-    return this.get(team, id)
+    await this.#options.keeper.kill(row.id, asker)
+    return this.get(asker.team, id)
   }
 
   close(): Promise<void> {

@@ -1,3 +1,4 @@
+import { AuditRelay } from '@automation/audit'
 import { SandboxRouteService, SandboxService } from '@automation/contract/sandbox/v1/sandbox'
 import { SecretBox } from '@automation/database'
 import { served } from '@automation/rpc'
@@ -24,7 +25,7 @@ export { sandboxSchema } from './store/store.ts'
 const removeEveryMs = 3_600_000
 
 /** Sandboxes: made on demand, ended at their deadline, and where their traffic goes. Asks execution which
- * runner pods are needed, where those are made on demand. */
+ * runner pods are needed, where those are made on demand, and brings audit records to the catalog. */
 export function createSandboxes(config: SandboxConfig, context: PartContext): Part {
   return createSandboxesOn(driverOf(config, context), config, context)
 }
@@ -38,7 +39,7 @@ function driverOf(config: SandboxConfig, { logger }: PartContext): Driver {
 
 /** The same with another driver. */
 export function createSandboxesOn(driver: Driver, config: SandboxConfig, context: PartContext): Part {
-  const { logger, metrics } = context
+  const { neighbours, logger, metrics } = context
   const store = new Store(config.databaseUrl, logger, { poolSize: 6, migrates: true })
   // On its own connections, so that no traffic of sandboxes holds up their deadlines and kills.
   const routed = new Store(config.databaseUrl, logger, { poolSize: 3, migrates: false })
@@ -51,6 +52,8 @@ export function createSandboxesOn(driver: Driver, config: SandboxConfig, context
     reconciling,
     new Periodic('removing old sandboxes', removeEveryMs, logger, () => removeOld(store, config.retentionDays)),
   ]
+  const query: Store['query'] = (statement) => store.query(statement)
+  const audit = new AuditRelay({ service: 'sandbox', query, neighbours, metrics, logger })
   const stopping = new AbortController()
   sandboxMetrics(metrics, driver)
   let runnerPods: RunnerPool | undefined
@@ -67,6 +70,7 @@ export function createSandboxesOn(driver: Driver, config: SandboxConfig, context
       await driver.start({ ended: (id, reason) => void keeper.ended(id, reason) })
       await keeper.takeOver()
       for (const periodic of upkeep) periodic.start()
+      audit.start()
       reconciling.soon()
       if (config.runnerPods === undefined) return
       runnerPods = await openRunnerPods(config.runnerPods, store, context)
@@ -78,6 +82,7 @@ export function createSandboxesOn(driver: Driver, config: SandboxConfig, context
       await runnerPods?.stop()
       await sandboxes.close()
       await keeper.close(graceMs)
+      await audit.stop()
       await Promise.all([store.close(), routed.close()])
     },
     async ready() {

@@ -6,7 +6,7 @@ import {
 } from '@automation/contract/sandbox/v1/sandbox'
 import { InProcessNetwork, type Client } from '@automation/rpc'
 import { Environment, type Part } from '@automation/service'
-import { testContext, testDatabase, until, userContext, type TestDatabase } from '@automation/testing'
+import { AuditBook, testContext, testDatabase, until, userContext, type TestDatabase } from '@automation/testing'
 import pg from 'pg'
 import type { Driver } from '../src/drivers/driver.ts'
 import { createSandboxesOn, readSandboxConfig, type SandboxConfig } from '../src/service.ts'
@@ -22,6 +22,8 @@ export interface Replica<D extends Driver> {
 /** The sandbox service on a database of its own. */
 export class SandboxesUnderTest {
   readonly sql: pg.Pool
+  /** What it tells the catalog. */
+  readonly audit = new AuditBook()
   readonly #database: TestDatabase
   readonly #settings: Record<string, string>
   readonly #replicas: Replica<Driver>[] = []
@@ -46,8 +48,9 @@ export class SandboxesUnderTest {
     const env = new Environment(given)
     const config = { ...readSandboxConfig(env), deadlinesEveryMs: 50, reconcileEveryMs: 50, ...more }
     env.check()
-    const part = createSandboxesOn(driver, config, testContext())
     const network = new InProcessNetwork()
+    network.add([this.audit.service])
+    const part = createSandboxesOn(driver, config, testContext(network))
     network.add(part.serves)
     const replica = {
       part,

@@ -1,8 +1,11 @@
+import { recordAudit, type AuditEvent } from '@automation/audit'
+import { AuditType } from '@automation/contract/audit/v1/audit'
 import type { PageInfoSchema, PageRequest } from '@automation/contract/common/v1/page'
 import type { FiringService } from '@automation/contract/execution/v1/firing'
 import { Failure, invalid, notFound } from '@automation/errors'
-import { memberIn, pageInfo, windowOf, type CallContext, type Client } from '@automation/rpc'
+import { memberIn, pageInfo, windowOf, type CallContext, type Client, type Member } from '@automation/rpc'
 import type { MessageInitShape } from '@bufbuild/protobuf'
+import type pg from 'pg'
 import { v7, validate } from 'uuid'
 import { asScheduler } from './as-scheduler.ts'
 import type { ScheduleChange } from './change.ts'
@@ -55,7 +58,8 @@ export class Schedules {
     { process, cron, dateTime, allowConcurrent, input }: ScheduleWish,
     context: CallContext,
   ): Promise<ScheduleRow> {
-    const { team, name } = memberIn(context)
+    const asker = memberIn(context)
+    const { team, name, initiatedBy } = asker
     if ((cron === undefined) === (dateTime === undefined))
       throw invalid(cron === undefined ? '/cron' : '/dateTime', 'Either a cron or a dateTime must be given')
     if (cron !== undefined) checkCron(cron)
@@ -66,9 +70,11 @@ export class Schedules {
       if (!(await noteProcess(client, { id: processId, team, name: processName, revision }))) throw notFound('process')
       const when = cron === undefined ? { dateTime: givenTime(dateTime ?? '', zone) } : { cron }
       const nextAt = comingTime(when, zone, await databaseTime(client))
-      const { initiatedBy } = context.principal
       const values = { when, nextAt, allowConcurrent, input, versionId }
-      return insertSchedule(client, { id: v7(), team, processId, createdBy: name, initiatedBy, ...values })
+      const made = { id: v7(), team, processId, createdBy: name, initiatedBy, ...values }
+      const inserted = await insertSchedule(client, made)
+      await record(client, asker, 'created', made.id)
+      return inserted
     })
     this.#options.changed()
     return row
@@ -90,7 +96,8 @@ export class Schedules {
   }
 
   async update(id: string, change: ScheduleChange, context: CallContext): Promise<ScheduleRow> {
-    const { team, name } = memberIn(context)
+    const asker = memberIn(context)
+    const { team, name } = asker
     if (change.cron !== undefined) checkCron(change.cron)
     const before = await this.get(team, id)
     const checked = await this.#check(before.processId, { ...inputOf(before), ...change.input }, context)
@@ -100,6 +107,7 @@ export class Schedules {
       const when = changedWhen(locked, change, zone)
       const isMoved = change.cron !== undefined || change.dateTime !== undefined
       const coming = isMoved ? comingTime(when, zone, await databaseTime(client)) : locked.nextAt?.getTime()
+      await record(client, asker, 'updated', locked.id)
       return changeSchedule(client, locked, name, {
         when,
         nextAt: locked.paused ? undefined : coming,
@@ -112,22 +120,29 @@ export class Schedules {
     return row
   }
 
-  async delete(team: string, id: string): Promise<void> {
-    const isDeleted = validate(id) && (await deleteSchedule(this.#options.store, team, id))
-    if (!isDeleted) throw notFound('schedule')
+  async delete(asker: Member, id: string): Promise<void> {
+    const key = id.toLowerCase()
+    if (!validate(key)) throw notFound('schedule')
+    await this.#options.store.transaction(async (client) => {
+      if (!(await deleteSchedule(client, asker.team, key))) throw notFound('schedule')
+      await record(client, asker, 'deleted', key)
+    })
   }
 
   async pause(id: string, context: CallContext): Promise<void> {
-    const { team, name } = memberIn(context)
+    const asker = memberIn(context)
+    const { team, name } = asker
     await this.#options.store.transaction(async (client) => {
       const row = found(validate(id) ? await lockSchedule(client, team, id) : undefined)
       if (row.paused) throw new Failure('failed_precondition', 'schedule_paused', 'The schedule is paused already')
       await setPaused(client, row, name, true, undefined)
+      await record(client, asker, 'paused', row.id)
     })
   }
 
   async resume(id: string, context: CallContext): Promise<void> {
-    const { team, name } = memberIn(context)
+    const asker = memberIn(context)
+    const { team, name } = asker
     await this.get(team, id)
     await this.#options.store.transaction(async (client) => {
       const zone = await holdZone(client, team)
@@ -135,6 +150,7 @@ export class Schedules {
       if (!row.paused) throw new Failure('failed_precondition', 'schedule_active', 'The schedule is not paused')
       const nextAt = comingTime(whenOf(row), zone, await databaseTime(client))
       await setPaused(client, row, name, false, nextAt)
+      await record(client, asker, 'resumed', row.id)
     })
     this.#options.changed()
   }
@@ -145,6 +161,10 @@ export class Schedules {
       { ...context, signal: context.signal, principal: asScheduler(memberIn(context).team) },
     )
   }
+}
+
+function record(client: pg.ClientBase, asker: Member, event: AuditEvent, entityId: string): Promise<void> {
+  return recordAudit(client, asker, { type: AuditType.SCHEDULE, event, entityId })
 }
 
 function found(row: ScheduleRow | undefined): ScheduleRow {

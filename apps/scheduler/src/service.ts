@@ -1,3 +1,4 @@
+import { AuditRelay } from '@automation/audit'
 import { FiringService } from '@automation/contract/execution/v1/firing'
 import { ScheduleEffectService, ScheduleService } from '@automation/contract/schedule/v1/schedule'
 import { served } from '@automation/rpc'
@@ -18,7 +19,10 @@ export { readSchedulerConfig, type SchedulerConfig } from './config.ts'
 const cleanEveryMs = 600_000
 const cleanAtOnce = 1000
 
-/** The scheduler: keeps schedules, and has execution start their runs when they are due. */
+/**
+ * The scheduler: keeps schedules, and has execution start their runs when they are due. Brings audit records to the
+ * catalog.
+ */
 export function createScheduler(config: SchedulerConfig, context: PartContext): Part {
   const { neighbours, logger } = context
   const executions = neighbours.client(FiringService)
@@ -29,6 +33,8 @@ export function createScheduler(config: SchedulerConfig, context: PartContext): 
   const cleaning = new Periodic('removing old firings', cleanEveryMs, logger, async (signal) => {
     while (!signal.aborted && (await removeOldFirings(store, config.retentionDays, cleanAtOnce)) === cleanAtOnce);
   })
+  const query: Store['query'] = (statement) => store.query(statement)
+  const audit = new AuditRelay({ service: 'scheduler', query, neighbours, metrics: context.metrics, logger })
   const stopping = new AbortController()
 
   return {
@@ -38,10 +44,11 @@ export function createScheduler(config: SchedulerConfig, context: PartContext): 
       await store.open(stopping.signal)
       pulse.start()
       cleaning.start()
+      audit.start()
     },
     async stop() {
       stopping.abort()
-      await Promise.all([pulse.stop(), cleaning.stop()])
+      await Promise.all([pulse.stop(), cleaning.stop(), audit.stop()])
       await store.close()
     },
     async ready() {

@@ -2,7 +2,7 @@ import type { Schedule } from '@automation/contract/schedule/v1/schedule'
 import { ScheduleEffectService, ScheduleService } from '@automation/contract/schedule/v1/schedule'
 import { InProcessNetwork, type Client } from '@automation/rpc'
 import { Environment, type Part } from '@automation/service'
-import { testContext, testDatabase, userContext, type TestDatabase } from '@automation/testing'
+import { AuditBook, testContext, testDatabase, userContext, type TestDatabase } from '@automation/testing'
 import pg from 'pg'
 import { createScheduler, readSchedulerConfig } from '../src/service.ts'
 import { ScriptedExecutions } from './scripted-executions.ts'
@@ -23,6 +23,8 @@ export interface KeptFiring {
 /** Replicas of the scheduler on a database of their own. */
 export class SchedulerUnderTest {
   readonly executions = new ScriptedExecutions()
+  /** What it tells the catalog. */
+  readonly audit = new AuditBook()
   readonly sql: pg.Pool
   readonly database: TestDatabase
   readonly #replicas: Replica[] = []
@@ -41,7 +43,7 @@ export class SchedulerUnderTest {
 
   async replica(): Promise<Replica> {
     const network = new InProcessNetwork()
-    network.add([this.executions.service])
+    network.add([this.executions.service, this.audit.service])
     const env = new Environment({ DATABASE_URL: this.database.url })
     const part = createScheduler(readSchedulerConfig(env), testContext(network))
     network.add(part.serves)

@@ -10,8 +10,8 @@ export function askerReader(tokens: RunTokens): ReadAsker {
   return (context) => {
     const { role, token } = context.principal
     if (role !== 'run') return memberIn(context)
-    const { team, createdBy } = tokens.read(token, Date.now())
-    return { team, name: createdBy }
+    const { team, createdBy, initiatedBy } = tokens.read(token, Date.now())
+    return { team, name: createdBy, initiatedBy }
   }
 }
 

@@ -1,6 +1,7 @@
 import { Failure, invalid, notFound } from '@automation/errors'
 import type { ByteRange, ObjectStore } from '@automation/objects'
 import { attachment } from '@automation/objects/attachment'
+import type { Member } from '@automation/rpc'
 import type { Logger } from '@automation/service'
 import { blobKey, isBlobId } from './blob-key.ts'
 import { checkedName } from './object-name.ts'
@@ -57,26 +58,28 @@ export class Objects {
   }
 
   /** Its contents are gone from the store when this returns, unless that is away: then as soon as it is back. */
-  async delete(team: string, name: string): Promise<void> {
+  async delete(asker: Member, name: string): Promise<void> {
     const { store, sweeper, logger } = this.#options
-    const blobs = await deleteObject(store, team, checkedName(name))
+    const blobs = await deleteObject(store, asker, checkedName(name))
     if (blobs === undefined) throw notFound('object')
     try {
-      for (const id of blobs) await sweeper.remove({ id, team })
+      for (const id of blobs) await sweeper.remove({ id, team: asker.team })
     } catch (error) {
       logger.warn({ err: error }, 'a deleted content will be removed later')
     }
   }
 
   /** A link for downloads: to the object store where that has an address, else to the gateway. */
-  async sign(team: string, name: string, seconds: bigint | undefined): Promise<{ url: string; expiresAt: Date }> {
+  async sign(asker: Member, name: string, seconds: bigint | undefined): Promise<{ url: string; expiresAt: Date }> {
     const expiresInS = checkedExpiry(seconds)
     const { store, objects, signedUrls } = this.#options
     const nowMs = Date.now()
+    const { team } = asker
     const row = await this.get(team, checkedName(name, '/path'))
     const terms = { expiresInS, contentType: row.contentType, contentDisposition: attachment(name) }
     const direct = await objects.link(blobKey(team, row.blobId), terms)
-    if (direct !== undefined && !(await noteLink(store, row.blobId, expiresInS))) throw notFound('object')
+    const isDirect = direct !== undefined
+    if (!(await noteLink(store, asker, row, { isDirect, expiresInS }))) throw notFound('object')
     const url = direct ?? signedUrls.sign({ team, name }, nowMs, expiresInS)
     return { url, expiresAt: new Date((Math.floor(nowMs / 1000) + expiresInS) * 1000) }
   }

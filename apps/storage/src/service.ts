@@ -1,3 +1,4 @@
+import { AuditRelay } from '@automation/audit'
 import { DatastoreService } from '@automation/contract/storage/v1/datastore'
 import { PackageSetService } from '@automation/contract/storage/v1/package_set'
 import { StorageService } from '@automation/contract/storage/v1/storage'
@@ -25,8 +26,9 @@ import { Writings } from './writings.ts'
 export { storageSchema } from './store/store.ts'
 export { readStorageConfig, type StorageConfig } from './config.ts'
 
-/** Storage: the objects of teams, the values that their runs share, and their sets of packages. Calls no other service. */
-export function createStorage(config: StorageConfig, { logger, metrics: registry }: PartContext): Part {
+/** Storage: the objects of teams, the values that their runs share, and their sets of packages. Brings audit records to
+ * the catalog. */
+export function createStorage(config: StorageConfig, { neighbours, logger, metrics: registry }: PartContext): Part {
   const metrics = storageMetrics(registry)
   const objects = countedStore(createObjectStore(config.objects), metrics)
   const store = new Store(config.databaseUrl, logger)
@@ -42,6 +44,8 @@ export function createStorage(config: StorageConfig, { logger, metrics: registry
   const kept = new Objects({ store, objects, sweeper, signedUrls, logger })
   const tokens = new RunTokens(config.internalKey)
   const askerOf = askerReader(tokens)
+  const query: Store['query'] = (statement) => store.query(statement)
+  const audit = new AuditRelay({ service: 'storage', query, neighbours, metrics: registry, logger })
   const datastore = new Datastore(store, config.teamMaxKeys)
   const measuring = new Periodic('measuring what is kept', config.measureEveryMs, logger, async () => {
     const { objects: count, bytes } = await readKept(store)
@@ -60,6 +64,7 @@ export function createStorage(config: StorageConfig, { logger, metrics: registry
       await objects.open()
       await store.open(stopping.signal)
       sweeping.start()
+      audit.start()
       measuring.start()
       measuring.soon()
     },
@@ -67,6 +72,7 @@ export function createStorage(config: StorageConfig, { logger, metrics: registry
       stopping.abort()
       await writings.close()
       await sweeping.stop()
+      await audit.stop()
       await measuring.stop()
       await store.close()
       await objects.close()

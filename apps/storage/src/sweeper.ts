@@ -1,6 +1,6 @@
 import type { ObjectStore } from '@automation/objects'
 import { blobKey } from './blob-key.ts'
-import { deleteObject } from './store/objects.ts'
+import { deleteExpiredObject } from './store/objects.ts'
 import type { Store } from './store/store.ts'
 import { dueBlobs, expiredObjects, forgetBlob, giveUpUploads, type DueBlob } from './store/sweep.ts'
 
@@ -24,7 +24,7 @@ export class Sweeper {
   async sweep(signal: AbortSignal): Promise<void> {
     const { store, graceMs } = this.#options
     await giveUpUploads(store, graceMs)
-    for (const { team, name } of await expiredObjects(store, batch)) await deleteObject(store, team, name, true)
+    for (const { team, name } of await expiredObjects(store, batch)) await deleteExpiredObject(store, team, name)
     for (let due = await dueBlobs(store, batch); due.length > 0 && !signal.aborted; due = await dueBlobs(store, batch))
       for (const blob of due) await this.remove(blob)
   }

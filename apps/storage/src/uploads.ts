@@ -45,7 +45,7 @@ export class Uploads {
       const declared = size === undefined ? undefined : Number(size)
       return await writings.write(writing, config.uploadMaxBytes, left, async (writer) => {
         if (declared !== undefined) await writer.room.take(declared)
-        return this.#store(writing, { requests, ...writer, declared, type, createdBy: asker.name, expiresInS })
+        return this.#store(writing, { requests, ...writer, declared, type, asker, expiresInS })
       })
     } finally {
       // Not awaited: it may wait for something of its own.
@@ -56,7 +56,7 @@ export class Uploads {
   async #store(writing: Writing, upload: Upload): Promise<ObjectRow> {
     const { config, store, objects } = this.#options
     const hash = createHash('md5')
-    const { requests, room, declared, signal, type, createdBy, expiresInS } = upload
+    const { requests, room, declared, signal, type, asker, expiresInS } = upload
     const key = blobKey(writing.team, writing.blobId)
     const content = contentOf(requests, room, (piece) => hash.update(piece))
     const size = await objects.put(key, content, { size: declared, signal })
@@ -66,7 +66,7 @@ export class Uploads {
       size,
       md5: hash.digest(),
       contentType: type,
-      createdBy,
+      asker,
       expiresInS: expiresInS === undefined ? undefined : Number(expiresInS),
     }
     const limits = { teamMaxBytes: config.teamMaxBytes, graceMs: config.replacedGraceMs }
@@ -78,6 +78,6 @@ interface Upload extends Writer {
   requests: Requests
   declared: number | undefined
   type: string
-  createdBy: string
+  asker: Member
   expiresInS: bigint | undefined
 }

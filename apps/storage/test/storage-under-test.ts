@@ -7,7 +7,7 @@ import { StorageService, type StorageObject } from '@automation/contract/storage
 import { InProcessNetwork, uploadMessages, type CallContext, type Client } from '@automation/rpc'
 import { RunTokens } from '@automation/rpc/run-token'
 import { Environment, type Part } from '@automation/service'
-import { testContext, testDatabase, userContext, type TestDatabase } from '@automation/testing'
+import { AuditBook, testContext, testDatabase, userContext, type TestDatabase } from '@automation/testing'
 import pg from 'pg'
 import { createStorage, readStorageConfig, type StorageConfig } from '../src/service.ts'
 
@@ -25,6 +25,8 @@ export interface Replica {
 /** The storage service on a database and a folder of its own; on the S3 server that the environment names where there is one. */
 export class StorageUnderTest {
   readonly sql: pg.Pool
+  /** What it tells the catalog. */
+  readonly audit = new AuditBook()
   readonly settings: Record<string, string>
   readonly folder: string
   readonly #database: TestDatabase
@@ -55,9 +57,10 @@ export class StorageUnderTest {
     const env = new Environment(this.settings)
     const config = { ...readStorageConfig(env), sweepEveryMs: 50, measureEveryMs: 50, ...more }
     env.check()
-    const context = testContext()
-    const part = createStorage(config, context)
     const network = new InProcessNetwork()
+    network.add([this.audit.service])
+    const context = testContext(network)
+    const part = createStorage(config, context)
     network.add(part.serves)
     this.#replicas.push(part)
     await part.start()
@@ -134,6 +137,7 @@ export function runContext(team: string, expiresInS = 60, installs?: string): Ca
     executionId: 'e1',
     depth: 0,
     createdBy: 'maker',
+    initiatedBy: 'bob@example.com',
     installs,
     exp,
   })

@@ -6,6 +6,10 @@ export interface Member {
   team: string
   /** What `createdBy` keeps. */
   name: string
+  /** Value of Svc-Initiated-By. */
+  initiatedBy?: string
+  /** Address of the caller. */
+  ip?: string
 }
 
 /** The principal of a call that only these roles may make. Failure permission_denied. */
@@ -16,9 +20,9 @@ export function principalIn({ principal }: CallContext, ...roles: Role[]): Princ
 
 /** For which team, and as whom, a call is made. Failure permission_denied for calls of no team. */
 export function memberIn(context: CallContext): Member {
-  const { team, name } = principalIn(context, 'user', 'service', 'operator')
+  const { team, name, initiatedBy, ip } = principalIn(context, 'user', 'service', 'operator')
   if (team === '') throw denied()
-  return { team, name }
+  return { team, name, initiatedBy, ip }
 }
 
 function denied(): Failure {

@@ -18,8 +18,10 @@ const mebibyte = 1024 * 1024
 /** Reads them; faults are noted in `env`. */
 export function readWireConfig(env: Environment, { ports = {}, key = 'internal' }: Wants): WireConfig {
   const executions = env.list('EXECUTION_ADDRESSES', ['127.0.0.1:9102'])
+  const catalog = [env.text('CATALOG_ADDRESS', '127.0.0.1:9101')]
   const addresses = {
-    catalog: [env.text('CATALOG_ADDRESS', '127.0.0.1:9101')],
+    catalog,
+    audit: catalog,
     sandbox: [env.text('SANDBOX_ADDRESS', '127.0.0.1:9105')],
     storage: [env.text('STORAGE_ADDRESS', '127.0.0.1:9104')],
     schedule: [env.text('SCHEDULER_ADDRESS', '127.0.0.1:9106')],

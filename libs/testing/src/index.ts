@@ -1,3 +1,4 @@
+export { AuditBook } from './audit-book.ts'
 export { testDatabase, type TestDatabase } from './test-database.ts'
 export { eventBusConformance, type BusUnderTest } from './event-bus-conformance.ts'
 export { freePorts } from './free-ports.ts'

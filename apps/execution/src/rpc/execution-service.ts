@@ -38,7 +38,7 @@ export function executionService(parts: ExecutionServiceParts): Handlers<typeof 
     watchExecution: ({ executionId, after }, context) =>
       watches.watch(memberIn(context).team, executionId, after, context.signal),
     killExecution: async ({ id }, context) => {
-      await kills.kill(memberIn(context).team, id, context.principal.name)
+      await kills.kill(memberIn(context), id)
       return {}
     },
     rerunExecution: async ({ id }, context) => {

@@ -1,5 +1,9 @@
+import { outboxColumns } from '@automation/audit'
+import { AuditType } from '@automation/contract/audit/v1/audit'
 import type { Status } from '@automation/contract/execution/v1/execution'
+import type { Member } from '@automation/rpc'
 import type pg from 'pg'
+import { v7 } from 'uuid'
 import { dayOf } from '../execution-id.ts'
 
 /** An end that does not come from the run itself. */
@@ -10,7 +14,8 @@ export interface ForcedEnd {
   from: Status[]
   to: Status.KILLED | Status.ERROR
   explanation: string
-  by?: string
+  /** Who wanted it, which is kept with each; absent: nobody, or it follows from something else that is kept. */
+  by?: Member
 }
 
 export interface ForcedRow {
@@ -21,7 +26,13 @@ export interface ForcedRow {
   was: Status
 }
 
-const statement = (day: string) => `
+const killed = `, records AS (
+  INSERT INTO audit_outbox (${outboxColumns})
+  SELECT a.id, e.team, ${AuditType.EXECUTION}, 'killed', e.id::text, $6, $8::text, $9::text
+    FROM ended e JOIN unnest($1::uuid[], $7::uuid[]) AS a(execution_id, id) ON a.execution_id = e.id
+)`
+
+const statement = (day: string, records: string) => `
 WITH old AS MATERIALIZED (
   SELECT id, status, slot FROM executions_${day}
    WHERE id = ANY ($1::uuid[]) AND status = ANY ($2::smallint[]) AND ($3::text IS NULL OR team = $3)
@@ -40,7 +51,7 @@ WITH old AS MATERIALIZED (
 ), events AS (
   INSERT INTO timeline_events (execution_id, sequence, status, at, explanation, team, process_id)
   SELECT id, sequence, $4, now(), $5, team, process_id FROM ended
-)
+)${records}
 SELECT id, team, pool, session_id AS "sessionId", was FROM ended`
 
 /** Ends what is still in one of the statuses `from`, day by day; gives what was ended by this call. */
@@ -48,8 +59,15 @@ export async function forceEnds(pool: pg.Pool, end: ForcedEnd): Promise<ForcedRo
   const days = Map.groupBy(end.ids, dayOf)
   const rows: ForcedRow[] = []
   for (const [day, ids] of days) {
-    const values = [ids, end.from, end.team ?? null, end.to, end.explanation, end.by ?? null]
-    rows.push(...(await pool.query<ForcedRow>({ name: `force-${day}`, text: statement(day), values })).rows)
+    const { from, team, to, explanation, by } = end
+    const values = [ids, from, team ?? null, to, explanation, by?.name ?? null]
+    const recorded = by && [ids.map(() => v7()), by.initiatedBy ?? null, by.ip ?? null]
+    const { rows: ended } = await pool.query<ForcedRow>({
+      name: `force-${recorded ? 'recorded-' : ''}${day}`,
+      text: statement(day, recorded ? killed : ''),
+      values: [...values, ...(recorded ?? [])],
+    })
+    rows.push(...ended)
   }
   return rows
 }

@@ -21,6 +21,8 @@ export interface NewRun {
   ip?: string
   depth: number
   parentId?: string
+  /** The execution that it repeats at somebody's wish. */
+  rerunOf?: string
   /** Of the schedule whose run it is. */
   scheduleId?: string
 }
@@ -56,6 +58,7 @@ const columns: Column[] = [
   ['initiated_by', 'text', ({ run }) => optionalText(run.initiatedBy)],
   ['created_by', 'text', ({ run }) => storedText(run.createdBy)],
   ['ip', 'text', ({ run }) => run.ip],
+  ['rerun_of', 'uuid', ({ run }) => run.rerunOf],
   ['held', 'boolean', ({ run }) => awaitsPackages(run.spec)],
 ]
 const extra: Column[] = [

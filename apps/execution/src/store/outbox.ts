@@ -1,6 +1,7 @@
 import { ExecutionEventSchema } from '@automation/contract/events/v1/execution_event'
 import type { Status } from '@automation/contract/execution/v1/execution'
 import type { Cursor, Leadership, Outbox, OutboxEvent } from '@automation/events'
+import { installsProcessId } from '@automation/rpc'
 import { create } from '@bufbuild/protobuf'
 import { timestampFromDate } from '@bufbuild/protobuf/wkt'
 import type pg from 'pg'
@@ -17,12 +18,17 @@ interface Row {
   position: string
 }
 
+/** Who writes down who started what. */
+export const startRecordsReader = 'audit'
+
 const ends = statuses.filter(isTerminal)
 
 /** What a consumer has a use for, where that is little of all: the rest is not read for it. */
 const useful: Record<string, string> = {
   callbacks: `AND t.status IN (${ends.join()})
     AND EXISTS (SELECT FROM executions e WHERE e.id = t.execution_id AND e.callback_url IS NOT NULL)`,
+  // The first event of each, but of installs.
+  [startRecordsReader]: `AND t.sequence = 1 AND t.process_id <> '${installsProcessId}'`,
 }
 
 /** The timeline as an outbox. Who leads holds an advisory lock on a connection of its own, and does all else on it. */

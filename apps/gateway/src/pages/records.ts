@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { languageName, moment, uuid } from '../inputs/fields.ts'
 import { INSTALLATION_STATUS_NAMES } from '../presenters/manifest.ts'
+import { AUDIT_TYPE_NAMES } from '../presenters/audit-event.ts'
 import { STATUS_NAMES } from '../presenters/execution.ts'
 import { SANDBOX_STATUS_NAMES } from '../presenters/sandbox.ts'
 import { SCHEDULE_TYPES } from '../presenters/schedule.ts'
@@ -202,6 +203,19 @@ export const storageObjectRecord = z
   .openapi('StorageObject')
 
 export const signedUrlRecord = z.object({ url: z.string(), path: z.string(), expiresAt: moment() }).openapi('SignedUrl')
+
+export const auditEventRecord = z
+  .object({
+    id: uuid(),
+    type: z.enum(AUDIT_TYPE_NAMES),
+    event: z.string().openapi({ description: 'What was done, such as created, updated, started or killed' }),
+    entityId: z.string().openapi({ description: 'What it was done to' }),
+    user: z.string().openapi({ description: 'Who did it, as in createdBy; system where nobody asked' }),
+    initiatedBy: z.string().optional().openapi({ description: 'Svc-Initiated-By of the call' }),
+    ip: z.string().optional().openapi({ description: 'The address that the call came from' }),
+    createdAt: moment(),
+  })
+  .openapi('AuditEvent')
 
 export const tokenRecord = z
   .object({

@@ -2,8 +2,8 @@ import { ExecutionService } from '@automation/contract/execution/v1/execution'
 import type { Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
 import { text } from '../inputs/fields.ts'
-import { parseMoment } from '../inputs/moment.ts'
 import { pageOf, pagingFields } from '../inputs/paging.ts'
+import { time } from '../inputs/time.ts'
 import { executionRecord, logEntryRecord } from '../pages/records.ts'
 import { presentExecution, STATUS_NAMES, statusFrom, type StatusName } from '../presenters/execution.ts'
 import { presentLogEntry } from '../presenters/log-entry.ts'
@@ -11,19 +11,6 @@ import { presentPage } from '../presenters/page.ts'
 import { executionId } from './path-parameters.ts'
 import { processIdFilter } from './process-filter.ts'
 import type { RestApi } from './rest-api.ts'
-
-const time = () =>
-  z
-    .string()
-    .optional()
-    .transform((value, check) => {
-      if (value === undefined || value === '') return undefined
-      const moment = parseMoment(value)
-      if (moment !== undefined) return moment
-      check.addIssue({ code: 'custom', message: 'must be a time such as 2026-01-31T12:00:00Z' })
-      return z.NEVER
-    })
-    .openapi({ type: 'string', format: 'date-time' })
 
 const status = z
   .string()

@@ -9,6 +9,7 @@ import { pageAnswer, type PageSources } from '../pages/pages.ts'
 import type { SandboxAddresses } from '../sandbox-ports/addresses.ts'
 import type { OpenStreams } from '../streams/open-streams.ts'
 import { aliasRoutes } from './aliases.ts'
+import { auditEventRoutes } from './audit-events.ts'
 import { dependencyRoutes } from './dependencies.ts'
 import { executionRoutes } from './executions.ts'
 import { liveStreamRoutes } from './live-stream.ts'
@@ -51,6 +52,7 @@ export function restApp(dependencies: RestAppDependencies): RestApi['app'] {
   storageRoutes(api, dependencies)
   signedDownloadRoutes(api, dependencies)
   teamRoutes(api, neighbours)
+  auditEventRoutes(api, neighbours)
   tokenRoutes(api, neighbours)
   api.close()
   const pages: PageSources = { ...dependencies, document: openApiDocument(api.app, config) }

@@ -31,7 +31,7 @@ export function aliasHandlers({ store }: Catalog): Handlers<typeof AliasService>
     },
 
     async deleteAlias({ process, module, aliasId }, context) {
-      await deleteAlias(store, teamOf(context), { process, module }, aliasId)
+      await deleteAlias(store, authorOf(context), { process, module }, aliasId)
       return {}
     },
   }

@@ -5,6 +5,7 @@ import type { Catalog } from '../catalog.ts'
 import { checkManifest } from '../dependencies/manifest.ts'
 import { languageName } from '../language.ts'
 import { askForInstall, discardStaged, getManifest, stageDependencies } from '../store/dependencies.ts'
+import { authorOf } from './author.ts'
 
 export function dependencyHandlers({ store, config }: Catalog): Handlers<typeof DependencyService> {
   return {
@@ -13,14 +14,14 @@ export function dependencyHandlers({ store, config }: Catalog): Handlers<typeof 
     async stageDependencies({ language, dependencies }, context) {
       const name = languageName(language)
       checkManifest('/dependencies', name, dependencies, config.dependencies.allowGit)
-      return stageDependencies(store, teamOf(context), name, dependencies)
+      return stageDependencies(store, authorOf(context), name, dependencies)
     },
 
     async installDependencies({ language }, context) {
-      await askForInstall(store, teamOf(context), languageName(language))
+      await askForInstall(store, authorOf(context), languageName(language))
       return {}
     },
 
-    discardDependencies: ({ language }, context) => discardStaged(store, teamOf(context), languageName(language)),
+    discardDependencies: ({ language }, context) => discardStaged(store, authorOf(context), languageName(language)),
   }
 }

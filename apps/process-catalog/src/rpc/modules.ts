@@ -44,7 +44,7 @@ export function moduleHandlers(catalog: Catalog): Handlers<typeof ModuleService>
     },
 
     async deleteModule({ id }, context) {
-      await deleteModule(store, teamOf(context), id)
+      await deleteModule(store, authorOf(context), id)
       return {}
     },
   }

@@ -54,7 +54,7 @@ export function processHandlers(catalog: Catalog): Handlers<typeof ProcessServic
     },
 
     async deleteProcess({ identifier }, context) {
-      await deleteProcess(catalog, teamOf(context), identifier, context)
+      await deleteProcess(catalog, identifier, context)
       return {}
     },
   }

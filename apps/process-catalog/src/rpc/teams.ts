@@ -7,6 +7,7 @@ import type { Catalog } from '../catalog.ts'
 import { teamChange } from '../team-change.ts'
 import { createTeam, getTeam, grantParent, listTeams, revokeParent, updateTeam } from '../store/teams.ts'
 import { isTeamSlug, newTeamSlug } from '../team-slug.ts'
+import { authorOf, operatorFor } from './author.ts'
 
 export function teamHandlers({ store, effects }: Catalog): Handlers<typeof TeamService> {
   return {
@@ -15,17 +16,17 @@ export function teamHandlers({ store, effects }: Catalog): Handlers<typeof TeamS
     },
 
     async updateTeam({ values = create(TeamSchema), mask, tokenTeams }, context) {
-      const team = teamOf(context)
+      const author = authorOf(context)
       const change = teamChange(values, mask)
-      const updated = await updateTeam(store, team, change, tokenTeams)
+      const updated = await updateTeam(store, author, change, tokenTeams)
       // Who reads a schedule next finds its times in the new zone.
-      if (change.zoneId !== undefined) await effects.tell(team, context)
+      if (change.zoneId !== undefined) await effects.tell(author.team, context)
       return updated
     },
 
     async createTeam({ slug }, context) {
       operatorOnly(context)
-      return createTeam(store, newTeamSlug(slug))
+      return createTeam(store, operatorFor(newTeamSlug(slug), context))
     },
 
     async listTeams(_, context) {
@@ -35,20 +36,21 @@ export function teamHandlers({ store, effects }: Catalog): Handlers<typeof TeamS
 
     async grantParent({ child, parent }, context) {
       operatorOnly(context)
-      await grantParent(store, ...pair(child, parent))
+      checkPair(child, parent)
+      await grantParent(store, operatorFor(child, context), parent)
       return {}
     },
 
     async revokeParent({ child, parent }, context) {
       operatorOnly(context)
-      await revokeParent(store, ...pair(child, parent))
+      checkPair(child, parent)
+      await revokeParent(store, operatorFor(child, context), parent)
       return {}
     },
   }
 }
 
-function pair(child: string, parent: string): [string, string] {
+function checkPair(child: string, parent: string): void {
   if (!isTeamSlug(child) || !isTeamSlug(parent)) throw notFound('team')
   if (child === parent) throw invalid('/parent', 'must be another team')
-  return [child, parent]
 }

@@ -17,6 +17,7 @@ import { limits } from '../limits.ts'
 import { createApiToken, listApiTokens, revokeApiToken, tokenForExchange } from '../store/api-tokens.ts'
 import { isTeamSlug } from '../team-slug.ts'
 import { optionalText } from '../text.ts'
+import { operatorFor } from './author.ts'
 
 export function tokenHandlers({ store, keys, config }: Catalog): Handlers<typeof TokenService> {
   return {
@@ -58,7 +59,7 @@ export function tokenHandlers({ store, keys, config }: Catalog): Handlers<typeof
       const credentials = apiToken === undefined ? newCredentials(team) : givenCredentials(team, apiToken)
       // An empty name is none.
       const shownName = optionalText('/name', name || undefined, limits.name)
-      const record = await createApiToken(store, team, shownName, credentials)
+      const record = await createApiToken(store, operatorFor(team, context), shownName, credentials)
       return { apiToken: apiTokenOf(credentials), record }
     },
 
@@ -71,7 +72,7 @@ export function tokenHandlers({ store, keys, config }: Catalog): Handlers<typeof
     async revokeApiToken({ clientId }, context) {
       operatorOnly(context)
       if (!/^[a-z0-9-]{1,255}$/.test(clientId)) throw notFound('api_token')
-      await revokeApiToken(store, clientId)
+      await revokeApiToken(store, clientId, (team) => operatorFor(team, context))
       return {}
     },
   }

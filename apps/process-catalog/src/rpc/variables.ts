@@ -27,7 +27,7 @@ export function variableHandlers({ store, box }: Catalog): Handlers<typeof Varia
     },
 
     async deleteVariable({ id }, context) {
-      await deleteVariable(store, teamOf(context), id)
+      await deleteVariable(store, authorOf(context), id)
       return {}
     },
   }

@@ -37,7 +37,7 @@ export function versionHandlers(catalog: Catalog): Handlers<typeof VersionServic
     },
 
     async deleteVersion({ process, module, version }, context) {
-      await deleteVersion(store, teamOf(context), { process, module }, version)
+      await deleteVersion(store, authorOf(context), { process, module }, version)
       return {}
     },
   }

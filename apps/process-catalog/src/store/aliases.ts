@@ -7,7 +7,8 @@ import { v7 } from 'uuid'
 import type { Alias } from '../../prisma/generated/client.ts'
 import { isUuid } from '../identifier.ts'
 import { isTag } from '../tag.ts'
-import { findOwnerId, wordOf, type OwnerName } from './owners.ts'
+import { audit } from './audit.ts'
+import { auditTypeOf, findOwnerId, wordOf, type OwnerName } from './owners.ts'
 import type { Author } from './processes.ts'
 import { changeTeam } from './revisions.ts'
 import type { Rows, Store } from './store.ts'
@@ -37,6 +38,7 @@ export function createAlias(
         createdAt: new Date(),
       },
     })
+    await audit(rows, author, { type: auditTypeOf(owner), event: 'alias_created', entityId: ownerId })
     return aliasMessage(row)
   })
 }
@@ -76,14 +78,17 @@ export function updateAlias(
       where: { id: current.id },
       data: { name: name ?? current.name, versionId, updatedBy: author.name, updatedAt: new Date() },
     })
+    await audit(rows, author, { type: auditTypeOf(owner), event: 'alias_updated', entityId: ownerId })
     return aliasMessage(row)
   })
 }
 
-export function deleteAlias(store: Store, team: string, owner: OwnerName, aliasId: string): Promise<void> {
-  return changeTeam(store, team, async (rows) => {
-    const { id } = await findAlias(rows, await findOwnerId(rows, team, owner), aliasId)
+export function deleteAlias(store: Store, author: Author, owner: OwnerName, aliasId: string): Promise<void> {
+  return changeTeam(store, author.team, async (rows) => {
+    const ownerId = await findOwnerId(rows, author.team, owner)
+    const { id } = await findAlias(rows, ownerId, aliasId)
     await rows.alias.delete({ where: { id } })
+    await audit(rows, author, { type: auditTypeOf(owner), event: 'alias_deleted', entityId: ownerId })
   })
 }
 

@@ -1,9 +1,12 @@
 import type { ApiTokenSchema } from '@automation/contract/catalog/v1/token'
+import { AuditType } from '@automation/contract/audit/v1/audit'
 import { Failure, notFound } from '@automation/errors'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { timestampFromDate } from '@bufbuild/protobuf/wkt'
 import type { ApiToken } from '../../prisma/generated/client.ts'
 import { secretHash, secretMatches, type Credentials } from '../api-token.ts'
+import { audit } from './audit.ts'
+import type { Author } from './processes.ts'
 import type { Store } from './store.ts'
 import { requireTeam } from './teams.ts'
 
@@ -23,19 +26,21 @@ export interface TokenForExchange {
  */
 export function createApiToken(
   store: Store,
-  team: string,
+  author: Author,
   name: string | null,
   { clientId, clientSecret }: Credentials,
 ): Promise<ApiTokenMessage> {
+  const { team } = author
   return store.write(async (rows) => {
     await requireTeam(rows, team)
-    await rows.apiToken.createMany({
+    const { count } = await rows.apiToken.createMany({
       data: [{ clientId, team, name, secretHash: secretHash(clientSecret) }],
       skipDuplicates: true,
     })
     const row = await rows.apiToken.findUniqueOrThrow({ where: { clientId } })
     if (row.team !== team || row.revokedAt !== null || !secretMatches(clientSecret, row.secretHash))
       throw new Failure('already_exists', 'api_token_exists', `There was an API token ${clientId} already`)
+    if (count > 0) await audit(rows, author, { type: AuditType.TOKEN, event: 'created', entityId: clientId })
     return apiTokenMessage(row)
   })
 }
@@ -52,14 +57,17 @@ export function listApiTokens(store: Store, team: string): Promise<ApiTokenMessa
   })
 }
 
-/** From this moment on the token can't be exchanged; revoking it again changes nothing. */
-export function revokeApiToken(store: Store, clientId: string): Promise<void> {
+/** From this moment on the token can't be exchanged; revoking it again changes nothing. `authorFor` its team. */
+export function revokeApiToken(store: Store, clientId: string, authorFor: (team: string) => Author): Promise<void> {
   return store.write(async (rows) => {
     const { count } = await rows.apiToken.updateMany({
       where: { clientId, revokedAt: null },
       data: { revokedAt: new Date() },
     })
-    if (count === 0 && (await rows.apiToken.count({ where: { clientId } })) === 0) throw notFound('api_token')
+    const token = await rows.apiToken.findUnique({ where: { clientId }, select: { team: true } })
+    if (token === null) throw notFound('api_token')
+    if (count > 0)
+      await audit(rows, authorFor(token.team), { type: AuditType.TOKEN, event: 'revoked', entityId: clientId })
   })
 }
 

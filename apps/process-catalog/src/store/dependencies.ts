@@ -1,4 +1,5 @@
 import type { ManifestSchema } from '@automation/contract/catalog/v1/dependency'
+import { AuditType } from '@automation/contract/audit/v1/audit'
 import { InstallationStatus } from '@automation/contract/catalog/v1/dependency'
 import { Failure } from '@automation/errors'
 import type { MessageInitShape } from '@bufbuild/protobuf'
@@ -6,6 +7,8 @@ import { v7 } from 'uuid'
 import type { DependencyManifest } from '../../prisma/generated/client.ts'
 import { manifestOf, manifestText, type Dependencies } from '../dependencies/manifest.ts'
 import { languageOf, type LanguageName } from '../language.ts'
+import { audit } from './audit.ts'
+import type { Author } from './processes.ts'
 import { changeTeam } from './revisions.ts'
 import type { Rows, Store } from './store.ts'
 import { requireTeam } from './teams.ts'
@@ -24,29 +27,32 @@ export function getManifest(store: Store, team: string, language: LanguageName):
 }
 
 /** Replaces what is staged; refused while it is being installed. */
-export function stageDependencies(store: Store, team: string, language: LanguageName, dependencies: Dependencies) {
-  return changeTeam(store, team, async (rows) => {
-    const row = await manifestRow(rows, team, language, null)
+export function stageDependencies(store: Store, author: Author, language: LanguageName, dependencies: Dependencies) {
+  return changeTeam(store, author.team, async (rows) => {
+    const row = await manifestRow(rows, author.team, language, null)
     if (row.status === 'INSTALLING') throw underWay()
+    await audit(rows, author, { type: AuditType.DEPENDENCY, event: 'staged', entityId: language })
     return changed(rows, row, { staged: manifestText(dependencies), status: 'PENDING', error: null })
   })
 }
 
 /** What is staged is to be installed. */
-export function askForInstall(store: Store, team: string, language: LanguageName) {
-  return changeTeam(store, team, async (rows) => {
-    const row = await manifestRow(rows, team, language, null)
+export function askForInstall(store: Store, author: Author, language: LanguageName) {
+  return changeTeam(store, author.team, async (rows) => {
+    const row = await manifestRow(rows, author.team, language, null)
     if (row.status === 'INSTALLING') throw underWay()
     if (row.status === null) throw nothingStaged()
+    await audit(rows, author, { type: AuditType.DEPENDENCY, event: 'install_started', entityId: language })
     return changed(rows, row, { status: 'INSTALLING', error: null })
   })
 }
 
-export function discardStaged(store: Store, team: string, language: LanguageName) {
-  return changeTeam(store, team, async (rows) => {
-    const row = await manifestRow(rows, team, language, null)
+export function discardStaged(store: Store, author: Author, language: LanguageName) {
+  return changeTeam(store, author.team, async (rows) => {
+    const row = await manifestRow(rows, author.team, language, null)
     if (row.status === 'INSTALLING') throw underWay()
     if (row.status === null) throw nothingStaged()
+    await audit(rows, author, { type: AuditType.DEPENDENCY, event: 'discarded', entityId: language })
     return changed(rows, row, { staged: null, status: null, error: null })
   })
 }

@@ -1,3 +1,4 @@
+import { AuditType } from '@automation/contract/audit/v1/audit'
 import { installsProcessId } from '@automation/rpc'
 import { v7 } from 'uuid'
 import {
@@ -10,9 +11,13 @@ import {
 } from '../dependencies/plan.ts'
 import { manifestOf, manifestText } from '../dependencies/manifest.ts'
 import { languageOf, type LanguageName } from '../language.ts'
+import { audit, systemOf } from './audit.ts'
 import type { ManifestRow } from './dependencies.ts'
+import type { Author } from './processes.ts'
 import { changeTeam } from './revisions.ts'
 import type { Rows, Store } from './store.ts'
+
+const auditType = AuditType.DEPENDENCY
 
 /** Manifests with an install that is due or under way. */
 export async function dueManifests(store: Store): Promise<ManifestRow[]> {
@@ -37,6 +42,8 @@ export function beginInstall(store: Store, { id, team }: ManifestRow): Promise<v
     const installing = manifestText(next.packages)
     const begun = { installId: v7(), installing, byItself: next.byItself, detected: null, executionId: null }
     await rows.dependencyManifest.update({ where: { id }, data: { ...begun, updatedAt: new Date() } })
+    if (!isAskedFor({ ...manifest, ...begun }))
+      await audit(rows, systemOf(team), { type: auditType, event: 'install_started', entityId: manifest.language })
     if (Object.keys(next.packages).length === 0) await finish(rows, { ...manifest, ...begun }, { digest: '' })
   })
 }
@@ -63,11 +70,29 @@ async function finish(rows: Rows, manifest: ManifestRow, outcome: { digest: stri
   const change = 'digest' in outcome ? installedChange(manifest, outcome.digest) : failedChange(manifest, outcome.error)
   const data = { ...change, executionId: null, updatedAt: new Date() }
   await rows.dependencyManifest.update({ where: { id }, data })
+  const event = 'digest' in outcome ? 'installed' : 'install_failed'
+  await audit(rows, await askerOf(rows, manifest), { type: auditType, event, entityId: language })
   const isGoingOn = change.status === undefined && manifest.processId !== null
   const waiters = isGoingOn ? [] : await waitersOf(rows, manifest)
   const brought = manifestOf(installing)
   if ('digest' in outcome) await letGo(rows, manifest.processId ? waiters : satisfied(language, waiters, brought), null)
   else await letGo(rows, manifest.processId ? waiters : disappointed(waiters, brought), outcome.error)
+}
+
+/** Others are begun by the system, for what a process was saved with. */
+function isAskedFor({ processId, byItself }: Pick<ManifestRow, 'processId' | 'byItself'>): boolean {
+  return processId === null && !byItself
+}
+
+/** Who asked for the install that is under way, as far as that is still known. */
+async function askerOf(rows: Rows, manifest: ManifestRow): Promise<Author> {
+  const { team, language } = manifest
+  if (!isAskedFor(manifest)) return systemOf(team)
+  const [asker] = await rows.$queryRaw<Author[]>`
+    SELECT team, actor AS name, initiated_by AS "initiatedBy", ip FROM audit_records
+     WHERE team = ${team} AND type = ${auditType}::smallint AND entity_id = ${language} AND event = 'install_started'
+     ORDER BY id DESC LIMIT 1`
+  return asker ?? systemOf(team)
 }
 
 async function letGo(rows: Rows, waiters: Waiter[], dependenciesError: string | null): Promise<void> {

@@ -1,11 +1,13 @@
 import { countedUpTo, pageInfo, type Window } from '@automation/rpc'
 import type { ModuleSchema } from '@automation/contract/catalog/v1/module'
+import { AuditType } from '@automation/contract/audit/v1/audit'
 import { invalid } from '@automation/errors'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { timestampFromDate } from '@bufbuild/protobuf/wkt'
 import { v7 } from 'uuid'
 import type { Module } from '../../prisma/generated/client.ts'
 import { languageOf, type LanguageName } from '../language.ts'
+import { audit } from './audit.ts'
 import { requireUnused } from './module-users.ts'
 import { findModule } from './owners.ts'
 import { smallSources } from './process-list.ts'
@@ -32,6 +34,7 @@ export function createModule(
   return changeTeam(store, author.team, async (rows) => {
     await requireFreeName(rows, author.team, module)
     const data = { ...module, id: v7(), team: author.team, createdBy: author.name, createdAt: new Date() }
+    await audit(rows, author, { type: AuditType.MODULE, event: 'created', entityId: data.id })
     return moduleMessage(await rows.module.create({ data }))
   })
 }
@@ -68,18 +71,20 @@ export function updateModule(
       await requireUnused(rows, current)
     }
     const data = { ...change, updatedBy: author.name, updatedAt: new Date() }
+    await audit(rows, author, { type: AuditType.MODULE, event: 'updated', entityId: current.id })
     return moduleMessage(await rows.module.update({ where: { id: current.id }, data }))
   })
 }
 
 /** Takes the module away with its versions and aliases. Fails with module_in_use where something imports it. */
-export function deleteModule(store: Store, team: string, id: string): Promise<void> {
-  return changeTeam(store, team, async (rows) => {
-    const module = await findModule(rows, team, id)
+export function deleteModule(store: Store, author: Author, id: string): Promise<void> {
+  return changeTeam(store, author.team, async (rows) => {
+    const module = await findModule(rows, author.team, id)
     await requireUnused(rows, module)
     await rows.alias.deleteMany({ where: { ownerId: module.id } })
     await rows.version.deleteMany({ where: { ownerId: module.id } })
     await rows.module.delete({ where: { id: module.id } })
+    await audit(rows, author, { type: AuditType.MODULE, event: 'deleted', entityId: module.id })
   })
 }
 

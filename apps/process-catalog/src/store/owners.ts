@@ -1,3 +1,4 @@
+import { AuditType } from '@automation/contract/audit/v1/audit'
 import { notFound } from '@automation/errors'
 import type { Module, Process } from '../../prisma/generated/client.ts'
 import { isUuid } from '../identifier.ts'
@@ -14,6 +15,11 @@ export interface OwnerName {
 
 /** What a version takes from its owner. */
 export type Owner = { kind: 'process'; row: Process } | { kind: 'module'; row: Module }
+
+/** Under which type what is done to it is kept. */
+export function auditTypeOf({ module }: OwnerName): AuditType {
+  return module === '' ? AuditType.PROCESS : AuditType.MODULE
+}
 
 /** The team's process or module; fails with process_not_found, module_not_found, team_not_found. */
 export async function findOwner(rows: Rows, team: string, { process, module }: OwnerName): Promise<Owner> {

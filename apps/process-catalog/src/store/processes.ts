@@ -1,4 +1,6 @@
+import { AuditType } from '@automation/contract/audit/v1/audit'
 import { invalid } from '@automation/errors'
+import type { Member } from '@automation/rpc'
 import { v7 } from 'uuid'
 import { randomWord } from '../api-token.ts'
 import type { DetectionOptions } from '../dependencies/detect.ts'
@@ -7,6 +9,7 @@ import type { NewProcess, ProcessChange } from '../process-values.ts'
 import type { Reading, ReadSource } from '../reading/reading.ts'
 import { derivedSlug, withSuffix } from '../slug.ts'
 import { changedCredentials, noCredentials } from '../webhook-credentials.ts'
+import { audit } from './audit.ts'
 import { noteEffect } from './effects.ts'
 import { findProcess } from './find-process.ts'
 import { decidesOnDependencies, settleDependencies } from './process-dependencies.ts'
@@ -15,10 +18,7 @@ import { changeTeam } from './revisions.ts'
 import type { Rows, Store } from './store.ts'
 
 /** Who writes, for which team. */
-export interface Author {
-  team: string
-  name: string
-}
+export type Author = Member
 
 /** A stored source that has to be read before the process can be changed. */
 export interface Unread {
@@ -56,6 +56,7 @@ export function createProcess(
         updatedAt: now,
       },
     })
+    await audit(rows, author, { type: AuditType.PROCESS, event: 'created', entityId: id })
     return processMessage(row)
   })
 }
@@ -100,6 +101,7 @@ export function updateProcess(
         updatedAt: new Date(),
       },
     })
+    await audit(rows, author, { type: AuditType.PROCESS, event: 'updated', entityId: current.id })
     if (row.name !== current.name)
       await noteEffect(rows, { team: row.team, subject: row.id, value: row.name, revision })
     return processMessage(row)

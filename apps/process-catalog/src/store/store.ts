@@ -83,6 +83,11 @@ export class Store {
     return failing(async () => (await this.#connected().main.pool.query<R>(statement)).rows)
   }
 
+  /** For what works on connections of its own. */
+  get pool(): pg.Pool {
+    return this.#connected().main.pool
+  }
+
   #connected() {
     if (this.#open === undefined) throw unavailable('The service is starting or stopping, try again')
     return this.#open

@@ -1,11 +1,14 @@
 import type { TeamSchema } from '@automation/contract/catalog/v1/team'
+import { AuditType } from '@automation/contract/audit/v1/audit'
 import { Failure, notFound } from '@automation/errors'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { timestampFromDate } from '@bufbuild/protobuf/wkt'
 import type { Team } from '../../prisma/generated/client.ts'
 import type { TeamChange } from '../team-change.ts'
+import { audit } from './audit.ts'
 import { noteEffect } from './effects.ts'
 import { nameParents } from './parents.ts'
+import type { Author } from './processes.ts'
 import { changeParents, changeTeam } from './revisions.ts'
 import type { Rows, Store } from './store.ts'
 
@@ -26,11 +29,13 @@ export function listTeams(store: Store): Promise<TeamMessage[]> {
   return store.read((rows) => withParents(rows, {}))
 }
 
-export function createTeam(store: Store, slug: string): Promise<TeamMessage> {
+export function createTeam(store: Store, author: Author): Promise<TeamMessage> {
+  const slug = author.team
   return store.write(async (rows) => {
     const added = await rows.team.createMany({ data: [{ slug, name: slug, zoneId: 'UTC' }], skipDuplicates: true })
     if (added.count === 0) throw new Failure('already_exists', 'team_exists', `The team ${slug} exists already`)
     await rows.revision.create({ data: { team: slug } })
+    await audit(rows, author, { type: AuditType.TEAM, event: 'created', entityId: slug })
     return (await withParents(rows, { slug }))[0]!
   })
 }
@@ -38,10 +43,11 @@ export function createTeam(store: Store, slug: string): Promise<TeamMessage> {
 /** Fails with invalid `/parentTeamSlugs` where a parent is not granted, or would inherit from the team itself. */
 export function updateTeam(
   store: Store,
-  slug: string,
+  author: Author,
   { parentTeamSlugs, ...columns }: TeamChange,
   tokenTeams: string[],
 ): Promise<TeamMessage> {
+  const slug = author.team
   const changing = parentTeamSlugs === undefined ? changeTeam : changeParents
   const { zoneId } = columns
   return changing(store, slug, async (rows, revision) => {
@@ -49,24 +55,29 @@ export function updateTeam(
       await noteEffect(rows, { team: slug, subject: 'zone', value: zoneId, revision })
     await rows.team.update({ where: { slug }, data: columns })
     if (parentTeamSlugs !== undefined) await nameParents(rows, slug, parentTeamSlugs, tokenTeams)
+    await audit(rows, author, { type: AuditType.TEAM, event: 'updated', entityId: slug })
     return (await withParents(rows, { slug }))[0]!
   })
 }
 
-/** Lets a team name another as its parent; twice is no error. Fails with team_not_found for either. */
-export function grantParent(store: Store, child: string, parent: string): Promise<void> {
+/** Lets the author's team name another as its parent; twice is no error. Fails with team_not_found for either. */
+export function grantParent(store: Store, author: Author, parent: string): Promise<void> {
+  const child = author.team
   return changeParents(store, child, async (rows) => {
     await requireTeam(rows, parent)
-    await rows.parentGrant.createMany({ data: [{ child, parent }], skipDuplicates: true })
+    const { count } = await rows.parentGrant.createMany({ data: [{ child, parent }], skipDuplicates: true })
+    if (count > 0) await audit(rows, author, { type: AuditType.TEAM, event: 'updated', entityId: child })
   })
 }
 
 /** Takes the permission back; the next run of the child sees nothing of the parent any more. */
-export function revokeParent(store: Store, child: string, parent: string): Promise<void> {
+export function revokeParent(store: Store, author: Author, parent: string): Promise<void> {
+  const child = author.team
   return changeParents(store, child, async (rows) => {
     await requireTeam(rows, parent)
-    await rows.parentGrant.deleteMany({ where: { child, parent } })
+    const { count } = await rows.parentGrant.deleteMany({ where: { child, parent } })
     await rows.teamParent.updateMany({ where: { child, parent }, data: { byToken: false } })
+    if (count > 0) await audit(rows, author, { type: AuditType.TEAM, event: 'updated', entityId: child })
   })
 }
 

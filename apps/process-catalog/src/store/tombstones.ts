@@ -1,5 +1,8 @@
+import { AuditType } from '@automation/contract/audit/v1/audit'
+import { audit } from './audit.ts'
 import { dropEffects } from './effects.ts'
 import { findProcessId } from './find-process.ts'
+import type { Author } from './processes.ts'
 import { changeTeam } from './revisions.ts'
 import type { Store } from './store.ts'
 
@@ -14,13 +17,15 @@ export interface Tombstone {
 const batchRows = 500
 
 /** Takes the process away in one transaction: it is gone at once, its slug is free, and a tombstone says what is to do. */
-export function buryProcess(store: Store, team: string, identifier: string): Promise<Tombstone> {
+export function buryProcess(store: Store, author: Author, identifier: string): Promise<Tombstone> {
+  const { team } = author
   return changeTeam(store, team, async (rows) => {
     const processId = await findProcessId(rows, team, identifier)
     await rows.tombstone.create({ data: { processId, team } })
     await rows.dependencyManifest.deleteMany({ where: { processId } })
     await dropEffects(rows, team, processId)
     await rows.process.delete({ where: { id: processId } })
+    await audit(rows, author, { type: AuditType.PROCESS, event: 'deleted', entityId: processId })
     return { processId, team, hidden: false }
   })
 }

@@ -1,6 +1,7 @@
 import { countedUpTo, pageInfo, type Window } from '@automation/rpc'
 import type { VariableSchema } from '@automation/contract/catalog/v1/variable'
 import type { SecretBox } from '@automation/database'
+import { AuditType } from '@automation/contract/audit/v1/audit'
 import { invalid, notFound } from '@automation/errors'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { timestampFromDate } from '@bufbuild/protobuf/wkt'
@@ -8,6 +9,7 @@ import { v7 } from 'uuid'
 import type { Variable } from '../../prisma/generated/client.ts'
 import { isUuid } from '../identifier.ts'
 import { masked, variablePlace } from '../variable-rules.ts'
+import { audit } from './audit.ts'
 import type { Author } from './processes.ts'
 import { changeTeam } from './revisions.ts'
 import type { Rows, Store } from './store.ts'
@@ -37,6 +39,7 @@ export function createVariable(store: Store, box: SecretBox, author: Author, var
         createdAt: new Date(),
       },
     })
+    await audit(rows, author, { type: AuditType.VARIABLE, event: 'created', entityId: id })
     return variableMessage(row, box)
   })
 }
@@ -69,14 +72,16 @@ export function updateVariable(store: Store, box: SecretBox, author: Author, id:
         updatedAt: new Date(),
       },
     })
+    await audit(rows, author, { type: AuditType.VARIABLE, event: 'updated', entityId: current.id })
     return variableMessage(row, box)
   })
 }
 
-export function deleteVariable(store: Store, team: string, id: string): Promise<void> {
-  return changeTeam(store, team, async (rows) => {
-    const { id: found } = await findVariable(rows, team, id)
+export function deleteVariable(store: Store, author: Author, id: string): Promise<void> {
+  return changeTeam(store, author.team, async (rows) => {
+    const { id: found } = await findVariable(rows, author.team, id)
     await rows.variable.delete({ where: { id: found } })
+    await audit(rows, author, { type: AuditType.VARIABLE, event: 'deleted', entityId: found })
   })
 }
 

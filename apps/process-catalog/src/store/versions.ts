@@ -8,7 +8,8 @@ import type { Version } from '../../prisma/generated/client.ts'
 import { isUuid } from '../identifier.ts'
 import { languageOf } from '../language.ts'
 import { isTag } from '../tag.ts'
-import { findOwner, findOwnerId, wordOf, type Owner, type OwnerName } from './owners.ts'
+import { audit } from './audit.ts'
+import { auditTypeOf, findOwner, findOwnerId, wordOf, type Owner, type OwnerName } from './owners.ts'
 import { smallSources } from './process-list.ts'
 import type { Author } from './processes.ts'
 import { changeTeam } from './revisions.ts'
@@ -57,6 +58,7 @@ export function publishVersion(
         createdAt: new Date(),
       },
     })
+    await audit(rows, author, { type: auditTypeOf(owner), event: 'published', entityId: ownerId })
     return versionMessage(row)
   })
 }
@@ -93,12 +95,14 @@ export function listVersions(store: Store, team: string, owner: OwnerName, windo
 }
 
 /** Fails with version_in_use, naming an alias that points to the version. */
-export function deleteVersion(store: Store, team: string, owner: OwnerName, version: string): Promise<void> {
-  return changeTeam(store, team, async (rows) => {
-    const id = await findVersionId(rows, await findOwnerId(rows, team, owner), version)
+export function deleteVersion(store: Store, author: Author, owner: OwnerName, version: string): Promise<void> {
+  return changeTeam(store, author.team, async (rows) => {
+    const ownerId = await findOwnerId(rows, author.team, owner)
+    const id = await findVersionId(rows, ownerId, version)
     const alias = await rows.alias.findFirst({ where: { versionId: id }, orderBy: { name: 'asc' } })
     if (alias !== null) throw invalid('/versionId', `The alias ${alias.name} points to this version`, 'version_in_use')
     await rows.version.delete({ where: { id } })
+    await audit(rows, author, { type: auditTypeOf(owner), event: 'version_deleted', entityId: ownerId })
   })
 }
 

@@ -24,12 +24,11 @@ export function sandboxService(sandboxes: Sandboxes, store: Store, box: SecretBo
     },
 
     async updateSandbox({ id, timeoutMs }, context) {
-      const { team } = memberIn(context)
-      return sandboxMessage(await sandboxes.update(team, id, checkedTimeout(timeoutMs)), box)
+      return sandboxMessage(await sandboxes.update(memberIn(context), id, checkedTimeout(timeoutMs)), box)
     },
 
     async killSandbox({ id }, context) {
-      return sandboxMessage(await sandboxes.kill(memberIn(context).team, id), box)
+      return sandboxMessage(await sandboxes.kill(memberIn(context), id), box)
     },
   }
 }

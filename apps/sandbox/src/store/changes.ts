@@ -1,12 +1,16 @@
+import { recordAudit } from '@automation/audit'
+import { AuditType } from '@automation/contract/audit/v1/audit'
 import { SandboxStatus } from '@automation/contract/sandbox/v1/sandbox'
 import { Failure } from '@automation/errors'
+import type { Member } from '@automation/rpc'
 import { active, columns, type Ending, type SandboxRow } from './rows.ts'
 import type { Store } from './store.ts'
 
 /** What a new row is made of; times are the database's. */
 export interface NewSandbox {
   id: string
-  team: string
+  /** Who makes it, for their team. */
+  asker: Member
   name: string
   imageId: string
   metadata: Record<string, string>
@@ -19,7 +23,6 @@ export interface NewSandbox {
   daemonKey: Uint8Array
   keyId: string
   timeoutMs: number
-  createdBy: string
 }
 
 /**
@@ -27,8 +30,9 @@ export interface NewSandbox {
  * so that each is counted by the next. Failure too_many_sandboxes.
  */
 export async function insertSandbox(store: Store, sandbox: NewSandbox, teamMax: number): Promise<SandboxRow> {
+  const { asker } = sandbox
   return store.transaction(async (client) => {
-    await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`sandboxes of ${sandbox.team}`])
+    await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`sandboxes of ${asker.team}`])
     const { rows } = await client.query<SandboxRow>({
       name: 'insert_sandbox',
       text: `INSERT INTO sandboxes (id, team, name, image_id, metadata, public_http_ports, auth_username,
@@ -40,7 +44,7 @@ export async function insertSandbox(store: Store, sandbox: NewSandbox, teamMax: 
              RETURNING ${columns}`,
       values: [
         sandbox.id,
-        sandbox.team,
+        asker.team,
         sandbox.name,
         sandbox.imageId,
         JSON.stringify(sandbox.metadata),
@@ -53,13 +57,14 @@ export async function insertSandbox(store: Store, sandbox: NewSandbox, teamMax: 
         Buffer.from(sandbox.daemonKey),
         sandbox.keyId,
         sandbox.timeoutMs,
-        sandbox.createdBy,
+        asker.name,
         teamMax,
       ],
     })
     const [row] = rows
-    if (row !== undefined) return row
-    throw tooMany(teamMax)
+    if (row === undefined) throw tooMany(teamMax)
+    await recordAudit(client, asker, { type: AuditType.SANDBOX, event: 'created', entityId: row.id })
+    return row
   })
 }
 
@@ -94,36 +99,45 @@ export async function markRunning(store: Store, id: string, address: string): Pr
   return row
 }
 
+/** How a sandbox ends: by itself, with a reason where it failed, or because somebody has killed it. */
+export type End = { status: Exclude<Ending, SandboxStatus.KILLED>; reason?: string } | { killedBy: Member }
+
 /** Ends it, unless it has ended: then nothing. */
-export async function markEnded(
-  store: Store,
-  id: string,
-  status: Ending,
-  reason?: string,
-): Promise<SandboxRow | undefined> {
-  const [row] = await store.query<SandboxRow>({
+export async function markEnded(store: Store, id: string, end: End): Promise<SandboxRow | undefined> {
+  const [status, reason] = 'killedBy' in end ? [SandboxStatus.KILLED] : [end.status, end.reason]
+  const statement = {
     name: 'mark_ended',
     text: `UPDATE sandboxes SET status = $2, reason = $3, ended_at = now(), daemon_address = NULL
            WHERE id = $1 AND ${active} RETURNING ${columns}`,
     values: [id, status, reason ?? null],
+  }
+  if (!('killedBy' in end)) return (await store.query<SandboxRow>(statement))[0]
+  return store.transaction(async (client) => {
+    const [row] = (await client.query<SandboxRow>(statement)).rows
+    if (row !== undefined)
+      await recordAudit(client, end.killedBy, { type: AuditType.SANDBOX, event: 'killed', entityId: id })
+    return row
   })
-  return row
 }
 
 /** The new deadline is now and the timeout; nothing where it runs no more. */
 export async function moveDeadline(
   store: Store,
-  team: string,
+  asker: Member,
   id: string,
   timeoutMs: number,
 ): Promise<SandboxRow | undefined> {
-  const [row] = await store.query<SandboxRow>({
-    name: 'move_deadline',
-    text: `UPDATE sandboxes SET timeout_at = now() + $3 * interval '1 ms'
-           WHERE id = $1 AND team = $2 AND ${active} AND timeout_at > now() RETURNING ${columns}`,
-    values: [id, team, timeoutMs],
+  return store.transaction(async (client) => {
+    const { rows } = await client.query<SandboxRow>({
+      name: 'move_deadline',
+      text: `UPDATE sandboxes SET timeout_at = now() + $3 * interval '1 ms'
+             WHERE id = $1 AND team = $2 AND ${active} AND timeout_at > now() RETURNING ${columns}`,
+      values: [id, asker.team, timeoutMs],
+    })
+    const [row] = rows
+    if (row !== undefined) await recordAudit(client, asker, { type: AuditType.SANDBOX, event: 'updated', entityId: id })
+    return row
   })
-  return row
 }
 
 /** Ends those whose time is over; gives their ids. */

@@ -27,7 +27,7 @@ export function scheduleService(schedules: Schedules): Handlers<typeof ScheduleS
     },
 
     async deleteSchedule({ id }, context) {
-      await schedules.delete(memberIn(context).team, id)
+      await schedules.delete(memberIn(context), id)
       return {}
     },
 

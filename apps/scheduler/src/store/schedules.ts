@@ -91,13 +91,13 @@ export async function lockSchedule(client: pg.ClientBase, team: string, id: stri
 }
 
 /** Whether it was there. */
-export async function deleteSchedule(store: Store, team: string, id: string): Promise<boolean> {
-  const deleted = await store.query({
+export async function deleteSchedule(client: pg.ClientBase, team: string, id: string): Promise<boolean> {
+  const { rowCount } = await client.query({
     name: 'delete_schedule',
-    text: 'DELETE FROM schedules WHERE id = $1 AND team = $2 RETURNING id',
+    text: 'DELETE FROM schedules WHERE id = $1 AND team = $2',
     values: [id, team],
   })
-  return deleted.length > 0
+  return rowCount === 1
 }
 
 /** `row` must be locked; what waits of a paused one is given up. */

@@ -32,12 +32,12 @@ export function storageService(
     },
 
     async deleteObject({ name }, context) {
-      await objects.delete(askerOf(context).team, name)
+      await objects.delete(askerOf(context), name)
       return {}
     },
 
     async signUrl({ name, expiresInS }, context) {
-      const { url, expiresAt } = await objects.sign(askerOf(context).team, name, expiresInS)
+      const { url, expiresAt } = await objects.sign(askerOf(context), name, expiresInS)
       return { url, name, expiresAt: timestampFromDate(expiresAt) }
     },
 

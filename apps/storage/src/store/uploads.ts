@@ -1,4 +1,7 @@
+import { recordAudit } from '@automation/audit'
+import { AuditType } from '@automation/contract/audit/v1/audit'
 import { unavailable } from '@automation/errors'
+import type { Member } from '@automation/rpc'
 import type pg from 'pg'
 import { columns, type ObjectRow } from './objects.ts'
 import type { Store } from './store.ts'
@@ -60,7 +63,8 @@ export interface Written {
   size: number
   md5: Buffer
   contentType: string
-  createdBy: string
+  /** Of the team that it is for. */
+  asker: Member
   /** The object is gone then, and in no list before. */
   expiresInS: number | undefined
 }
@@ -85,6 +89,9 @@ export async function finishUpload(
     const added = written.size - counted - freed
     if (added > 0 && used + added > limits.teamMaxBytes) throw storageFull(limits.teamMaxBytes)
     await addUsage(client, team, added)
+    // What the system itself keeps for a while is nothing that somebody did.
+    if (written.expiresInS === undefined)
+      await recordAudit(client, written.asker, { type: AuditType.STORAGE, event: 'uploaded', entityId: name })
     return row
   })
 }
@@ -124,7 +131,16 @@ async function putRow(client: pg.PoolClient, { blobId, team, name }: Writing, wr
            ON CONFLICT (team, name) DO UPDATE SET blob_id = excluded.blob_id, size = excluded.size, md5 = excluded.md5,
              content_type = excluded.content_type, updated_at = now(), expires_at = excluded.expires_at
            RETURNING ${columns}`,
-    values: [team, name, blobId, written.size, written.md5, written.contentType, written.createdBy, written.expiresInS],
+    values: [
+      team,
+      name,
+      blobId,
+      written.size,
+      written.md5,
+      written.contentType,
+      written.asker.name,
+      written.expiresInS,
+    ],
   })
   return rows[0] as ObjectRow
 }

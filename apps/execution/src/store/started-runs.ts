@@ -1,0 +1,29 @@
+import type pg from 'pg'
+import { dayOf } from '../execution-id.ts'
+import type { Partitions } from './partitions.ts'
+
+/** Who started an execution. */
+export interface StartedRun {
+  id: string
+  team: string
+  createdBy: string
+  initiatedBy: string | null
+  ip: string | null
+  rerunOf: string | null
+}
+
+/** Of these executions those that are still kept, day by day. */
+export async function readStartedRuns(pool: pg.Pool, partitions: Partitions, ids: string[]): Promise<StartedRun[]> {
+  const runs: StartedRun[] = []
+  for (const [day, ofDay] of Map.groupBy(ids, dayOf)) {
+    if (!partitions.has(day)) continue
+    const { rows } = await pool.query<StartedRun>({
+      name: `started-${day}`,
+      text: `SELECT id, team, created_by AS "createdBy", initiated_by AS "initiatedBy", ip, rerun_of AS "rerunOf"
+               FROM executions_${day} WHERE id = ANY ($1::uuid[])`,
+      values: [ofDay],
+    })
+    runs.push(...rows)
+  }
+  return runs
+}

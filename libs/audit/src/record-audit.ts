@@ -1,0 +1,21 @@
+import type { Member } from '@automation/rpc'
+import type pg from 'pg'
+import { v7 } from 'uuid'
+import type { AuditEntry } from './audit-entry.ts'
+
+/** Of the table `audit_outbox`, in the order of their meaning, for statements that write a record beside a change of their own. */
+export const outboxColumns = 'id, team, type, event, entity_id, actor, initiated_by, ip'
+
+/**
+ * Notes who did what, in the transaction of the change: the record is there when the change is, and not where that is
+ * taken back. `client` is at the service's own schema, whose outbox an AuditRelay empties.
+ */
+export async function recordAudit(client: pg.ClientBase, who: Member, entry: AuditEntry): Promise<void> {
+  const { team, name, initiatedBy, ip } = who
+  const { type, event, entityId } = entry
+  await client.query({
+    name: 'record_audit',
+    text: `INSERT INTO audit_outbox (${outboxColumns}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    values: [v7(), team, type, event, entityId, name, initiatedBy ?? null, ip ?? null],
+  })
+}

@@ -1,0 +1,149 @@
+import type pg from 'pg'
+import { lowestIdAt } from './id-time.ts'
+import type { Span } from './span.ts'
+
+export interface IdPartitionsOptions {
+  /** Asked for when it is needed: a store may open later. */
+  pool(): pg.Pool
+  /** Tables of the pool's schema that are partitioned by ranges of a UUIDv7. */
+  tables: readonly string[]
+  span: Span
+  /** How many spans beyond the one of now are kept ready. */
+  ahead: number
+  /** Tells the locks of these tables from others. */
+  name: string
+}
+
+interface Found {
+  table: string
+  name: string
+  span: string
+  attached: boolean
+  pending: boolean
+}
+
+/** Partitions of tables by the time that their ids hold: made ahead, dropped past retention, one replica at a time. */
+export class IdPartitions {
+  readonly #options: IdPartitionsOptions
+  #names = new Set<string>()
+
+  constructor(options: IdPartitionsOptions) {
+    this.#options = options
+  }
+
+  /** Whether rows of the span of this name may be there; statements that name a partition ask first. */
+  has(name: string): boolean {
+    return this.#names.has(name)
+  }
+
+  /** How many spans from now on have their partitions without a gap; 0 as well when that of now is not there. */
+  spansAhead(nowMs: number): number {
+    const { span } = this.#options
+    const now = span.at(nowMs)
+    let last = now
+    while (this.#names.has(span.name(last))) last += 1
+    return Math.max(last - now - 1, 0)
+  }
+
+  /**
+   * Makes what is missing from the span before now to those ahead, and those `beside`; gives the number of spans ahead. The
+   * first time that may be dozens of tables, for which a slow machine may take as long as it needs.
+   */
+  async ensure(nowMs: number, beside: number[] = []): Promise<number> {
+    const { span, ahead, tables } = this.#options
+    const now = span.at(nowMs)
+    const wanted = [...Array.from({ length: ahead + 2 }, (_, index) => now - 1 + index), ...beside]
+    const client = await this.#options.pool().connect()
+    let failure: Error | undefined
+    try {
+      this.#names = attachedNames(await this.#list(client))
+      if (wanted.every((one) => this.#names.has(span.name(one)))) return this.spansAhead(nowMs)
+      await client.query('BEGIN')
+      await client.query('SET LOCAL statement_timeout = 0')
+      await client.query({ ...this.#lock('pg_advisory_xact_lock', 'partitions'), ...patient })
+      const found = attachedNames(await this.#list(client))
+      const missing = [...new Set(wanted)].filter((one) => !found.has(span.name(one)))
+      if (missing.length > 0)
+        await client.query({
+          text: missing.flatMap((one) => tables.map((table) => make(table, span, one))).join(';'),
+          ...patient,
+        })
+      await client.query({ text: 'COMMIT', ...patient })
+      this.#names = new Set([...found, ...missing.map((one) => span.name(one))])
+      return this.spansAhead(nowMs)
+    } catch (error) {
+      failure = error as Error
+      throw error
+    } finally {
+      // A connection with an open transaction is not given back.
+      client.release(failure)
+    }
+  }
+
+  /** Drops the spans that ended more than `retentionDays` ago, without holding up statements on the others; gives the tables. */
+  async retire(nowMs: number, retentionDays: number): Promise<string[]> {
+    const { span } = this.#options
+    const oldest = span.name(span.at(nowMs - retentionDays * dayMs))
+    const client = await this.#options.pool().connect()
+    try {
+      const { rows } = await client.query<{ mine: boolean }>(this.#lock('pg_try_advisory_lock', 'retention'))
+      if (!rows[0]?.mine) return []
+      // To detach a partition waits for all that still reads it.
+      await client.query('SET statement_timeout = 0')
+      const old = (await this.#list(client)).filter((found) => found.span < oldest)
+      for (const found of old) this.#names.delete(found.span)
+      for (const { table, name, attached, pending } of old) {
+        const how = pending ? 'FINALIZE' : 'CONCURRENTLY'
+        if (attached) await client.query({ text: `ALTER TABLE ${table} DETACH PARTITION ${name} ${how}`, ...patient })
+        await client.query({ text: `DROP TABLE ${name}`, ...patient })
+      }
+      return old.map(({ name }) => name)
+    } finally {
+      // Closed, so that the lock goes with it whatever happened.
+      client.release(true)
+    }
+  }
+
+  #lock(how: 'pg_advisory_xact_lock' | 'pg_try_advisory_lock', what: string): pg.QueryConfig {
+    return {
+      text: `SELECT ${how}(hashtextextended($1, 0)) AS mine`,
+      values: [`${this.#options.name} ${what}`],
+    }
+  }
+
+  async #list(client: pg.PoolClient): Promise<Found[]> {
+    const { tables, span } = this.#options
+    const { rows } = await client.query<Found>(
+      `SELECT p.name AS "table", c.relname AS name, right(c.relname, $2) AS span, i.inhrelid IS NOT NULL AS attached,
+              coalesce(i.inhdetachpending, false) AS pending
+         FROM unnest($1::text[]) AS p(name)
+         JOIN pg_class c ON c.relname ~ ('^' || p.name || '_[0-9]{' || $2::integer || '}$') AND c.relkind = 'r'
+          AND c.relnamespace = current_schema()::regnamespace
+         LEFT JOIN pg_inherits i ON i.inhrelid = c.oid
+        ORDER BY c.relname`,
+      [tables, span.nameLength],
+    )
+    return rows
+  }
+}
+
+/** Whether a statement failed because a row belongs to a span that has no partition. */
+export function isMissingPartition(error: unknown): boolean {
+  const { code, message } = error as { code?: unknown; message?: unknown }
+  return code === '23514' && String(message).startsWith('no partition')
+}
+
+const dayMs = 86_400_000
+const patient = { query_timeout: 300_000 }
+
+function attachedNames(found: Found[]): Set<string> {
+  return new Set(found.filter(({ attached, pending }) => attached && !pending).map(({ span }) => span))
+}
+
+/** Made aside and then attached: that waits for no reader or writer of the other partitions. */
+function make(table: string, span: Span, one: number): string {
+  const name = `${table}_${span.name(one)}`
+  const [from, to] = [span.startMs(one), span.startMs(one + 1)].map(lowestIdAt)
+  return `CREATE TABLE ${name} (LIKE ${table} INCLUDING DEFAULTS INCLUDING CONSTRAINTS);
+    ALTER TABLE ${table} ATTACH PARTITION ${name} FOR VALUES FROM ('${from}') TO ('${to}')`
+}
