@@ -1,6 +1,7 @@
 import type { Random } from '../system/random.ts'
 import type { Attempt } from './attempt.ts'
-import { jsonOperations, lists } from './operations.ts'
+import { lists } from './addresses.ts'
+import { jsonOperations } from './operations.ts'
 import type { Scene } from './scene.ts'
 import { oddSegment, oddValue } from './values.ts'
 

@@ -81,7 +81,7 @@ export function hostileJson(scene: Scene, random: Random): Attempt {
 
 /** Odd but well-typed values, which a rule may refuse or take: never an error of ours. */
 export function oddFields(scene: Scene, random: Random): Attempt {
-  const operation = random.pick(jsonOperations.filter(({ path }) => path !== '/team'))
+  const operation = random.pick(jsonOperations.filter(({ shared }) => shared !== true))
   const body: Body = {}
   addOddities(body, operation, random)
   return { ...to(scene, operation, 'playground'), fault: 'odd values', body: JSON.stringify(body), expect: 'any' }

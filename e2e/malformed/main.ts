@@ -1,5 +1,8 @@
 import { writeFile } from 'node:fs/promises'
 import { Client, accessTokenOf } from '../client/client.ts'
+import { Contract } from '../contract/contract.ts'
+import { operationsOf } from '../strangers/document.ts'
+import { openRegistry } from '../system/package-registry.ts'
 import { Random } from '../system/random.ts'
 import { endOnSignals, startSystem } from '../system/system.ts'
 import { describeAttempt } from './attempt.ts'
@@ -10,10 +13,12 @@ import * as json from './json-faults.ts'
 import { faultsOfReply } from './judge.ts'
 import { readOptions } from './options.ts'
 import type { MalformedOptions } from './options.ts'
+import { gapsIn } from './coverage.ts'
 import * as raw from './raw-faults.ts'
 import { Stage } from './scene.ts'
 import type { Scene } from './scene.ts'
 import { Sender } from './sender.ts'
+import * as storage from './storage-faults.ts'
 
 type Maker = (scene: Scene, random: Random) => Attempt
 
@@ -37,6 +42,8 @@ const makers: readonly [Maker, number][] = [
   [caller.oddHeaders, 25],
   [caller.wrongWebhook, 30],
   [caller.oddWebhook, 20],
+  [storage.wrongUpload, 20],
+  [storage.wrongDownload, 15],
   [raw.rawBytes, 30],
   [raw.brokenOff, 10],
 ]
@@ -56,6 +63,8 @@ async function test({ requests, seed, json: file }: MalformedOptions): Promise<v
   console.log(`${requests} malformed requests, seed ${seed}`)
   const { client, stop } = await open()
   try {
+    const gaps = gapsIn(await operationsOf(client.address.host))
+    if (gaps.length > 0) throw new Error(`No malformed requests are made of all that there is:\n${gaps.join('\n')}`)
     const { tallies, violations } = await attack(client, requests, seed)
     const summary = { seed, requests, violations: violations.length, faults: tallies }
     for (const [fault, { sent, statuses }] of Object.entries(tallies).toSorted(([a], [b]) => a.localeCompare(b)))
@@ -71,17 +80,23 @@ async function test({ requests, seed, json: file }: MalformedOptions): Promise<v
 
 async function open(): Promise<{ client: Client; stop: () => Promise<void> }> {
   const { E2E_BASE_URL, E2E_TEAM = 'demo', E2E_API_TOKEN = '' } = process.env
-  const system = E2E_BASE_URL ? undefined : await startSystem({ team: 'malformed' })
+  const registry = E2E_BASE_URL ? undefined : await openRegistry({ npm: {}, pypi: {} })
+  const system = registry && (await startSystem({ team: 'malformed', env: registry.settings }))
   const host = system?.host ?? E2E_BASE_URL?.replace(/\/+$/, '') ?? ''
   const [team, apiToken] = system ? [system.team, system.apiToken] : [E2E_TEAM, E2E_API_TOKEN]
   const client = new Client({ host, team, accessToken: await accessTokenOf(host, team, apiToken) })
-  return { client, stop: async () => system?.stop() }
+  const stop = async () => {
+    await system?.stop()
+    await registry?.close()
+  }
+  return { client, stop }
 }
 
 async function attack(client: Client, requests: number, seed: number) {
   const random = new Random(seed)
   const stage = new Stage(client)
   const scene = await stage.build()
+  const contract = await Contract.of(client.address.host)
   const sender = new Sender(client.address.host, connections)
   const before = await stage.inventory()
   const tallies: Record<string, Tally> = {}
@@ -101,7 +116,7 @@ async function attack(client: Client, requests: number, seed: number) {
       const tally = (tallies[attempt.fault] ??= { sent: 0, statuses: {} })
       tally.sent += 1
       tally.statuses[reply.status] = (tally.statuses[reply.status] ?? 0) + 1
-      for (const fault of faultsOfReply(attempt, reply))
+      for (const fault of faultsOfReply(attempt, reply, contract))
         violations.push(
           `${fault}\n      ${describeAttempt(attempt)}\n      → ${reply.status} ${reply.text.slice(0, 300)}`,
         )

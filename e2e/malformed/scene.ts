@@ -32,6 +32,8 @@ interface Things {
   module: string
   execution: string
   sandbox: string
+  object: string
+  language: 'JAVASCRIPT'
 }
 
 export class Stage {
@@ -62,6 +64,8 @@ export class Stage {
       aliasId: kept.alias,
       sandboxId: kept.sandbox,
       moduleId: kept.module,
+      language: kept.language,
+      filename: kept.object,
     }
     return {
       routes: await this.#routes(),
@@ -91,6 +95,8 @@ export class Stage {
       `/executions/${execution}/logs`,
       `/sandboxes/${sandbox}`,
       `/modules/${module}`,
+      '/storage/objects',
+      '/dependencies/JAVASCRIPT',
       '/team',
     ]
     const whole = await Promise.all(paths.map(async (path) => (await this.#client.get(path)).text))
@@ -145,6 +151,9 @@ export class Stage {
     const module = made(await this.#client.post<{ id: string }>('/modules', { name: slug, sourceCode: '' }))
     const lifetime = { imageId: 'base', timeout: 3_600_000 }
     const sandbox = made(await this.#client.post<Sandbox>('/sandboxes', lifetime))
+    const object = `${slug}.txt`
+    const stored = await this.#client.call('POST', '/storage/objects', { query: { filename: object }, body: 'kept' })
+    if (stored.status !== 204) throw new Error(`The scene cannot be built, ${stored.status}: ${stored.text}`)
     const run = await this.#client.post(`${at}/execute-sync`, {})
     const execution = run.headers.get('svc-execution-id') ?? ''
     const { status } = (await this.#client.get<Execution>(`/executions/${execution}`)).body
@@ -157,6 +166,8 @@ export class Stage {
       module: module.id,
       execution,
       sandbox: sandbox.id,
+      object,
+      language: 'JAVASCRIPT',
     }
   }
 

@@ -29,6 +29,23 @@ const breaking: Record<FieldKind, readonly unknown[]> = {
     { minimum: 'x' },
     { items: 7 },
   ],
+  packages: [
+    'x',
+    5,
+    [],
+    { ms: 5 },
+    { ms: {} },
+    { ms: null },
+    { '../ms': '1.0.0' },
+    { 'a b': '1.0.0' },
+    { '': '1.0.0' },
+    { ms: 'file:../x' },
+    { ms: 'git+ssh://git@example.com/x' },
+    { ms: 'http://example.com/x.tgz' },
+    { ms: '1.0.0; rm -rf /' },
+    { ms: '>=' },
+  ],
+  expiryS: ['x', '60', 0, -1, 1.5, 604_801, 1e99, true, {}, []],
 }
 
 /** A value that breaks a field of this kind for sure. */

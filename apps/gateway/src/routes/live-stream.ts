@@ -48,7 +48,13 @@ export function liveStreamRoutes(api: RestApi, { neighbours, config, streams, re
       headers: z.object({
         'Last-Event-ID': z.string().optional().openapi({ description: 'Go on behind the event of this id' }),
       }),
-      success: { status: 200, description: DESCRIPTION, schema: z.string(), mediaType: 'text/event-stream' },
+      success: {
+        status: 200,
+        description: DESCRIPTION,
+        schema: z.string(),
+        mediaType: 'text/event-stream',
+        headers: { 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' },
+      },
       refusals: [400, 404, 429],
     },
     follow,
