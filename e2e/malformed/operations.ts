@@ -17,7 +17,7 @@ export type FieldKind =
 /** A JSON operation: where it is, and its fields by JSON pointer. */
 export interface JsonOperation {
   method: 'POST' | 'PATCH' | 'PUT'
-  /** Below {base_url}; {process}, {version}, {alias}, {module}, {variable}, {execution}, {sandbox}, {object} and {language} stand for things of the scene. */
+  /** Below {base_url}; {process}, {version}, {alias}, {module}, {moduleAlias}, {variable}, {execution}, {sandbox}, {object} and {language} stand for things of the scene. */
   path: string
   /** Fields that a request may have; those in `required` make the request faulty when they are missing. */
   fields: Record<string, FieldKind>
@@ -143,6 +143,12 @@ export const jsonOperations: readonly JsonOperation[] = [
     path: '/modules/{module}/aliases',
     fields: { '/name': 'text', '/versionId': 'text' },
     required: ['/name', '/versionId'],
+  },
+  {
+    method: 'PATCH',
+    path: '/modules/{module}/aliases/{moduleAlias}',
+    fields: { '/name': 'text', '/versionId': 'text' },
+    required: [],
   },
   {
     method: 'POST',

@@ -30,6 +30,7 @@ interface Things {
   alias: string
   variable: string
   module: string
+  moduleAlias: string
   execution: string
   sandbox: string
   object: string
@@ -149,6 +150,11 @@ export class Stage {
       await this.#client.post<{ id: string }>('/variables', { key: slug.replaceAll('-', '_'), value: 'x' }),
     )
     const module = made(await this.#client.post<{ id: string }>('/modules', { name: slug, sourceCode: '' }))
+    const atModule = `/modules/${module.id}`
+    const moduleVersion = made(await this.#client.post<{ id: string }>(`${atModule}/versions`, { tag: 'v1' }))
+    const moduleAlias = made(
+      await this.#client.post<{ id: string }>(`${atModule}/aliases`, { name: 'live', versionId: moduleVersion.id }),
+    )
     const lifetime = { imageId: 'base', timeout: 3_600_000 }
     const sandbox = made(await this.#client.post<Sandbox>('/sandboxes', lifetime))
     const object = `${slug}.txt`
@@ -164,6 +170,7 @@ export class Stage {
       alias: alias.id,
       variable: variable.id,
       module: module.id,
+      moduleAlias: moduleAlias.id,
       execution,
       sandbox: sandbox.id,
       object,

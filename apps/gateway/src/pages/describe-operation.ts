@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import type { Operation, Success } from '../routes/operation.ts'
-import { EVERY_CALL, responseHeaders } from './document-parts.ts'
+import { responseHeaders } from './document-parts.ts'
 import { refusalsOf } from './refusals.ts'
 
 /**
@@ -24,7 +24,6 @@ export function describeOperation(path: string, operation: Operation, idHeader: 
     summary: operation.summary,
     operationId: operationId(operation),
     ...(!open && { security: [{ oauth2: ['executor'] }, { bearer: [] }] }),
-    parameters: EVERY_CALL,
     request: {
       params: z.object(params),
       ...(operation.query !== undefined && { query: operation.query }),

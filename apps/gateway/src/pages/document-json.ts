@@ -7,6 +7,7 @@ export interface DocumentJson {
 export interface OperationJson {
   operationId: string
   tags: string[]
+  parameters?: object[]
   requestBody?: { description?: string; required?: boolean; content: Record<string, MediaTypeJson> }
   responses: Record<string, ResponseJson>
 }

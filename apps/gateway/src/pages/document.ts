@@ -1,7 +1,7 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { GatewayConfig } from '../config.ts'
 import type { DocumentJson } from './document-json.ts'
-import { registerParts } from './document-parts.ts'
+import { EVERY_CALL, registerParts } from './document-parts.ts'
 import { addExamples } from './examples.ts'
 import { addLinks } from './links.ts'
 import { shareRefusals } from './shared-refusals.ts'
@@ -48,5 +48,7 @@ function makeDocument(app: Described, config: GatewayConfig): object {
   addExamples(document)
   shareRefusals(document)
   const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods))
+  // After those that a call is about.
+  for (const operation of operations) operation.parameters = [...(operation.parameters ?? []), ...EVERY_CALL]
   return { ...head, tags: describeTags(new Set(operations.flatMap(({ tags }) => tags))), ...document }
 }

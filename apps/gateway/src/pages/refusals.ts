@@ -57,14 +57,16 @@ const REASONS: Record<number, string> = {
 /** Of every call, whatever it asks for. */
 const ALWAYS = [400, 417, 431, 500, 503, 504]
 const OF_BODIES = [408, 413, 415]
-/** Refusals that may belong to an execution. */
-const OF_A_RUN = new Set([
+/** Refusals that may be repeated with an idempotency key. */
+const REPEATED = new Set([
   'execution_failed',
   'execution_killed',
   'execution_timeout',
   'execution_rejected',
   'result_not_kept',
 ])
+/** Refusals that may name an execution. */
+const OF_A_RUN = new Set([...REPEATED, 'execution_ended'])
 
 /** The refusals of a call as the document has them, by status. `idHeader` is such as `Svc-Execution-ID`. */
 export function refusalsOf(call: RefusedCall, idHeader: string): Record<string, object> {
@@ -80,7 +82,6 @@ export function refusalsOf(call: RefusedCall, idHeader: string): Record<string, 
 }
 
 function refusal(status: number, codes: readonly string[], idHeader: string): object {
-  const isOfRun = codes.some((code) => OF_A_RUN.has(code))
   const own = { properties: { status: { const: status }, code: { enum: codes } } }
   return {
     description: `${REASONS[status] ?? 'Refused'}: ${codes.map((code) => `\`${code}\``).join(', ')}`,
@@ -89,8 +90,8 @@ function refusal(status: number, codes: readonly string[], idHeader: string): ob
       ...(status === 401 && { 'WWW-Authenticate': { $ref: '#/components/headers/Challenge' } }),
       ...((status === 429 || status === 503) && { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } }),
       ...(status === 416 && { 'Content-Range': { $ref: '#/components/headers/ContentRange' } }),
-      ...(isOfRun && {
-        [idHeader]: { $ref: '#/components/headers/ExecutionId' },
+      ...(codes.some((code) => OF_A_RUN.has(code)) && { [idHeader]: { $ref: '#/components/headers/ExecutionId' } }),
+      ...(codes.some((code) => REPEATED.has(code)) && {
         'Idempotency-Replayed': { $ref: '#/components/headers/Replayed' },
       }),
     },

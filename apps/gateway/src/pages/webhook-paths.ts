@@ -1,5 +1,5 @@
 import type { OperationJson } from './document-json.ts'
-import { EVERY_CALL, responseHeaders } from './document-parts.ts'
+import { responseHeaders } from './document-parts.ts'
 import { refusalsOf } from './refusals.ts'
 
 /** The webhook entry as the OpenAPI document has it; its handler stands outside of the router. */
@@ -32,7 +32,7 @@ export function webhookPaths(prefix: string): Record<string, Record<'get' | 'pos
       summary,
       operationId: `${method}Webhook`,
       security: [{}, { webhook: [] }],
-      parameters: [...EVERY_CALL, ...parametersOf(headers)],
+      parameters: parametersOf(headers),
       responses: {
         ...successes(idHeader),
         ...refusalsOf({ name, open: true, hasBody, statuses: STATUSES }, idHeader),

@@ -16,7 +16,7 @@ window.SwaggerUIBundle({
   spec: await readDocument(),
   domNode: document.getElementById('page'),
   deepLinking: true,
-  docExpansion: 'none',
+  docExpansion: 'list',
   tryItOutEnabled: true,
   displayRequestDuration: true,
   filter: true,
