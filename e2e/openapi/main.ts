@@ -1,13 +1,20 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { accessTokenOf } from '../client/client.ts'
 import { openRegistry } from '../system/package-registry.ts'
 import { endOnSignals, startSystem } from '../system/system.ts'
 import { readOptions, type OpenapiOptions } from './options.ts'
+import { countsOf, readResult, type Result } from './result.ts'
 import { findSchemathesis } from './schemathesis.ts'
+
+/** Phases of Schemathesis, and their share of the time: each operation alone, then sequences that follow links. */
+const ROUNDS: readonly [phases: string, share: number][] = [
+  ['examples,coverage,fuzzing', 0.5],
+  ['stateful', 0.5],
+]
 
 interface Target {
   host: string
@@ -30,8 +37,13 @@ async function test(options: OpenapiOptions): Promise<void> {
   console.log(`Schemathesis for at most ${options.minutes} minutes, seed ${options.seed}`)
   const target = await open()
   try {
-    const code = await run(found.program, target, options)
-    if (code !== 0) process.exitCode = 1
+    const results: Result[] = []
+    for (const [phases, share] of ROUNDS) results.push(await run(found.program, target, phases, share, options))
+    const { report, ...counts } = { ...countsOf(results), report: options.report }
+    console.log(`${counts.passed} operations passed, ${counts.failed} failed, seed ${options.seed}`)
+    for (const failure of counts.failures) console.log(`WRONG ${failure}`)
+    if (report !== undefined) await writeFile(report, JSON.stringify(counts))
+    if (counts.failed > 0) process.exitCode = 1
   } finally {
     await target.stop()
   }
@@ -57,15 +69,20 @@ async function open(): Promise<Target> {
   return { host: system.host, team: system.team, apiToken: system.apiToken, stop }
 }
 
-/** The exit code; tokens go by the environment, where no list of processes shows them. */
-async function run(program: string, { host, team, apiToken }: Target, options: OpenapiOptions): Promise<number> {
-  const { minutes, examples, only, seed, report } = options
+/** What it found; tokens go by the environment, where no list of processes shows them. */
+async function run(
+  program: string,
+  { host, team, apiToken }: Target,
+  phases: string,
+  share: number,
+  { minutes, examples, only, seed }: OpenapiOptions,
+): Promise<Result> {
   const folder = await mkdtemp(join(tmpdir(), 'automation-openapi-'))
-  const result = join(folder, 'report.json')
+  const report = join(folder, 'report.json')
   const args = [
     ...['--config-file', join(import.meta.dirname, 'schemathesis.toml'), 'run', `${host}/openapi.json`],
-    ...['--max-time', `${Math.ceil(minutes * 60)}`, '--max-examples', `${examples}`, '--seed', `${seed}`],
-    ...['--report', 'json', '--report-json-path', result, '--generation-database', 'none'],
+    ...['--phases', phases, '--max-time', `${Math.ceil(minutes * 60 * share)}`, '--max-examples', `${examples}`],
+    ...['--seed', `${seed}`, '--report', 'json', '--report-json-path', report, '--generation-database', 'none'],
     ...(only === undefined ? [] : ['--include-path-regex', only]),
   ]
   try {
@@ -74,8 +91,7 @@ async function run(program: string, { host, team, apiToken }: Target, options: O
     const env = { ...process.env, ACCESS_TOKEN, API_TOKEN: apiToken, TEAM: team, HOOKS }
     const child = spawn(program, args, { cwd: folder, env, stdio: ['ignore', 'inherit', 'inherit'] })
     const [code] = (await once(child, 'exit')) as [number | null]
-    if (report !== undefined) await writeFile(report, await readFile(result, 'utf8'))
-    return code ?? 1
+    return { ...(await readResult(report)), code }
   } finally {
     await rm(folder, { recursive: true })
   }

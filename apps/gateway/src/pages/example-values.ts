@@ -76,6 +76,11 @@ export const EXAMPLES: Record<string, unknown> = {
     updatedAt: AT,
   },
   ExecutionLog: { timestamp: '2026-01-31T12:00:00.123456Z', level: 'INFO', message: 'greeting Ada' },
+  ExecutionEvent: {
+    id: 'bc749759.2.0.0',
+    event: 'status',
+    data: JSON.stringify({ status: 'RUNNING', timestamp: AT }),
+  },
   ScheduledProcessInput: { cron: '0 9 * * MON-FRI', input: { parameters: { name: 'Ada' }, comment: 'Each morning' } },
   Schedule: {
     id: ID,

@@ -48,7 +48,7 @@ export class RestApi {
   ): void {
     const path = `/api/{team}/rest${operation.path}`
     const route = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
-      operation.parameters?.[name]?.rest === true ? `:${name}{.+}` : `:${name}`,
+      operation.parameters?.[name]?.rest === true ? `:${name}{[^]+}` : `:${name}`,
     )
     const idHeader = `${this.#dependencies.config.headerPrefix}Execution-ID`
     this.app.openAPIRegistry.registerPath(describeOperation(path, operation, idHeader) as RouteConfig)
