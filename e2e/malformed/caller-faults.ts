@@ -1,7 +1,6 @@
 import type { Random } from '../system/random.ts'
 import type { Attempt } from './attempt.ts'
-import { lists } from './addresses.ts'
-import { jsonOperations } from './operations.ts'
+import { jsonOperations, lists } from './operations.ts'
 import type { Scene } from './scene.ts'
 import { oddSegment, oddValue } from './values.ts'
 

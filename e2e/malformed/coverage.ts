@@ -1,6 +1,15 @@
 import type { Operation } from '../strangers/document.ts'
-import { elsewhere, identified, lists } from './addresses.ts'
-import { jsonOperations } from './operations.ts'
+import { identified, jsonOperations, lists } from './operations.ts'
+
+/** Operations whose malformed requests are made elsewhere: of storage, of tokens, of webhooks, of any path. */
+const elsewhere: readonly string[] = [
+  'GET /rest/team',
+  'POST /rest/auth/token',
+  'GET /rest/storage/objects',
+  'POST /rest/storage/objects',
+  'GET /webhooks/{}',
+  'POST /webhooks/{}',
+]
 
 /**
  * What the tables of malformed requests leave out of the operations of a document: an operation, or one of its inputs,

@@ -1,6 +1,6 @@
 import type { Random } from '../system/random.ts'
 import type { Attempt } from './attempt.ts'
-import { identified, lists } from './addresses.ts'
+import { identified, lists } from './operations.ts'
 import type { Scene } from './scene.ts'
 import { oddSegment } from './values.ts'
 

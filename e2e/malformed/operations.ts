@@ -1,23 +1,9 @@
-/** What a field must be; each kind has values that break it for sure. */
-export type FieldKind =
-  | 'text'
-  | 'flag'
-  | 'record'
-  | 'words'
-  | 'dictionary'
-  | 'language'
-  | 'timeoutMs'
-  | 'lifetimeMs'
-  | 'ports'
-  | 'parameters'
-  | 'schema'
-  | 'packages'
-  | 'expiryS'
+import { moduleFields, processFields, type FieldKind } from './fields.ts'
 
 /** A JSON operation: where it is, and its fields by JSON pointer. */
 export interface JsonOperation {
   method: 'POST' | 'PATCH' | 'PUT'
-  /** Below {base_url}; {process}, {version}, {alias}, {module}, {moduleAlias}, {variable}, {execution}, {sandbox}, {object} and {language} stand for things of the scene. */
+  /** Below {base_url}; {process}, {version}, {alias}, {module}, {variable}, {execution} and {sandbox} stand for things of the scene. */
   path: string
   /** Fields that a request may have; those in `required` make the request faulty when they are missing. */
   fields: Record<string, FieldKind>
@@ -26,34 +12,6 @@ export interface JsonOperation {
   unread?: readonly string[]
   /** It changes what the whole team has one of, so it is only sent what must be refused. */
   shared?: true
-}
-
-const processFields: Record<string, FieldKind> = {
-  '/name': 'text',
-  '/slug': 'text',
-  '/description': 'text',
-  '/readme': 'text',
-  '/sourceCode': 'text',
-  '/parametersSchema': 'schema',
-  '/webhook': 'record',
-  '/webhook/enabled': 'flag',
-  '/webhook/username': 'text',
-  '/webhook/password': 'text',
-  '/manifest': 'record',
-  '/manifest/dependencies': 'dictionary',
-  '/script': 'record',
-  '/script/sourceCode': 'text',
-  '/script/parametersSchema': 'schema',
-  '/settings': 'record',
-  '/settings/formsConfig': 'record',
-  '/settings/formsConfig/enabled': 'flag',
-  '/settings/publicConfig': 'record',
-  '/settings/publicConfig/enabled': 'flag',
-  '/settings/publicConfig/token': 'text',
-  '/settings/dependencies': 'record',
-  '/settings/dependencies/scopedToProcess': 'flag',
-  '/settings/dependencies/autoDetect': 'flag',
-  '/tags': 'words',
 }
 
 const executeFields: Record<string, FieldKind> = {
@@ -108,20 +66,13 @@ export const jsonOperations: readonly JsonOperation[] = [
   {
     method: 'POST',
     path: '/modules',
-    fields: {
-      '/name': 'text',
-      '/sourceCode': 'text',
-      '/programmingLanguage': 'language',
-      '/script': 'record',
-      '/script/sourceCode': 'text',
-      '/script/programmingLanguage': 'language',
-    },
+    fields: { ...moduleFields, '/programmingLanguage': 'language', '/script/programmingLanguage': 'language' },
     required: ['/name'],
   },
   {
     method: 'PATCH',
     path: '/modules/{module}',
-    fields: { '/name': 'text', '/sourceCode': 'text', '/script': 'record', '/script/sourceCode': 'text' },
+    fields: moduleFields,
     required: [],
     unread: ['/programmingLanguage'],
   },
@@ -204,4 +155,53 @@ export const jsonOperations: readonly JsonOperation[] = [
     required: [],
     shared: true,
   },
+]
+
+/** Lists, with the query parameters that they know beside page and limit. */
+export const lists: readonly { path: string; strict: Record<string, readonly string[]> }[] = [
+  { path: '/processes', strict: {} },
+  { path: '/processes/{process}/versions', strict: {} },
+  { path: '/processes/{process}/aliases', strict: {} },
+  { path: '/modules', strict: {} },
+  { path: '/modules/{module}/versions', strict: {} },
+  { path: '/modules/{module}/aliases', strict: {} },
+  { path: '/variables', strict: {} },
+  { path: '/sandboxes', strict: {} },
+  { path: '/executions/{execution}/logs', strict: {} },
+  {
+    path: '/executions',
+    strict: {
+      status: ['DONE', 'running', '1', 'FINISHED,ERROR', 'null', '%00'],
+      from: ['yesterday', '2026-13-01', '2026-02-30T00:00:00Z', 'NaN', '99999999999999', "'", '2026-01-01T25:00:00Z'],
+      to: ['x', '-', '2026-1-1T1:1', '0000', '%F0%9F%99%82', '+'],
+    },
+  },
+]
+
+/** Every path with an id, and the calls on it. */
+export const identified: readonly { path: string; methods: readonly string[] }[] = [
+  { path: '/processes/{id}', methods: ['GET', 'PATCH', 'DELETE'] },
+  { path: '/processes/{id}/versions', methods: ['GET', 'POST'] },
+  { path: '/processes/{process}/versions/{id}', methods: ['GET', 'DELETE'] },
+  { path: '/processes/{id}/aliases', methods: ['GET', 'POST'] },
+  { path: '/processes/{process}/aliases/{id}', methods: ['GET', 'PATCH', 'DELETE'] },
+  { path: '/processes/{id}/execute', methods: ['POST'] },
+  { path: '/processes/{id}/execute-sync', methods: ['POST'] },
+  { path: '/executions/{id}', methods: ['GET'] },
+  { path: '/executions/{id}/logs', methods: ['GET'] },
+  { path: '/executions/{id}/kill', methods: ['PUT'] },
+  { path: '/executions/{id}/rerun', methods: ['POST'] },
+  { path: '/modules/{id}', methods: ['GET', 'PATCH', 'DELETE'] },
+  { path: '/modules/{id}/versions', methods: ['GET', 'POST'] },
+  { path: '/modules/{module}/versions/{id}', methods: ['GET', 'DELETE'] },
+  { path: '/modules/{id}/aliases', methods: ['GET', 'POST'] },
+  { path: '/modules/{module}/aliases/{id}', methods: ['GET', 'PATCH', 'DELETE'] },
+  { path: '/variables/{id}', methods: ['PATCH', 'DELETE'] },
+  { path: '/sandboxes/{id}', methods: ['GET', 'POST'] },
+  { path: '/sandboxes/{id}/kill', methods: ['POST'] },
+  { path: '/executions/{id}/events', methods: ['GET'] },
+  { path: '/dependencies/{id}', methods: ['GET', 'PUT'] },
+  { path: '/dependencies/{id}/install', methods: ['POST', 'DELETE'] },
+  { path: '/storage/objects/{id}', methods: ['GET', 'DELETE'] },
+  { path: '/storage/signed/{id}', methods: ['GET'] },
 ]

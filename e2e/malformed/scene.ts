@@ -25,6 +25,8 @@ export interface Scene {
 }
 
 interface Things {
+  object: string
+  language: 'JAVASCRIPT'
   process: Process
   version: string
   alias: string
@@ -33,8 +35,6 @@ interface Things {
   moduleAlias: string
   execution: string
   sandbox: string
-  object: string
-  language: 'JAVASCRIPT'
 }
 
 export class Stage {
@@ -165,6 +165,8 @@ export class Stage {
     const { status } = (await this.#client.get<Execution>(`/executions/${execution}`)).body
     if (status !== 'FINISHED') throw new Error(`The run of the scene ended as ${status}`)
     return {
+      object,
+      language: 'JAVASCRIPT',
       process,
       version: version.id,
       alias: alias.id,
@@ -173,8 +175,6 @@ export class Stage {
       moduleAlias: moduleAlias.id,
       execution,
       sandbox: sandbox.id,
-      object,
-      language: 'JAVASCRIPT',
     }
   }
 

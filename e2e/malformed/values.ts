@@ -1,5 +1,5 @@
 import type { Random } from '../system/random.ts'
-import type { FieldKind } from './operations.ts'
+import type { FieldKind } from './fields.ts'
 
 const notText = [5, 0, -1.5, true, false, [], ['x'], {}, { a: 1 }, [[[]]]]
 const notRecord = ['x', '', 5, true, [], [{}], 1e300]
