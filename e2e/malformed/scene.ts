@@ -150,13 +150,13 @@ export class Stage {
       await this.#client.post<{ id: string }>('/variables', { key: slug.replaceAll('-', '_'), value: 'x' }),
     )
     const module = made(await this.#client.post<{ id: string }>('/modules', { name: slug, sourceCode: '' }))
+    const lifetime = { imageId: 'base', timeout: 3_600_000 }
+    const sandbox = made(await this.#client.post<Sandbox>('/sandboxes', lifetime))
     const atModule = `/modules/${module.id}`
     const moduleVersion = made(await this.#client.post<{ id: string }>(`${atModule}/versions`, { tag: 'v1' }))
     const moduleAlias = made(
       await this.#client.post<{ id: string }>(`${atModule}/aliases`, { name: 'live', versionId: moduleVersion.id }),
     )
-    const lifetime = { imageId: 'base', timeout: 3_600_000 }
-    const sandbox = made(await this.#client.post<Sandbox>('/sandboxes', lifetime))
     const object = `${slug}.txt`
     const stored = await this.#client.call('POST', '/storage/objects', { query: { filename: object }, body: 'kept' })
     if (stored.status !== 204) throw new Error(`The scene cannot be built, ${stored.status}: ${stored.text}`)
