@@ -150,6 +150,15 @@ export const EXAMPLES: Record<string, unknown> = {
     paramsSchemaValidationEnabled: false,
     createdAt: AT,
   },
+  AuditEvent: {
+    id: ID,
+    type: 'PROCESS',
+    event: 'created',
+    entityId: ID,
+    user: 'ci',
+    ip: '192.0.2.10',
+    createdAt: AT,
+  },
   Token: { access_token: 'eyJhbGciOi…', token_type: 'Bearer', expires_in: 3600, scope: 'executor' },
 }
 
