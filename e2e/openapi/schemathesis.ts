@@ -23,9 +23,12 @@ export async function findSchemathesis(): Promise<{ program: string } | { fault:
   if (made !== undefined) return { fault: `python3 makes no virtual environment: ${made}` }
   const pip = ['-m', 'pip', 'install', '--quiet', '--no-input', '--requirement', requirements]
   const installed = await faultOf(join(folder, 'bin/python3'), pip)
-  if (installed !== undefined) return { fault: `PyPI is not reached, or lacks what is asked for: ${installed}` }
-  await writeFile(mark, '')
-  return found
+  if (installed === undefined) {
+    await writeFile(mark, '')
+    return found
+  }
+  await rm(folder, { recursive: true, force: true })
+  return { fault: `PyPI is not reached, or lacks what is asked for: ${installed}` }
 }
 
 /** Undefined where the command succeeds, else its last words. */
