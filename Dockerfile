@@ -86,10 +86,13 @@ FROM service AS sandbox
 COPY --from=sandbox-files /app .
 CMD ["apps/sandbox/src/main.ts"]
 
-# Python is that of the launcher and of process code.
+# Python is that of the launcher and of process code; npm, pip and git install packages.
 FROM service AS runner
 USER 0:0
-RUN apt-get update && apt-get install -y --no-install-recommends python3 && rm -rf /var/lib/apt/lists/* /var/log/*
+RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates git python3 python3-pip \
+  && rm -rf /var/lib/apt/lists/* /var/log/*
+COPY --from=base /usr/local/lib/node_modules/npm /usr/local/lib/node_modules/npm
+RUN ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm
 USER 1000:1000
 COPY --from=runner-files /app .
 CMD ["apps/runner/src/main.ts"]

@@ -46,6 +46,15 @@ test('the three commands work as they are pasted', async () => {
   expect(JSON.parse((await pasted(logs)).stdout)).toMatchObject({ data: [{ level: 'INFO', message: 'hello world' }] })
 })
 
+test('every metric that it tells has a line in docs/metrics.md', async () => {
+  const text = await (await fetch(`http://localhost:${values['PORT']}/metrics`)).text()
+  const names = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name)
+  expect(names).toEqual(expect.arrayContaining(['execution_running', 'storage_objects', 'runner_places']))
+  const told = await readFile(join(import.meta.dirname, '../../../docs/metrics.md'), 'utf8')
+  const own = names.filter((name) => !/^(process|nodejs)_/.test(name))
+  expect(own.filter((name) => !told.includes(`\`${name}\``))).toEqual([])
+})
+
 test('a second start on the same data folder says who holds it', async () => {
   const { code, stderr } = await runProgramToEnd(embeddedMain, { ...values, PORT: '1' })
   expect(code).toBe(1)

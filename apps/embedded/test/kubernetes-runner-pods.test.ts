@@ -1,5 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DependencyService } from '@automation/contract/catalog/v1/dependency'
 import { ProcessService } from '@automation/contract/catalog/v1/process'
 import { TeamService } from '@automation/contract/catalog/v1/team'
 import { Language } from '@automation/contract/common/v1/language'
@@ -10,6 +14,7 @@ import { InProcessNetwork } from '@automation/rpc'
 import { serve, type ServedPort } from '@automation/rpc/wire'
 import { createSandboxes, readSandboxConfig } from '@automation/sandbox'
 import { Environment, type Part } from '@automation/service'
+import { createStorage, readStorageConfig } from '@automation/storage'
 import {
   operatorContext,
   silentLogger,
@@ -19,6 +24,7 @@ import {
   userContext,
   type TestDatabase,
 } from '@automation/testing'
+import { littleRegistry, npmPackage } from '@automation/testing/little-registry'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 const needed = ['KUBECONFIG', 'RUNNER_PODS_TEST_IMAGE', 'CLUSTER_HOST_ADDRESS']
@@ -38,6 +44,8 @@ describe.skipIf(missing.length > 0)(
     const parts: Part[] = []
     const executions = network.client(ExecutionService)
     let database: TestDatabase
+    const folder = mkdtempSync(join(tmpdir(), 'runner-pods-test-'))
+    let registry: Awaited<ReturnType<typeof littleRegistry>> | undefined
     let served: ServedPort | undefined
     let sandbox: Part
 
@@ -49,19 +57,31 @@ describe.skipIf(missing.length > 0)(
       database = await testDatabase()
       const host = process.env['CLUSTER_HOST_ADDRESS']!
       const common = { DATABASE_URL: database.url, ENCRYPTION_KEY: 'for these tests alone', ...keys }
-      const env = new Environment({ ...common, RUNNER_LEASE_MS: '6000' })
+      const env = new Environment({ ...common, RUNNER_LEASE_MS: '6000', OBJECTS_DIR: join(folder, 'objects') })
       const catalog = createCatalog(readCatalogConfig(env), testContext(network))
       const execution = createExecution(readExecutionConfig(env), testContext(network))
-      for (const part of [catalog, execution]) await run(part)
+      const storage = createStorage(readStorageConfig(env), testContext(network))
+      for (const part of [catalog, execution, storage]) await run(part)
       env.check()
       const wire = { host, port: 0, internalKey: keys.INTERNAL_KEY, runnerKey: keys.RUNNER_KEY }
-      served = await serve(execution.serves, { ...wire, maxMessageBytes: 2 ** 26, logger: silentLogger })
+      served = await serve([...execution.serves, ...storage.serves], {
+        ...wire,
+        maxMessageBytes: 2 ** 26,
+        logger: silentLogger,
+      })
+      const inPython = [{ path: 'question/__init__.py', text: 'answer = 43' }]
+      const packages = { question: { version: '1.0.0', entries: inPython } }
+      registry = await littleRegistry({ answer: npmPackage('module.exports = 42') }, packages, host)
+      const settings = join(folder, 'settings.json')
+      writeFileSync(settings, JSON.stringify(registry.settings))
       const poolEnv = new Environment({
         ...common,
         EXECUTION_ADDRESSES: `${host}:${served.port}`,
+        STORAGE_ADDRESS: `${host}:${served.port}`,
         KUBERNETES_NAMESPACE: namespace,
         RUNNER_PODS_IMAGE: process.env['RUNNER_PODS_TEST_IMAGE']!,
         RUNNER_PODS_SECRET: 'keys',
+        RUNNER_PODS_SETTINGS: settings,
         RUNNER_PODS_MAX: '2',
         RUNNER_PODS_IDLE_MS: '4000',
         RUNNER_PODS_CPU: '50m',
@@ -79,6 +99,8 @@ describe.skipIf(missing.length > 0)(
       await served?.close(500)
       kubectl('delete', 'namespace', namespace, '--wait=false')
       await database.drop()
+      await registry?.close()
+      rmSync(folder, { recursive: true })
     })
 
     async function run(part: Part): Promise<void> {
@@ -129,6 +151,36 @@ describe.skipIf(missing.length > 0)(
       expect(uids.size).toBeGreaterThan(2)
       console.log(`${outcomes.length} runs on ${uids.size} pods`)
     }, 150_000)
+
+    test.each([
+      [Language.JAVASCRIPT, 'answer', "return require('answer')", '42'],
+      [Language.PYTHON, 'question', 'import question\nreturn question.answer', '43'],
+    ])(
+      'packages are installed in a pod (%#), and found there',
+      async (language, name, sourceCode, value) => {
+        const dependencies = network.client(DependencyService)
+        await dependencies.stageDependencies({ language, dependencies: { [name]: '*' } }, userContext('a'))
+        await dependencies.installDependencies({ language }, userContext('a'))
+        const installed = async () => {
+          const { nextInstallation } = await dependencies.getManifest({ language }, userContext('a'))
+          expect(nextInstallation?.error).toBeUndefined()
+          return nextInstallation === undefined
+        }
+        await until(installed, { timeoutMs: 100_000, everyMs: 250, what: 'the installation' })
+        await network.client(ProcessService).createProcess({ values: { name, language, sourceCode } }, userContext('a'))
+        expect(await start('a', name)).toMatchObject({ returnValue: Buffer.from(value) })
+      },
+      130_000,
+    )
+
+    test('they are there for a new pod, while the registry is not', async () => {
+      await registry!.close()
+      const before = new Set(pods().map(({ metadata }) => metadata.uid))
+      kubectl('delete', 'pods', '--all', '--grace-period=1', '-n', namespace)
+      expect(pods().filter(({ metadata }) => before.has(metadata.uid))).toEqual([])
+      expect(await start('a', 'answer')).toMatchObject({ returnValue: Buffer.from('42') })
+      expect(await start('a', 'question')).toMatchObject({ returnValue: Buffer.from('43') })
+    }, 130_000)
 
     test('pods that are a team’s go when they are idle, and a spare is left', async () => {
       const allGone = () => pods().every(({ metadata }) => metadata.labels['process-automation/team'] === undefined)

@@ -168,9 +168,11 @@ export class ScriptedRunner {
 
   /** Waits for a run to arrive. */
   async run(executionId?: string): Promise<Run> {
-    return until(() => (executionId ? this.started.find((run) => run.executionId === executionId) : this.started[0]), {
-      what: 'a run to arrive',
-    })
+    const look = () => {
+      if (this.failure !== undefined) throw new Error('the runner has failed', { cause: this.failure })
+      return executionId ? this.started.find((run) => run.executionId === executionId) : this.started[0]
+    }
+    return until(look, { what: 'a run to arrive' })
   }
 
   get running(): number {

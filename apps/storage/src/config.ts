@@ -23,6 +23,7 @@ export interface StorageConfig {
   /** How long a content that another one has replaced can still be read. */
   replacedGraceMs: number
   sweepEveryMs: number
+  measureEveryMs: number
   objects: ObjectStoreConfig
 }
 
@@ -46,6 +47,7 @@ export function readStorageConfig(env: Environment): StorageConfig {
     uploadLeaseMs: 60_000,
     replacedGraceMs: 600_000,
     sweepEveryMs: 10_000,
+    measureEveryMs: 60_000,
     objects: readObjectStoreConfig(env),
   }
 }

@@ -7,7 +7,7 @@ import { v7, validate } from 'uuid'
 import { blobKey } from './blob-key.ts'
 import type { OwnSet } from './callers.ts'
 import type { StorageConfig } from './config.ts'
-import type { PackageSetMetrics } from './metrics.ts'
+import type { Metrics } from './metrics.ts'
 import {
   dropSet,
   finishSet,
@@ -28,7 +28,7 @@ export interface PackageSetsOptions {
   store: Store
   objects: ObjectStore
   writings: Writings
-  metrics: PackageSetMetrics
+  metrics: Metrics
   logger: Logger
 }
 
@@ -105,7 +105,7 @@ export class PackageSets {
       for (const { blobId, size, ...name } of sets) {
         logger.info(name, 'a set of packages is removed: nothing refers to it')
         await dropSet(store, name, blobId)
-        metrics.removed('unused', size)
+        metrics.setRemoved('unused', size)
       }
   }
 
@@ -113,7 +113,7 @@ export class PackageSets {
     const { store, metrics, logger } = this.#options
     logger.error({ ...name, blobId }, 'a set of packages is damaged in the object store, and is removed')
     await dropSet(store, name, blobId)
-    metrics.removed('damaged', size)
+    metrics.setRemoved('damaged', size)
   }
 
   async #store(name: SetName, blobId: string, upload: Upload): Promise<void> {

@@ -2,19 +2,21 @@ import { DatastoreService } from '@automation/contract/storage/v1/datastore'
 import { PackageSetService } from '@automation/contract/storage/v1/package_set'
 import { StorageService } from '@automation/contract/storage/v1/storage'
 import { createObjectStore } from '@automation/objects'
-import { served } from '@automation/rpc'
 import { RunTokens } from '@automation/rpc/run-token'
 import { Periodic, type Part, type PartContext } from '@automation/service'
 import { askerReader, rightsReader } from './callers.ts'
 import type { StorageConfig } from './config.ts'
+import { countedStore } from './counted-store.ts'
 import { Datastore } from './datastore.ts'
-import { packageSetMetrics } from './metrics.ts'
+import { storageMetrics } from './metrics.ts'
 import { Objects } from './objects.ts'
 import { datastoreService } from './rpc/datastore-service.ts'
+import { measured } from './rpc/measured.ts'
 import { packageSetService } from './rpc/package-set-service.ts'
 import { storageService } from './rpc/storage-service.ts'
 import { PackageSets } from './package-sets.ts'
 import { SignedUrls } from './signed-urls.ts'
+import { readKept } from './store/kept.ts'
 import { Store } from './store/store.ts'
 import { Sweeper } from './sweeper.ts'
 import { Uploads } from './uploads.ts'
@@ -25,7 +27,8 @@ export { readStorageConfig, type StorageConfig } from './config.ts'
 
 /** Storage: the objects of teams, the values that their runs share, and their sets of packages. Calls no other service. */
 export function createStorage(config: StorageConfig, { logger, metrics: registry }: PartContext): Part {
-  const objects = createObjectStore(config.objects)
+  const metrics = storageMetrics(registry)
+  const objects = countedStore(createObjectStore(config.objects), metrics)
   const store = new Store(config.databaseUrl, logger)
   const sweeper = new Sweeper({ store, objects, graceMs: config.replacedGraceMs })
   const sweeping = new Periodic('removing contents', config.sweepEveryMs, logger, async (signal) => {
@@ -34,31 +37,37 @@ export function createStorage(config: StorageConfig, { logger, metrics: registry
   })
   const writings = new Writings({ config, store, objects, logger, abandoned: () => sweeping.soon() })
   const uploads = new Uploads({ config, store, objects, writings })
-  const metrics = packageSetMetrics(registry)
   const packageSets = new PackageSets({ config, store, objects, writings, metrics, logger })
   const signedUrls = new SignedUrls(config.publicUrl, config.encryptionKeys)
   const kept = new Objects({ store, objects, sweeper, signedUrls, logger })
   const tokens = new RunTokens(config.internalKey)
   const askerOf = askerReader(tokens)
   const datastore = new Datastore(store, config.teamMaxKeys)
+  const measuring = new Periodic('measuring what is kept', config.measureEveryMs, logger, async () => {
+    const { objects: count, bytes } = await readKept(store)
+    metrics.kept(count, bytes)
+  })
   const stopping = new AbortController()
 
   return {
     name: 'storage',
     serves: [
-      served(StorageService, storageService(kept, uploads, askerOf)),
-      served(DatastoreService, datastoreService(datastore, askerOf)),
-      served(PackageSetService, packageSetService(packageSets, rightsReader(tokens))),
+      measured(StorageService, storageService(kept, uploads, askerOf), metrics),
+      measured(DatastoreService, datastoreService(datastore, askerOf), metrics),
+      measured(PackageSetService, packageSetService(packageSets, rightsReader(tokens)), metrics),
     ],
     async start() {
       await objects.open()
       await store.open(stopping.signal)
       sweeping.start()
+      measuring.start()
+      measuring.soon()
     },
     async stop() {
       stopping.abort()
       await writings.close()
       await sweeping.stop()
+      await measuring.stop()
       await store.close()
       await objects.close()
     },

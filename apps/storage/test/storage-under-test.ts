@@ -19,6 +19,8 @@ export interface Replica {
   storage: Client<typeof StorageService>
   datastore: Client<typeof DatastoreService>
   packageSets: Client<typeof PackageSetService>
+  /** What `/metrics` tells. */
+  metrics(): Promise<string>
 }
 
 /** The storage service on a database and a folder of its own; on the S3 server that the environment names where there is one. */
@@ -52,9 +54,10 @@ export class StorageUnderTest {
 
   async replica(more: Partial<StorageConfig> = {}): Promise<Replica> {
     const env = new Environment(this.settings)
-    const config = { ...readStorageConfig(env), sweepEveryMs: 50, ...more }
+    const config = { ...readStorageConfig(env), sweepEveryMs: 50, measureEveryMs: 50, ...more }
     env.check()
-    const part = createStorage(config, testContext())
+    const context = testContext()
+    const part = createStorage(config, context)
     const network = new InProcessNetwork()
     network.add(part.serves)
     this.#replicas.push(part)
@@ -64,6 +67,7 @@ export class StorageUnderTest {
       storage: network.client(StorageService),
       datastore: network.client(DatastoreService),
       packageSets: network.client(PackageSetService),
+      metrics: () => context.metrics.metrics(),
     }
   }
 

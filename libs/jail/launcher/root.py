@@ -14,6 +14,8 @@ PLACES = ("/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin")
 SETTINGS = (
     *("ssl", "pki", "ca-certificates", "alternatives", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime"),
     *("resolv.conf", "hosts", "host.conf", "nsswitch.conf", "gai.conf", "services", "protocols", "mime.types"),
+    # Else pip fails where it is there and may not be read.
+    "debian_version",
 )
 DEVICES = ("null", "zero", "full", "random", "urandom")
 LINKS = {"fd": "/proc/self/fd", "stdin": "fd/0", "stdout": "fd/1", "stderr": "fd/2"}

@@ -60,8 +60,12 @@ function archiveOf(kind: 'tar' | 'wheel', entries: Entry[]): Buffer {
   return execFileSync('python3', ['-I', '-c', pack], { input: JSON.stringify([kind, entries]), maxBuffer: 2 ** 28 })
 }
 
-/** A registry of npm and a PyPI index on loopback, with packages of a test's own making. */
-export async function littleRegistry(npm: Record<string, LittlePackage>, pypi: Record<string, LittlePackage>) {
+/** A registry of npm and a PyPI index, on loopback if nothing else is said, with packages of a test's own making. */
+export async function littleRegistry(
+  npm: Record<string, LittlePackage>,
+  pypi: Record<string, LittlePackage>,
+  host = '127.0.0.1',
+) {
   const asked: { path: string; authorization: string | undefined }[] = []
   const archives = new Map<string, Buffer>()
   for (const [name, { entries }] of Object.entries(npm)) archives.set(`/npm/-/${name}.tgz`, archiveOf('tar', entries))
@@ -87,8 +91,8 @@ export async function littleRegistry(npm: Record<string, LittlePackage>, pypi: R
     if (name !== undefined && name in npm) return response.end(JSON.stringify(packument(name, npm[name]!)))
     return response.writeHead(404).end('{"error":"not found"}')
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  await new Promise<void>((resolve) => server.listen(0, host, resolve))
+  const url = `http://${host}:${(server.address() as AddressInfo).port}`
 
   function packument(name: string, { version, entries, isTampered }: LittlePackage) {
     const manifest = JSON.parse(entries.find(({ path }) => path === 'package/package.json')!.text!) as object
@@ -101,7 +105,10 @@ export async function littleRegistry(npm: Record<string, LittlePackage>, pypi: R
   return {
     asked,
     settings: { NPM_REGISTRY: `${url}/npm/`, PYPI_INDEX_URL: `${url}/simple` },
-    close: () => new Promise((resolve) => server.close(resolve)),
+    close: () => {
+      server.closeAllConnections()
+      return new Promise((resolve) => server.close(resolve))
+    },
   }
 }
 

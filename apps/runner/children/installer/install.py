@@ -30,6 +30,8 @@ PIP = (
     *("-m", "pip", "--isolated", "--no-input", "--disable-pip-version-check", "install", "--no-cache-dir"),
     *("--no-compile", "--only-binary=:all:", "--progress-bar=off", "--no-warn-script-location", "--root-user-action=ignore"),
 )
+CERTIFICATES = ("/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem")
+GUARD = "--require=" + json.dumps(os.path.join(os.path.dirname(os.path.abspath(__file__)), "no-preparing.cjs"))
 
 
 def main():
@@ -39,29 +41,59 @@ def main():
     home = os.getcwd()
     made = os.path.join(home, "set")
     os.mkdir(made)
+    path = os.path.dirname(node) + ":" + os.path.dirname(sys.executable) + ":/usr/local/bin:/usr/bin:/bin"
+    refusal = why_not_git(order, path)
+    from_git = [name for name, specifier in order["packages"].items() if "://" in specifier]
+    if refusal and from_git:
+        fail(", ".join(from_git) + ": " + refusal)
     environment = {
-        "PATH": os.path.dirname(node) + ":" + os.path.dirname(sys.executable) + ":/usr/local/bin:/usr/bin:/bin",
+        "PATH": path,
         "HOME": home,
         "TMPDIR": home,
         "LANG": "C.UTF-8",
         "GIT_TERMINAL_PROMPT": "0",
-        "GIT_ALLOW_PROTOCOL": "https" if order["allowGit"] else "none",
+        "GIT_ALLOW_PROTOCOL": "none" if refusal else "https",
         "GIT_CONFIG_NOSYSTEM": "1",
     }
+    together = certificates and with_usual_ones(certificates, home)
     if certificates:
-        environment.update(NODE_EXTRA_CA_CERTS=certificates, PIP_CERT=certificates, GIT_SSL_CAINFO=certificates)
+        environment.update(NODE_EXTRA_CA_CERTS=certificates, GIT_SSL_CAINFO=together)
     if order["language"] == "PYTHON":
-        install_python(order, made, environment, certificates)
+        install_python(order, made, environment, together)
     else:
         install_javascript(order, made, environment, node, npm, home)
     hand_over(made)
 
 
+def why_not_git(order, path):
+    """Why nothing comes from git, in words; else None."""
+    if not order["allowGit"]:
+        return "this runner installs nothing from git (DEPENDENCIES_ALLOW_GIT)"
+    if order["language"] == "PYTHON" and "@" in order["registry"].split("/")[2]:
+        return "what pip builds from git could read the password of the index (PYPI_INDEX_URL)"
+    if not shutil.which("git", path=path):
+        return "git is not installed on this runner"
+    return None
+
+
+def with_usual_ones(certificates, home):
+    """For git and pip, which know either their own certificates or those that they are told."""
+    together = home + "/certificates.pem"
+    usual = next((path for path in CERTIFICATES if os.path.exists(path)), None)
+    with open(together, "wb") as file:
+        for path in [certificates, *([usual] if usual else [])]:
+            with open(path, "rb") as part:
+                file.write(part.read() + b"\n")
+    return together
+
+
 def install_javascript(order, made, environment, node, npm, home):
     if not npm:
         fail("npm is not installed on this runner (RUNNER_NPM)")
+    # To npm, an https URL alone is that of an archive.
+    wanted = {name: "git+" + each if each.startswith("https://") else each for name, each in order["packages"].items()}
     with open(made + "/package.json", "w", encoding="utf-8") as manifest:
-        json.dump({"name": "dependencies", "version": "0.0.0", "private": True, "dependencies": order["packages"]}, manifest)
+        json.dump({"name": "dependencies", "version": "0.0.0", "private": True, "dependencies": wanted}, manifest)
     settings = home + "/npmrc"
     registry = order["registry"]
     lines = ["registry=" + registry, "cache=" + home + "/npm", "allow-git=" + ("all" if order["allowGit"] else "none")]
@@ -69,7 +101,7 @@ def install_javascript(order, made, environment, node, npm, home):
         lines.append("//" + registry.split("://", 1)[1].rstrip("/") + "/:_authToken=" + order["token"])
     with open(settings, "w", encoding="utf-8") as file:
         file.write("\n".join(lines) + "\n")
-    own = {"npm_config_userconfig": settings, "npm_config_globalconfig": home + "/none"}
+    own = {"npm_config_userconfig": settings, "npm_config_globalconfig": home + "/none", "NODE_OPTIONS": GUARD}
     run([node, npm, *NPM], made, {**environment, **own})
     shutil.rmtree(home + "/npm", ignore_errors=True)
 
@@ -79,6 +111,9 @@ def install_python(order, made, environment, certificates):
     own = [*PIP, "--target", target, "--index-url", order["registry"]]
     if certificates:
         own += ["--cert", certificates]
+    if order["registry"].startswith("http://"):
+        # As npm does: who names such an index means it.
+        own += ["--trusted-host", order["registry"].split("/")[2].rpartition("@")[2]]
     wanted = [requirement(name, specifier) for name, specifier in order["packages"].items()]
     run([sys.executable, "-I", *own, "--", *wanted], made, {**environment, "PIP_CONFIG_FILE": "/dev/null"})
     unchecked = py_compile.PycInvalidationMode.UNCHECKED_HASH

@@ -38,6 +38,7 @@ export function readRunnerPodsConfig(env: Environment, place: ClusterPlace): Run
       cpu: quantityOf(env, 'RUNNER_PODS_CPU', '250m', cpusOf),
       memoryMb: memoryMbOf(quantityOf(env, 'RUNNER_PODS_MEMORY', '2Gi', memoryMbOf)) ?? 0,
       tmpMb: env.integer('RUNNER_PODS_TMP_MB', { default: 4096, min: 16 }),
+      packagesMb: env.integer('RUNNER_PODS_PACKAGES_MB', { default: 4096, min: 16 }),
       pool: env.text('RUNNER_POOL', 'default'),
       executionAddresses: env.list('EXECUTION_ADDRESSES', ['127.0.0.1:9102']),
       storageAddress: env.text('STORAGE_ADDRESS', '127.0.0.1:9104'),

@@ -12,8 +12,10 @@ export interface RunnerPodSettings {
   /** What is asked of a node; beyond it, what the node has left. */
   cpu: string
   memoryMb: number
-  /** Of private directories and whatever else the runner writes. */
+  /** Of private directories, installs, and whatever else the runner writes. */
   tmpMb: number
+  /** Of its sets of packages. */
+  packagesMb: number
   pool: string
   executionAddresses: string[]
   /** Where runs store what they store. */
@@ -34,6 +36,7 @@ export const specLabel = 'process-automation/spec'
 const healthPort = 9203
 // Of the pod's memory: the runner itself, and the files of private directories that the kernel keeps.
 const ownMb = 384
+const packagesDirectory = '/packages'
 const keyDirectory = '/var/run/process-automation'
 // Beyond the grace: for what a stop takes by itself.
 const marginS = 15
@@ -51,7 +54,7 @@ export function runnerNameOf({ name, uid }: { name: string; uid: string }): stri
 
 /** The pod of this name. It fits the restricted Pod Security level, and may do nothing in the cluster. */
 export function runnerPod(name: string, settings: RunnerPodSettings, labels: Record<string, string> = {}): V1Pod {
-  const { graceMs, imagePullSecrets, runtimeClassName, nodeSelector, serviceAccount, tmpMb } = settings
+  const { graceMs, imagePullSecrets, runtimeClassName, nodeSelector, serviceAccount, tmpMb, packagesMb } = settings
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -66,6 +69,7 @@ export function runnerPod(name: string, settings: RunnerPodSettings, labels: Rec
       containers: [containerOf(settings)],
       volumes: [
         { name: 'tmp', emptyDir: { sizeLimit: `${tmpMb}Mi` } },
+        { name: 'packages', emptyDir: { sizeLimit: `${packagesMb}Mi` } },
         { name: 'key', secret: { secretName: settings.secret, defaultMode: 0o440, items: [keyItem] } },
       ],
     },
@@ -97,6 +101,7 @@ function containerOf({ image, imagePullPolicy, cpu, memoryMb, ...settings }: Run
     securityContext: restrictedContainer,
     volumeMounts: [
       { name: 'tmp', mountPath: '/tmp' },
+      { name: 'packages', mountPath: packagesDirectory },
       { name: 'key', mountPath: keyDirectory, readOnly: true },
     ],
   }
@@ -118,6 +123,7 @@ function environmentOf(
     RUNNER_TEAM_MAX_RUNNERS: String(settings.mostPerTeam),
     RUNNER_IDLE_EXIT_MS: String(settings.idleMs),
     RUNNER_TMP_DIR: '/tmp',
+    RUNNER_DEPENDENCIES_DIR: packagesDirectory,
     EXECUTION_ADDRESSES: settings.executionAddresses.join(','),
     STORAGE_ADDRESS: settings.storageAddress,
     HEALTH_HOST: '0.0.0.0',

@@ -1,0 +1,168 @@
+import { spawnSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Language } from '@automation/contract/common/v1/language'
+import { littleGitServer } from '@automation/testing/little-git-server'
+import { littleRegistry, npmPackage, type Entry } from '@automation/testing/little-registry'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startRunner, type RunnerUnderTest } from './runner-under-test.ts'
+
+const { JAVASCRIPT, PYTHON } = Language
+const folder = mkdtempSync(join(tmpdir(), 'git-packages-test-'))
+const token = 'registry-token-5678'
+
+const needed = { git: ['http-backend'], openssl: ['version'] }
+const missing = Object.entries(needed).filter(([name, args]) => spawnSync(name, args).error !== undefined)
+const title = 'packages from git'
+
+const npmFiles = (manifest: object, more: Entry[] = []): Entry[] => [
+  { path: 'package.json', text: JSON.stringify({ version: '1.0.0', main: 'index.js', ...manifest }) },
+  ...more,
+]
+/** Of a build system that is part of the package itself, so that nothing else is needed. */
+const pythonFiles = (name: string, more: Entry[] = []): Entry[] => [
+  { path: 'pyproject.toml', text: '[build-system]\nrequires = []\nbuild-backend = "own"\nbackend-path = ["build"]\n' },
+  {
+    path: 'build/own.py',
+    text: `import zipfile
+def build_wheel(directory, settings=None, metadata=None):
+    name = "${name}-1.0.0-py3-none-any.whl"
+    with zipfile.ZipFile(directory + "/" + name, "w") as wheel:
+        info = "${name}-1.0.0.dist-info/"
+        wheel.writestr("${name}.py", open("${name}.py").read())
+        wheel.writestr(info + "METADATA", "Metadata-Version: 2.1\\nName: ${name}\\nVersion: 1.0.0\\n")
+        wheel.writestr(info + "WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
+        wheel.writestr(info + "RECORD", "")
+    return name
+`,
+  },
+  ...more,
+]
+
+describe.skipIf(missing.length > 0)(
+  missing.length === 0 ? title : `${title} (not here: ${missing.map(([name]) => name).join()})`,
+  () => {
+    let git: Awaited<ReturnType<typeof littleGitServer>>
+    let registry: Awaited<ReturnType<typeof littleRegistry>>
+    let under: RunnerUnderTest
+
+    beforeAll(async () => {
+      registry = await littleRegistry({ good: npmPackage('exports.answer = () => 42') }, {})
+      // What lies there when npm ends becomes part of the set.
+      const harm = 'touch "$HOME/set/harmed"'
+      const all = ['preinstall', 'install', 'postinstall', 'prepare', 'prepack', 'build']
+      const scripts = Object.fromEntries(all.map((name) => [name, harm]))
+      git = await littleGitServer({
+        fromgit: npmFiles({ name: 'fromgit', dependencies: { good: '^1.0.0' } }, [
+          { path: 'index.js', text: "exports.answer = () => require('good').answer() + 1" },
+        ]),
+        hostile: npmFiles({ name: 'hostile', scripts, devDependencies: { other: 'git+https://127.0.0.1:1/x.git' } }, [
+          { path: 'index.js', text: 'module.exports = 1' },
+          { path: '.npmrc', text: 'git=./harm.sh\nignore-scripts=false\nregistry=http://127.0.0.1:1/\n' },
+          { path: 'harm.sh', text: `#!/bin/sh\n${harm}\n` },
+          { path: '.gitmodules', text: '[submodule "x"]\n  path = x\n  url = ext::sh -c harm.sh\n' },
+          { path: 'settings', link: '../../../npmrc' },
+        ]),
+        frompip: pythonFiles('frompip', [{ path: 'frompip.py', text: 'answer = 44\n' }]),
+      })
+      under = await startRunner(settings())
+    })
+    afterAll(async () => {
+      await under?.stop()
+      await git?.close()
+      await registry?.close()
+      rmSync(folder, { recursive: true, force: true })
+    })
+
+    const settings = (more: Record<string, string> = {}) => ({
+      ...registry.settings,
+      RUNNER_DEPENDENCIES_DIR: mkdtempSync(join(folder, 'sets-')),
+      DEPENDENCIES_MAX_MB: '32',
+      NPM_REGISTRY_TOKEN: token,
+      REGISTRY_CA_FILE: git.certificate,
+      ...more,
+    })
+
+    async function installed(runner: RunnerUnderTest, language: Language, packages: Record<string, string>) {
+      const dependencies = { key: randomUUID(), packages, digest: '' }
+      const run = await runner.replica.run('', { spec: { language, dependencies, isInstall: true } })
+      return { dependencies, explanation: run.explanation }
+    }
+
+    async function runWith(language: Language, packages: Record<string, string>, source: string): Promise<unknown> {
+      const { dependencies, explanation } = await installed(under, language, packages)
+      expect(explanation).toBeUndefined()
+      return (await under.replica.run(source, { spec: { language, dependencies } })).value
+    }
+
+    test.each([
+      ['the newest commit', (url: string) => `git+${url}/fromgit.git`],
+      ['a tag', (url: string) => `git+${url}/fromgit.git#v1.0.0`],
+      ['a range of versions', (url: string) => `${url}/fromgit.git#semver:^1.0.0`],
+    ])('of npm are installed by %s, with what they depend on', async (_, specifierOf) => {
+      const source = "return require('fromgit').answer()"
+      expect(await runWith(JAVASCRIPT, { fromgit: specifierOf(git.url) }, source)).toBe(43)
+    })
+
+    test.each([
+      ['the newest commit', ''],
+      ['a tag', '@v1.0.0'],
+    ])('of Python are built and installed by %s', async (_, reference) => {
+      const packages = { frompip: `git+${git.url}/frompip.git${reference}` }
+      expect(await runWith(PYTHON, packages, 'import frompip\nreturn frompip.answer')).toBe(44)
+    })
+
+    test('of npm run nothing of theirs, read no settings of theirs, and take nothing of the jail along', async () => {
+      const source = `const path = require.resolve('hostile')
+        const { readdirSync } = require('fs')
+        const own = require('path').dirname(path)
+        return [require('hostile'), readdirSync(own), readdirSync(own + '/../..')]`
+      const found = await runWith(JAVASCRIPT, { hostile: `git+${git.url}/hostile.git` }, source)
+      const [value, own, root] = found as [number, string[], string[]]
+      expect(value).toBe(1)
+      expect(own).not.toContain('settings')
+      expect(root).toEqual(['node_modules', 'package-lock.json', 'package.json'])
+    })
+
+    test.each([
+      ['npm', JAVASCRIPT, '#nosuch'],
+      ['pip', PYTHON, '@nosuch'],
+    ] as const)('that are not there are refused with what %s says of them', async (_, language, reference) => {
+      const packages = { fromgit: `git+${git.url}/fromgit.git${reference}` }
+      expect((await installed(under, language, packages)).explanation).toMatch(/nosuch/)
+    })
+
+    /** What is said of packages that a runner with these settings refuses before it has asked for anything. */
+    async function refused(more: Record<string, string>, packages: [Language, name: string][]): Promise<unknown[]> {
+      const before = [git.asked.length, registry.asked.length]
+      const runner = await startRunner(settings(more))
+      const said = []
+      for (const [language, name] of packages)
+        said.push((await installed(runner, language, { [name]: `git+${git.url}/${name}.git` })).explanation)
+      await runner.stop()
+      expect([git.asked.length, registry.asked.length]).toEqual(before)
+      return said
+    }
+
+    test('are refused where the system does not allow them', async () => {
+      const both: [Language, string][] = [
+        [JAVASCRIPT, 'fromgit'],
+        [PYTHON, 'frompip'],
+      ]
+      expect(await refused({ DEPENDENCIES_ALLOW_GIT: 'false' }, both)).toEqual([
+        'InstallError: fromgit: this runner installs nothing from git (DEPENDENCIES_ALLOW_GIT)',
+        'InstallError: frompip: this runner installs nothing from git (DEPENDENCIES_ALLOW_GIT)',
+      ])
+    })
+
+    test('of Python are refused where their build could read the password of the index', async () => {
+      const index = registry.settings.PYPI_INDEX_URL.replace('//', '//somebody:secret-7654@')
+      const [said] = await refused({ PYPI_INDEX_URL: index }, [[PYTHON, 'frompip']])
+      expect(said).toBe(
+        'InstallError: frompip: what pip builds from git could read the password of the index (PYPI_INDEX_URL)',
+      )
+    })
+  },
+)
