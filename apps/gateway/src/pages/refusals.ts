@@ -35,6 +35,13 @@ export interface RefusedCall {
   statuses: readonly number[]
 }
 
+/** A refusal as the document has it. */
+export interface Refusal {
+  description: string
+  headers: Record<string, object>
+  content: Record<string, object>
+}
+
 const REASONS: Record<number, string> = {
   400: 'Invalid input, or no valid HTTP',
   401: 'Credentials missing, malformed, expired or wrong',
@@ -69,7 +76,7 @@ const REPEATED = new Set([
 const OF_A_RUN = new Set([...REPEATED, 'execution_ended'])
 
 /** The refusals of a call as the document has them, by status. `idHeader` is such as `Svc-Execution-ID`. */
-export function refusalsOf(call: RefusedCall, idHeader: string): Record<string, object> {
+export function refusalsOf(call: RefusedCall, idHeader: string): Record<string, Refusal> {
   const statuses = new Set([
     ...ALWAYS,
     ...(call.open ? [] : [401, 403, 404]),
@@ -81,7 +88,7 @@ export function refusalsOf(call: RefusedCall, idHeader: string): Record<string, 
   )
 }
 
-function refusal(status: number, codes: readonly string[], idHeader: string): object {
+function refusal(status: number, codes: readonly string[], idHeader: string): Refusal {
   const own = { properties: { status: { const: status }, code: { enum: codes } } }
   return {
     description: `${REASONS[status] ?? 'Refused'}: ${codes.map((code) => `\`${code}\``).join(', ')}`,

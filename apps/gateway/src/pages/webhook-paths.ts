@@ -1,6 +1,6 @@
 import type { OperationJson } from './document-json.ts'
 import { responseHeaders } from './document-parts.ts'
-import { refusalsOf } from './refusals.ts'
+import { refusalsOf, type RefusedCall } from './refusals.ts'
 
 /** The webhook entry as the OpenAPI document has it; its handler stands outside of the router. */
 export function webhookPaths(prefix: string): Record<string, Record<'get' | 'post', OperationJson>> {
@@ -35,7 +35,7 @@ export function webhookPaths(prefix: string): Record<string, Record<'get' | 'pos
       parameters: parametersOf(headers),
       responses: {
         ...successes(idHeader),
-        ...refusalsOf({ name, open: true, hasBody, statuses: STATUSES }, idHeader),
+        ...refusals({ name, open: true, hasBody, statuses: STATUSES }, idHeader),
         default: {
           description: 'The status, headers and body that the process set',
           headers: commonHeaders(idHeader),
@@ -51,6 +51,20 @@ const ANY = { ...ANY_JSON, description: 'JSON, text or bytes, as the process ret
 
 /** Refusals of its own beside those of every call. */
 const STATUSES = [400, 401, 404, 408, 409, 413, 429]
+
+/** Any status may also be one that the process has set. */
+function refusals(call: RefusedCall, idHeader: string): Record<string, object> {
+  return Object.fromEntries(
+    Object.entries(refusalsOf(call, idHeader)).map(([status, { description, headers, content }]) => [
+      status,
+      {
+        description,
+        headers: { ...responseHeaders(GUARDS, idHeader), ...headers },
+        content: { ...content, '*/*': { schema: ANY } },
+      },
+    ]),
+  )
+}
 
 function parametersOf(prefix: string): object[] {
   const header = (name: string, description: string) => parameter('header', `${prefix}${name}`, description)
@@ -83,20 +97,20 @@ function successes(idHeader: string): Record<number, object> {
     201: {
       description: 'Asynchronous run',
       headers: { ...headers, ...responseHeaders({ Location: 'Address of the execution' }, idHeader) },
-      content: { 'application/json': { schema: ASYNC_BODY }, 'text/plain': { schema: { type: 'string' } } },
+      content: { 'application/json': { schema: ASYNC_BODY }, '*/*': { schema: ANY } },
     },
     204: { description: 'The process returned null', headers },
   }
 }
 
+/** What keeps an answer from being a page of this origin. */
+const GUARDS = {
+  'X-Content-Type-Options': 'nosniff',
+  'Content-Security-Policy': 'sandbox, unless the process sets one',
+}
+
 function commonHeaders(idHeader: string): Record<string, object> {
-  const all = {
-    [idHeader]: 'Execution id',
-    'Idempotency-Replayed': '',
-    'X-Content-Type-Options': 'nosniff',
-    'Content-Security-Policy': 'sandbox, unless the process sets one',
-  }
-  return responseHeaders(all, idHeader)
+  return responseHeaders({ [idHeader]: 'Execution id', 'Idempotency-Replayed': '', ...GUARDS }, idHeader)
 }
 
 const ASYNC_BODY = {
