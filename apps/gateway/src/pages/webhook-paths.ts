@@ -59,12 +59,21 @@ function refusals(call: RefusedCall, idHeader: string): Record<string, object> {
       status,
       {
         description,
-        headers: { ...responseHeaders(GUARDS, idHeader), ...headers },
+        headers: { ...headers, ...unsure(headers), ...responseHeaders(GUARDS, idHeader) },
         content: { ...content, '*/*': { schema: ANY } },
       },
     ]),
   )
 }
+
+/** What a process that sets such a status may leave out. */
+function unsure(headers: Record<string, object>): Record<string, object> {
+  const names = ['WWW-Authenticate', 'Retry-After'].filter((name) => name in headers)
+  const header = { description: 'On refusals of the service', schema: { type: 'string' } }
+  return Object.fromEntries(names.map((name) => [name, header]))
+}
+
+const OF_ASYNC = { description: 'Address of the execution, where the run is asynchronous', schema: { type: 'string' } }
 
 function parametersOf(prefix: string): object[] {
   const header = (name: string, description: string) => parameter('header', `${prefix}${name}`, description)
@@ -96,7 +105,7 @@ function successes(idHeader: string): Record<number, object> {
     },
     201: {
       description: 'Asynchronous run',
-      headers: { ...headers, ...responseHeaders({ Location: 'Address of the execution' }, idHeader) },
+      headers: { ...headers, Location: OF_ASYNC },
       content: { 'application/json': { schema: ASYNC_BODY }, '*/*': { schema: ANY } },
     },
     204: { description: 'The process returned null', headers },
