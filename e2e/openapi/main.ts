@@ -90,7 +90,10 @@ async function run(
     const HOOKS = join(import.meta.dirname, 'hooks.py')
     const env = { ...process.env, ACCESS_TOKEN, API_TOKEN: apiToken, TEAM: team, HOOKS }
     const child = spawn(program, args, { cwd: folder, env, stdio: ['ignore', 'inherit', 'inherit'] })
+    const end = () => child.kill('SIGKILL')
+    process.once('exit', end)
     const [code] = (await once(child, 'exit')) as [number | null]
+    process.off('exit', end)
     return { ...(await readResult(report)), code }
   } finally {
     await rm(folder, { recursive: true })
