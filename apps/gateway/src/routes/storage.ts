@@ -170,7 +170,7 @@ export function signedDownloadRoutes(api: RestApi, { neighbours }: StorageRoutes
       query: z.object(Object.fromEntries(query.map((name) => [`X-Amz-${name}`, parameter]))),
       headers: conditions,
       success: downloaded,
-      refusals: [403, 404, 412, 416],
+      refusals: [400, 403, 404, 412, 416],
     },
     async (call) => {
       const { exchange, team, params } = call
