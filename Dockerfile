@@ -31,6 +31,11 @@ RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev --omit=optional --wor
 COPY . .
 RUN scripts/images/gather.sh execution /app
 
+FROM packages AS scheduler-files
+RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev --omit=optional --workspace @automation/scheduler
+COPY . .
+RUN scripts/images/gather.sh scheduler /app
+
 FROM packages AS storage-files
 RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev --omit=optional --workspace @automation/storage
 COPY . .
@@ -77,6 +82,10 @@ CMD ["apps/process-catalog/src/main.ts"]
 FROM service AS execution
 COPY --from=execution-files /app .
 CMD ["apps/execution/src/main.ts"]
+
+FROM service AS scheduler
+COPY --from=scheduler-files /app .
+CMD ["apps/scheduler/src/main.ts"]
 
 FROM service AS storage
 COPY --from=storage-files /app .

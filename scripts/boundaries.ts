@@ -15,7 +15,7 @@ export interface Room {
 }
 
 const libs = ['contract', 'errors', 'rpc', 'service', 'database', 'events', 'jail', 'objects', 'passwords'] as const
-const apps = ['gateway', 'process-catalog', 'execution', 'runner', 'sandbox', 'storage'] as const
+const apps = ['gateway', 'process-catalog', 'execution', 'runner', 'sandbox', 'scheduler', 'storage'] as const
 
 export const rooms: readonly Room[] = [
   { folder: 'libs/contract', may: [] },

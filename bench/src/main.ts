@@ -7,6 +7,7 @@ import { measure, type WorkloadFigures } from './plan.ts'
 import { reportJson } from './report/json.ts'
 import { picture } from './report/picture.ts'
 import { table } from './report/table.ts'
+import { clusterSettings } from './sides/cluster.ts'
 import type { Workload } from './sides/side.ts'
 import { start } from './workloads/start.ts'
 import { w1 } from './workloads/w1.ts'
@@ -17,10 +18,13 @@ import { w4 } from './workloads/w4.ts'
 import { w5 } from './workloads/w5.ts'
 import { w6 } from './workloads/w6.ts'
 import { w7 } from './workloads/w7.ts'
+import { w8Pods } from './workloads/w8-pods.ts'
 import { w8 } from './workloads/w8.ts'
 import { w9 } from './workloads/w9.ts'
 
-const workloads: Workload[] = [w1, w2, w3, w4, w5, w6, w7, w8, w9, w10, start]
+const onMachine: Workload[] = [w1, w2, w3, w4, w5, w6, w7, w8, w9, w10, start]
+const onCluster: Workload[] = [w8Pods]
+const workloads = [...onMachine, ...onCluster]
 const results = resolve(import.meta.dirname, '../results')
 
 const help = `npm run bench [-- OPTIONS]
@@ -28,7 +32,9 @@ const help = `npm run bench [-- OPTIONS]
 Measures the system against floors (the least that could do the work) and, with --peers, against other systems, on this
 machine in one run. Sides take turns, one system at a time; every answer is checked, a wrong one ends the bench.
 
-  --only W1,W3     only these workloads: ${workloads.map(({ id }) => id).join(', ')}
+  --kubernetes     also those of a cluster: KUBECONFIG names it, SANDBOX_BASE_IMAGE and SANDBOX_DAEMON_IMAGE the images of
+                   \`npm run images\` on its nodes; wants kubectl
+  --only W1,W3     only these workloads, with W8 also W8-pods: ${workloads.map(({ id }) => id).join(', ')}
   --peers          also Restate, DBOS, graphile-worker, pg-boss and n8n, installed once (n8n takes 1.3 GB; --sides can
                    leave it out) into \${XDG_CACHE_HOME:-~/.cache}/process-automation-bench
   --sides A,B      only these sides, such as ours,floor
@@ -48,6 +54,7 @@ const { values } = parseArgs({
     only: { type: 'string' },
     sides: { type: 'string' },
     peers: { type: 'boolean' },
+    kubernetes: { type: 'boolean' },
     repeats: { type: 'string', default: '5' },
     seconds: { type: 'string', default: '5' },
     smoke: { type: 'boolean' },
@@ -60,6 +67,7 @@ if (values.help) process.stdout.write(help)
 else await bench()
 
 async function bench(): Promise<void> {
+  if (values.kubernetes) clusterSettings()
   const chosen = chosenWorkloads()
   const effort: Effort = values.smoke
     ? { repeats: 1, warmUpS: 0.3, seconds: 1, smoke: true }
@@ -85,8 +93,8 @@ function chosenWorkloads(): Workload[] {
   const unknown = only?.filter((id) => !workloads.some((workload) => workload.id === id)) ?? []
   if (unknown.length > 0) throw new Error(`no such workload: ${unknown.join(', ')}; see --help`)
   const named = values.sides?.split(',')
-  return workloads
-    .filter(({ id }) => only === undefined || only.includes(id))
+  return (values.kubernetes ? workloads : onMachine)
+    .filter(({ id }) => only === undefined || only.includes(id) || only.includes(id.replace(/-.*/, '')))
     .map((workload) => ({
       ...workload,
       sides: workload.sides.filter(({ name }) => named === undefined || named.includes(name)),

@@ -29,6 +29,7 @@ export const failPoints: Record<string, FailPoint> = {
   'logs-before-commit': { service: 'execution', passes: 4 },
   'kill-after-commit': { service: 'execution', passes: 2 },
   'delete-after-tombstone': { service: 'process-catalog', passes: 1 },
+  'delete-after-schedules': { service: 'process-catalog', passes: 1 },
   'delete-after-executions': { service: 'process-catalog', passes: 1 },
   'renew-before': { service: 'execution', passes: 4 },
 }
@@ -42,6 +43,7 @@ const victims: Record<Shape, readonly string[]> = {
     'runner',
     'gateway',
     'process-catalog',
+    'scheduler',
     'storage',
     'sandbox',
     'postgres',

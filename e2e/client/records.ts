@@ -61,6 +61,19 @@ export interface Variable extends Authored {
   isSensitive: boolean
 }
 
+export interface Schedule extends Authored {
+  processId: string
+  versionId?: string
+  comment?: string
+  parameters?: Record<string, unknown>
+  paused: boolean
+  type: 'PERIODIC' | 'ONE_TIME'
+  cron?: string
+  dateTime?: string
+  nextExecutionAt?: string
+  settings: { allowConcurrentExecutions: boolean; agentPoolSlugs: string[] }
+}
+
 export interface Sandbox {
   id: string
   name: string
@@ -97,6 +110,7 @@ export interface Execution extends Authored {
   processName: string
   processSlug: string
   versionId?: string
+  scheduledId?: string
   status: Status
   timeline: { explanation?: string; events: TimelineEvent[] }
   parameters?: Record<string, unknown>

@@ -105,7 +105,16 @@ async function suite(release: Release, otherToken: string): Promise<string> {
 async function kills(release: Release): Promise<string> {
   const load = new SteadyLoad(await release.client(), 15)
   await load.start()
-  for (const component of ['gateway', 'process-catalog', 'execution', 'storage', 'sandbox', 'runner', 'runner-pod']) {
+  for (const component of [
+    'gateway',
+    'process-catalog',
+    'execution',
+    'scheduler',
+    'storage',
+    'sandbox',
+    'runner',
+    'runner-pod',
+  ]) {
     const [victim] = await release.pods(component)
     if (victim === undefined) continue
     await delay(3000)

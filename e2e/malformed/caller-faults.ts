@@ -1,8 +1,34 @@
 import type { Random } from '../system/random.ts'
 import type { Attempt } from './attempt.ts'
-import { jsonOperations, lists } from './operations.ts'
+import type { Aims } from './coverage.ts'
 import type { Scene } from './scene.ts'
 import { oddSegment, oddValue } from './values.ts'
+
+const steeringHeaders = [
+  'Svc-Version-Tag',
+  'Svc-Async',
+  'Svc-Initiated-By',
+  'Svc-Agent-Pool',
+  'Svc-Comment',
+  'Idempotency-Key',
+]
+const oddTexts = ['', ' ', '\u00ff', '%00', ',,', '{}', 'maybe', '../x', 'x'.repeat(6000)]
+
+/** What the calls below aim at beside what all operations have. */
+export const callerAims: Aims = {
+  'POST /auth/token': ['header x-api-token'],
+  'POST /processes/{}/execute': ['header Svc-Initiated-By', 'header Idempotency-Key'],
+  'POST /processes/{}/execute-sync': ['header Svc-Initiated-By', 'header Idempotency-Key'],
+  'GET /executions/{}/events': ['header Last-Event-ID'],
+  'GET /webhooks/{}': webhookInputs(),
+  'POST /webhooks/{}': webhookInputs(),
+}
+
+/** Headers that all operations read alike, so that what is odd in them is sent to some. */
+export const readAlike: readonly string[] = ['header X-Request-Id', 'header traceparent']
+
+// Operations that ask for no access token.
+const open = /\/(webhooks|storage\/signed|auth\/token)\b/
 
 /** Credentials that are none, or those of somewhere else. */
 export function wrongToken(scene: Scene, random: Random): Attempt {
@@ -28,15 +54,13 @@ export function wrongToken(scene: Scene, random: Random): Attempt {
     `Bearer ${token} x`,
     `Bearer \u00ff\u00fe`,
   ])
-  const { method, path } = random.pick([
-    ...jsonOperations,
-    ...lists.map((list) => ({ method: 'GET', path: list.path })),
-  ])
+  const { path, methods } = random.pick(scene.routes.filter((route) => !open.test(route.path)))
+  const method = random.pick([...methods])
   const headers = { authorization, 'content-type': 'application/json' }
   return {
     fault: 'wrong token',
     method,
-    path: scene.path(path),
+    path: scene.fill(path),
     headers,
     body: method === 'GET' ? undefined : '{}',
     expect: 'refused',
@@ -114,11 +138,24 @@ export function oddHeaders(scene: Scene, random: Random): Attempt {
   return {
     fault: 'odd header',
     method: 'POST',
-    path: scene.path('/processes/{process}/execute'),
+    path: scene.path(random.pick(['/processes/{process}/execute', '/processes/{process}/execute-sync'])),
     headers,
     body: '{"parameters":5}',
     expect: 'refused',
     status: [400, 431],
+  }
+}
+
+/** A place in a live stream that is none: the stream begins at its start, or not at all. */
+export function oddPosition(scene: Scene, random: Random): Attempt {
+  const position = random.pick(['', '0', '-1', 'x', '1e309', '%00', '\u00ff', ',,', 'x'.repeat(6000), '9'.repeat(40)])
+  return {
+    fault: 'odd place in a stream',
+    method: 'GET',
+    path: scene.path('/executions/{execution}/events'),
+    headers: { ...scene.authorized, 'last-event-id': random.chance(0.2) ? [position, '1'] : position },
+    expect: position === '' ? 'any' : 'refused',
+    status: position === '' ? [200, 400] : [400],
   }
 }
 
@@ -178,12 +215,18 @@ export function oddWebhook(scene: Scene, random: Random): Attempt {
     '{"__proto__":{"polluted":1}}',
     `[${'['.repeat(5000)}${']'.repeat(5000)}]`,
   ])
+  const steering = random.chance(0.3) ? { [random.pick(steeringHeaders)]: random.pick(oddTexts) } : {}
+  const method = random.pick(['POST', 'POST', 'POST', 'GET'])
   return {
     fault: 'odd webhook call',
-    method: 'POST',
+    method,
     path: `${scene.playgroundWebhook}${query}`,
-    headers: { 'content-type': type },
-    body,
+    headers: { ...(method === 'GET' ? {} : { 'content-type': type }), ...steering },
+    body: method === 'GET' ? undefined : body,
     expect: 'any',
   }
+}
+
+function webhookInputs(): string[] {
+  return [...steeringHeaders.map((name) => `header ${name}`), 'query async', 'query async_response']
 }

@@ -1,6 +1,6 @@
 import type { Random } from '../system/random.ts'
 import type { Attempt } from './attempt.ts'
-import { identified, lists } from './operations.ts'
+import { identified, lists } from './addresses.ts'
 import type { Scene } from './scene.ts'
 import { oddSegment } from './values.ts'
 
@@ -24,8 +24,8 @@ const badNumbers = [
 
 /** Query values that a list must refuse. */
 export function wrongQuery(scene: Scene, random: Random): Attempt {
-  const { path, strict } = random.pick(lists)
-  const names = ['page', 'limit', ...Object.keys(strict)]
+  const { path, strict, paged } = random.pick(lists)
+  const names = [...(paged ? ['page', 'limit'] : []), ...Object.keys(strict)]
   const name = random.pick(names)
   const value = random.pick([...(strict[name] ?? badNumbers), ...(name === 'limit' ? ['0'] : [])])
   const query = `${name}=${value.startsWith('%') ? value : encodeURIComponent(value)}`
@@ -39,8 +39,10 @@ export function wrongQuery(scene: Scene, random: Random): Attempt {
 
 /** Queries that are odd, but no fault that the interface names. */
 export function oddQuery(scene: Scene, random: Random): Attempt {
-  const { path } = random.pick(lists)
+  const { path, free } = random.pick(lists)
+  const own = free.length > 0 && random.chance(0.3) ? `${random.pick(free)}=${oddSegment(random)}` : ''
   const query = random.pick([
+    own,
     `page=${'9'.repeat(random.between(5, 40))}`,
     'page=2147483648',
     'limit=99999999999999999999',
@@ -56,6 +58,9 @@ export function oddQuery(scene: Scene, random: Random): Attempt {
     'processId=not-an-id',
     'processId=%00',
     'comment=%5C%5C%27%22',
+    'prefix=%ff%fe',
+    'prefix=..%2f..',
+    `prefix=${'x'.repeat(5000)}`,
     'versionId=%2e%2e',
     '__proto__[polluted]=1',
     'constructor.prototype=1',
@@ -125,6 +130,16 @@ export function strayPath(scene: Scene, random: Random): Attempt {
     `/${'%61'.repeat(1000)}`,
   ])
   return { ...get(scene, path), fault: 'stray path', expect: 'any' }
+}
+
+/** A team that nobody is called, or that is not the caller's, in the address of any operation. */
+export function oddTeam(scene: Scene, random: Random): Attempt {
+  const { path, methods } = random.pick(scene.routes)
+  const method = random.pick([...methods])
+  const target = scene.fill(path.replace('{team}', oddSegment(random)))
+  const json = method === 'GET' || method === 'DELETE' ? undefined : '{}'
+  const headers = { ...scene.authorized, ...(json ? { 'content-type': 'application/json' } : {}) }
+  return { fault: 'odd team in the path', method, path: target, headers, body: json, expect: 'refused' }
 }
 
 /** A method that the address does not have. */

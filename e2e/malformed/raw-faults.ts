@@ -53,15 +53,22 @@ export function rawBytes(scene: Scene, random: Random): Attempt {
 
 /** A body that is cut off, or that never comes: the connection is closed on it. */
 export function brokenOff(scene: Scene, random: Random): Attempt {
-  const path = random.pick(['/processes', '/variables', '/processes/{process}/execute', '/team'])
+  const upload = '/storage/objects?filename=malformed-broken-off'
+  const path = random.pick(['/processes', '/variables', '/processes/{process}/execute', '/team', upload])
+  const form = random.chance(0.5)
+  const type = path !== upload ? 'application/json' : form ? 'multipart/form-data; boundary=b' : 'text/plain'
   const head = [
     `${path === '/team' ? 'PATCH' : 'POST'} ${scene.path(path)} HTTP/1.1`,
     'Host: localhost',
     `Authorization: ${scene.authorized['authorization']}`,
-    'Content-Type: application/json',
+    `Content-Type: ${type}`,
     random.chance(0.5) ? `Content-Length: ${random.between(100, 5000)}` : 'Transfer-Encoding: chunked',
   ]
-  const part = head.at(-1) === 'Transfer-Encoding: chunked' ? '6\r\n{"name\r\n' : '{"name":"x'
+  const begun = type.startsWith('multipart')
+    ? '--b\r\nContent-Disposition: form-data; name="file"; filename="f"\r\n\r\nhalf'
+    : '{"name":"x'
+  const isChunked = head.at(-1) === 'Transfer-Encoding: chunked'
+  const part = isChunked ? `${begun.length.toString(16)}\r\n${begun}\r\n` : begun
   const whole = `${head.join('\r\n')}\r\n\r\n${part}`
   const raw = random.chance(0.3) ? whole.slice(0, random.between(10, whole.length)) : whole
   return { fault: 'broken off', method: '', path: '', headers: {}, raw, expect: 'any' }

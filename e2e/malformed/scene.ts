@@ -1,5 +1,7 @@
-import type { Answer, Client } from '../client/client.ts'
-import type { Execution, Page, Process, Sandbox, Variable } from '../client/records.ts'
+import type { Client } from '../client/client.ts'
+import type { Page, Variable } from '../client/records.ts'
+import { makeThings } from './things.ts'
+import type { Things } from './things.ts'
 
 /** A path of the OpenAPI document with the methods that it has. */
 export interface Route {
@@ -18,23 +20,14 @@ export interface Scene {
   /** Path of the webhook of a process that is kept; nothing ever runs it. */
   webhook: string
   playgroundWebhook: string
-  /** A path below {base_url} with its names filled in, from the root of the host. */
+  /** Path and query of a link to the object that is kept. */
+  link: string
+  /** Names of objects of the playground begin with it. */
+  folder: string
+  /** A path below {base_url}, or one of webhooks, with its names filled in, from the root of the host. */
   path(path: string, which?: 'kept' | 'playground'): string
   /** The same for a path of the OpenAPI document. */
   fill(path: string): string
-}
-
-interface Things {
-  object: string
-  language: 'JAVASCRIPT'
-  process: Process
-  version: string
-  alias: string
-  variable: string
-  module: string
-  moduleAlias: string
-  execution: string
-  sandbox: string
 }
 
 export class Stage {
@@ -49,8 +42,8 @@ export class Stage {
   }
 
   async build(): Promise<Scene> {
-    this.#kept = await this.#things('kept')
-    this.#playground = await this.#things('playground')
+    this.#kept = await makeThings(this.#client, 'kept')
+    this.#playground = await makeThings(this.#client, 'playground')
     const { team, accessToken } = this.#client.address
     const [kept, playground] = [this.#kept, this.#playground]
     const fillFrom = (things: Things, path: string) =>
@@ -64,9 +57,15 @@ export class Stage {
       versionId: kept.version,
       aliasId: kept.alias,
       sandboxId: kept.sandbox,
-      moduleId: kept.module,
-      language: kept.language,
       filename: kept.object,
+      language: kept.language,
+    }
+    const ofModules: Record<string, string> = {
+      ...names,
+      id: kept.module,
+      moduleId: kept.module,
+      versionId: kept.moduleVersion,
+      aliasId: kept.moduleAlias,
     }
     return {
       routes: await this.#routes(),
@@ -74,40 +73,49 @@ export class Stage {
       authorized: { authorization: `Bearer ${accessToken}` },
       webhook: `/api/${team}/webhooks/${kept.process.slug}`,
       playgroundWebhook: `/api/${team}/webhooks/${playground.process.slug}`,
-      path: (path, which = 'kept') => `/api/${team}/rest${fillFrom(which === 'kept' ? kept : playground, path)}`,
-      fill: (path) =>
-        path.replaceAll(
-          /\{(\w+)\}/g,
-          (_, name: string) =>
-            names[name] ??
-            (path.includes('/variables/') ? kept.variable : path.includes('/modules/') ? kept.module : kept.execution),
-        ),
+      link: await this.#link(kept.object),
+      folder: folderOf(playground.object),
+      path: (path, which = 'kept') => {
+        const root = path.startsWith('/webhooks/') ? '' : '/rest'
+        return `/api/${team}${root}${fillFrom(which === 'kept' ? kept : playground, path)}`
+      },
+      fill: (path) => {
+        const given = path.includes('/modules') ? ofModules : names
+        const others = path.includes('/schedules/') ? kept.schedule : kept.execution
+        const id = path.includes('/variables/') ? kept.variable : others
+        return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => given[name] ?? id)
+      },
     }
   }
 
   /** What is there, in words that can be compared: counts of everything, and the kept things whole. */
   async inventory(): Promise<string> {
-    const { process, version, alias, execution, sandbox, module } = this.#built().kept
+    const { process, version, alias, execution, schedule, sandbox, module, object } = this.#built().kept
     const paths = [
       `/processes/${process.id}`,
       `/processes/${process.id}/versions/${version}`,
       `/processes/${process.id}/aliases/${alias}`,
       `/executions/${execution}`,
       `/executions/${execution}/logs`,
+      `/schedules/${schedule}`,
       `/sandboxes/${sandbox}`,
       `/modules/${module}`,
-      '/storage/objects',
+      `/modules/${module}/versions`,
+      `/modules/${module}/aliases`,
+      `/storage/objects/${object}`,
       '/dependencies/JAVASCRIPT',
       '/team',
     ]
     const whole = await Promise.all(paths.map(async (path) => (await this.#client.get(path)).text))
     const { data } = (await this.#client.get<Page<Variable>>('/variables', { limit: 1000 })).body
     whole.push(JSON.stringify(data.filter(({ id }) => id !== this.#playground?.variable)))
+    whole.push(JSON.stringify(await this.#objects((name) => !this.#isOfPlayground(name))))
     const lists = [
       '/processes',
       '/executions',
       '/variables',
       '/sandboxes',
+      '/schedules',
       '/modules',
       `/processes/${process.id}/versions`,
       `/processes/${process.id}/aliases`,
@@ -124,58 +132,44 @@ export class Stage {
     if (id && path.endsWith('/rest/processes')) await this.#client.delete(`/processes/${id}`)
     if (id && path.endsWith('/rest/variables')) await this.#client.delete(`/variables/${id}`)
     if (id && path.endsWith('/rest/modules')) await this.#client.delete(`/modules/${id}`)
+    if (id && path.endsWith('/schedule')) await this.#client.delete(`/schedules/${id}`)
     if (id && path.endsWith('/rest/sandboxes')) await this.#client.post(`/sandboxes/${id}/kill`)
   }
 
-  async clear(): Promise<void> {
-    const { process, variable, sandbox, module } = this.#built().playground
+  /** Removes the playground. Says what of it could be neither read nor removed. */
+  async clear(): Promise<string[]> {
+    const { process, variable, sandbox, module, language } = this.#built().playground
     await this.#client.delete(`/processes/${process.id}`)
     await this.#client.delete(`/variables/${variable}`)
     await this.#client.delete(`/modules/${module}`)
     await this.#client.post(`/sandboxes/${sandbox}/kill`)
+    await this.#client.delete(`/dependencies/${language}/install`)
+    const stuck: string[] = []
+    for (const { name } of await this.#objects((one) => this.#isOfPlayground(one))) {
+      const path = `/storage/objects/${encodeURIComponent(name)}`
+      const headers = { authorization: `Bearer ${this.#client.address.accessToken}` }
+      const read = await fetch(this.#client.rest + path, { headers })
+      await read.arrayBuffer()
+      const removed = await this.#client.delete(path)
+      if (read.status !== 200 || removed.status !== 204)
+        stuck.push(`the object ${JSON.stringify(name)} was kept; GET answers ${read.status}, DELETE ${removed.status}`)
+    }
+    return stuck
   }
 
-  async #things(name: string): Promise<Things> {
-    const slug = `malformed-${name}-${Date.now().toString(36)}`
-    const sourceCode = 'console.log("ran"); return svc.context.parameters'
-    const process = made(
-      await this.#client.post<Process>('/processes', { name: slug, sourceCode, webhook: { enabled: true } }),
-    )
-    const at = `/processes/${process.id}`
-    const version = made(await this.#client.post<{ id: string }>(`${at}/versions`, { tag: 'v1' }))
-    const alias = made(
-      await this.#client.post<{ id: string }>(`${at}/aliases`, { name: 'live', versionId: version.id }),
-    )
-    const variable = made(
-      await this.#client.post<{ id: string }>('/variables', { key: slug.replaceAll('-', '_'), value: 'x' }),
-    )
-    const module = made(await this.#client.post<{ id: string }>('/modules', { name: slug, sourceCode: '' }))
-    const lifetime = { imageId: 'base', timeout: 3_600_000 }
-    const sandbox = made(await this.#client.post<Sandbox>('/sandboxes', lifetime))
-    const atModule = `/modules/${module.id}`
-    const moduleVersion = made(await this.#client.post<{ id: string }>(`${atModule}/versions`, { tag: 'v1' }))
-    const moduleAlias = made(
-      await this.#client.post<{ id: string }>(`${atModule}/aliases`, { name: 'live', versionId: moduleVersion.id }),
-    )
-    const object = `${slug}.txt`
-    const stored = await this.#client.call('POST', '/storage/objects', { query: { filename: object }, body: 'kept' })
-    if (stored.status !== 204) throw new Error(`The scene cannot be built, ${stored.status}: ${stored.text}`)
-    const run = await this.#client.post(`${at}/execute-sync`, {})
-    const execution = run.headers.get('svc-execution-id') ?? ''
-    const { status } = (await this.#client.get<Execution>(`/executions/${execution}`)).body
-    if (status !== 'FINISHED') throw new Error(`The run of the scene ended as ${status}`)
-    return {
-      object,
-      language: 'JAVASCRIPT',
-      process,
-      version: version.id,
-      alias: alias.id,
-      variable: variable.id,
-      module: module.id,
-      moduleAlias: moduleAlias.id,
-      execution,
-      sandbox: sandbox.id,
-    }
+  async #objects(which: (name: string) => boolean): Promise<{ name: string }[]> {
+    return (await this.#client.get<{ name: string }[]>('/storage/objects')).body.filter(({ name }) => which(name))
+  }
+
+  #isOfPlayground(name: string): boolean {
+    return name.startsWith(folderOf(this.#built().playground.object))
+  }
+
+  async #link(path: string): Promise<string> {
+    const { team } = this.#client.address
+    const json = { path, expiresInSeconds: 604_800 }
+    const { body } = await this.#client.post<{ url: string }>('/storage/signed-urls', json)
+    return `/api/${team}/rest/storage/signed/${path}${new URL(body.url).search}`
   }
 
   async #routes(): Promise<Route[]> {
@@ -192,7 +186,4 @@ export class Stage {
   }
 }
 
-function made<T>(answer: Answer<T>): T {
-  if (answer.status !== 201) throw new Error(`The scene cannot be built, ${answer.status}: ${answer.text}`)
-  return answer.body
-}
+const folderOf = (object: string) => object.slice(0, object.lastIndexOf('/') + 1)

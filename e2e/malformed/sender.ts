@@ -74,7 +74,7 @@ export class Sender {
 }
 
 function fit(headers: Attempt['headers'], body: Attempt['body']): OutgoingHttpHeaders {
-  return body === undefined ? headers : { ...headers, 'content-length': Buffer.byteLength(body) }
+  return body === undefined ? headers : { 'content-length': Buffer.byteLength(body), ...headers }
 }
 
 /** Characters that may not stand in a request line go out percent-encoded, everything else as it is. */

@@ -1,76 +1,201 @@
 import type { Random } from '../system/random.ts'
 import type { Attempt } from './attempt.ts'
+import type { Aims } from './coverage.ts'
 import type { Scene } from './scene.ts'
+import { oddSegment } from './values.ts'
 
-type Told = Pick<Attempt, 'status' | 'paths'>
+const conditionsOfDownloads = ['Match', 'None-Match', 'Modified-Since', 'Unmodified-Since', 'Range'].map(
+  (part) => `header If-${part}`,
+)
 
-const names: readonly string[] = [
-  '%2Fleading',
-  'trailing%2F',
+/** What the requests below aim at. */
+export const storageAims: Aims = {
+  'POST /storage/objects': ['query filename', 'query name', 'body /file'],
+  'GET /storage/objects/{}': ['header Range', ...conditionsOfDownloads],
+  'GET /storage/signed/{}': [
+    ...['Algorithm', 'Credential', 'Date', 'Expires', 'SignedHeaders', 'Signature'].map(
+      (part) => `query X-Amz-${part}`,
+    ),
+    ...['header Range', ...conditionsOfDownloads],
+  ],
+}
+
+const form = { 'content-type': 'multipart/form-data; boundary=b' }
+const partOf = (disposition: string, more = '') => `--b\r\nContent-Disposition: ${disposition}\r\n${more}\r\nhalf of it`
+const file = partOf('form-data; name="file"; filename="f"')
+
+/** Names that no object may have, as they stand in a query. */
+const wrongNames = [
+  '',
+  '%2Fa',
+  'a%2F',
   'a%2F%2Fb',
-  '..',
-  '.',
+  '..%2Fa',
   'a%2F..%2Fb',
+  'a%2F.',
+  '.',
+  '..',
   'a%00b',
   'a%0Ab',
-  '%7F',
+  'a%7Fb',
+  'a%C2%85b',
   'x'.repeat(1025),
-  `${'%C3%A9'.repeat(513)}`,
+  '%C3%A9'.repeat(513),
 ]
 
-const bytes = { 'content-type': 'application/octet-stream' }
-
-/** An upload without a name, with a name that can't be one, or as a form without a file. */
+/** An upload that must leave nothing: under a name that is none, or with a body that is not whole. */
 export function wrongUpload(scene: Scene, random: Random): Attempt {
-  const boundary = { 'content-type': 'multipart/form-data; boundary=x' }
-  const at = (query: string) => scene.path(`/storage/objects${query}`)
-  const made = random.pick<() => Pick<Attempt, 'path' | 'headers' | 'body'> & Told>([
-    () => ({ path: at(''), headers: bytes, body: 'x', status: [400], paths: ['/filename'] }),
-    () => ({ path: at('?filename='), headers: bytes, body: 'x', status: [400], paths: ['/filename'] }),
-    () => ({ path: at('?name='), headers: bytes, body: 'x', status: [400], paths: ['/filename'] }),
-    () => ({ path: at(`?filename=${random.pick(names)}`), headers: bytes, body: 'x', status: [400] }),
-    () => ({ path: at('?filename=a'), headers: { 'content-type': 'multipart/form-data' }, body: 'x', status: [400] }),
-    () => ({ path: at('?filename=a'), headers: boundary, body: '--x--\r\n', status: [400] }),
-    () => ({ path: at('?filename=a'), headers: boundary, body: 'no form at all', status: [400] }),
-    () => ({
-      path: at('?filename=a'),
-      headers: boundary,
-      body: '--x\r\nContent-Disposition: form-data; name="other"\r\n\r\ny\r\n--x--\r\n',
-      status: [400],
-      paths: ['/file'],
-    }),
-    () => ({ path: at('?filename=a'), headers: { ...bytes, 'content-encoding': 'gzip' }, body: 'x', status: [415] }),
-  ])()
+  const upload = { fault: 'wrong upload', method: 'POST', expect: 'refused' } as const
+  const to = (query: string) => scene.path(`/storage/objects${query}`)
+  if (random.chance(0.4)) {
+    const query = random.pick(['filename', 'name'])
+    const path = to(random.chance(0.1) ? '' : `?${query}=${random.pick(wrongNames)}`)
+    const paths = ['/filename', `/${query}`]
+    return { ...upload, path, headers: scene.authorized, body: 'x', status: [400], paths }
+  }
+  const faults: Pick<Attempt, 'headers' | 'body' | 'status' | 'paths'>[] = [
+    { headers: { 'content-type': 'multipart/form-data' }, body: `${file}\r\n--b--\r\n`, status: [400] },
+    { headers: { 'content-type': 'multipart/form-data; boundary=' }, body: `${file}\r\n--b--\r\n`, status: [400] },
+    { headers: { 'content-type': 'multipart/form-data; boundary=c' }, body: `${file}\r\n--b--\r\n`, status: [400] },
+    { headers: form, body: '', status: [400] },
+    { headers: form, body: 'x', status: [400] },
+    { headers: form, body: file, status: [400] },
+    { headers: form, body: `${file}\r\n--b`, status: [400] },
+    { headers: form, body: `${file}\r\n--b\r\nContent-Disp`, status: [400] },
+    { headers: form, body: `--b\r\nContent-Disposition: ${'x'.repeat(100_000)}`, status: [400] },
+    { headers: form, body: '--b--\r\n', status: [400], paths: ['/file'] },
+    ...['form-data; name="other"; filename="f"', 'form-data; name="file"', 'form-data; filename="f"', 'attachment'].map(
+      (disposition) => ({
+        headers: form,
+        body: `${partOf(disposition)}\r\n--b--\r\n`,
+        status: [400],
+        paths: ['/file'],
+      }),
+    ),
+    ...['gzip', 'br', 'identity, gzip', 'nonsense'].map((encoding) => ({
+      headers: { 'content-encoding': encoding },
+      body: 'x',
+      status: [415],
+    })),
+    { headers: { 'content-length': '9000000000000000' }, body: 'x', status: [413] },
+    { headers: { ...form, 'content-length': '9000000000000000' }, body: file, status: [413] },
+  ]
+  const fault = random.pick(faults)
+  const path = to('?filename=malformed-upload')
+  return { ...upload, ...fault, path, headers: { ...scene.authorized, ...fault.headers } }
+}
+
+/** An upload that may be kept, under whatever name, of whatever type. */
+export function oddUpload(scene: Scene, random: Random): Attempt {
+  const type = random.pick([
+    'text/html',
+    'image/svg+xml',
+    'nonsense',
+    ';;;',
+    'x'.repeat(2000),
+    'text/plain; charset=none',
+    'multipart/mixed; boundary=b',
+    'application/json',
+    '\u00ff/\u00fe',
+  ])
+  const whole = random.chance(0.5)
+    ? { headers: { 'content-type': type }, body: random.pick(['', '{', '\u0000', 'x'.repeat(100_000)]) }
+    : {
+        headers: form,
+        body: `${partOf(`form-data; name="file"; filename="${random.pick(['', '../x', '%00', 'é'])}"`, `Content-Type: ${type}\r\n`)}\r\n--b--\r\n`,
+      }
+  const query = random.pick([
+    `filename=${scene.folder}${oddSegment(random)}`,
+    `filename=${scene.folder}${oddSegment(random)}/${oddSegment(random)}`,
+    `filename=${scene.folder}one&filename=${scene.folder}two`,
+    `filename=&name=${scene.folder}three`,
+  ])
   return {
-    ...made,
-    fault: 'wrong upload',
+    fault: 'odd upload',
     method: 'POST',
-    headers: { ...scene.authorized, ...made.headers },
-    expect: 'refused',
+    path: scene.path(`/storage/objects?${query}`),
+    headers: { ...scene.authorized, ...whole.headers },
+    body: whole.body,
+    expect: 'any',
+    status: [204, 400],
   }
 }
 
-/** Conditions that an object does not meet, ranges that it does not have, links that nobody signed. */
-export function wrongDownload(scene: Scene, random: Random): Attempt {
-  const object = scene.path('/storage/objects/{object}')
-  const link = scene.path('/storage/signed/{object}')
-  const { headers, ...made } = random.pick<Pick<Attempt, 'path' | 'headers'> & Told>([
-    { path: object, headers: { range: 'bytes=99999-' }, status: [416] },
-    { path: object, headers: { range: 'bytes=-0' }, status: [416] },
-    { path: object, headers: { 'if-match': '"nothing"' }, status: [412] },
-    { path: object, headers: { 'if-unmodified-since': 'Thu, 01 Jan 1970 00:00:00 GMT' }, status: [412] },
-    { path: `${object}-none`, headers: {}, status: [404] },
-    { path: link, headers: {}, status: [403] },
-    { path: `${link}?X-Amz-Signature=x`, headers: {}, status: [403] },
-    { path: `${link}?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Signature=${'0'.repeat(64)}`, headers: {}, status: [403] },
-    { path: `${link}?X-Amz-Expires=-1&X-Amz-Date=%00`, headers: {}, status: [403] },
-    { path: `${link}?X-Amz-Signature=a&X-Amz-Signature=b`, headers: {}, status: [403] },
-  ])
+type Headers = Attempt['headers']
+
+// What says nothing that is understood counts for nothing; what does is honoured.
+const conditions: readonly [status: number, headers: Headers][] = [
+  ...['bytes=9-1', 'bytes=', 'bytes=a-b', 'bytes=--1', 'bytes 0-1', 'lines=0-1', 'bytes=0x1-2', '', '\u00ff'].map(
+    (range): [number, Headers] => [200, { range }],
+  ),
+  [200, { range: 'bytes=0-0,2-3' }],
+  [200, { range: ['bytes=0-0', 'bytes=1-1'] }],
+  [200, { range: 'bytes=0-0', 'if-range': '"other"' }],
+  [200, { range: 'bytes=0-0', 'if-range': 'yesterday' }],
+  [200, { 'if-none-match': '"' }],
+  [200, { 'if-none-match': 'other' }],
+  [200, { 'if-none-match': '"other", W/"more"' }],
+  ...['yesterday', '', '99', 'x 2099', '2099-01-01', 'Sun, 06 Nov 2099'].map((date): [number, Headers] => [
+    200,
+    { 'if-modified-since': date },
+  ]),
+  ...['yesterday', '', '99', 'x 1970', '1970-01-01'].map((date): [number, Headers] => [
+    200,
+    { 'if-unmodified-since': date },
+  ]),
+  ...['bytes=1000-', 'bytes=99999999999999999999-', 'bytes=-0', 'bytes=1000-1001'].map((range): [number, Headers] => [
+    416,
+    { range },
+  ]),
+  ...['"other"', 'W/"other"', '"', 'other', `"${'x'.repeat(5000)}"`].map((tag): [number, Headers] => [
+    412,
+    { 'if-match': tag },
+  ]),
+  [412, { 'if-unmodified-since': 'Thu, 01 Jan 1970 00:00:00 GMT' }],
+  [412, { 'if-match': '"other"', range: 'bytes=1000-' }],
+]
+
+/** Conditions and ranges of a download that fit nothing, or mean nothing. */
+export function oddCondition(scene: Scene, random: Random): Attempt {
+  const [status, headers] = random.pick(conditions)
   return {
-    ...made,
-    fault: 'wrong download',
+    fault: 'odd condition',
     method: 'GET',
+    path: random.pick([scene.path('/storage/objects/{object}'), scene.link]),
     headers: { ...scene.authorized, ...headers },
+    expect: status === 200 ? 'any' : 'refused',
+    status: [status],
+  }
+}
+
+/** A link of which one thing was changed. */
+export function wrongLink(scene: Scene, random: Random): Attempt {
+  const [path = '', query = ''] = scene.link.split('?')
+  const parts = query.split('&')
+  const [name = '', value = ''] = random.pick(parts).split('=')
+  const changed = (to: readonly string[]) => parts.map((part) => (part.startsWith(`${name}=`) ? to : part)).flat()
+  const other = [
+    () => `${path}?${changed([]).join('&')}`,
+    () => `${path}?${changed([`${name}=${value}`, `${name}=${value}`]).join('&')}`,
+    () => `${path}?${changed([`${name}=`]).join('&')}`,
+    () => `${path}?${changed([`${name}=${oddSegment(random)}`]).join('&')}`,
+    () => `${path}?${changed([`${name}=${value}x`]).join('&')}`,
+    () => `${path}?${changed([`${name}=${value.slice(1)}`]).join('&')}`,
+    () => `${path}?${changed([`${name.toLowerCase()}=${value}`]).join('&')}`,
+    () => `${path}?${query}&more=1`,
+    () =>
+      `${path}?${query.replace(/(Expires)=\d+/, `$1=${random.pick(['604801', '0', '-1', '0604800', '1e5', 'x'])}`)}`,
+    () => `${path}?${query.replace(/(Date)=\d{4}/, '$1=2099')}`,
+    () => `${path}x?${query}`,
+    () => `${path.replace(/\/api\/[^/]+/, '/api/no-such-team')}?${query}`,
+    () => path,
+  ]
+  return {
+    fault: 'wrong link',
+    method: 'GET',
+    path: random.pick(other)(),
+    headers: {},
     expect: 'refused',
+    status: [403],
   }
 }

@@ -1,5 +1,5 @@
 import type { Random } from '../system/random.ts'
-import type { FieldKind } from './fields.ts'
+import type { FieldKind } from './json-operations.ts'
 
 const notText = [5, 0, -1.5, true, false, [], ['x'], {}, { a: 1 }, [[[]]]]
 const notRecord = ['x', '', 5, true, [], [{}], 1e300]
@@ -29,23 +29,8 @@ const breaking: Record<FieldKind, readonly unknown[]> = {
     { minimum: 'x' },
     { items: 7 },
   ],
-  packages: [
-    'x',
-    5,
-    [],
-    { ms: 5 },
-    { ms: {} },
-    { ms: null },
-    { '../ms': '1.0.0' },
-    { 'a b': '1.0.0' },
-    { '': '1.0.0' },
-    { ms: 'file:../x' },
-    { ms: 'git+ssh://git@example.com/x' },
-    { ms: 'http://example.com/x.tgz' },
-    { ms: '1.0.0; rm -rf /' },
-    { ms: '>=' },
-  ],
-  expiryS: ['x', '60', 0, -1, 1.5, 604_801, 1e99, true, {}, []],
+  schemaForm: [5, true, [], [{}]],
+  linkLifetimeS: ['x', '3600', 0, -1, 604_801, 1.5, 1e99, true, {}, []],
 }
 
 /** A value that breaks a field of this kind for sure. */

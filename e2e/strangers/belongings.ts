@@ -18,6 +18,7 @@ export type Kind =
   | 'variableKey'
   | 'comment'
   | 'nameOrComment'
+  | 'scheduledNameOrComment'
   | 'sandboxName'
   | 'objectName'
   | 'signature'
@@ -64,6 +65,12 @@ export class Belongings {
     runningExecution: () => this.#of('runningExecution', ({ id }) => [id]),
     comment: () => this.#of('execution', ({ comment }) => [comment ?? '']),
     nameOrComment: async () => [...(await this.names.slug()), ...(await this.names.comment())],
+    schedule: () => this.#of('schedule', ({ id }) => [id]),
+    pausedSchedule: () => this.#of('pausedSchedule', ({ id }) => [id]),
+    scheduledNameOrComment: async () => [
+      ...(await this.names.slug()),
+      ...(await this.#of('schedule', ({ comment }) => [comment ?? ''])),
+    ],
     event: () => this.#of('event', (id) => [id]),
     idempotencyKey: () => this.#of('idempotencyKey', (key) => [key]),
     sandbox: () => this.#of('sandbox', ({ id }) => [id]),

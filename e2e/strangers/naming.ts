@@ -1,4 +1,4 @@
-import type { Input, Operation } from './document.ts'
+import type { Input, Operation } from '../client/document.ts'
 import type { Kind } from './belongings.ts'
 
 /** What an input names, and what a stranger hears who asks for what another team has. */
@@ -35,6 +35,8 @@ const rows: readonly Row[] = [
   [/\/modules\//, 'path aliasId', existing('moduleAlias')],
   [/\/kill$/, 'path id', existing('runningExecution')],
   [/\/executions\//, 'path id', existing('execution')],
+  [/\/resume$/, 'path id', existing('pausedSchedule')],
+  [/\/schedules\//, 'path id', existing('schedule')],
   [/\/variables\//, 'path id', existing('variable')],
   [/./, 'path sandboxId', existing('sandbox')],
   [/\/storage\//, 'path filename', existing('object')],
@@ -45,6 +47,8 @@ const rows: readonly Row[] = [
   [/^GET \/rest\/executions$/, 'query keywords', filter('nameOrComment')],
   [/^GET \/rest\/executions$/, 'query comment', filter('comment')],
   [/^GET \/rest\/executions$/, 'query processId', filter('processId')],
+  [/^GET \/rest\/schedules$/, 'query keywords', filter('scheduledNameOrComment')],
+  [/^GET \/rest\/schedules$/, 'query processId', filter('processId')],
   [/^GET \/rest\/processes\/.*\/aliases$/, 'query versionId', filter('version')],
   [/^GET \/rest\/modules\/.*\/aliases$/, 'query versionId', filter('moduleVersion')],
   [/^GET \/rest\/storage/, 'query prefix', filter('object')],
@@ -60,6 +64,7 @@ const rows: readonly Row[] = [
   [/ \/rest\/processes(\/\{identifier\})?$/, 'body /name', given('slug')],
   [/ \/rest\/processes(\/\{identifier\})?$/, 'body /slug', given('slug')],
   [/\/execute(-sync)?$/, 'body /tag', existing('pointer')],
+  [/\/schedule(s\/.*)?$/, 'body /input/tag', existing('pointer')],
   [/\/processes\/.*\/versions$/, 'body /tag', given('versionTag')],
   [/\/processes\/.*\/aliases/, 'body /name', given('aliasName')],
   [/\/processes\/.*\/aliases/, 'body /versionId', existing('version')],
@@ -99,11 +104,18 @@ const plain: ReadonlySet<string> = new Set([
   'header X-Request-Id',
   'header traceparent',
   'body /comment',
+  'body /cron',
+  'body /dateTime',
   'body /dependencies',
   'body /description',
   'body /expiresInSeconds',
   'body /file',
   'body /imageId',
+  'body /input/comment',
+  'body /input/parameters',
+  'body /input/settings/agentPoolSlug',
+  'body /input/settings/callbackUrl',
+  'body /input/settings/timeout',
   'body /manifest/dependencies',
   'body /metadata',
   'body /parameters',

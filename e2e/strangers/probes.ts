@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Belongings } from './belongings.ts'
-import type { Operation } from './document.ts'
+import type { Operation } from '../client/document.ts'
 import { namingOf } from './naming.ts'
 import type { Naming } from './naming.ts'
 import { isNeeded, valueFor } from './request.ts'

@@ -1,7 +1,7 @@
 import { send } from '../client/client.ts'
 import type { Answer, Client } from '../client/client.ts'
 import type { Belongings } from './belongings.ts'
-import type { Input, Operation } from './document.ts'
+import type { Input, Operation } from '../client/document.ts'
 import { namingOf } from './naming.ts'
 import { newWord } from './things.ts'
 
@@ -15,6 +15,8 @@ const needed: readonly [operations: RegExp, inputs: readonly string[]][] = [
   [/^POST .*\/versions$/, ['body /tag']],
   [/^POST .*\/aliases$/, ['body /name', 'body /versionId']],
   [/^PATCH .*\/aliases/, ['body /name']],
+  [/^POST .*\/schedule$/, ['body /cron']],
+  [/^PATCH \/rest\/schedules/, ['body /input/comment']],
   [/^POST \/rest\/modules$/, ['body /name']],
   [/^PATCH \/rest\/modules\/\{id\}$/, ['body /sourceCode']],
   [/^POST \/rest\/variables$/, ['body /key']],
@@ -33,6 +35,7 @@ const needed: readonly [operations: RegExp, inputs: readonly string[]][] = [
 
 /** Values of inputs that name nothing. */
 const usual: Readonly<Record<string, string | number | object>> = {
+  'body /cron': '0 0 1 1 *',
   'body /dependencies': {},
   'body /description': 'changed',
   'body /imageId': 'base',

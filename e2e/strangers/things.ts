@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Answer, Client } from '../client/client.ts'
-import type { Alias, Authored, Execution, Process, Sandbox, Variable, Version } from '../client/records.ts'
+import type { Alias, Authored, Execution, Process, Sandbox, Schedule, Variable, Version } from '../client/records.ts'
 import { waitUntil } from '../system/wait-until.ts'
 
 /** What a team can have, as it was made. */
@@ -14,6 +14,8 @@ export interface Things {
   variable: Variable
   execution: Execution
   runningExecution: Execution
+  schedule: Schedule
+  pausedSchedule: Schedule
   event: string
   idempotencyKey: string
   language: readonly string[]
@@ -95,6 +97,12 @@ export class Workshop {
       this.#undo.push(() => this.client.put(`/executions/${made.id}/kill`))
       return made
     },
+    schedule: () => this.#schedule(),
+    pausedSchedule: async () => {
+      const made = await this.#schedule()
+      await this.client.put(`/schedules/${made.id}/pause`)
+      return made
+    },
     event: async () => {
       const { text } = await this.client.get(`/executions/${(await this.thing('execution')).id}/events`)
       return /^id: (.+)$/m.exec(text)?.[1] ?? ''
@@ -159,6 +167,11 @@ export class Workshop {
     }
     await waitUntil(`${at} is ${until}`, reached, { timeoutMs: 30_000, everyMs: 20 })
     return seen as Execution
+  }
+
+  async #schedule(): Promise<Schedule> {
+    const input = { parameters: { secret: this.secret }, comment: newWord('comment') }
+    return this.#post<Schedule>(await this.#below('process', 'schedule'), { dateTime: '2100-01-01T00:00:00Z', input })
   }
 
   async #below(kind: 'process' | 'module', list: string): Promise<string> {

@@ -1,5 +1,5 @@
 import type { Answer, Client } from '../client/client.ts'
-import type { Operation } from './document.ts'
+import type { Operation } from '../client/document.ts'
 import { textOf } from './request.ts'
 import type { Values } from './request.ts'
 

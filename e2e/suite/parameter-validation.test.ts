@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Process } from '../client/records.ts'
 import { expectProblem } from './problem.ts'
-import { makeProcess } from './runs.ts'
+import { makeProcess, statusesOf } from './runs.ts'
+import { awaitEnded, inMs, makeSchedule } from './scheduling.ts'
 import { hasOther, other } from './shared-system.ts'
 
 const parametersSchema = {
@@ -56,6 +57,15 @@ describe.skipIf(!hasOther)('parameters against the schema of the process', { con
     expectProblem(await other.webhook('GET', process.slug, { query: { async: 'true' } }), 400)
     expect(await total(process)).toBe(before)
     expect((await other.webhook('POST', process.slug, { json: { n: 2 } })).body).toEqual({ n: 2 })
+  })
+
+  test('a firing of a schedule that breaks it becomes a REJECTED execution that says why', async () => {
+    const input = { parameters: { n: 0 } }
+    const schedule = await makeSchedule(process, { dateTime: inMs(500), input }, other)
+    const [execution] = await awaitEnded(schedule, 1, other)
+    expect(execution).toMatchObject({ status: 'REJECTED', scheduledId: schedule.id, parameters: { n: 0 } })
+    expect(statusesOf(execution!)).toEqual(['CREATED', 'REJECTED'])
+    expect(execution?.timeline.explanation).toMatch(/\bn\b/)
   })
 
   test('the schema of the version that runs is the one that counts', async () => {

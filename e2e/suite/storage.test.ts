@@ -132,6 +132,22 @@ test('conditions are honoured', async () => {
   expect(await statusFor({ 'if-none-match': etag })).toBe(200)
 })
 
+test('a condition on time counts when it is an HTTP date, in each of its forms', async () => {
+  const name = unique('dated')
+  await upload(name, 'x')
+  const statusFor = async (header: string, date: string) => (await download(name, { [header]: date })).status
+  for (const date of [
+    'Sun, 06 Nov 1994 08:49:37 GMT',
+    'Sunday, 06-Nov-94 08:49:37 GMT',
+    'Sun Nov  6 08:49:37 1994',
+    'Wed Nov 16 08:49:37 1994',
+  ])
+    expect(await statusFor('if-unmodified-since', date), date).toBe(412)
+  for (const date of ['1994-11-06', '99', 'x 1994', 'Sun, 06 Nov 1994', 'Sun, 99 Nov 1994 08:49:37 GMT'])
+    expect(await statusFor('if-unmodified-since', date), date).toBe(200)
+  expect(await statusFor('if-modified-since', '2099-01-01')).toBe(200)
+})
+
 test('names that can not be kept are refused and named', async () => {
   for (const name of ['/a', 'a/', 'a//b', 'a/../b', './a', 'a\u0007', 'x'.repeat(1025)])
     expectProblem(await upload(name, 'x'), 400, { path: '/filename' })

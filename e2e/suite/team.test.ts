@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Team } from '../client/records.ts'
 import { expectProblem } from './problem.ts'
 import { makeProcess } from './runs.ts'
+import { makeSchedule, scheduleOf } from './scheduling.ts'
 import { client, hasOther, other, shared } from './shared-system.ts'
 
 const patch = (input: unknown) => other.patch<Team>('/team', input)
@@ -45,6 +46,19 @@ describe.skipIf(!hasOther)('updating the team', { concurrent: false }, () => {
     const process = await makeProcess({ sourceCode: 'return [svc.team, svc.execution.timezone]' }, other)
     const answer = await other.post(`/processes/${process.id}/execute-sync`, {})
     expect(answer.body).toEqual([{ slug: other.address.team, timezone: 'Asia/Tokyo' }, 'Asia/Tokyo'])
+  })
+
+  test('schedules are read in the zone of the team, and follow it', async () => {
+    await patch({ zoneId: 'Asia/Tokyo' })
+    const process = await makeProcess({}, other)
+    const daily = await makeSchedule(process, { cron: '30 9 * * *' }, other)
+    const once = await makeSchedule(process, { dateTime: '2031-01-01T09:00:00' }, other)
+    expect(daily.nextExecutionAt).toMatch(/T00:30:00\.000Z$/)
+    expect(once.dateTime).toBe('2031-01-01T00:00:00.000Z')
+    await patch({ zoneId: 'Asia/Kolkata' })
+    expect((await scheduleOf(daily, other)).nextExecutionAt).toMatch(/T04:00:00\.000Z$/)
+    expect(await scheduleOf(once, other)).toEqual(once)
+    await other.delete(`/processes/${process.id}`)
   })
 
   test.for([

@@ -133,8 +133,9 @@ async function makeFolder(): Promise<string> {
 /** What a system on this machine needs to be told: free ports, its folder, its first team. */
 export async function systemSettings(dataDir: string, team: string): Promise<Record<string, string>> {
   const [gateway, catalog, execution, catalogHealth, executionHealth, runnerHealth, database, ...others] =
-    await freePorts(13)
-  const [sandboxPublic, sandboxGrpc, sandbox, sandboxHealth, storage, storageHealth] = others
+    await freePorts(15)
+  const [sandboxPublic, sandboxGrpc, sandbox, sandboxHealth, storage, storageHealth, scheduler, schedulerHealth] =
+    others
   return {
     PATH: `${join(repositoryRoot, 'node_modules/.bin')}:${process.env['PATH'] ?? ''}`,
     HOME: process.env['HOME'] ?? '/',
@@ -151,11 +152,14 @@ export async function systemSettings(dataDir: string, team: string): Promise<Rec
     SANDBOX_HEALTH_PORT: `${sandboxHealth}`,
     STORAGE_PORT: `${storage}`,
     STORAGE_HEALTH_PORT: `${storageHealth}`,
+    SCHEDULER_PORT: `${scheduler}`,
+    SCHEDULER_HEALTH_PORT: `${schedulerHealth}`,
     POSTGRES_PORT: `${database}`,
     CATALOG_ADDRESS: `127.0.0.1:${catalog}`,
     EXECUTION_ADDRESSES: `127.0.0.1:${execution}`,
     SANDBOX_ADDRESS: `127.0.0.1:${sandbox}`,
     STORAGE_ADDRESS: `127.0.0.1:${storage}`,
+    SCHEDULER_ADDRESS: `127.0.0.1:${scheduler}`,
     ...objectStore(),
     DATA_DIR: dataDir,
     BOOTSTRAP_TEAM: team,

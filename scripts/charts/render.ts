@@ -11,6 +11,10 @@ export const chart = resolve(import.meta.dirname, '../../charts/process-automati
 /** Files of values that must render, from the root of the chart. */
 export const valuesFiles = readdirSync(join(chart, 'ci')).map((name) => join(chart, 'ci', name))
 
+/** Nothing but what must be given; and nearly all that can be. */
+export const minimal = join(chart, 'ci/minimal-values.yaml')
+export const full = join(chart, 'ci/full-values.yaml')
+
 /** An object of the cluster, as far as it is looked at here. */
 export interface Manifest {
   kind: string
@@ -25,8 +29,13 @@ export function isThere(program: string): boolean {
 
 /** What the chart makes of a file of values, and of single ones (`a.b=c`). Throws with the words of helm where it refuses. */
 export async function render(values: string, sets: string[] = [], helm = 'helm'): Promise<Manifest[]> {
+  const text = await renderText(values, sets, helm)
+  return parseAllDocuments(text).flatMap((document) => (document.toJS() as Manifest | null) ?? [])
+}
+
+/** The same as YAML. */
+export async function renderText(values: string, sets: string[] = [], helm = 'helm'): Promise<string> {
   const given = sets.flatMap((pair) => ['--set', pair])
   const where = ['template', 'release', chart, '--namespace', 'automation', '--values', values]
-  const { stdout } = await run(helm, [...where, ...given], { maxBuffer: 64 * 1024 * 1024 })
-  return parseAllDocuments(stdout).flatMap((document) => (document.toJS() as Manifest | null) ?? [])
+  return (await run(helm, [...where, ...given], { maxBuffer: 64 * 1024 * 1024 })).stdout
 }

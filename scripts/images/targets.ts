@@ -5,6 +5,7 @@ export const targets = [
   'gateway',
   'process-catalog',
   'execution',
+  'scheduler',
   'storage',
   'sandbox',
   'runner',

@@ -11,6 +11,8 @@ export interface Suite {
 interface OutsideServer {
   name: string
   variables: string[]
+  /** Its tests are for it alone: paths among them are run with it. */
+  isOwn?: boolean
   suite?: (environment: NodeJS.ProcessEnv) => Suite
 }
 
@@ -65,6 +67,7 @@ const outside: OutsideServer[] = [
   },
   {
     name: 'Kubernetes',
+    isOwn: true,
     variables: ['KUBECONFIG', 'SANDBOX_BASE_IMAGE', 'SANDBOX_DAEMON_IMAGE'],
     suite: ({ KUBECONFIG, SANDBOX_BASE_IMAGE, SANDBOX_DAEMON_IMAGE }) => ({
       name: 'outside Kubernetes',
@@ -86,7 +89,8 @@ export interface Wish {
 
 /** The suites that a wish stands for, and in words those that are left out and why. */
 export function suitesFor(wish: Wish, environment: NodeJS.ProcessEnv): { suites: Suite[]; leftOut: string[] } {
-  if (wish.files.length > 0) return { suites: [{ ...unit, files: wish.files }], leftOut: [] }
+  if (wish.files.length > 0)
+    return { suites: [{ ...suiteOf(wish.files, environment), files: wish.files }], leftOut: [] }
   const wanted = (name: string) => wish.only === undefined || wish.only.includes(name)
   const attacks = wish.only?.includes('walls') ?? wish.all
   const suites = [
@@ -103,4 +107,11 @@ export function suitesFor(wish: Wish, environment: NodeJS.ProcessEnv): { suites:
     else suites.push(suite(environment))
   }
   return { suites, leftOut }
+}
+
+/** The tests of this machine, or those of an outside server where all paths are among its own. */
+function suiteOf(paths: string[], environment: NodeJS.ProcessEnv): Suite {
+  const owned = outside.flatMap(({ isOwn, suite }) => (isOwn === true && suite ? [suite(environment)] : []))
+  const isBelow = (path: string, { files }: Suite) => files.some((folder) => path.startsWith(folder))
+  return owned.find((suite) => paths.every((path) => isBelow(path, suite))) ?? unit
 }

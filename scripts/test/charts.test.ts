@@ -1,34 +1,6 @@
-import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { chart, isThere, render, valuesFiles, type Manifest } from '../charts/render.ts'
-
-interface Container {
-  name: string
-  image: string
-  securityContext: Record<string, unknown>
-  resources: { limits: Record<string, string>; requests: Record<string, string> }
-  env: { name: string; value?: string }[]
-}
-
-interface PodSpec {
-  automountServiceAccountToken: boolean
-  securityContext: Record<string, unknown>
-  containers: Container[]
-  volumes: Record<string, unknown>[]
-  terminationGracePeriodSeconds: number
-}
-
-const minimal = join(chart, 'ci/minimal-values.yaml')
-const full = join(chart, 'ci/full-values.yaml')
-
-/** The pod of an object that has or makes one. */
-function podOf(manifest: Manifest): PodSpec[] {
-  const spec = manifest['spec'] as (PodSpec & { template?: { spec: PodSpec } }) | undefined
-  if (manifest.kind === 'Pod') return [spec!]
-  return spec?.template === undefined ? [] : [spec.template.spec]
-}
-
-const component = (manifest: Manifest) => manifest.metadata.labels?.['app.kubernetes.io/component']
+import { component, podOf } from '../charts/manifests.ts'
+import { full, isThere, minimal, render, valuesFiles } from '../charts/render.ts'
 
 // Without helm there is nothing to try; `npm run check` says so.
 describe.runIf(isThere('helm'))('the chart', () => {
@@ -101,6 +73,19 @@ describe.runIf(isThere('helm'))('the chart', () => {
       egress: { ports: { port: number }[] }[]
     }
     expect(runners.egress.flatMap(({ ports }) => ports.map(({ port }) => port))).toEqual([9102, 9104])
+  })
+
+  test('runs the scheduler twice, which holds the database and the key of the services alone', async () => {
+    const manifests = await render(minimal)
+    const scheduler = manifests.find((each) => each.kind === 'Deployment' && component(each) === 'scheduler')!
+    expect((scheduler['spec'] as { replicas: number }).replicas).toBe(2)
+    const files = podOf(scheduler)[0]!.containers[0]!.env.filter(({ name }) => name.endsWith('_FILE'))
+    expect(files.map(({ name }) => name)).toEqual(['DATABASE_URL_FILE', 'INTERNAL_KEY_FILE'])
+    const gateway = manifests.find((each) => each.kind === 'Deployment' && component(each) === 'gateway')!
+    const address = podOf(gateway)[0]!.containers[0]!.env.find(({ name }) => name === 'SCHEDULER_ADDRESS')?.value
+    expect(address).toMatch(/-scheduler\..+\.svc:9106$/)
+    const migrations = manifests.find(({ kind, metadata }) => kind === 'Job' && metadata.name.endsWith('-migrations'))!
+    expect(podOf(migrations)[0]!.containers.map(({ name }) => name)).toContain('scheduler')
   })
 
   test('gives runners the time that their longest run may take', async () => {

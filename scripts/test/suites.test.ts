@@ -31,3 +31,10 @@ test('paths and names choose what runs', () => {
   expect(names({ ...plain, only: ['e2e'], shape: 'services' })).toEqual(['e2e services'])
   expect(names({ ...plain, only: ['outside'] }, { DATABASE_URL: 'x' })).toEqual(['outside PostgreSQL'])
 })
+
+test('paths of tests that are for a cluster alone run with the one that the environment names', () => {
+  const cluster = { KUBECONFIG: 'there' }
+  const run = (...files: string[]) => suitesFor({ ...plain, files }, cluster).suites[0]!.env['KUBECONFIG']
+  expect(run('apps/sandbox/test/kubernetes/runner-walls', 'apps/sandbox/test/kubernetes/pods')).toBe('there')
+  expect(run('apps/sandbox/test')).toBeUndefined()
+})

@@ -4,6 +4,7 @@ import { createGateway, readGatewayConfig } from '@automation/gateway'
 import type { InProcessNetwork } from '@automation/rpc'
 import { createRunner, readRunnerConfig } from '@automation/runner'
 import { createSandboxes, readSandboxConfig } from '@automation/sandbox'
+import { createScheduler, readSchedulerConfig } from '@automation/scheduler'
 import type { Environment, Part, PartContext } from '@automation/service'
 import { createStorage, readStorageConfig } from '@automation/storage'
 
@@ -16,6 +17,7 @@ export function readConfigs(env: Environment) {
     runner: readRunnerConfig(env),
     storage: readStorageConfig(env),
     sandbox: readSandboxConfig(env),
+    scheduler: readSchedulerConfig(env),
     gateway: readGatewayConfig(env),
   }
   // The only runner would wait for runs of a pool that nobody can ask for.
@@ -41,6 +43,7 @@ export function createParts(
     createStorage(configs.storage, context('storage')),
     createRunner(configs.runner, context('runner')),
     createSandboxes(configs.sandbox, context('sandbox')),
+    createScheduler(configs.scheduler, context('scheduler')),
     createGateway(configs.gateway, context('gateway')),
   ]
   for (const part of parts) network.add(part.serves)

@@ -36,7 +36,7 @@ test('the runner is given its key and its settings, and nothing that user code c
     EXECUTION_ADDRESSES: '127.0.0.1:9102',
     STORAGE_ADDRESS: '127.0.0.1:9104',
     HEALTH_PORT: '9203',
-    RUNNER_CLOSED_PORTS: '8080,8081,8082,9101,9201,9102,9202,9203,9104,9204,9105,9205,5433',
+    RUNNER_CLOSED_PORTS: '8080,8081,8082,9101,9201,9102,9202,9203,9104,9204,9105,9205,9106,9206,5433',
   })
 })
 
@@ -49,19 +49,19 @@ test('the gateway holds neither the database nor the key of stored secrets', () 
 
 test('only those that store secrets hold the key of them', () => {
   for (const { env } of [plans.catalog, plans.sandbox, plans.storage]) expect(env['ENCRYPTION_KEY']).toBe('enc-secret')
-  expect(plans.execution.env['ENCRYPTION_KEY']).toBeUndefined()
+  for (const { env } of [plans.execution, plans.scheduler]) expect(env['ENCRYPTION_KEY']).toBeUndefined()
   expect(plans.execution.env['DATABASE_URL']).toBe(secrets.databaseUrl)
 })
 
 test('only execution knows how to enter Kafka', () => {
   expect(plans.execution.env).toMatchObject({ KAFKA_BROKERS: 'k:9092', KAFKA_SASL_PASSWORD_FILE: '/keys/kafka' })
-  for (const { env } of [plans.gateway, plans.catalog, plans.runner])
+  for (const { env } of [plans.gateway, plans.catalog, plans.scheduler, plans.runner])
     expect(JSON.stringify(env)).not.toContain('/keys/kafka')
 })
 
 test('only storage holds the keys of the object store', () => {
   expect(plans.storage.env['S3_SECRET_KEY']).toBe('s3-secret')
-  for (const { env } of [plans.gateway, plans.catalog, plans.execution, plans.sandbox, plans.runner])
+  for (const { env } of [plans.gateway, plans.catalog, plans.execution, plans.sandbox, plans.scheduler, plans.runner])
     expect(JSON.stringify(env)).not.toContain('s3-secret')
 })
 

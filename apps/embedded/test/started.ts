@@ -29,7 +29,7 @@ export interface RunningProgram {
 }
 
 /** The environment of a system of its own: free ports, a new data folder that goes with the test. */
-export async function ownEnvironment(count = 10): Promise<{ values: Values; remove(): Promise<void> }> {
+export async function ownEnvironment(count = 12): Promise<{ values: Values; remove(): Promise<void> }> {
   const dataDir = await mkdtemp(join(tmpdir(), 'embedded-test-'))
   const names = [
     'PORT',
@@ -42,6 +42,8 @@ export async function ownEnvironment(count = 10): Promise<{ values: Values; remo
     'SANDBOX_HEALTH_PORT',
     'STORAGE_PORT',
     'STORAGE_HEALTH_PORT',
+    'SCHEDULER_PORT',
+    'SCHEDULER_HEALTH_PORT',
   ]
   const ports = await freePorts(count)
   const values = {

@@ -7,7 +7,8 @@ import type { ExecutionConfig } from './config.ts'
 import type { Egress } from './egress.ts'
 import { newExecutionId } from './execution-id.ts'
 import type { ParametersCheck } from './parameters-check.ts'
-import { checkComment, checkParameters, checkSettings } from './run-settings.ts'
+import { isRefusal, refusedInput } from './refused-input.ts'
+import { checkComment, checkParameters, checkSettings, type CheckedSettings } from './run-settings.ts'
 import { shownRequest } from './shown-request.ts'
 import type { Specs } from './specs.ts'
 import type { Starts } from './starts.ts'
@@ -34,6 +35,8 @@ export interface Wish {
   ip?: string
   depth: number
   parentId?: string
+  /** The schedule whose run it is; with a key. What it can't be started with makes it REJECTED. */
+  scheduleId?: string
   /** Asked for by the catalog; nobody else starts an install. */
   isInstall?: boolean
   /** Absent scope: the process. A key with a scope of its own is hardly ever used twice. */
@@ -85,6 +88,16 @@ export class Admission {
     }
   }
 
+  /**
+   * What runs of this wish would be runs of, where they can be started; a schema is not asked. Failures: those of
+   * ResolveRun, and of the wish's fields.
+   */
+  async check(wish: Wish): Promise<RunSpec> {
+    const spec = await this.#permitted(wish)
+    this.#checkInput(wish)
+    return spec
+  }
+
   /** Whether the caller of a webhook may start its process. Failures: those of the gate. */
   async checkWebhook(wish: Wish): Promise<void> {
     if (wish.webhook === undefined) throw notFound('webhook')
@@ -96,15 +109,20 @@ export class Admission {
   }
 
   async #decide(wish: Wish, wait: boolean): Promise<Accepted> {
+    // A run of a schedule is known by its key even when its process or version is gone.
+    const fired = wish.scheduleId === undefined ? undefined : await this.#replay(wish, wish.key!.scope!, wait)
+    if (fired !== undefined) return fired
     const spec = await this.#permitted(wish)
     // Asked first, so that an old key still answers when the schema or the settings have changed since.
     const known =
-      wish.key === undefined || wish.key.scope !== undefined ? undefined : await this.#replay(wish, spec, wait)
+      wish.key === undefined || wish.key.scope !== undefined
+        ? undefined
+        : await this.#replay(wish, scopeOf(wish, spec), wait)
     if (known !== undefined) return known
-    const run = await this.#checked(wish, spec)
+    const { run, refusal } = await this.#checkedOrRefused(wish, spec)
     const waiter = wait ? this.#context.waiters.open(run.id) : undefined
     try {
-      const placed = await this.#start(wish, run)
+      const placed = await this.#start(wish, run, refusal)
       if (placed === undefined) return await this.#cameFirst(wish, spec, wait)
       if (placed.status !== Status.REJECTED) return { id: run.id, status: Status.CREATED, replayed: false, waiter }
       waiter?.close()
@@ -122,28 +140,38 @@ export class Admission {
     return spec
   }
 
-  async #checked(wish: Wish, spec: RunSpec): Promise<NewRun> {
-    const { config, egress, parametersCheck } = this.#context
-    const parameters = checkParameters(wish.parameters, config.parametersMaxBytes)
-    const settings = checkSettings(wish.settings, config, egress)
-    checkComment(wish.comment)
-    if (spec.enforcedSchema !== undefined) await parametersCheck.check(spec.enforcedSchema, parameters)
-    const { team, comment, initiatedBy, ip, depth, parentId } = wish
-    const request = wish.webhook === undefined ? wish.request : shownRequest(wish.webhook, spec.webhook)
-    const createdBy = wish.webhook === undefined ? wish.createdBy : (spec.webhook?.username ?? 'webhook')
-    const id = newExecutionId()
-    return { id, team, spec, parameters, ...settings, comment, request, createdBy, initiatedBy, ip, depth, parentId }
+  /** With a refusal where the run of a schedule can't be started: the run is its record then. */
+  async #checkedOrRefused(wish: Wish, spec: RunSpec): Promise<{ run: NewRun; refusal?: string }> {
+    try {
+      const input = this.#checkInput(wish)
+      const { enforcedSchema } = spec
+      if (enforcedSchema !== undefined) await this.#context.parametersCheck.check(enforcedSchema, input.parameters)
+      return { run: newRun(wish, spec, input) }
+    } catch (error) {
+      if (wish.scheduleId === undefined || !isRefusal(error)) throw error
+      return { run: newRun(wish, spec, refusedInput(wish, this.#context.config)), refusal: error.message }
+    }
   }
 
-  #start(wish: Wish, run: NewRun) {
+  #checkInput({ parameters, settings, comment }: Wish): Input {
+    const { config, egress } = this.#context
+    return {
+      parameters: checkParameters(parameters, config.parametersMaxBytes),
+      ...checkSettings(settings, config, egress),
+      comment: checkComment(comment),
+    }
+  }
+
+  #start(wish: Wish, run: NewRun, refusal: string | undefined) {
     const { starts } = this.#context
     if (wish.key === undefined) return starts.start(run)
-    return starts.startOnce(run, { ...wish.key, scope: scopeOf(wish, run.spec) })
+    const key = { ...wish.key, scope: scopeOf(wish, run.spec) }
+    return refusal === undefined ? starts.startOnce(run, key) : starts.rejectOnce(run, key, refusal)
   }
 
   /** Another call with the same key was faster, or nothing may be started for this caller any more. */
   async #cameFirst(wish: Wish, spec: RunSpec, wait: boolean): Promise<Accepted> {
-    const known = await this.#replay(wish, spec, wait)
+    const known = await this.#replay(wish, scopeOf(wish, spec), wait)
     if (known !== undefined) return known
     const { parentId } = wish
     const parentRuns = parentId === undefined || (await readStatus(this.#context.pool, parentId)) === Status.RUNNING
@@ -151,10 +179,10 @@ export class Admission {
     throw new Failure('failed_precondition', 'execution_ended', 'The calling execution has ended')
   }
 
-  async #replay(wish: Wish, spec: RunSpec, wait: boolean): Promise<Accepted | undefined> {
+  async #replay(wish: Wish, scope: string, wait: boolean): Promise<Accepted | undefined> {
     const { pool, waiters } = this.#context
     const { key, bodyHash } = wish.key!
-    const known = await readStartKey(pool, wish.team, scopeOf(wish, spec), key)
+    const known = await readStartKey(pool, wish.team, scope, key)
     if (known === undefined) return undefined
     if (!sameHash(known.bodyHash, bodyHash))
       throw new Failure(
@@ -166,6 +194,16 @@ export class Admission {
     const status = (await readStatus(pool, id)) === Status.REJECTED ? Status.REJECTED : Status.CREATED
     return { id, status, replayed: true, waiter: wait ? waiters.open(id) : undefined }
   }
+}
+
+type Input = CheckedSettings & Pick<NewRun, 'parameters' | 'comment'>
+
+function newRun(wish: Wish, spec: RunSpec, input: Input): NewRun {
+  const { team, initiatedBy, ip, depth, parentId, scheduleId } = wish
+  const request = wish.webhook === undefined ? wish.request : shownRequest(wish.webhook, spec.webhook)
+  const createdBy = wish.webhook === undefined ? wish.createdBy : (spec.webhook?.username ?? 'webhook')
+  const id = newExecutionId()
+  return { id, team, spec, ...input, request, createdBy, initiatedBy, ip, depth, parentId, scheduleId }
 }
 
 function scopeOf({ key }: Wish, { processId }: RunSpec): string {

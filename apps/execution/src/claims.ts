@@ -172,7 +172,11 @@ export class Claims {
       const spec = await this.#untilReachable(() =>
         specs.resolve({ team, identifier: processId, tag: versionId ?? '' }),
       )
-      const texts = { comment: run.comment ?? undefined, initiatedBy: run.initiatedBy ?? undefined }
+      const texts = {
+        comment: run.comment ?? undefined,
+        initiatedBy: run.initiatedBy ?? undefined,
+        scheduleId: run.scheduleId ?? undefined,
+      }
       const request = run.request === null ? undefined : bytesOf(run.request)
       failPoint('handover-before')
       const handedOver = runners.handOver({

@@ -30,11 +30,13 @@ export function checkSettings(
   return { pool, timeoutMs, freshProcess: settings?.freshProcess ?? false, callbackUrl }
 }
 
-/** Failure invalid_argument at `/comment`. */
-export function checkComment(comment = ''): void {
+/** As it came. Failure invalid_argument at `/comment`. */
+export function checkComment(comment: string | undefined): string | undefined {
+  const text = comment ?? ''
   // A string has at most as many code points as code units, so most need no count.
-  if (comment.length > commentMaxCharacters && [...comment].length > commentMaxCharacters)
-    throw invalid('/comment', `must have at most ${commentMaxCharacters} characters`)
+  if (text.length > commentMaxCharacters && [...text].length > commentMaxCharacters)
+    throw invalid('/comment', `The comment must have at most ${commentMaxCharacters} characters`)
+  return comment
 }
 
 /** JSON text of an object, as it came. Failures too_large parameters_too_large; invalid_argument at `/parameters`. */
@@ -59,7 +61,8 @@ function isJsonObject(bytes: Uint8Array): boolean {
   }
 }
 
-function defaultPool(pools: string[]): string {
+/** The pool of runs that name none. */
+export function defaultPool(pools: string[]): string {
   return pools.includes('default') ? 'default' : (pools[0] ?? 'default')
 }
 

@@ -1,4 +1,5 @@
 import { ExecutionService, ReplicaService } from '@automation/contract/execution/v1/execution'
+import { FiringService } from '@automation/contract/execution/v1/firing'
 import { InstallService } from '@automation/contract/execution/v1/install'
 import { RunService } from '@automation/contract/run/v1/run'
 import { RunnerDemandService } from '@automation/contract/runner/v1/demand'
@@ -10,6 +11,7 @@ import type { ExecutionConfig } from './config.ts'
 import { compose, type Engine } from './engine.ts'
 import { takeFirstSteps } from './first-steps.ts'
 import { executionMetrics } from './metrics.ts'
+import { firingService } from './rpc/firing-service.ts'
 import { installService } from './rpc/install-service.ts'
 import { demandService } from './rpc/demand-service.ts'
 import { executionService } from './rpc/execution-service.ts'
@@ -52,6 +54,7 @@ export function createExecution(config: ExecutionConfig, context: PartContext): 
       runners: runnerService(streams, sessions),
       replicas: replicaService(waiters, runners, outcomes, watches, () => upkeep.lookAtQueue()),
       installs: installService(admission, engine.pools.reads, config.runTimeoutMaxMs),
+      firings: firingService(admission, pools.reads),
       demand: demandService(demanding),
       runs: runService(admission, nested, tokens),
     }
@@ -80,6 +83,10 @@ export function createExecution(config: ExecutionConfig, context: PartContext): 
       served(
         InstallService,
         late(InstallService, () => running?.installs),
+      ),
+      served(
+        FiringService,
+        late(FiringService, () => running?.firings),
       ),
       served(
         RunService,

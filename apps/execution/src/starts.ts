@@ -12,6 +12,8 @@ import { Lane } from './lane.ts'
 import type { Metrics } from './metrics.ts'
 import { FirstSight } from './store/first-sight.ts'
 import { isMissingPartition } from './store/partitions.ts'
+import { insertRejected } from './store/rejected-rows.ts'
+import type { StartKey } from './store/start-keys.ts'
 import { readPlaced } from './store/executions.ts'
 import { arrivalWeight, type Arrival, type NewRun } from './store/new-run-columns.ts'
 import {
@@ -20,7 +22,6 @@ import {
   insertKeyedArrival,
   requeueArrivals,
   type Placed,
-  type StartKey,
   type TeamLimits,
 } from './store/start-rows.ts'
 
@@ -95,18 +96,40 @@ export class Starts {
 
   /** The same for what may start only once: undefined where its key was there before, or its caller has ended. */
   startOnce(run: NewRun, key: StartKey): Promise<Placed | undefined> {
-    const start = this.#startOnce(run, key).finally(() => this.#once.delete(start))
-    this.#once.add(start)
-    return start
+    return this.#tracked(this.#startOnce(run, key))
+  }
+
+  /** The same for what can't be started, for the reason that its record gives: it is REJECTED. */
+  rejectOnce(run: NewRun, key: StartKey, reason: string): Promise<Placed | undefined> {
+    return this.#tracked(this.#rejectOnce(run, key, reason))
+  }
+
+  #tracked(start: Promise<Placed | undefined>): Promise<Placed | undefined> {
+    const tracked = start.finally(() => this.#once.delete(tracked))
+    this.#once.add(tracked)
+    return tracked
   }
 
   async #startOnce(run: NewRun, key: StartKey): Promise<Placed | undefined> {
+    const { pool, limits, replicaId } = this.#context
     const item = this.#arrive(run)
+    const insert = () => insertKeyedArrival(pool, item, key, limits, replicaId)
     try {
-      const placed = await this.#untilReachable(item, () => this.#insertOnce(item, key))
+      const placed = await this.#untilReachable(item, () => this.#insertOnce(item, insert))
       if (placed !== undefined) this.#settle(item, placed)
       else this.#giveBack(item)
       return placed
+    } catch (error) {
+      throw this.#withdraw(item, error)
+    }
+  }
+
+  async #rejectOnce(run: NewRun, key: StartKey, reason: string): Promise<Placed | undefined> {
+    const { pool, replicaId } = this.#context
+    const item = { run, giveUpAtMs: performance.now() + patienceMs }
+    const insert = () => insertRejected(pool, item, key, reason, replicaId)
+    try {
+      return await this.#untilReachable(item, () => this.#insertOnce(item, insert))
     } catch (error) {
       throw this.#withdraw(item, error)
     }
@@ -153,11 +176,11 @@ export class Starts {
     return items.map(({ run }) => byId.get(run.id))
   }
 
-  async #insertOnce(item: Item, key: StartKey): Promise<Placed | undefined> {
-    const { pool, limits, replicaId } = this.#context
+  async #insertOnce(item: Item, insert: () => Promise<Placed | undefined>): Promise<Placed | undefined> {
+    const { pool } = this.#context
     await this.#firstSight.ensure(pool, [item])
     failPoint('start-before-commit')
-    const placed = await insertKeyedArrival(pool, item, key, limits, replicaId)
+    const placed = await insert()
     failPoint('start-after-commit')
     this.#context.changed()
     // After a commit with unknown outcome the key may be there through this very run.

@@ -1,5 +1,6 @@
 import type { Environment } from '@automation/service'
 import { blockList } from './http/client-address.ts'
+import { readTls, type TlsIdentity } from './tls-identity.ts'
 
 /** An OIDC issuer outside the system whose tokens are accepted too. */
 export interface ExternalIssuer {
@@ -43,6 +44,8 @@ export interface SandboxListeners {
   /** Origins at which they are reached from outside; undefined: the host of the gateway, without TLS. */
   publicUrl: string | undefined
   grpcUrl: string | undefined
+  /** What the gRPC port shows to callers; undefined: it is without TLS. */
+  grpcTls: TlsIdentity | undefined
   /** Each port of a sandbox is a host of its own below; may have a port. */
   publicDomain: string | undefined
   /** How long an application in a sandbox may take to begin its answer. */
@@ -83,6 +86,7 @@ function readSandboxListeners(env: Environment, port: number): SandboxListeners 
   return {
     publicUrl,
     grpcUrl: readOrigin(env, 'SANDBOX_GRPC_URL'),
+    grpcTls: readTls(env, 'SANDBOX_GRPC_TLS'),
     publicPort: env.integer('SANDBOX_PUBLIC_PORT', { default: port === 0 ? 0 : 8081, min: 0, max: 65_535 }),
     grpcPort: env.integer('SANDBOX_GRPC_PORT', { default: port === 0 ? 0 : 8082, min: 0, max: 65_535 }),
     publicDomain,

@@ -6,6 +6,7 @@ import { timestampFromDate } from '@bufbuild/protobuf/wkt'
 
 export const EXECUTION_ID = '01890000-0000-7000-8000-00000000000e'
 export const PROCESS_ID = '01890000-0000-7000-8000-00000000000a'
+export const SCHEDULE_ID = '01890000-0000-7000-8000-00000000000c'
 export const SANDBOX_ID = '01890000-0000-7000-8000-00000000000b'
 
 export const at = timestampFromDate(new Date('2026-01-02T03:04:05.678Z'))
@@ -57,4 +58,17 @@ export const execution = {
   settings: { timeoutMs: 300_000, agentPool: 'default' },
   ...made,
   updatedAt: at,
+}
+
+export const schedule = {
+  id: SCHEDULE_ID,
+  processId: PROCESS_ID,
+  when: { case: 'cron' as const, value: '0 8 * * MON' },
+  input: {
+    parameters: new TextEncoder().encode('{"big":12345678901234567890,"one":1.0}'),
+    comment: 'weekly',
+    settings: { agentPool: 'default' },
+  },
+  nextExecutionAt: at,
+  ...made,
 }

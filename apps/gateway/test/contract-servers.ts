@@ -15,13 +15,24 @@ import {
   type Outcome,
   type StartExecutionRequest,
 } from '@automation/contract/execution/v1/execution'
+import { ScheduleService } from '@automation/contract/schedule/v1/schedule'
 import { SandboxService, SandboxStatus } from '@automation/contract/sandbox/v1/sandbox'
 import { Failure, notFound } from '@automation/errors'
 import { InProcessNetwork, served, type CallContext, type Handlers } from '@automation/rpc'
 import type { MessageInitShape } from '@bufbuild/protobuf'
-import { alias, at, execution, EXECUTION_ID, process, sandbox, variable, version } from './contract-records.ts'
+import {
+  alias,
+  at,
+  execution,
+  EXECUTION_ID,
+  process,
+  sandbox,
+  schedule,
+  variable,
+  version,
+} from './contract-records.ts'
 
-export { EXECUTION_ID, PROCESS_ID, SANDBOX_ID } from './contract-records.ts'
+export { EXECUTION_ID, PROCESS_ID, SANDBOX_ID, SCHEDULE_ID } from './contract-records.ts'
 
 export const ISSUER = 'http://gateway.test'
 
@@ -160,6 +171,15 @@ export class ContractServers {
         return {}
       },
       deleteProcessExecutions: refuse,
+    })
+    this.#add(ScheduleService, {
+      createSchedule: () => schedule,
+      getSchedule: () => schedule,
+      listSchedules: () => ({ schedules: [schedule], page: { total: 1 } }),
+      updateSchedule: () => schedule,
+      deleteSchedule: () => ({}),
+      pauseSchedule: () => ({}),
+      resumeSchedule: () => ({}),
     })
     this.#add(SandboxService, {
       createSandbox: () => sandbox,

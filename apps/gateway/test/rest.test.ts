@@ -132,7 +132,7 @@ describe('conventions', () => {
     ['/processes/x/versions/%2F', 'version_not_found'],
     ['/processes/x/aliases/live', 'alias_not_found'],
     ['/nothing', 'not_found'],
-    ['/schedules', 'not_found'],
+    ['/schedules/nope', 'schedule_not_found'],
     ['/processes/', 'not_found'],
   ])('what can name nothing is 404: %s', async (path, code) => {
     const response = await rest('GET', path)

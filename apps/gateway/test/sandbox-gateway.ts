@@ -26,7 +26,7 @@ export interface SandboxGateway {
   /** What the gateway tells of its traffic to sandboxes: `kind outcome` or `kind open`, and how many. */
   traffic(): Promise<Record<string, number>>
   /** A client through the gateway. */
-  connect(key?: string): Sandbox
+  connect(key?: string, more?: { origin?: string; certificateAuthorities?: string }): Sandbox
   stop(): Promise<void>
 }
 
@@ -54,8 +54,9 @@ export async function startSandboxGateway(settings: Record<string, string> = {})
         [...lines].map(([, kind, outcome = 'open', count]) => [`${kind} ${outcome}`, Number(count)]),
       )
     },
-    connect: (key = apiKey) => {
-      const client = connectSandbox({ grpcServerUrl: `http://127.0.0.1:${grpcPort}`, grpcApiKey: key })
+    connect: (key = apiKey, { origin = 'http://127.0.0.1', ...options } = {}) => {
+      const access = { grpcServerUrl: `${origin}:${grpcPort}`, grpcApiKey: key }
+      const client = connectSandbox(access, options)
       clients.push(client)
       return client
     },

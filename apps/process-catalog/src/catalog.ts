@@ -1,9 +1,12 @@
 import type { ExecutionService } from '@automation/contract/execution/v1/execution'
+import type { ScheduleEffectService } from '@automation/contract/schedule/v1/schedule'
 import type { SecretBox } from '@automation/database'
 import type { Client } from '@automation/rpc'
+import type { Logger } from '@automation/service'
 import type { Checks } from './checks.ts'
 import type { Coalesced } from './coalesced.ts'
 import type { CatalogConfig } from './config.ts'
+import type { Effects } from './effects.ts'
 import type { SigningKeys } from './signing-keys.ts'
 import type { Store } from './store/store.ts'
 
@@ -17,4 +20,7 @@ export interface Catalog {
   /** The revisions of teams, always read after they were asked for. */
   revisions: Coalesced<string, bigint>
   executions: Client<typeof ExecutionService>
+  schedules: Client<typeof ScheduleEffectService>
+  effects: Effects
+  logger: Logger
 }

@@ -18,6 +18,7 @@ export interface CatalogConfig {
   upkeep: {
     deletionsEveryMs: number
     deletionsAfterS: number
+    effectsEveryMs: number
     keysEveryMs: number
     installsEveryMs: number
     setsEveryMs: number
@@ -47,6 +48,7 @@ export function readCatalogConfig(environment: Environment): CatalogConfig {
     upkeep: {
       deletionsEveryMs: 5000,
       deletionsAfterS: 10,
+      effectsEveryMs: 2000,
       keysEveryMs: 600_000,
       installsEveryMs: 250,
       setsEveryMs: 600_000,

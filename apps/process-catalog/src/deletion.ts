@@ -1,37 +1,61 @@
-import { ownContext, type CallContext, type Principal } from '@automation/rpc'
+import { asFailure, type Failure } from '@automation/errors'
+import { ownContext, type CallContext } from '@automation/rpc'
 import { failPoint } from '@automation/service'
+import { asCatalog } from './as-catalog.ts'
 import type { Catalog } from './catalog.ts'
-import { buryProcess, removeRemains, tombstonesOlderThan, type Tombstone } from './store/tombstones.ts'
+import { buryProcess, markHidden, removeRemains, tombstonesOlderThan, type Tombstone } from './store/tombstones.ts'
 
 const timeoutMs = 30_000
+const schedulerTimeoutMs = 2000
+
+type Told = Pick<CallContext, 'requestId' | 'traceparent'>
 
 /**
- * Deletes a process for good: it is gone when the tombstone is written, then its executions are killed and hidden, then
- * what is left of its rows goes. Cut off in between, it is finished by `resumeDeletions`.
+ * Deletes a process for good: it is gone when the tombstone is written, then its schedules go, its executions are killed
+ * and hidden, and what is left of its rows goes. Cut off in between, it is finished by `resumeDeletions`; so it is, too,
+ * where the scheduler is away, which nobody waits for: its schedules start nothing any more.
  */
 export async function deleteProcess(catalog: Catalog, team: string, identifier: string, caller: CallContext) {
   const tombstone = await buryProcess(catalog.store, team, identifier)
   failPoint('delete-after-tombstone')
   const { requestId, traceparent } = caller
-  await finishDeletion(catalog, tombstone, { ...ownContext(catalogOf(team), timeoutMs), requestId, traceparent })
+  const left = await finishDeletion(catalog, tombstone, { requestId, traceparent })
+  if (left !== undefined) catalog.logger.warn({ err: left, ...tombstone }, 'schedules of a deleted process go later')
 }
 
 /** Finishes the deletions that were cut off; each step may be done twice. Fails with the first failure, after trying all. */
 export async function resumeDeletions(catalog: Catalog): Promise<void> {
   const tombstones = await tombstonesOlderThan(catalog.store, catalog.config.upkeep.deletionsAfterS)
-  const finished = await Promise.allSettled(
-    tombstones.map((tombstone) => finishDeletion(catalog, tombstone, ownContext(catalogOf(tombstone.team), timeoutMs))),
-  )
-  const failed = finished.find((result) => result.status === 'rejected')
-  if (failed !== undefined) throw failed.reason
+  const finished = await Promise.allSettled(tombstones.map((tombstone) => finishDeletion(catalog, tombstone)))
+  for (const result of finished) {
+    if (result.status === 'rejected') throw result.reason
+    if (result.value !== undefined) throw result.value
+  }
 }
 
-async function finishDeletion({ executions, store }: Catalog, { team, processId }: Tombstone, context: CallContext) {
-  await executions.deleteProcessExecutions({ team, processId }, context)
+/** Gives why the schedules are still to go, where they are. */
+async function finishDeletion(catalog: Catalog, tombstone: Tombstone, told?: Told): Promise<Failure | undefined> {
+  const { executions, store } = catalog
+  const { team, processId, hidden } = tombstone
+  const left = await deleteSchedules(catalog, tombstone, told)
+  failPoint('delete-after-schedules')
+  if (!hidden)
+    await executions.deleteProcessExecutions(
+      { team, processId },
+      { ...ownContext(asCatalog(team), timeoutMs), ...told },
+    )
   failPoint('delete-after-executions')
-  await removeRemains(store, processId)
+  if (left === undefined) await removeRemains(store, processId)
+  else if (!hidden) await markHidden(store, processId)
+  return left
 }
 
-function catalogOf(team: string): Principal {
-  return { role: 'service', team, subject: 'process-catalog', name: 'process-catalog' }
+async function deleteSchedules({ schedules }: Catalog, { team, processId }: Tombstone, told?: Told) {
+  try {
+    const call = { ...ownContext(asCatalog(team), schedulerTimeoutMs), ...told }
+    await schedules.deleteProcessSchedules({ team, processId }, call)
+    return undefined
+  } catch (error) {
+    return asFailure(error)
+  }
 }

@@ -3,6 +3,7 @@ import { Status } from '@automation/contract/execution/v1/execution'
 import { Failure } from '@automation/errors'
 import { ownContext, type Client } from '@automation/rpc'
 import type { Logger } from '@automation/service'
+import { asCatalog } from './as-catalog.ts'
 import type { ManifestRow } from './store/dependencies.ts'
 import { beginInstall, dueManifests, finishInstall, noteExecution } from './store/installs.ts'
 import type { Store } from './store/store.ts'
@@ -31,7 +32,7 @@ async function advance(context: InstallsContext, manifest: ManifestRow): Promise
   const { store, installs } = context
   const { team, installId, executionId } = manifest
   if (installId === null) return beginInstall(store, manifest)
-  const call = ownContext({ role: 'service', team, subject: 'process-catalog', name: 'process-catalog' }, callTimeoutMs)
+  const call = ownContext(asCatalog(team), callTimeoutMs)
   if (executionId === null) {
     const started = await installs.startInstall({ installId, timeoutMs: context.installTimeoutMs }, call)
     return noteExecution(store, manifest, started.executionId)

@@ -2,6 +2,7 @@ import { PackageSetService } from '@automation/contract/storage/v1/package_set'
 import { Failure } from '@automation/errors'
 import { ownContext, type Neighbours } from '@automation/rpc'
 import type { Logger } from '@automation/service'
+import { asCatalog } from './as-catalog.ts'
 import { setsInUse } from './store/sets-in-use.ts'
 import type { Store } from './store/store.ts'
 
@@ -12,9 +13,8 @@ const timeoutMs = 20_000
 export function keptSets(store: Store, neighbours: Neighbours, logger: Logger): () => Promise<void> {
   const sets = neighbours.client(PackageSetService)
   return async () => {
-    const caller = { role: 'service', team: '', subject: 'process-catalog', name: 'process-catalog' } as const
     try {
-      await sets.keepSets(pages(store), ownContext(caller, timeoutMs))
+      await sets.keepSets(pages(store), ownContext(asCatalog(''), timeoutMs))
     } catch (error) {
       // A system without an object store has no storage.
       if (!(error instanceof Failure && (error.kind === 'unavailable' || error.kind === 'unimplemented'))) throw error

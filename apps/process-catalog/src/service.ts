@@ -9,6 +9,7 @@ import { VariableService } from '@automation/contract/catalog/v1/variable'
 import { VersionService } from '@automation/contract/catalog/v1/version'
 import { ExecutionService } from '@automation/contract/execution/v1/execution'
 import { InstallService } from '@automation/contract/execution/v1/install'
+import { ScheduleEffectService } from '@automation/contract/schedule/v1/schedule'
 import { SecretBox } from '@automation/database'
 import { served } from '@automation/rpc'
 import type { Part, PartContext } from '@automation/service'
@@ -18,6 +19,7 @@ import { Checks } from './checks.ts'
 import { Coalesced } from './coalesced.ts'
 import type { CatalogConfig } from './config.ts'
 import { resumeDeletions } from './deletion.ts'
+import { Effects } from './effects.ts'
 import { ensureFirstTeam } from './first-team.ts'
 import { advanceInstalls } from './installs.ts'
 import { keptSets } from './kept-sets.ts'
@@ -43,8 +45,8 @@ export { catalogSchema } from './store/store.ts'
 
 /**
  * The process catalog: processes and modules with versions and aliases, team variables, teams, API tokens, and what a run needs to
- * know of them. Calls `ExecutionService` when a process is deleted, `InstallService` for
- * dependencies, and `PackageSetService` for the sets that are in use.
+ * know of them. Calls `ScheduleEffectService` and `ExecutionService` when a process is deleted, the former also of new
+ * names and zones, `InstallService` for dependencies, and `PackageSetService` for the sets that are in use.
  */
 export function createCatalog(config: CatalogConfig, { neighbours, logger }: PartContext): Part {
   const store = new Store(config, logger)
@@ -53,14 +55,17 @@ export function createCatalog(config: CatalogConfig, { neighbours, logger }: Par
   const checks = new Checks()
   const revisions = new Coalesced((teams: string[]) => readRevisions(store, teams))
   const executions = neighbours.client(ExecutionService)
-  const catalog: Catalog = { config, store, box, checks, keys, revisions, executions }
+  const schedules = neighbours.client(ScheduleEffectService)
+  const effects = new Effects({ store, schedules, logger })
+  const catalog: Catalog = { config, store, box, checks, keys, revisions, executions, schedules, effects, logger }
 
   const installs = neighbours.client(InstallService)
   const { installTimeoutMs } = config.dependencies
 
-  const { deletionsEveryMs, keysEveryMs, installsEveryMs, setsEveryMs } = config.upkeep
+  const { deletionsEveryMs, effectsEveryMs, keysEveryMs, installsEveryMs, setsEveryMs } = config.upkeep
   const upkeep = [
     new Periodic('finishing deletions', deletionsEveryMs, () => resumeDeletions(catalog), logger),
+    new Periodic('telling the scheduler', effectsEveryMs, () => effects.sweep(), logger),
     new Periodic(
       'installing dependencies',
       installsEveryMs,

@@ -18,6 +18,7 @@ import type { ProcessValuesSchema } from '@automation/contract/catalog/v1/proces
 import pg from 'pg'
 import { expect } from 'vitest'
 import { createCatalog, type CatalogConfig } from '../src/service.ts'
+import { ScriptedScheduler } from './scripted-scheduler.ts'
 
 export type { ProcessValues }
 
@@ -45,6 +46,7 @@ export class CatalogUnderTest {
   readonly url: string
   readonly config: CatalogConfig
   readonly execution: FakeExecution = { deleted: [], failure: undefined, sets: [], installs: new Map() }
+  readonly scheduler = new ScriptedScheduler()
   readonly part: Part
   readonly #network = new InProcessNetwork()
 
@@ -53,6 +55,7 @@ export class CatalogUnderTest {
     this.config = { ...defaults, databaseUrl: url, ...config }
     const handlers = { deleteProcessExecutions: (request: { processId: string }) => this.#deleteExecutions(request) }
     this.#network.add([
+      this.scheduler.service,
       served(ExecutionService, handlers as unknown as Handlers<typeof ExecutionService>),
       served(InstallService, {
         startInstall: async ({ installId }) => {
@@ -154,6 +157,16 @@ export async function refused(call: Promise<unknown>): Promise<string> {
 
 let nextTeam = 1
 
+/** Left-over work is found at once. */
+export const quickUpkeep: CatalogConfig['upkeep'] = {
+  deletionsEveryMs: 20,
+  deletionsAfterS: 0,
+  effectsEveryMs: 20,
+  keysEveryMs: 600_000,
+  installsEveryMs: 20,
+  setsEveryMs: 20,
+}
+
 const defaults: Omit<CatalogConfig, 'databaseUrl'> = {
   databasePoolSize: 5,
   encryptionKeys: [encryptionKey],
@@ -161,5 +174,5 @@ const defaults: Omit<CatalogConfig, 'databaseUrl'> = {
   accessTokenTtlS: 3600,
   signingKeyRotationDays: 30,
   dependencies: { allowGit: true, installTimeoutMs: 60_000, importNames: new Map(), without: new Set(['svc']) },
-  upkeep: { deletionsEveryMs: 20, deletionsAfterS: 0, keysEveryMs: 600_000, installsEveryMs: 20, setsEveryMs: 20 },
+  upkeep: quickUpkeep,
 }

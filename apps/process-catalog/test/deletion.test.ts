@@ -1,18 +1,26 @@
+import { ProcessService } from '@automation/contract/catalog/v1/process'
+import { TeamService } from '@automation/contract/catalog/v1/team'
 import { unavailable } from '@automation/errors'
-import { until } from '@automation/testing'
+import { operatorContext, testDatabase, until, userContext } from '@automation/testing'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { CatalogUnderTest, refused, startCatalog } from './catalog-under-test.ts'
+import { startCatalogProcess } from './catalog-process.ts'
+import { CatalogUnderTest, quickUpkeep, refused, startCatalog } from './catalog-under-test.ts'
 
 let catalog: CatalogUnderTest
 let stop: () => Promise<void>
 beforeAll(async () => ({ catalog, stop } = await startCatalog()))
 afterAll(() => stop())
-afterEach(() => (catalog.execution.failure = undefined))
+afterEach(() => {
+  catalog.execution.failure = undefined
+  catalog.scheduler.failure = undefined
+  catalog.scheduler.before = undefined
+})
 
-test('a deleted process is gone with its versions and aliases, its executions are deleted, its slug is free', async () => {
+test('a deleted process is gone with its versions and aliases, its schedules and executions are deleted, its slug is free', async () => {
   const { caller, id, slug } = await published()
   await catalog.processes.deleteProcess({ identifier: slug }, caller)
   expect(catalog.execution.deleted).toContain(id)
+  expect(schedulesDeleted(catalog, id)).toBe(true)
   expect(await refused(catalog.processes.getProcess({ identifier: id }, caller))).toBe('process_not_found')
   expect(await refused(catalog.versions.listVersions({ process: id }, caller))).toBe('process_not_found')
   expect(await refused(catalog.resolve(caller.principal.team, id))).toBe('process_not_found')
@@ -54,6 +62,64 @@ test('a deletion that a crash cut off is finished by the next one that starts', 
   }
 })
 
+test('the schedules of a process go before its executions', async () => {
+  const { caller, id } = await published()
+  let before: string[] | undefined
+  catalog.scheduler.before = async () => void (before ??= [...catalog.execution.deleted])
+  await catalog.processes.deleteProcess({ identifier: id }, caller)
+  expect(before).not.toContain(id)
+})
+
+test('while the scheduler is away or silent a deletion is answered, and the schedules go when it is back', async () => {
+  const { catalog: own, stop: stopOwn } = await startCatalog({ upkeep: { ...quickUpkeep, deletionsAfterS: 1 } })
+  try {
+    const caller = await own.team()
+    const { id: first } = await own.process(caller)
+    const { id: second } = await own.process(caller)
+    own.scheduler.failure = unavailable('away')
+    await own.processes.deleteProcess({ identifier: first }, caller)
+    own.scheduler.before = () => new Promise(() => undefined)
+    const began = performance.now()
+    await own.processes.deleteProcess({ identifier: second }, caller)
+    expect(performance.now() - began).toBeLessThan(5000)
+    expect(own.execution.deleted).toEqual(expect.arrayContaining([first, second]))
+    expect(own.scheduler.heard).toEqual([])
+    own.scheduler.before = undefined
+    own.scheduler.failure = undefined
+    await until(async () => (await own.sql('SELECT 1 FROM tombstones')).length === 0)
+    expect([first, second].every((id) => schedulesDeleted(own, id))).toBe(true)
+    // What is killed and hidden is not asked for again and again.
+    expect(own.execution.deleted.filter((id) => id === first)).toEqual([first])
+  } finally {
+    await stopOwn()
+  }
+})
+
+test.each(['delete-after-tombstone', 'delete-after-schedules'])(
+  'a deletion that is cut off at %s is finished by the next start',
+  async (point) => {
+    const database = await testDatabase()
+    const cut = await startCatalogProcess(database.url, point)
+    const next = new CatalogUnderTest(database.url)
+    try {
+      const caller = userContext('cut')
+      await cut.network.client(TeamService).createTeam({ slug: 'cut' }, operatorContext())
+      const processes = cut.network.client(ProcessService)
+      const { id } = await processes.createProcess({ values: { name: 'cut' } }, caller)
+      await expect(processes.deleteProcess({ identifier: id }, caller)).rejects.toMatchObject({ kind: 'unavailable' })
+      await cut.gone
+      await next.part.start()
+      await until(async () => (await next.sql('SELECT 1 FROM tombstones')).length === 0)
+      expect(schedulesDeleted(next, id)).toBe(true)
+      expect(next.execution.deleted).toContain(id)
+    } finally {
+      cut.close()
+      await next.part.stop(1000)
+      await database.drop()
+    }
+  },
+)
+
 test('a version published at the same time is refused or goes with the process', async () => {
   const { caller, id } = await published()
   await Promise.allSettled([
@@ -62,6 +128,10 @@ test('a version published at the same time is refused or goes with the process',
   ])
   expect(await remains(id)).toBe(0)
 })
+
+function schedulesDeleted({ scheduler }: CatalogUnderTest, id: string): boolean {
+  return scheduler.heard.some(({ what, processId }) => what === 'deleted' && processId === id)
+}
 
 async function published() {
   const caller = await catalog.team()

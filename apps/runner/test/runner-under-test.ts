@@ -3,6 +3,7 @@ import { Environment, type Part } from '@automation/service'
 import { testContext, until } from '@automation/testing'
 import { createRunner, readRunnerConfig } from '../src/service.ts'
 import { ScriptedReplica } from './scripted-replica.ts'
+import { settled } from './settled.ts'
 
 export interface RunnerUnderTest {
   runner: Part
@@ -30,16 +31,15 @@ export async function startRunner(
   const runner = createRunner(config, context)
   await runner.start()
   await until(() => replica.isConnected, { what: 'the runner lends places' })
-  const busy = async () => {
-    const children = await context.metrics.getSingleMetric('runner_children')!.get()
-    return children.values.some(
-      ({ labels, value }) => value > 0 && !['idle', 'blank'].includes(String(labels['state'])),
-    )
-  }
-  const settled = async () => void (await until(async () => !(await busy()), { what: 'no child is busy' }))
   const metric = async (name: string, how?: string) => {
     const { values } = await context.metrics.getSingleMetric(name)!.get()
     return values.find(({ labels }) => how === undefined || labels['how'] === how)?.value ?? 0
   }
-  return { runner, replica, settled, metric, stop: (graceMs = 5000) => runner.stop(graceMs) }
+  return {
+    runner,
+    replica,
+    settled: () => settled(context.metrics),
+    metric,
+    stop: (graceMs = 5000) => runner.stop(graceMs),
+  }
 }

@@ -1,10 +1,10 @@
 import { SandboxStatus } from '@automation/contract/sandbox/v1/sandbox'
 import { failPoint, type Logger } from '@automation/service'
 import { SandboxFault, type Driver, type SandboxOrder } from './drivers/driver.ts'
+import { persisted } from './persisted.ts'
 import { endOverdue, endUnanswered, markEnded, markRunning } from './store/changes.ts'
-import { persisted } from './store/persistence.ts'
 import { readActive } from './store/reads.ts'
-import type { Ending, SandboxRow } from './store/rows.ts'
+import type { SandboxRow } from './store/rows.ts'
 import type { Store } from './store/store.ts'
 import { within } from './within.ts'
 
@@ -64,16 +64,20 @@ export class Keeper {
     }
   }
 
-  /** Ends a sandbox, first in its row. Resolves when nothing of it is left. */
-  async finish(id: string, status: Ending, reason?: string): Promise<void> {
-    await markEnded(this.#options.store, id, status, reason)
+  /** Ends a sandbox, first in its row: that is what counts, and what can't be carried out now is later. */
+  async kill(id: string): Promise<void> {
+    await markEnded(this.#options.store, id, SandboxStatus.KILLED)
     failPoint('sandbox-end-written')
-    await this.driver.end(id)
+    await this.#quietly(id, () => this.driver.end(id))
   }
 
   /** One has ended by itself, or could not be had. */
   async ended(id: string, reason: string): Promise<void> {
-    await this.#quietly(id, () => this.#told(id, () => this.finish(id, SandboxStatus.FAILED, reason)))
+    await this.#quietly(id, async () => {
+      await this.#told(id, () => markEnded(this.#options.store, id, SandboxStatus.FAILED, reason))
+      failPoint('sandbox-end-written')
+      await this.driver.end(id)
+    })
   }
 
   /** Where the driver's sandboxes end with the service, rows of a former process have nothing behind them. */

@@ -1,4 +1,4 @@
-import { SandboxStatus, type CreateSandboxRequest } from '@automation/contract/sandbox/v1/sandbox'
+import type { CreateSandboxRequest } from '@automation/contract/sandbox/v1/sandbox'
 import type { SecretBox } from '@automation/database'
 import { asFailure, Failure, notFound } from '@automation/errors'
 import type { Member } from '@automation/rpc'
@@ -35,10 +35,12 @@ export class Sandboxes {
     this.#options = options
   }
 
-  /** Waits for the sandbox to answer, but not for long: then it is given as PENDING. */
+  /** Waits for the sandbox to answer, but not for long: then it is given as PENDING. Failure unavailable where there can be none now. */
   async create(asker: Member, request: CreateSandboxRequest): Promise<SandboxRow> {
     const { config, store, keeper } = this.#options
     const wish = wishOf(request, config.catalogue)
+    const refusal = keeper.driver.refusal?.()
+    if (refusal !== undefined) throw refusal
     // The insert decides; this is before the work of a password.
     if (wish.credential?.password !== undefined) await checkQuota(store, asker.team, config.teamMaxSandboxes)
     const hashed = await this.#hashed(wish.credential)
@@ -97,7 +99,7 @@ export class Sandboxes {
   async kill(team: string, id: string): Promise<SandboxRow> {
     const row = await this.get(team, id)
     if (hasEnded(row)) return row
-    await this.#options.keeper.finish(row.id, SandboxStatus.KILLED)
+    await this.#options.keeper.kill(row.id)
     return this.get(team, id)
   }
 

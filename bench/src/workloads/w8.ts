@@ -2,15 +2,16 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { connectSandbox } from '@automation/sandbox-client'
 import type { Lab } from '../lab.ts'
-import { openOurs, oursAbout, type Ours } from '../sides/ours.ts'
+import { openOurs, oursAbout } from '../sides/ours.ts'
 import { goal, type Workload } from '../sides/side.ts'
 import { percentile, type Sample } from '../statistics.ts'
+import { firstAnswers } from './first-answers.ts'
 
 const samplesOf = (lab: Lab) => (lab.effort.smoke ? 1 : 15)
 /** In which another one is made ready; long for what takes a third of a second. */
 const restMs = 1500
+const rest = () => new Promise((resolve) => setTimeout(resolve, restMs))
 const images = [
   { id: 'kept', image: 'kept', warm: 1 },
   { id: 'fresh', image: 'fresh', warm: 0 },
@@ -22,29 +23,12 @@ async function measureOurs(lab: Lab): Promise<Sample> {
   await writeFile(catalogue, JSON.stringify({ images }))
   const ours = await openOurs(lab, { SANDBOX_IMAGES: catalogue })
   try {
-    return { ...(await firstAnswers(lab, ours, 'kept')), ...(await firstAnswers(lab, ours, 'fresh')) }
+    const samples = samplesOf(lab)
+    const kept = await firstAnswers(ours, { imageId: 'kept', samples, rest })
+    return { ...kept, ...(await firstAnswers(ours, { imageId: 'fresh', samples, rest })) }
   } finally {
     await ours.close()
   }
-}
-
-async function firstAnswers(lab: Lab, ours: Ours, imageId: string): Promise<Sample> {
-  const times: number[] = []
-  for (let index = -2; index < samplesOf(lab); index += 1) {
-    await new Promise((resolve) => setTimeout(resolve, restMs))
-    const startedAt = performance.now()
-    const made = await ours.call<{ id: string; grpcServerUrl: string; grpcApiKey: string }>('POST', '/sandboxes', {
-      imageId,
-    })
-    const sandbox = connectSandbox(made)
-    const { stdout } = await sandbox.run(['echo', 'here'])
-    if (index >= 0) times.push(performance.now() - startedAt)
-    if (stdout !== 'here\n') throw new Error(`the command of a sandbox gave ${JSON.stringify(stdout)}`)
-    sandbox.close()
-    await ours.call('POST', `/sandboxes/${made.id}/kill`)
-  }
-  const sorted = times.toSorted((a, b) => a - b)
-  return { [`${imageId}P50Ms`]: percentile(sorted, 0.5), [`${imageId}P99Ms`]: percentile(sorted, 0.99) }
 }
 
 /** The same command by itself. */

@@ -50,6 +50,8 @@ app.kubernetes.io/component: {{ index . 1 }}
 {name: {{ $values.bootstrap.existingSecret | default (printf "%s-bootstrap" $full) }}, key: token}
 {{- else if hasPrefix "S3_" $setting -}}
 {name: {{ $values.objectStore.existingSecret | default (printf "%s-objects" $full) }}, key: {{ $setting }}}
+{{- else if hasPrefix "SANDBOX_GRPC_TLS_" $setting -}}
+{name: {{ $values.gateway.grpcTls.existingSecret }}, key: {{ ternary "tls.key" "tls.crt" (hasSuffix "_KEY" $setting) }}}
 {{- else if hasPrefix "KAFKA_" $setting -}}
 {name: {{ $values.kafka.existingSecret }}, key: {{ $setting }}}
 {{- else -}}

@@ -45,6 +45,7 @@ securityContext:
 CATALOG_ADDRESS: "{{ $full }}-process-catalog.{{ .Release.Namespace }}.svc:{{ index .Values.services "process-catalog" "ports" "grpc" }}"
 SANDBOX_ADDRESS: "{{ $full }}-sandbox.{{ .Release.Namespace }}.svc:{{ .Values.services.sandbox.ports.grpc }}"
 STORAGE_ADDRESS: {{ include "automation.storageAddress" . | quote }}
+SCHEDULER_ADDRESS: "{{ $full }}-scheduler.{{ .Release.Namespace }}.svc:{{ .Values.services.scheduler.ports.grpc }}"
 EXECUTION_ADDRESSES: {{ include "automation.executionAddresses" . | quote }}
 GRPC_HOST: 0.0.0.0
 HEALTH_HOST: 0.0.0.0

@@ -1,7 +1,8 @@
 import type { DescService } from '@bufbuild/protobuf'
-import { Client as Channel, credentials } from '@grpc/grpc-js'
+import { Client as Channel } from '@grpc/grpc-js'
 import { channelOptions } from './channel-options.ts'
 import { apiKeyMetadata } from './metadata.ts'
+import { peerCredentials, type Trust } from './peer-credentials.ts'
 import { healthDefinition, isServing } from './plain-health.ts'
 import type { Client } from './service-types.ts'
 import { failureFromError } from './status.ts'
@@ -10,7 +11,8 @@ import { wireClient } from './wire-client.ts'
 export interface KeyedChannelOptions {
   /** `host:port` or `unix:/path`. */
   address: string
-  tls?: boolean
+  /** Without it there is no TLS. */
+  tls?: Trust
   /** Brought as `x-api-key` by every call. */
   apiKey: string
   maxMessageBytes: number
@@ -29,7 +31,9 @@ export interface KeyedChannel {
 }
 
 export function keyedChannel(options: KeyedChannelOptions): KeyedChannel {
-  const channel = new Channel(options.address, options.tls ? credentials.createSsl() : credentials.createInsecure(), {
+  const peer = peerCredentials(options.address, options.tls)
+  const channel = new Channel(options.address, peer.credentials, {
+    ...peer.options,
     ...channelOptions(options.maxMessageBytes, options.keepaliveMs),
     'grpc.initial_reconnect_backoff_ms': 50,
     'grpc.max_reconnect_backoff_ms': 1000,

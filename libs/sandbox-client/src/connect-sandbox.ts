@@ -17,6 +17,11 @@ export interface SandboxAccess {
   grpcApiKey: string
 }
 
+export interface ConnectionOptions {
+  /** PEM of the authorities that are trusted for an `https` address; those of Node when absent. */
+  certificateAuthorities?: string
+}
+
 export interface Sandbox {
   /**
    * Runs a command to its end and gives what it wrote. A command that fails is no error: look at `exitCode`.
@@ -51,7 +56,7 @@ const keepaliveMs = 20_000
 
 /**
  * Connects to a sandbox, at the first call. Everything fails with a Failure, whose `code` says what went wrong:
- * `path_not_found`, `program_not_found`, `sandbox_key`, `unavailable` and so on.
+ * `path_not_found`, `program_not_found`, `sandbox_key`, `unavailable` and so on. TypeError for an address that is none.
  *
  * @example
  * const sandbox = connectSandbox({ grpcServerUrl, grpcApiKey })
@@ -59,8 +64,12 @@ const keepaliveMs = 20_000
  * console.log((await sandbox.run(['cat', 'hello.txt'])).stdout)
  * sandbox.close()
  */
-export function connectSandbox({ grpcServerUrl, grpcApiKey }: SandboxAccess): Sandbox {
-  const channel = keyedChannel({ ...targetOf(grpcServerUrl), apiKey: grpcApiKey, maxMessageBytes, keepaliveMs })
+export function connectSandbox(
+  { grpcServerUrl, grpcApiKey }: SandboxAccess,
+  { certificateAuthorities }: ConnectionOptions = {},
+): Sandbox {
+  const target = targetOf(grpcServerUrl, certificateAuthorities)
+  const channel = keyedChannel({ ...target, apiKey: grpcApiKey, maxMessageBytes, keepaliveMs })
   const commands = channel.client(CommandService)
   const calls = new Calls()
   const start = (command: string[], options: CommandOptions = {}) => startCommand(commands, calls, command, options)
@@ -79,10 +88,12 @@ export function connectSandbox({ grpcServerUrl, grpcApiKey }: SandboxAccess): Sa
   }
 }
 
-function targetOf(url: string): { address: string; tls: boolean } {
-  if (url.startsWith('unix:/')) return { address: url, tls: false }
+function targetOf(url: string, authorities?: string): { address: string; tls?: { authorities?: string } } {
   const { protocol, hostname, port } = new URL(url)
-  if (protocol !== 'http:' && protocol !== 'https:') throw new TypeError(`No address of a sandbox: ${url}`)
-  const tls = protocol === 'https:'
-  return { address: `${hostname}:${port || (tls ? 443 : 80)}`, tls }
+  if (protocol === 'https:') return { address: `${hostname}:${port || 443}`, tls: { authorities } }
+  // Who names an authority must not be connected without TLS.
+  if (authorities !== undefined) throw new TypeError(`certificateAuthorities are for https addresses, not for ${url}`)
+  if (protocol === 'unix:') return { address: url }
+  if (protocol === 'http:') return { address: `${hostname}:${port || 80}` }
+  throw new TypeError(`No address of a sandbox: ${url}`)
 }

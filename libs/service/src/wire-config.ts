@@ -22,6 +22,7 @@ export function readWireConfig(env: Environment, { ports = {}, key = 'internal' 
     catalog: [env.text('CATALOG_ADDRESS', '127.0.0.1:9101')],
     sandbox: [env.text('SANDBOX_ADDRESS', '127.0.0.1:9105')],
     storage: [env.text('STORAGE_ADDRESS', '127.0.0.1:9104')],
+    schedule: [env.text('SCHEDULER_ADDRESS', '127.0.0.1:9106')],
     execution: executions,
     run: executions,
     runner: executions,
@@ -30,6 +31,7 @@ export function readWireConfig(env: Environment, { ports = {}, key = 'internal' 
     CATALOG_ADDRESS: addresses.catalog,
     SANDBOX_ADDRESS: addresses.sandbox,
     STORAGE_ADDRESS: addresses.storage,
+    SCHEDULER_ADDRESS: addresses.schedule,
     EXECUTION_ADDRESSES: executions,
   }
   for (const [name, all] of Object.entries(given))

@@ -2,7 +2,7 @@ import { closedPorts } from '../closed-ports.ts'
 import type { EnvironmentValues } from '../keys.ts'
 import type { ServicesSettings } from './settings.ts'
 
-export type ServiceName = 'process-catalog' | 'execution' | 'storage' | 'runner' | 'sandbox' | 'gateway'
+export type ServiceName = 'process-catalog' | 'execution' | 'storage' | 'runner' | 'sandbox' | 'scheduler' | 'gateway'
 
 /** One service as its own process: what it is given, and where it tells how it is. */
 export interface ServicePlan {
@@ -37,6 +37,7 @@ export interface ServicePlans {
   storage: ServicePlan
   runner: ServicePlan
   sandbox: ServicePlan
+  scheduler: ServicePlan
   gateway: ServicePlan
 }
 
@@ -48,7 +49,8 @@ export function planServices(settings: ServicesSettings, values: EnvironmentValu
   const SANDBOX_ADDRESS = `127.0.0.1:${ports.sandbox}`
   const STORAGE_ADDRESS = `127.0.0.1:${ports.storage}`
   const CATALOG_ADDRESS = `127.0.0.1:${ports.catalog}`
-  const addresses = { CATALOG_ADDRESS, EXECUTION_ADDRESSES, SANDBOX_ADDRESS, STORAGE_ADDRESS }
+  const SCHEDULER_ADDRESS = `127.0.0.1:${ports.scheduler}`
+  const addresses = { CATALOG_ADDRESS, EXECUTION_ADDRESSES, SANDBOX_ADDRESS, SCHEDULER_ADDRESS, STORAGE_ADDRESS }
   const { databaseUrl: DATABASE_URL, internalKey: INTERNAL_KEY, encryptionKey: ENCRYPTION_KEY } = secrets
   const RUNNER_KEY = secrets.runnerKey
   const RUNNER_CLOSED_PORTS = closedPorts(values, [...settings.gatewayPorts, ...Object.values(ports)], DATABASE_URL)
@@ -88,6 +90,13 @@ export function planServices(settings: ServicesSettings, values: EnvironmentValu
       ENCRYPTION_KEY,
       RUNNER_CLOSED_PORTS,
       GRPC_PORT: String(ports.sandbox),
+    }),
+    scheduler: withHealth('scheduler', ports.schedulerHealth, {
+      ...shared,
+      ...addresses,
+      DATABASE_URL,
+      INTERNAL_KEY,
+      GRPC_PORT: String(ports.scheduler),
     }),
     gateway: {
       name: 'gateway',

@@ -80,6 +80,7 @@ class Services implements Running {
         launch(plans.storage),
         launch(plans.runner),
         launch(plans.sandbox),
+        launch(plans.scheduler),
       ])
       // Nobody sees the system before its first team is there.
       await launch(plans.gateway)

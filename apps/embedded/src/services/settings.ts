@@ -12,6 +12,8 @@ export interface ServicesSettings extends SystemSettings {
     storageHealth: number
     sandbox: number
     sandboxHealth: number
+    scheduler: number
+    schedulerHealth: number
   }
 }
 
@@ -30,6 +32,8 @@ export function readServicesSettings(env: Environment): ServicesSettings {
       storageHealth: port('STORAGE_HEALTH_PORT', 9204),
       sandbox: port('SANDBOX_PORT', 9105),
       sandboxHealth: port('SANDBOX_HEALTH_PORT', 9205),
+      scheduler: port('SCHEDULER_PORT', 9106),
+      schedulerHealth: port('SCHEDULER_HEALTH_PORT', 9206),
     },
   }
 }

@@ -33,6 +33,8 @@ export interface Assignment {
   parameters: Uint8Array
   request?: Uint8Array
   comment?: string
+  /** Of the schedule whose run it is; its comment is the run's. */
+  scheduleId?: string
   timeoutMs: number
   freshProcess: boolean
   depth: number
@@ -108,7 +110,7 @@ export class Runners {
     const { stream, shelf } = open
     const specKey = this.#specs.keyOf(run.spec)
     for (const message of shelf.put(specKey, run.spec)) stream.messages.push({ message })
-    const { id, fence, parameters, request, comment, timeoutMs, freshProcess } = run
+    const { id, fence, parameters, request, comment, scheduleId, timeoutMs, freshProcess } = run
     const value = {
       executionId: id,
       fence,
@@ -116,6 +118,8 @@ export class Runners {
       parameters,
       request,
       comment,
+      scheduleId,
+      scheduleComment: scheduleId === undefined ? undefined : comment,
       timeoutMs,
       freshProcess,
       token: this.#token(run),

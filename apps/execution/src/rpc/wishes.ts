@@ -1,7 +1,10 @@
 import type { StartExecutionRequest } from '@automation/contract/execution/v1/execution'
+import type { StartFiringRequest } from '@automation/contract/execution/v1/firing'
 import type { ProcessCall } from '@automation/contract/run/v1/run'
+import { invalid } from '@automation/errors'
 import { memberIn, type CallContext } from '@automation/rpc'
 import type { Wish } from '../admission.ts'
+import { isUuid } from '../execution-id.ts'
 import type { RunRights } from '@automation/rpc/run-token'
 
 /** What a user or a webhook's caller wants. */
@@ -21,6 +24,26 @@ export function wishOf(request: StartExecutionRequest, context: CallContext): Wi
     ip,
     depth: 0,
     key: idempotencyKey && { key: idempotencyKey.key, bodyHash: idempotencyKey.requestHash },
+  }
+}
+
+/** What the scheduler wants, for a schedule: once for each of its nominal times. */
+export function wishOfFiring(request: StartFiringRequest, context: CallContext): Wish {
+  const { nominalTimeMs, processId, tag, parameters, comment, settings, createdBy, initiatedBy } = request
+  const scheduleId = request.scheduleId.toLowerCase()
+  if (!isUuid(scheduleId)) throw invalid('/scheduleId', 'The schedule id is no UUID')
+  return {
+    team: memberIn(context).team,
+    identifier: processId,
+    tag,
+    parameters,
+    comment,
+    settings,
+    scheduleId,
+    createdBy,
+    initiatedBy,
+    depth: 0,
+    key: { scope: `schedule ${scheduleId}`, key: String(nominalTimeMs) },
   }
 }
 

@@ -9,6 +9,7 @@ export interface Claimed {
   sessionId: string
   processId: string
   versionId: string | null
+  scheduleId: string | null
   parameters: string
   request: string | null
   comment: string | null
@@ -43,7 +44,7 @@ export interface ClaimRequest {
 }
 
 const row = `e.id, e.team, e.pool, e.session_id AS "sessionId", e.process_id AS "processId", e.version_id AS "versionId",
-  e.parameters, e.request, e.comment, e.timeout_ms AS "timeoutMs", e.fresh_process AS "freshProcess", e.depth,
+  e.schedule_id AS "scheduleId", e.parameters, e.request, e.comment, e.timeout_ms AS "timeoutMs", e.fresh_process AS "freshProcess", e.depth,
   e.created_by AS "createdBy", e.initiated_by AS "initiatedBy"`
 
 const claim = (limit: string) => `

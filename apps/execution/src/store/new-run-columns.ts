@@ -21,6 +21,8 @@ export interface NewRun {
   ip?: string
   depth: number
   parentId?: string
+  /** Of the schedule whose run it is. */
+  scheduleId?: string
 }
 
 /** A run on its way into the database, with the runner's session that has a place for it, or why there is none. */
@@ -40,6 +42,7 @@ const columns: Column[] = [
   ['process_name', 'text', ({ run }) => storedText(run.spec.processName)],
   ['process_slug', 'text', ({ run }) => run.spec.processSlug],
   ['version_id', 'uuid', ({ run }) => run.spec.versionId],
+  ['schedule_id', 'uuid', ({ run }) => run.scheduleId],
   ['language', 'smallint', ({ run }) => run.spec.language],
   ['pool', 'text', ({ run }) => run.pool],
   ['depth', 'smallint', ({ run }) => run.depth],

@@ -8,6 +8,7 @@ import {
   type Arrival,
   type ArrivalSource,
 } from './new-run-columns.ts'
+import { deletedProcess, keyValues, takenKey, type StartKey } from './start-keys.ts'
 
 /** What became of an arrival. */
 export interface Placed {
@@ -25,13 +26,6 @@ export interface TeamLimits {
   onePool: boolean
 }
 
-/** A key under which something is started once. */
-export interface StartKey {
-  scope: string
-  key: string
-  bodyHash?: Uint8Array
-}
-
 /** The fence of a run that its creating statement hands over. */
 export const firstFence = 1n
 
@@ -39,7 +33,6 @@ const next = (offset: number) => `$${arrivalParameters + offset}`
 
 const insertRows = `INSERT INTO executions (${rowColumns}, status, sequence, fence, session_id, replica_id, slot, explanation, started_at, updated_at)`
 const insertEvents = 'INSERT INTO timeline_events (execution_id, sequence, status, at, explanation, team, process_id)'
-const deleted = 'SELECT FROM deleted_processes d WHERE d.team = i.team AND d.process_id = i.process_id'
 
 /** All of one team, all with a place: the team's count rises once, or nothing happens at all. */
 const granted = ({ rows, keys, count, team, isProcess }: ArrivalSource) => `
@@ -108,19 +101,12 @@ WITH ${input}, slots AS MATERIALIZED (
 SELECT id, status, why AS explanation, CASE WHEN runs THEN session_id END AS "sessionId" FROM placed`
 
 const placedAll = ({ rows }: ArrivalSource, ahead: string) =>
-  placed(`input AS MATERIALIZED (SELECT i.* FROM ${rows} WHERE NOT EXISTS (${deleted}))`, ahead)
+  placed(`input AS MATERIALIZED (SELECT i.* FROM ${rows} WHERE NOT EXISTS (${deletedProcess}))`, ahead)
 
 /** Only where the key is new, the calling run still runs and the process is not deleted. */
 const placedOnce = (ahead: string) =>
   placed(
-    `key AS (
-  INSERT INTO start_keys (team, scope, key, execution_id, body_hash, expires_at)
-  SELECT i.team, ${next(4)}::text, ${next(5)}::text, i.id, ${next(6)}::bytea, now() + interval '24 hours'
-    FROM ${oneArrival.rows}
-   WHERE NOT EXISTS (${deleted})
-     AND (i.parent_id IS NULL OR EXISTS (SELECT FROM executions p WHERE p.id = i.parent_id AND p.status = 4))
-  ON CONFLICT DO NOTHING RETURNING execution_id
-), input AS MATERIALIZED (SELECT i.* FROM ${oneArrival.rows} JOIN key k ON k.execution_id = i.id)`,
+    `${takenKey(arrivalParameters + 4)}, input AS MATERIALIZED (SELECT i.* FROM ${oneArrival.rows} JOIN key k ON k.execution_id = i.id)`,
     ahead,
   )
 
@@ -129,7 +115,7 @@ const requeue = `
 WITH rows AS (
   ${insertRows}
   SELECT ${rowColumns}, 2, 2, 0, NULL, ${next(1)}::uuid, 0, NULL, NULL, now() FROM ${manyArrivals.rows}
-   WHERE NOT EXISTS (${deleted})
+   WHERE NOT EXISTS (${deletedProcess})
   ON CONFLICT (id) DO NOTHING RETURNING id, team, process_id, pool, held
 ), taken AS (
   UPDATE team_slots t SET queued = t.queued + c.waits
@@ -190,9 +176,8 @@ export async function insertKeyedArrival(
   limits: TeamLimits,
   replicaId: string,
 ): Promise<Placed | undefined> {
-  const hash = key.bodyHash === undefined ? null : Buffer.from(key.bodyHash)
   const columns = oneArrival.values([arrival])
-  const values = [...columns, limits.maxRunning, limits.maxQueued, replicaId, key.scope, key.key, hash]
+  const values = [...columns, limits.maxRunning, limits.maxQueued, replicaId, ...keyValues(key)]
   const kind = limits.onePool || arrival.sessionId !== undefined ? 'placed' : 'counted'
   return (await pool.query<Placed>({ name: `start-keyed-${kind}`, text: once[kind], values, ...attempt })).rows[0]
 }

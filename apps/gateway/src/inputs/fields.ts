@@ -14,6 +14,12 @@ export const optionalText = () =>
     .nullish()
     .transform((value) => value || undefined)
 
+/** A text that a patch may clear; `""` means the same as `null`. */
+export const clearableText = () =>
+  text()
+    .nullish()
+    .transform((value) => (value === '' ? null : value))
+
 /** A flag that may be absent; `null` means the same. */
 export const optionalFlag = () =>
   z

@@ -1,10 +1,10 @@
 import type { ProcessValuesSchema } from '@automation/contract/catalog/v1/process'
-import { Failure } from '@automation/errors'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { z } from '@hono/zod-openapi'
 import { memberText } from '../json/scan.ts'
 import { languageFrom } from '../presenters/language.ts'
 import { jsonObject, languageName, text, textMap } from './fields.ts'
+import { toldAt } from './told-at.ts'
 
 const deprecated = { deprecated: true }
 const deprecatedScript = { deprecated: true, description: 'Use the fields of the same names beside it' }
@@ -98,21 +98,8 @@ export async function toldAtScript<T>(
   { parametersSchema, script: given }: Pick<z.output<typeof updateProcessInput>, 'parametersSchema' | 'script'>,
   work: Promise<T>,
 ): Promise<T> {
-  try {
-    return await work
-  } catch (error) {
-    if (!(error instanceof Failure) || parametersSchema || !given?.parametersSchema) throw error
-    const fields = error.fields.map(({ path, message }) =>
-      /^\/parametersSchema(?:\/|$)/.test(path) ? { path: `/script${path}`, message } : { path, message },
-    )
-    const { kind, code, message, cause, retryAfterS, executionId } = error
-    throw new Failure(kind, code, message, {
-      cause,
-      fields,
-      ...(retryAfterS !== undefined && { retryAfterS }),
-      ...(executionId !== undefined && { executionId }),
-    })
-  }
+  if (parametersSchema || !given?.parametersSchema) return work
+  return toldAt(work, (path) => (/^\/parametersSchema(?:\/|$)/.test(path) ? `/script${path}` : path))
 }
 
 /** A schema as JSON text: given as a string as it is, given as an object as it stands in `holder`. */

@@ -3,14 +3,14 @@ import type { MessageInitShape } from '@bufbuild/protobuf'
 import { z } from '@hono/zod-openapi'
 import { isObject, parseJson } from '../json/decode.ts'
 import { memberText } from '../json/scan.ts'
-import { jsonObject, optionalFlag, optionalText } from './fields.ts'
+import { clearableText, jsonObject } from './fields.ts'
 import { invalidInput } from './validate.ts'
 
 const UINT32_MAX = 2 ** 32 - 1
 
 const settings = z.object({
-  agentPoolSlug: optionalText(),
-  callbackUrl: optionalText(),
+  agentPoolSlug: clearableText(),
+  callbackUrl: clearableText(),
   timeout: z
     .number()
     .int()
@@ -22,17 +22,20 @@ const settings = z.object({
       minimum: 100,
       description: 'Milliseconds, 100 up to the configured maximum',
     }),
-  freshProcess: optionalFlag(),
+  freshProcess: z.boolean().nullish(),
 })
 
-export const executeProcessInput = z
-  .object({
-    parameters: jsonObject('the parameters').nullish(),
-    tag: optionalText().openapi({ description: 'A version id, a version tag or an alias' }),
-    comment: optionalText(),
-    settings: z.preprocess((value) => (value === '' ? undefined : value), settings.nullish()),
-  })
-  .openapi('ExecuteProcessInput')
+/** What a run is started with, now or by a schedule; `""` means the same as `null`. */
+export const runInput = z.object({
+  parameters: jsonObject('the parameters').nullish(),
+  tag: clearableText().openapi({ description: 'A version id, a version tag or an alias' }),
+  comment: clearableText(),
+  settings: z.preprocess((value) => (value === '' ? null : value), settings.nullish()),
+})
+
+export type RunInput = z.output<typeof runInput>
+
+export const executeProcessInput = runInput.openapi('ExecuteProcessInput')
 
 export type StartRequest = Exclude<MessageInitShape<typeof StartExecutionRequestSchema>, { $typeName: string }>
 
@@ -40,30 +43,30 @@ export type StartRequest = Exclude<MessageInitShape<typeof StartExecutionRequest
  * What starts a run of `identifier`. The parameters stay the text that they came as, so that no number changes. `body` is
  * the text that the input was read from. Failure: invalid_input at /parameters.
  */
-export function startRequest(
-  identifier: string,
-  input: z.output<typeof executeProcessInput>,
-  body: string,
-): StartRequest {
-  const wanted = input.settings ?? undefined
+export function startRequest(identifier: string, input: RunInput, body: string): StartRequest {
+  return { identifier, ...runValues(input, { text: body, pointer: '' }) }
+}
+
+/** The same for any request that has a run's values. `from` is the text of the input and where it stands in the body. */
+export function runValues(input: RunInput, from: { text: string; pointer: string }) {
+  const wanted = input.settings
   return {
-    identifier,
     tag: input.tag ?? '',
-    parameters: Buffer.from(parametersText(input.parameters, body)),
-    comment: input.comment,
+    parameters: Buffer.from(parametersText(input.parameters, from)),
+    comment: input.comment ?? undefined,
     settings: {
-      agentPool: wanted?.agentPoolSlug,
-      callbackUrl: wanted?.callbackUrl,
+      agentPool: wanted?.agentPoolSlug ?? undefined,
+      callbackUrl: wanted?.callbackUrl ?? undefined,
       timeoutMs: wanted?.timeout ?? undefined,
       freshProcess: wanted?.freshProcess ?? false,
     },
   }
 }
 
-function parametersText(parameters: string | object | null | undefined, body: string): string {
+function parametersText(parameters: RunInput['parameters'], from: { text: string; pointer: string }): string {
   if (parameters == null || parameters === '') return '{}'
-  if (typeof parameters !== 'string') return memberText(body, 'parameters') ?? '{}'
-  if (!isObject(parseJson(parameters, '/parameters')))
-    throw invalidInput([{ path: '/parameters', message: 'must hold a JSON object' }])
+  if (typeof parameters !== 'string') return memberText(from.text, 'parameters') ?? '{}'
+  const path = `${from.pointer}/parameters`
+  if (!isObject(parseJson(parameters, path))) throw invalidInput([{ path, message: 'must hold a JSON object' }])
   return parameters
 }

@@ -3,6 +3,7 @@ import { languageName, moment, uuid } from '../inputs/fields.ts'
 import { INSTALLATION_STATUS_NAMES } from '../presenters/manifest.ts'
 import { STATUS_NAMES } from '../presenters/execution.ts'
 import { SANDBOX_STATUS_NAMES } from '../presenters/sandbox.ts'
+import { SCHEDULE_TYPES } from '../presenters/schedule.ts'
 
 const textOrNull = z.string().nullable()
 const manifest = z.object({ dependencies: z.record(z.string(), z.string()) })
@@ -141,6 +142,24 @@ export const logEntryRecord = z
   .openapi('ExecutionLog')
 
 export const executionIdRecord = z.object({ executionId: uuid() }).openapi('ExecutionId')
+
+export const scheduleRecord = z
+  .object({
+    id: uuid(),
+    processId: uuid(),
+    versionId: uuid().optional(),
+    comment: z.string().optional(),
+    parameters: z.looseObject({}).optional().openapi({ description: 'Left out of lists above 64 KiB' }),
+    paused: z.boolean(),
+    type: z.enum(SCHEDULE_TYPES),
+    cron: z.string().optional(),
+    dateTime: moment().optional(),
+    nextExecutionAt: moment().optional().openapi({ description: 'Absent while it is paused and after its last run' }),
+    settings: z.object({ allowConcurrentExecutions: z.boolean(), agentPoolSlugs: z.array(z.string()) }),
+    ...made,
+    ...changed,
+  })
+  .openapi('Schedule')
 
 export const teamRecord = z
   .object({

@@ -8,7 +8,8 @@ import { executionRecord, logEntryRecord } from '../pages/records.ts'
 import { presentExecution, STATUS_NAMES, statusFrom, type StatusName } from '../presenters/execution.ts'
 import { presentLogEntry } from '../presenters/log-entry.ts'
 import { presentPage } from '../presenters/page.ts'
-import { executionId, isUuid } from './path-parameters.ts'
+import { executionId } from './path-parameters.ts'
+import { processIdFilter } from './process-filter.ts'
 import type { RestApi } from './rest-api.ts'
 
 const time = () =>
@@ -35,15 +36,9 @@ const status = z
   })
   .openapi({ type: 'string', enum: [...STATUS_NAMES] })
 
-const processId = z
-  .string()
-  .optional()
-  .refine((value) => !value || isUuid(value), 'must be a UUID')
-  .openapi({ format: 'uuid' })
-
 const filters = z.object({
   keywords: text().optional().openapi({ description: 'Part of the process name or the comment, in any case' }),
-  processId,
+  processId: processIdFilter,
   status,
   from: time(),
   to: time(),
@@ -71,7 +66,7 @@ export function executionRoutes(api: RestApi, neighbours: Neighbours): void {
         {
           page: { page: query.page, limit: query.limit },
           keywords: query.keywords ?? '',
-          processId: query.processId?.toLowerCase() ?? '',
+          processId: query.processId,
           status: query.status,
           from: query.from,
           to: query.to,

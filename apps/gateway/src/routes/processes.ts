@@ -107,7 +107,7 @@ export function processRoutes(api: RestApi, neighbours: Neighbours): void {
       ...one,
       method: 'delete',
       path: '/processes/{identifier}',
-      summary: 'Delete a process with its executions',
+      summary: 'Delete a process with its executions and schedules',
       success: { status: 200, description: 'Deleted' },
       refusals: [404],
     },

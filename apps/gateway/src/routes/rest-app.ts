@@ -17,6 +17,7 @@ import { processRoutes } from './processes.ts'
 import { RestApi, type RestDependencies } from './rest-api.ts'
 import { runRoutes } from './runs.ts'
 import { sandboxRoutes } from './sandboxes.ts'
+import { scheduleRoutes } from './schedules.ts'
 import { signedDownloadRoutes, storageRoutes } from './storage.ts'
 import { teamRoutes } from './team.ts'
 import { tokenRoutes } from './token.ts'
@@ -42,6 +43,7 @@ export function restApp(dependencies: RestAppDependencies): RestApi['app'] {
   aliasRoutes(api, neighbours, moduleVersions)
   runRoutes(api, neighbours, config)
   executionRoutes(api, neighbours)
+  scheduleRoutes(api, neighbours)
   liveStreamRoutes(api, dependencies)
   variableRoutes(api, neighbours)
   dependencyRoutes(api, neighbours)

@@ -14,6 +14,8 @@ export interface AddressSettings {
   gatewayUrl: string
   publicUrl: string | undefined
   grpcUrl: string | undefined
+  /** Whether the gRPC port speaks TLS itself. */
+  grpcIsTls: boolean
   publicDomain: string | undefined
   publicPort: number
   grpcPort: number
@@ -21,13 +23,13 @@ export interface AddressSettings {
 
 /** As they are told to users: what is configured, or the gateway's host with the ports that it listens on. */
 export function sandboxAddresses(settings: AddressSettings): SandboxAddresses {
-  const { gatewayUrl, publicUrl, grpcUrl, publicDomain, publicPort, grpcPort } = settings
+  const { gatewayUrl, publicUrl, grpcUrl, grpcIsTls, publicDomain, publicPort, grpcPort } = settings
   const { protocol, hostname } = new URL(gatewayUrl)
   // A domain of its own without more said of it is reached like the gateway, at the usual port.
   const otherwise = publicDomain === undefined ? `http://${hostname}:${publicPort}` : `${protocol}//${hostname}`
   return {
     publicOrigin: publicUrl ?? otherwise,
-    grpcOrigin: grpcUrl ?? `http://${hostname}:${grpcPort}`,
+    grpcOrigin: grpcUrl ?? `${grpcIsTls ? 'https' : 'http'}://${hostname}:${grpcPort}`,
     publicDomain,
   }
 }

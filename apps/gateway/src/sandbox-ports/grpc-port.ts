@@ -1,15 +1,16 @@
 import {
+  createSecureServer,
   createServer,
-  type Http2Server,
   type IncomingHttpHeaders,
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from 'node:http2'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Server, Socket } from 'node:net'
 import { SandboxRouteService } from '@automation/contract/sandbox/v1/sandbox'
 import { asFailure, Failure } from '@automation/errors'
 import { ownContext, type Client, type Neighbours } from '@automation/rpc'
 import type { Logger } from '@automation/service'
+import type { TlsIdentity } from '../tls-identity.ts'
 import { DaemonSessions } from './daemon-sessions.ts'
 import { callHeaders, forwardCall } from './forward-call.ts'
 import { answerHealth, begin, endLate, refuseCall } from './grpc-answers.ts'
@@ -28,11 +29,15 @@ const settings = { maxConcurrentStreams: 200, initialWindowSize: 256 * 1024, max
 /** Connections beyond are refused; each holds some memory here. */
 const mostSessions = 2000
 
+const handshakeMs = 10_000
+
 export interface GrpcPortOptions {
   neighbours: Neighbours
   callTimeoutMs: number
   logger: Logger
   traffic: Traffic
+  /** Undefined: without TLS. */
+  tls: TlsIdentity | undefined
 }
 
 /**
@@ -41,16 +46,25 @@ export interface GrpcPortOptions {
  */
 export class GrpcPort {
   readonly #options: GrpcPortOptions
-  readonly #server: Http2Server
+  readonly #server: Server
+  readonly #sockets = new Set<Socket>()
   readonly #sessions = new Set<ServerHttp2Session>()
   readonly #daemons = new DaemonSessions()
   #routes: Client<typeof SandboxRouteService> | undefined
 
   constructor(options: GrpcPortOptions) {
     this.#options = options
-    this.#server = createServer({ settings })
+    const { tls } = options
+    this.#server =
+      tls === undefined
+        ? createServer({ settings })
+        : createSecureServer({ settings, ...tls, minVersion: 'TLSv1.2', handshakeTimeout: handshakeMs })
     this.#server.maxConnections = mostSessions
-    this.#server.on('session', (session) => this.#begin(session))
+    this.#server.on('connection', (socket: Socket) => {
+      this.#sockets.add(socket)
+      socket.once('close', () => this.#sockets.delete(socket))
+    })
+    this.#server.on('session', (session: ServerHttp2Session) => this.#begin(session))
     this.#server.on('sessionError', () => undefined) // the session has closed itself
   }
 
@@ -78,6 +92,8 @@ export class GrpcPort {
 
   #cut(): void {
     for (const session of this.#sessions) session.destroy()
+    // Those that have not become a session.
+    for (const socket of this.#sockets) socket.destroy()
   }
 
   #begin(session: ServerHttp2Session): void {

@@ -35,7 +35,7 @@ export class SandboxPorts {
     this.#config = config
     this.#ports = sandboxes
     const traffic = new Traffic(metrics)
-    this.#grpc = new GrpcPort({ neighbours, callTimeoutMs, logger, traffic })
+    this.#grpc = new GrpcPort({ neighbours, callTimeoutMs, logger, traffic, tls: sandboxes.grpcTls })
     this.#public = new PublicPorts({
       neighbours,
       clientAddress,
@@ -67,7 +67,8 @@ export class SandboxPorts {
   /** As they are told to users; with the ports that it really listens on, once it does. */
   addresses(): SandboxAddresses {
     const { publicUrl: gatewayUrl, sandboxes } = this.#config
-    return sandboxAddresses({ ...sandboxes, gatewayUrl, ...this.ports })
+    const grpcIsTls = sandboxes.grpcTls !== undefined
+    return sandboxAddresses({ ...sandboxes, grpcIsTls, gatewayUrl, ...this.ports })
   }
 
   async stop(graceMs: number): Promise<void> {

@@ -58,10 +58,19 @@ function rangeCounts(ifRange: string | undefined | string[], { etag, lastModifie
   return ifRange.startsWith('"') ? ifRange.trim() === etag : secondsOf(ifRange) === lastModifiedS
 }
 
-/** Unix time of an HTTP date; undefined for what is none. */
+const time = '\\d\\d:\\d\\d:\\d\\d'
+const day = '(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)'
+const month = '[A-Z][a-z]{2}'
+const usual = `${day}, \\d\\d ${month} \\d{4} ${time} GMT`
+const rfc850 = `(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, \\d\\d-${month}-\\d\\d ${time} GMT`
+const asctime = `${day} ${month} [ \\d]\\d ${time} \\d{4}`
+const httpDate = new RegExp(`^(?:${usual}|${rfc850}|(${asctime}))$`)
+
+/** Unix time of an HTTP date, in any of its three forms; undefined for what is none, though it may be a date elsewhere. */
 function secondsOf(date: string | undefined): number | undefined {
-  const ms = date === undefined ? Number.NaN : Date.parse(date)
-  return Number.isNaN(ms) ? undefined : Math.floor(ms / 1000)
+  const found = httpDate.exec(date ?? '')
+  const ms = found ? Date.parse(found[1] === undefined ? found[0] : `${found[1]} GMT`) : Number.NaN
+  return Number.isNaN(ms) ? undefined : ms / 1000
 }
 
 function spanOf(range: string, size: number): Span | 'whole' {

@@ -68,9 +68,14 @@ export type ParentGrant = Prisma.ParentGrantModel
 export type Process = Prisma.ProcessModel
 /**
  * Model Tombstone
- * A deleted process whose executions, versions and aliases are still to go.
+ * A deleted process whose schedules, executions, versions and aliases are still to go.
  */
 export type Tombstone = Prisma.TombstoneModel
+/**
+ * Model Effect
+ * What the scheduler is still to be told: of each subject the last change.
+ */
+export type Effect = Prisma.EffectModel
 /**
  * Model Version
  * A version of a process or of a module.

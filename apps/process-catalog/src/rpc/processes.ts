@@ -18,7 +18,7 @@ import { authorOf } from './author.ts'
 const maxTries = 5
 
 export function processHandlers(catalog: Catalog): Handlers<typeof ProcessService> {
-  const { store, checks, config } = catalog
+  const { store, checks, config, effects } = catalog
   return {
     async createProcess({ values = create(ProcessValuesSchema) }, context) {
       const author = authorOf(context)
@@ -44,7 +44,10 @@ export function processHandlers(catalog: Catalog): Handlers<typeof ProcessServic
       for (let tries = 0; tries < maxTries; tries += 1) {
         const written = { ...change, read }
         const outcome = await updateProcess(store, author, identifier, written, passwordHash, config.dependencies)
-        if (!('unread' in outcome)) return outcome
+        if (!('unread' in outcome)) {
+          if (change.columns.name !== undefined) await effects.tell(author.team, context)
+          return outcome
+        }
         const { language, source } = outcome.unread
         read = { source, reading: await checks.read(language, source) }
       }

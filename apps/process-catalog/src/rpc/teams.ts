@@ -8,7 +8,7 @@ import { teamChange } from '../team-change.ts'
 import { createTeam, getTeam, grantParent, listTeams, revokeParent, updateTeam } from '../store/teams.ts'
 import { isTeamSlug, newTeamSlug } from '../team-slug.ts'
 
-export function teamHandlers({ store }: Catalog): Handlers<typeof TeamService> {
+export function teamHandlers({ store, effects }: Catalog): Handlers<typeof TeamService> {
   return {
     getTeam(_, context) {
       return getTeam(store, teamOf(context))
@@ -16,7 +16,11 @@ export function teamHandlers({ store }: Catalog): Handlers<typeof TeamService> {
 
     async updateTeam({ values = create(TeamSchema), mask, tokenTeams }, context) {
       const team = teamOf(context)
-      return updateTeam(store, team, teamChange(values, mask), tokenTeams)
+      const change = teamChange(values, mask)
+      const updated = await updateTeam(store, team, change, tokenTeams)
+      // Who reads a schedule next finds its times in the new zone.
+      if (change.zoneId !== undefined) await effects.tell(team, context)
+      return updated
     },
 
     async createTeam({ slug }, context) {

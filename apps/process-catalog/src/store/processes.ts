@@ -7,6 +7,7 @@ import type { NewProcess, ProcessChange } from '../process-values.ts'
 import type { Reading, ReadSource } from '../reading/reading.ts'
 import { derivedSlug, withSuffix } from '../slug.ts'
 import { changedCredentials, noCredentials } from '../webhook-credentials.ts'
+import { noteEffect } from './effects.ts'
 import { findProcess } from './find-process.ts'
 import { decidesOnDependencies, settleDependencies } from './process-dependencies.ts'
 import { processMessage, type ProcessMessage } from './process-message.ts'
@@ -76,7 +77,7 @@ export function updateProcess(
   passwordHash: string | undefined,
   detection: DetectionOptions,
 ): Promise<ProcessMessage | Unread> {
-  return changeTeam(store, author.team, async (rows) => {
+  return changeTeam(store, author.team, async (rows, revision) => {
     const current = await findProcess(rows, author.team, identifier)
     const { slug } = columns
     if (slug !== undefined && slug !== current.slug && (await isTaken(rows, author.team, slug))) throw slugTaken()
@@ -99,6 +100,8 @@ export function updateProcess(
         updatedAt: new Date(),
       },
     })
+    if (row.name !== current.name)
+      await noteEffect(rows, { team: row.team, subject: row.id, value: row.name, revision })
     return processMessage(row)
   })
 }

@@ -4,6 +4,7 @@ import type { MessageInitShape } from '@bufbuild/protobuf'
 import { timestampFromDate } from '@bufbuild/protobuf/wkt'
 import type { Team } from '../../prisma/generated/client.ts'
 import type { TeamChange } from '../team-change.ts'
+import { noteEffect } from './effects.ts'
 import { nameParents } from './parents.ts'
 import { changeParents, changeTeam } from './revisions.ts'
 import type { Rows, Store } from './store.ts'
@@ -42,7 +43,10 @@ export function updateTeam(
   tokenTeams: string[],
 ): Promise<TeamMessage> {
   const changing = parentTeamSlugs === undefined ? changeTeam : changeParents
-  return changing(store, slug, async (rows) => {
+  const { zoneId } = columns
+  return changing(store, slug, async (rows, revision) => {
+    if (zoneId !== undefined && (await rows.team.count({ where: { slug, zoneId } })) === 0)
+      await noteEffect(rows, { team: slug, subject: 'zone', value: zoneId, revision })
     await rows.team.update({ where: { slug }, data: columns })
     if (parentTeamSlugs !== undefined) await nameParents(rows, slug, parentTeamSlugs, tokenTeams)
     return (await withParents(rows, { slug }))[0]!

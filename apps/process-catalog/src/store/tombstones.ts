@@ -1,3 +1,4 @@
+import { dropEffects } from './effects.ts'
 import { findProcessId } from './find-process.ts'
 import { changeTeam } from './revisions.ts'
 import type { Store } from './store.ts'
@@ -6,6 +7,8 @@ import type { Store } from './store.ts'
 export interface Tombstone {
   processId: string
   team: string
+  /** Its executions are killed and hidden. */
+  hidden: boolean
 }
 
 const batchRows = 500
@@ -16,19 +19,25 @@ export function buryProcess(store: Store, team: string, identifier: string): Pro
     const processId = await findProcessId(rows, team, identifier)
     await rows.tombstone.create({ data: { processId, team } })
     await rows.dependencyManifest.deleteMany({ where: { processId } })
+    await dropEffects(rows, team, processId)
     await rows.process.delete({ where: { id: processId } })
-    return { processId, team }
+    return { processId, team, hidden: false }
   })
 }
 
-/** Tombstones older than `ageS` seconds, by the database's clock. */
+/** Tombstones older than `ageS` seconds, by the database's clock; first those whose executions still run. */
 export function tombstonesOlderThan(store: Store, ageS: number): Promise<Tombstone[]> {
-  return store.statement<{ processId: string; team: string }>({
+  return store.statement<{ processId: string; team: string; hidden: boolean }>({
     name: 'old_tombstones',
-    text: `SELECT process_id AS "processId", team FROM tombstones
-           WHERE created_at < now() - make_interval(secs => $1) ORDER BY created_at LIMIT 100`,
+    text: `SELECT process_id AS "processId", team, hidden FROM tombstones
+           WHERE created_at < now() - make_interval(secs => $1) ORDER BY hidden, created_at LIMIT 100`,
     values: [ageS],
   })
+}
+
+/** The executions of a buried process are killed and hidden. */
+export async function markHidden(store: Store, processId: string): Promise<void> {
+  await store.read((rows) => rows.tombstone.updateMany({ where: { processId }, data: { hidden: true } }))
 }
 
 /** Removes a buried process's aliases and versions, in batches, and last its tombstone. */

@@ -1,16 +1,11 @@
 // Makes the attempts to get out of the wall `pod`, and those without a wall as a control, and prints what they came to.
 import { randomBytes } from 'node:crypto'
 import { Language as RunLanguage } from '@automation/contract/common/v1/language'
-import { InProcessNetwork } from '@automation/rpc'
-import { createLogger, createMetrics, Environment } from '@automation/service'
-import { until } from '@automation/testing'
-import { createRunner, readRunnerConfig } from '../../src/service.ts'
-import type { RunnerUnderTest } from '../runner-under-test.ts'
-import { ScriptedReplica } from '../scripted-replica.ts'
 import { hasControl, sourceOf, type Attempt, type Found, type Language } from './attempt.ts'
 import { attempts } from './attempts.ts'
 import { layBait } from './bait.ts'
 import { attemptsOnRuns } from './on-runs.ts'
+import { startInPod, type RunnerInPod } from './pod-runner.ts'
 import { startVictim } from './victims.ts'
 
 export interface PodReport {
@@ -24,7 +19,11 @@ const inSlices = 3
 const { bait, remove } = await layBait()
 const report: PodReport = { wall: '', results: [] }
 for (const wall of ['pod', 'none'] as const) {
-  const under = await start(wall === 'pod' ? {} : { WALL: 'none' })
+  const under = await startInPod({
+    RUNNER_CLOSED_PORTS: bait.servicePorts.join(),
+    WALL_NONE_MANY_TEAMS: 'true',
+    ...(wall === 'none' && { WALL: 'none' }),
+  })
   if (wall === 'pod') report.wall = (await under.runner.ready()).find(({ name }) => name === 'wall')?.detail ?? ''
   for (const language of languages) {
     const fitting = attempts.filter((each) =>
@@ -46,7 +45,7 @@ remove()
 process.stdout.write(`${JSON.stringify(report)}\n`, () => process.exit(0))
 
 /** On the things of another run of the same team, the only one that a pod serves. */
-async function onAnotherRun(under: RunnerUnderTest, wall: 'pod' | 'none', language: Language): Promise<void> {
+async function onAnotherRun(under: RunnerInPod, wall: 'pod' | 'none', language: Language): Promise<void> {
   const mark = `mark-${randomBytes(12).toString('hex')}`
   const fitting = attemptsOnRuns.filter((each) => wall === 'none' || each.refusedBy === 'every wall')
   const { end, ...victim } = await startVictim(under, mark, 'demo')
@@ -55,7 +54,7 @@ async function onAnotherRun(under: RunnerUnderTest, wall: 'pod' | 'none', langua
 }
 
 async function make(
-  { replica }: RunnerUnderTest,
+  { replica }: RunnerInPod,
   wall: 'pod' | 'none',
   language: Language,
   made: Attempt[],
@@ -69,18 +68,4 @@ async function make(
   if (value === undefined) throw new Error(`the attempts broke the run: ${explanation}`)
   for (const [name, found] of Object.entries(value as Record<string, Found>))
     report.results.push({ wall, language, name, ...found })
-}
-
-async function start(settings: Record<string, string>): Promise<RunnerUnderTest> {
-  const replica = new ScriptedReplica()
-  const own = { RUNNER_NAME: 'test', RUNNER_CLOSED_PORTS: bait.servicePorts.join(), WALL_NONE_MANY_TEAMS: 'true' }
-  const env = new Environment({ ...process.env, ...own, ...settings })
-  const network = new InProcessNetwork()
-  network.add(replica.services)
-  const logger = createLogger({ service: 'runner', level: 'warn' })
-  const runner = createRunner(readRunnerConfig(env), { neighbours: network, logger, metrics: createMetrics() })
-  env.check()
-  await runner.start()
-  await until(() => replica.isConnected, { what: 'the runner lends places' })
-  return { runner, replica } as RunnerUnderTest
 }

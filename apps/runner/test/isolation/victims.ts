@@ -41,7 +41,11 @@ print(json.dumps({'directory': directory, 'pid': os.getpid(), 'port': local.gets
 time.sleep(300)`
 
 /** Starts it; it has the mark in a file, in shared memory, in the environment of a child and in its own memory. */
-export async function startVictim(under: RunnerUnderTest, mark: string, team: string): Promise<Victim> {
+export async function startVictim(
+  under: Pick<RunnerUnderTest, 'replica'>,
+  mark: string,
+  team: string,
+): Promise<Victim> {
   const { id } = under.replica.hand(python(mark), {
     spec: { language: Language.PYTHON, team, processId: 'victim' },
     run: { timeoutMs: 300_000 },

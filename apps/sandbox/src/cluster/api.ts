@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { CoreV1Api, KubeConfig, RequestContext, ResponseContext, V1Pod, Watch } from '@kubernetes/client-node'
+import { Failure } from '@automation/errors'
 
 /** A cluster's API, as this process may use it. */
 export interface ClusterApi {
@@ -14,6 +15,7 @@ export interface ClusterApi {
 const accountNamespace = '/var/run/secrets/kubernetes.io/serviceaccount/namespace'
 // A request that nobody answers ends so.
 const requestMs = 15_000
+const askAgainS = 5
 
 /** By KUBECONFIG outside of a cluster, by the service account inside. The client is loaded by the first call. */
 export async function openCluster(): Promise<ClusterApi> {
@@ -50,7 +52,35 @@ const bounded = {
 export function statusOf(error: unknown): number | undefined {
   const { code, statusCode } = (error ?? {}) as { code?: unknown; statusCode?: unknown }
   const status = typeof code === 'number' ? code : statusCode
-  return typeof status === 'number' ? status : undefined
+  // Other errors have small numbers of their own.
+  return typeof status === 'number' && status >= 100 ? status : undefined
+}
+
+/** That the API is away or takes nothing for the moment. */
+export function clusterAway(cause?: unknown): Failure {
+  const words = 'The API of the cluster does not answer for the moment, try again'
+  return new Failure('unavailable', 'cluster_away', words, { cause, retryAfterS: askAgainS })
+}
+
+export function isClusterAway(error: unknown): boolean {
+  return error instanceof Failure && error.code === 'cluster_away'
+}
+
+/** What the API answers. Failure cluster_away where it does not, or only that it can't now; whether it took effect is not known. */
+export async function answered<T>(call: Promise<T>): Promise<T> {
+  try {
+    return await call
+  } catch (error) {
+    throw isPassing(error) ? clusterAway(error) : error
+  }
+}
+
+function isPassing(error: unknown): boolean {
+  const status = statusOf(error)
+  if (status !== undefined) return status === 429 || status >= 500
+  if (error instanceof DOMException) return error.name === 'TimeoutError'
+  // Of fetch: not reached, or cut off within the answer.
+  return error instanceof TypeError && (error.message === 'fetch failed' || error.message === 'terminated')
 }
 
 function namespaceOf(config: KubeConfig): string | undefined {

@@ -1,5 +1,5 @@
 import type { V1OwnerReference } from '@kubernetes/client-node'
-import type { ClusterApi } from './api.ts'
+import { answered, type ClusterApi } from './api.ts'
 
 /** The ConfigMap that pods belong to: when it goes, the cluster ends them. Asked for once it is needed, and then known. */
 export class Owner {
@@ -17,7 +17,8 @@ export class Owner {
   /** Rejects when there is none, or the API is away. */
   async reference(): Promise<V1OwnerReference> {
     if (this.#found !== undefined) return this.#found
-    const { metadata } = await this.#api.core.readNamespacedConfigMap({ namespace: this.#namespace, name: this.#name })
+    const asked = { namespace: this.#namespace, name: this.#name }
+    const { metadata } = await answered(this.#api.core.readNamespacedConfigMap(asked))
     return (this.#found = { apiVersion: 'v1', kind: 'ConfigMap', name: this.#name, uid: metadata?.uid ?? '' })
   }
 }

@@ -29,12 +29,14 @@ const watchSeconds = 300
 export async function watchPods(options: PodWatchOptions, signal: AbortSignal): Promise<void> {
   let place: Place
   let pauseMs = firstPauseMs
+  const there = () => {
+    pauseMs = firstPauseMs
+    options.current(true)
+  }
   while (!signal.aborted) {
     try {
       place ??= await list(options)
-      options.current(true)
-      pauseMs = firstPauseMs
-      place = await watch(options, place, signal)
+      place = await watch(options, place, { there, signal })
     } catch (error) {
       if (signal.aborted) return
       options.current(false)
@@ -52,11 +54,19 @@ async function list({ api, namespace, selector, listed }: PodWatchOptions): Prom
   return metadata?.resourceVersion ?? ''
 }
 
-/** Resolves with where the next watch goes on; undefined where this place is too old. Rejects when the API is away. */
-async function watch(options: PodWatchOptions, from: string, signal: AbortSignal): Promise<Place> {
+/**
+ * Tells when it has begun, and resolves with where the next watch goes on; undefined where this place is too old. Rejects
+ * when the API is away.
+ */
+async function watch(
+  options: PodWatchOptions,
+  from: string,
+  { there, signal }: { there: () => void; signal: AbortSignal },
+): Promise<Place> {
   const { api, namespace, selector } = options
   let place: Place = from
   let failure: Error | undefined
+  let hasBegun = false
   const query = {
     labelSelector: selector,
     resourceVersion: from,
@@ -76,9 +86,11 @@ async function watch(options: PodWatchOptions, from: string, signal: AbortSignal
   }
   const controller = await api.watch.watch(`/api/v1/namespaces/${namespace}/pods`, query, event, (error: unknown) => {
     // An idle one is ended by the client, and goes on where it was.
-    if (error instanceof Error && !isIdle(error)) failure ??= error
+    if (error instanceof Error && !(hasBegun && isIdle(error))) failure ??= error
     ended.resolve()
   })
+  hasBegun = failure === undefined
+  if (hasBegun) there()
   const abort = () => controller.abort()
   signal.addEventListener('abort', abort)
   if (signal.aborted) abort()

@@ -1,6 +1,6 @@
 import type { V1Pod } from '@kubernetes/client-node'
 import type { Logger } from '@automation/service'
-import { statusOf, type ClusterApi } from './api.ts'
+import { answered, statusOf, type ClusterApi } from './api.ts'
 import { Owner } from './owner.ts'
 import { podSeen, type PodSeen } from './pod-seen.ts'
 import { watchPods } from './pod-watch.ts'
@@ -25,7 +25,7 @@ export interface Removal {
   graceS?: number
 }
 
-/** Pods of one kind in one namespace, as a watch last knew them. */
+/** Pods of one kind in one namespace, as a watch last knew them. What asks the API rejects with Failure cluster_away while that is away. */
 export class Pods {
   readonly #options: PodsOptions
   readonly #selector: string
@@ -89,12 +89,12 @@ export class Pods {
     return this.#known.get(name)
   }
 
-  /** From the API, now. Rejects when that is away. */
+  /** From the API, now. */
   async list(labels: Record<string, string> = {}): Promise<PodSeen[]> {
     const { api, namespace } = this.#options
     const more = Object.entries(labels).map(([name, value]) => `${name}=${value}`)
     const labelSelector = [this.#selector, ...more].join(',')
-    const { items } = await api.core.listNamespacedPod({ namespace, labelSelector })
+    const { items } = await answered(api.core.listNamespacedPod({ namespace, labelSelector }))
     return items.map(podSeen)
   }
 
@@ -106,10 +106,10 @@ export class Pods {
     const own = { namespace, labels: { ...pod.metadata?.labels, ...labels }, ownerReferences }
     const body = Object.assign({}, pod, { metadata: Object.assign({}, pod.metadata, own) })
     try {
-      return podSeen(await api.core.createNamespacedPod({ namespace, body }))
+      return podSeen(await answered(api.core.createNamespacedPod({ namespace, body })))
     } catch (error) {
       if (statusOf(error) !== 409) throw error
-      return podSeen(await api.core.readNamespacedPod({ namespace, name }))
+      return podSeen(await answered(api.core.readNamespacedPod({ namespace, name })))
     }
   }
 
@@ -122,7 +122,7 @@ export class Pods {
     }
     const body = { preconditions, ...(graceS !== undefined && { gracePeriodSeconds: graceS }) }
     try {
-      await api.core.deleteNamespacedPod({ name, namespace, body })
+      await answered(api.core.deleteNamespacedPod({ name, namespace, body }))
     } catch (error) {
       const status = statusOf(error)
       if (status !== 404 && status !== 409) throw error
@@ -143,7 +143,7 @@ export class Pods {
   ): Promise<PodSeen | undefined> {
     const { api, namespace } = this.#options
     try {
-      return podSeen(await api.mergePod(name, namespace, { metadata: change }))
+      return podSeen(await answered(api.mergePod(name, namespace, { metadata: change })))
     } catch (error) {
       const status = statusOf(error)
       if (status === 404 || status === 409) return undefined

@@ -1,3 +1,4 @@
+import type { Failure } from '@automation/errors'
 import type { Check } from '@automation/service'
 import type { Image } from '../catalogue.ts'
 
@@ -28,6 +29,8 @@ export interface Driver {
   /** Whether sandboxes go on when this process ends. Where they don't, nothing of a former process is there. */
   readonly outlivesService: boolean
   start(events: DriverEvents): Promise<void>
+  /** Why there can be no new sandboxes for the moment; undefined where there can. */
+  refusal?(): Failure | undefined
   /**
    * Makes a sandbox and resolves when its daemon has been given it, with the daemon's address: `host:port` or
    * `unix:/path`. SandboxFault when it can't be had, and nothing of it is left; so too when it is ended meanwhile.

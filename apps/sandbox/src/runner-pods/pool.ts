@@ -26,6 +26,7 @@ const teamLabel = 'process-automation/team'
 const atOnceS = 0
 const unanswered = 'execution can not be asked which runner pods are needed'
 const troubleForUsers = 'runner pods do not start at the moment'
+const awayForUsers = 'the cluster that has them does not answer at the moment'
 
 /** Makes and removes runner pods as execution has need of them. Of several replicas of the service, one does. */
 export class RunnerPool {
@@ -68,9 +69,9 @@ export class RunnerPool {
       this.#state = 'another replica makes them'
       return metrics.forget()
     }
-    if (!pods.isCurrent) return this.#known.unasked()
     const answer = await this.#ask()
-    if (answer === undefined) return
+    if (!pods.isCurrent) this.#known.unasked()
+    if (answer === undefined || !pods.isCurrent) return
     const waiting = answer.waiting.map(({ team }) => team)
     const there = this.#known.together(pods.all(), answer.sessions, performance.now())
     if (there.some(({ session }) => session !== undefined && session.team === '')) this.#pause = noPause
@@ -89,7 +90,8 @@ export class RunnerPool {
     const { demand, pods, config, logger } = this.#options
     const runners = pods.all().filter(({ end }) => end === undefined).length
     const trouble = this.#pause.failures > 0 ? troubleForUsers : ''
-    const supply = { runners, mostRunners: config.limits.most, trouble }
+    const told = pods.isCurrent ? trouble : awayForUsers
+    const supply = { runners, mostRunners: config.limits.most, trouble: told }
     const context = ownContext({ role: 'service', team: '', subject: 'sandbox', name: 'sandbox' }, answerWithinMs)
     try {
       return await demand.getDemand({ pool: config.pod.pool, supply }, context)

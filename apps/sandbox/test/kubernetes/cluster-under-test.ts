@@ -1,6 +1,10 @@
 import { randomBytes } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { V1Pod } from '@kubernetes/client-node'
 import { silentLogger, until } from '@automation/testing'
+import { FaultProxy } from '@automation/testing/fault-proxy'
 import { openCluster, type ClusterApi } from '../../src/cluster/api.ts'
 import { Pods } from '../../src/cluster/pods.ts'
 
@@ -63,5 +67,22 @@ export class ClusterUnderTest {
 
   async close(): Promise<void> {
     await this.api.core.deleteNamespace({ name: this.namespace })
+  }
+}
+
+/** The cluster's API behind a proxy that can be closed. */
+export async function behindProxy(): Promise<{ api: ClusterApi; proxy: FaultProxy }> {
+  const given = process.env['KUBECONFIG'] ?? ''
+  const text = readFileSync(given, 'utf8')
+  const server = /^ *server: *(\S+)/m.exec(text)?.[1] ?? ''
+  const proxy = await FaultProxy.start(server)
+  const dir = mkdtempSync(join(tmpdir(), 'behind-proxy-'))
+  try {
+    process.env['KUBECONFIG'] = join(dir, 'kubeconfig')
+    writeFileSync(process.env['KUBECONFIG'], text.replace(server, proxy.url.replace(/\/$/, '')), { mode: 0o600 })
+    return { api: await openCluster(), proxy }
+  } finally {
+    process.env['KUBECONFIG'] = given
+    rmSync(dir, { recursive: true })
   }
 }

@@ -1,9 +1,6 @@
-import { RunnerDemandService, type Supply } from '@automation/contract/runner/v1/demand'
-import { InProcessNetwork, served } from '@automation/rpc'
 import { Environment } from '@automation/service'
 import { silentLogger, testContext, testDatabase, until, type TestDatabase } from '@automation/testing'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import type { PodSeen } from '../../src/cluster/pod-seen.ts'
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { readClusterPlace } from '../../src/cluster/place.ts'
 import { Pods } from '../../src/cluster/pods.ts'
 import { podLabels } from '../../src/cluster/restricted.ts'
@@ -12,33 +9,8 @@ import type { RunnerPool } from '../../src/runner-pods/pool.ts'
 import { runnerNameOf } from '../../src/runner-pods/runner-pod.ts'
 import { openRunnerPods } from '../../src/runner-pods/runner-pods.ts'
 import { Store } from '../../src/store/store.ts'
-import { ClusterUnderTest, hasCluster } from './cluster-under-test.ts'
-
-/** What execution would say: runners said hello in the pods that a test names. */
-class ScriptedDemand {
-  waiting: string[] = []
-  supply: Supply | undefined
-  readonly runners = new Map<string, { team: string; running: number; idleMs: bigint }>()
-  readonly network = new InProcessNetwork()
-
-  constructor() {
-    const getDemand = ({ supply }: { supply?: Supply }) => {
-      this.supply = supply
-      const sessions = [...this.runners].map(([runnerName, runner]) => ({
-        runnerName,
-        oneTeam: true,
-        places: 4,
-        ...runner,
-      }))
-      return { sessions, waiting: this.waiting.map((team) => ({ team })) }
-    }
-    this.network.add([served(RunnerDemandService, { getDemand })])
-  }
-
-  hello(pod: PodSeen, team = '', running = 0, idleMs = 0): void {
-    this.runners.set(runnerNameOf(pod), { team, running, idleMs: BigInt(idleMs) })
-  }
-}
+import { behindProxy, ClusterUnderTest, hasCluster } from './cluster-under-test.ts'
+import { ScriptedDemand } from './scripted-demand.ts'
 
 describe.skipIf(!hasCluster)('runner pods on a cluster', () => {
   let cluster: ClusterUnderTest
@@ -79,6 +51,7 @@ describe.skipIf(!hasCluster)('runner pods on a cluster', () => {
     demand: ScriptedDemand,
     settings: Record<string, string> = {},
     replicas = 1,
+    api = cluster.api,
   ): Promise<RunnerPool> {
     const instance = `pool-${count++}`
     const given = {
@@ -91,11 +64,11 @@ describe.skipIf(!hasCluster)('runner pods on a cluster', () => {
     const env = new Environment({ ...given, ...context, RUN_TIMEOUT_MAX_MS: '1000', ...settings })
     const config = { ...readRunnerPodsConfig(env, readClusterPlace(env))!, everyMs: 100 }
     env.check()
-    const { api, namespace } = cluster
-    watched = new Pods({ api, namespace, labels: podLabels('runner-pod', instance), logger: silentLogger })
+    const { namespace } = cluster
+    watched = new Pods({ api: cluster.api, namespace, labels: podLabels('runner-pod', instance), logger: silentLogger })
     await watched.start()
     for (let replica = 0; replica < replicas; replica++) {
-      const pool = await openRunnerPods(config, store, testContext(demand.network), cluster.api)
+      const pool = await openRunnerPods(config, store, testContext(demand.network), api)
       pools.push(pool)
       pool.start()
     }
@@ -172,6 +145,32 @@ describe.skipIf(!hasCluster)('runner pods on a cluster', () => {
     })
     expect(pool.check().detail).toMatch(/can't be had/)
     expect(demand.supply?.trouble).toBe('runner pods do not start at the moment')
+  })
+
+  test('while the API is away pods stay and those that wait are told; then it goes on where it was', async () => {
+    const { api, proxy } = await behindProxy()
+    onTestFinished(() => proxy.close())
+    const demand = new ScriptedDemand()
+    demand.waiting = ['a', 'b']
+    const pool = await start(demand, { RUNNER_PODS_SPARE: '0', RUNNER_PODS_MAX: '4' }, 1, api)
+    const [lost, stays] = await podsAre(2)
+    demand.hello(lost!, 'a', 1)
+    demand.hello(stays!, 'b', 1)
+    demand.waiting = []
+    await until(() => stays && watched.get(stays.name)?.labels['process-automation/team'] === 'b')
+    proxy.refuse()
+    await until(() => /the Kubernetes API does not answer/.test(pool.check().detail ?? ''))
+    demand.waiting = ['c']
+    await until(() => demand.supply?.trouble === 'the cluster that has them does not answer at the moment')
+    expect(pool.check().ok).toBe(true)
+    demand.runners.delete(runnerNameOf(lost!))
+    await watched.remove(lost!.name, { uid: lost!.uid, graceS: 0 })
+    await until(() => there().length === 1)
+    proxy.open()
+    const now = await podsAre(2)
+    expect(now.map(({ uid }) => uid)).toContain(stays!.uid)
+    expect(now.map(({ uid }) => uid)).not.toContain(lost!.uid)
+    await until(() => demand.supply?.trouble === '')
   })
 
   test('the runner key is in no pod, and a pod has no account of the cluster', async () => {

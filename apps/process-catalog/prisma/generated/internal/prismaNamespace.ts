@@ -403,6 +403,7 @@ export const ModelName = {
   ParentGrant: 'ParentGrant',
   Process: 'Process',
   Tombstone: 'Tombstone',
+  Effect: 'Effect',
   Version: 'Version',
   Alias: 'Alias',
   Module: 'Module',
@@ -425,7 +426,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "team" | "revision" | "teamParent" | "parentGrant" | "process" | "tombstone" | "version" | "alias" | "module" | "variable" | "dependencyManifest" | "apiToken" | "signingKey"
+    modelProps: "team" | "revision" | "teamParent" | "parentGrant" | "process" | "tombstone" | "effect" | "version" | "alias" | "module" | "variable" | "dependencyManifest" | "apiToken" | "signingKey"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -870,6 +871,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.TombstoneCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.TombstoneCountAggregateOutputType> | number
+        }
+      }
+    }
+    Effect: {
+      payload: Prisma.$EffectPayload<ExtArgs>
+      fields: Prisma.EffectFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.EffectFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EffectPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.EffectFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EffectPayload>
+        }
+        findFirst: {
+          args: Prisma.EffectFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EffectPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.EffectFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EffectPayload>
+        }
+        findMany: {
+          args: Prisma.EffectFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EffectPayload>[]
+        }
+        create: {
+          args: Prisma.EffectCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EffectPayload>
+        }
+        createMany: {
+          args: Prisma.EffectCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.EffectCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EffectPayload>[]
+        }
+        delete: {
+          args: Prisma.EffectDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EffectPayload>
+        }
+        update: {
+          args: Prisma.EffectUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EffectPayload>
+        }
+        deleteMany: {
+          args: Prisma.EffectDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.EffectUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.EffectUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EffectPayload>[]
+        }
+        upsert: {
+          args: Prisma.EffectUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EffectPayload>
+        }
+        aggregate: {
+          args: Prisma.EffectAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateEffect>
+        }
+        groupBy: {
+          args: Prisma.EffectGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.EffectGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.EffectCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.EffectCountAggregateOutputType> | number
         }
       }
     }
@@ -1502,10 +1577,21 @@ export type ProcessScalarFieldEnum = (typeof ProcessScalarFieldEnum)[keyof typeo
 export const TombstoneScalarFieldEnum = {
   processId: 'processId',
   team: 'team',
+  hidden: 'hidden',
   createdAt: 'createdAt'
 } as const
 
 export type TombstoneScalarFieldEnum = (typeof TombstoneScalarFieldEnum)[keyof typeof TombstoneScalarFieldEnum]
+
+
+export const EffectScalarFieldEnum = {
+  team: 'team',
+  subject: 'subject',
+  value: 'value',
+  revision: 'revision'
+} as const
+
+export type EffectScalarFieldEnum = (typeof EffectScalarFieldEnum)[keyof typeof EffectScalarFieldEnum]
 
 
 export const VersionScalarFieldEnum = {
@@ -1898,6 +1984,7 @@ export type GlobalOmitConfig = {
   parentGrant?: Prisma.ParentGrantOmit
   process?: Prisma.ProcessOmit
   tombstone?: Prisma.TombstoneOmit
+  effect?: Prisma.EffectOmit
   version?: Prisma.VersionOmit
   alias?: Prisma.AliasOmit
   module?: Prisma.ModuleOmit

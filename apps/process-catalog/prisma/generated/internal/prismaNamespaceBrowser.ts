@@ -57,6 +57,7 @@ export const ModelName = {
   ParentGrant: 'ParentGrant',
   Process: 'Process',
   Tombstone: 'Tombstone',
+  Effect: 'Effect',
   Version: 'Version',
   Alias: 'Alias',
   Module: 'Module',
@@ -154,10 +155,21 @@ export type ProcessScalarFieldEnum = (typeof ProcessScalarFieldEnum)[keyof typeo
 export const TombstoneScalarFieldEnum = {
   processId: 'processId',
   team: 'team',
+  hidden: 'hidden',
   createdAt: 'createdAt'
 } as const
 
 export type TombstoneScalarFieldEnum = (typeof TombstoneScalarFieldEnum)[keyof typeof TombstoneScalarFieldEnum]
+
+
+export const EffectScalarFieldEnum = {
+  team: 'team',
+  subject: 'subject',
+  value: 'value',
+  revision: 'revision'
+} as const
+
+export type EffectScalarFieldEnum = (typeof EffectScalarFieldEnum)[keyof typeof EffectScalarFieldEnum]
 
 
 export const VersionScalarFieldEnum = {

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Tombstone
- * A deleted process whose executions, versions and aliases are still to go.
+ * A deleted process whose schedules, executions, versions and aliases are still to go.
  */
 export type TombstoneModel = runtime.Types.Result.DefaultSelection<Prisma.$TombstonePayload>
 
@@ -27,18 +27,21 @@ export type AggregateTombstone = {
 export type TombstoneMinAggregateOutputType = {
   processId: string | null
   team: string | null
+  hidden: boolean | null
   createdAt: Date | null
 }
 
 export type TombstoneMaxAggregateOutputType = {
   processId: string | null
   team: string | null
+  hidden: boolean | null
   createdAt: Date | null
 }
 
 export type TombstoneCountAggregateOutputType = {
   processId: number
   team: number
+  hidden: number
   createdAt: number
   _all: number
 }
@@ -47,18 +50,21 @@ export type TombstoneCountAggregateOutputType = {
 export type TombstoneMinAggregateInputType = {
   processId?: true
   team?: true
+  hidden?: true
   createdAt?: true
 }
 
 export type TombstoneMaxAggregateInputType = {
   processId?: true
   team?: true
+  hidden?: true
   createdAt?: true
 }
 
 export type TombstoneCountAggregateInputType = {
   processId?: true
   team?: true
+  hidden?: true
   createdAt?: true
   _all?: true
 }
@@ -138,6 +144,7 @@ export type TombstoneGroupByArgs<ExtArgs extends runtime.Types.Extensions.Intern
 export type TombstoneGroupByOutputType = {
   processId: string
   team: string
+  hidden: boolean
   createdAt: Date
   _count: TombstoneCountAggregateOutputType | null
   _min: TombstoneMinAggregateOutputType | null
@@ -165,12 +172,14 @@ export type TombstoneWhereInput = {
   NOT?: Prisma.TombstoneWhereInput | Prisma.TombstoneWhereInput[]
   processId?: Prisma.UuidFilter<"Tombstone"> | string
   team?: Prisma.StringFilter<"Tombstone"> | string
+  hidden?: Prisma.BoolFilter<"Tombstone"> | boolean
   createdAt?: Prisma.DateTimeFilter<"Tombstone"> | Date | string
 }
 
 export type TombstoneOrderByWithRelationInput = {
   processId?: Prisma.SortOrder
   team?: Prisma.SortOrder
+  hidden?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -180,12 +189,14 @@ export type TombstoneWhereUniqueInput = Prisma.AtLeast<{
   OR?: Prisma.TombstoneWhereInput[]
   NOT?: Prisma.TombstoneWhereInput | Prisma.TombstoneWhereInput[]
   team?: Prisma.StringFilter<"Tombstone"> | string
+  hidden?: Prisma.BoolFilter<"Tombstone"> | boolean
   createdAt?: Prisma.DateTimeFilter<"Tombstone"> | Date | string
 }, "processId">
 
 export type TombstoneOrderByWithAggregationInput = {
   processId?: Prisma.SortOrder
   team?: Prisma.SortOrder
+  hidden?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   _count?: Prisma.TombstoneCountOrderByAggregateInput
   _max?: Prisma.TombstoneMaxOrderByAggregateInput
@@ -198,66 +209,77 @@ export type TombstoneScalarWhereWithAggregatesInput = {
   NOT?: Prisma.TombstoneScalarWhereWithAggregatesInput | Prisma.TombstoneScalarWhereWithAggregatesInput[]
   processId?: Prisma.UuidWithAggregatesFilter<"Tombstone"> | string
   team?: Prisma.StringWithAggregatesFilter<"Tombstone"> | string
+  hidden?: Prisma.BoolWithAggregatesFilter<"Tombstone"> | boolean
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Tombstone"> | Date | string
 }
 
 export type TombstoneCreateInput = {
   processId: string
   team: string
+  hidden?: boolean
   createdAt?: Date | string
 }
 
 export type TombstoneUncheckedCreateInput = {
   processId: string
   team: string
+  hidden?: boolean
   createdAt?: Date | string
 }
 
 export type TombstoneUpdateInput = {
   processId?: Prisma.StringFieldUpdateOperationsInput | string
   team?: Prisma.StringFieldUpdateOperationsInput | string
+  hidden?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type TombstoneUncheckedUpdateInput = {
   processId?: Prisma.StringFieldUpdateOperationsInput | string
   team?: Prisma.StringFieldUpdateOperationsInput | string
+  hidden?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type TombstoneCreateManyInput = {
   processId: string
   team: string
+  hidden?: boolean
   createdAt?: Date | string
 }
 
 export type TombstoneUpdateManyMutationInput = {
   processId?: Prisma.StringFieldUpdateOperationsInput | string
   team?: Prisma.StringFieldUpdateOperationsInput | string
+  hidden?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type TombstoneUncheckedUpdateManyInput = {
   processId?: Prisma.StringFieldUpdateOperationsInput | string
   team?: Prisma.StringFieldUpdateOperationsInput | string
+  hidden?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type TombstoneCountOrderByAggregateInput = {
   processId?: Prisma.SortOrder
   team?: Prisma.SortOrder
+  hidden?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
 export type TombstoneMaxOrderByAggregateInput = {
   processId?: Prisma.SortOrder
   team?: Prisma.SortOrder
+  hidden?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
 export type TombstoneMinOrderByAggregateInput = {
   processId?: Prisma.SortOrder
   team?: Prisma.SortOrder
+  hidden?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -266,28 +288,32 @@ export type TombstoneMinOrderByAggregateInput = {
 export type TombstoneSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   processId?: boolean
   team?: boolean
+  hidden?: boolean
   createdAt?: boolean
 }, ExtArgs["result"]["tombstone"]>
 
 export type TombstoneSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   processId?: boolean
   team?: boolean
+  hidden?: boolean
   createdAt?: boolean
 }, ExtArgs["result"]["tombstone"]>
 
 export type TombstoneSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   processId?: boolean
   team?: boolean
+  hidden?: boolean
   createdAt?: boolean
 }, ExtArgs["result"]["tombstone"]>
 
 export type TombstoneSelectScalar = {
   processId?: boolean
   team?: boolean
+  hidden?: boolean
   createdAt?: boolean
 }
 
-export type TombstoneOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"processId" | "team" | "createdAt", ExtArgs["result"]["tombstone"]>
+export type TombstoneOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"processId" | "team" | "hidden" | "createdAt", ExtArgs["result"]["tombstone"]>
 
 export type $TombstonePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Tombstone"
@@ -295,6 +321,10 @@ export type $TombstonePayload<ExtArgs extends runtime.Types.Extensions.InternalA
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     processId: string
     team: string
+    /**
+     * Its executions are killed and hidden.
+     */
+    hidden: boolean
     createdAt: Date
   }, ExtArgs["result"]["tombstone"]>
   composites: {}
@@ -721,6 +751,7 @@ export interface Prisma__TombstoneClient<T, Null = never, ExtArgs extends runtim
 export interface TombstoneFieldRefs {
   readonly processId: Prisma.FieldRef<"Tombstone", 'String'>
   readonly team: Prisma.FieldRef<"Tombstone", 'String'>
+  readonly hidden: Prisma.FieldRef<"Tombstone", 'Boolean'>
   readonly createdAt: Prisma.FieldRef<"Tombstone", 'DateTime'>
 }
     

@@ -1,10 +1,12 @@
+import type { Failure } from '@automation/errors'
 import { failPoint, type Check, type Logger } from '@automation/service'
 import type { Catalogue } from '../../catalogue.ts'
-import { openCluster, statusOf, type ClusterApi } from '../../cluster/api.ts'
+import { clusterAway, isClusterAway, openCluster, statusOf, type ClusterApi } from '../../cluster/api.ts'
 import type { PodSeen } from '../../cluster/pod-seen.ts'
 import { Pods } from '../../cluster/pods.ts'
 import { podLabels } from '../../cluster/restricted.ts'
 import type { KubernetesDriverConfig } from '../../config.ts'
+import { persisted } from '../../persisted.ts'
 import type { Daemons } from '../daemons.ts'
 import { SandboxFault, type Driver, type DriverEvents, type SandboxOrder } from '../driver.ts'
 import { Adoption } from './adoption.ts'
@@ -66,6 +68,10 @@ export class KubernetesDriver implements Driver {
     void pods.start().then(() => warm.start())
   }
 
+  refusal(): Failure | undefined {
+    return this.#cluster?.pods.isCurrent === true ? undefined : clusterAway()
+  }
+
   create(order: SandboxOrder): Promise<string> {
     const known = this.#making.get(order.id)
     if (known !== undefined) return known.made
@@ -112,12 +118,7 @@ export class KubernetesDriver implements Driver {
     const late = AbortSignal.timeout(this.#options.startTimeoutMs * 0.9)
     const signal = AbortSignal.any([unwanted, late])
     try {
-      const { pods, adoption } = this.#opened()
-      const there = pods.all().find((pod) => sandboxOfPod(pod) === order.id)
-      if (there !== undefined) return await adoption.adopt(there, order, signal)
-      const address = (await this.#fromPool(order, signal)) ?? (await this.#fresh(order, signal))
-      signal.throwIfAborted()
-      return address
+      return await this.#persistently(order, signal)
     } catch (error) {
       const fault = this.#faultOf(error, order.id, { unwanted, late })
       // It may still come, or is ended by another replica.
@@ -128,6 +129,24 @@ export class KubernetesDriver implements Driver {
       })
       throw fault
     }
+  }
+
+  /** While the API is away it goes on trying; what it made unheard is found by its label. */
+  async #persistently(order: SandboxOrder, signal: AbortSignal): Promise<string> {
+    const { pods, adoption } = this.#opened()
+    let isFirst = true
+    const give = async () => {
+      const known = isFirst ? pods.all() : await pods.list({ [sandboxLabel]: order.id })
+      isFirst = false
+      const there = known.find((pod) => sandboxOfPod(pod) === order.id)
+      if (there !== undefined) return await adoption.adopt(there, order, signal)
+      const address = (await this.#fromPool(order, signal)) ?? (await this.#fresh(order, signal))
+      signal.throwIfAborted()
+      return address
+    }
+    const delayed = (err: Error, againInMs: number) =>
+      this.#options.logger.warn({ err, sandbox: order.id, againInMs }, 'a sandbox can not be asked for yet')
+    return persisted(give, delayed, signal)
   }
 
   /** One that was kept ready; where it fails, it may be for its own reasons, and a new one is made. */
@@ -161,7 +180,8 @@ export class KubernetesDriver implements Driver {
     if (error instanceof SandboxFault) return error
     if (late.aborted) {
       const pod = this.#cluster?.pods.all().find((each) => sandboxOfPod(each) === id)
-      const words = pod?.trouble ?? 'its daemon does not answer'
+      const isAway = isClusterAway(error) || this.refusal() !== undefined
+      const words = isAway ? 'the API of the cluster does not answer' : (pod?.trouble ?? 'its daemon does not answer')
       return new SandboxFault(`It did not start in time: ${words}`, { cause: error })
     }
     const status = statusOf(error)

@@ -55,13 +55,21 @@ export class WarmPods {
     for (const pod of pods.all()) {
       if (!isWarm(pod) || pod.labels[specLabel] !== spec || !pod.ready || this.#taken.has(pod.uid)) continue
       this.#taken.add(pod.uid)
-      const { resourceVersion, name } = pod
-      const taken = await pods.patch(name, { resourceVersion, labels: { ...labels, [warmLabel]: null } })
+      const taken = await this.#patched(pod, { ...labels, [warmLabel]: null })
       this.#looks.soon()
       if (taken !== undefined) return taken
-      this.#taken.delete(pod.uid)
     }
     return undefined
+  }
+
+  async #patched({ name, uid, resourceVersion }: PodSeen, labels: Record<string, string | null>) {
+    let taken: PodSeen | undefined
+    try {
+      return (taken = await this.#options.pods.patch(name, { resourceVersion, labels }))
+    } finally {
+      // Where it is not known whether it was taken, the watch will tell.
+      if (taken === undefined) this.#taken.delete(uid)
+    }
   }
 
   /** One for each image whose pods fail; the service is ready all the same. */

@@ -2,6 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { asFailure } from '@automation/errors'
 import { until, userContext } from '@automation/testing'
 import pg from 'pg'
 import type { ClusterUnderTest } from '../cluster-under-test.ts'
@@ -119,10 +120,16 @@ class Campaign {
     })
   }
 
+  /** Mostly one that starts or runs, also where the call that made it never had its answer. */
   #kill({ sandboxes }: ReplicaProcess): void {
-    const id = this.#ids.at(-1 - Math.floor(this.#random() * Math.min(this.#ids.length, 6)))
-    if (id === undefined) return
-    this.#call('kill', async () => void (await sandboxes.killSandbox({ id }, userContext('demo'))))
+    const [dice, ofActive] = [this.#random(), this.#random() < 0.8]
+    const known = this.#ids.at(-1 - Math.floor(dice * Math.min(this.#ids.length, 6)))
+    this.#call('kill', async () => {
+      const text = 'SELECT id FROM sandboxes WHERE status <= 2 ORDER BY created_at, id'
+      const { rows } = await this.#sql.query<{ id: string }>(text)
+      const id = (ofActive ? rows[Math.floor(dice * rows.length)]?.id : undefined) ?? known
+      if (id !== undefined) await sandboxes.killSandbox({ id }, userContext('demo'))
+    })
   }
 
   /** Not waited for: replicas crash meanwhile. */
@@ -130,7 +137,7 @@ class Campaign {
     const call = work().then(
       () => this.#count(what),
       // A crash of the replica ends its calls.
-      () => this.#count(`${what} failed`),
+      (error: unknown) => this.#count(`${what} failed: ${asFailure(error).code}`),
     )
     this.#calls.add(call)
     void call.finally(() => this.#calls.delete(call))

@@ -929,6 +929,8 @@ export declare const ExecutionService: GenService<{
     output: typeof EmptySchema;
   },
   /**
+   * The run of a schedule is run again as the caller's own: it belongs to no schedule.
+   *
    * @generated from rpc automation.execution.v1.ExecutionService.RerunExecution
    */
   rerunExecution: {

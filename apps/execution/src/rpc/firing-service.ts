@@ -1,0 +1,49 @@
+import type { FiringService } from '@automation/contract/execution/v1/firing'
+import { databaseFailure } from '@automation/database'
+import { invalid } from '@automation/errors'
+import { memberIn, principalIn, type CallContext, type Handlers } from '@automation/rpc'
+import type pg from 'pg'
+import type { Admission } from '../admission.ts'
+import { isUuid } from '../execution-id.ts'
+import { readActive, readVersionId } from '../store/firings.ts'
+import { wishOfFiring } from './wishes.ts'
+
+const mostIds = 1000
+
+/** Runs of schedules, for the scheduler. */
+export function firingService(admission: Admission, pool: pg.Pool): Handlers<typeof FiringService> {
+  return {
+    checkFiring: async ({ identifier, tag, parameters, comment, settings }, context) => {
+      const { team, name } = serviceIn(context)
+      const wish = { team, identifier, tag, parameters, comment, settings, createdBy: name, depth: 0 }
+      const { processId, processName, versionId, timeZone, revision } = await admission.check(wish)
+      return { processId, processName, versionId, zoneId: timeZone, revision }
+    },
+
+    startFiring: async (request, context) => {
+      const { team } = serviceIn(context)
+      const { id, status } = await admission.accept(wishOfFiring(request, context))
+      return { executionId: id, status, versionId: await reached(readVersionId(pool, team, id)) }
+    },
+
+    listActive: async ({ executionIds }, context) => {
+      const { team } = serviceIn(context)
+      if (executionIds.length > mostIds) throw invalid('/executionIds', `must be at most ${mostIds}`)
+      const ids = executionIds.map((id) => id.toLowerCase()).filter(isUuid)
+      return { executionIds: await reached(readActive(pool, team, ids)) }
+    },
+  }
+}
+
+function serviceIn(context: CallContext) {
+  principalIn(context, 'service')
+  return memberIn(context)
+}
+
+async function reached<T>(read: Promise<T>): Promise<T> {
+  try {
+    return await read
+  } catch (error) {
+    throw databaseFailure(error)
+  }
+}

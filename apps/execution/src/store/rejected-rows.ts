@@ -1,0 +1,36 @@
+import { Status } from '@automation/contract/execution/v1/execution'
+import type pg from 'pg'
+import { storedText } from '../stored-text.ts'
+import { arrivalParameters, oneArrival, rowColumns, type Arrival } from './new-run-columns.ts'
+import { keyValues, takenKey, type StartKey } from './start-keys.ts'
+import type { Placed } from './start-rows.ts'
+
+const replica = `$${arrivalParameters + 1}::uuid`
+const why = `$${arrivalParameters + 2}::text`
+
+const statement = `
+WITH ${takenKey(arrivalParameters + 3)}, rows AS (
+  INSERT INTO executions (${rowColumns}, status, sequence, fence, replica_id, slot, explanation, updated_at)
+  SELECT ${rowColumns}, 7, 2, 0, ${replica}, 0, ${why}, now() FROM ${oneArrival.rows} JOIN key k ON k.execution_id = i.id
+  RETURNING id, team, process_id
+), events AS (
+  INSERT INTO timeline_events (execution_id, sequence, status, at, explanation, team, process_id)
+  SELECT r.id, e.sequence, e.status, now(), CASE e.sequence WHEN 2 THEN ${why} END, r.team, r.process_id
+    FROM rows r CROSS JOIN (VALUES (1, 1), (2, 7)) AS e(sequence, status)
+)
+SELECT id FROM rows`
+
+/** Writes a run under a key that was REJECTED at once; undefined where the key was there before, or its process is gone. */
+export async function insertRejected(
+  pool: pg.Pool,
+  arrival: Arrival,
+  key: StartKey,
+  reason: string,
+  replicaId: string,
+): Promise<Placed | undefined> {
+  const explanation = storedText(reason)
+  const values = [...oneArrival.values([arrival]), replicaId, explanation, ...keyValues(key)]
+  const query = { name: 'start-rejected', text: statement, values, query_timeout: 1500 }
+  const { rows } = await pool.query<{ id: string }>(query as pg.QueryConfig)
+  return rows[0] && { id: rows[0].id, status: Status.REJECTED, explanation }
+}

@@ -1,0 +1,30 @@
+import { RunnerDemandService, type Supply } from '@automation/contract/runner/v1/demand'
+import { InProcessNetwork, served } from '@automation/rpc'
+import type { PodSeen } from '../../src/cluster/pod-seen.ts'
+import { runnerNameOf } from '../../src/runner-pods/runner-pod.ts'
+
+/** What execution would say: runners said hello in the pods that a test names. */
+export class ScriptedDemand {
+  waiting: string[] = []
+  supply: Supply | undefined
+  readonly runners = new Map<string, { team: string; running: number; idleMs: bigint }>()
+  readonly network = new InProcessNetwork()
+
+  constructor() {
+    const getDemand = ({ supply }: { supply?: Supply }) => {
+      this.supply = supply
+      const sessions = [...this.runners].map(([runnerName, runner]) => ({
+        runnerName,
+        oneTeam: true,
+        places: 4,
+        ...runner,
+      }))
+      return { sessions, waiting: this.waiting.map((team) => ({ team })) }
+    }
+    this.network.add([served(RunnerDemandService, { getDemand })])
+  }
+
+  hello(pod: PodSeen, team = '', running = 0, idleMs = 0): void {
+    this.runners.set(runnerNameOf(pod), { team, running, idleMs: BigInt(idleMs) })
+  }
+}

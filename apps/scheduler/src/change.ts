@@ -1,0 +1,51 @@
+import type { UpdateScheduleRequest } from '@automation/contract/schedule/v1/schedule'
+import { Failure, invalid } from '@automation/errors'
+import { inputOfMessage } from './schedule-message.ts'
+import type { RunInput } from './schedule.ts'
+
+/** What is to be different of a schedule; what is absent stays. */
+export interface ScheduleChange {
+  cron?: string
+  /** As the caller gives it. */
+  dateTime?: string
+  allowConcurrent?: boolean
+  /** Undefined where a property is there clears it. */
+  input: Partial<RunInput>
+}
+
+const ofInput: Record<string, (given: RunInput) => Partial<RunInput>> = {
+  'input.tag': ({ tag }) => ({ tag }),
+  'input.parameters': ({ parameters }) => ({ parameters }),
+  'input.comment': ({ comment }) => ({ comment }),
+  'input.settings.agent_pool': ({ agentPool }) => ({ agentPool }),
+  'input.settings.callback_url': ({ callbackUrl }) => ({ callbackUrl }),
+  'input.settings.timeout_ms': ({ timeoutMs }) => ({ timeoutMs }),
+  'input.settings.fresh_process': ({ freshProcess }) => ({ freshProcess }),
+}
+
+/** Reads what a request changes. Failures invalid_argument at `/cron` and `/dateTime`. */
+export function changeOf({
+  mask,
+  cron,
+  dateTime,
+  allowConcurrentExecutions,
+  input,
+}: UpdateScheduleRequest): ScheduleChange {
+  const given = inputOfMessage(input)
+  const change: ScheduleChange = { input: {} }
+  for (const path of mask?.paths ?? []) {
+    if (path === 'cron') change.cron = cron
+    else if (path === 'date_time') change.dateTime = dateTime?.text
+    else if (path === 'allow_concurrent_executions') change.allowConcurrent = allowConcurrentExecutions
+    else Object.assign(change.input, fieldOf(path, given))
+  }
+  if (change.cron !== undefined && change.dateTime !== undefined)
+    throw invalid('/dateTime', 'may not be given together with a cron')
+  return change
+}
+
+function fieldOf(path: string, given: RunInput): Partial<RunInput> {
+  const read = ofInput[path]
+  if (read === undefined) throw new Failure('invalid_argument', 'unknown_field', `There is no field ${path}`)
+  return read(given)
+}

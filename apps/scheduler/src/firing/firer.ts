@@ -1,0 +1,120 @@
+import { RunSettingsSchema } from '@automation/contract/execution/v1/execution'
+import type { FiringService } from '@automation/contract/execution/v1/firing'
+import { Failure } from '@automation/errors'
+import { ownContext, type CallContext, type Client } from '@automation/rpc'
+import type { Logger } from '@automation/service'
+import { create } from '@bufbuild/protobuf'
+import { asScheduler } from '../as-scheduler.ts'
+import { dueAfter } from '../due-times.ts'
+import type { Metrics } from '../metrics.ts'
+import { whenOf } from '../schedule.ts'
+import { firingStarted, postponeFiring, skipFiring, type OpenFiring } from '../store/firings.ts'
+import type { Store } from '../store/store.ts'
+
+const callTimeoutMs = 10_000
+/** Longer than a firing ever takes that nothing holds up. */
+const promptMs = 5000
+const missedMs = 3_600_000
+const retryMs = { least: 300, most: 5000 }
+
+export interface FirerOptions {
+  store: Store
+  executions: Client<typeof FiringService>
+  metrics: Metrics
+  logger: Logger
+}
+
+/** Decides what becomes of a firing: a run, none, or to be looked at again. */
+export class Firer {
+  readonly #options: FirerOptions
+
+  constructor(options: FirerOptions) {
+    this.#options = options
+  }
+
+  /** A firing that nobody else has. Throws where the database is away; then somebody takes it after its lease. */
+  async decide(firing: OpenFiring): Promise<void> {
+    try {
+      if (isMissed(firing)) return await this.#skip(firing, 'It was missed for too long', 'missed')
+      if (!firing.allowConcurrent && (await this.#isHeldUp(firing))) return
+      await this.#start(firing)
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error
+      if (error.kind === 'not_found') await this.#skip(firing, error.message, 'refused')
+      else await this.#again(firing, error)
+    }
+  }
+
+  /** One run at a time: the next one waits for it, and whatever comes while one waits is skipped. */
+  async #isHeldUp(firing: OpenFiring): Promise<boolean> {
+    const { store, executions } = this.#options
+    const { behind, behindWaiting, waits, lastExecutionId } = firing
+    if (behindWaiting) await this.#skip(firing, 'Another firing waits already', 'overlapping')
+    else if (behind) await postponeFiring(store, firing, retryMs.least, 'Waits for the firing before it', waits)
+    else if (lastExecutionId !== null) {
+      const { executionIds } = await executions.listActive({ executionIds: [lastExecutionId] }, contextFor(firing))
+      if (executionIds.length === 0) return false
+      await postponeFiring(store, firing, pauseAfter(firing), 'Waits for the end of the run before it', true)
+    } else return false
+    return true
+  }
+
+  async #start(firing: OpenFiring): Promise<void> {
+    const { store, executions, metrics } = this.#options
+    const { id, nominalAt, processId, tag, parameters, comment, createdBy, initiatedBy } = firing
+    const started = await executions.startFiring(
+      {
+        scheduleId: id,
+        nominalTimeMs: BigInt(nominalAt.getTime()),
+        processId,
+        tag,
+        parameters,
+        comment: comment ?? undefined,
+        settings: create(RunSettingsSchema, {
+          agentPool: firing.agentPool ?? undefined,
+          callbackUrl: firing.callbackUrl ?? undefined,
+          timeoutMs: firing.timeoutMs ?? undefined,
+          freshProcess: firing.freshProcess,
+        }),
+        createdBy,
+        initiatedBy: initiatedBy ?? undefined,
+      },
+      contextFor(firing),
+    )
+    const isFirst = await firingStarted(store, firing, started.executionId, started.versionId)
+    if (isFirst) metrics.started(firing.waits ? undefined : firing.lateMs / 1000)
+  }
+
+  async #skip(firing: OpenFiring, explanation: string, reason: string): Promise<void> {
+    const { store, metrics, logger } = this.#options
+    await skipFiring(store, firing, explanation)
+    metrics.skipped(reason)
+    logger.info(
+      { schedule: firing.id, nominal: firing.nominalAt, team: firing.team, explanation },
+      'a firing is skipped',
+    )
+  }
+
+  async #again(firing: OpenFiring, failure: Failure): Promise<void> {
+    const { store, logger } = this.#options
+    logger.warn({ err: failure, schedule: firing.id, team: firing.team }, 'a firing could not be started, trying again')
+    await postponeFiring(store, firing, pauseAfter(firing), failure.message, firing.waits)
+  }
+}
+
+/** What is not fired while the next of its kind, or an hour, has come is not fired any more. */
+function isMissed(firing: OpenFiring): boolean {
+  const { lateMs, waits, cron, zoneId, nominalAt } = firing
+  if (cron === null || waits || lateMs < promptMs) return false
+  const next = dueAfter(whenOf(firing), zoneId, nominalAt.getTime())
+  return lateMs >= missedMs || (next !== undefined && nominalAt.getTime() + lateMs >= next)
+}
+
+/** The longer it has taken, the longer nobody looks. */
+function pauseAfter({ lateMs }: OpenFiring): number {
+  return Math.min(Math.max(lateMs / 10, retryMs.least), retryMs.most)
+}
+
+function contextFor({ team }: OpenFiring): CallContext {
+  return ownContext(asScheduler(team), callTimeoutMs)
+}

@@ -1,0 +1,90 @@
+import type { Logger } from '@automation/service'
+import { dueAt } from '../due-times.ts'
+import { whenOf } from '../schedule.ts'
+import { fireDue, readDue, untilNext } from '../store/due.ts'
+import { takeFirings } from '../store/firings.ts'
+import type { Store } from '../store/store.ts'
+import type { Firer } from './firer.ts'
+
+const atOnce = 500
+/** Longer than the calls that a firing takes. */
+const leaseMs = 30_000
+/** What another replica has changed is seen after so long at the latest. */
+const mostPauseMs = 1000
+const leastPauseMs = 5
+
+/** Looks for what is due when it is due, and has it decided. Any number of replicas may. */
+export class Pulse {
+  readonly #store: Store
+  readonly #firer: Firer
+  readonly #logger: Logger
+  readonly #deciding = new Set<Promise<void>>()
+  #stopped = false
+  #wake = Promise.withResolvers<void>()
+  #running: Promise<void> | undefined
+
+  constructor(store: Store, firer: Firer, logger: Logger) {
+    this.#store = store
+    this.#firer = firer
+    this.#logger = logger
+  }
+
+  start(): void {
+    this.#running = this.#run()
+  }
+
+  /** Something may be due earlier than was known. */
+  soon(): void {
+    this.#wake.resolve()
+  }
+
+  /** What is being decided is decided first. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    this.soon()
+    await this.#running
+    await Promise.all(this.#deciding)
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stopped) {
+      this.#wake = Promise.withResolvers()
+      const pauseMs = await this.#look().catch((error: unknown) => {
+        this.#logger.warn({ err: error }, 'looking for what is due failed, trying again')
+        return mostPauseMs
+      })
+      const timer = setTimeout(() => this.soon(), pauseMs)
+      await this.#wake.promise
+      clearTimeout(timer)
+    }
+  }
+
+  /** Gives how long nothing is due, in ms. */
+  async #look(): Promise<number> {
+    const due = await readDue(this.#store, atOnce)
+    const fire = due.map((row) => ({
+      id: row.id,
+      revision: row.revision,
+      ...dueAt(whenOf(row), row.zoneId, row.nextAt.getTime(), row.now.getTime()),
+    }))
+    if (fire.length > 0) await fireDue(this.#store, fire)
+    const room = atOnce - this.#deciding.size
+    if (room > 0) for (const firing of await takeFirings(this.#store, room, leaseMs)) this.#decide(firing)
+    if (this.#deciding.size >= atOnce) return mostPauseMs
+    const nextMs = await untilNext(this.#store)
+    return Math.min(Math.max(nextMs ?? mostPauseMs, leastPauseMs), mostPauseMs)
+  }
+
+  #decide(firing: Parameters<Firer['decide']>[0]): void {
+    const deciding = this.#firer
+      .decide(firing)
+      .catch((error: unknown) =>
+        this.#logger.warn({ err: error, schedule: firing.id }, 'a firing could not be decided, trying again later'),
+      )
+      .finally(() => {
+        if (this.#deciding.size >= atOnce) this.soon()
+        this.#deciding.delete(deciding)
+      })
+    this.#deciding.add(deciding)
+  }
+}

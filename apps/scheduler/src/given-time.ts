@@ -1,0 +1,28 @@
+import { invalid } from '@automation/errors'
+
+// The years that RFC 3339 can write.
+const latest = Date.UTC(9999, 11, 31)
+
+/**
+ * An instant as a caller gives it, in milliseconds since 1970: RFC 3339, or without an offset, then it is a time in the
+ * zone. A time that its clocks leave out is when they would have shown it; of two that they show, the first is meant.
+ * Failure invalid_argument at `/dateTime`.
+ */
+export function givenTime(text: string, zone: string): number {
+  const time = instantIn(text, zone)
+  if (time === undefined || time > latest)
+    throw invalid('/dateTime', "must be a time such as 2030-01-31T09:00:00Z, or without Z for one in the team's zone")
+  return time
+}
+
+function instantIn(text: string, zone: string): number | undefined {
+  if (!/^\d{4}-\d\d-\d\d([Tt ]\d\d:\d\d(:\d\d([.,]\d{1,9})?)?([Zz]|[+-]\d\d(:?\d\d)?)?)?$/.test(text)) return undefined
+  try {
+    const hasOffset = /[Tt ].*([Zz]|[+-]\d\d(:?\d\d)?)$/.test(text)
+    if (hasOffset) return Temporal.Instant.from(text).epochMilliseconds
+    return Temporal.PlainDateTime.from(text).toZonedDateTime(zone).epochMilliseconds
+  } catch (error) {
+    if (error instanceof RangeError) return undefined
+    throw error
+  }
+}

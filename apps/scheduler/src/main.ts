@@ -1,0 +1,11 @@
+import { migrate } from '@automation/database'
+import { runPart } from '@automation/service'
+import { createScheduler, readSchedulerConfig, schedulerSchema } from './service.ts'
+
+await runPart({
+  name: 'scheduler',
+  readConfig: readSchedulerConfig,
+  create: createScheduler,
+  ports: { grpc: 9106, health: 9206 },
+  migrate: (url, logger, signal) => migrate({ ...schedulerSchema, url, logger, signal }),
+})

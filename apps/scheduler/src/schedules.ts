@@ -1,0 +1,180 @@
+import type { PageInfoSchema, PageRequest } from '@automation/contract/common/v1/page'
+import type { FiringService } from '@automation/contract/execution/v1/firing'
+import { Failure, invalid, notFound } from '@automation/errors'
+import { memberIn, type CallContext, type Client } from '@automation/rpc'
+import type { MessageInitShape } from '@bufbuild/protobuf'
+import { v7, validate } from 'uuid'
+import { asScheduler } from './as-scheduler.ts'
+import type { ScheduleChange } from './change.ts'
+import { CronError, parseCron } from './cron/cron.ts'
+import { dueAfter } from './due-times.ts'
+import { givenTime } from './given-time.ts'
+import { settingsOf } from './schedule-message.ts'
+import { inputOf, whenOf, type RunInput, type ScheduleRow, type When } from './schedule.ts'
+import { noteProcess } from './store/processes.ts'
+import { countedUpTo, listSchedules } from './store/schedule-list.ts'
+import {
+  changeSchedule,
+  databaseTime,
+  deleteSchedule,
+  insertSchedule,
+  lockSchedule,
+  readSchedule,
+  setPaused,
+} from './store/schedules.ts'
+import type { Store } from './store/store.ts'
+import { holdZone, noteZone } from './store/zones.ts'
+
+/** A schedule that somebody wants. */
+export interface ScheduleWish {
+  /** A process id or slug. */
+  process: string
+  cron: string | undefined
+  /** As the caller gives it. */
+  dateTime: string | undefined
+  allowConcurrent: boolean
+  input: RunInput
+}
+
+export interface SchedulesOptions {
+  store: Store
+  executions: Client<typeof FiringService>
+  /** Something may be due earlier than before. */
+  changed(): void
+}
+
+/** The schedules of teams, and what may be done with them. */
+export class Schedules {
+  readonly #options: SchedulesOptions
+
+  constructor(options: SchedulesOptions) {
+    this.#options = options
+  }
+
+  async create(
+    { process, cron, dateTime, allowConcurrent, input }: ScheduleWish,
+    context: CallContext,
+  ): Promise<ScheduleRow> {
+    const { team, name } = memberIn(context)
+    if ((cron === undefined) === (dateTime === undefined))
+      throw invalid(cron === undefined ? '/cron' : '/dateTime', 'Either a cron or a dateTime must be given')
+    if (cron !== undefined) checkCron(cron)
+    const checked = await this.#check(process, input, context)
+    const { processId, processName, versionId, revision } = checked
+    const row = await this.#options.store.transaction(async (client) => {
+      const zone = await noteZone(client, { team, zoneId: checked.zoneId, revision })
+      if (!(await noteProcess(client, { id: processId, team, name: processName, revision }))) throw notFound('process')
+      const when = cron === undefined ? { dateTime: givenTime(dateTime ?? '', zone) } : { cron }
+      const nextAt = comingTime(when, zone, await databaseTime(client))
+      const { initiatedBy } = context.principal
+      const values = { when, nextAt, allowConcurrent, input, versionId }
+      return insertSchedule(client, { id: v7(), team, processId, createdBy: name, initiatedBy, ...values })
+    })
+    this.#options.changed()
+    return row
+  }
+
+  async get(team: string, id: string): Promise<ScheduleRow> {
+    return found(validate(id) ? await readSchedule(this.#options.store, team, id) : undefined)
+  }
+
+  async list(
+    team: string,
+    { processId, keywords }: { processId: string; keywords: string },
+    page: PageRequest | undefined,
+  ): Promise<{ rows: ScheduleRow[]; info: MessageInitShape<typeof PageInfoSchema> }> {
+    const limit = Math.min(page?.limit || 10, 1000)
+    const offset = (page?.page ?? 0) * limit
+    const filter = { team, processId: processId || undefined, keywords: keywords || undefined }
+    const { rows, total } = await listSchedules(this.#options.store, filter, limit, offset)
+    const hasNextPage = total < countedUpTo ? offset + limit < total : rows.length === limit
+    return { rows, info: { total, hasNextPage } }
+  }
+
+  async update(id: string, change: ScheduleChange, context: CallContext): Promise<ScheduleRow> {
+    const { team, name } = memberIn(context)
+    if (change.cron !== undefined) checkCron(change.cron)
+    const before = await this.get(team, id)
+    const checked = await this.#check(before.processId, { ...inputOf(before), ...change.input }, context)
+    const row = await this.#options.store.transaction(async (client) => {
+      const zone = await noteZone(client, { team, zoneId: checked.zoneId, revision: checked.revision })
+      const locked = found(await lockSchedule(client, team, id))
+      const when = changedWhen(locked, change, zone)
+      const isMoved = change.cron !== undefined || change.dateTime !== undefined
+      const coming = isMoved ? comingTime(when, zone, await databaseTime(client)) : locked.nextAt?.getTime()
+      return changeSchedule(client, locked, name, {
+        when,
+        nextAt: locked.paused ? undefined : coming,
+        allowConcurrent: change.allowConcurrent ?? locked.allowConcurrent,
+        input: { ...inputOf(locked), ...change.input },
+        versionId: checked.versionId,
+      })
+    })
+    this.#options.changed()
+    return row
+  }
+
+  async delete(team: string, id: string): Promise<void> {
+    const isDeleted = validate(id) && (await deleteSchedule(this.#options.store, team, id))
+    if (!isDeleted) throw notFound('schedule')
+  }
+
+  async pause(id: string, context: CallContext): Promise<void> {
+    const { team, name } = memberIn(context)
+    await this.get(team, id)
+    await this.#options.store.transaction(async (client) => {
+      const row = found(await lockSchedule(client, team, id))
+      if (row.paused) throw new Failure('failed_precondition', 'schedule_paused', 'The schedule is paused already')
+      await setPaused(client, row, name, true, undefined)
+    })
+  }
+
+  async resume(id: string, context: CallContext): Promise<void> {
+    const { team, name } = memberIn(context)
+    await this.get(team, id)
+    await this.#options.store.transaction(async (client) => {
+      const zone = await holdZone(client, team)
+      const row = found(await lockSchedule(client, team, id))
+      if (!row.paused) throw new Failure('failed_precondition', 'schedule_active', 'The schedule is not paused')
+      const nextAt = comingTime(whenOf(row), zone, await databaseTime(client))
+      await setPaused(client, row, name, false, nextAt)
+    })
+    this.#options.changed()
+  }
+
+  #check(identifier: string, input: RunInput, context: CallContext) {
+    const { tag, parameters, comment } = input
+    return this.#options.executions.checkFiring(
+      { identifier, tag, parameters, comment, settings: settingsOf(input) },
+      { ...context, principal: asScheduler(memberIn(context).team) },
+    )
+  }
+}
+
+function found(row: ScheduleRow | undefined): ScheduleRow {
+  if (row === undefined) throw notFound('schedule')
+  return row
+}
+
+function checkCron(text: string): void {
+  try {
+    parseCron(text)
+  } catch (error) {
+    if (error instanceof CronError) throw invalid('/cron', `The cron ${error.message}`)
+    throw error
+  }
+}
+
+function changedWhen(row: ScheduleRow, { cron, dateTime }: ScheduleChange, zone: string): When {
+  if (cron !== undefined) return { cron }
+  return dateTime === undefined ? whenOf(row) : { dateTime: givenTime(dateTime, zone) }
+}
+
+/** When it is due next. Failures invalid_argument where that never comes. */
+function comingTime(when: When, zone: string, now: number): number {
+  const next = dueAfter(when, zone, now)
+  if (next !== undefined) return next
+  throw 'cron' in when
+    ? invalid('/cron', 'The cron names no day that ever comes')
+    : invalid('/dateTime', 'The dateTime has passed')
+}

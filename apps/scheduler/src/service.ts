@@ -1,0 +1,51 @@
+import { FiringService } from '@automation/contract/execution/v1/firing'
+import { ScheduleEffectService, ScheduleService } from '@automation/contract/schedule/v1/schedule'
+import { served } from '@automation/rpc'
+import { Periodic, type Part, type PartContext } from '@automation/service'
+import type { SchedulerConfig } from './config.ts'
+import { Firer } from './firing/firer.ts'
+import { Pulse } from './firing/pulse.ts'
+import { schedulerMetrics } from './metrics.ts'
+import { effectService } from './rpc/effect-service.ts'
+import { scheduleService } from './rpc/schedule-service.ts'
+import { Schedules } from './schedules.ts'
+import { countOpenFirings, removeOldFirings } from './store/firings.ts'
+import { Store } from './store/store.ts'
+
+export { schedulerSchema } from './store/store.ts'
+export { readSchedulerConfig, type SchedulerConfig } from './config.ts'
+
+const cleanEveryMs = 600_000
+const cleanAtOnce = 1000
+
+/** The scheduler: keeps schedules, and has execution start their runs when they are due. */
+export function createScheduler(config: SchedulerConfig, context: PartContext): Part {
+  const { neighbours, logger } = context
+  const executions = neighbours.client(FiringService)
+  const store = new Store(config.databaseUrl, logger)
+  const metrics = schedulerMetrics(context.metrics, () => countOpenFirings(store))
+  const pulse = new Pulse(store, new Firer({ store, executions, metrics, logger }), logger)
+  const schedules = new Schedules({ store, executions, changed: () => pulse.soon() })
+  const cleaning = new Periodic('removing old firings', cleanEveryMs, logger, async (signal) => {
+    while (!signal.aborted && (await removeOldFirings(store, config.retentionDays, cleanAtOnce)) === cleanAtOnce);
+  })
+  const stopping = new AbortController()
+
+  return {
+    name: 'scheduler',
+    serves: [served(ScheduleService, scheduleService(schedules)), served(ScheduleEffectService, effectService(store))],
+    async start() {
+      await store.open(stopping.signal)
+      pulse.start()
+      cleaning.start()
+    },
+    async stop() {
+      stopping.abort()
+      await Promise.all([pulse.stop(), cleaning.stop()])
+      await store.close()
+    },
+    async ready() {
+      return [await store.check()]
+    },
+  }
+}

@@ -1,0 +1,68 @@
+import type { Due } from '../due-times.ts'
+import type { Store } from './store.ts'
+
+/** A schedule whose nominal time has come. */
+export interface DueSchedule {
+  id: string
+  revision: string
+  cron: string | null
+  dateTime: Date | null
+  nextAt: Date
+  zoneId: string
+  now: Date
+}
+
+/** Schedules whose nominal time has come, the longest ago first. Other replicas may see the same ones. */
+export function readDue(store: Store, limit: number): Promise<DueSchedule[]> {
+  return store.query<DueSchedule>({
+    name: 'read_due',
+    text: `SELECT s.id, s.revision, s.cron, s.date_time AS "dateTime", s.next_at AS "nextAt", z.zone_id AS "zoneId",
+             now() AS now
+           FROM schedules s JOIN team_zones z USING (team) WHERE s.next_at <= now() ORDER BY s.next_at LIMIT $1`,
+    values: [limit],
+  })
+}
+
+/**
+ * Makes firings of what is due, and moves their schedules on: each by one replica, those alone that are still as they
+ * were read. One statement, so that a replica that stands still in between holds up nobody.
+ */
+export async function fireDue(store: Store, due: (Due & { id: string; revision: string })[]): Promise<void> {
+  const dates = (of: 'fires' | 'missed' | 'next') =>
+    due.map(({ [of]: time }) => (time === undefined ? null : new Date(time)))
+  await store.query({
+    name: 'fire_due',
+    text: `WITH mine AS (
+             SELECT i.* FROM unnest($1::uuid[], $2::bigint[], $3::timestamptz[], $4::timestamptz[], $5::timestamptz[])
+                 AS i(id, revision, fires, missed, next)
+               JOIN schedules s ON s.id = i.id AND s.revision = i.revision
+              ORDER BY s.id FOR UPDATE OF s SKIP LOCKED
+           ), moved AS (
+             UPDATE schedules s SET next_at = m.next, revision = s.revision + 1 FROM mine m WHERE s.id = m.id
+           ), missed AS (
+             INSERT INTO firings (schedule_id, nominal_at, state, explanation, decided_at)
+             SELECT id, missed, 4, 'It was missed for too long', now() FROM mine WHERE missed IS NOT NULL
+             ON CONFLICT DO NOTHING
+           )
+           INSERT INTO firings (schedule_id, nominal_at, state, due_at)
+           SELECT id, fires, 1, now() FROM mine WHERE fires IS NOT NULL ON CONFLICT DO NOTHING`,
+    values: [
+      due.map(({ id }) => id),
+      due.map(({ revision }) => revision),
+      dates('fires'),
+      dates('missed'),
+      dates('next'),
+    ],
+  })
+}
+
+/** In how many ms the next schedule or firing is due; undefined where there is none. */
+export async function untilNext(store: Store): Promise<number | undefined> {
+  const [row] = await store.query<{ ms: number | null }>({
+    name: 'until_next',
+    text: `SELECT extract(epoch FROM least(
+             (SELECT min(next_at) FROM schedules WHERE next_at IS NOT NULL),
+             (SELECT min(due_at) FROM firings WHERE state < 3)) - clock_timestamp())::float8 * 1000 AS ms`,
+  })
+  return row?.ms ?? undefined
+}

@@ -1,0 +1,124 @@
+import type pg from 'pg'
+import type { RunInput, ScheduleRow, When } from '../schedule.ts'
+import type { Store } from './store.ts'
+
+export const scheduleColumns = `s.id, s.team, s.process_id AS "processId", s.revision, s.cron, s.date_time AS "dateTime",
+  s.allow_concurrent AS "allowConcurrent", s.paused, s.next_at AS "nextAt", s.tag, s.parameters, s.comment,
+  s.agent_pool AS "agentPool", s.callback_url AS "callbackUrl", s.timeout_ms AS "timeoutMs",
+  s.fresh_process AS "freshProcess", s.version_id AS "versionId", s.last_execution_id AS "lastExecutionId",
+  s.created_by AS "createdBy", s.initiated_by AS "initiatedBy", s.created_at AS "createdAt",
+  s.updated_by AS "updatedBy", s.updated_at AS "updatedAt"`
+
+/** What its owners say of a schedule, and what follows from it. */
+export interface ScheduleValues {
+  when: When
+  /** Milliseconds since 1970. */
+  nextAt: number | undefined
+  allowConcurrent: boolean
+  input: RunInput
+  versionId: string | undefined
+}
+
+export interface NewSchedule extends ScheduleValues {
+  id: string
+  team: string
+  processId: string
+  createdBy: string
+  initiatedBy: string | undefined
+}
+
+export async function databaseTime(client: pg.ClientBase): Promise<number> {
+  const { rows } = await client.query<{ now: Date }>({ name: 'time', text: 'SELECT clock_timestamp() AS now' })
+  return rows[0]!.now.getTime()
+}
+
+export async function insertSchedule(client: pg.ClientBase, schedule: NewSchedule): Promise<ScheduleRow> {
+  const { id, team, processId, createdBy, initiatedBy } = schedule
+  const { rows } = await client.query<ScheduleRow>({
+    name: 'insert_schedule',
+    text: `INSERT INTO schedules AS s (id, team, process_id, created_by, initiated_by, cron, date_time, next_at,
+             allow_concurrent, tag, parameters, comment, agent_pool, callback_url, timeout_ms, fresh_process, version_id)
+           VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+           RETURNING ${scheduleColumns}`,
+    values: [id, team, processId, createdBy, initiatedBy ?? null, ...columnsOf(schedule)],
+  })
+  return rows[0]!
+}
+
+/** `row` must be locked. */
+export async function changeSchedule(
+  client: pg.ClientBase,
+  { id }: ScheduleRow,
+  updatedBy: string,
+  values: ScheduleValues,
+): Promise<ScheduleRow> {
+  const { rows } = await client.query<ScheduleRow>({
+    name: 'change_schedule',
+    text: `UPDATE schedules AS s SET revision = s.revision + 1, updated_by = $2, updated_at = now(), cron = $3,
+             date_time = $4, next_at = $5, allow_concurrent = $6, tag = $7, parameters = $8, comment = $9,
+             agent_pool = $10, callback_url = $11, timeout_ms = $12, fresh_process = $13, version_id = $14
+           WHERE id = $1 RETURNING ${scheduleColumns}`,
+    values: [id, updatedBy, ...columnsOf(values)],
+  })
+  return rows[0]!
+}
+
+function columnsOf({ when, nextAt, allowConcurrent, input, versionId }: ScheduleValues): unknown[] {
+  const { tag, parameters, comment, agentPool, callbackUrl, timeoutMs, freshProcess } = input
+  const [cron, dateTime] = 'cron' in when ? [when.cron, null] : [null, new Date(when.dateTime)]
+  return [
+    ...[cron, dateTime, nextAt === undefined ? null : new Date(nextAt), allowConcurrent, tag, Buffer.from(parameters)],
+    ...[comment ?? null, agentPool ?? null, callbackUrl ?? null, timeoutMs ?? null, freshProcess, versionId ?? null],
+  ]
+}
+
+export async function readSchedule(store: Store, team: string, id: string): Promise<ScheduleRow | undefined> {
+  const [row] = await store.query<ScheduleRow>({
+    name: 'read_schedule',
+    text: `SELECT ${scheduleColumns} FROM schedules s WHERE s.id = $1 AND s.team = $2`,
+    values: [id, team],
+  })
+  return row
+}
+
+export async function lockSchedule(client: pg.ClientBase, team: string, id: string): Promise<ScheduleRow | undefined> {
+  const { rows } = await client.query<ScheduleRow>({
+    name: 'lock_schedule',
+    text: `SELECT ${scheduleColumns} FROM schedules s WHERE s.id = $1 AND s.team = $2 FOR UPDATE`,
+    values: [id, team],
+  })
+  return rows[0]
+}
+
+/** Whether it was there. */
+export async function deleteSchedule(store: Store, team: string, id: string): Promise<boolean> {
+  const deleted = await store.query({
+    name: 'delete_schedule',
+    text: 'DELETE FROM schedules WHERE id = $1 AND team = $2 RETURNING id',
+    values: [id, team],
+  })
+  return deleted.length > 0
+}
+
+/** `row` must be locked; what waits of a paused one is given up. */
+export async function setPaused(
+  client: pg.ClientBase,
+  { id }: ScheduleRow,
+  updatedBy: string,
+  paused: boolean,
+  nextAt: number | undefined,
+): Promise<void> {
+  await client.query({
+    name: 'set_paused',
+    text: `UPDATE schedules SET paused = $2, next_at = $3, revision = revision + 1, updated_by = $4, updated_at = now()
+           WHERE id = $1`,
+    values: [id, paused, nextAt === undefined ? null : new Date(nextAt), updatedBy],
+  })
+  if (!paused) return
+  await client.query({
+    name: 'give_up_firings',
+    text: `UPDATE firings SET state = 4, due_at = NULL, decided_at = now(), explanation = 'The schedule was paused'
+           WHERE schedule_id = $1 AND state < 3`,
+    values: [id],
+  })
+}

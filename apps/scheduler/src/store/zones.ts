@@ -1,0 +1,70 @@
+import type pg from 'pg'
+import { dueAfter } from '../due-times.ts'
+
+/** A team's zone, as the catalog has it at a revision of the team. */
+export interface TeamZone {
+  team: string
+  zoneId: string
+  revision: bigint
+}
+
+/** Takes in a team's zone unless a newer one is known; moves what is due next by it. Gives the zone that holds. */
+export async function noteZone(client: pg.ClientBase, { team, zoneId, revision }: TeamZone): Promise<string> {
+  await client.query({
+    name: 'add_zone',
+    text: 'INSERT INTO team_zones (team, zone_id, revision) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
+    values: [team, zoneId, revision],
+  })
+  const { rows } = await client.query<{ zoneId: string; revision: string }>({
+    name: 'lock_zone',
+    text: 'SELECT zone_id AS "zoneId", revision FROM team_zones WHERE team = $1 FOR UPDATE',
+    values: [team],
+  })
+  const known = rows[0]!
+  if (BigInt(known.revision) >= revision) return known.zoneId
+  await client.query({
+    name: 'change_zone',
+    text: 'UPDATE team_zones SET zone_id = $2, revision = $3 WHERE team = $1',
+    values: [team, zoneId, revision],
+  })
+  if (known.zoneId !== zoneId) await moveCrons(client, team, zoneId)
+  return zoneId
+}
+
+/** The zone of a team that has schedules; it does not change within the transaction. */
+export async function holdZone(client: pg.ClientBase, team: string): Promise<string> {
+  const { rows } = await client.query<{ zoneId: string }>({
+    name: 'hold_zone',
+    text: 'SELECT zone_id AS "zoneId" FROM team_zones WHERE team = $1 FOR SHARE',
+    values: [team],
+  })
+  return rows[0]!.zoneId
+}
+
+interface WaitingCron {
+  id: string
+  cron: string
+  nextAt: Date
+  now: Date
+}
+
+/** What is due already stays so. All get a new revision: who read the old zone may not go by it. */
+async function moveCrons(client: pg.ClientBase, team: string, zone: string): Promise<void> {
+  const { rows } = await client.query<WaitingCron>({
+    name: 'lock_crons',
+    text: `SELECT id, cron, next_at AS "nextAt", clock_timestamp() AS now FROM schedules
+           WHERE team = $1 AND cron IS NOT NULL AND next_at IS NOT NULL ORDER BY id FOR UPDATE`,
+    values: [team],
+  })
+  const nextOf = ({ cron, nextAt, now }: WaitingCron) => {
+    if (nextAt <= now) return nextAt
+    const next = dueAfter({ cron }, zone, now.getTime())
+    return next === undefined ? null : new Date(next)
+  }
+  await client.query({
+    name: 'move_crons',
+    text: `UPDATE schedules s SET next_at = i.next_at, revision = s.revision + 1
+           FROM unnest($1::uuid[], $2::timestamptz[]) AS i(id, next_at) WHERE s.id = i.id`,
+    values: [rows.map(({ id }) => id), rows.map(nextOf)],
+  })
+}

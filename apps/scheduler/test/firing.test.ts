@@ -1,0 +1,182 @@
+import { unavailable } from '@automation/errors'
+import { until, userContext } from '@automation/testing'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { SchedulerUnderTest } from './scheduler-under-test.ts'
+
+const demo = userContext('demo', { initiatedBy: 'an app' })
+const everySecond = '* * * * * *'
+const everyMinute = '* * * * *'
+const daily = '0 0 * * *'
+const [waiting, started, skipped] = [2, 3, 4]
+
+let system: SchedulerUnderTest
+
+beforeEach(async () => {
+  system = await SchedulerUnderTest.open()
+  system.executions.process('report')
+})
+afterEach(() => system.close())
+
+const soon = (ms: number) => ({ text: new Date(Date.now() + ms).toISOString() })
+
+async function schedule(init: Parameters<typeof system.schedules.createSchedule>[0]): Promise<string> {
+  const { id } = await system.schedules.createSchedule({ process: 'report', ...init }, demo)
+  return id
+}
+
+/** Seconds since 1970 of the nominal times that have started a run. */
+const nominals = (id: string) => system.executions.of(id).map(({ request }) => Number(request.nominalTimeMs) / 1000)
+
+test('what is due once starts one run at its time, with all that the schedule says, and nothing more', async () => {
+  const input = {
+    tag: 'live',
+    parameters: Buffer.from('{"a":1}'),
+    comment: 'nightly',
+    settings: { agentPool: 'big', timeoutMs: 500, freshProcess: true },
+  }
+  const at = soon(700)
+  const id = await schedule({ dateTime: at, input })
+  const run = await until(() => system.executions.of(id)[0])
+  expect(run.at).toBeGreaterThanOrEqual(Date.parse(at.text))
+  expect(run).toMatchObject({ team: 'demo', request: { ...input, createdBy: 'tester', initiatedBy: 'an app' } })
+  await until(async () => (await system.firings(id))[0]?.state === started)
+  expect((await system.get(id)).nextExecutionAt).toBeUndefined()
+  expect(system.executions.asked).toBe(1)
+})
+
+test('what is due each second starts a run for each second', async () => {
+  const id = await schedule({ cron: everySecond, allowConcurrentExecutions: true })
+  await until(() => nominals(id).length >= 4)
+  const [first = 0] = nominals(id)
+  expect(nominals(id).slice(0, 4)).toEqual([first, first + 1, first + 2, first + 3])
+})
+
+test('with several replicas each firing starts one run, also where one of them is slow to go', async () => {
+  await system.replica()
+  const { part } = await system.replica()
+  const ids = await Promise.all(
+    Array.from({ length: 40 }, () => schedule({ cron: everySecond, allowConcurrentExecutions: true })),
+  )
+  await until(() => ids.every((id) => nominals(id).length >= 2))
+  await part.stop(0)
+  await until(() => ids.every((id) => nominals(id).length >= 4))
+  for (const id of ids) {
+    const seconds = nominals(id)
+    expect(seconds).toEqual(seconds.map((_, index) => seconds[0]! + index))
+  }
+  expect(system.executions.asked).toBe(system.executions.runs.length)
+})
+
+test('a run that goes on holds up the next one; one waits, others are skipped, and it comes when the run is over', async () => {
+  system.executions.runsGoOn = true
+  const id = await schedule({ cron: everySecond })
+  await until(async () => (await system.firings(id)).filter(({ state }) => state === skipped).length >= 2)
+  const kept = await system.firings(id)
+  expect(kept.slice(0, 4).map(({ state }) => state)).toEqual([started, waiting, skipped, skipped])
+  expect(kept[2]!.explanation).toBe('Another firing waits already')
+  expect(system.executions.of(id)).toHaveLength(1)
+  system.executions.active.clear()
+  await until(() => system.executions.of(id).length >= 2)
+  expect(nominals(id)[1]).toBe(kept[1]!.nominal.getTime() / 1000)
+})
+
+test('runs that may go on at the same time do not wait', async () => {
+  system.executions.runsGoOn = true
+  const id = await schedule({ cron: everySecond, allowConcurrentExecutions: true })
+  await until(() => nominals(id).length >= 3)
+  expect(system.executions.active.size).toBeGreaterThanOrEqual(3)
+})
+
+test('after a time away the last missed time is made up for, once', async () => {
+  const id = await schedule({ cron: everyMinute })
+  await system.stopReplicas()
+  await system.missedFor(id, 10 * 60_000, 60)
+  await system.replica()
+  await until(() => nominals(id).length > 0)
+  const [nominal = 0] = nominals(id)
+  expect(Date.now() / 1000 - nominal).toBeLessThan(62)
+  expect(nominal % 60).toBe(0)
+  const { nextExecutionAt } = await system.get(id)
+  expect(Number(nextExecutionAt!.seconds)).toBe(nominal + 60)
+  await until(async () => (await system.firings(id)).at(-1)?.state === started)
+  expect((await system.firings(id)).map(({ state }) => state)).toEqual([skipped, started])
+})
+
+test('what was missed for more than an hour is skipped, and that is kept', async () => {
+  const id = await schedule({ cron: daily })
+  await system.stopReplicas()
+  await system.sql.query(
+    `UPDATE schedules SET cron = '0 ' || extract(hour FROM now() AT TIME ZONE 'UTC' - interval '2 hours') || ' * * *',
+    next_at = date_trunc('hour', now() - interval '2 hours') WHERE id = $1`,
+    [id],
+  )
+  await system.replica()
+  const firing = await until(async () => (await system.firings(id))[0])
+  expect(firing).toMatchObject({ state: skipped, explanation: 'It was missed for too long' })
+  expect(system.executions.asked).toBe(0)
+  expect(Number((await system.get(id)).nextExecutionAt!.seconds)).toBeGreaterThan(Date.now() / 1000)
+})
+
+test('what is due once runs however late it is', async () => {
+  const id = await schedule({ dateTime: soon(3_600_000) })
+  await system.stopReplicas()
+  await system.missedFor(id, 40 * 86_400_000)
+  await system.replica()
+  await until(() => system.executions.of(id).length === 1)
+})
+
+test('while execution is away firings wait, and each starts one run when it is back', async () => {
+  system.executions.failure = undefined
+  const once = await schedule({ dateTime: soon(300) })
+  system.executions.failure = unavailable('away')
+  await until(() => system.executions.asked >= 2)
+  system.executions.failure = undefined
+  await until(() => system.executions.of(once).length === 1)
+  await until(async () => (await system.firings(once))[0]?.state === started)
+})
+
+test('a firing of what is gone is skipped, with the reason', async () => {
+  const id = await schedule({ dateTime: soon(200) })
+  system.executions.processes.clear()
+  const decided = async () => (await system.firings(id)).find(({ state }) => state === skipped)
+  expect((await until(decided)).explanation).toBe('Process not found')
+})
+
+test('a firing whose replica was lost in the middle is taken up by another, without a second run', async () => {
+  const id = await schedule({ dateTime: soon(3_600_000) })
+  await system.stopReplicas()
+  await system.missedFor(id, 0)
+  await system.sql.query(
+    `INSERT INTO firings (schedule_id, nominal_at, state, due_at) SELECT id, next_at, 1, now() + interval '300 ms' FROM schedules`,
+  )
+  await system.sql.query('UPDATE schedules SET next_at = NULL')
+  await system.replica()
+  await until(() => system.executions.of(id).length === 1)
+  await until(async () => (await system.firings(id))[0]?.state === started)
+})
+
+test('a paused schedule starts nothing, and what waits is given up', async () => {
+  system.executions.runsGoOn = true
+  const id = await schedule({ cron: everySecond })
+  await until(async () => (await system.firings(id)).some(({ state }) => state === waiting))
+  await system.schedules.pauseSchedule({ id }, demo)
+  const kept = await system.firings(id)
+  expect(kept.filter(({ state }) => state === waiting)).toEqual([])
+  expect(kept.at(-1)).toMatchObject({ state: skipped })
+  expect((await system.get(id)).nextExecutionAt).toBeUndefined()
+  system.executions.active.clear()
+  const other = await schedule({ dateTime: soon(1500) })
+  await until(() => system.executions.of(other).length === 1)
+  expect(system.executions.of(id)).toHaveLength(1)
+  await system.schedules.resumeSchedule({ id }, demo)
+  await until(() => system.executions.of(id).length >= 2)
+  expect(nominals(id)[1]).toBeGreaterThan(kept.at(-1)!.nominal.getTime() / 1000 + 1)
+})
+
+test('a deleted schedule starts nothing any more', async () => {
+  const id = await schedule({ dateTime: soon(400) })
+  await system.schedules.deleteSchedule({ id }, demo)
+  const other = await schedule({ dateTime: soon(800) })
+  await until(() => system.executions.of(other).length === 1)
+  expect(system.executions.of(id)).toEqual([])
+})

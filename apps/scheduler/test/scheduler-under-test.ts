@@ -1,0 +1,104 @@
+import type { Schedule } from '@automation/contract/schedule/v1/schedule'
+import { ScheduleEffectService, ScheduleService } from '@automation/contract/schedule/v1/schedule'
+import { Failure } from '@automation/errors'
+import { InProcessNetwork, type Client } from '@automation/rpc'
+import { Environment, type Part } from '@automation/service'
+import { testContext, testDatabase, userContext, type TestDatabase } from '@automation/testing'
+import pg from 'pg'
+import { createScheduler, readSchedulerConfig } from '../src/service.ts'
+import { ScriptedExecutions } from './scripted-executions.ts'
+
+export interface Replica {
+  part: Part
+  schedules: Client<typeof ScheduleService>
+  effects: Client<typeof ScheduleEffectService>
+}
+
+export interface KeptFiring {
+  nominal: Date
+  state: number
+  explanation: string | null
+  executionId: string | null
+}
+
+/** Replicas of the scheduler on a database of their own. */
+export class SchedulerUnderTest {
+  readonly executions = new ScriptedExecutions()
+  readonly sql: pg.Pool
+  readonly database: TestDatabase
+  readonly #replicas: Replica[] = []
+
+  private constructor(database: TestDatabase) {
+    this.database = database
+    this.sql = new pg.Pool({ connectionString: database.url, options: '-c search_path=scheduler', max: 2 })
+    this.sql.on('error', () => undefined)
+  }
+
+  static async open(replicas = 1): Promise<SchedulerUnderTest> {
+    const system = new SchedulerUnderTest(await testDatabase())
+    for (let count = 0; count < replicas; count += 1) await system.replica()
+    return system
+  }
+
+  async replica(): Promise<Replica> {
+    const network = new InProcessNetwork()
+    network.add([this.executions.service])
+    const env = new Environment({ DATABASE_URL: this.database.url })
+    const part = createScheduler(readSchedulerConfig(env), testContext(network))
+    network.add(part.serves)
+    const replica = { part, schedules: network.client(ScheduleService), effects: network.client(ScheduleEffectService) }
+    this.#replicas.push(replica)
+    await part.start()
+    return replica
+  }
+
+  get schedules(): Client<typeof ScheduleService> {
+    return this.#replicas[0]!.schedules
+  }
+
+  get effects(): Client<typeof ScheduleEffectService> {
+    return this.#replicas[0]!.effects
+  }
+
+  get(id: string, team = 'demo'): Promise<Schedule> {
+    return this.schedules.getSchedule({ id }, userContext(team))
+  }
+
+  /** What became of the nominal times of a schedule, in their order. */
+  async firings(id: string): Promise<KeptFiring[]> {
+    const { rows } = await this.sql.query<KeptFiring>(
+      `SELECT nominal_at AS nominal, state, explanation, execution_id AS "executionId" FROM firings
+       WHERE schedule_id = $1 ORDER BY nominal_at`,
+      [id],
+    )
+    return rows
+  }
+
+  /** As though the schedule's next time had come so long ago, and nobody had been there. */
+  async missedFor(id: string, ms: number, roundToS = 1): Promise<void> {
+    await this.sql.query(
+      `UPDATE schedules SET next_at = to_timestamp(floor(extract(epoch FROM now() - $2 * interval '1 ms') / $3) * $3) WHERE id = $1`,
+      [id, ms, roundToS],
+    )
+  }
+
+  async stopReplicas(): Promise<void> {
+    await Promise.all(this.#replicas.splice(0).map(({ part }) => part.stop(0)))
+  }
+
+  async close(): Promise<void> {
+    await this.stopReplicas()
+    await this.sql.end()
+    await this.database.drop()
+  }
+}
+
+/** The path of the field that a call was refused for, or the code of the failure. */
+export async function refusal(call: Promise<unknown>): Promise<string> {
+  const thrown: unknown = await call.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+  if (!(thrown instanceof Failure)) throw new Error(`Expected a Failure, got ${String(thrown)}`, { cause: thrown })
+  return thrown.fields[0]?.path ?? thrown.code
+}

@@ -1,0 +1,159 @@
+import { describe, expect, test } from 'vitest'
+import { component, podOf, secretsOf } from '../charts/manifests.ts'
+import { full, isThere, minimal, render, type Manifest } from '../charts/render.ts'
+
+interface Peer {
+  namespaceSelector?: { matchLabels: Record<string, string> }
+  podSelector: Selector
+}
+
+interface Selector {
+  matchLabels: Record<string, string>
+  matchExpressions?: { key: string; operator: string; values: string[] }[]
+}
+
+interface Policy {
+  podSelector: Selector
+  policyTypes: string[]
+  ingress: { from?: Peer[]; ports: { port: string | number; protocol: string }[] }[]
+}
+
+const policyOf = (manifests: Manifest[], end: string) =>
+  manifests.find(({ kind, metadata }) => kind === 'NetworkPolicy' && metadata.name.endsWith(end))!['spec'] as Policy
+
+/** The components that a selector takes, of this installation. */
+function componentsOf({ matchLabels, matchExpressions = [] }: Selector): string[] {
+  expect(matchLabels).toMatchObject({
+    'app.kubernetes.io/part-of': 'process-automation',
+    'app.kubernetes.io/instance': 'release',
+  })
+  const one = matchLabels['app.kubernetes.io/component']
+  if (one !== undefined) return [one]
+  expect(matchExpressions).toMatchObject([{ key: 'app.kubernetes.io/component', operator: 'In' }])
+  return matchExpressions[0]!.values
+}
+
+const namespaceOf = ({ namespaceSelector }: Peer) => namespaceSelector?.matchLabels['kubernetes.io/metadata.name']
+
+// Without helm there is nothing to try; `npm run check` says so.
+describe.runIf(isThere('helm'))('who reaches what', () => {
+  test('what services say to each other is for services of the installation alone; their health is for all', async () => {
+    const manifests = await render(full)
+    const { podSelector, policyTypes, ingress } = policyOf(manifests, '-services')
+    const services = manifests
+      .filter(({ kind }) => kind === 'Deployment' || kind === 'StatefulSet')
+      .map((each) => component(each)!)
+    expect(componentsOf(podSelector).toSorted()).toEqual(services.filter((each) => each !== 'gateway').toSorted())
+    expect(policyTypes).toEqual(['Ingress'])
+    const [calls, health, ...others] = ingress
+    expect(others).toEqual([])
+    expect(calls!.ports).toEqual([{ port: 'grpc', protocol: 'TCP' }])
+    expect(calls!.from!.map(namespaceOf)).toEqual([undefined])
+    const callers = calls!.from!.flatMap((peer) => componentsOf(peer.podSelector))
+    expect(callers.toSorted()).toEqual(['execution', 'gateway', 'process-catalog', 'sandbox'])
+    expect(health).toEqual({ ports: [{ port: 'health', protocol: 'TCP' }] })
+  })
+
+  test('runners, from the namespace of their pods, reach execution and storage, and nothing else does from there', async () => {
+    const { podSelector, ingress } = policyOf(await render(full), '-for-runners')
+    expect(componentsOf(podSelector)).toEqual(['execution', 'storage'])
+    expect(ingress.map(({ ports }) => ports)).toEqual([[{ port: 'grpc', protocol: 'TCP' }]])
+    const [from] = ingress[0]!.from!
+    expect(ingress[0]!.from).toHaveLength(1)
+    expect(namespaceOf(from!)).toBe('sandboxes')
+    expect(componentsOf(from!.podSelector)).toEqual(['runner-pod', 'runner'])
+  })
+
+  test('the daemon of a sandbox is for the gateway and the sandbox service, from the namespace of the release', async () => {
+    const { podSelector, ingress } = policyOf(await render(full), '-sandbox-daemons')
+    expect(componentsOf(podSelector)).toEqual(['sandbox-pod'])
+    expect(ingress.map(({ ports }) => ports)).toEqual([[{ port: 9400, protocol: 'TCP' }]])
+    expect(ingress[0]!.from!.map((peer) => [namespaceOf(peer), ...componentsOf(peer.podSelector)])).toEqual([
+      ['automation', 'gateway'],
+      ['automation', 'sandbox'],
+    ])
+  })
+
+  test('an ingress and a route lead to the gateway, and to the public ports of sandboxes by their own hosts', async () => {
+    const manifests = await render(full)
+    const gateway = 'release-process-automation-gateway'
+    const { rules } = manifests.find(({ kind }) => kind === 'Ingress')!['spec'] as {
+      rules: { host: string; http: { paths: { backend: { service: { name: string; port: { name: string } } } }[] } }[]
+    }
+    expect(rules.map(({ host, http }) => [host, ...http.paths.map(({ backend }) => backend.service)])).toEqual([
+      ['automation.example.com', { name: gateway, port: { name: 'http' } }],
+      ['*.sandboxes.example.com', { name: gateway, port: { name: 'sandbox-http' } }],
+    ])
+    const routes = manifests.filter(({ kind }) => kind === 'HTTPRoute').map((each) => each['spec']) as {
+      hostnames: string[]
+      rules: { backendRefs: unknown[] }[]
+    }[]
+    expect(routes.map((route) => [route.hostnames, route.rules.flatMap(({ backendRefs }) => backendRefs)])).toEqual([
+      [['automation.example.com'], [{ name: gateway, port: 8080 }]],
+      [['*.sandboxes.example.com'], [{ name: gateway, port: 8081 }]],
+    ])
+  })
+
+  test('the migrations come first, one container for each service that has a database, and have its address alone', async () => {
+    for (const [values, secret, key] of [
+      [full, 'postgres', 'uri'],
+      [minimal, 'release-process-automation-migrations', 'url'],
+    ] as const) {
+      const manifests = await render(values)
+      const job = manifests.find(({ kind }) => kind === 'Job')!
+      expect(job.metadata.annotations).toMatchObject({ 'helm.sh/hook': 'pre-install,pre-upgrade' })
+      const [pod] = podOf(job)
+      const stored = manifests
+        .filter((each) =>
+          podOf(each).some((one) => one.containers[0]!.env.some(({ name }) => name === 'DATABASE_URL_FILE')),
+        )
+        .filter(({ kind }) => kind !== 'Job')
+        .map((each) => component(each)!)
+      expect(pod!.containers.map(({ name }) => name)).toEqual(stored.toSorted())
+      for (const { name, args } of pod!.containers) expect(args).toEqual([`apps/${name}/src/main.ts`, '--migrate'])
+      expect(secretsOf(pod!)).toEqual([{ name: secret, items: [{ key, path: 'DATABASE_URL' }] }])
+      const own = manifests.find(({ kind, metadata }) => kind === 'Secret' && metadata.name === secret)
+      if (values === full) expect(own).toBeUndefined()
+      // A hook with a smaller weight is there before.
+      else expect(own!.metadata.annotations).toMatchObject({ 'helm.sh/hook-weight': '-5' })
+    }
+    expect((await render(minimal, ['migrations.enabled=false'])).filter(({ kind }) => kind === 'Job')).toEqual([])
+  })
+
+  test('where Secrets are named, pods have what they need from these alone, by their keys', async () => {
+    const manifests = await render(full, ['gateway.grpcTls.existingSecret=automation-grpc'])
+    const used = manifests.flatMap(podOf).flatMap(secretsOf)
+    const pairs = used.flatMap(({ name, items }) => items.map(({ key, path }) => `${name}: ${key} is ${path}`))
+    expect([...new Set(pairs)].toSorted()).toEqual([
+      'automation-grpc: tls.crt is SANDBOX_GRPC_TLS_CERT',
+      'automation-grpc: tls.key is SANDBOX_GRPC_TLS_KEY',
+      'automation-keys: ENCRYPTION_KEY is ENCRYPTION_KEY',
+      'automation-keys: INTERNAL_KEY is INTERNAL_KEY',
+      'automation-runner-key: RUNNER_KEY is RUNNER_KEY',
+      'automation-token: token is BOOTSTRAP_API_TOKEN',
+      'kafka: KAFKA_SASL_PASSWORD is KAFKA_SASL_PASSWORD',
+      'kafka: KAFKA_SASL_USERNAME is KAFKA_SASL_USERNAME',
+      'objects: S3_ACCESS_KEY is S3_ACCESS_KEY',
+      'objects: S3_SECRET_KEY is S3_SECRET_KEY',
+      'postgres: uri is DATABASE_URL',
+    ])
+    const sandbox = manifests.find((each) => each.kind === 'Deployment' && component(each) === 'sandbox')!
+    expect(podOf(sandbox)[0]!.containers[0]!.env).toContainEqual({
+      name: 'RUNNER_PODS_SECRET',
+      value: 'automation-runner-key',
+    })
+  })
+
+  test('where none are named, what pods need is made with the release', async () => {
+    const manifests = await render(minimal)
+    const made = new Map(
+      manifests
+        .filter(({ kind }) => kind === 'Secret')
+        .map((each) => [each.metadata.name, { ...(each['data'] as object), ...(each['stringData'] as object) }]),
+    )
+    const used = manifests.flatMap(podOf).flatMap(secretsOf)
+    expect(used.length).toBeGreaterThan(4)
+    for (const { name, items } of used)
+      for (const { key } of items) expect(Object.keys(made.get(name) ?? {}), name).toContain(key)
+  })
+})

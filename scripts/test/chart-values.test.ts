@@ -1,0 +1,175 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { chart, isThere, minimal, renderText } from '../charts/render.ts'
+
+interface Change {
+  set: string
+  /** What else is set, before and after. */
+  given?: string[]
+  /** In a line that is there only with it; its value when absent. */
+  shows?: RegExp
+  /** In a line that is there only without it. */
+  hides?: RegExp
+}
+
+// Generated keys would make each rendering another.
+const named = ['keys.existingSecret=keys', 'keys.existingRunnerSecret=runner', 'bootstrap.existingSecret=token']
+const brokers = ['kafka.brokers[0]=kafka:9092']
+const objects = ['bucket=files', 'accessKey=one', 'secretKey=two'].map((pair) => `objectStore.${pair}`)
+const server = [...objects, 'objectStore.endpoint=http://s3:9000']
+const generated = ['keys.existingSecret=']
+const deployment = ['runners.kind=deployment']
+const ingress = ['ingress.enabled=true', 'ingress.host=host.example.com']
+const route = ['httpRoute.enabled=true']
+
+/** For each value of the chart, what it changes. */
+const changes: Record<string, Change> = {
+  'image.registry': { set: 'registry.example.com/team' },
+  'image.prefix': { set: 'other-' },
+  'image.tag': { set: '9.8.7' },
+  'image.pullPolicy': { set: 'Always' },
+  'image.pullSecrets': { set: '[0].name=pull-secret' },
+  'database.url': { set: 'postgres://u:p@elsewhere:5432/a', shows: /elsewhere/ },
+  'database.existingSecret': { set: 'my-database' },
+  'database.key': { set: 'my-key' },
+  'kafka.brokers': { set: '[0]=kafka:9092' },
+  'kafka.topic': { given: brokers, set: 'my-topic' },
+  'kafka.ssl': { given: brokers, set: 'true', shows: /KAFKA_SSL.*true/ },
+  'kafka.saslMechanism': { given: brokers, set: 'plain', shows: /KAFKA_SASL_MECHANISM/ },
+  'kafka.existingSecret': { given: brokers, set: 'my-kafka' },
+  'kafka.secretKeys': { given: [...brokers, 'kafka.existingSecret=my-kafka'], set: '[0]=KAFKA_SSL_CA' },
+  'objectStore.endpoint': { given: objects, set: 'http://s3:9000' },
+  'objectStore.publicEndpoint': { given: server, set: 'https://files.example.com' },
+  'objectStore.bucket': { given: server, set: 'other-files' },
+  'objectStore.region': { given: server, set: 'eu-1' },
+  'objectStore.accessKey': { given: server, set: 'my-access' },
+  'objectStore.secretKey': { given: server, set: 'my-secret' },
+  'objectStore.existingSecret': { given: server, set: 'my-objects' },
+  'keys.existingSecret': { set: 'my-keys' },
+  'keys.existingRunnerSecret': { set: 'my-runner-key' },
+  'keys.keep': { given: generated, set: 'true', shows: /helm.sh\/resource-policy: keep/ },
+  'bootstrap.enabled': { set: 'false', hides: /BOOTSTRAP_TEAM/ },
+  'bootstrap.team': { set: 'my-team' },
+  'bootstrap.existingSecret': { set: 'my-token' },
+  publicUrl: { set: 'https://my.example.com', shows: /PUBLIC_URL.*my\.example\.com/ },
+  runTimeoutMaxMs: { set: '7200000', shows: /RUN_TIMEOUT_MAX_MS.*7200000/ },
+  egressAllow: { set: '[0]=10.1.0.0/16', shows: /cidr.*10\.1\.0\.0\/16/ },
+  settings: { set: '.LOG_LEVEL=debug', shows: /LOG_LEVEL.*debug/ },
+  'services.*.kind': { set: 'gateway.kind=StatefulSet' },
+  'services.*.replicas': { set: 'gateway.replicas=7', shows: /replicas: 7/ },
+  'services.*.ports': { set: 'gateway.ports.http=8888' },
+  'services.*.healthPort': { set: 'gateway.healthPort=sandbox-http', shows: /readyz, port: sandbox-http/ },
+  'services.*.migrates': { set: 'execution.migrates=false', hides: /apps\/execution\/src\/main\.ts, --migrate/ },
+  'services.*.secrets': { set: 'gateway.secrets[0]=RUNNER_KEY', shows: /RUNNER_KEY_FILE/ },
+  'services.*.kafka': { given: brokers, set: 'execution.kafka=false', hides: /KAFKA_BROKERS/ },
+  'services.*.objectStore': { set: 'storage.objectStore=false', shows: /image: process-automation-storage/ },
+  'services.*.clusterRights': { set: 'sandbox.clusterRights=false', hides: /automountServiceAccountToken: true/ },
+  'services.*.drainSeconds': { set: 'gateway.drainSeconds=9', shows: /sleep: { seconds: 9 }/ },
+  'services.*.graceSeconds': { set: 'gateway.graceSeconds=77', shows: /SHUTDOWN_GRACE_MS.*72000/ },
+  'services.*.env': { set: 'gateway.env.CORS_ORIGINS=my-origin', shows: /CORS_ORIGINS.*my-origin/ },
+  'services.*.resources': { set: 'gateway.resources.limits.memory=777Mi' },
+  'sandbox.driver': { set: 'local', shows: /SANDBOX_DRIVER.*local/ },
+  'sandbox.namespace': { set: 'boxes', shows: /namespace: boxes/ },
+  'sandbox.images': { set: '[0].id=my-image' },
+  'sandbox.allowAnyImage': { set: 'true', shows: /allowAnyImage.*true/ },
+  'sandbox.teamMax': { set: '3', shows: /TEAM_MAX_SANDBOXES.*"3"/ },
+  'runners.kind': { set: 'deployment', shows: /image: process-automation-runner/ },
+  'runners.replicas': { given: deployment, set: '6', shows: /replicas: 6/ },
+  'runners.slots': { set: '7', shows: /RUNNER_SLOTS.*7/ },
+  'runners.pool.spare': { set: '4', shows: /RUNNER_PODS_SPARE.*"4"/ },
+  'runners.pool.max': { set: '44', shows: /RUNNER_PODS_MAX,.*"44"/ },
+  'runners.pool.maxPerTeam': { set: '5', shows: /RUNNER_PODS_MAX_PER_TEAM.*"5"/ },
+  'runners.pool.idleMs': { set: '61000', shows: /RUNNER_PODS_IDLE_MS.*"61000"/ },
+  'runners.env': { set: '.RUN_MEMORY_MB=300', shows: /RUN_MEMORY_MB.*300/ },
+  'runners.resources': { set: '.limits.memory=3333Mi', shows: /RUNNER_PODS_MEMORY.*3333Mi/ },
+  'networkPolicy.enabled': { set: 'false', hides: /kind: NetworkPolicy/ },
+  'networkPolicy.closedRanges': { set: '[0]=1.2.3.0/24', shows: /except.*1\.2\.3\.0\/24/ },
+  'networkPolicy.closedRangesV6': { set: '[0]=fd00:1::/32', shows: /except.*fd00:1::\/32/ },
+  'networkPolicy.dns.namespace': { set: 'names' },
+  'networkPolicy.dns.podLabels': { set: '.k8s-app=my-dns' },
+  'podSecurity.runAsUser': { set: '1234', shows: /runAsUser: 1234/ },
+  'podSecurity.runtimeClassName': { set: 'gvisor' },
+  'podDisruptionBudget.enabled': { set: 'false', hides: /kind: PodDisruptionBudget/ },
+  'topologySpread.enabled': { set: 'false', hides: /topologySpreadConstraints/ },
+  podAnnotations: { set: '.note=mine', shows: /note: mine/ },
+  nodeSelector: { set: '.disk=ssd', shows: /disk: ssd/ },
+  tolerations: { set: '[0].key=dedicated' },
+  'gateway.service.type': { set: 'LoadBalancer' },
+  'gateway.service.annotations': { set: '.note=mine', shows: /note: mine/ },
+  'gateway.service.nodePorts': { given: ['gateway.service.type=NodePort'], set: '.http=30080' },
+  'gateway.grpcTls.existingSecret': { set: 'my-tls' },
+  'ingress.enabled': { set: 'true', shows: /kind: Ingress/ },
+  'ingress.className': { given: ingress, set: 'my-class' },
+  'ingress.annotations': { given: ingress, set: '.note=mine', shows: /note: mine/ },
+  'ingress.host': { given: ingress, set: 'my.example.com', shows: /host: "my\.example\.com"/ },
+  'ingress.sandboxHost': { given: ingress, set: '*.boxes.example.com' },
+  'ingress.tls': { given: ingress, set: '[0].secretName=my-tls' },
+  'httpRoute.enabled': { set: 'true', shows: /kind: HTTPRoute/ },
+  'httpRoute.parentRefs': { given: route, set: '[0].name=my-gateway' },
+  'httpRoute.hostnames': { given: route, set: '[0]=my.example.com' },
+  'httpRoute.sandboxHostnames': { given: route, set: '[0]=boxes.example.com' },
+  'migrations.enabled': { set: 'false', hides: /kind: Job/ },
+  'migrations.deadlineSeconds': { set: '61', shows: /activeDeadlineSeconds: 61/ },
+  'migrations.backoffLimit': { set: '9', shows: /backoffLimit: 9/ },
+}
+
+/** The paths of single values; lists are single ones. */
+function pathsOf(value: unknown, path = ''): string[] {
+  const entries = typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : []
+  if (entries.length === 0) return [path]
+  return entries.flatMap(([name, each]) => pathsOf(each, path === '' ? name : `${path}.${name}`))
+}
+
+/** As `--set` takes it. */
+function setOf(name: string, set: string): string {
+  if (name.startsWith('services.*.')) return `services.${set}`
+  return `${name}${/^(\[|\.\w)/.test(set) ? '' : '='}${set}`
+}
+
+/** The lines of one text beyond those of another. */
+function beyond(text: string, other: string): string {
+  const left = new Map<string, number>()
+  for (const line of other.split('\n')) left.set(line, (left.get(line) ?? 0) + 1)
+  return text
+    .split('\n')
+    .filter((line) => {
+      const count = left.get(line) ?? 0
+      left.set(line, count - 1)
+      return count <= 0
+    })
+    .join('\n')
+}
+
+const values = parse(readFileSync(join(chart, 'values.yaml'), 'utf8')) as Record<string, unknown>
+const paths = [...new Set(pathsOf(values).map((path) => path.replace(/^services\.[^.]+\./, 'services.*.')))]
+
+describe('the values of the chart', () => {
+  test('each is tried below, and is in the table of the README', () => {
+    const isTried = (path: string) => Object.keys(changes).some((name) => path === name || path.startsWith(`${name}.`))
+    expect(paths.filter((path) => !isTried(path))).toEqual([])
+    const readme = readFileSync(join(chart, 'README.md'), 'utf8')
+    const rows = readme
+      .split('\n')
+      .filter((line) => line.startsWith('| `'))
+      .join('')
+    expect(Object.keys(values).filter((name) => !rows.includes(`\`${name}\``))).toEqual([])
+  })
+
+  // Without helm there is nothing to try; `npm run check` says so.
+  test.runIf(isThere('helm')).for(Object.entries(changes))(
+    '%s changes what is made',
+    async ([name, { set, given = [], shows, hides }]) => {
+      const before = [...named, ...given]
+      const [without, with_] = [
+        await renderText(minimal, before),
+        await renderText(minimal, [...before, setOf(name, set)]),
+      ]
+      const value = set.slice(set.indexOf('=') + 1)
+      if (hides !== undefined) expect(beyond(without, with_)).toMatch(hides)
+      else if (shows === undefined) expect(beyond(with_, without)).toContain(value)
+      else expect(beyond(with_, without)).toMatch(shows)
+    },
+  )
+})
