@@ -27,14 +27,25 @@ export interface Address {
   accessToken: string
 }
 
-/** A small client of the public interface: one method per HTTP method, nothing is thrown for a status. */
+/** What answers are held against. */
+export interface AnswerCheck {
+  /** What is wrong with an answer to a call of `path`, in words; empty where nothing is. */
+  faultsOf(method: string, path: string, answer: Pick<Answer, 'status' | 'headers' | 'text'>): string[]
+}
+
+/**
+ * A small client of the public interface: one method per HTTP method, nothing is thrown for a status. An answer that
+ * `check` finds wrong is thrown, in words.
+ */
 export class Client {
   readonly address: Address
   readonly rest: string
   readonly webhooks: string
+  readonly #check: AnswerCheck | undefined
 
-  constructor(address: Address) {
+  constructor(address: Address, check?: AnswerCheck) {
     this.address = address
+    this.#check = check
     this.rest = `${address.host}/api/${address.team}/rest`
     this.webhooks = `${address.host}/api/${address.team}/webhooks`
   }
@@ -63,12 +74,20 @@ export class Client {
   call<T>(method: string, path: string, options: CallOptions = {}): Promise<Answer<T>> {
     const { token = this.address.accessToken, headers } = options
     const authorization: Record<string, string> = token === null ? {} : { authorization: `Bearer ${token}` }
-    return send<T>(`${this.rest}${path}`, method, { ...options, headers: { ...authorization, ...headers } })
+    return this.#send<T>(`${this.rest}${path}`, method, { ...options, headers: { ...authorization, ...headers } })
   }
 
   /** A call on `{webhook_url}`, without a token; `path` is the slug, with more behind it where wanted. */
   webhook<T>(method: string, path: string, options: CallOptions = {}): Promise<Answer<T>> {
-    return send<T>(`${this.webhooks}/${path}`, method, options)
+    return this.#send<T>(`${this.webhooks}/${path}`, method, options)
+  }
+
+  async #send<T>(url: string, method: string, options: CallOptions): Promise<Answer<T>> {
+    const answer = await send<T>(url, method, options)
+    const faults = this.#check?.faultsOf(method, new URL(url).pathname, answer) ?? []
+    if (faults.length > 0)
+      throw new Error(`An answer breaks the OpenAPI document: ${faults.join('; ')}\n${answer.text.slice(0, 500)}`)
+    return answer
   }
 }
 

@@ -33,33 +33,46 @@ interface Schema {
   allOf?: Schema[]
 }
 
+interface Parameter {
+  in: Place
+  name: string
+  schema: Schema
+}
+
 interface Item {
-  parameters?: { in: Place; name: string; schema: Schema }[]
+  parameters?: (Parameter | { $ref: string })[]
   requestBody?: { content: Record<string, { schema: Schema }> }
 }
 
 type Schemas = Record<string, Schema>
+
+interface Components {
+  schemas: Schemas
+  parameters?: Record<string, Parameter>
+}
 
 /** Every operation that a system's OpenAPI document lists, with all that callers can put into it. */
 export async function operationsOf(host: string): Promise<Operation[]> {
   const answer = await fetch(`${host}/openapi.json`)
   const document = (await answer.json()) as {
     paths: Record<string, Record<string, Item>>
-    components: { schemas: Schemas }
+    components: Components
   }
   return Object.entries(document.paths).flatMap(([path, items]) =>
     Object.entries(items).map(([method, item]) => ({
       name: `${method.toUpperCase()} ${path.replace(/^\/api\/\{\w+\}/, '')}`,
       method: method.toUpperCase(),
       path,
-      inputs: inputsOf(item, document.components.schemas),
+      inputs: inputsOf(item, document.components),
     })),
   )
 }
 
 /** Those of the path first, from left to right. */
-function inputsOf({ parameters = [], requestBody }: Item, schemas: Schemas): Input[] {
-  const given = parameters.map(({ in: place, name, schema }) => ({ place, name, closed: isClosed(schema, schemas) }))
+function inputsOf({ parameters = [], requestBody }: Item, { schemas, parameters: shared = {} }: Components): Input[] {
+  const given = parameters
+    .map((parameter) => ('$ref' in parameter ? named(shared, parameter.$ref) : parameter))
+    .map(({ in: place, name, schema }) => ({ place, name, closed: isClosed(schema, schemas) }))
   const inPath = given.filter(({ place }) => place === 'path')
   const bodies = Object.entries(requestBody?.content ?? {}).flatMap(([, { schema }]) => fieldsOf(schema, '', schemas))
   const inBody = new Map(bodies.map((field) => [field.name, field]))
@@ -78,14 +91,17 @@ function fieldsOf(schema: Schema, at: string, schemas: Schemas): Input[] {
 
 /** What a schema stands for, each alternative alone. */
 function formsOf(schema: Schema, schemas: Schemas): Schema[] {
-  if (schema.$ref !== undefined) {
-    const named = schemas[schema.$ref.split('/').at(-1) ?? '']
-    if (!named) throw new Error(`The OpenAPI document lacks ${schema.$ref}`)
-    return formsOf(named, schemas)
-  }
+  if (schema.$ref !== undefined) return formsOf(named(schemas, schema.$ref), schemas)
   const { anyOf = [], oneOf = [], allOf = [], ...own } = schema
   const others = [...anyOf, ...oneOf, ...allOf].flatMap((form) => formsOf(form, schemas))
   return others.length > 0 && own.properties === undefined ? others : [own, ...others]
+}
+
+/** What a reference into the components stands for. */
+function named<T>(components: Record<string, T>, reference: string): T {
+  const found = components[reference.split('/').at(-1) ?? '']
+  if (!found) throw new Error(`The OpenAPI document lacks ${reference}`)
+  return found
 }
 
 function isClosed(schema: Schema, schemas: Schemas): boolean {

@@ -24,6 +24,9 @@ export const callerAims: Aims = {
   'POST /webhooks/{}': webhookInputs(),
 }
 
+/** Headers that all operations read alike, so that what is odd in them is sent to some. */
+export const readAlike: readonly string[] = ['header X-Request-Id', 'header traceparent']
+
 // Operations that ask for no access token.
 const open = /\/(webhooks|storage\/signed|auth\/token)\b/
 

@@ -1,6 +1,6 @@
 import type { Input, Operation } from '../client/document.ts'
 import { identified, lists } from './addresses.ts'
-import { callerAims } from './caller-faults.ts'
+import { callerAims, readAlike } from './caller-faults.ts'
 import { jsonOperations } from './json-operations.ts'
 import { storageAims } from './storage-faults.ts'
 
@@ -27,6 +27,7 @@ function isAimedAt({ method, path }: Operation, { place, name }: Input): boolean
   const operation = `${method} ${nameless(below)}`
   const word = `${place} ${name.replace(/\/\[\]$/, '')}`
   if (word === 'path team') return true // http.oddTeam goes by the document
+  if (readAlike.includes(word)) return true
   const isIt = (row: { method: string; path: string }) => `${row.method} ${nameless(row.path)}` === operation
   return (
     [callerAims, storageAims].some((aims) => aims[operation]?.includes(word)) ||

@@ -1,9 +1,10 @@
+import type { Contract } from '../contract/contract.ts'
 import { leakIn } from '../client/leaks.ts'
 import type { Problem } from '../client/records.ts'
 import type { Attempt, Reply } from './attempt.ts'
 
 /** What is wrong with the reply to an attempt, in words; empty where nothing is. */
-export function faultsOfReply(attempt: Attempt, reply: Reply): string[] {
+export function faultsOfReply(attempt: Attempt, reply: Reply, contract: Contract): string[] {
   const { status, text } = reply
   if (status === 0) return attempt.raw === undefined ? ['the connection was closed without an answer'] : []
   const faults: string[] = []
@@ -15,7 +16,15 @@ export function faultsOfReply(attempt: Attempt, reply: Reply): string[] {
   if (attempt.status && judged && !attempt.status.includes(status))
     faults.push(`it answered ${status} instead of ${attempt.status.join(' or ')}`)
   if (status >= 400 && attempt.method !== 'HEAD') faults.push(...faultsOfProblem(attempt, reply))
+  if (attempt.raw === undefined) faults.push(...faultsByDocument(attempt, reply, contract))
   return faults
+}
+
+function faultsByDocument({ method, path }: Attempt, { status, headers, text }: Reply, contract: Contract): string[] {
+  const given = Object.entries(headers).flatMap(([name, value]) =>
+    [value ?? []].flat().map((one): [string, string] => [name, one]),
+  )
+  return contract.faultsOf(method, path.split('?')[0] ?? '', { status, headers: new Headers(given), text })
 }
 
 /** The only 5xx that are right: a run that failed, told in problem form with its execution. */

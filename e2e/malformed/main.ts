@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { Client, accessTokenOf } from '../client/client.ts'
+import { Contract } from '../contract/contract.ts'
 import { operationsOf } from '../client/document.ts'
 import { Random } from '../system/random.ts'
 import { endOnSignals, startSystem } from '../system/system.ts'
@@ -97,6 +98,7 @@ async function attack(client: Client, requests: number, seed: number) {
   const operations = await operationsOf(client.address.host)
   const inputs = operations.reduce((sum, operation) => sum + operation.inputs.length, 0)
   console.log(`at ${operations.length} operations with ${inputs} inputs`)
+  const contract = await Contract.of(client.address.host)
   const sender = new Sender(client.address.host, connections)
   const before = await stage.inventory()
   const tallies: Record<string, Tally> = {}
@@ -116,7 +118,7 @@ async function attack(client: Client, requests: number, seed: number) {
       const tally = (tallies[attempt.fault] ??= { sent: 0, statuses: {} })
       tally.sent += 1
       tally.statuses[reply.status] = (tally.statuses[reply.status] ?? 0) + 1
-      for (const fault of faultsOfReply(attempt, reply))
+      for (const fault of faultsOfReply(attempt, reply, contract))
         violations.push(
           `${fault}\n      ${describeAttempt(attempt)}\n      → ${reply.status} ${reply.text.slice(0, 300)}`,
         )

@@ -4,12 +4,20 @@ import type { Aims } from './coverage.ts'
 import type { Scene } from './scene.ts'
 import { oddSegment } from './values.ts'
 
+const conditionsOfDownloads = ['Match', 'None-Match', 'Modified-Since', 'Unmodified-Since', 'Range'].map(
+  (part) => `header If-${part}`,
+)
+
 /** What the requests below aim at. */
 export const storageAims: Aims = {
   'POST /storage/objects': ['query filename', 'query name', 'body /file'],
-  'GET /storage/signed/{}': ['Algorithm', 'Credential', 'Date', 'Expires', 'SignedHeaders', 'Signature'].map(
-    (part) => `query X-Amz-${part}`,
-  ),
+  'GET /storage/objects/{}': ['header Range', ...conditionsOfDownloads],
+  'GET /storage/signed/{}': [
+    ...['Algorithm', 'Credential', 'Date', 'Expires', 'SignedHeaders', 'Signature'].map(
+      (part) => `query X-Amz-${part}`,
+    ),
+    ...['header Range', ...conditionsOfDownloads],
+  ],
 }
 
 const form = { 'content-type': 'multipart/form-data; boundary=b' }
@@ -153,7 +161,7 @@ export function oddCondition(scene: Scene, random: Random): Attempt {
   return {
     fault: 'odd condition',
     method: 'GET',
-    path: scene.path('/storage/objects/{object}'),
+    path: random.pick([scene.path('/storage/objects/{object}'), scene.link]),
     headers: { ...scene.authorized, ...headers },
     expect: status === 200 ? 'any' : 'refused',
     status: [status],

@@ -1,5 +1,6 @@
 import { inject } from 'vitest'
 import { Client } from '../client/client.ts'
+import { Contract } from '../contract/contract.ts'
 import type { OutsideIssuer } from './outside-issuer.ts'
 
 export interface TeamAccess {
@@ -29,11 +30,14 @@ declare module 'vitest' {
 /** The system under test. */
 export const shared = inject('system')
 
+/** Its OpenAPI document: every answer to these clients is held against it. */
+export const contract = await Contract.of(shared.host)
+
 /** A client of the suite's team. */
-export const client = new Client({ host: shared.host, ...shared.main })
+export const client = new Client({ host: shared.host, ...shared.main }, contract)
 
 /** A client of the second team; tests that need it are skipped where there is none (`hasOther`). */
-export const other = new Client({ host: shared.host, ...(shared.other ?? shared.main) })
+export const other = new Client({ host: shared.host, ...(shared.other ?? shared.main) }, contract)
 export const hasOther = shared.other !== undefined
 
 let count = 0

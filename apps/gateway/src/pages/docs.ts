@@ -19,25 +19,25 @@ const PAGE = `<!doctype html>
   <body>
     <div id="page"></div>
     <script src="/docs/swagger-ui-bundle.js"></script>
-    <script src="/docs/start.js"></script>
+    <script type="module" src="/docs/start.js"></script>
   </body>
 </html>
 `
 
-const START = `window.SwaggerUIBundle({ url: '/openapi.json', domNode: document.getElementById('page'), deepLinking: true })
-`
+const SCRIPT = 'text/javascript; charset=utf-8'
 
 /** Files of swagger-ui-dist that the page needs. */
 const FILES: Record<string, string> = {
   'swagger-ui.css': 'text/css; charset=utf-8',
-  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
+  'swagger-ui-bundle.js': SCRIPT,
   'favicon-32x32.png': 'image/png',
 }
 
 /** The API page and its files, all from this machine: nothing comes from elsewhere. Undefined for any other path. */
 export async function docsAnswer(path: string): Promise<Answer | undefined> {
   if (path === '/docs' || path === '/docs/') return answer(PAGE, 'text/html; charset=utf-8', 'no-cache')
-  if (path === '/docs/start.js') return answer(START, 'text/javascript; charset=utf-8', 'no-cache')
+  if (path === '/docs/start.js')
+    return answer(await readFile(new URL('browser/start.js', import.meta.url)), SCRIPT, 'no-cache')
   const name = path.startsWith('/docs/') ? path.slice('/docs/'.length) : ''
   const type = Object.hasOwn(FILES, name) ? FILES[name] : undefined
   if (type === undefined) return undefined

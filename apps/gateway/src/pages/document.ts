@@ -1,17 +1,28 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { GatewayConfig } from '../config.ts'
+import type { DocumentJson } from './document-json.ts'
+import { EVERY_CALL, registerParts } from './document-parts.ts'
+import { addExamples } from './examples.ts'
+import { addLinks } from './links.ts'
+import { shareRefusals } from './shared-refusals.ts'
+import { describeTags } from './tags.ts'
 import { webhookPaths } from './webhook-paths.ts'
+
+type Described = Pick<OpenAPIHono, 'openAPIRegistry' | 'getOpenAPI31Document'>
 
 const DESCRIPTION = `Stores and runs code units (processes) for a team.
 
 Get an access token: \`POST /api/{team}/rest/auth/token\` with the header \`x-api-token\`; then send it as
-\`Authorization: Bearer\`. Every refusal is a problem (RFC 9457) with a stable \`code\`.`
+\`Authorization: Bearer\`. 401 means that the token is missing, expired or not valid; a valid one of another team gets 403.
+
+Lists have \`page\`, \`limit\`, \`total\`, \`hasNextPage\` and \`data\`, newest first. Unknown fields of a body are ignored, and
+\`null\` stands for an absent field except in PATCH, where it clears what can be cleared. Times are RFC 3339 in UTC.
+
+Every refusal is a problem (RFC 9457) with a stable \`code\`. A path answers 405 with \`Allow\` to methods that it does not
+have, and HEAD where it has GET, webhooks aside.`
 
 /** Makes the OpenAPI 3.1 document of the routes, once, when it is first asked for; gives its text. */
-export function openApiDocument(
-  app: Pick<OpenAPIHono, 'openAPIRegistry' | 'getOpenAPI31Document'>,
-  config: GatewayConfig,
-): () => string {
+export function openApiDocument(app: Described, config: GatewayConfig): () => string {
   let text: string | undefined
   return () => {
     text ??= JSON.stringify(makeDocument(app, config))
@@ -19,23 +30,25 @@ export function openApiDocument(
   }
 }
 
-function makeDocument(app: Pick<OpenAPIHono, 'openAPIRegistry' | 'getOpenAPI31Document'>, config: GatewayConfig) {
-  const registry = app.openAPIRegistry
-  registry.registerComponent('securitySchemes', 'oauth2', {
-    type: 'oauth2',
-    flows: {
-      clientCredentials: {
-        tokenUrl: `${config.publicUrl}/api/%7Bteam%7D/rest/auth/token`,
-        scopes: { executor: 'Everything that the REST interface offers' },
-      },
-    },
-  })
-  registry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' })
-  registry.registerComponent('securitySchemes', 'webhook', { type: 'http', scheme: 'basic' })
-  const document = app.getOpenAPI31Document({
+function makeDocument(app: Described, config: GatewayConfig): object {
+  registerParts(app.openAPIRegistry, config)
+  const head = {
     openapi: '3.1.0',
-    info: { title: 'Process Automation Service', version: '1.0', description: DESCRIPTION },
-    servers: [{ url: config.publicUrl }],
-  })
-  return { ...document, paths: { ...document.paths, ...webhookPaths(config.headerPrefix) } }
+    info: {
+      title: 'Process Automation Service',
+      version: '1.0',
+      description: DESCRIPTION,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: config.publicUrl, description: 'This system' }],
+  }
+  const { paths, components } = app.getOpenAPI31Document(head) as unknown as DocumentJson
+  const document: DocumentJson = { paths: { ...paths, ...webhookPaths(config.headerPrefix) }, components }
+  addLinks(document.paths, `${config.headerPrefix}Execution-ID`)
+  addExamples(document)
+  shareRefusals(document)
+  const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods))
+  // After those that a call is about.
+  for (const operation of operations) operation.parameters = [...(operation.parameters ?? []), ...EVERY_CALL]
+  return { ...head, tags: describeTags(new Set(operations.flatMap(({ tags }) => tags))), ...document }
 }

@@ -1,84 +1,133 @@
+import type { OperationJson } from './document-json.ts'
+import { responseHeaders } from './document-parts.ts'
+import { refusalsOf, type RefusedCall } from './refusals.ts'
+
 /** The webhook entry as the OpenAPI document has it; its handler stands outside of the router. */
-export function webhookPaths(prefix: string): Record<string, object> {
-  const header = (name: string, description: string) => parameter('header', `${prefix}${name}`, description)
-  const text = (description: string) => ({ description, schema: { type: 'string' } })
-  const ofExecution = {
-    [`${prefix}Execution-ID`]: text('Execution id'),
-    'Idempotency-Replayed': text('true where the key was known and nothing was started'),
-  }
-  const operation = (method: string, summary: string) => ({
-    tags: ['Webhooks'],
-    summary,
-    operationId: `${method}Webhook`,
-    security: [{}, { webhook: [] }],
-    parameters: [
-      { name: 'team', in: 'path', required: true, schema: { type: 'string' } },
-      { name: 'slug', in: 'path', required: true, schema: { type: 'string' }, description: 'Process slug or id' },
-      parameter('query', 'async', 'true: answer at once; wins over the header'),
-      parameter('query', 'async_response', 'Body of the answer to an asynchronous call; false: an empty body'),
-      header('Version-Tag', 'Version tag, alias or version id to run'),
-      header('Async', 'true: answer at once'),
-      header('Initiated-By', 'Recorded for audit'),
-      header('Agent-Pool', 'Agent pool to run in'),
-      header('Comment', 'Comment of the execution'),
-      parameter('header', 'Idempotency-Key', 'The same key gives the same execution for 24 h'),
-    ],
-    responses: {
-      200: { description: 'What the process returned; it may set status, headers and body', headers: ofExecution },
-      201: {
-        description: 'Asynchronous run',
-        headers: { Location: text('Address of the execution'), ...ofExecution },
-        content: { 'application/json': { schema: ASYNC_BODY } },
-      },
-      204: { description: 'The process returned null', headers: ofExecution },
-      ...Object.fromEntries(
-        Object.entries(REFUSALS).map(([status, description]) => [
-          status,
-          { ...refusal(description), ...(OF_A_RUN.has(status) && { headers: ofExecution }) },
-        ]),
-      ),
-    },
-  })
+export function webhookPaths(prefix: string): Record<string, Record<'get' | 'post', OperationJson>> {
+  const idHeader = `${prefix}Execution-ID`
   return {
     '/api/{team}/webhooks/{slug}': {
-      get: operation('get', 'Run a process with the query as its parameters'),
+      get: operation('get', 'Run a process with the query as its parameters', prefix),
       post: {
-        ...operation('post', 'Run a process with the body as its parameters'),
-        requestBody: { content: { 'application/json': { schema: {} }, '*/*': { schema: {} } } },
+        ...operation('post', 'Run a process with the body as its parameters', prefix),
+        requestBody: {
+          required: false,
+          description: 'JSON and forms become the parameters; of other types the process gets the raw body',
+          content: {
+            'application/json': { schema: ANY_JSON },
+            'application/x-www-form-urlencoded': { schema: { type: 'object', additionalProperties: true } },
+            'multipart/form-data': { schema: { type: 'object', additionalProperties: true } },
+            '*/*': { schema: { type: 'string', format: 'binary' } },
+          },
+        },
       },
     },
   }
+
+  function operation(method: 'get' | 'post', summary: string, headers: string) {
+    const name = `${method.toUpperCase()} /webhooks/{slug}`
+    const hasBody = method === 'post'
+    return {
+      tags: ['Webhooks'],
+      summary,
+      operationId: `${method}Webhook`,
+      security: [{}, { webhook: [] }],
+      parameters: parametersOf(headers),
+      responses: {
+        ...successes(idHeader),
+        ...refusals({ name, open: true, hasBody, statuses: STATUSES }, idHeader),
+        default: {
+          description: 'The status, headers and body that the process set',
+          headers: commonHeaders(idHeader),
+          content: { '*/*': { schema: ANY } },
+        },
+      },
+    }
+  }
+}
+
+const ANY_JSON = { type: ['object', 'array', 'string', 'number', 'boolean', 'null'], description: 'Any JSON' }
+const ANY = { ...ANY_JSON, description: 'JSON, text or bytes, as the process returned it' }
+
+/** Refusals of its own beside those of every call. */
+const STATUSES = [400, 401, 404, 408, 409, 413, 429]
+
+/** Any status may also be one that the process has set. */
+function refusals(call: RefusedCall, idHeader: string): Record<string, object> {
+  return Object.fromEntries(
+    Object.entries(refusalsOf(call, idHeader)).map(([status, { description, headers, content }]) => [
+      status,
+      {
+        description,
+        headers: { ...headers, ...unsure(headers), ...responseHeaders(GUARDS, idHeader) },
+        content: { ...content, '*/*': { schema: ANY } },
+      },
+    ]),
+  )
+}
+
+/** What a process that sets such a status may leave out. */
+function unsure(headers: Record<string, object>): Record<string, object> {
+  const names = ['WWW-Authenticate', 'Retry-After'].filter((name) => name in headers)
+  const header = { description: 'On refusals of the service', schema: { type: 'string' } }
+  return Object.fromEntries(names.map((name) => [name, header]))
+}
+
+const OF_ASYNC = { description: 'Address of the execution, where the run is asynchronous', schema: { type: 'string' } }
+
+function parametersOf(prefix: string): object[] {
+  const header = (name: string, description: string) => parameter('header', `${prefix}${name}`, description)
+  return [
+    { name: 'team', in: 'path', required: true, description: 'Team slug', schema: { type: 'string' } },
+    { name: 'slug', in: 'path', required: true, description: 'Process slug or id', schema: { type: 'string' } },
+    parameter('query', 'async', 'true: answer at once; wins over the header'),
+    parameter('query', 'async_response', 'Body of the answer to an asynchronous call; false: an empty body'),
+    header('Version-Tag', 'Version tag, alias or version id to run'),
+    header('Async', 'true: answer at once'),
+    header('Initiated-By', 'Recorded for audit'),
+    header('Agent-Pool', 'Agent pool to run in'),
+    header('Comment', 'Comment of the execution'),
+    parameter('header', 'Idempotency-Key', 'The same key gives the same execution for 24 h'),
+  ]
+}
+
+function parameter(where: 'query' | 'header', name: string, description: string): object {
+  return { name, in: where, required: false, description, schema: { type: 'string' } }
+}
+
+function successes(idHeader: string): Record<number, object> {
+  const headers = commonHeaders(idHeader)
+  return {
+    200: {
+      description: 'What the process returned; it may set status, headers and body',
+      headers,
+      content: { '*/*': { schema: ANY } },
+    },
+    201: {
+      description: 'Asynchronous run',
+      headers: { ...headers, Location: OF_ASYNC },
+      content: { 'application/json': { schema: ASYNC_BODY }, '*/*': { schema: ANY } },
+    },
+    204: { description: 'The process returned null', headers },
+  }
+}
+
+/** What keeps an answer from being a page of this origin. */
+const GUARDS = {
+  'X-Content-Type-Options': 'nosniff',
+  'Content-Security-Policy': 'sandbox, unless the process sets one',
+}
+
+function commonHeaders(idHeader: string): Record<string, object> {
+  return responseHeaders({ [idHeader]: 'Execution id', 'Idempotency-Replayed': '', ...GUARDS }, idHeader)
 }
 
 const ASYNC_BODY = {
   type: 'object',
+  required: ['id', 'status', 'data'],
   properties: {
     id: { type: 'string', format: 'uuid' },
     status: { type: 'string', const: 'CREATED' },
     data: { type: 'null' },
   },
-}
-
-const REFUSALS = {
-  400: 'Invalid input',
-  401: 'Credentials wrong or missing',
-  404: 'No such webhook, or it is not enabled',
-  408: 'The run takes longer than a caller may wait; it goes on',
-  409: 'The idempotency key was used for another request, or the result was not kept',
-  413: 'The body or the parameters are too large',
-  415: 'The body is encoded or of a kind that is not read',
-  429: 'Too many attempts, or the queue of the team is full',
-  500: 'The run failed or was killed',
-  503: 'Away for the moment; Retry-After says when to try again',
-}
-
-/** Refusals that may belong to an execution. */
-const OF_A_RUN = new Set(['408', '409', '429', '500'])
-
-function refusal(description: string): object {
-  return { description, content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } } }
-}
-
-function parameter(where: 'query' | 'header', name: string, description: string): object {
-  return { name, in: where, required: false, description, schema: { type: 'string' } }
 }

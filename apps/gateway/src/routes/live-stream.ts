@@ -19,6 +19,15 @@ const DESCRIPTION = `Server-sent events: \`status\` (a timeline event), \`log\` 
 status, after which the stream closes; the log comes before the terminal status. Without \`end\` the stream is to be
 opened again with the id of its last event, and with a new access token when that has expired. A comment line every 15 s.`
 
+/** One event of the stream. */
+const streamEvent = z
+  .object({
+    id: z.string().openapi({ description: 'For Last-Event-ID' }),
+    event: z.enum(['status', 'log', 'end']),
+    data: z.string().openapi({ description: 'JSON: a timeline event, a log entry, or the terminal status' }),
+  })
+  .openapi('ExecutionEvent')
+
 const HEADERS = {
   'Content-Type': 'text/event-stream',
   'Cache-Control': 'no-store',
@@ -48,7 +57,13 @@ export function liveStreamRoutes(api: RestApi, { neighbours, config, streams, re
       headers: z.object({
         'Last-Event-ID': z.string().optional().openapi({ description: 'Go on behind the event of this id' }),
       }),
-      success: { status: 200, description: DESCRIPTION, schema: z.string(), mediaType: 'text/event-stream' },
+      success: {
+        status: 200,
+        description: DESCRIPTION,
+        schema: streamEvent,
+        mediaType: 'text/event-stream',
+        headers: { 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' },
+      },
       refusals: [400, 404, 429],
     },
     follow,

@@ -21,7 +21,7 @@ export interface Operation<Q extends z.ZodObject = z.ZodObject, B extends z.ZodT
   /** An empty body is read as `{}`. */
   bodyOptional?: boolean
   success: Success
-  /** Statuses of refusals beside 401 and 403, for the document. */
+  /** Statuses of refusals beside those that every call can have (pages/refusals.ts), for the document. */
   refusals?: number[]
   /** Needs no access token. */
   open?: boolean
@@ -35,8 +35,8 @@ export interface Success {
   schema?: z.ZodType
   /** Other than JSON. */
   mediaType?: string
-  /** Other statuses of success, and what they say, for the document. */
-  others?: Record<number, string>
+  /** Other statuses of success, with what they say and the headers that they have beside these, for the document. */
+  others?: Record<number, { text: string; headers?: Record<string, string>; isEmpty?: boolean }>
   /** Response headers and what they say, for the document. */
   headers?: Record<string, string>
 }

@@ -48,9 +48,10 @@ export class RestApi {
   ): void {
     const path = `/api/{team}/rest${operation.path}`
     const route = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
-      operation.parameters?.[name]?.rest === true ? `:${name}{.+}` : `:${name}`,
+      operation.parameters?.[name]?.rest === true ? `:${name}{[^]+}` : `:${name}`,
     )
-    this.app.openAPIRegistry.registerPath(describeOperation(path, operation) as RouteConfig)
+    const idHeader = `${this.#dependencies.config.headerPrefix}Execution-ID`
+    this.app.openAPIRegistry.registerPath(describeOperation(path, operation, idHeader) as RouteConfig)
     this.app.on(operation.method.toUpperCase(), route, (c) => this.#answer(operation, handler, c, path))
     this.#allowed.set(route, [...(this.#allowed.get(route) ?? []), operation.method.toUpperCase()])
   }

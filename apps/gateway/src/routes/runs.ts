@@ -14,6 +14,8 @@ import type { RestApi } from './rest-api.ts'
 /** Time for the answer itself on top of the wait for a run. */
 const ANSWER_MARGIN_MS = 5_000
 
+const JSON_TYPES = ['object', 'array', 'string', 'number', 'boolean', 'null'] as const
+
 const REPLAYED = { 'Idempotency-Replayed': 'true where the key was known and nothing was started' }
 
 /** What starts runs: execute, execute-sync, rerun. */
@@ -69,7 +71,7 @@ export function runRoutes(api: RestApi, neighbours: Neighbours, config: GatewayC
       success: {
         status: 203,
         description: 'What the process returned',
-        schema: z.unknown(),
+        schema: z.unknown().openapi({ type: [...JSON_TYPES], example: { hello: 'Ada' } }),
         headers: { [idHeader]: 'Execution id', ...REPLAYED },
       },
       refusals: [400, 404, 408, 409, 413, 415, 429, 500],

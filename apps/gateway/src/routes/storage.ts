@@ -27,17 +27,32 @@ const signedUrlInput = z
 
 const tag = 'Storage'
 const bytes = z.string().openapi({ format: 'binary' })
+const conditions = z.object({
+  Range: z.string().optional().openapi({ description: 'One range of bytes, such as bytes=0-99' }),
+  'If-Range': z.string().optional().openapi({ description: 'The range only of this content, by ETag or time' }),
+  'If-Match': z.string().optional().openapi({ description: 'Only content with one of these ETags' }),
+  'If-None-Match': z.string().optional().openapi({ description: 'Only content with none of these ETags' }),
+  'If-Modified-Since': z.string().optional().openapi({ description: 'Only content that came later' }),
+  'If-Unmodified-Since': z.string().optional().openapi({ description: 'Only content that did not come later' }),
+})
 const downloaded = {
   status: 200,
   description: 'The content, with ETag and Last-Modified; Range and conditions are honoured',
   schema: bytes,
-  mediaType: 'application/octet-stream',
+  mediaType: '*/*',
   headers: {
     'Content-Disposition': 'attachment with the file name',
     ETag: 'Of this content',
+    'Last-Modified': 'When its content came',
     'Accept-Ranges': 'bytes',
+    'Cache-Control': 'private, no-cache',
+    'Content-Security-Policy': 'sandbox',
+    'X-Content-Type-Options': 'nosniff',
   },
-  others: { 206: 'The range that was asked for', 304: 'The caller has this content already' },
+  others: {
+    206: { text: 'The range that was asked for', headers: { 'Content-Range': 'Which it is' } },
+    304: { text: 'The caller has this content already', isEmpty: true },
+  },
 } as const
 
 /** Objects: upload, list, download, delete, sign. */
@@ -90,7 +105,14 @@ export function storageRoutes(api: RestApi, { neighbours, config }: StorageRoute
   )
 
   api.add(
-    { ...one, method: 'get', summary: 'Download an object', success: downloaded, refusals: [400, 404, 412, 416] },
+    {
+      ...one,
+      method: 'get',
+      summary: 'Download an object',
+      headers: conditions,
+      success: downloaded,
+      refusals: [400, 404, 412, 416],
+    },
     async (call) => {
       const found = await storage.getObject({ name: call.params['filename'] }, call.context)
       return download(storage, found, call.exchange, unhurried(call))
@@ -146,8 +168,9 @@ export function signedDownloadRoutes(api: RestApi, { neighbours }: StorageRoutes
       open: true,
       parameters: { filename: objectName },
       query: z.object(Object.fromEntries(query.map((name) => [`X-Amz-${name}`, parameter]))),
+      headers: conditions,
       success: downloaded,
-      refusals: [403, 404, 412, 416],
+      refusals: [400, 403, 404, 412, 416],
     },
     async (call) => {
       const { exchange, team, params } = call

@@ -16,8 +16,13 @@ export function tokenRoutes(api: RestApi, neighbours: Neighbours): void {
       tag: 'Token',
       summary: 'Exchange an API token for an access token',
       headers: z.object({ 'x-api-token': z.string().openapi({ description: 'The API token' }) }),
-      success: { status: 200, description: 'The access token', schema: tokenRecord },
-      refusals: [400],
+      success: {
+        status: 200,
+        description: 'The access token',
+        schema: tokenRecord,
+        headers: { 'Cache-Control': 'no-store' },
+      },
+      refusals: [400, 401],
       open: true,
     },
     async ({ exchange, team, context }) => {

@@ -1,0 +1,91 @@
+import type { OpenAPIHono } from '@hono/zod-openapi'
+import type { GatewayConfig } from '../config.ts'
+import { problemRecord } from './refusals.ts'
+
+type Registry = OpenAPIHono['openAPIRegistry']
+
+/** What the operations of the document refer to: security schemes, headers, the form of refusals. */
+export function registerParts(registry: Registry, { publicUrl }: GatewayConfig): void {
+  registry.register('Problem', problemRecord)
+  registry.registerComponent('securitySchemes', 'oauth2', {
+    type: 'oauth2',
+    description:
+      'For clients that look for the scope. The token address takes an API token in x-api-token, no client secret',
+    flows: {
+      clientCredentials: {
+        tokenUrl: `${publicUrl}/api/%7Bteam%7D/rest/auth/token`,
+        scopes: { executor: 'Everything that the REST interface offers' },
+      },
+    },
+  })
+  registry.registerComponent('securitySchemes', 'bearer', {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'JWT',
+    description:
+      'An access token: what POST /auth/token gives for an API token, or one of the issuer that is configured',
+  })
+  registry.registerComponent('securitySchemes', 'webhook', {
+    type: 'http',
+    scheme: 'basic',
+    description: 'The credentials of the process, where its webhook has some',
+  })
+  for (const [name, { text, ...header }] of Object.entries(HEADERS))
+    registry.registerComponent('headers', name, { description: text, schema: { type: 'string' }, ...header })
+  for (const [name, { text, key, ...schema }] of Object.entries(PARAMETERS))
+    registry.registerComponent('parameters', key, {
+      name,
+      in: 'header',
+      description: text,
+      schema: { type: 'string', ...schema },
+    })
+}
+
+interface Header {
+  text: string
+  required?: boolean
+  schema?: { type: 'string' | 'integer'; format?: string; minimum?: number; enum?: string[] }
+}
+
+/** Response headers that more than one answer has. */
+const HEADERS: Record<string, Header> = {
+  RequestId: { text: 'Of the request where it is sane, else a new one', required: true },
+  Challenge: { text: 'What credentials are needed', required: true },
+  RetryAfter: { text: 'Seconds', required: true, schema: { type: 'integer', minimum: 1 } },
+  ContentRange: { text: 'The range that is sent, or the size where it can not be', required: true },
+  ExecutionId: { text: 'Where the answer belongs to an execution', schema: { type: 'string', format: 'uuid' } },
+  Replayed: {
+    text: 'true where the idempotency key was known and nothing was started',
+    schema: { type: 'string', enum: ['true'] },
+  },
+}
+
+/** Request headers that every call may have. */
+const PARAMETERS = {
+  'X-Request-Id': {
+    key: 'RequestId',
+    text: 'Comes back in the answer, where it is at most 128 letters, digits and . _ : -',
+    maxLength: 128,
+  },
+  traceparent: { key: 'TraceParent', text: 'W3C trace context', maxLength: 55 },
+}
+
+/** The references of an operation to them. */
+export const EVERY_CALL = Object.values(PARAMETERS).map(({ key }) => ({ $ref: `#/components/parameters/${key}` }))
+
+/** Response headers by name: what they say. Those that HEADERS has are referred to. `idHeader` is such as `Svc-Execution-ID`. */
+export function responseHeaders(headers: Record<string, string>, idHeader: string): Record<string, object> {
+  const known: Record<string, string> = { 'Idempotency-Replayed': 'Replayed', 'Content-Range': 'ContentRange' }
+  const described = Object.entries(headers).map(([name, description]) => [
+    name,
+    known[name] === undefined
+      ? { description, required: true, schema: { type: 'string', ...formatOf(name, idHeader) } }
+      : { $ref: `#/components/headers/${known[name]}` },
+  ])
+  return { 'X-Request-Id': { $ref: '#/components/headers/RequestId' }, ...Object.fromEntries(described) }
+}
+
+function formatOf(name: string, idHeader: string): { format?: string } {
+  if (name === idHeader) return { format: 'uuid' }
+  return name === 'Location' ? { format: 'uri' } : {}
+}

@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'vitest'
+import { send } from '../client/client.ts'
+import type { Document, OperationObject, ResponseObject } from '../contract/document.ts'
+import { bodiesOf, exampleFaults } from '../contract/examples.ts'
+import { shared } from './shared-system.ts'
+
+const answer = await send<Document>(`${shared.host}/openapi.json`, 'GET')
+const document = answer.body
+
+const described = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({
+    name: `${method.toUpperCase()} ${path.replace(/^\/api\/\{\w+\}/, '')}`,
+    path,
+    operation,
+  })),
+)
+
+const resolved = (response: ResponseObject): ResponseObject => {
+  const name = response.$ref?.split('/').at(-1)
+  return name === undefined ? response : (document.components['responses']?.[name] as ResponseObject)
+}
+
+const refusals = ({ responses }: OperationObject) =>
+  Object.entries(responses)
+    .filter(([status]) => /^[45]/.test(status))
+    .map(([status, response]) => ({ status, ...resolved(response) }))
+
+describe('the OpenAPI document', () => {
+  test('groups the operations under tags that it explains', () => {
+    const used = new Set(described.flatMap(({ operation }) => operation.tags))
+    expect(document.tags.map(({ name }) => name).toSorted()).toEqual([...used].toSorted())
+    for (const { name, description } of document.tags) expect(description.length, name).toBeGreaterThan(20)
+  })
+
+  test('gives every body an example that is valid by its schema', () => {
+    expect(bodiesOf(document).length).toBeGreaterThan(100)
+    expect(exampleFaults(document)).toEqual([])
+  })
+
+  test('says of every body what it is', () => {
+    const shapeless = bodiesOf(document).filter(({ schema }) => Object.keys(schema ?? {}).length === 0)
+    expect(shapeless.map(({ at }) => at.join(' '))).toEqual([])
+    for (const [name, schema] of Object.entries(document.components['schemas'] ?? {}))
+      for (const [field, inner] of Object.entries((schema as { properties?: object }).properties ?? {}))
+        expect(Object.keys(inner as object), `${name}.${field}`).not.toEqual([])
+  })
+})
+
+describe.each(described)('the document of $name', ({ name, path, operation }) => {
+  test('has statuses of success and of refusal, each with the request id', () => {
+    expect(Object.keys(operation.responses).filter((status) => status.startsWith('2'))).not.toEqual([])
+    for (const [status, response] of Object.entries(operation.responses))
+      expect(Object.keys(resolved(response).headers ?? {}), status).toContain('X-Request-Id')
+  })
+
+  test('lists the codes of each refusal', () => {
+    const statuses = refusals(operation).map(({ status }) => status)
+    expect(statuses).toEqual(expect.arrayContaining(['400', '500', '503']))
+    if (path.includes('/rest/') && !/auth\/token|signed\/\{/.test(path))
+      expect(statuses).toEqual(expect.arrayContaining(['401', '403']))
+    for (const { status, content } of refusals(operation)) {
+      const schema = content?.['application/problem+json']?.schema as { allOf?: [object, CodeOf] } | undefined
+      expect(schema?.allOf?.[1].properties.code.enum, `${name} ${status}`).not.toHaveLength(0)
+    }
+  })
+
+  test('names in its links only operations and parameters that there are', () => {
+    for (const { links = {} } of Object.values(operation.responses))
+      for (const { operationId, parameters } of Object.values(links)) {
+        const target = described.find((one) => one.operation.operationId === operationId)
+        expect(target, operationId).toBeDefined()
+        for (const parameter of Object.keys(parameters)) expect(target?.path).toContain(`{${parameter}}`)
+      }
+  })
+})
+
+interface CodeOf {
+  properties: { code: { enum: string[] } }
+}
