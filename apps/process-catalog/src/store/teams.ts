@@ -5,6 +5,7 @@ import { timestampFromDate } from '@bufbuild/protobuf/wkt'
 import type { Team } from '../../prisma/generated/client.ts'
 import type { TeamChange } from '../team-change.ts'
 import { noteEffect } from './effects.ts'
+import { requireErrorHandler } from './error-handlers.ts'
 import { nameParents } from './parents.ts'
 import { changeParents, changeTeam } from './revisions.ts'
 import type { Rows, Store } from './store.ts'
@@ -35,7 +36,10 @@ export function createTeam(store: Store, slug: string): Promise<TeamMessage> {
   })
 }
 
-/** Fails with invalid `/parentTeamSlugs` where a parent is not granted, or would inherit from the team itself. */
+/**
+ * Fails with invalid `/parentTeamSlugs` where a parent is not granted, or would inherit from the team itself; as
+ * requireErrorHandler where the error handler is changed.
+ */
 export function updateTeam(
   store: Store,
   slug: string,
@@ -43,11 +47,12 @@ export function updateTeam(
   tokenTeams: string[],
 ): Promise<TeamMessage> {
   const changing = parentTeamSlugs === undefined ? changeTeam : changeParents
-  const { zoneId } = columns
+  const { zoneId, errorHandlerSlug, errorHandlerTag } = columns
   return changing(store, slug, async (rows, revision) => {
     if (zoneId !== undefined && (await rows.team.count({ where: { slug, zoneId } })) === 0)
       await noteEffect(rows, { team: slug, subject: 'zone', value: zoneId, revision })
-    await rows.team.update({ where: { slug }, data: columns })
+    const changed = await rows.team.update({ where: { slug }, data: columns })
+    if (errorHandlerSlug !== undefined || errorHandlerTag !== undefined) await requireErrorHandler(rows, changed)
     if (parentTeamSlugs !== undefined) await nameParents(rows, slug, parentTeamSlugs, tokenTeams)
     return (await withParents(rows, { slug }))[0]!
   })
@@ -80,6 +85,9 @@ async function withParents(rows: Rows, where: { slug?: string }): Promise<TeamMe
   return teams.map((team) => teamMessage(team, byChild.get(team.slug)?.map(({ parent }) => parent) ?? []))
 }
 
-function teamMessage({ createdAt, ...team }: Team, parentTeamSlugs: string[]): TeamMessage {
-  return { ...team, parentTeamSlugs, createdAt: timestampFromDate(createdAt) }
+function teamMessage(row: Team, parentTeamSlugs: string[]): TeamMessage {
+  const { createdAt, errorHandlerSlug, errorHandlerTag, ...team } = row
+  const errorHandlerConfig =
+    errorHandlerSlug === null ? undefined : { processSlug: errorHandlerSlug, tag: errorHandlerTag ?? '' }
+  return { ...team, parentTeamSlugs, createdAt: timestampFromDate(createdAt), errorHandlerConfig }
 }
