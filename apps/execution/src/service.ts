@@ -4,6 +4,7 @@ import { InstallService } from '@automation/contract/execution/v1/install'
 import { RunService } from '@automation/contract/run/v1/run'
 import { RunnerDemandService } from '@automation/contract/runner/v1/demand'
 import { RunnerService } from '@automation/contract/runner/v1/runner'
+import type { ExecutionEvent } from '@automation/contract/events/v1/execution_event'
 import { KafkaBus, OutboxBus, type EventBus, type FedEventBus } from '@automation/events'
 import { served } from '@automation/rpc'
 import type { Check, Part, PartContext } from '@automation/service'
@@ -20,6 +21,7 @@ import { replicaService } from './rpc/replica-service.ts'
 import { runService } from './rpc/run-service.ts'
 import { runnerService } from './rpc/runner-service.ts'
 import { stopEngine } from './stopping.ts'
+import { errorHandlersReader } from './store/outbox.ts'
 import { openPools } from './store/pools.ts'
 
 export { readExecutionConfig, type ExecutionConfig } from './config.ts'
@@ -31,8 +33,8 @@ export interface ExecutionPart extends Part {
 }
 
 /**
- * Execution: accepts runs, gives them to runners, and keeps what becomes of them. Calls `ResolveService`, and
- * `ReplicaService` of the other replicas.
+ * Execution: accepts runs, gives them to runners, and keeps what becomes of them. Calls `ResolveService` and
+ * `TeamService`, and `ReplicaService` of the other replicas.
  */
 export function createExecution(config: ExecutionConfig, context: PartContext): ExecutionPart {
   const metrics = executionMetrics(context.metrics)
@@ -42,6 +44,9 @@ export function createExecution(config: ExecutionConfig, context: PartContext): 
   // Events may come before the engine is there.
   const begun = Promise.withResolvers<Engine>()
   events.subscribe('callbacks', async (changes) => (await begun.promise).callbacks.take(changes))
+  const handleErrors = async (changes: ExecutionEvent[], signal: AbortSignal) =>
+    (await begun.promise).errorHandlers.take(changes, signal)
+  events.subscribe(errorHandlersReader, handleErrors, { gatherMs: 250 })
   let stopped: Promise<void> | undefined
 
   function open(engine: Engine) {

@@ -1,5 +1,5 @@
 import { ExecutionEventSchema } from '@automation/contract/events/v1/execution_event'
-import type { Status } from '@automation/contract/execution/v1/execution'
+import { Status } from '@automation/contract/execution/v1/execution'
 import type { Cursor, Leadership, Outbox, OutboxEvent } from '@automation/events'
 import { create } from '@bufbuild/protobuf'
 import { timestampFromDate } from '@bufbuild/protobuf/wkt'
@@ -17,12 +17,16 @@ interface Row {
   position: string
 }
 
+/** Who runs the error handlers of teams. */
+export const errorHandlersReader = 'error-handlers'
+
 const ends = statuses.filter(isTerminal)
 
 /** What a consumer has a use for, where that is little of all: the rest is not read for it. */
 const useful: Record<string, string> = {
   callbacks: `AND t.status IN (${ends.join()})
     AND EXISTS (SELECT FROM executions e WHERE e.id = t.execution_id AND e.callback_url IS NOT NULL)`,
+  [errorHandlersReader]: `AND t.status = ${Status.ERROR}`,
 }
 
 /** The timeline as an outbox. Who leads holds an advisory lock on a connection of its own, and does all else on it. */
