@@ -24,7 +24,7 @@ export async function handled(system: System, team: string): Promise<Map<string,
     "SELECT id, parameters FROM executions WHERE team = $1 AND created_by = 'system' ORDER BY id",
     [team],
   )
-  const failedOf = (text: string) => (JSON.parse(text) as { execution: { id: string } }).execution.id
+  const failedOf = (text: string) => (JSON.parse(text) as { execution?: { id: string } }).execution?.id ?? 'none'
   const byFailed = Map.groupBy(rows, ({ parameters }) => failedOf(parameters))
   return new Map([...byFailed].map(([failed, runs]) => [failed, runs.map(({ id }) => id)]))
 }
