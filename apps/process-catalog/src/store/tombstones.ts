@@ -1,3 +1,4 @@
+import { failPoint } from '@automation/service'
 import { dropEffects } from './effects.ts'
 import { findProcessId } from './find-process.ts'
 import { changeTeam } from './revisions.ts'
@@ -47,5 +48,6 @@ export async function removeRemains(store: Store, processId: string): Promise<vo
     removed = (await store.read((rows) => rows.version.deleteMany({ where: { ownerId: processId }, limit: batchRows })))
       .count
   }
+  failPoint('delete-before-end')
   await store.read((rows) => rows.tombstone.deleteMany({ where: { processId } }))
 }
