@@ -1,6 +1,4 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { Client } from 'pg'
+import { withRows } from '../system/database.ts'
 import type { Violation } from './invariants.ts'
 
 /** What REST does not show, each as a query that finds what breaks it; $1 is the first id of the span. */
@@ -26,33 +24,16 @@ const rules: readonly { rule: string; sql: string }[] = [
   },
 ]
 
-/** Reads, and only reads, the rows of the system's own PostgreSQL at rest; ids born since `fromMs`. */
-export async function faultsOfRows(dataDir: string, fromMs: number): Promise<Violation[]> {
-  const [password, postmaster] = await Promise.all([
-    readFile(join(dataDir, 'postgres/password'), 'utf8'),
-    readFile(join(dataDir, 'postgres/data/postmaster.pid'), 'utf8'),
-  ])
-  const port = Number(postmaster.split('\n')[3])
-  const options = '-c default_transaction_read_only=on'
-  const client = new Client({
-    host: '127.0.0.1',
-    port,
-    user: 'postgres',
-    database: 'postgres',
-    password: password.trim(),
-    options,
-  })
-  await client.connect()
-  try {
+/** Looks at the rows of the system's own PostgreSQL at rest; ids born since `fromMs`. */
+export function faultsOfRows(dataDir: string, fromMs: number): Promise<Violation[]> {
+  return withRows(dataDir, async (client) => {
     const found: Violation[] = []
     for (const { rule, sql } of rules) {
       const { rows } = await client.query<{ id: string; words: string }>(sql, [firstIdOf(fromMs)])
       found.push(...rows.map(({ id, words }) => ({ rule, id, words })))
     }
     return found
-  } finally {
-    await client.end()
-  }
+  })
 }
 
 /** The least UUIDv7 of an instant. */

@@ -31,6 +31,7 @@ export const failPoints: Record<string, FailPoint> = {
   'delete-after-tombstone': { service: 'process-catalog', passes: 1 },
   'delete-after-schedules': { service: 'process-catalog', passes: 1 },
   'delete-after-executions': { service: 'process-catalog', passes: 1 },
+  'delete-before-end': { service: 'process-catalog', passes: 1 },
   'renew-before': { service: 'execution', passes: 4 },
 }
 

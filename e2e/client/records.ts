@@ -107,6 +107,7 @@ export interface Team {
   zoneId: string
   parentTeamSlugs: string[]
   paramsSchemaValidationEnabled: boolean
+  errorHandlerConfig?: { processSlug: string; tag?: string }
   createdAt: string
 }
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll } from 'vitest'
 import { Client, accessTokenOf } from '../client/client.ts'
 import type { Process } from '../client/records.ts'
 import { removeTraces, startSystem, systemSettings } from '../system/system.ts'
-import type { System } from '../system/system.ts'
+import type { Shape, System } from '../system/system.ts'
 import { makeProcess } from './runs.ts'
 
 /** More than any stop takes that does not wait. */
@@ -27,7 +27,7 @@ export interface RestartedSystem {
 }
 
 /** Starts it before the tests of the block, and removes it behind them. */
-export function restartedSystem(team: string): RestartedSystem {
+export function restartedSystem(team: string, shape?: Shape): RestartedSystem {
   let dataDir = ''
   let system: System | undefined
   let accessToken = ''
@@ -38,7 +38,7 @@ export function restartedSystem(team: string): RestartedSystem {
   }
   const start = async (env: Record<string, string> = {}) => {
     same ??= await systemSettings(dataDir, team)
-    system = await startSystem({ team, dataDir, env: { SHUTDOWN_GRACE_MS: `${GRACE_MS}`, ...same, ...env } })
+    system = await startSystem({ shape, team, dataDir, env: { SHUTDOWN_GRACE_MS: `${GRACE_MS}`, ...same, ...env } })
     return system
   }
   const running = () => new Client({ host: current().host, team, accessToken })

@@ -92,9 +92,13 @@ export async function logsOf(id: string, by: Client = client): Promise<LogEntry[
 }
 
 /** The log once it satisfies `enough`; entries may arrive a moment after the end of a run. */
-export function awaitLogs(id: string, enough: (entries: LogEntry[]) => boolean): Promise<LogEntry[]> {
+export function awaitLogs(
+  id: string,
+  enough: (entries: LogEntry[]) => boolean,
+  by: Client = client,
+): Promise<LogEntry[]> {
   const ask = async () => {
-    const entries = await logsOf(id)
+    const entries = await logsOf(id, by)
     return enough(entries) && entries
   }
   return waitUntil(`the log of ${id}`, ask, { timeoutMs: 20_000 })

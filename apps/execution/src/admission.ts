@@ -14,7 +14,7 @@ import type { Specs } from './specs.ts'
 import type { Starts } from './starts.ts'
 import { readStatus } from './store/executions.ts'
 import type { NewRun } from './store/new-run-columns.ts'
-import { readStartKey } from './store/start-keys.ts'
+import { readStartKey, type StartKey } from './store/start-keys.ts'
 import type { Waiter, Waiters } from './waiters.ts'
 import type { WebhookGate } from './webhook-gate.ts'
 
@@ -37,12 +37,16 @@ export interface Wish {
   parentId?: string
   /** The execution that it repeats at somebody's wish. */
   rerunOf?: string
-  /** The schedule whose run it is; with a key. What it can't be started with makes it REJECTED. */
+  /** The schedule whose run it is. */
   scheduleId?: string
+  /** Nobody hears of a refusal, so what it can't be started with makes it REJECTED. With a key, by which it is known first. */
+  isUnattended?: boolean
+  /** Its parameters are the service's own words, which no limit is for. */
+  hasOwnParameters?: boolean
   /** Asked for by the catalog; nobody else starts an install. */
   isInstall?: boolean
   /** Absent scope: the process. A key with a scope of its own is hardly ever used twice. */
-  key?: { scope?: string; key: string; bodyHash?: Uint8Array }
+  key?: Omit<StartKey, 'scope'> & { scope?: string }
 }
 
 export interface Accepted {
@@ -111,9 +115,9 @@ export class Admission {
   }
 
   async #decide(wish: Wish, wait: boolean): Promise<Accepted> {
-    // A run of a schedule is known by its key even when its process or version is gone.
-    const fired = wish.scheduleId === undefined ? undefined : await this.#replay(wish, wish.key!.scope!, wait)
-    if (fired !== undefined) return fired
+    // One that nobody attends is known by its key even when its process or version is gone.
+    const begun = wish.isUnattended ? await this.#replay(wish, wish.key!.scope!, wait) : undefined
+    if (begun !== undefined) return begun
     const spec = await this.#permitted(wish)
     // Asked first, so that an old key still answers when the schema or the settings have changed since.
     const known =
@@ -142,7 +146,7 @@ export class Admission {
     return spec
   }
 
-  /** With a refusal where the run of a schedule can't be started: the run is its record then. */
+  /** With a refusal where a run that nobody attends can't be started: the run is its record then. */
   async #checkedOrRefused(wish: Wish, spec: RunSpec): Promise<{ run: NewRun; refusal?: string }> {
     try {
       const input = this.#checkInput(wish)
@@ -150,18 +154,24 @@ export class Admission {
       if (enforcedSchema !== undefined) await this.#context.parametersCheck.check(enforcedSchema, input.parameters)
       return { run: newRun(wish, spec, input) }
     } catch (error) {
-      if (wish.scheduleId === undefined || !isRefusal(error)) throw error
-      return { run: newRun(wish, spec, refusedInput(wish, this.#context.config)), refusal: error.message }
+      if (!wish.isUnattended || !isRefusal(error)) throw error
+      const limits = { ...this.#context.config, parametersMaxBytes: this.#parametersMaxBytes(wish) }
+      return { run: newRun(wish, spec, refusedInput(wish, limits)), refusal: error.message }
     }
   }
 
-  #checkInput({ parameters, settings, comment }: Wish): Input {
+  #checkInput(wish: Wish): Input {
+    const { parameters, settings, comment } = wish
     const { config, egress } = this.#context
     return {
-      parameters: checkParameters(parameters, config.parametersMaxBytes),
+      parameters: checkParameters(parameters, this.#parametersMaxBytes(wish)),
       ...checkSettings(settings, config, egress),
       comment: checkComment(comment),
     }
+  }
+
+  #parametersMaxBytes({ hasOwnParameters }: Wish): number {
+    return hasOwnParameters ? Infinity : this.#context.config.parametersMaxBytes
   }
 
   #start(wish: Wish, run: NewRun, refusal: string | undefined) {

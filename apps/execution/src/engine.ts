@@ -14,6 +14,7 @@ import { Runners } from './dispatch/runners.ts'
 import { UnservedTeams } from './dispatch/unserved-teams.ts'
 import { Egress } from './egress.ts'
 import { Ends } from './ends.ts'
+import { ErrorHandlers } from './error-handlers/error-handlers.ts'
 import { HeldRuns } from './held-runs.ts'
 import { ForcedEnds } from './forced-ends.ts'
 import { Kills } from './kills.ts'
@@ -119,10 +120,13 @@ export function compose(
   const reaper = new Reaper(hot, forced, leaseMs, logger)
   const { returnValueMaxBytes, retentionDays } = config
   const streams = new WorkStreams({ sessions, runners, claims, ends, logs, returnValueMaxBytes, logger })
-  const callbacks = new Callbacks({ pool: reads, config, egress, metrics, logger, watched: (id) => watches.wake([id]) })
   const startRecords = new StartRecords(reads, partitions, neighbours)
   const query = async <R extends pg.QueryResultRow>(statement: pg.QueryConfig) => (await reads.query<R>(statement)).rows
   const audit = new AuditRelay({ service: 'execution', query, neighbours, metrics: registry, logger })
+  const watched = (id: string) => watches.wake([id])
+  const callbacks = new Callbacks({ pool: reads, config, egress, metrics, logger, watched })
+  const handling = { pool: hot, neighbours, admission, retentionDays, metrics, logger, watched }
+  const errorHandlers = new ErrorHandlers(handling)
   const looked = { backlog, claims, held, nested, runners, waiters, outcomes, watches, reaper, sessions, deletion }
   const kept = { hot, reads, partitions, retentionDays, leaseMs, pools: config.pools, metrics, logger }
   const upkeep = new Upkeep({ ...looked, ...kept, events })
@@ -136,5 +140,6 @@ export function compose(
     callbacks,
     startRecords,
     audit,
+    errorHandlers,
   }
 }

@@ -23,6 +23,8 @@ export interface Metrics {
   callbacksWaiting: Gauge
   /** Tries by how they went: delivered, failed (another one follows), given_up. */
   callbacks: Counter<'outcome'>
+  /** Runs that have failed and have an error handler, by what became of that: started, rejected, given_up. */
+  errorHandlers: Counter<'outcome'>
 }
 
 /** The metrics of execution, in the registry of the process. */
@@ -85,6 +87,12 @@ export function executionMetrics(registry: Registry): Metrics {
     callbacks: new Counter({
       name: 'execution_callback_tries_total',
       help: 'Tries to deliver a callback from here: delivered, failed (another one follows), given_up',
+      labelNames: ['outcome'],
+      registers,
+    }),
+    errorHandlers: new Counter({
+      name: 'execution_error_handlers_total',
+      help: 'Error handlers run from here: started, rejected, given_up (not there)',
       labelNames: ['outcome'],
       registers,
     }),

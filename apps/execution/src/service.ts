@@ -1,6 +1,7 @@
 import { ExecutionService, ReplicaService } from '@automation/contract/execution/v1/execution'
 import { FiringService } from '@automation/contract/execution/v1/firing'
 import { InstallService } from '@automation/contract/execution/v1/install'
+import type { ExecutionEvent } from '@automation/contract/events/v1/execution_event'
 import { RunService } from '@automation/contract/run/v1/run'
 import { RunnerDemandService } from '@automation/contract/runner/v1/demand'
 import { RunnerService } from '@automation/contract/runner/v1/runner'
@@ -20,7 +21,7 @@ import { replicaService } from './rpc/replica-service.ts'
 import { runService } from './rpc/run-service.ts'
 import { runnerService } from './rpc/runner-service.ts'
 import { stopEngine } from './stopping.ts'
-import { startRecordsReader } from './store/outbox.ts'
+import { errorHandlersReader, startRecordsReader } from './store/outbox.ts'
 import { openPools } from './store/pools.ts'
 
 export { readExecutionConfig, type ExecutionConfig } from './config.ts'
@@ -32,8 +33,8 @@ export interface ExecutionPart extends Part {
 }
 
 /**
- * Execution: accepts runs, gives them to runners, and keeps what becomes of them. Calls `ResolveService`, and
- * `ReplicaService` of the other replicas. Brings audit records to the catalog.
+ * Execution: accepts runs, gives them to runners, and keeps what becomes of them. Calls `ResolveService` and
+ * `TeamService`, and `ReplicaService` of the other replicas. Brings audit records to the catalog.
  */
 export function createExecution(config: ExecutionConfig, context: PartContext): ExecutionPart {
   const metrics = executionMetrics(context.metrics)
@@ -51,6 +52,9 @@ export function createExecution(config: ExecutionConfig, context: PartContext): 
     wake: () => events.wake(),
     backlogs: async () => (await Promise.all([events.backlogs(), starts.backlogs()])).flat(),
   }
+  const handleErrors = async (changes: ExecutionEvent[], signal: AbortSignal) =>
+    (await begun.promise).errorHandlers.take(changes, signal)
+  events.subscribe(errorHandlersReader, handleErrors, { gatherMs: 250 })
   let stopped: Promise<void> | undefined
 
   function open(engine: Engine) {

@@ -53,6 +53,7 @@ export class Upkeep {
   readonly #context: UpkeepContext
   readonly #works: Periodic[]
   readonly #sweep: Periodic
+  readonly #retention: Periodic
 
   constructor(context: UpkeepContext) {
     this.#context = context
@@ -72,12 +73,14 @@ export class Upkeep {
       work('slots', 300_000, () => this.recount()),
       (this.#sweep = work('deleted processes', 5000, (signal) => deletion.sweep(signal))),
       work('partitions', 3_600_000, () => this.keepPartitions()),
-      work('retention', 600_000, () => this.#retire()),
+      (this.#retention = work('retention', 600_000, () => this.#retire())),
     ]
   }
 
   start(): void {
     for (const work of this.#works) work.start()
+    // However long nobody was here.
+    this.#retention.soon()
   }
 
   async stop(): Promise<void> {
@@ -147,7 +150,10 @@ export class Upkeep {
   async #retire(): Promise<void> {
     const { partitions, reads, retentionDays, logger } = this.#context
     const dropped = await partitions.retire(Date.now(), retentionDays)
-    if (dropped.length > 0) logger.info({ tables: dropped }, 'dropped what is past retention')
+    if (dropped.length > 0) {
+      logger.info({ tables: dropped }, 'dropped what is past retention')
+      await this.recount()
+    }
     await forgetSessions(reads)
     await forgetCallbacks(reads, retentionDays)
     while ((await removeExpiredKeys(reads, 1000)) === 1000) await new Promise(setImmediate)

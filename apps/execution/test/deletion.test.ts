@@ -33,6 +33,7 @@ test('the executions of a deleted process are killed and hidden at once, and rem
   await deleteProcess(processId)
   await until(async () => (await system.rows("SELECT 1 FROM executions WHERE team = 'demo'")).length === 0)
   expect(await system.rows("SELECT 1 FROM timeline_events WHERE team = 'demo'")).toEqual([])
+  await until(async () => (await system.rows("SELECT 1 FROM process_names WHERE team = 'demo'")).length === 0)
   runner.finish(other)
   await system.ended(other, 'other')
   await runner.goodbye()

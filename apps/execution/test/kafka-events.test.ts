@@ -1,47 +1,9 @@
-import { connect, type Socket } from 'node:net'
-import type { Connect, KafkaConfig } from '@automation/events'
 import { eventBusConformance, until } from '@automation/testing'
 import { Status } from '@automation/contract/execution/v1/execution'
 import { describe, expect, test } from 'vitest'
 import { openBus } from './bus-under-test.ts'
+import { brokers, kafka, Line } from './kafka-for-tests.ts'
 import { System } from './system.ts'
-
-const brokers = process.env['KAFKA_BROKERS']?.split(',') ?? []
-let topics = 0
-
-/** A topic of its own. */
-function kafka(): KafkaConfig {
-  const topic = `test-${process.pid}-${Date.now()}-${++topics}`
-  return { brokers, clientId: 'tests', topic, partitions: 3 }
-}
-
-/** Connections that can be cut, so that Kafka is away for one system only. */
-class Line {
-  readonly #sockets = new Set<Socket>()
-  #cut: boolean
-
-  constructor(cut: boolean) {
-    this.#cut = cut
-  }
-
-  readonly connect: Connect = ({ host, port, onConnect }) => {
-    // Port 1 answers nobody.
-    const socket = connect(this.#cut ? { host: '127.0.0.1', port: 1 } : { host, port }, onConnect)
-    this.#sockets.add(socket)
-    socket.once('close', () => this.#sockets.delete(socket))
-    return socket
-  }
-
-  cut(): void {
-    this.#cut = true
-    const reset = Object.assign(new Error('reset'), { code: 'ECONNRESET' })
-    for (const socket of this.#sockets) socket.destroy(reset)
-  }
-
-  mend(): void {
-    this.#cut = false
-  }
-}
 
 describe.runIf(brokers.length > 0)('with Kafka', { timeout: 60_000 }, () => {
   eventBusConformance('the bus over Kafka', () => openBus(kafka()))

@@ -1,7 +1,8 @@
 import { ResolveService, RunSpecSchema, type RunSpec } from '@automation/contract/catalog/v1/resolve'
+import { TeamService, type ErrorHandlerSchema } from '@automation/contract/catalog/v1/team'
 import { Language } from '@automation/contract/common/v1/language'
 import { notFound } from '@automation/errors'
-import { served, type ServedService } from '@automation/rpc'
+import { memberIn, served, type Handlers, type ServedService } from '@automation/rpc'
 import { create, type MessageInitShape } from '@bufbuild/protobuf'
 import { v7 } from 'uuid'
 
@@ -12,6 +13,8 @@ export class SmallCatalog {
   /** Answered when set, in place of an answer. */
   failure: Error | undefined
   asked = 0
+  /** Of teams. */
+  readonly errorHandlers = new Map<string, MessageInitShape<typeof ErrorHandlerSchema>>()
 
   /** Adds or replaces a process; gives its id. */
   put(slug: string, init: MessageInitShape<typeof RunSpecSchema> = {}, tag = ''): string {
@@ -50,5 +53,17 @@ export class SmallCatalog {
         return { outcome: { case: 'spec' as const, value: create(RunSpecSchema, { ...spec, team }) } }
       },
     })
+  }
+
+  get teams(): ServedService<typeof TeamService> {
+    const handlers: Pick<Handlers<typeof TeamService>, 'getTeam'> = {
+      getTeam: async (_, context) => {
+        this.asked += 1
+        if (this.failure !== undefined) throw this.failure
+        const { team } = memberIn(context)
+        return { slug: team, errorHandlerConfig: this.errorHandlers.get(team) }
+      },
+    }
+    return served(TeamService, handlers as Handlers<typeof TeamService>)
   }
 }

@@ -68,7 +68,7 @@ export class System {
 
   async addReplica(settings: Partial<ExecutionConfig> = {}): Promise<Replica> {
     const network = new InProcessNetwork()
-    network.add([this.catalog.service, this.audit.service])
+    network.add([this.catalog.service, this.catalog.teams, this.audit.service])
     const env = new Environment({ DATABASE_URL: this.#database.url, INTERNAL_KEY: 'for tests' })
     const config = { ...readExecutionConfig(env), ...this.#settings, ...settings }
     env.check()

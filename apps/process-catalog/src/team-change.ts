@@ -1,7 +1,10 @@
 import type { Team } from '@automation/contract/catalog/v1/team'
-import { invalid } from '@automation/errors'
+import { invalid, notFound } from '@automation/errors'
 import type { FieldMask } from '@bufbuild/protobuf/wkt'
+import { isUuid } from './identifier.ts'
 import { limits } from './limits.ts'
+import { isSlug } from './slug.ts'
+import { isTag } from './tag.ts'
 import { pointerSegment, requiredText } from './text.ts'
 import { zone } from './zone.ts'
 
@@ -12,6 +15,9 @@ export interface TeamChange {
   paramsSchemaValidationEnabled?: boolean
   /** Sorted, each once. Whether the team may name them is not checked yet. */
   parentTeamSlugs?: string[]
+  /** Null: there is none. Whether it is there is not checked yet. */
+  errorHandlerSlug?: string | null
+  errorHandlerTag?: string | null
 }
 
 const maxParents = 5
@@ -21,6 +27,9 @@ const readers = new Map<string, (values: Team) => TeamChange>([
   ['zone_id', ({ zoneId }) => ({ zoneId: zone('/zoneId', zoneId) })],
   ['parent_team_slugs', ({ parentTeamSlugs }) => ({ parentTeamSlugs: parents(parentTeamSlugs) })],
   ['params_schema_validation_enabled', ({ paramsSchemaValidationEnabled }) => ({ paramsSchemaValidationEnabled })],
+  ['error_handler_config', (values) => ({ ...handlerSlug(values), ...handlerTag(values) })],
+  ['error_handler_config.process_slug', handlerSlug],
+  ['error_handler_config.tag', handlerTag],
 ])
 
 /** The change that a mask asks for, checked. Other fields of a team can't be changed so. */
@@ -32,6 +41,20 @@ function parents(slugs: string[]): string[] {
   const different = [...new Set(slugs)].toSorted()
   if (different.length > maxParents) throw invalid('/parentTeamSlugs', `must have at most ${maxParents} teams`)
   return different
+}
+
+function handlerSlug({ errorHandlerConfig }: Team): TeamChange {
+  if (errorHandlerConfig === undefined) return { errorHandlerSlug: null }
+  const { processSlug } = errorHandlerConfig
+  if (processSlug === '') throw invalid('/errorHandlerConfig/processSlug', 'is required')
+  if (!isSlug(processSlug)) throw notFound('process')
+  return { errorHandlerSlug: processSlug }
+}
+
+function handlerTag({ errorHandlerConfig }: Team): TeamChange {
+  const tag = errorHandlerConfig?.tag || null
+  if (tag !== null && !isTag(tag) && !isUuid(tag)) throw notFound('version')
+  return { errorHandlerTag: tag }
 }
 
 function read(path: string, values: Team): TeamChange {

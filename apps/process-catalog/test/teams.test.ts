@@ -1,3 +1,4 @@
+import type { CallContext } from '@automation/rpc'
 import { operatorContext, serviceContext, userContext } from '@automation/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { refused, startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
@@ -46,6 +47,69 @@ describe('teams', () => {
     expect(await update('name')).toMatchObject({ name: 'The Team', zoneId: 'UTC' })
     expect(await update('zone_id', 'params_schema_validation_enabled')).toMatchObject(values)
     expect(await catalog.teams.getTeam({}, caller)).toMatchObject(values)
+  })
+
+  describe('the error handler', () => {
+    type Handler = { processSlug?: string; tag?: string }
+    const whole = ['error_handler_config']
+    const config = async (caller: CallContext) => {
+      const { errorHandlerConfig: handler } = await catalog.teams.getTeam({}, caller)
+      return handler && [handler.processSlug, handler.tag]
+    }
+    const set = (caller: CallContext, handler: Handler | undefined, paths = whole) =>
+      catalog.teams.updateTeam({ values: { errorHandlerConfig: handler }, mask: { paths } }, caller)
+
+    test('it is a process, or a version of it by id, tag or alias, and goes when it is cleared', async () => {
+      const caller = await catalog.team()
+      const { slug } = await catalog.process(caller, { name: 'mend' })
+      const version = await catalog.versions.publishVersion({ process: slug, tag: 'v1' }, caller)
+      await catalog.aliases.createAlias({ process: slug, name: 'live', version: version.id }, caller)
+      expect(await config(caller)).toBeUndefined()
+      for (const tag of ['', 'v1', 'live', version.id]) {
+        await set(caller, { processSlug: slug, tag })
+        expect(await config(caller)).toEqual([slug, tag])
+      }
+      await set(caller, undefined)
+      expect(await config(caller)).toBeUndefined()
+    })
+
+    test('its fields may be changed one by one', async () => {
+      const caller = await catalog.team()
+      for (const name of ['one', 'two']) {
+        await catalog.process(caller, { name })
+        await catalog.versions.publishVersion({ process: name, tag: 'v1' }, caller)
+      }
+      const slug = ['error_handler_config.process_slug']
+      const tag = ['error_handler_config.tag']
+      expect(await refused(set(caller, { tag: 'v1' }, tag))).toBe('/errorHandlerConfig/processSlug')
+      await set(caller, { processSlug: 'one', tag: 'v1' }, [...slug, ...tag])
+      await set(caller, { processSlug: 'two', tag: 'of no account' }, slug)
+      expect(await config(caller)).toEqual(['two', 'v1'])
+      await set(caller, {}, tag)
+      expect(await config(caller)).toEqual(['two', ''])
+    })
+
+    test('one that is not there is refused with what is missing, and changes nothing', async () => {
+      const caller = await catalog.team()
+      await catalog.process(caller, { name: 'mine' })
+      await catalog.process(await catalog.team(), { name: 'theirs' })
+      await set(caller, { processSlug: 'mine' })
+      for (const processSlug of ['theirs', 'gone', 'No Slug', '\0'])
+        expect(await refused(set(caller, { processSlug })), processSlug).toBe('process_not_found')
+      for (const tag of ['v1', 'no tag', '\0', '0190f1f0-0000-7000-8000-000000000000'])
+        expect(await refused(set(caller, { processSlug: 'mine', tag })), tag).toBe('version_not_found')
+      expect(await refused(set(caller, { processSlug: '' }))).toBe('/errorHandlerConfig/processSlug')
+      expect(await config(caller)).toEqual(['mine', ''])
+    })
+
+    test('its process may be deleted; the team keeps the name', async () => {
+      const caller = await catalog.team()
+      const { slug } = await catalog.process(caller, { name: 'short-lived' })
+      await set(caller, { processSlug: slug })
+      await catalog.processes.deleteProcess({ identifier: slug }, caller)
+      expect(await config(caller)).toEqual([slug, ''])
+      await catalog.teams.updateTeam({ values: { name: 'Renamed' }, mask: { paths: ['name'] } }, caller)
+    })
   })
 
   test('other fields can not be changed, and the refusal names them', async () => {

@@ -7,6 +7,11 @@ import type { Check } from '@automation/service'
  */
 export type EventHandler = (events: ExecutionEvent[], signal: AbortSignal) => Promise<void>
 
+export interface SubscribeOptions {
+  /** The consumer is in no hurry: where that saves reading, events may gather for so long. */
+  gatherMs?: number
+}
+
 export interface Subscription {
   /** Takes no more; returns when the handler is not at work any more. */
   close(): Promise<void>
@@ -22,7 +27,7 @@ export interface EventBus {
    * subscribed; a broker may begin with older ones that it still holds. Subscribers of the same name, in whatever
    * process, share the events; others have all of them each.
    */
-  subscribe(consumer: string, handle: EventHandler): Subscription
+  subscribe(consumer: string, handle: EventHandler, options?: SubscribeOptions): Subscription
   close(): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-export type { Backlog, EventBus, EventHandler, FedEventBus, Subscription } from './event-bus.ts'
+export type { Backlog, EventBus, EventHandler, FedEventBus, SubscribeOptions, Subscription } from './event-bus.ts'
 export { KafkaBus, type KafkaBusOptions } from './kafka/kafka-bus.ts'
 export type { Connect } from './kafka/kafka-client.ts'
 export { readKafkaConfig, type KafkaConfig } from './kafka/kafka-config.ts'

@@ -1,7 +1,7 @@
 import type { ExecutionEvent } from '@automation/contract/events/v1/execution_event'
 import type { Check, Logger } from '@automation/service'
 import { pause } from './abortable.ts'
-import type { Backlog, EventHandler, FedEventBus, Subscription } from './event-bus.ts'
+import type { Backlog, EventHandler, FedEventBus, SubscribeOptions, Subscription } from './event-bus.ts'
 import type { Leadership, Outbox } from './outbox.ts'
 import { relay } from './relay.ts'
 
@@ -25,8 +25,8 @@ export class OutboxBus implements FedEventBus {
     this.#options = { lookMs: 1000, gatherMs: 20, batch: 500, ...options }
   }
 
-  subscribe(name: string, handle: EventHandler): Subscription {
-    const consumer = new Consumer(name, handle, this.#options)
+  subscribe(name: string, handle: EventHandler, options: SubscribeOptions = {}): Subscription {
+    const consumer = new Consumer(name, handle, { ...this.#options, ...options })
     this.#consumers.add(consumer)
     return {
       close: async () => {

@@ -43,7 +43,9 @@ export function wishOfFiring(request: StartFiringRequest, context: CallContext):
     createdBy,
     initiatedBy,
     depth: 0,
-    key: { scope: `schedule ${scheduleId}`, key: String(nominalTimeMs) },
+    isUnattended: true,
+    // Who starts the runs of schedules may be away for long before it asks again.
+    key: { scope: `schedule ${scheduleId}`, key: String(nominalTimeMs), keptDays: 7 },
   }
 }
 

@@ -73,9 +73,13 @@ export async function removeSome(pool: pg.Pool, { team, processId }: DeletedProc
 /** Nothing of it is left; the mark itself stays, and refuses what comes late. */
 export async function markRemoved(pool: pg.Pool, { team, processId }: DeletedProcess): Promise<void> {
   await pool.query(
-    `UPDATE deleted_processes SET removed_at = now()
-      WHERE team = $1 AND process_id = $2
-        AND NOT EXISTS (SELECT FROM executions e WHERE e.team = $1 AND e.process_id = $2)`,
+    `WITH removed AS (
+       UPDATE deleted_processes SET removed_at = now()
+        WHERE team = $1 AND process_id = $2
+          AND NOT EXISTS (SELECT FROM executions e WHERE e.team = $1 AND e.process_id = $2)
+       RETURNING team, process_id
+     )
+     DELETE FROM process_names n USING removed r WHERE n.team = r.team AND n.process_id = r.process_id`,
     [team, processId],
   )
 }

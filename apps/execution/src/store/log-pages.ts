@@ -43,6 +43,17 @@ export async function appendLine(pool: pg.Pool, team: string, id: string, line: 
   return rowCount === 1
 }
 
+/** The same unless the same text was added before; false then, too. */
+export async function appendLineOnce(pool: pg.Pool, team: string, id: string, line: LogLine): Promise<boolean> {
+  const { rows } = await pool.query<{ body: string }>({
+    name: 'appended-lines',
+    text: `SELECT body FROM log_chunks WHERE execution_id = $1 AND first >= ${appendedFrom}`,
+    values: [id],
+  })
+  const known = rows.flatMap(({ body }) => JSON.parse(body) as LogLine[])
+  return !known.some(([, , text]) => text === line[2]) && appendLine(pool, team, id, line)
+}
+
 /** Lines with numbers from `from` until before `to`. */
 async function readLines(pool: pg.Pool, id: string, from: number, to: number): Promise<LogLine[]> {
   if (from >= to) return []

@@ -1,5 +1,5 @@
 import { ExecutionEventSchema } from '@automation/contract/events/v1/execution_event'
-import type { Status } from '@automation/contract/execution/v1/execution'
+import { Status } from '@automation/contract/execution/v1/execution'
 import type { Cursor, Leadership, Outbox, OutboxEvent } from '@automation/events'
 import { installsProcessId } from '@automation/rpc'
 import { create } from '@bufbuild/protobuf'
@@ -20,6 +20,8 @@ interface Row {
 
 /** Who writes down who started what. */
 export const startRecordsReader = 'audit'
+/** Who runs the error handlers of teams. */
+export const errorHandlersReader = 'error-handlers'
 
 const ends = statuses.filter(isTerminal)
 
@@ -29,6 +31,7 @@ const useful: Record<string, string> = {
     AND EXISTS (SELECT FROM executions e WHERE e.id = t.execution_id AND e.callback_url IS NOT NULL)`,
   // The first event of each, but of installs.
   [startRecordsReader]: `AND t.sequence = 1 AND t.process_id <> '${installsProcessId}'`,
+  [errorHandlersReader]: `AND t.status = ${Status.ERROR}`,
 }
 
 /** The timeline as an outbox. Who leads holds an advisory lock on a connection of its own, and does all else on it. */

@@ -11,20 +11,24 @@ export interface StartKey {
   scope: string
   key: string
   bodyHash?: Uint8Array
+  /** For so long it is known; a day where nothing is said. */
+  keptDays?: number
 }
+
+/** The scope of the keys of error handlers, whose key is the run that has failed: by it such runs are known, too. */
+export const errorHandlerScope = 'error handler'
 
 /** For an arrival `i`: that its process was deleted. */
 export const deletedProcess = 'SELECT FROM deleted_processes d WHERE d.team = i.team AND d.process_id = i.process_id'
 
 /**
  * A common table `key` of one arrival: there where its key is new, its calling run still runs and its process is not
- * deleted. `from` is the number of the parameter with the scope; key and hash come behind it. Who starts the runs of
- * schedules may be away for long before it asks again.
+ * deleted. `from` is the number of the parameter with the scope; key, hash and days come behind it.
  */
 export const takenKey = (from: number) => `key AS (
   INSERT INTO start_keys (team, scope, key, execution_id, body_hash, expires_at)
   SELECT i.team, $${from}::text, $${from + 1}::text, i.id, $${from + 2}::bytea,
-         now() + CASE WHEN i.schedule_id IS NULL THEN interval '24 hours' ELSE interval '7 days' END
+         now() + make_interval(days => $${from + 3}::integer)
     FROM ${oneArrival.rows}
    WHERE NOT EXISTS (${deletedProcess})
      AND (i.parent_id IS NULL OR EXISTS (SELECT FROM executions p WHERE p.id = i.parent_id AND p.status = 4))
@@ -32,8 +36,8 @@ export const takenKey = (from: number) => `key AS (
 )`
 
 /** The values of its parameters. */
-export function keyValues({ scope, key, bodyHash }: StartKey): unknown[] {
-  return [scope, key, bodyHash === undefined ? null : Buffer.from(bodyHash)]
+export function keyValues({ scope, key, bodyHash, keptDays = 1 }: StartKey): unknown[] {
+  return [scope, key, bodyHash === undefined ? null : Buffer.from(bodyHash), keptDays]
 }
 
 /** Under what a key is known; one whose time is over is removed. */

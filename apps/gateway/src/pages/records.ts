@@ -169,6 +169,10 @@ export const teamRecord = z
     zoneId: z.string().openapi({ description: 'IANA name of the time zone' }),
     parentTeamSlugs: z.array(z.string()),
     paramsSchemaValidationEnabled: z.boolean(),
+    errorHandlerConfig: z
+      .object({ processSlug: z.string(), tag: z.string().optional() })
+      .optional()
+      .openapi({ description: 'The process that runs after each execution that ends in ERROR' }),
     createdAt: moment(),
   })
   .openapi('Team')

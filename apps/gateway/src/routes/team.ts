@@ -1,8 +1,7 @@
 import { TeamService } from '@automation/contract/catalog/v1/team'
-import { invalid } from '@automation/errors'
 import type { Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
-import { text } from '../inputs/fields.ts'
+import { clearableText, text } from '../inputs/fields.ts'
 import { teamRecord } from '../pages/records.ts'
 import { presentTeam } from '../presenters/team.ts'
 import type { RestApi } from './rest-api.ts'
@@ -17,9 +16,12 @@ const updateTeamInput = z
       .nullish()
       .openapi({ description: 'Teams that modules and variables are inherited from; at most 5, each granted' }),
     errorHandlerConfig: z
-      .object({ processSlug: text().nullish(), tag: text().nullish() })
+      .object({
+        processSlug: text().nullish(),
+        tag: clearableText().openapi({ description: 'A version tag, an alias or a version id' }),
+      })
       .nullish()
-      .openapi({ description: 'Only null is possible as yet' }),
+      .openapi({ description: 'The process that runs after each execution that ends in ERROR; null: none' }),
   })
   .openapi('UpdateTeamInput')
 
@@ -40,7 +42,7 @@ export function teamRoutes(api: RestApi, neighbours: Neighbours): void {
       summary: 'Change the team (only the fields given)',
       body: updateTeamInput,
       success,
-      refusals: [400, 413, 415],
+      refusals: [400, 404, 413, 415],
     },
     async ({ body, tokenTeams, context }) => ({
       body: presentTeam(await teams.updateTeam({ ...teamPatch(body), tokenTeams }, context)),
@@ -50,18 +52,22 @@ export function teamRoutes(api: RestApi, neighbours: Neighbours): void {
 
 function teamPatch(input: z.output<typeof updateTeamInput>) {
   const { name, zoneId, paramsSchemaValidationEnabled, parentTeamSlugs, errorHandlerConfig } = input
-  if (errorHandlerConfig != null)
-    throw invalid('/errorHandlerConfig', 'Error handlers are not possible in this release', 'not_in_this_release')
   const paths: string[] = []
   if (name != null) paths.push('name')
   if (zoneId != null) paths.push('zone_id')
   if (parentTeamSlugs != null) paths.push('parent_team_slugs')
   if (paramsSchemaValidationEnabled != null) paths.push('params_schema_validation_enabled')
+  if (errorHandlerConfig === null) paths.push('error_handler_config')
+  if (errorHandlerConfig?.processSlug != null) paths.push('error_handler_config.process_slug')
+  if (errorHandlerConfig?.tag !== undefined) paths.push('error_handler_config.tag')
   const values = {
     name: name ?? undefined,
     zoneId: zoneId ?? undefined,
     parentTeamSlugs: parentTeamSlugs ?? undefined,
     paramsSchemaValidationEnabled: paramsSchemaValidationEnabled ?? undefined,
+    errorHandlerConfig: errorHandlerConfig
+      ? { processSlug: errorHandlerConfig.processSlug ?? undefined, tag: errorHandlerConfig.tag ?? undefined }
+      : undefined,
   }
   return { values, mask: { paths } }
 }

@@ -7,6 +7,7 @@ import type { Team } from '../../prisma/generated/client.ts'
 import type { TeamChange } from '../team-change.ts'
 import { audit } from './audit.ts'
 import { noteEffect } from './effects.ts'
+import { requireErrorHandler } from './error-handlers.ts'
 import { nameParents } from './parents.ts'
 import type { Author } from './processes.ts'
 import { changeParents, changeTeam } from './revisions.ts'
@@ -40,7 +41,10 @@ export function createTeam(store: Store, author: Author): Promise<TeamMessage> {
   })
 }
 
-/** Fails with invalid `/parentTeamSlugs` where a parent is not granted, or would inherit from the team itself. */
+/**
+ * Fails with invalid `/parentTeamSlugs` where a parent is not granted, or would inherit from the team itself; as
+ * requireErrorHandler where the error handler is changed.
+ */
 export function updateTeam(
   store: Store,
   author: Author,
@@ -49,11 +53,12 @@ export function updateTeam(
 ): Promise<TeamMessage> {
   const slug = author.team
   const changing = parentTeamSlugs === undefined ? changeTeam : changeParents
-  const { zoneId } = columns
+  const { zoneId, errorHandlerSlug, errorHandlerTag } = columns
   return changing(store, slug, async (rows, revision) => {
     if (zoneId !== undefined && (await rows.team.count({ where: { slug, zoneId } })) === 0)
       await noteEffect(rows, { team: slug, subject: 'zone', value: zoneId, revision })
-    await rows.team.update({ where: { slug }, data: columns })
+    const changed = await rows.team.update({ where: { slug }, data: columns })
+    if (errorHandlerSlug !== undefined || errorHandlerTag !== undefined) await requireErrorHandler(rows, changed)
     if (parentTeamSlugs !== undefined) await nameParents(rows, slug, parentTeamSlugs, tokenTeams)
     await audit(rows, author, { type: AuditType.TEAM, event: 'updated', entityId: slug })
     return (await withParents(rows, { slug }))[0]!
@@ -91,6 +96,9 @@ async function withParents(rows: Rows, where: { slug?: string }): Promise<TeamMe
   return teams.map((team) => teamMessage(team, byChild.get(team.slug)?.map(({ parent }) => parent) ?? []))
 }
 
-function teamMessage({ createdAt, ...team }: Team, parentTeamSlugs: string[]): TeamMessage {
-  return { ...team, parentTeamSlugs, createdAt: timestampFromDate(createdAt) }
+function teamMessage(row: Team, parentTeamSlugs: string[]): TeamMessage {
+  const { createdAt, errorHandlerSlug, errorHandlerTag, ...team } = row
+  const errorHandlerConfig =
+    errorHandlerSlug === null ? undefined : { processSlug: errorHandlerSlug, tag: errorHandlerTag ?? '' }
+  return { ...team, parentTeamSlugs, createdAt: timestampFromDate(createdAt), errorHandlerConfig }
 }

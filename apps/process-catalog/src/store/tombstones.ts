@@ -1,5 +1,6 @@
 import { AuditType } from '@automation/contract/audit/v1/audit'
 import { audit } from './audit.ts'
+import { failPoint } from '@automation/service'
 import { dropEffects } from './effects.ts'
 import { findProcessId } from './find-process.ts'
 import type { Author } from './processes.ts'
@@ -52,5 +53,6 @@ export async function removeRemains(store: Store, processId: string): Promise<vo
     removed = (await store.read((rows) => rows.version.deleteMany({ where: { ownerId: processId }, limit: batchRows })))
       .count
   }
+  failPoint('delete-before-end')
   await store.read((rows) => rows.tombstone.deleteMany({ where: { processId } }))
 }

@@ -1510,6 +1510,8 @@ export const TeamScalarFieldEnum = {
   name: 'name',
   zoneId: 'zoneId',
   paramsSchemaValidationEnabled: 'paramsSchemaValidationEnabled',
+  errorHandlerSlug: 'errorHandlerSlug',
+  errorHandlerTag: 'errorHandlerTag',
   createdAt: 'createdAt'
 } as const
 

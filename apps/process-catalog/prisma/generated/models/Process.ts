@@ -777,10 +777,6 @@ export type ProcessCreateimportsInput = {
   set: string[]
 }
 
-export type NullableStringFieldUpdateOperationsInput = {
-  set?: string | null
-}
-
 export type ProcessUpdatetagsInput = {
   set?: string[]
   push?: string | string[]

@@ -29,6 +29,8 @@ export type TeamMinAggregateOutputType = {
   name: string | null
   zoneId: string | null
   paramsSchemaValidationEnabled: boolean | null
+  errorHandlerSlug: string | null
+  errorHandlerTag: string | null
   createdAt: Date | null
 }
 
@@ -37,6 +39,8 @@ export type TeamMaxAggregateOutputType = {
   name: string | null
   zoneId: string | null
   paramsSchemaValidationEnabled: boolean | null
+  errorHandlerSlug: string | null
+  errorHandlerTag: string | null
   createdAt: Date | null
 }
 
@@ -45,6 +49,8 @@ export type TeamCountAggregateOutputType = {
   name: number
   zoneId: number
   paramsSchemaValidationEnabled: number
+  errorHandlerSlug: number
+  errorHandlerTag: number
   createdAt: number
   _all: number
 }
@@ -55,6 +61,8 @@ export type TeamMinAggregateInputType = {
   name?: true
   zoneId?: true
   paramsSchemaValidationEnabled?: true
+  errorHandlerSlug?: true
+  errorHandlerTag?: true
   createdAt?: true
 }
 
@@ -63,6 +71,8 @@ export type TeamMaxAggregateInputType = {
   name?: true
   zoneId?: true
   paramsSchemaValidationEnabled?: true
+  errorHandlerSlug?: true
+  errorHandlerTag?: true
   createdAt?: true
 }
 
@@ -71,6 +81,8 @@ export type TeamCountAggregateInputType = {
   name?: true
   zoneId?: true
   paramsSchemaValidationEnabled?: true
+  errorHandlerSlug?: true
+  errorHandlerTag?: true
   createdAt?: true
   _all?: true
 }
@@ -152,6 +164,8 @@ export type TeamGroupByOutputType = {
   name: string
   zoneId: string
   paramsSchemaValidationEnabled: boolean
+  errorHandlerSlug: string | null
+  errorHandlerTag: string | null
   createdAt: Date
   _count: TeamCountAggregateOutputType | null
   _min: TeamMinAggregateOutputType | null
@@ -181,6 +195,8 @@ export type TeamWhereInput = {
   name?: Prisma.StringFilter<"Team"> | string
   zoneId?: Prisma.StringFilter<"Team"> | string
   paramsSchemaValidationEnabled?: Prisma.BoolFilter<"Team"> | boolean
+  errorHandlerSlug?: Prisma.StringNullableFilter<"Team"> | string | null
+  errorHandlerTag?: Prisma.StringNullableFilter<"Team"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Team"> | Date | string
 }
 
@@ -189,6 +205,8 @@ export type TeamOrderByWithRelationInput = {
   name?: Prisma.SortOrder
   zoneId?: Prisma.SortOrder
   paramsSchemaValidationEnabled?: Prisma.SortOrder
+  errorHandlerSlug?: Prisma.SortOrderInput | Prisma.SortOrder
+  errorHandlerTag?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -200,6 +218,8 @@ export type TeamWhereUniqueInput = Prisma.AtLeast<{
   name?: Prisma.StringFilter<"Team"> | string
   zoneId?: Prisma.StringFilter<"Team"> | string
   paramsSchemaValidationEnabled?: Prisma.BoolFilter<"Team"> | boolean
+  errorHandlerSlug?: Prisma.StringNullableFilter<"Team"> | string | null
+  errorHandlerTag?: Prisma.StringNullableFilter<"Team"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Team"> | Date | string
 }, "slug">
 
@@ -208,6 +228,8 @@ export type TeamOrderByWithAggregationInput = {
   name?: Prisma.SortOrder
   zoneId?: Prisma.SortOrder
   paramsSchemaValidationEnabled?: Prisma.SortOrder
+  errorHandlerSlug?: Prisma.SortOrderInput | Prisma.SortOrder
+  errorHandlerTag?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   _count?: Prisma.TeamCountOrderByAggregateInput
   _max?: Prisma.TeamMaxOrderByAggregateInput
@@ -222,6 +244,8 @@ export type TeamScalarWhereWithAggregatesInput = {
   name?: Prisma.StringWithAggregatesFilter<"Team"> | string
   zoneId?: Prisma.StringWithAggregatesFilter<"Team"> | string
   paramsSchemaValidationEnabled?: Prisma.BoolWithAggregatesFilter<"Team"> | boolean
+  errorHandlerSlug?: Prisma.StringNullableWithAggregatesFilter<"Team"> | string | null
+  errorHandlerTag?: Prisma.StringNullableWithAggregatesFilter<"Team"> | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Team"> | Date | string
 }
 
@@ -230,6 +254,8 @@ export type TeamCreateInput = {
   name: string
   zoneId: string
   paramsSchemaValidationEnabled?: boolean
+  errorHandlerSlug?: string | null
+  errorHandlerTag?: string | null
   createdAt?: Date | string
 }
 
@@ -238,6 +264,8 @@ export type TeamUncheckedCreateInput = {
   name: string
   zoneId: string
   paramsSchemaValidationEnabled?: boolean
+  errorHandlerSlug?: string | null
+  errorHandlerTag?: string | null
   createdAt?: Date | string
 }
 
@@ -246,6 +274,8 @@ export type TeamUpdateInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   zoneId?: Prisma.StringFieldUpdateOperationsInput | string
   paramsSchemaValidationEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  errorHandlerSlug?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  errorHandlerTag?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -254,6 +284,8 @@ export type TeamUncheckedUpdateInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   zoneId?: Prisma.StringFieldUpdateOperationsInput | string
   paramsSchemaValidationEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  errorHandlerSlug?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  errorHandlerTag?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -262,6 +294,8 @@ export type TeamCreateManyInput = {
   name: string
   zoneId: string
   paramsSchemaValidationEnabled?: boolean
+  errorHandlerSlug?: string | null
+  errorHandlerTag?: string | null
   createdAt?: Date | string
 }
 
@@ -270,6 +304,8 @@ export type TeamUpdateManyMutationInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   zoneId?: Prisma.StringFieldUpdateOperationsInput | string
   paramsSchemaValidationEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  errorHandlerSlug?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  errorHandlerTag?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -278,6 +314,8 @@ export type TeamUncheckedUpdateManyInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   zoneId?: Prisma.StringFieldUpdateOperationsInput | string
   paramsSchemaValidationEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  errorHandlerSlug?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  errorHandlerTag?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -286,6 +324,8 @@ export type TeamCountOrderByAggregateInput = {
   name?: Prisma.SortOrder
   zoneId?: Prisma.SortOrder
   paramsSchemaValidationEnabled?: Prisma.SortOrder
+  errorHandlerSlug?: Prisma.SortOrder
+  errorHandlerTag?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -294,6 +334,8 @@ export type TeamMaxOrderByAggregateInput = {
   name?: Prisma.SortOrder
   zoneId?: Prisma.SortOrder
   paramsSchemaValidationEnabled?: Prisma.SortOrder
+  errorHandlerSlug?: Prisma.SortOrder
+  errorHandlerTag?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -302,6 +344,8 @@ export type TeamMinOrderByAggregateInput = {
   name?: Prisma.SortOrder
   zoneId?: Prisma.SortOrder
   paramsSchemaValidationEnabled?: Prisma.SortOrder
+  errorHandlerSlug?: Prisma.SortOrder
+  errorHandlerTag?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -311,6 +355,10 @@ export type StringFieldUpdateOperationsInput = {
 
 export type BoolFieldUpdateOperationsInput = {
   set?: boolean
+}
+
+export type NullableStringFieldUpdateOperationsInput = {
+  set?: string | null
 }
 
 export type DateTimeFieldUpdateOperationsInput = {
@@ -324,6 +372,8 @@ export type TeamSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   name?: boolean
   zoneId?: boolean
   paramsSchemaValidationEnabled?: boolean
+  errorHandlerSlug?: boolean
+  errorHandlerTag?: boolean
   createdAt?: boolean
 }, ExtArgs["result"]["team"]>
 
@@ -332,6 +382,8 @@ export type TeamSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   name?: boolean
   zoneId?: boolean
   paramsSchemaValidationEnabled?: boolean
+  errorHandlerSlug?: boolean
+  errorHandlerTag?: boolean
   createdAt?: boolean
 }, ExtArgs["result"]["team"]>
 
@@ -340,6 +392,8 @@ export type TeamSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   name?: boolean
   zoneId?: boolean
   paramsSchemaValidationEnabled?: boolean
+  errorHandlerSlug?: boolean
+  errorHandlerTag?: boolean
   createdAt?: boolean
 }, ExtArgs["result"]["team"]>
 
@@ -348,10 +402,12 @@ export type TeamSelectScalar = {
   name?: boolean
   zoneId?: boolean
   paramsSchemaValidationEnabled?: boolean
+  errorHandlerSlug?: boolean
+  errorHandlerTag?: boolean
   createdAt?: boolean
 }
 
-export type TeamOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"slug" | "name" | "zoneId" | "paramsSchemaValidationEnabled" | "createdAt", ExtArgs["result"]["team"]>
+export type TeamOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"slug" | "name" | "zoneId" | "paramsSchemaValidationEnabled" | "errorHandlerSlug" | "errorHandlerTag" | "createdAt", ExtArgs["result"]["team"]>
 
 export type $TeamPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Team"
@@ -361,6 +417,8 @@ export type $TeamPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     name: string
     zoneId: string
     paramsSchemaValidationEnabled: boolean
+    errorHandlerSlug: string | null
+    errorHandlerTag: string | null
     createdAt: Date
   }, ExtArgs["result"]["team"]>
   composites: {}
@@ -789,6 +847,8 @@ export interface TeamFieldRefs {
   readonly name: Prisma.FieldRef<"Team", 'String'>
   readonly zoneId: Prisma.FieldRef<"Team", 'String'>
   readonly paramsSchemaValidationEnabled: Prisma.FieldRef<"Team", 'Boolean'>
+  readonly errorHandlerSlug: Prisma.FieldRef<"Team", 'String'>
+  readonly errorHandlerTag: Prisma.FieldRef<"Team", 'String'>
   readonly createdAt: Prisma.FieldRef<"Team", 'DateTime'>
 }
     

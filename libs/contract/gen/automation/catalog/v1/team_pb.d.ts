@@ -46,6 +46,13 @@ export declare type Team = Message<"automation.catalog.v1.Team"> & {
    * @generated from field: google.protobuf.Timestamp created_at = 6;
    */
   createdAt?: Timestamp | undefined;
+
+  /**
+   * The process that is run after each execution of the team that ends in ERROR.
+   *
+   * @generated from field: optional automation.catalog.v1.ErrorHandler error_handler_config = 7;
+   */
+  errorHandlerConfig?: ErrorHandler | undefined;
 };
 
 /**
@@ -53,6 +60,29 @@ export declare type Team = Message<"automation.catalog.v1.Team"> & {
  * Use `create(TeamSchema)` to create a new message.
  */
 export declare const TeamSchema: GenMessage<Team>;
+
+/**
+ * @generated from message automation.catalog.v1.ErrorHandler
+ */
+export declare type ErrorHandler = Message<"automation.catalog.v1.ErrorHandler"> & {
+  /**
+   * @generated from field: string process_slug = 1;
+   */
+  processSlug: string;
+
+  /**
+   * A version id, a tag or an alias; empty for the current source.
+   *
+   * @generated from field: string tag = 2;
+   */
+  tag: string;
+};
+
+/**
+ * Describes the message automation.catalog.v1.ErrorHandler.
+ * Use `create(ErrorHandlerSchema)` to create a new message.
+ */
+export declare const ErrorHandlerSchema: GenMessage<ErrorHandler>;
 
 /**
  * @generated from message automation.catalog.v1.GetTeamRequest
@@ -71,7 +101,9 @@ export declare const GetTeamRequestSchema: GenMessage<GetTeamRequest>;
  */
 export declare type UpdateTeamRequest = Message<"automation.catalog.v1.UpdateTeamRequest"> & {
   /**
-   * Of these, name, zone_id, params_schema_validation_enabled and parent_team_slugs may be named in the mask.
+   * Of these, name, zone_id, params_schema_validation_enabled, parent_team_slugs and error_handler_config, also one field
+   * of it (error_handler_config.tag), may be named in the mask. NOT_FOUND process_not_found, version_not_found where a new
+   * error handler names what is not there.
    *
    * @generated from field: automation.catalog.v1.Team values = 1;
    */

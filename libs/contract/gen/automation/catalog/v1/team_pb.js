@@ -9,7 +9,7 @@ import { file_google_protobuf_empty, file_google_protobuf_field_mask, file_googl
  * Describes the file automation/catalog/v1/team.proto.
  */
 export const file_automation_catalog_v1_team = /*@__PURE__*/
-  fileDesc("CiBhdXRvbWF0aW9uL2NhdGFsb2cvdjEvdGVhbS5wcm90bxIVYXV0b21hdGlvbi5jYXRhbG9nLnYxIqgBCgRUZWFtEgwKBHNsdWcYASABKAkSDAoEbmFtZRgCIAEoCRIPCgd6b25lX2lkGAMgASgJEhkKEXBhcmVudF90ZWFtX3NsdWdzGAQgAygJEigKIHBhcmFtc19zY2hlbWFfdmFsaWRhdGlvbl9lbmFibGVkGAUgASgIEi4KCmNyZWF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIhAKDkdldFRlYW1SZXF1ZXN0In8KEVVwZGF0ZVRlYW1SZXF1ZXN0EisKBnZhbHVlcxgBIAEoCzIbLmF1dG9tYXRpb24uY2F0YWxvZy52MS5UZWFtEigKBG1hc2sYAiABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrEhMKC3Rva2VuX3RlYW1zGAMgAygJIiEKEUNyZWF0ZVRlYW1SZXF1ZXN0EgwKBHNsdWcYASABKAkiEgoQTGlzdFRlYW1zUmVxdWVzdCI/ChFMaXN0VGVhbXNSZXNwb25zZRIqCgV0ZWFtcxgBIAMoCzIbLmF1dG9tYXRpb24uY2F0YWxvZy52MS5UZWFtIjMKEkdyYW50UGFyZW50UmVxdWVzdBINCgVjaGlsZBgBIAEoCRIOCgZwYXJlbnQYAiABKAkiNAoTUmV2b2tlUGFyZW50UmVxdWVzdBINCgVjaGlsZBgBIAEoCRIOCgZwYXJlbnQYAiABKAkylgQKC1RlYW1TZXJ2aWNlElIKB0dldFRlYW0SJS5hdXRvbWF0aW9uLmNhdGFsb2cudjEuR2V0VGVhbVJlcXVlc3QaGy5hdXRvbWF0aW9uLmNhdGFsb2cudjEuVGVhbSIDkAIBElMKClVwZGF0ZVRlYW0SKC5hdXRvbWF0aW9uLmNhdGFsb2cudjEuVXBkYXRlVGVhbVJlcXVlc3QaGy5hdXRvbWF0aW9uLmNhdGFsb2cudjEuVGVhbRJTCgpDcmVhdGVUZWFtEiguYXV0b21hdGlvbi5jYXRhbG9nLnYxLkNyZWF0ZVRlYW1SZXF1ZXN0GhsuYXV0b21hdGlvbi5jYXRhbG9nLnYxLlRlYW0SYwoJTGlzdFRlYW1zEicuYXV0b21hdGlvbi5jYXRhbG9nLnYxLkxpc3RUZWFtc1JlcXVlc3QaKC5hdXRvbWF0aW9uLmNhdGFsb2cudjEuTGlzdFRlYW1zUmVzcG9uc2UiA5ACARJQCgtHcmFudFBhcmVudBIpLmF1dG9tYXRpb24uY2F0YWxvZy52MS5HcmFudFBhcmVudFJlcXVlc3QaFi5nb29nbGUucHJvdG9idWYuRW1wdHkSUgoMUmV2b2tlUGFyZW50EiouYXV0b21hdGlvbi5jYXRhbG9nLnYxLlJldm9rZVBhcmVudFJlcXVlc3QaFi5nb29nbGUucHJvdG9idWYuRW1wdHliBnByb3RvMw", [file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp]);
+  fileDesc("CiBhdXRvbWF0aW9uL2NhdGFsb2cvdjEvdGVhbS5wcm90bxIVYXV0b21hdGlvbi5jYXRhbG9nLnYxIokCCgRUZWFtEgwKBHNsdWcYASABKAkSDAoEbmFtZRgCIAEoCRIPCgd6b25lX2lkGAMgASgJEhkKEXBhcmVudF90ZWFtX3NsdWdzGAQgAygJEigKIHBhcmFtc19zY2hlbWFfdmFsaWRhdGlvbl9lbmFibGVkGAUgASgIEi4KCmNyZWF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEkYKFGVycm9yX2hhbmRsZXJfY29uZmlnGAcgASgLMiMuYXV0b21hdGlvbi5jYXRhbG9nLnYxLkVycm9ySGFuZGxlckgAiAEBQhcKFV9lcnJvcl9oYW5kbGVyX2NvbmZpZyIxCgxFcnJvckhhbmRsZXISFAoMcHJvY2Vzc19zbHVnGAEgASgJEgsKA3RhZxgCIAEoCSIQCg5HZXRUZWFtUmVxdWVzdCJ/ChFVcGRhdGVUZWFtUmVxdWVzdBIrCgZ2YWx1ZXMYASABKAsyGy5hdXRvbWF0aW9uLmNhdGFsb2cudjEuVGVhbRIoCgRtYXNrGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzaxITCgt0b2tlbl90ZWFtcxgDIAMoCSIhChFDcmVhdGVUZWFtUmVxdWVzdBIMCgRzbHVnGAEgASgJIhIKEExpc3RUZWFtc1JlcXVlc3QiPwoRTGlzdFRlYW1zUmVzcG9uc2USKgoFdGVhbXMYASADKAsyGy5hdXRvbWF0aW9uLmNhdGFsb2cudjEuVGVhbSIzChJHcmFudFBhcmVudFJlcXVlc3QSDQoFY2hpbGQYASABKAkSDgoGcGFyZW50GAIgASgJIjQKE1Jldm9rZVBhcmVudFJlcXVlc3QSDQoFY2hpbGQYASABKAkSDgoGcGFyZW50GAIgASgJMpYECgtUZWFtU2VydmljZRJSCgdHZXRUZWFtEiUuYXV0b21hdGlvbi5jYXRhbG9nLnYxLkdldFRlYW1SZXF1ZXN0GhsuYXV0b21hdGlvbi5jYXRhbG9nLnYxLlRlYW0iA5ACARJTCgpVcGRhdGVUZWFtEiguYXV0b21hdGlvbi5jYXRhbG9nLnYxLlVwZGF0ZVRlYW1SZXF1ZXN0GhsuYXV0b21hdGlvbi5jYXRhbG9nLnYxLlRlYW0SUwoKQ3JlYXRlVGVhbRIoLmF1dG9tYXRpb24uY2F0YWxvZy52MS5DcmVhdGVUZWFtUmVxdWVzdBobLmF1dG9tYXRpb24uY2F0YWxvZy52MS5UZWFtEmMKCUxpc3RUZWFtcxInLmF1dG9tYXRpb24uY2F0YWxvZy52MS5MaXN0VGVhbXNSZXF1ZXN0GiguYXV0b21hdGlvbi5jYXRhbG9nLnYxLkxpc3RUZWFtc1Jlc3BvbnNlIgOQAgESUAoLR3JhbnRQYXJlbnQSKS5hdXRvbWF0aW9uLmNhdGFsb2cudjEuR3JhbnRQYXJlbnRSZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5ElIKDFJldm9rZVBhcmVudBIqLmF1dG9tYXRpb24uY2F0YWxvZy52MS5SZXZva2VQYXJlbnRSZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5YgZwcm90bzM", [file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp]);
 
 /**
  * Describes the message automation.catalog.v1.Team.
@@ -19,53 +19,60 @@ export const TeamSchema = /*@__PURE__*/
   messageDesc(file_automation_catalog_v1_team, 0);
 
 /**
+ * Describes the message automation.catalog.v1.ErrorHandler.
+ * Use `create(ErrorHandlerSchema)` to create a new message.
+ */
+export const ErrorHandlerSchema = /*@__PURE__*/
+  messageDesc(file_automation_catalog_v1_team, 1);
+
+/**
  * Describes the message automation.catalog.v1.GetTeamRequest.
  * Use `create(GetTeamRequestSchema)` to create a new message.
  */
 export const GetTeamRequestSchema = /*@__PURE__*/
-  messageDesc(file_automation_catalog_v1_team, 1);
+  messageDesc(file_automation_catalog_v1_team, 2);
 
 /**
  * Describes the message automation.catalog.v1.UpdateTeamRequest.
  * Use `create(UpdateTeamRequestSchema)` to create a new message.
  */
 export const UpdateTeamRequestSchema = /*@__PURE__*/
-  messageDesc(file_automation_catalog_v1_team, 2);
+  messageDesc(file_automation_catalog_v1_team, 3);
 
 /**
  * Describes the message automation.catalog.v1.CreateTeamRequest.
  * Use `create(CreateTeamRequestSchema)` to create a new message.
  */
 export const CreateTeamRequestSchema = /*@__PURE__*/
-  messageDesc(file_automation_catalog_v1_team, 3);
+  messageDesc(file_automation_catalog_v1_team, 4);
 
 /**
  * Describes the message automation.catalog.v1.ListTeamsRequest.
  * Use `create(ListTeamsRequestSchema)` to create a new message.
  */
 export const ListTeamsRequestSchema = /*@__PURE__*/
-  messageDesc(file_automation_catalog_v1_team, 4);
+  messageDesc(file_automation_catalog_v1_team, 5);
 
 /**
  * Describes the message automation.catalog.v1.ListTeamsResponse.
  * Use `create(ListTeamsResponseSchema)` to create a new message.
  */
 export const ListTeamsResponseSchema = /*@__PURE__*/
-  messageDesc(file_automation_catalog_v1_team, 5);
+  messageDesc(file_automation_catalog_v1_team, 6);
 
 /**
  * Describes the message automation.catalog.v1.GrantParentRequest.
  * Use `create(GrantParentRequestSchema)` to create a new message.
  */
 export const GrantParentRequestSchema = /*@__PURE__*/
-  messageDesc(file_automation_catalog_v1_team, 6);
+  messageDesc(file_automation_catalog_v1_team, 7);
 
 /**
  * Describes the message automation.catalog.v1.RevokeParentRequest.
  * Use `create(RevokeParentRequestSchema)` to create a new message.
  */
 export const RevokeParentRequestSchema = /*@__PURE__*/
-  messageDesc(file_automation_catalog_v1_team, 7);
+  messageDesc(file_automation_catalog_v1_team, 8);
 
 /**
  * The caller's team, and the operator's calls on all teams (principals with the role ROLE_OPERATOR only).

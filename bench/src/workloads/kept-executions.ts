@@ -1,0 +1,97 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import pg from 'pg'
+
+export const keptDays = 30
+const dayMs = 86_400_000
+
+/** Of each hundred executions in turn: so many of these statuses, the others FINISHED. */
+export const unusual = { ERROR: 2, KILLED: 1, REJECTED: 1 } as const
+/** Each so-manieth execution has a comment. */
+export const commentEvery = 20
+
+/**
+ * Writes so many ended executions of the processes of the team `demo` into a running system, spread evenly over the last
+ * 30 days, each with its timeline and its log, in the partitions that it would have made. Their events count as handled.
+ */
+export async function keepExecutions(dataDir: string, count: number): Promise<void> {
+  const client = await connect(dataDir)
+  try {
+    const { rows: processes } = await client.query<{ id: string }>(
+      `SELECT id FROM catalog.processes WHERE team = 'demo' ORDER BY id`,
+    )
+    const today = Math.floor(Date.now() / dayMs)
+    const perDay = Math.ceil(count / keptDays)
+    for (let day = today - keptDays; day < today; day += 1) {
+      await client.query(partitions.map((table) => makePartition(table, day)).join(';'))
+      await client.query(insertDay, [day * dayMs, perDay, processes.map(({ id }) => id)])
+    }
+    await client.query(noteNames)
+    await client.query('VACUUM (ANALYZE) executions, timeline_events, log_chunks')
+    await client.query('CHECKPOINT')
+  } finally {
+    await client.end()
+  }
+}
+
+async function connect(dataDir: string): Promise<pg.Client> {
+  const [password, postmaster] = await Promise.all([
+    readFile(join(dataDir, 'postgres/password'), 'utf8'),
+    readFile(join(dataDir, 'postgres/data/postmaster.pid'), 'utf8'),
+  ])
+  const client = new pg.Client({
+    host: '127.0.0.1',
+    port: Number(postmaster.split('\n')[3]),
+    user: 'postgres',
+    database: 'postgres',
+    password: password.trim(),
+    options: '-c search_path=execution -c synchronous_commit=off',
+  })
+  await client.connect()
+  return client
+}
+
+const partitions = ['executions', 'timeline_events', 'log_chunks']
+
+function makePartition(table: string, day: number): string {
+  const name = `${table}_${new Date(day * dayMs).toISOString().slice(0, 10).replaceAll('-', '')}`
+  const lowest = (at: number) => {
+    const hex = (at * dayMs).toString(16).padStart(12, '0')
+    return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`
+  }
+  return `DO $$ BEGIN IF to_regclass('${name}') IS NULL THEN
+    CREATE TABLE ${name} (LIKE ${table} INCLUDING DEFAULTS INCLUDING CONSTRAINTS);
+    ALTER TABLE ${table} ATTACH PARTITION ${name} FOR VALUES FROM ('${lowest(day)}') TO ('${lowest(day + 1)}');
+  END IF; END $$`
+}
+
+const { ERROR, KILLED, REJECTED } = unusual
+
+const insertDay = `
+WITH made AS MATERIALIZED (
+  SELECT n, at, (lpad(to_hex(at), 12, '0') || '7' || substr(md5(at || ' ' || n), 1, 3) || '8' || substr(md5(n || ' ' || at), 1, 15))::uuid AS id,
+         CASE WHEN n % 100 < ${ERROR} THEN 8 WHEN n % 100 < ${ERROR + KILLED} THEN 6
+              WHEN n % 100 < ${ERROR + KILLED + REJECTED} THEN 7 ELSE 5 END AS status,
+         to_timestamp(at / 1000.0) AS time, p.id AS process_id, p.name, p.slug
+    FROM (SELECT n, $1::bigint + n * ${dayMs}::bigint / $2::integer AS at FROM generate_series(0, $2::integer - 1) AS n) AS times
+    JOIN LATERAL (SELECT * FROM catalog.processes
+                   WHERE id = ($3::uuid[])[1 + (times.n / 7) % cardinality($3::uuid[])]) AS p ON true
+), rows AS (
+  INSERT INTO executions (id, team, process_id, process_name, process_slug, status, sequence, fence, pool, replica_id, slot,
+    depth, parameters, comment, return_value, explanation, timeout_ms, fresh_process, created_by, started_at, updated_at, language)
+  SELECT id, 'demo', process_id, name, slug, status, 3, 1, 'default', id, 0, 0, format('{"order":%s,"customer":"c-%s"}', n, n % 997),
+         CASE WHEN n % ${commentEvery} = 0 THEN format('batch %s of the night', n) END,
+         CASE WHEN status = 5 THEN '{"done":true}' END, CASE WHEN status = 8 THEN 'Error: no answer' END,
+         300000, false, 'ci', time, time, 1
+    FROM made
+), events AS (
+  INSERT INTO timeline_events (execution_id, sequence, status, at, team, process_id, xid, position)
+  SELECT m.id, e.sequence, CASE e.sequence WHEN 1 THEN 1 WHEN 2 THEN 4 ELSE m.status END, m.time, 'demo', m.process_id, '3'::xid8, 0
+    FROM made m CROSS JOIN generate_series(1, 3) AS e(sequence)
+)
+INSERT INTO log_chunks (execution_id, first, lines, body)
+SELECT id, 0, 1, format('[[%s,2,"order %s is done"]]', at * 1000, n) FROM made`
+
+const noteNames = `
+INSERT INTO process_names (team, process_id, process_name)
+SELECT team, id, name FROM catalog.processes WHERE team = 'demo' ON CONFLICT DO NOTHING`

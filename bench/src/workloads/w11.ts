@@ -1,0 +1,152 @@
+import type { Lab } from '../lab.ts'
+import { openOurs, oursAbout, type Ours } from '../sides/ours.ts'
+import { goal, times, type Workload } from '../sides/side.ts'
+import { percentile, type Sample } from '../statistics.ts'
+import { measureCalls } from './calls.ts'
+import { keepExecutions, keptDays, unusual } from './kept-executions.ts'
+
+const countOf = (lab: Lab) => (lab.effort.smoke ? 30_000 : 1_000_000)
+const processes = 25
+const noop = 'return { n: svc.context.parameters.n }'
+const settings = { RETENTION_DAYS: String(keptDays + 5) }
+/** What `total` says where there is more. */
+const countedUpTo = 10_001
+const warmUps = 10
+const samplesOf = (lab: Lab) => (lab.effort.smoke ? 10 : 100)
+
+/** The folder of a system that keeps them, made once for all repeats. */
+const folders = new WeakMap<Lab, Promise<string>>()
+
+function keptFolder(lab: Lab): Promise<string> {
+  let folder = folders.get(lab)
+  if (folder === undefined) folders.set(lab, (folder = makeKept(lab)))
+  return folder
+}
+
+async function makeKept(lab: Lab): Promise<string> {
+  const ours = await openOurs(lab, settings)
+  try {
+    for (let n = 0; n < processes; n += 1) await ours.process(`order-${String.fromCodePoint(97 + n)}`, 'return 1')
+    await ours.process('noop', noop)
+    await keepExecutions(ours.dataDir, countOf(lab))
+    return ours.dataDir
+  } finally {
+    await ours.close()
+  }
+}
+
+interface List {
+  path: string
+  /** What its total must be, where that is known. */
+  total?: number
+}
+
+interface Page {
+  total: number
+  data: { id: string; createdAt: string }[]
+}
+
+/** The ways to look at many executions, by name; `n` counts up, so that not the same page is read again and again. */
+function listsOf(lab: Lab, ids: string[], nowMs: number): Record<string, (n: number) => List> {
+  const perDay = Math.ceil(countOf(lab) / keptDays)
+  const capped = (total: number) => Math.min(total, countedUpTo)
+  const id = (n: number) => ids[n % ids.length] ?? ''
+  const time = (ms: number) => new Date(ms).toISOString()
+  const hour = 3_600_000
+  const today = Math.floor(nowMs / (24 * hour)) * 24 * hour
+  const daysAgo = (n: number) => today - (1 + (n % (keptDays - 1))) * 24 * hour
+  return {
+    newest: () => ({ path: '' }),
+    deep: (n) => ({ path: `&page=${50 + n}` }),
+    process: (n) => ({ path: `&processId=${id(n)}` }),
+    status: (n) => ({ path: `&status=${['FINISHED', 'ERROR', 'KILLED', 'REJECTED'][n % 4]}` }),
+    running: () => ({ path: '&status=RUNNING', total: 0 }),
+    keywords: (n) => ({ path: `&keywords=order-${String.fromCodePoint(97 + (n % processes))}` }),
+    comments: (n) => ({ path: `&keywords=${encodeURIComponent(`batch ${(n % 500) * 20} of`)}` }),
+    nothing: (n) => ({ path: `&keywords=nowhere-${n}`, total: 0 }),
+    hour: (n) => ({ path: `&from=${time(daysAgo(n))}&to=${time(daysAgo(n) + hour - 1)}` }),
+    day: (n) => ({ path: `&from=${time(daysAgo(n))}&to=${time(daysAgo(n) + 24 * hour - 1)}`, total: capped(perDay) }),
+    failedDay: (n) => ({
+      path: `&status=ERROR&from=${time(daysAgo(n))}&to=${time(daysAgo(n) + 24 * hour - 1)}`,
+      total: Math.ceil(perDay / 100) * unusual.ERROR,
+    }),
+    failedOfProcess: (n) => ({ path: `&status=ERROR&processId=${id(n)}` }),
+  }
+}
+
+/** 95th percentile of each list, and the 99th of all. */
+async function measureLists(lab: Lab, ours: Ours): Promise<Sample> {
+  const { data } = await ours.call<{ data: { id: string; slug: string }[] }>('GET', '/processes?limit=1000')
+  const ids = data.filter(({ slug }) => slug.startsWith('order-')).map((process) => process.id)
+  const all: number[] = []
+  const sample: Sample = {}
+  for (const [name, list] of Object.entries(listsOf(lab, ids, Date.now()))) {
+    const tookMs: number[] = []
+    for (let n = 0; n < warmUps + samplesOf(lab); n += 1) {
+      const asked = list(n)
+      const startedAt = performance.now()
+      const page = await ours.call<Page>('GET', `/executions?limit=20${asked.path}`)
+      if (n >= warmUps) tookMs.push(performance.now() - startedAt)
+      verify(asked, page)
+    }
+    all.push(...tookMs)
+    tookMs.sort((a, b) => a - b)
+    sample[`${name}P95Ms`] = percentile(tookMs, 0.95)
+  }
+  all.sort((a, b) => a - b)
+  return { listsP95Ms: percentile(all, 0.95), listsP99Ms: percentile(all, 0.99), ...sample }
+}
+
+function verify({ path, total }: List, page: Page): void {
+  const times = page.data.map(({ createdAt }) => createdAt)
+  const isOrdered = times.every((time, index) => index === 0 || time <= times[index - 1]!)
+  const isFull = page.data.length === Math.min(page.total, 20) || path.includes('page=')
+  if (isOrdered && isFull && (total === undefined || page.total === total)) return
+  throw new Error(`the list ${path} has ${page.data.length} of ${page.total} executions, ${total} were to be there`)
+}
+
+async function measureKept(lab: Lab): Promise<Sample> {
+  const ours = await openOurs(lab, settings, await keptFolder(lab))
+  try {
+    const webhook = `${ours.url}/api/demo/webhooks/noop`
+    const lists = await measureLists(lab, ours)
+    return { ...lists, ...(await measureCalls(lab, webhook)) }
+  } finally {
+    await ours.close()
+  }
+}
+
+async function measureEmpty(lab: Lab): Promise<Sample> {
+  const ours = await openOurs(lab, settings)
+  try {
+    const { webhook } = await ours.process('noop', noop)
+    return await measureCalls(lab, webhook)
+  } finally {
+    await ours.close()
+  }
+}
+
+export const w11: Workload = {
+  id: 'W11',
+  title: '1,000,000 executions kept over 30 days: lists over REST, and W1 beside an empty system',
+  shown: { metric: 'perSecond', unit: 'calls/s at c=32', moreIsBetter: true },
+  sides: [
+    {
+      name: 'empty',
+      kind: 'floor',
+      about: { ...oursAbout, software: 'the same system with nothing kept' },
+      measure: measureEmpty,
+    },
+    { name: 'ours', kind: 'ours', about: oursAbout, measure: measureKept },
+  ],
+  goals: (median) => [
+    goal('lists at most 50 ms (p99 of all)', median('ours', 'listsP99Ms'), '<=', 50),
+    goal('W1: p50 at c=1 at most 1.1 of empty', median('ours', 'p50Ms'), '<=', times(1.1, median('empty', 'p50Ms'))),
+    goal(
+      'W1: calls/s at c=32 at least those of empty / 1.1',
+      median('ours', 'perSecond'),
+      '>=',
+      times(1 / 1.1, median('empty', 'perSecond')),
+    ),
+  ],
+}

@@ -1,0 +1,192 @@
+import { describe, expect, test } from 'vitest'
+import type { Client } from '../client/client.ts'
+import type { Execution, Page, Process, Team } from '../client/records.ts'
+import { waitUntil } from '../system/wait-until.ts'
+import { expectProblem } from './problem.ts'
+import { restartedSystem } from './restarted-system.ts'
+import { awaitEnd, awaitLogs, awaitStatus, execute, logsOf, makeProcess } from './runs.ts'
+import { awaitEnded, inMs, makeSchedule } from './scheduling.ts'
+import { shared } from './shared-system.ts'
+
+/** What a handler returns: its parameters as its code sees them. */
+interface Told {
+  execution: {
+    id: string
+    comment: string | null
+    parameters: unknown
+    schedule?: { id: string; comment: string | null }
+    process: { id: string; name: string }
+  }
+  error: { message: string; stacktrace: string }
+}
+
+const languages = {
+  JAVASCRIPT: {
+    fails: 'console.log("before")\nthrow new TypeError("wrong: " + svc.env.TOKEN)',
+    frame: /\.js:2:\d+/,
+    tells: 'return svc.context.parameters',
+  },
+  PYTHON: {
+    fails: 'print("before")\nraise TypeError("wrong: " + svc.env["TOKEN"])',
+    frame: /line 2/,
+    tells: 'return svc.context.parameters',
+  },
+} as const
+type Language = keyof typeof languages
+
+/** The runs of a process, oldest first. */
+async function runsOf(process: Process, by: Client): Promise<Execution[]> {
+  const answer = await by.get<Page<Execution>>('/executions', { processId: process.id, limit: 1000 })
+  expect(answer.status, answer.text.slice(0, 500)).toBe(200)
+  return answer.body.data.toReversed()
+}
+
+const toldOf = ({ parameters }: Execution) => parameters as unknown as Told
+
+/** The runs of a handler for this execution, once there is one and all have ended. */
+function handled(handler: Process, failed: string, by: Client): Promise<Execution[]> {
+  const ask = async () => {
+    const runs = (await runsOf(handler, by)).filter((run) => toldOf(run).execution?.id === failed)
+    return runs.length > 0 && runs.every(({ status }) => !['CREATED', 'QUEUED', 'RUNNING'].includes(status)) && runs
+  }
+  return waitUntil(`the error handler of ${failed}`, ask, { timeoutMs: 30_000, everyMs: 100 })
+}
+
+describe.skipIf(!shared.owned)('error handlers', { concurrent: false }, () => {
+  const restarted = restartedSystem('handlers')
+  const by = () => restarted.running()
+
+  const patch = (errorHandlerConfig: unknown) => by().patch<Team>('/team', { errorHandlerConfig })
+  const handleWith = async (processSlug: string, tag?: string) => {
+    const answer = await patch({ processSlug, tag: tag ?? null })
+    expect(answer.status, answer.text).toBe(200)
+    expect(answer.body.errorHandlerConfig).toEqual(tag === undefined ? { processSlug } : { processSlug, tag })
+  }
+  const make = (programmingLanguage: Language, what: 'fails' | 'tells') =>
+    makeProcess({ programmingLanguage, sourceCode: languages[programmingLanguage][what] }, by())
+  const fail = async (process: Process, input: Record<string, unknown> = {}) => {
+    const id = await execute(process, input, by())
+    expect((await awaitEnd(id, undefined, by())).status).toBe('ERROR')
+    return id
+  }
+
+  test.for([
+    ['JAVASCRIPT', 'PYTHON'],
+    ['PYTHON', 'JAVASCRIPT'],
+  ] as const)(
+    'a run in %s that fails has the handler in %s run, once, and told of all',
+    async ([failing, handling]) => {
+      await by().post('/variables', { key: 'TOKEN', value: 'top-secret-4711', isSensitive: true })
+      const process = await make(failing, 'fails')
+      const handler = await make(handling, 'tells')
+      await handleWith(handler.slug)
+      const id = await fail(process, { parameters: { n: 1, list: ['ü'] }, comment: 'by hand' })
+      const [run, ...more] = await handled(handler, id, by())
+      expect(more).toEqual([])
+      expect(run).toMatchObject({ status: 'FINISHED', createdBy: 'system' })
+      const told = JSON.parse(run?.returnValue ?? '') as Told
+      expect(told.execution).toEqual({
+        id,
+        comment: 'by hand',
+        parameters: { n: 1, list: ['ü'] },
+        process: { id: process.id, name: process.name },
+      })
+      expect(told.error.message).toBe('TypeError: wrong: ******')
+      expect(told.error.stacktrace).toMatch(languages[failing].frame)
+      expect(told.error.stacktrace).toContain('wrong: ******')
+      expect(JSON.stringify([run, told])).not.toContain('top-secret-4711')
+    },
+  )
+
+  test('it is told of the schedule of a run that had one', async () => {
+    const process = await make('JAVASCRIPT', 'fails')
+    const handler = await make('PYTHON', 'tells')
+    await handleWith(handler.slug)
+    const schedule = await makeSchedule(process, { dateTime: inMs(500), input: { comment: 'nightly' } }, by())
+    const [first] = await awaitEnded(schedule, 1, by())
+    const [run] = await handled(handler, first!.id, by())
+    const told = JSON.parse(run?.returnValue ?? '') as Told
+    expect(told.execution.schedule).toEqual({ id: schedule.id, comment: 'nightly' })
+  })
+
+  test('a run that takes too long has one; killed and finished ones have none', async () => {
+    const handler = await make('JAVASCRIPT', 'tells')
+    await handleWith(handler.slug)
+    const sleeper = await restarted.sleeper(20_000)
+    const killed = await execute(sleeper, {}, by())
+    await awaitStatus(killed, ({ status }) => status === 'RUNNING', undefined, by())
+    expect((await by().post(`/executions/${killed}/kill`)).status).toBe(202)
+    await execute(handler, {}, by())
+    const late = await fail(sleeper, { settings: { timeout: 200 } })
+    const [run] = await handled(handler, late, by())
+    const told = JSON.parse(run?.returnValue ?? '') as Told
+    expect(told.error.message).toMatch(/^TimeoutError: /)
+    expect(told.execution.comment).toBeNull()
+    const runs = await runsOf(handler, by())
+    expect(runs.map((one) => toldOf(one).execution?.id)).toEqual([undefined, late])
+  })
+
+  test.for(['JAVASCRIPT', 'PYTHON'] as const)(
+    'in %s its own failure has none, nor has what it starts',
+    async (language) => {
+      const process = await make(language, 'fails')
+      const calls = {
+        JAVASCRIPT: `await svc.processes.run('${process.id}'); await svc.processes.runSync('${process.id}')`,
+        PYTHON: `svc.processes.run('${process.id}')\nsvc.processes.run_sync('${process.id}')`,
+      }
+      const handler = await makeProcess({ programmingLanguage: language, sourceCode: calls[language] }, by())
+      await handleWith(handler.slug)
+      const id = await fail(process)
+      const [run] = await handled(handler, id, by())
+      expect(run?.status).toBe('ERROR')
+      // One that fails later: whatever those before had led to would have come by then.
+      const last = await fail(process)
+      await handled(handler, last, by())
+      expect((await runsOf(handler, by())).map((one) => toldOf(one).execution.id)).toEqual([id, last])
+    },
+  )
+
+  test('it is the version of the tag; where that is gone, the log of the run says why nothing started', async () => {
+    const process = await make('JAVASCRIPT', 'fails')
+    const handler = await make('JAVASCRIPT', 'tells')
+    const { body: version } = await by().post<{ id: string }>(`/processes/${handler.id}/versions`, { tag: 'v1' })
+    await handleWith(handler.slug, 'v1')
+    const first = await fail(process)
+    expect((await handled(handler, first, by()))[0]).toMatchObject({ versionId: version.id, status: 'FINISHED' })
+    expect((await by().delete(`/processes/${handler.id}`)).status).toBeLessThan(300)
+    const second = await fail(process)
+    const said = await awaitLogs(second, (entries) => entries.some(({ level }) => level === 'WARNING'), by())
+    expect(said.at(-1)?.message).toBe(`The error handler ${handler.slug} (v1) was not started: Process not found`)
+    expect((await by().get<Team>('/team')).body.errorHandlerConfig).toEqual({ processSlug: handler.slug, tag: 'v1' })
+    expect((await patch(null)).body).not.toHaveProperty('errorHandlerConfig')
+    const third = await fail(process)
+    expect((await logsOf(third, by())).filter(({ level }) => level === 'WARNING')).toEqual([])
+  })
+
+  test('what is not there is refused, and changes nothing', async () => {
+    const handler = await make('JAVASCRIPT', 'tells')
+    await handleWith(handler.slug)
+    expectProblem(await patch({ processSlug: 'gone' }), 404, { code: 'process_not_found' })
+    expectProblem(await patch({ tag: 'gone' }), 404, { code: 'version_not_found' })
+    expectProblem(await patch({ processSlug: '' }), 400, { path: '/errorHandlerConfig/processSlug' })
+    expectProblem(await patch('x'), 400, { path: '/errorHandlerConfig' })
+    expect((await by().get<Team>('/team')).body.errorHandlerConfig).toEqual({ processSlug: handler.slug })
+    await patch(null)
+    expectProblem(await patch({ tag: 'v1' }), 400, { path: '/errorHandlerConfig/processSlug' })
+  })
+
+  test('whatever fails before and while the system is killed has one run of the handler each', async () => {
+    const process = await make('JAVASCRIPT', 'fails')
+    const handler = await make('JAVASCRIPT', 'tells')
+    const sleeper = await restarted.sleeper(60_000)
+    await handleWith(handler.slug)
+    const cut = await execute(sleeper, {}, by())
+    await awaitStatus(cut, ({ status }) => status === 'RUNNING', undefined, by())
+    const ids = await Promise.all(Array.from({ length: 12 }, () => execute(process, {}, by())))
+    await awaitEnd(ids[0]!, undefined, by())
+    await restarted.system.kill()
+    await restarted.start()
+    for (const id of [cut, ...ids]) expect((await awaitEnd(id, undefined, by())).status).toBe('ERROR')
+    for (const id of [cut, ...ids]) expect(await handled(handler, id, by())).toHaveLength(1)
+  })
+})
