@@ -3,6 +3,7 @@ import { DependencyService } from '@automation/contract/catalog/v1/dependency'
 import { ModuleService } from '@automation/contract/catalog/v1/module'
 import { ProcessService } from '@automation/contract/catalog/v1/process'
 import { ResolveService } from '@automation/contract/catalog/v1/resolve'
+import { SealingService } from '@automation/contract/catalog/v1/sealing'
 import { TeamService } from '@automation/contract/catalog/v1/team'
 import { TokenService } from '@automation/contract/catalog/v1/token'
 import { VariableService } from '@automation/contract/catalog/v1/variable'
@@ -29,13 +30,14 @@ import { dependencyHandlers } from './rpc/dependencies.ts'
 import { moduleHandlers } from './rpc/modules.ts'
 import { processHandlers } from './rpc/processes.ts'
 import { resolveHandlers } from './rpc/resolve.ts'
+import { sealingHandlers } from './rpc/sealing.ts'
 import { teamHandlers } from './rpc/teams.ts'
 import { tokenHandlers } from './rpc/tokens.ts'
 import { variableHandlers } from './rpc/variables.ts'
 import { versionHandlers } from './rpc/versions.ts'
 import { SigningKeys } from './signing-keys.ts'
 import { readRevisions } from './store/run-spec.ts'
-import { requireKnownKeys, resealAll } from './store/sealed-rows.ts'
+import { catalogResealing } from './store/sealed-tables.ts'
 import { Store } from './store/store.ts'
 import { readImports } from './store/unread-imports.ts'
 
@@ -48,9 +50,10 @@ export { catalogSchema } from './store/store.ts'
  * know of them. Calls `ScheduleEffectService` and `ExecutionService` when a process is deleted, the former also of new
  * names and zones, `InstallService` for dependencies, and `PackageSetService` for the sets that are in use.
  */
-export function createCatalog(config: CatalogConfig, { neighbours, logger }: PartContext): Part {
+export function createCatalog(config: CatalogConfig, { neighbours, logger, metrics }: PartContext): Part {
   const store = new Store(config, logger)
   const box = new SecretBox(config.encryptionKeys)
+  const resealing = catalogResealing(store, box, { logger, metrics })
   const keys = new SigningKeys(store, box, config.accessTokenTtlS)
   const checks = new Checks()
   const revisions = new Coalesced((teams: string[]) => readRevisions(store, teams))
@@ -91,21 +94,21 @@ export function createCatalog(config: CatalogConfig, { neighbours, logger }: Par
       served(TeamService, teamHandlers(catalog)),
       served(TokenService, tokenHandlers(catalog)),
       served(ResolveService, resolveHandlers(catalog)),
+      served(SealingService, sealingHandlers(resealing)),
     ].map((service) => calls.counted(service)),
     async start() {
       await store.open(stopping.signal)
-      await requireKnownKeys(store, box)
+      await resealing.requireKnownKeys()
       await keys.ensure()
       await keys.upkeep(config.signingKeyRotationDays)
-      await resealAll(store, box)
       await readImports(store, checks)
       if (config.firstTeam !== undefined) await ensureFirstTeam(store, config.firstTeam, logger)
-      for (const periodic of upkeep) periodic.start()
+      for (const periodic of [...upkeep, resealing]) periodic.start()
     },
     async stop(graceMs) {
       stopping.abort()
       await calls.ended(graceMs)
-      await Promise.all(upkeep.map((periodic) => periodic.stop()))
+      await Promise.all([...upkeep, resealing].map((periodic) => periodic.stop()))
       await checks.close()
       await store.close()
     },

@@ -2,5 +2,6 @@ export { openDatabase, untilReachable, type Database, type DatabaseOptions } fro
 export { readEncryptionKeys } from './encryption-keys.ts'
 export { databaseFailure, isConnectionFailure } from './failure.ts'
 export { migrate, type SchemaOptions } from './migrate.ts'
+export { Resealing, type SealedCount, type SealedTable } from './resealing.ts'
 export { SchemaStore } from './schema-store.ts'
 export { SecretBox, type Sealed } from './secret-box.ts'
