@@ -41,7 +41,7 @@ const outside: OutsideServer[] = [
     suite: ({ DATABASE_URL }) => ({
       name: 'outside PostgreSQL',
       config: 'vitest.config.ts',
-      files: ['libs/database/', 'libs/events/', 'apps/process-catalog/', 'apps/execution/'],
+      files: ['libs/database/', 'libs/events/', 'apps/process-catalog/', 'apps/execution/', 'apps/scheduler/'],
       env: { DATABASE_URL, KAFKA_BROKERS: undefined },
     }),
   },

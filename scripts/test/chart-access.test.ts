@@ -50,7 +50,7 @@ describe.runIf(isThere('helm'))('who reaches what', () => {
     expect(calls!.ports).toEqual([{ port: 'grpc', protocol: 'TCP' }])
     expect(calls!.from!.map(namespaceOf)).toEqual([undefined])
     const callers = calls!.from!.flatMap((peer) => componentsOf(peer.podSelector))
-    expect(callers.toSorted()).toEqual(['execution', 'gateway', 'process-catalog', 'sandbox'])
+    expect(callers.toSorted()).toEqual(['execution', 'gateway', 'process-catalog', 'sandbox', 'scheduler'])
     expect(health).toEqual({ ports: [{ port: 'health', protocol: 'TCP' }] })
   })
 
