@@ -35,6 +35,8 @@ export interface Wish {
   ip?: string
   depth: number
   parentId?: string
+  /** W3C: the trace that the run belongs to. */
+  traceparent?: string
   /** The schedule whose run it is; with a key. What it can't be started with makes it REJECTED. */
   scheduleId?: string
   /** Asked for by the catalog; nobody else starts an install. */
@@ -199,11 +201,11 @@ export class Admission {
 type Input = CheckedSettings & Pick<NewRun, 'parameters' | 'comment'>
 
 function newRun(wish: Wish, spec: RunSpec, input: Input): NewRun {
-  const { team, initiatedBy, ip, depth, parentId, scheduleId } = wish
+  const { team, initiatedBy, ip, depth, parentId, scheduleId, traceparent } = wish
   const request = wish.webhook === undefined ? wish.request : shownRequest(wish.webhook, spec.webhook)
   const createdBy = wish.webhook === undefined ? wish.createdBy : (spec.webhook?.username ?? 'webhook')
   const id = newExecutionId()
-  return { id, team, spec, ...input, request, createdBy, initiatedBy, ip, depth, parentId, scheduleId }
+  return { id, team, spec, ...input, request, createdBy, initiatedBy, ip, depth, parentId, scheduleId, traceparent }
 }
 
 function scopeOf({ key }: Wish, { processId }: RunSpec): string {

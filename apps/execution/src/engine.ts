@@ -24,6 +24,7 @@ import { Peers } from './peers.ts'
 import { ProcessDeletion } from './process-deletion.ts'
 import { Reaper } from './reaper.ts'
 import { Records } from './records.ts'
+import { RunTraces } from './run-traces.ts'
 import { RunTokens } from '@automation/rpc/run-token'
 import { Sessions } from './sessions.ts'
 import { Specs } from './specs.ts'
@@ -43,7 +44,7 @@ export type Engine = ReturnType<typeof compose>
 /** All that one replica of execution is made of, wired by hand. */
 export function compose(
   config: ExecutionConfig,
-  { neighbours, logger }: PartContext,
+  { neighbours, logger, tracer }: PartContext,
   metrics: Metrics,
   pools: Pools,
   events: FedEventBus,
@@ -63,7 +64,8 @@ export function compose(
   const waiters = new Waiters()
   const peers = new Peers(neighbours, logger)
   const backlog = new Backlog()
-  const runners = new Runners(specs, tokens)
+  const traces = new RunTraces(tracer)
+  const runners = new Runners(specs, tokens, traces)
   const outcomes = new Outcomes(reads, waiters, runners)
   const watches = new Watches(reads)
   const supply = new RunnerSupply(runners.places)
@@ -89,7 +91,7 @@ export function compose(
     events.wake()
     watches.wake(ids)
   }
-  const common = { pool: hot, partitions, runners, waiters, peers, metrics, freed, changed }
+  const common = { pool: hot, partitions, runners, waiters, peers, metrics, traces, freed, changed }
   const forced = new ForcedEnds(common)
   const ends = new Ends({ ...common, pool: lanes, replicaId, logger, superseded, signal })
   const starting = { lanes, pool: hot, runners, supply, backlog, limits, replicaId, metrics }

@@ -23,6 +23,8 @@ export interface NewRun {
   parentId?: string
   /** Of the schedule whose run it is. */
   scheduleId?: string
+  /** Of who started it. */
+  traceparent?: string
 }
 
 /** A run on its way into the database, with the runner's session that has a place for it, or why there is none. */
@@ -57,6 +59,7 @@ const columns: Column[] = [
   ['created_by', 'text', ({ run }) => storedText(run.createdBy)],
   ['ip', 'text', ({ run }) => run.ip],
   ['held', 'boolean', ({ run }) => awaitsPackages(run.spec)],
+  ['traceparent', 'text', ({ run }) => run.traceparent],
 ]
 const extra: Column[] = [
   ['session_id', 'uuid', ({ sessionId }) => sessionId],
