@@ -1,5 +1,8 @@
 import { traceReceiver, until, type ReceivedSpan, type TraceReceiver } from '@automation/testing'
+import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ownEnvironment, servicesMain, startProgram, type RunningProgram, type Values } from './started.ts'
@@ -13,7 +16,7 @@ let headers: Record<string, string>
 beforeAll(async () => {
   receiver = await traceReceiver()
   const own = await ownEnvironment()
-  values = { ...own.values, OTEL_EXPORTER_OTLP_ENDPOINT: receiver.endpoint }
+  values = { ...own.values, OTEL_EXPORTER_OTLP_ENDPOINT: receiver.endpoint, EGRESS_ALLOW: '127.0.0.0/8' }
   remove = own.remove
   system = startProgram(servicesMain, values)
   await system.said('/logs')
@@ -43,7 +46,7 @@ async function make(name: string, programmingLanguage: string, sourceCode: strin
 
 /** What a webhook of a process answers to a call of this trace. */
 async function called(name: string, trace: string): Promise<unknown> {
-  const traceparent = `00-${trace}-b7ad6b7169203331-01`
+  const traceparent = `00-${trace}-${callersSpan}-01`
   const answer = await fetch(`http://localhost:${values['PORT']}/api/demo/webhooks/${name}`, {
     method: 'POST',
     headers: { traceparent, 'content-type': 'application/json' },
@@ -52,16 +55,22 @@ async function called(name: string, trace: string): Promise<unknown> {
   return answer.json()
 }
 
+// As OTLP numbers the kinds of spans.
+const client = 3
+const callersSpan = 'b7ad6b7169203331'
 const traceOf = (last: string) => `0af7651916cd43dd8448eb211c8031${last}`
 
-/** The spans of a trace once there are as many `run` spans. */
+/** The spans of a trace, once those of so many runs are there and none lacks its parent, nor a call its other side. */
 function spansOf(trace: string, runs: number): Promise<ReceivedSpan[]> {
-  const all = () => receiver.spans.filter(({ traceId }) => traceId === trace)
   const whole = () => {
-    const spans = all()
-    const named = (name: string) => spans.filter((span) => span.name === name).length
-    const isWhole = named('run') === runs && named('code') === runs && spans.some(({ name }) => name.startsWith('POST'))
-    return isWhole ? spans : undefined
+    const spans = receiver.spans.filter(({ traceId }) => traceId === trace)
+    const amount = (name: string) => spans.filter((span) => span.name === name).length
+    const parents = new Set(spans.map(({ parentSpanId }) => parentSpanId))
+    const known = new Set(['', callersSpan, ...spans.map(({ spanId }) => spanId)])
+    const isClosed =
+      [...parents].every((id) => known.has(id)) &&
+      spans.every(({ kind, name, spanId }) => kind !== client || !name.includes('/') || parents.has(spanId))
+    return amount('run') === runs && amount('code') === runs && isClosed ? spans : undefined
   }
   return until(whole, { timeoutMs: 15_000, what: `the spans of ${trace}` })
 }
@@ -94,9 +103,7 @@ test('one trace leads from a request through the services to the code of a run, 
   for (const code of spans.filter(({ name }) => name === 'code'))
     expect(runs.map(({ spanId }) => spanId)).toContain(code.parentSpanId)
   expect(spans.some(({ service, name }) => service === 'process-catalog' && name.endsWith('/ResolveRun'))).toBe(true)
-  expect(spans.filter((span) => span.parentSpanId === 'b7ad6b7169203331').map(({ service }) => service)).toEqual([
-    'gateway',
-  ])
+  expect(spans.filter((span) => span.parentSpanId === callersSpan).map(({ service }) => service)).toEqual(['gateway'])
   expect(JSON.stringify(spans)).not.toContain('not to be told')
 })
 
@@ -112,4 +119,32 @@ test('Python sees its place in the trace, too, and a failed run is told as one',
   const [failed] = spans.filter(({ name }) => name === 'run')
   expect(failed).toMatchObject({ isError: true, attributes: { 'automation.execution.status': 'ERROR' } })
   expect(JSON.stringify(spans)).not.toContain('not to be told')
+})
+
+test('a schedule begins the trace of its run, and the callback of its end goes on with it', async () => {
+  await make('scheduled', 'JAVASCRIPT', 'return process.env.TRACEPARENT')
+  const told = Promise.withResolvers<string | undefined>()
+  const server = createServer((request, response) => {
+    told.resolve(request.headers['traceparent'] as string | undefined)
+    response.end()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const callbackUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  const dateTime = new Date(Date.now() + 1500).toISOString()
+  const scheduled = await fetch(rest('/processes/scheduled/schedule'), {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ dateTime, input: { settings: { callbackUrl } } }),
+  })
+  expect(scheduled.ok, await scheduled.text()).toBe(true)
+  const [, trace = ''] = (await told.promise)?.split('-') ?? []
+  await until(() => receiver.spans.some(({ traceId, name }) => traceId === trace && name === 'callback'))
+  const spans = await spansOf(trace, 1)
+  const callback = spans.find(({ name }) => name === 'callback')!
+  expect(await told.promise).toBe(`00-${trace}-${callback.spanId}-01`)
+  const firing = ['execution: FiringService/StartFiring', 'scheduler: FiringService/StartFiring', 'scheduler: firing']
+  expect(line(callback, spans)).toEqual(['execution: callback', 'execution: run', ...firing])
+  server.closeAllConnections()
+  server.close()
 })

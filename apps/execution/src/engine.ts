@@ -111,14 +111,22 @@ export function compose(
   const admission = new Admission({ pool: hot, config, egress, specs, gate, parametersCheck, starts, waiters })
   const nested = new NestedRuns({ pool: hot, admission, outcomes, runners, maxRunning, logger, freed })
 
-  const outbox = new TimelineOutbox(pools.events)
+  const outbox = new TimelineOutbox(pools.events, traces)
   const records = new Records(reads)
   const kills = new Kills(hot, forced)
   const deletion = new ProcessDeletion(reads, forced, () => upkeep.sweepSoon())
   const reaper = new Reaper(hot, forced, leaseMs, logger)
   const { returnValueMaxBytes, retentionDays } = config
   const streams = new WorkStreams({ sessions, runners, claims, ends, logs, returnValueMaxBytes, logger })
-  const callbacks = new Callbacks({ pool: reads, config, egress, metrics, logger, watched: (id) => watches.wake([id]) })
+  const callbacks = new Callbacks({
+    pool: reads,
+    config,
+    egress,
+    metrics,
+    traces,
+    logger,
+    watched: (id) => watches.wake([id]),
+  })
   const looked = { backlog, claims, held, nested, runners, waiters, outcomes, watches, reaper, sessions, deletion }
   const kept = { hot, reads, partitions, retentionDays, leaseMs, pools: config.pools, metrics, logger }
   const upkeep = new Upkeep({ ...looked, ...kept, events })

@@ -1,5 +1,5 @@
 import { Status } from '@automation/contract/execution/v1/execution'
-import { readTraceparent, traceparentOf, type SpanEnd, type Tracer } from '@automation/tracing'
+import { readTraceparent, traceparentOf, type Span, type SpanEnd, type Tracer } from '@automation/tracing'
 import { createdAtMs } from './execution-id.ts'
 
 /** A run with the trace of who started it. */
@@ -20,8 +20,12 @@ export class RunTraces {
     this.#tracer = tracer
   }
 
+  get areMade(): boolean {
+    return this.#tracer !== undefined
+  }
+
   /** The place in its trace that a run's code sees: its own, or, where no spans are made, that of who started it. */
-  placeOf({ id, traceparent }: TracedRun): string | undefined {
+  placeOf({ id, traceparent }: Pick<TracedRun, 'id' | 'traceparent'>): string | undefined {
     const place = readTraceparent(traceparent ?? undefined)
     if (place === undefined || this.#tracer === undefined) return traceparent ?? undefined
     return traceparentOf({ ...place, spanId: spanIdOf(id) })
@@ -33,6 +37,14 @@ export class RunTraces {
     if (this.#tracer === undefined || parent === undefined) return
     const attributes = { ...attributesOf(run), 'automation.pool': run.pool }
     this.#tracer.start('queue', { kind: 'internal', parent, startMs: createdAtMs(run.id), attributes }).end()
+  }
+
+  /** The receiver of its callback is told now. The span is that of the try; undefined where there is none. */
+  callback(run: TracedRun, tries: number): Span | undefined {
+    const parent = this.placeOf(run)
+    if (this.#tracer === undefined || parent === undefined) return undefined
+    const attributes = { ...attributesOf(run), 'automation.callback.try': tries }
+    return this.#tracer.start('callback', { kind: 'client', parent, attributes })
   }
 
   ended(run: TracedRun, status: Status): void {

@@ -146,7 +146,7 @@ export class Schedules {
     const { tag, parameters, comment } = input
     return this.#options.executions.checkFiring(
       { identifier, tag, parameters, comment, settings: settingsOf(input) },
-      { ...context, principal: asScheduler(memberIn(context).team) },
+      { ...context, signal: context.signal, principal: asScheduler(memberIn(context).team) },
     )
   }
 }

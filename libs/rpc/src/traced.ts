@@ -39,7 +39,7 @@ function tracedCall(
     if (parent === undefined) return call(request, context)
     const team = context.principal.team || undefined
     const span = tracer.start(name, { kind, parent, attributes: { ...attributes, 'automation.team': team } })
-    const within = () => call(request, new TracedContext(context, span.traceparent))
+    const within = () => call(request, tracedContext(context, span.traceparent))
     return method.methodKind === 'server_streaming'
       ? streamOf(span, tracer, within as () => AsyncIterable<unknown>)
       : answerOf(span, tracer, within)
@@ -74,23 +74,17 @@ function endOf(thrown: unknown): SpanEnd {
   return { failure: code, isFault: faults.has(kind) }
 }
 
-/** The same call, further down its trace. A class, as its caller's may make its signal only when it is looked at. */
-class TracedContext implements CallContext {
-  readonly principal: CallContext['principal']
-  readonly requestId: string
-  readonly traceparent: string
-  readonly deadlineMs: number | undefined
-  readonly #caller: CallContext
-
-  constructor(caller: CallContext, traceparent: string) {
-    this.principal = caller.principal
-    this.requestId = caller.requestId
-    this.traceparent = traceparent
-    this.deadlineMs = caller.deadlineMs
-    this.#caller = caller
-  }
-
-  get signal(): AbortSignal {
-    return this.#caller.signal
+/** The same call, further down its trace. An object with all of it, as a handler may copy it. */
+function tracedContext(caller: CallContext, traceparent: string): CallContext {
+  const { principal, requestId, deadlineMs } = caller
+  return {
+    principal,
+    requestId,
+    traceparent,
+    deadlineMs,
+    // Its caller may make it only when it is looked at.
+    get signal() {
+      return caller.signal
+    },
   }
 }
