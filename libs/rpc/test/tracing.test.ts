@@ -1,6 +1,6 @@
 import { Failure } from '@automation/errors'
 import { traceReceiver, type ReceivedSpan } from '@automation/testing'
-import { openTracer } from '@automation/tracing'
+import { openTracer } from '@automation/service'
 import { afterEach, describe, expect, test } from 'vitest'
 import { call, handlers, shapes, type ProbeHandlers } from './shapes.ts'
 

@@ -1,11 +1,12 @@
 import { Failure } from '@automation/errors'
-import { openTracer, type Tracer } from '@automation/tracing'
+import type { Tracer } from '@automation/tracing'
 import type { Registry } from 'prom-client'
 import type { Logger } from 'pino'
 import { ConfigurationError, Environment } from './environment.ts'
 import { Health } from './health.ts'
 import { createLogger, logLevels } from './logger.ts'
 import { createMetrics } from './metrics.ts'
+import { openTracer } from './open-tracer.ts'
 import { onStopRequests } from './stop-requests.ts'
 
 /** What a program is given beside its configuration. */

@@ -12,8 +12,15 @@ import {
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
 import { resourceFromAttributes } from '@opentelemetry/resources'
 import { BatchSpanProcessor, RandomIdGenerator, TracerProvider } from '@opentelemetry/sdk-trace'
-import { readTraceparent, traceparentOf } from './traceparent.ts'
-import type { Span, SpanEnd, SpanKind, SpanOptions, Tracer } from './tracer.ts'
+import {
+  readTraceparent,
+  traceparentOf,
+  type Span,
+  type SpanEnd,
+  type SpanKind,
+  type SpanOptions,
+  type Tracer,
+} from '@automation/tracing'
 
 export interface TracerOptions {
   /** Where the receiver is; spans go to `<endpoint>/v1/traces`. */
