@@ -148,6 +148,6 @@ async function aftermath(client: Client, stage: Stage, before: string): Promise<
 
 /** A count of what the playground had one of is one less once it is cleared; everything else is the same. */
 function expectedAfter(line: string): string[] {
-  const count = /^(\/processes|\/executions|\/variables|\/modules) (\d+)$/.exec(line)
+  const count = /^(\/processes|\/executions|\/variables|\/modules|\/schedules) (\d+)$/.exec(line)
   return count ? [`${count[1]} ${Number(count[2]) - 1}`] : [line]
 }

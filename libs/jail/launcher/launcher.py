@@ -151,9 +151,15 @@ def run(order, wall):
             stay_with(launcher)
             become(order, wall, order["scratch"])
     let_go()
-    status = watch(child, wake, is_jail)
+    status = watch(child, wake, is_jail, give_up)
     clear_away(order)
     tell(ending(status) if report is None else told_ending(report, status))
+
+
+def give_up():
+    """The service is told at once; what is left is ended without it."""
+    tell("failed the child could not be ended")
+    posix.dup2(posix.open("/dev/null", posix.O_RDWR | posix.O_CLOEXEC), CONTROL)
 
 
 def let_go():
@@ -220,7 +226,7 @@ def told_ending(report, status):
 
 def ending(status):
     if status is None:
-        return "failed the child could not be ended"
+        return "failed nobody has seen the child end"
     if posix.WIFSIGNALED(status):
         return "signal %d" % posix.WTERMSIG(status)
     return "exit %d" % posix.WEXITSTATUS(status)

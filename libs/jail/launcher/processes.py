@@ -9,7 +9,7 @@ from descendants import descendants, send
 
 CONTROL = 5
 GRACE_S = 1.0
-LAST_RESORT_S = 5.0
+LATE_S = 5.0
 
 
 def wake_on_signals():
@@ -38,10 +38,11 @@ def be_first_out_of_memory(pid="self"):
         pass  # Without it only the kernel's choice of a victim is less sure.
 
 
-def watch(child, wake, is_jail):
+def watch(child, wake, is_jail, late):
     """
     Waits until the child and all below are gone, ending them when told to; returns the child's wait status. The first
-    process of a jail takes all that is in it along; what is beside it is a helper of the jail.
+    process of a jail takes all that is in it along; what is beside it is a helper of the jail. `late` is called where they
+    take long to end.
     """
     poller = select.poll()
     poller.register(wake, select.POLLIN)
@@ -60,7 +61,7 @@ def watch(child, wake, is_jail):
                 send(pid, _signal.SIGTERM)
         late = deadline is not None and time.monotonic() >= deadline
         if order == "K" or late or (status is not None and (is_jail or deadline is None)):
-            ended = kill_all(child)
+            ended = kill_all(child, late)
             return status if ended is None else ended
 
 
@@ -101,11 +102,15 @@ def reap(child):
             status = ended
 
 
-def kill_all(child):
-    """Ends everything below: halts all, so that nothing forks away meanwhile, then kills all, until none is left."""
+def kill_all(child, late):
+    """
+    Ends everything below: halts all, so that nothing forks away meanwhile, then kills all, until none is left, whatever
+    time it takes: what is left halted would be there for ever. Calls `late` once where it takes long.
+    """
     status = None
-    until = time.monotonic() + LAST_RESORT_S
-    while time.monotonic() < until:
+    late_at = time.monotonic() + LATE_S
+    pause = 0.001
+    while True:
         halted = set()
         while True:
             running = [pid for pid in descendants(posix.getpid()) if pid not in halted]
@@ -119,6 +124,9 @@ def kill_all(child):
         ended, any_left = reap(child)
         status = status if ended is None else ended
         if not any_left:
-            break
-        time.sleep(0.001)
-    return status
+            return status
+        if time.monotonic() >= late_at:
+            late()
+            late_at = float("inf")
+        time.sleep(pause)
+        pause = min(pause * 2, 0.1)

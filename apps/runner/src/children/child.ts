@@ -133,9 +133,9 @@ export class Child implements RunningChild {
     this.#resume()
   }
 
-  /** The launcher has not done it: its own end is the end of the child, at least. */
+  /** The launcher has not done it: in a jail, its own end is the end of all; elsewhere nobody else would do it. */
   #lastResort(): void {
-    if (this.state === 'gone' || this.pid === 0) return
+    if (this.state === 'gone' || this.pid === 0 || this.directory !== undefined) return
     try {
       process.kill(this.pid, 'SIGKILL')
     } catch {
