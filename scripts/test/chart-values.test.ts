@@ -47,6 +47,7 @@ const changes: Record<string, Change> = {
   'objectStore.accessKey': { given: server, set: 'my-access' },
   'objectStore.secretKey': { given: server, set: 'my-secret' },
   'objectStore.existingSecret': { given: server, set: 'my-objects' },
+  'tracing.endpoint': { set: 'http://collector:4318', shows: /collector:4318/ },
   'keys.existingSecret': { set: 'my-keys' },
   'keys.existingRunnerSecret': { set: 'my-runner-key' },
   'keys.keep': { given: generated, set: 'true', shows: /helm.sh\/resource-policy: keep/ },

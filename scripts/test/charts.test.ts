@@ -46,6 +46,14 @@ describe.runIf(isThere('helm'))('the chart', () => {
     expect(secrets.map(({ metadata }) => metadata.name)).toEqual([])
   })
 
+  test('has all services send traces where a receiver is named, and no runner', async () => {
+    const manifests = await render(minimal, ['tracing.endpoint=http://collector:4318', 'runners.kind=deployment'])
+    const sending = manifests.filter((manifest) => JSON.stringify(podOf(manifest)).includes('http://collector:4318'))
+    const services = ['execution', 'gateway', 'process-catalog', 'sandbox', 'scheduler']
+    expect(new Set(sending.map(component))).toEqual(new Set(services))
+    expect(manifests.map(component)).toContain('runner')
+  })
+
   test('names each replica of execution to those that call it', async () => {
     const manifests = await render(full)
     const gateway = manifests.find((manifest) => manifest.kind === 'Deployment' && component(manifest) === 'gateway')!

@@ -10,8 +10,8 @@ export interface Holding {
   kind: 'embedded' | 'services' | 'admin'
   /** Where its REST interface is; empty while it starts. */
   address: string
-  /** For `services`: host:port of process-catalog; empty while it starts. */
-  catalogAddress?: string
+  /** For `services`: host:port of those that an operator calls; absent while they start. */
+  addresses?: { catalog: string; sandbox: string }
   /** When it took the folder, RFC 3339. */
   since: string
 }
@@ -23,7 +23,7 @@ export interface Holder extends Holding {
 /** The data folder, held by this process alone. */
 export interface DataDir {
   path: string
-  tell(address: string, catalogAddress?: string): void
+  tell(address: string, addresses?: Holding['addresses']): void
   release(): void
 }
 
@@ -42,7 +42,7 @@ export async function takeDataDir(folder: string, kind: Holding['kind']): Promis
     if (taken.held) {
       return {
         path,
-        tell: (address, catalogAddress) => taken.tell({ ...holding, address, catalogAddress }),
+        tell: (address, addresses) => taken.tell({ ...holding, address, addresses }),
         release: taken.release,
       }
     }

@@ -9,7 +9,6 @@ import { takeDataDir } from './data-dir.ts'
 import { systemDatabase } from './database.ts'
 import { environmentToCome } from './environment-to-come.ts'
 import { gives, withKeys, type EnvironmentValues } from './keys.ts'
-import { warnOfNotYetUsed } from './not-yet-used.ts'
 import { createParts } from './parts.ts'
 import type { SystemSettings } from './settings.ts'
 import { welcome } from './welcome.ts'
@@ -22,10 +21,7 @@ export function runEmbedded(values: EnvironmentValues): Promise<void> {
     values: toCome.values,
     shown: toCome.shown,
     readConfig: (env) => readEmbedded(env).settings,
-    start: (settings, context) => {
-      warnOfNotYetUsed(values, context.logger)
-      return start(values, settings, context)
-    },
+    start: (settings, context) => start(values, settings, context),
   })
 }
 
@@ -43,7 +39,7 @@ async function start(given: EnvironmentValues, settings: SystemSettings, context
 async function startAll(
   given: EnvironmentValues,
   settings: SystemSettings,
-  { logger, metrics, health, stopping }: ProgramContext,
+  { logger, metrics, health, tracer, stopping }: ProgramContext,
   order: StopOrder,
 ): Promise<void> {
   const dataDir = await takeDataDir(settings.dataDir, 'embedded')
@@ -56,8 +52,8 @@ async function startAll(
   // The data folder is held by this process alone, so whatever a former one on its database ran is lost for sure.
   configs.execution.exclusive = ownDatabase
 
-  const network = new InProcessNetwork()
-  const parts = createParts(configs, network, { logger, metrics, readiness: () => health.checks() })
+  const network = new InProcessNetwork(tracer)
+  const parts = createParts(configs, network, { logger, metrics, tracer, readiness: () => health.checks() })
   for (const part of parts) health.watch(part.name, () => part.ready())
   const [gateway, ...inner] = parts.toReversed()
   for (const part of inner.toReversed()) await startPart(part, settings, order, stopping)

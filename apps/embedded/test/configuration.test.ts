@@ -1,6 +1,5 @@
 import { readdir } from 'node:fs/promises'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { notYetUsed } from '../src/not-yet-used.ts'
 import { embeddedMain, ownEnvironment, runProgramToEnd, servicesMain, type Values } from './started.ts'
 
 let values: Values
@@ -66,10 +65,4 @@ describe.each([embeddedMain, servicesMain])('%s', (main) => {
     })
     expect(await runProgramToEnd(main, values, ['--nonsense'])).toMatchObject({ code: 2, stdout: '' })
   })
-})
-
-test('settings of later releases are named where they are given, so that nobody relies on them', () => {
-  const given = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://otel', S3_ENDPOINT: 'http://s3' }
-  expect(notYetUsed(given)).toEqual(['OTEL_EXPORTER_OTLP_ENDPOINT'])
-  expect(notYetUsed({ SANDBOX_DRIVER: 'local', PORT: '1' })).toEqual([])
 })

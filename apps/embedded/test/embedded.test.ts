@@ -1,4 +1,4 @@
-import { readFile, stat } from 'node:fs/promises'
+import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
@@ -75,6 +75,14 @@ test('the admin command finds the running system by its data folder', async () =
   expect(await admin(values, 'keys', 'rotate')).toMatchObject({ code: 0 })
 })
 
+test('the admin command tells that all secrets have the first key, whoever keeps them', async () => {
+  const { stdout, code } = await admin(values, 'rotate-encryption-key', '--json')
+  expect(code).toBe(0)
+  const { secrets, ...answer } = JSON.parse(stdout) as { secrets: { kind: string; onOlderKeys: number }[] }
+  expect(answer).toEqual({ keyId: expect.stringMatching(/^[0-9a-f]{8}$/), olderKeysCanBeRemoved: true })
+  expect(secrets.map(({ kind }) => kind)).toEqual(['variables', 'signing keys', 'sandboxes'])
+})
+
 test('admin commands that fail say why on stderr, with exit code 1', async () => {
   expect(await admin(values, 'teams', 'create', 'demo')).toMatchObject({
     code: 1,
@@ -107,6 +115,17 @@ test('stopped it ends at once when nothing runs, and the admin command then open
   expect(performance.now() - startedMs).toBeLessThan(30_000)
   const { stdout } = await admin(values, 'teams', 'list', '--json')
   expect((JSON.parse(stdout) as { slug: string }[]).map(({ slug }) => slug).toSorted()).toEqual(['acme', 'demo'])
+})
+
+test('after a change of keys the admin command encrypts all anew, and the former key can be removed', async () => {
+  const file = join(values['DATA_DIR'] ?? '', 'encryption-key')
+  const former = (await readFile(file, 'utf8')).trim()
+  const next = 'a new key of this test that is long enough'
+  await writeFile(file, `${next},${former}\n`)
+  const rotated = await admin(values, 'rotate-encryption-key')
+  expect(rotated).toMatchObject({ code: 0, stdout: expect.stringContaining('The other keys can be removed') })
+  await writeFile(file, `${next}\n`)
+  expect(await admin(values, 'rotate-encryption-key', '--status')).toMatchObject({ code: 0 })
 })
 
 function curls(text: string): string[] {

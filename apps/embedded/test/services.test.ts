@@ -40,6 +40,7 @@ test('the services together serve what the banner promises', async () => {
 test('the admin command finds them by their data folder', async () => {
   expect(await admin(values, 'teams', 'create', 'acme')).toMatchObject({ code: 0 })
   expect((await admin(values, 'tokens', 'create', 'acme')).stdout).toMatch(/^sk-\S+\n$/)
+  expect(await admin(values, 'rotate-encryption-key')).toMatchObject({ code: 0 })
 })
 
 test('a service that dies is started again', async () => {

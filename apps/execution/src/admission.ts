@@ -37,6 +37,8 @@ export interface Wish {
   parentId?: string
   /** The execution that it repeats at somebody's wish. */
   rerunOf?: string
+  /** W3C: the trace that the run belongs to. */
+  traceparent?: string
   /** The schedule whose run it is. */
   scheduleId?: string
   /** Nobody hears of a refusal, so what it can't be started with makes it REJECTED. With a key, by which it is known first. */
@@ -211,12 +213,12 @@ export class Admission {
 type Input = CheckedSettings & Pick<NewRun, 'parameters' | 'comment'>
 
 function newRun(wish: Wish, spec: RunSpec, input: Input): NewRun {
-  const { team, initiatedBy, ip, depth, parentId, scheduleId, rerunOf } = wish
+  const { team, initiatedBy, ip, depth, parentId, scheduleId, rerunOf, traceparent } = wish
   const request = wish.webhook === undefined ? wish.request : shownRequest(wish.webhook, spec.webhook)
   const createdBy = wish.webhook === undefined ? wish.createdBy : (spec.webhook?.username ?? 'webhook')
   const id = newExecutionId()
   const who = { createdBy, initiatedBy, ip, rerunOf }
-  return { id, team, spec, ...input, request, ...who, depth, parentId, scheduleId }
+  return { id, team, spec, ...input, request, ...who, depth, parentId, scheduleId, traceparent }
 }
 
 function scopeOf({ key }: Wish, { processId }: RunSpec): string {

@@ -176,6 +176,7 @@ export class Claims {
         comment: run.comment ?? undefined,
         initiatedBy: run.initiatedBy ?? undefined,
         scheduleId: run.scheduleId ?? undefined,
+        traceparent: run.traceparent ?? undefined,
       }
       const request = run.request === null ? undefined : bytesOf(run.request)
       failPoint('handover-before')

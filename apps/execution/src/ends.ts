@@ -7,6 +7,7 @@ import { dayOf } from './execution-id.ts'
 import { Lane } from './lane.ts'
 import type { Metrics } from './metrics.ts'
 import type { Peers } from './peers.ts'
+import type { RunTraces } from './run-traces.ts'
 import type { Partitions } from './store/partitions.ts'
 import { endingWeight, endRows, type Ended, type Ending } from './store/end-rows.ts'
 import type { Waiters } from './waiters.ts'
@@ -19,6 +20,7 @@ export interface EndsContext {
   peers: Peers
   replicaId: string
   metrics: Metrics
+  traces: RunTraces
   logger: Logger
   /** A slot of this team came free. */
   freed(team: string): void
@@ -53,13 +55,14 @@ export class Ends {
   /** Returns when the run's row is terminal, by this ending or by another; `value` is what sync callers get. */
   async end(ending: Ending, value?: Uint8Array): Promise<void> {
     const ended = await this.#store(ending)
-    const { runners, waiters, peers, replicaId, metrics, freed, superseded } = this.#context
+    const { runners, waiters, peers, replicaId, metrics, traces, freed, superseded } = this.#context
     runners.ended(ending.id)
     if (ended === undefined) return
     freed(ended.team)
     if (!ended.stored) return superseded(ending.id)
     const { status, explanation, transient } = ending
     metrics.ended.inc({ status: Status[status] })
+    traces.ended(ended, status)
     const outcome = { status, explanation, returnValue: value }
     waiters.settle(ending.id, outcome)
     if (ended.replicaId !== replicaId) peers.ended(ending.id, { ...outcome, transient })

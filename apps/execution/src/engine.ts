@@ -27,6 +27,7 @@ import { Peers } from './peers.ts'
 import { ProcessDeletion } from './process-deletion.ts'
 import { Reaper } from './reaper.ts'
 import { Records } from './records.ts'
+import { RunTraces } from './run-traces.ts'
 import { RunTokens } from '@automation/rpc/run-token'
 import { Sessions } from './sessions.ts'
 import { Specs } from './specs.ts'
@@ -47,7 +48,7 @@ export type Engine = ReturnType<typeof compose>
 /** All that one replica of execution is made of, wired by hand. */
 export function compose(
   config: ExecutionConfig,
-  { neighbours, logger, metrics: registry }: PartContext,
+  { neighbours, logger, metrics: registry, tracer }: PartContext,
   metrics: Metrics,
   pools: Pools,
   events: Pick<FedEventBus, 'wake' | 'backlogs'>,
@@ -67,7 +68,8 @@ export function compose(
   const waiters = new Waiters()
   const peers = new Peers(neighbours, logger)
   const backlog = new Backlog()
-  const runners = new Runners(specs, tokens)
+  const traces = new RunTraces(tracer)
+  const runners = new Runners(specs, tokens, traces)
   const outcomes = new Outcomes(reads, waiters, runners)
   const watches = new Watches(reads)
   const supply = new RunnerSupply(runners.places)
@@ -93,7 +95,7 @@ export function compose(
     events.wake()
     watches.wake(ids)
   }
-  const common = { pool: hot, partitions, runners, waiters, peers, metrics, freed, changed }
+  const common = { pool: hot, partitions, runners, waiters, peers, metrics, traces, freed, changed }
   const forced = new ForcedEnds(common)
   const ends = new Ends({ ...common, pool: lanes, replicaId, logger, superseded, signal })
   const starting = { lanes, pool: hot, runners, supply, backlog, limits, replicaId, metrics }
@@ -113,7 +115,7 @@ export function compose(
   const admission = new Admission({ pool: hot, config, egress, specs, gate, parametersCheck, starts, waiters })
   const nested = new NestedRuns({ pool: hot, admission, outcomes, runners, maxRunning, logger, freed })
 
-  const outbox = new TimelineOutbox(pools.events)
+  const outbox = new TimelineOutbox(pools.events, traces)
   const records = new Records(reads)
   const kills = new Kills(hot, forced)
   const deletion = new ProcessDeletion(reads, forced, () => upkeep.sweepSoon())
@@ -124,7 +126,7 @@ export function compose(
   const query = async <R extends pg.QueryResultRow>(statement: pg.QueryConfig) => (await reads.query<R>(statement)).rows
   const audit = new AuditRelay({ service: 'execution', query, neighbours, metrics: registry, logger })
   const watched = (id: string) => watches.wake([id])
-  const callbacks = new Callbacks({ pool: reads, config, egress, metrics, logger, watched })
+  const callbacks = new Callbacks({ pool: reads, config, egress, metrics, traces, logger, watched })
   const handling = { pool: hot, neighbours, admission, retentionDays, metrics, logger, watched }
   const errorHandlers = new ErrorHandlers(handling)
   const looked = { backlog, claims, held, nested, runners, waiters, outcomes, watches, reaper, sessions, deletion }

@@ -6,6 +6,7 @@ import type { Runners } from './dispatch/runners.ts'
 import { dayOf } from './execution-id.ts'
 import type { Metrics } from './metrics.ts'
 import type { Peers } from './peers.ts'
+import type { RunTraces } from './run-traces.ts'
 import type { Partitions } from './store/partitions.ts'
 import { before } from './status.ts'
 import { forceEnds, type ForcedEnd } from './store/forced-ends.ts'
@@ -18,6 +19,7 @@ export interface ForcedEndsContext {
   waiters: Waiters
   peers: Peers
   metrics: Metrics
+  traces: RunTraces
   /** A slot of this team came free. */
   freed(team: string): void
   /** There are new lifecycle events of these runs. */
@@ -48,14 +50,16 @@ export class ForcedEnds {
   }
 
   async #end(end: ForcedEnd): Promise<string[]> {
-    const { pool, partitions, runners, waiters, peers, metrics, freed, changed } = this.#context
+    const { pool, partitions, runners, waiters, peers, metrics, traces, freed, changed } = this.#context
     const ids = end.ids.filter((id) => partitions.has(dayOf(id)))
     if (ids.length === 0) return []
     const rows = await forceEnds(pool, { ...end, ids })
     if (rows.length > 0 && end.to === Status.KILLED) failPoint('kill-after-commit')
     if (rows.length > 0) changed(rows.map(({ id }) => id))
-    for (const { id, team, sessionId, was } of rows) {
+    for (const row of rows) {
+      const { id, team, sessionId, was } = row
       metrics.ended.inc({ status: Status[end.to] })
+      traces.ended(row, end.to)
       if (was === Status.RUNNING) {
         runners.kill(id, sessionId ?? undefined)
         runners.ended(id)

@@ -2,6 +2,7 @@ import { OutboxBus } from '@automation/events'
 import { silentLogger, testDatabase, until, type TestDatabase } from '@automation/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newExecutionId } from '../src/execution-id.ts'
+import { RunTraces } from '../src/run-traces.ts'
 import { TimelineOutbox } from '../src/store/outbox.ts'
 import { Partitions } from '../src/store/partitions.ts'
 import { openPools, type Pools } from '../src/store/pools.ts'
@@ -14,7 +15,7 @@ beforeAll(async () => {
   database = await testDatabase()
   pools = await openPools(database.url, silentLogger, AbortSignal.timeout(20_000))
   await new Partitions(pools.reads).ensure(Date.now())
-  outbox = new TimelineOutbox(pools.events)
+  outbox = new TimelineOutbox(pools.events, new RunTraces(undefined))
 })
 afterAll(async () => {
   await pools.close()

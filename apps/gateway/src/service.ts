@@ -5,9 +5,11 @@ import { SigningKeys } from './auth/signing-keys.ts'
 import { TokenVerifier } from './auth/token-verifier.ts'
 import type { GatewayConfig } from './config.ts'
 import { clientAddress } from './http/client-address.ts'
+import type { Exchange } from './http/exchange.ts'
 import { HttpServer } from './http/server.ts'
 import { listener } from './listener.ts'
 import { observer } from './observe.ts'
+import { requestSpans } from './request-spans.ts'
 import { restApp } from './routes/rest-app.ts'
 import { SandboxPorts } from './sandbox-ports/sandbox-ports.ts'
 import { isUpload } from './storage/upload-body.ts'
@@ -47,7 +49,12 @@ export function createGateway(config: GatewayConfig, context: PartContext): Gate
   const readiness = async () => (state === 'stopping' || !context.readiness ? ready() : context.readiness())
 
   const told = observer(logger, metrics)
-  const { ended, failed: report } = told
+  const spans = requestSpans(context.tracer)
+  const { failed: report } = told
+  const ended = (exchange: Exchange) => {
+    told.ended(exchange)
+    spans?.ended(exchange)
+  }
   const shared = { config, neighbours, logger, report, clientAddress: clientAddress(config.trustedProxies) }
   const webhooks = new WebhookEntry(shared)
   const verifier = new TokenVerifier(config.publicUrl, keys.find, config.external)
@@ -55,7 +62,11 @@ export function createGateway(config: GatewayConfig, context: PartContext): Gate
   const sandboxPorts = new SandboxPorts({ ...shared, observer: told, metrics })
   const sandboxAddresses = () => sandboxPorts.addresses()
   const app = restApp({ ...shared, sandboxAddresses, streams, verifier, keys, metrics, readiness })
-  const handle = listener({ config, app, webhooks, report })
+  const answer = listener({ config, app, webhooks, report })
+  const handle = (exchange: Exchange) => {
+    spans?.began(exchange)
+    answer(exchange)
+  }
   const idleTimeoutMs = config.syncWaitMaxMs + IDLE_MARGIN_MS
   const bodyMaxBytes = (target: string) => (isUpload(target) ? config.uploadMaxBytes : config.bodyMaxBytes)
   // Uploads take as long as they go on; those who read other bodies have a limit of their own.

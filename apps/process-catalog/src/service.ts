@@ -4,6 +4,7 @@ import { DependencyService } from '@automation/contract/catalog/v1/dependency'
 import { ModuleService } from '@automation/contract/catalog/v1/module'
 import { ProcessService } from '@automation/contract/catalog/v1/process'
 import { ResolveService } from '@automation/contract/catalog/v1/resolve'
+import { SealingService } from '@automation/contract/catalog/v1/sealing'
 import { TeamService } from '@automation/contract/catalog/v1/team'
 import { TokenService } from '@automation/contract/catalog/v1/token'
 import { VariableService } from '@automation/contract/catalog/v1/variable'
@@ -33,13 +34,14 @@ import { dependencyHandlers } from './rpc/dependencies.ts'
 import { moduleHandlers } from './rpc/modules.ts'
 import { processHandlers } from './rpc/processes.ts'
 import { resolveHandlers } from './rpc/resolve.ts'
+import { sealingHandlers } from './rpc/sealing.ts'
 import { teamHandlers } from './rpc/teams.ts'
 import { tokenHandlers } from './rpc/tokens.ts'
 import { variableHandlers } from './rpc/variables.ts'
 import { versionHandlers } from './rpc/versions.ts'
 import { SigningKeys } from './signing-keys.ts'
 import { readRevisions } from './store/run-spec.ts'
-import { requireKnownKeys, resealAll } from './store/sealed-rows.ts'
+import { catalogResealing } from './store/sealed-tables.ts'
 import { Store } from './store/store.ts'
 import { readImports } from './store/unread-imports.ts'
 
@@ -56,6 +58,7 @@ export { catalogSchema } from './store/store.ts'
 export function createCatalog(config: CatalogConfig, { neighbours, logger, metrics }: PartContext): Part {
   const store = new Store(config, logger)
   const box = new SecretBox(config.encryptionKeys)
+  const resealing = catalogResealing(store, box, { logger, metrics })
   const keys = new SigningKeys(store, box, config.accessTokenTtlS)
   const checks = new Checks()
   const revisions = new Coalesced((teams: string[]) => readRevisions(store, teams))
@@ -102,22 +105,22 @@ export function createCatalog(config: CatalogConfig, { neighbours, logger, metri
       served(TokenService, tokenHandlers(catalog)),
       served(ResolveService, resolveHandlers(catalog)),
       served(AuditService, auditHandlers(catalog)),
+      served(SealingService, sealingHandlers(resealing)),
     ].map((service) => calls.counted(service)),
     async start() {
       await store.open(stopping.signal)
       await auditTrail.prepare()
-      await requireKnownKeys(store, box)
+      await resealing.requireKnownKeys()
       await keys.ensure()
       await keys.upkeep(config.signingKeyRotationDays)
-      await resealAll(store, box)
       await readImports(store, checks)
       if (config.firstTeam !== undefined) await ensureFirstTeam(store, config.firstTeam, logger)
-      for (const periodic of upkeep) periodic.start()
+      for (const periodic of [...upkeep, resealing]) periodic.start()
     },
     async stop(graceMs) {
       stopping.abort()
       await calls.ended(graceMs)
-      await Promise.all(upkeep.map((periodic) => periodic.stop()))
+      await Promise.all([...upkeep, resealing].map((periodic) => periodic.stop()))
       await checks.close()
       await store.close()
     },

@@ -15,13 +15,17 @@ export interface CatalogProcess {
   close(): void
 }
 
-export async function startCatalogProcess(databaseUrl: string, failPoint: string): Promise<CatalogProcess> {
+export async function startCatalogProcess(
+  databaseUrl: string,
+  failPoint: string,
+  keys: { encryptionKey: string } = { encryptionKey },
+): Promise<CatalogProcess> {
   const [grpc = 0, health = 0, nobody = 0] = await freePorts(3)
   const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
   const env = {
     PATH: process.env['PATH'],
     DATABASE_URL: databaseUrl,
-    ENCRYPTION_KEY: encryptionKey,
+    ENCRYPTION_KEY: keys.encryptionKey,
     INTERNAL_KEY: internalKey,
     GRPC_PORT: String(grpc),
     HEALTH_PORT: String(health),
@@ -35,9 +39,8 @@ export async function startCatalogProcess(databaseUrl: string, failPoint: string
   const gone = once(child, 'exit')
   const addresses = { catalog: [`127.0.0.1:${grpc}`] }
   const network = new WireNetwork({ addresses, key: { internalKey }, maxMessageBytes: 2 ** 22 })
-  await until(async () => (await fetch(`http://127.0.0.1:${health}/readyz`).catch(() => undefined))?.ok === true, {
-    what: 'the catalog is ready',
-  })
+  const ready = async () => (await fetch(`http://127.0.0.1:${health}/readyz`).catch(() => undefined))?.ok === true
+  await Promise.race([gone, until(ready, { what: 'the catalog is ready' })])
   return {
     network,
     gone,

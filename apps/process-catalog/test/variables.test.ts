@@ -1,6 +1,6 @@
 import { userContext } from '@automation/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { CatalogUnderTest, encryptionKey, refused, startCatalog } from './catalog-under-test.ts'
+import { CatalogUnderTest, refused, startCatalog } from './catalog-under-test.ts'
 
 let catalog: CatalogUnderTest
 let stop: () => Promise<void>
@@ -107,20 +107,6 @@ describe('encryption at rest', () => {
       [first, second],
     )
     expect(await refused(catalog.variables.listVariables({}, caller))).toBe('internal_error')
-  })
-
-  test('after a new key was put first, old values read on, are encrypted anew, and need the old key no more', async () => {
-    const { catalog: old, stop: drop } = await startCatalog()
-    const caller = await old.team()
-    await old.variables.createVariable({ key: 'KEPT', value: 'kept value' }, caller)
-    const newKey = 'another key for tests, 0123456789'
-    for (const encryptionKeys of [[newKey, encryptionKey], [newKey]]) {
-      const next = new CatalogUnderTest(old.url, { encryptionKeys })
-      await next.part.start()
-      expect((await next.variables.listVariables({}, caller)).variables[0]?.value).toBe('kept value')
-      await next.part.stop(1000)
-    }
-    await drop()
   })
 
   test('without a key that something was encrypted with it does not start, and says which', async () => {

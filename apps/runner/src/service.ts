@@ -11,6 +11,7 @@ import { runnerMetrics, type Metrics } from './metrics.ts'
 import { Runner } from './runner.ts'
 import type { ActiveRun } from './runs/active-run.ts'
 import { reason } from './runs/explanation.ts'
+import { tracedEnds } from './runs/traced-ends.ts'
 import { Workplace } from './runs/workplace.ts'
 
 export { readRunnerConfig, type RunnerConfig } from './config.ts'
@@ -37,7 +38,7 @@ const storingMs = 800
  * runner of one team that was idle for long.
  */
 export function createRunner(config: RunnerConfig, context: PartContext, retire?: () => void): Part {
-  const { neighbours, logger, metrics: registry } = context
+  const { neighbours, logger, metrics: registry, tracer } = context
   let parts: Awaited<ReturnType<typeof assemble>> | undefined
   let stopping: Promise<void> | undefined
 
@@ -51,7 +52,10 @@ export function createRunner(config: RunnerConfig, context: PartContext, retire?
     const frameMaxBytes = config.returnValueMaxBytes + frameExtraBytes
     const givingWay = new GivingWay(launcher.wall.wall === 'namespaces' ? 2 : 1)
     const pool = new ChildPool({ config: config.children, launcher, frameMaxBytes, givingWay, logger })
-    const metrics = measuredBy(launcher, pool, () => runner)
+    const metrics = tracedEnds(
+      measuredBy(launcher, pool, () => runner),
+      tracer,
+    )
     const { withoutPython } = launcher
     const { oneTeam } = launcher.wall
     const dependencies = runnerDependencies(config, launcher, context)

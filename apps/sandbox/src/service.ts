@@ -1,5 +1,6 @@
 import { AuditRelay } from '@automation/audit'
 import { SandboxRouteService, SandboxService } from '@automation/contract/sandbox/v1/sandbox'
+import { SealingService } from '@automation/contract/sandbox/v1/sealing'
 import { SecretBox } from '@automation/database'
 import { served } from '@automation/rpc'
 import { Periodic, type Part, type PartContext } from '@automation/service'
@@ -14,12 +15,15 @@ import { Routes } from './routes.ts'
 import type { RunnerPool } from './runner-pods/pool.ts'
 import { openRunnerPods } from './runner-pods/runner-pods.ts'
 import { routeService } from './rpc/route-service.ts'
+import { sealingService } from './rpc/sealing-service.ts'
 import { sandboxService } from './rpc/sandbox-service.ts'
 import { Sandboxes } from './sandboxes.ts'
 import { removeOld } from './store/changes.ts'
+import { sandboxResealing } from './store/sealed-tables.ts'
 import { Store } from './store/store.ts'
 
 export { readSandboxConfig, type SandboxConfig } from './config.ts'
+export { createSandboxSealing } from './sealing-alone.ts'
 export { sandboxSchema } from './store/store.ts'
 
 const removeEveryMs = 3_600_000
@@ -44,6 +48,7 @@ export function createSandboxesOn(driver: Driver, config: SandboxConfig, context
   // On its own connections, so that no traffic of sandboxes holds up their deadlines and kills.
   const routed = new Store(config.databaseUrl, logger, { poolSize: 3, migrates: false })
   const box = new SecretBox(config.encryptionKeys)
+  const resealing = sandboxResealing(store, box, context)
   const keeper = new Keeper({ store, driver, startTimeoutMs: config.startTimeoutMs, logger })
   const sandboxes = new Sandboxes({ config, store, box, keeper })
   const reconciling = new Periodic('comparing sandboxes', config.reconcileEveryMs, logger, () => keeper.reconcile())
@@ -63,13 +68,15 @@ export function createSandboxesOn(driver: Driver, config: SandboxConfig, context
     serves: [
       served(SandboxService, sandboxService(sandboxes, store, box)),
       served(SandboxRouteService, routeService(new Routes(routed, box))),
+      served(SealingService, sealingService(resealing)),
     ],
     async start() {
       await store.open(stopping.signal)
       await routed.open(stopping.signal)
+      await resealing.requireKnownKeys()
       await driver.start({ ended: (id, reason) => void keeper.ended(id, reason) })
       await keeper.takeOver()
-      for (const periodic of upkeep) periodic.start()
+      for (const periodic of [...upkeep, resealing]) periodic.start()
       audit.start()
       reconciling.soon()
       if (config.runnerPods === undefined) return
@@ -78,7 +85,7 @@ export function createSandboxesOn(driver: Driver, config: SandboxConfig, context
     },
     async stop(graceMs) {
       stopping.abort()
-      await Promise.all(upkeep.map((periodic) => periodic.stop()))
+      await Promise.all([...upkeep, resealing].map((periodic) => periodic.stop()))
       await runnerPods?.stop()
       await sandboxes.close()
       await keeper.close(graceMs)

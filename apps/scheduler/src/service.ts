@@ -24,11 +24,11 @@ const cleanAtOnce = 1000
  * catalog.
  */
 export function createScheduler(config: SchedulerConfig, context: PartContext): Part {
-  const { neighbours, logger } = context
+  const { neighbours, logger, tracer } = context
   const executions = neighbours.client(FiringService)
   const store = new Store(config.databaseUrl, logger)
   const metrics = schedulerMetrics(context.metrics, () => countOpenFirings(store))
-  const pulse = new Pulse(store, new Firer({ store, executions, metrics, logger }), logger)
+  const pulse = new Pulse(store, new Firer({ store, executions, metrics, logger, tracer }), logger)
   const schedules = new Schedules({ store, executions, changed: () => pulse.soon() })
   const cleaning = new Periodic('removing old firings', cleanEveryMs, logger, async (signal) => {
     while (!signal.aborted && (await removeOldFirings(store, config.retentionDays, cleanAtOnce)) === cleanAtOnce);

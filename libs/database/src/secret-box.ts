@@ -17,14 +17,17 @@ export class SecretBox {
   readonly #keys = new Map<string, Buffer>()
   /** The id of the key that seals. */
   readonly keyId: string
+  /** Of the other keys. */
+  readonly olderKeyIds: string[]
 
   /** `secrets`: texts of any form with enough entropy; the newest first. */
   constructor(secrets: string[]) {
     for (const secret of secrets)
       this.#keys.set(derived(secret, 'key id', 4).toString('hex'), derived(secret, 'key', 32))
-    const [first] = this.#keys.keys()
+    const [first, ...others] = this.#keys.keys()
     if (first === undefined) throw new TypeError('A secret box needs a key')
     this.keyId = first
+    this.olderKeyIds = others
   }
 
   knows(keyId: string): boolean {

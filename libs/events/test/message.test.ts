@@ -16,6 +16,7 @@ const event = create(ExecutionEventSchema, {
   status: Status.ERROR,
   time: timestampFromMs(Date.UTC(2026, 10, 20, 12)),
   explanation: 'Error: broken ✓',
+  traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
 })
 
 test('an event travels as a CloudEvent in binary mode, keyed by its execution, and comes back whole', () => {
@@ -30,6 +31,7 @@ test('an event travels as a CloudEvent in binary mode, keyed by its execution, a
     ce_time: '2026-11-20T12:00:00.000Z',
     ce_team: 'demo',
     ce_sequence: '3',
+    ce_traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
     'content-type': 'application/protobuf',
   })
   expect(eventOf({ headers, value })).toEqual(event)

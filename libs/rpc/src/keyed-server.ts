@@ -27,7 +27,7 @@ export interface KeyedServeOptions {
 export async function serveKeyed(services: ServedService[], options: KeyedServeOptions): Promise<KeyedServer> {
   const { verify, logger } = options
   const server = new Server(channelOptions(options.maxMessageBytes, options.keepaliveMs))
-  addServices(server, services, (metadata, method) => verify(apiKeyIn(metadata), method), logger)
+  addServices(server, services, (metadata, method) => verify(apiKeyIn(metadata), method), { logger })
   const health = addPlainHealth(server)
   // grpc-js itself can't listen on a socket that it has not opened.
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure())

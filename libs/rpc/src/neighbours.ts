@@ -1,7 +1,9 @@
 import type { DescService } from '@bufbuild/protobuf'
 import { Failure } from '@automation/errors'
+import type { Tracer } from '@automation/tracing'
 import { inProcess } from './in-process.ts'
 import type { Client, Handlers, ServedService } from './service-types.ts'
+import { traced } from './traced.ts'
 
 /** Where a part finds the others: in the same process or over the wire, it cannot tell. */
 export interface Neighbours {
@@ -16,6 +18,12 @@ export interface Neighbours {
 /** Neighbours that live in this process. Parts may be added after clients were handed out. */
 export class InProcessNetwork implements Neighbours {
   readonly #handlers = new Map<string, Handlers<DescService>>()
+  readonly #tracer: Tracer | undefined
+
+  /** `tracer` makes spans of calls. */
+  constructor(tracer?: Tracer) {
+    this.#tracer = tracer
+  }
 
   add(services: ServedService[]): void {
     for (const { service, handlers } of services) this.#handlers.set(service.typeName, handlers)
@@ -50,7 +58,8 @@ export class InProcessNetwork implements Neighbours {
       throw new Failure('unimplemented', 'service_absent', 'This service is not part of the system', {
         cause: service.typeName,
       })
-    const client = inProcess(service, handlers) as Record<string, unknown>
+    const spanned = traced(service, handlers, this.#tracer, 'internal')
+    const client = inProcess(service, spanned) as Record<string, unknown>
     this.#clients.set(service.typeName, client)
     return client
   }

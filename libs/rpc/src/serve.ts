@@ -1,4 +1,5 @@
 import type { DescService } from '@bufbuild/protobuf'
+import type { Tracer } from '@automation/tracing'
 import { Server, ServerCredentials } from '@grpc/grpc-js'
 import { addServices } from './add-services.ts'
 import { channelOptions } from './channel-options.ts'
@@ -20,6 +21,8 @@ export interface ServeOptions {
   /** A peer that answers nothing for twice as long is taken for gone; 4,000. */
   keepaliveMs?: number
   logger: WireLogger
+  /** Makes spans of calls. */
+  tracer?: Tracer
 }
 
 export interface ServedPort {
@@ -38,7 +41,7 @@ export async function serve(services: ServedService[], options: ServeOptions): P
   const { host, port, logger } = options
   const server = new Server(channelOptions(options.maxMessageBytes, options.keepaliveMs))
   const verify = verifier(options)
-  addServices(server, services, (metadata, { parent }) => verify(authorizationIn(metadata), parent.typeName), logger)
+  addServices(server, services, (metadata, { parent }) => verify(authorizationIn(metadata), parent.typeName), options)
   const descriptors: DescService[] = services.map(({ service }) => service)
   const [health] = await Promise.all([
     addHealth(server, descriptors),

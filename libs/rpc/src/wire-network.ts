@@ -1,5 +1,6 @@
 import type { DescService } from '@bufbuild/protobuf'
 import { Failure } from '@automation/errors'
+import type { Tracer } from '@automation/tracing'
 import { connectivityState, type Client as Channel, type ChannelOptions, type Metadata } from '@grpc/grpc-js'
 import { channelOptions } from './channel-options.ts'
 import { Connection } from './connection.ts'
@@ -8,7 +9,8 @@ import { signer, type SigningKey } from './credentials.ts'
 import { metadataOf } from './metadata.ts'
 import type { Neighbours } from './neighbours.ts'
 import type { Client } from './service-types.ts'
-import { wireClient } from './wire-client.ts'
+import { traced } from './traced.ts'
+import { wireClient, type Outgoing } from './wire-client.ts'
 
 export interface WireOptions {
   /** Addresses (host:port) of the replicas of a service, by its full name or by the area in it: `automation.<area>.v1.…`. */
@@ -19,6 +21,8 @@ export interface WireOptions {
   keepaliveMs?: number
   /** An address that does not answer for so long is asked for anew by its name; 1,000. */
   connectWithinMs?: number
+  /** Makes spans of calls. */
+  tracer?: Tracer
 }
 
 /** About as long as a replica stops. Once more it says so itself. */
@@ -53,7 +57,7 @@ export class WireNetwork implements Neighbours {
 
   client<S extends DescService>(service: S, connection = ''): Client<S> {
     const addresses = this.#addressesOf(service)
-    return wireClient(service, {
+    return this.#traced(service, {
       channel: () => this.#next(addresses, connection),
       avoid: (channel) => this.#avoid(channel, addresses.length),
       metadata: this.#metadata,
@@ -65,10 +69,14 @@ export class WireNetwork implements Neighbours {
   }
 
   at<S extends DescService>(service: S, address: string, connection = ''): Client<S> {
-    return wireClient(service, {
+    return this.#traced(service, {
       channel: () => this.#connection(address, connection).channel,
       metadata: this.#metadata,
     })
+  }
+
+  #traced<S extends DescService>(service: S, outgoing: Outgoing): Client<S> {
+    return traced(service, wireClient(service, outgoing), this.#options.tracer, 'client')
   }
 
   readonly #metadata = (context: CallContext): Metadata | Promise<Metadata> => {

@@ -14,7 +14,7 @@ afterEach(async () => {
 
 async function serveAll(...replicas: Partial<ProbeHandlers>[]) {
   for (const replica of replicas) served.push(await serveProbe(handlers(replica)))
-  network = networkTo(...served.map(({ port }) => port))
+  network = networkTo(served.map(({ port }) => port))
   return network.client(ProbeService)
 }
 

@@ -1,6 +1,7 @@
 import { InProcessNetwork, served, type CallContext, type Client, type Handlers, type Principal } from '@automation/rpc'
 import { serve, WireNetwork, type ServedPort } from '@automation/rpc/wire'
 import { silentLogger } from '@automation/testing'
+import type { Tracer } from '@automation/tracing'
 import { ProbeService } from './probe/probe_pb.ts'
 
 export const internalKey = 'an internal key of the tests, long enough'
@@ -13,20 +14,20 @@ export interface Shape {
 export type ProbeHandlers = Handlers<typeof ProbeService>
 
 /** Both ways to fill a neighbour; what holds for one holds for the other. */
-export const shapes: [string, (handlers: ProbeHandlers) => Promise<Shape>][] = [
+export const shapes: [string, (handlers: ProbeHandlers, tracer?: Tracer) => Promise<Shape>][] = [
   ['in process', inProcessShape],
   ['over the wire', wireShape],
 ]
 
-async function inProcessShape(handlers: ProbeHandlers): Promise<Shape> {
-  const network = new InProcessNetwork()
+async function inProcessShape(handlers: ProbeHandlers, tracer?: Tracer): Promise<Shape> {
+  const network = new InProcessNetwork(tracer)
   network.add([served(ProbeService, handlers)])
   return { probe: network.client(ProbeService), stop: async () => undefined }
 }
 
-async function wireShape(handlers: ProbeHandlers): Promise<Shape> {
-  const port = await serveProbe(handlers)
-  const network = networkTo(port.port)
+async function wireShape(handlers: ProbeHandlers, tracer?: Tracer): Promise<Shape> {
+  const port = await serveProbe(handlers, 0, tracer)
+  const network = networkTo([port.port], tracer)
   return {
     probe: network.client(ProbeService),
     stop: async () => {
@@ -36,22 +37,24 @@ async function wireShape(handlers: ProbeHandlers): Promise<Shape> {
   }
 }
 
-export function serveProbe(handlers: ProbeHandlers, port = 0): Promise<ServedPort> {
+export function serveProbe(handlers: ProbeHandlers, port = 0, tracer?: Tracer): Promise<ServedPort> {
   return serve([served(ProbeService, handlers)], {
     host: '127.0.0.1',
     port,
     internalKey,
     maxMessageBytes: 1_000_000,
     logger: silentLogger,
+    tracer,
   })
 }
 
-export function networkTo(...ports: number[]): WireNetwork {
+export function networkTo(ports: number[], tracer?: Tracer): WireNetwork {
   return new WireNetwork({
     addresses: { probe: ports.map((port) => `127.0.0.1:${port}`) },
     key: { internalKey },
     maxMessageBytes: 1_000_000,
     connectWithinMs: 500,
+    tracer,
   })
 }
 

@@ -96,7 +96,7 @@ test("a run's token reaches RunService unread, and no other service", async () =
 
 test('a message beyond the limit is refused as too large, in both directions', async () => {
   const network = closing(
-    networkTo(closing(await serveProbe(handlers({ ask: () => ({ data: new Uint8Array(2_000_000) }) }))).port),
+    networkTo([closing(await serveProbe(handlers({ ask: () => ({ data: new Uint8Array(2_000_000) }) }))).port]),
   )
   const probe = network.client(ProbeService)
   await expect(probe.ask({ data: new Uint8Array(2_000_000) }, call())).rejects.toMatchObject({ kind: 'too_large' })
@@ -106,7 +106,7 @@ test('a message beyond the limit is refused as too large, in both directions', a
 test('a service that is away is unavailable at once, and found again when it is back', async () => {
   const [port = 0] = await freePorts(1)
   const first = await serveProbe(handlers(), port)
-  const probe = closing(networkTo(port)).client(ProbeService)
+  const probe = closing(networkTo([port])).client(ProbeService)
   await probe.ask({}, call())
   await first.close(0)
   const patient = call({ deadlineMs: Date.now() + 60_000 })
@@ -126,7 +126,7 @@ test('calls in progress may end while a server closes, and are cut after its gra
   const started = Promise.withResolvers<void>()
   const finish = Promise.withResolvers<object>()
   const port = await serveProbe(handlers({ ask: () => (started.resolve(), finish.promise) }))
-  const probe = closing(networkTo(port.port)).client(ProbeService)
+  const probe = closing(networkTo([port.port])).client(ProbeService)
   const answer = probe.ask({}, call())
   await started.promise
   const closed = port.close(5000)
@@ -135,7 +135,9 @@ test('calls in progress may end while a server closes, and are cut after its gra
   await closed
 
   const hanging = await serveProbe(handlers({ ask: () => new Promise(() => undefined) }))
-  const cut = closing(networkTo(hanging.port)).client(ProbeService).ask({}, call())
+  const cut = closing(networkTo([hanging.port]))
+    .client(ProbeService)
+    .ask({}, call())
   const failure = cut.catch((error: unknown) => error)
   await new Promise((resolve) => setTimeout(resolve, 50))
   await hanging.close(50)
@@ -144,7 +146,7 @@ test('calls in progress may end while a server closes, and are cut after its gra
 
 test('a client of several replicas leaves out those that are away', async () => {
   const ports = [closing(await serveProbe(handlers())), await serveProbe(handlers())]
-  const network = closing(networkTo(...ports.map(({ port }) => port)))
+  const network = closing(networkTo(ports.map(({ port }) => port)))
   const probe = network.client(ProbeService)
   expect(network.replicas(ProbeService)).toHaveLength(2)
   await probe.ask({}, call())
@@ -163,7 +165,7 @@ test('a replica that takes connections and says nothing is left out, and looked 
   const sockets = new Set<Socket>()
   silent.on('connection', (socket) => sockets.add(socket))
   const other = closing(await serveProbe(handlers({ ask: () => ({ data: Buffer.from('other') }) })))
-  const network = closing(networkTo(port, other.port))
+  const network = closing(networkTo([port, other.port]))
   const probe = network.client(ProbeService)
   const alone = network.replicas(ProbeService)[0]!
   const answers = () =>
@@ -186,7 +188,7 @@ test('a replica that takes connections and says nothing is left out, and looked 
 
 test('a named connection is one of its own', async () => {
   const port = closing(await serveProbe(handlers()))
-  const network = closing(networkTo(port.port))
+  const network = closing(networkTo([port.port]))
   await network.client(ProbeService).ask({}, call())
   await network.client(ProbeService, 'renew').ask({}, call())
   const connections = await connectionsTo(port.port)
@@ -195,7 +197,7 @@ test('a named connection is one of its own', async () => {
 
 test('a service that nobody serves here is told apart from one that is away', () => {
   const missing = renamed('automation.elsewhere.v1.Service')
-  expect(() => closing(networkTo(1)).client(missing)).toThrow(/not part of the system/)
+  expect(() => closing(networkTo([1])).client(missing)).toThrow(/not part of the system/)
   expect(() => new InProcessNetwork().client(missing).ask({}, call())).toThrow(/not part of the system/)
 })
 

@@ -1,4 +1,5 @@
 import type { Neighbours, ServedService } from '@automation/rpc'
+import type { Tracer } from '@automation/tracing'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 
@@ -14,6 +15,8 @@ export interface PartContext {
   neighbours: Neighbours
   logger: Logger
   metrics: Registry
+  /** Where traces are wanted. */
+  tracer?: Tracer
   /** What `ready` of every part in this process says, itself included; absent: the part asks only itself. */
   readiness?(): Promise<Check[]>
 }

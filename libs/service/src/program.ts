@@ -1,10 +1,12 @@
 import { Failure } from '@automation/errors'
+import type { Tracer } from '@automation/tracing'
 import type { Registry } from 'prom-client'
 import type { Logger } from 'pino'
 import { ConfigurationError, Environment } from './environment.ts'
 import { Health } from './health.ts'
 import { createLogger, logLevels } from './logger.ts'
 import { createMetrics } from './metrics.ts'
+import { openTracer } from './open-tracer.ts'
 import { onStopRequests } from './stop-requests.ts'
 
 /** What a program is given beside its configuration. */
@@ -12,6 +14,8 @@ export interface ProgramContext {
   logger: Logger
   metrics: Registry
   health: Health
+  /** Where OTEL_EXPORTER_OTLP_ENDPOINT is set. */
+  tracer?: Tracer
   /** Aborted at the first request to stop, also while it still starts. */
   stopping: AbortSignal
 }
@@ -49,6 +53,7 @@ export async function runProgram<Config>(program: Program<Config>): Promise<void
   const env = new Environment(program.values ?? process.env)
   const settings = {
     level: env.choice('LOG_LEVEL', logLevels, 'info'),
+    tracesTo: env.url('OTEL_EXPORTER_OTLP_ENDPOINT'),
     graceMs: env.integer('SHUTDOWN_GRACE_MS', { default: 10_000, max: 24 * 3_600_000 }),
   }
   const config = configured(program, env)
@@ -60,7 +65,11 @@ export async function runProgram<Config>(program: Program<Config>): Promise<void
   const health = new Health()
   const stopping = new AbortController()
   let running: Running | undefined
-  const context = { logger, metrics: createMetrics(), health, stopping: stopping.signal }
+  const tracer =
+    settings.tracesTo === undefined
+      ? undefined
+      : await openTracer({ endpoint: settings.tracesTo, service: program.name, logger })
+  const context = { logger, metrics: createMetrics(), health, tracer, stopping: stopping.signal }
   const starting = Promise.withResolvers<Running>()
   const stop = async (signal: string) => {
     logger.info({ signal, graceMs: settings.graceMs }, 'stopping')
@@ -70,6 +79,7 @@ export async function runProgram<Config>(program: Program<Config>): Promise<void
     setTimeout(() => fatal(logger, 'it takes too long', 'not stopped in time'), settings.graceMs + stopMarginMs).unref()
     await Promise.race([starting.promise.catch(() => undefined), patience()])
     await running?.stop(settings.graceMs)
+    await tracer?.close()
     logger.info('stopped')
     process.exit(0)
   }

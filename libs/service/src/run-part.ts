@@ -53,14 +53,20 @@ function runMigrations<Config>({ name, migrate }: PartProgram<Config>): Promise<
 async function startPart<Config>(
   program: PartProgram<Config>,
   { wire, part: config }: { wire: WireConfig; part: Config },
-  { logger, metrics, health, stopping }: ProgramContext,
+  { logger, metrics, health, tracer, stopping }: ProgramContext,
 ): Promise<Running> {
   // Only here, so that a system in one process never loads gRPC.
   const { serve, WireNetwork } = await import('@automation/rpc/wire')
   const order = new StopOrder(logger)
-  const network: WireNetwork = new WireNetwork(wire)
+  const network: WireNetwork = new WireNetwork({ ...wire, tracer })
   order.add('connections', () => network.close())
-  const part = program.create(config, { neighbours: network, logger, metrics, readiness: () => health.checks() })
+  const part = program.create(config, {
+    neighbours: network,
+    logger,
+    metrics,
+    tracer,
+    readiness: () => health.checks(),
+  })
   health.watch(part.name, () => part.ready())
   if (wire.health !== undefined) {
     const operations = await serveOperations(wire.health, health, metrics)
@@ -73,7 +79,7 @@ async function startPart<Config>(
   stopping.addEventListener('abort', () => served?.drain(), { once: true })
   await part.start()
   if (wire.grpc !== undefined && part.serves.length > 0 && !stopping.aborted)
-    served = await serve(part.serves, { ...wire.grpc, logger })
+    served = await serve(part.serves, { ...wire.grpc, logger, tracer })
   logger.info('ready')
   return order
 }

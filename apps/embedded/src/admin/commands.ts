@@ -4,6 +4,7 @@ import { TeamService } from '@automation/contract/catalog/v1/team'
 import { TokenService } from '@automation/contract/catalog/v1/token'
 import { operatorContext } from './operator.ts'
 import type { Answer } from './answer.ts'
+import { encryptionStatus, leftIn, rotateEncryptionKey } from './rotate-encryption-key.ts'
 import type { Target } from './target.ts'
 
 /** Runs one command's calls against the system and shows what came of them. */
@@ -20,6 +21,7 @@ export function adminProgram(perform: Perform): Command {
   addTeams(program, perform)
   addTokens(program, perform)
   addKeys(program, perform)
+  addEncryptionKey(program, perform)
   return program
 }
 
@@ -120,6 +122,21 @@ function addKeys(program: Command, perform: Perform): void {
       return { json: { rotated: true }, text: 'Access tokens are signed with a new key from now on.' }
     })
   })
+}
+
+function addEncryptionKey(program: Command, perform: Perform): void {
+  leaf(program, 'rotate-encryption-key', 'encrypt all that is stored with the first key of ENCRYPTION_KEY')
+    .option('--status', 'only say which secrets need an older key')
+    .action(function (this: Command, { status = false }: { status?: boolean }) {
+      return perform(this, (target) =>
+        status ? encryptionStatus(target) : rotateEncryptionKey(target, (secrets) => tell(leftIn(secrets))),
+      )
+    })
+}
+
+/** Progress is no answer: it goes to stderr. */
+function tell(text: string | undefined): void {
+  if (text !== undefined) process.stderr.write(`${text}\n`)
 }
 
 function group(program: Command, name: string, description: string): Command {

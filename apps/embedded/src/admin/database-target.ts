@@ -3,13 +3,14 @@ import { join } from 'node:path'
 import { createCatalog, readCatalogConfig } from '@automation/process-catalog'
 import { InProcessNetwork } from '@automation/rpc'
 import { ConfigurationError, createLogger, createMetrics, Environment, StopOrder } from '@automation/service'
+import { createSandboxSealing } from '@automation/sandbox'
 import { takeDataDir } from '../data-dir.ts'
 import { systemDatabase } from '../database.ts'
 import { gives, withKeys, type EnvironmentValues } from '../keys.ts'
 import type { SystemSettings } from '../settings.ts'
 import type { Target } from './target.ts'
 
-/** The system's database, opened for the moment by a process-catalog of the command's own. */
+/** The system's database, opened for the moment by a process-catalog of the command's own, and what stands for the sandbox service. */
 export async function openDatabaseTarget(values: EnvironmentValues, settings: SystemSettings): Promise<Target> {
   requireKeyOfGivenDatabase(values, settings)
   const logger = createLogger({ service: 'admin', level: 'error' })
@@ -23,10 +24,12 @@ export async function openDatabaseTarget(values: EnvironmentValues, settings: Sy
     const config = readCatalogConfig(env)
     env.check()
     const network = new InProcessNetwork()
-    const catalog = createCatalog(config, { neighbours: network, logger, metrics: createMetrics() })
-    network.add(catalog.serves)
-    order.add(catalog.name, () => catalog.stop(1000))
-    await catalog.start()
+    const context = { neighbours: network, logger, metrics: createMetrics() }
+    for (const part of [createCatalog(config, context), createSandboxSealing(config, context)]) {
+      network.add(part.serves)
+      order.add(part.name, () => part.stop(1000))
+      await part.start()
+    }
     return { client: (service) => network.client(service), close: () => order.stop(5000) }
   } catch (error) {
     await order.stop(0)

@@ -2,8 +2,10 @@ import { rmSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { fromBinary, toBinary, type DescMethod } from '@bufbuild/protobuf'
+import { SealingService as CatalogSealing } from '@automation/contract/catalog/v1/sealing'
 import { TeamService } from '@automation/contract/catalog/v1/team'
 import { TokenService } from '@automation/contract/catalog/v1/token'
+import { SealingService as SandboxSealing } from '@automation/contract/sandbox/v1/sealing'
 import { asFailure, Failure } from '@automation/errors'
 import type { Neighbours } from '@automation/rpc'
 import type { Logger } from '@automation/service'
@@ -11,7 +13,7 @@ import { socketPath } from '../socket-path.ts'
 import { operatorContext } from './operator.ts'
 
 /** The services that an operator may call through the data folder. */
-export const operatorServices = [TeamService, TokenService] as const
+export const operatorServices = [TeamService, TokenService, CatalogSealing, SandboxSealing] as const
 
 export const socketName = 'admin.sock'
 

@@ -38,6 +38,8 @@ const advices: Record<string, string> = {
   team_not_found: 'See npm run admin -- teams list; make it with npm run admin -- teams create SLUG.',
   api_token_not_found: 'See npm run admin -- tokens list TEAM.',
   unavailable: 'Is the system running? Try again in a moment.',
+  secrets_left:
+    'Those that are damaged: set the variable anew, or delete it; npm run admin -- keys rotate makes a new signing key.',
   unauthenticated: 'INTERNAL_KEY must be the one that the system was started with.',
 }
 

@@ -6,6 +6,7 @@ import { dataDirHolder, type Holder } from '../data-dir.ts'
 import { gives, type EnvironmentValues } from '../keys.ts'
 import { readSystemSettings } from '../settings.ts'
 import { socketClient } from './socket-client.ts'
+import type { OperatorAddresses } from './wire-target.ts'
 
 /** A system that the command line talks to. */
 export interface Target extends Pick<Neighbours, 'client'> {
@@ -15,19 +16,20 @@ export interface Target extends Pick<Neighbours, 'client'> {
 const startTimeMs = 60_000
 
 /**
- * The system that the environment names: the process-catalog at CATALOG_ADDRESS; else the one that runs on DATA_DIR;
+ * The system that the environment names: the process-catalog at CATALOG_ADDRESS (with the sandbox service at SANDBOX_ADDRESS); else the one that runs on DATA_DIR;
  * else, when none does, its database, opened for the moment.
  */
 export async function openTarget(values: EnvironmentValues): Promise<Target> {
   const env = new Environment(values)
-  const catalogAddress = env.text('CATALOG_ADDRESS')
+  const catalog = env.text('CATALOG_ADDRESS')
+  const sandbox = env.text('SANDBOX_ADDRESS')
   const settings = readSystemSettings(env)
   env.check()
-  if (catalogAddress !== undefined && gives(values, 'INTERNAL_KEY'))
-    return overTheWire(catalogAddress, values, settings.dataDir)
+  if (catalog !== undefined && gives(values, 'INTERNAL_KEY'))
+    return overTheWire({ catalog, sandbox }, values, settings.dataDir)
   const holder = await startedHolder(settings.dataDir)
   if (holder?.kind === 'embedded') return overTheSocket(settings.dataDir)
-  if (holder?.kind === 'services') return overTheWire(holder.catalogAddress ?? '', values, settings.dataDir)
+  if (holder?.kind === 'services') return overTheWire(holder.addresses ?? { catalog: '' }, values, settings.dataDir)
   const { openDatabaseTarget } = await import('./database-target.ts')
   try {
     return await openDatabaseTarget(values, settings)
@@ -58,7 +60,7 @@ function overTheSocket(dataDir: string): Target {
   return { client: (service) => socketClient(dataDir, service), close: () => Promise.resolve() }
 }
 
-async function overTheWire(address: string, values: EnvironmentValues, dataDir: string): Promise<Target> {
+async function overTheWire(addresses: OperatorAddresses, values: EnvironmentValues, dataDir: string): Promise<Target> {
   const { openWireTarget } = await import('./wire-target.ts')
-  return openWireTarget(address, values, dataDir)
+  return openWireTarget(addresses, values, dataDir)
 }

@@ -5,15 +5,25 @@ import { readSecret } from '../kept-secret.ts'
 import type { EnvironmentValues } from '../keys.ts'
 import type { Target } from './target.ts'
 
-/** A process-catalog at host:port, called with INTERNAL_KEY: from the environment, else the one that the data folder keeps. */
-export function openWireTarget(address: string, values: EnvironmentValues, dataDir: string): Target {
+/** Where the services are that an operator calls, each as host:port. */
+export interface OperatorAddresses {
+  catalog: string
+  sandbox?: string
+}
+
+/** Services that are called with INTERNAL_KEY: from the environment, else the one that the data folder keeps. */
+export function openWireTarget(
+  { catalog, sandbox }: OperatorAddresses,
+  values: EnvironmentValues,
+  dataDir: string,
+): Target {
   const env = new Environment(values)
   const internalKey = env.secret('INTERNAL_KEY') ?? readSecret(join(dataDir, 'internal-key'))
   env.check()
   if (internalKey === undefined)
-    throw new ConfigurationError([`INTERNAL_KEY is missing: the one that the process-catalog at ${address} has`])
+    throw new ConfigurationError([`INTERNAL_KEY is missing: the one that the process-catalog at ${catalog} has`])
   const network = new WireNetwork({
-    addresses: { catalog: [address] },
+    addresses: { catalog: [catalog], ...(sandbox !== undefined && { sandbox: [sandbox] }) },
     key: { internalKey },
     maxMessageBytes: 4 * 1024 * 1024,
   })

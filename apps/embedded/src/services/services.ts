@@ -8,7 +8,6 @@ import { environmentToCome } from '../environment-to-come.ts'
 import { takeDataDir } from '../data-dir.ts'
 import { systemDatabase } from '../database.ts'
 import { gives, withKeys, type EnvironmentValues } from '../keys.ts'
-import { warnOfNotYetUsed } from '../not-yet-used.ts'
 import { readConfigs } from '../parts.ts'
 import { welcome } from '../welcome.ts'
 import { planServices, type ServiceName, type ServicePlan } from './plan.ts'
@@ -34,7 +33,6 @@ export function runServices(values: EnvironmentValues): Promise<void> {
       return readServicesSettings(env)
     },
     start: async (settings, context) => {
-      warnOfNotYetUsed(values, context.logger)
       const services = new Services(settings, context)
       try {
         await services.start(values)
@@ -70,8 +68,9 @@ class Services implements Running {
     const values = withKeys(given, dataDir.path)
     const plans = planServices(settings, values, await this.#secrets(given, values))
     const launch = (plan: ServicePlan) => this.#launch(plan, dataDir.path)
-    const catalogAddress = `127.0.0.1:${settings.ports.catalog}`
-    const target = openWireTarget(catalogAddress, values, dataDir.path)
+    const { catalog, sandbox } = settings.ports
+    const addresses = { catalog: `127.0.0.1:${catalog}`, sandbox: `127.0.0.1:${sandbox}` }
+    const target = openWireTarget(addresses, values, dataDir.path)
     try {
       const { bootstrapTeam: team, bootstrapApiToken: apiToken } = settings
       const [first] = await Promise.all([
@@ -85,7 +84,7 @@ class Services implements Running {
       // Nobody sees the system before its first team is there.
       await launch(plans.gateway)
       if (this.#stopping.aborted) return
-      dataDir.tell(settings.publicUrl, catalogAddress)
+      dataDir.tell(settings.publicUrl, addresses)
       await welcome(target, settings.publicUrl, first)
     } finally {
       await target.close()

@@ -6,6 +6,7 @@ import type pg from 'pg'
 import type { ExecutionConfig } from '../config.ts'
 import type { Egress } from '../egress.ts'
 import type { Metrics } from '../metrics.ts'
+import type { RunTraces } from '../run-traces.ts'
 import { isTerminal } from '../status.ts'
 import {
   claimCallbacks,
@@ -26,6 +27,7 @@ export interface CallbacksContext {
   config: Pick<ExecutionConfig, 'callbackTries' | 'callbackTimeoutMs' | 'callbackPauseMs'>
   egress: Egress
   metrics: Metrics
+  traces: RunTraces
   logger: Logger
   /** There is something new in the log of this run. */
   watched(id: string): void
@@ -119,18 +121,26 @@ export class Callbacks {
     }
   }
 
-  #try(due: DueCallback, content: CallbackContent): Promise<PostResult> {
-    const { config, egress } = this.#context
-    return post({
+  async #try(due: DueCallback, content: CallbackContent): Promise<PostResult> {
+    const { config, egress, traces } = this.#context
+    const run = { id: due.id, team: due.team, traceparent: content.traceparent }
+    const span = traces.callback(run, due.tries)
+    const traceparent = span?.traceparent ?? traces.placeOf(run)
+    const result = await post({
       url: content.url,
       body: bodyOf(due.id, content),
       // The same for each try of it: by this the receiver knows one that it has had.
-      headers: { 'Idempotency-Key': `${due.id}:${due.sequence}` },
+      headers: {
+        'Idempotency-Key': `${due.id}:${due.sequence}`,
+        ...(traceparent !== undefined && { traceparent }),
+      },
       egress,
       turn: due.tries - 1,
       timeoutMs: config.callbackTimeoutMs,
       signal: this.#stop.signal,
     })
+    span?.end(result.ok ? {} : { failure: 'not_delivered', isFault: true })
+    return result
   }
 
   async #giveUp(due: DueCallback, reason: string): Promise<void> {

@@ -2,6 +2,7 @@ import type { RunSpec } from '@automation/contract/catalog/v1/resolve'
 import type { ReplicaMessageSchema } from '@automation/contract/runner/v1/runner'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import type { RunTokens } from '@automation/rpc/run-token'
+import type { RunTraces } from '../run-traces.ts'
 import type { Specs } from '../specs.ts'
 import type { Languages } from './languages.ts'
 import type { MessageQueue } from './message-queue.ts'
@@ -40,6 +41,8 @@ export interface Assignment {
   depth: number
   createdBy: string
   initiatedBy?: string
+  /** Of who started it. */
+  traceparent?: string
 }
 
 interface Active {
@@ -61,10 +64,12 @@ export class Runners {
   readonly #killed = new Set<string>()
   readonly #specs: Specs
   readonly #tokens: RunTokens
+  readonly #traces: RunTraces
 
-  constructor(specs: Specs, tokens: RunTokens) {
+  constructor(specs: Specs, tokens: RunTokens, traces: RunTraces) {
     this.#specs = specs
     this.#tokens = tokens
+    this.#traces = traces
   }
 
   open(stream: RunnerStream): void {
@@ -123,8 +128,10 @@ export class Runners {
       timeoutMs,
       freshProcess,
       token: this.#token(run),
+      traceparent: this.#traces.placeOf(run),
     }
     stream.messages.push({ message: { case: 'run', value } })
+    this.#traces.begun(run)
     this.#active.set(id, { sessionId: place.sessionId, team: run.team, pool: run.pool, holds: true })
     this.places.hold(run.pool, run.team)
     return true

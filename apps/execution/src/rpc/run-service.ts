@@ -12,12 +12,12 @@ export function runService(admission: Admission, nested: NestedRuns, tokens: Run
   return {
     startProcess: async (call, context) => {
       const rights = deepEnough(tokens.read(principalIn(context, 'run').token, Date.now()))
-      const { id, status, replayed } = await admission.accept(wishOfRun(call, rights))
+      const { id, status, replayed } = await admission.accept(wishOfRun(call, rights, context))
       return { executionId: id, status, replayed }
     },
     runProcess: (call, context) => {
       const rights = deepEnough(tokens.read(principalIn(context, 'run').token, Date.now()))
-      return nested.run(wishOfRun(call, rights), rights, context.signal)
+      return nested.run(wishOfRun(call, rights, context), rights, context.signal)
     },
   }
 }

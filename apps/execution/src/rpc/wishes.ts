@@ -4,6 +4,7 @@ import type { ProcessCall } from '@automation/contract/run/v1/run'
 import { invalid } from '@automation/errors'
 import { memberIn, type CallContext } from '@automation/rpc'
 import type { Wish } from '../admission.ts'
+import { readTraceparent } from '@automation/tracing'
 import { isUuid } from '../execution-id.ts'
 import type { RunRights } from '@automation/rpc/run-token'
 
@@ -23,6 +24,7 @@ export function wishOf(request: StartExecutionRequest, context: CallContext): Wi
     initiatedBy,
     ip,
     depth: 0,
+    traceparent: traceparentIn(context),
     key: idempotencyKey && { key: idempotencyKey.key, bodyHash: idempotencyKey.requestHash },
   }
 }
@@ -46,11 +48,12 @@ export function wishOfFiring(request: StartFiringRequest, context: CallContext):
     isUnattended: true,
     // Who starts the runs of schedules may be away for long before it asks again.
     key: { scope: `schedule ${scheduleId}`, key: String(nominalTimeMs), keptDays: 7 },
+    traceparent: traceparentIn(context),
   }
 }
 
 /** What a run wants: once for each call number. */
-export function wishOfRun(call: ProcessCall, rights: RunRights): Wish {
+export function wishOfRun(call: ProcessCall, rights: RunRights, context: CallContext): Wish {
   const { callNumber, identifier, tag, parameters, comment, settings } = call
   const { team, executionId, depth, createdBy, initiatedBy } = rights
   return {
@@ -64,6 +67,12 @@ export function wishOfRun(call: ProcessCall, rights: RunRights): Wish {
     initiatedBy,
     depth: depth + 1,
     parentId: executionId,
+    traceparent: traceparentIn(context),
     key: { scope: `run ${executionId}`, key: String(callNumber) },
   }
+}
+
+/** Nothing of another form gets into a row. */
+function traceparentIn({ traceparent }: CallContext): string | undefined {
+  return readTraceparent(traceparent) === undefined ? undefined : traceparent
 }

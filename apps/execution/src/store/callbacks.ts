@@ -27,6 +27,8 @@ export interface CallbackContent {
   status: Status
   returnValue: string | null
   explanation: string | null
+  /** Of who started the run. */
+  traceparent: string | null
 }
 
 /** Those of these ended runs that want a callback. */
@@ -117,7 +119,7 @@ export async function claimCallbacks(pool: pg.Pool, limits: ClaimLimits): Promis
 export async function readContent(pool: pg.Pool, id: string): Promise<CallbackContent | undefined> {
   const { rows } = await pool.query<CallbackContent>({
     name: 'callback-content',
-    text: `SELECT callback_url AS url, process_id AS "processId", status, return_value AS "returnValue", explanation
+    text: `SELECT callback_url AS url, process_id AS "processId", status, return_value AS "returnValue", explanation, traceparent
              FROM executions WHERE id = $1 AND callback_url IS NOT NULL`,
     values: [id],
   })

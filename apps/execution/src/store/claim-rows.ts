@@ -18,6 +18,7 @@ export interface Claimed {
   depth: number
   createdBy: string
   initiatedBy: string | null
+  traceparent: string | null
 }
 
 /** What a team's turn brought: `picked` is below `asked` where its queue is empty now. */
@@ -45,7 +46,7 @@ export interface ClaimRequest {
 
 const row = `e.id, e.team, e.pool, e.session_id AS "sessionId", e.process_id AS "processId", e.version_id AS "versionId",
   e.schedule_id AS "scheduleId", e.parameters, e.request, e.comment, e.timeout_ms AS "timeoutMs", e.fresh_process AS "freshProcess", e.depth,
-  e.created_by AS "createdBy", e.initiated_by AS "initiatedBy"`
+  e.created_by AS "createdBy", e.initiated_by AS "initiatedBy", e.traceparent`
 
 const claim = (limit: string) => `
 WITH slots AS MATERIALIZED (

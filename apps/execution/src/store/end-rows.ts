@@ -24,6 +24,8 @@ export interface Ended {
   stored: boolean
   team: string
   replicaId: string
+  /** Of who started it; where this statement has ended it. */
+  traceparent?: string | null
 }
 
 const oneRow = `(SELECT $1::uuid AS id, $2::bigint AS fence, $3::smallint AS status, $4::text AS return_value,
@@ -45,7 +47,7 @@ WITH ended AS (
          explanation = i.explanation, updated_at = now()
     FROM ${rows}
    WHERE e.id = i.id AND e.fence = i.fence AND e.status = 4
-  RETURNING e.id, e.status, e.sequence, e.explanation, e.team, e.process_id, e.replica_id, e.slot
+  RETURNING e.id, e.status, e.sequence, e.explanation, e.team, e.process_id, e.replica_id, e.slot, e.traceparent
 ), freed AS (
   UPDATE team_slots t SET running = t.running - c.held, wanted = t.wanted - c.wanted
     FROM (SELECT team, count(*) FILTER (WHERE slot = 1) AS held, count(*) FILTER (WHERE slot = 2) AS wanted
@@ -55,7 +57,7 @@ WITH ended AS (
   INSERT INTO timeline_events (execution_id, sequence, status, at, explanation, team, process_id)
   SELECT id, sequence, status, now(), explanation, team, process_id FROM ended
 )${logs}
-SELECT id, status, true AS stored, team, replica_id AS "replicaId" FROM ended`
+SELECT id, status, true AS stored, team, replica_id AS "replicaId", traceparent FROM ended`
 
 const actual = (day: string) => `
 SELECT e.id, e.status, e.fence = i.fence AND e.status = i.status AS stored, e.team, e.replica_id AS "replicaId"

@@ -24,6 +24,8 @@ export interface ForcedRow {
   pool: string
   sessionId: string | null
   was: Status
+  /** Of who started it. */
+  traceparent: string | null
 }
 
 const killed = `, records AS (
@@ -41,7 +43,7 @@ WITH old AS MATERIALIZED (
   UPDATE executions_${day} e
      SET status = $4, sequence = e.sequence + 1, explanation = $5, updated_by = coalesce($6, e.updated_by), updated_at = now()
     FROM old o WHERE e.id = o.id
-  RETURNING e.id, e.team, e.pool, e.process_id, e.session_id, e.sequence, o.status AS was, o.slot
+  RETURNING e.id, e.team, e.pool, e.process_id, e.session_id, e.sequence, o.status AS was, o.slot, e.traceparent
 ), freed AS (
   UPDATE team_slots t SET running = t.running - c.held, wanted = t.wanted - c.wanted, queued = t.queued - c.queued
     FROM (SELECT team, count(*) FILTER (WHERE was = 4 AND slot = 1) AS held,
@@ -52,7 +54,7 @@ WITH old AS MATERIALIZED (
   INSERT INTO timeline_events (execution_id, sequence, status, at, explanation, team, process_id)
   SELECT id, sequence, $4, now(), $5, team, process_id FROM ended
 )${records}
-SELECT id, team, pool, session_id AS "sessionId", was FROM ended`
+SELECT id, team, pool, session_id AS "sessionId", was, traceparent FROM ended`
 
 /** Ends what is still in one of the statuses `from`, day by day; gives what was ended by this call. */
 export async function forceEnds(pool: pg.Pool, end: ForcedEnd): Promise<ForcedRow[]> {

@@ -25,6 +25,8 @@ export interface NewRun {
   rerunOf?: string
   /** Of the schedule whose run it is. */
   scheduleId?: string
+  /** Of who started it. */
+  traceparent?: string
 }
 
 /** A run on its way into the database, with the runner's session that has a place for it, or why there is none. */
@@ -60,6 +62,7 @@ const columns: Column[] = [
   ['ip', 'text', ({ run }) => run.ip],
   ['rerun_of', 'uuid', ({ run }) => run.rerunOf],
   ['held', 'boolean', ({ run }) => awaitsPackages(run.spec)],
+  ['traceparent', 'text', ({ run }) => run.traceparent],
 ]
 const extra: Column[] = [
   ['session_id', 'uuid', ({ sessionId }) => sessionId],

@@ -5,6 +5,7 @@ import { installsProcessId } from '@automation/rpc'
 import { create } from '@bufbuild/protobuf'
 import { timestampFromDate } from '@bufbuild/protobuf/wkt'
 import type pg from 'pg'
+import type { RunTraces } from '../run-traces.ts'
 import { isTerminal, statuses } from '../status.ts'
 
 interface Row {
@@ -16,6 +17,7 @@ interface Row {
   team: string
   processId: string
   position: string
+  traceparent: string | null
 }
 
 /** Who writes down who started what. */
@@ -37,10 +39,12 @@ const useful: Record<string, string> = {
 /** The timeline as an outbox. Who leads holds an advisory lock on a connection of its own, and does all else on it. */
 export class TimelineOutbox implements Outbox {
   readonly #pool: pg.Pool
+  readonly #traces: RunTraces
 
   /** `pool`: has room for one connection a consumer. */
-  constructor(pool: pg.Pool) {
+  constructor(pool: pg.Pool, traces: RunTraces) {
     this.#pool = pool
+    this.#traces = traces
   }
 
   async lead(consumer: string): Promise<Leadership | undefined> {
@@ -55,7 +59,7 @@ export class TimelineOutbox implements Outbox {
     } finally {
       if (!mine) client.release(true)
     }
-    return mine ? leadership(client, consumer) : undefined
+    return mine ? leadership(client, consumer, this.#traces) : undefined
   }
 
   /** Lets a consumer begin now, unless it has begun before. */
@@ -83,7 +87,12 @@ async function begin(client: pg.Pool | pg.PoolClient, consumer: string): Promise
   )
 }
 
-function leadership(client: pg.PoolClient, consumer: string): Leadership {
+function leadership(client: pg.PoolClient, consumer: string, traces: RunTraces): Leadership {
+  // Only who publishes tells of traces.
+  const traceparent =
+    traces.areMade && consumer === 'kafka'
+      ? '(SELECT e.traceparent FROM executions e WHERE e.id = t.execution_id)'
+      : 'NULL::text'
   return {
     async cursor() {
       await begin(client, consumer)
@@ -103,13 +112,14 @@ function leadership(client: pg.PoolClient, consumer: string): Leadership {
     async read({ from, to, position }, limit) {
       const { rows } = await client.query<Row>({
         name: 'outbox-read',
-        text: `SELECT execution_id AS "executionId", sequence, status, at, explanation, team, process_id AS "processId", position
+        text: `SELECT execution_id AS "executionId", sequence, status, at, explanation, team, process_id AS "processId", position,
+                      ${traceparent} AS traceparent
                  FROM timeline_events t
                 WHERE xid >= $1::xid8 AND xid < $2::xid8 AND position > $3 ${useful[consumer] ?? ''}
                 ORDER BY position LIMIT $4`,
         values: [from, to, position, limit],
       })
-      return rows.map(eventOf)
+      return rows.map((row) => eventOf(row, traces))
     },
     async save({ from, to, position }) {
       await client.query({
@@ -125,10 +135,11 @@ function leadership(client: pg.PoolClient, consumer: string): Leadership {
   }
 }
 
-function eventOf(row: Row): OutboxEvent {
+function eventOf(row: Row, traces: RunTraces): OutboxEvent {
   const { executionId, sequence, status, at, explanation, team, processId, position } = row
   const eventId = `${executionId}:${sequence}`
   const base = { eventId, executionId, team, processId, sequence, status, time: timestampFromDate(at) }
-  const event = create(ExecutionEventSchema, { ...base, explanation: explanation ?? undefined })
+  const traceparent = traces.placeOf({ id: executionId, traceparent: row.traceparent })
+  const event = create(ExecutionEventSchema, { ...base, explanation: explanation ?? undefined, traceparent })
   return { position: BigInt(position), event }
 }

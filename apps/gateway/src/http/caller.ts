@@ -2,7 +2,6 @@ import { isUtf8 } from 'node:buffer'
 import type { CallContext, Principal } from '@automation/rpc'
 import type { ClientAddress } from './client-address.ts'
 import type { Exchange } from './exchange.ts'
-import { traceparentFrom } from './request-id.ts'
 
 /** The context of the calls that answer one exchange. */
 export function callContext(exchange: Exchange, principal: Principal, timeoutMs: number): CallContext {
@@ -20,7 +19,7 @@ class ExchangeContext implements CallContext {
   constructor(exchange: Exchange, principal: Principal, deadlineMs: number) {
     this.principal = principal
     this.requestId = exchange.requestId
-    this.traceparent = traceparentFrom(exchange.incoming.headers['traceparent'])
+    this.traceparent = exchange.traceparent
     this.deadlineMs = deadlineMs
     this.#exchange = exchange
   }

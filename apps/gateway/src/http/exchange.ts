@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Failure } from '@automation/errors'
-import { requestIdFrom } from './request-id.ts'
+import { requestIdFrom, traceparentFrom } from './request-id.ts'
 
 /** One request and its answer to be, with what every handler needs to know of them. */
 export class Exchange {
@@ -16,6 +16,8 @@ export class Exchange {
   route = ''
   team = ''
   executionId: string | undefined
+  /** W3C: of the caller, or of the span for this request. */
+  traceparent: string | undefined
   #controller: AbortController | undefined
   #reject: ((reason: Failure) => void) | undefined
   #abandoned: Failure | undefined
@@ -24,6 +26,7 @@ export class Exchange {
     this.incoming = incoming
     this.outgoing = outgoing
     this.requestId = requestIdFrom(incoming.headers['x-request-id'])
+    this.traceparent = traceparentFrom(incoming.headers['traceparent'])
     const target = originForm(incoming.url ?? '/')
     const mark = target.indexOf('?')
     this.path = mark === -1 ? target : target.slice(0, mark)

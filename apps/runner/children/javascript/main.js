@@ -87,6 +87,7 @@ function begin(payload) {
   const own = run
   const fail = (thrown) => end(own, failureOf(thrown))
   try {
+    surroundings.setTraceparent(header.traceparent)
     compiled ??= prepare(program)
     output.restart(program.logs, compiled.printsAlone || modules.usedBuiltins().has('child_process'))
     const parameters = payload.utf8Slice(headerEnd, parametersEnd)

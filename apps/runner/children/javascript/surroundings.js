@@ -23,6 +23,7 @@ const listeners = new Map()
 let number = 0
 let directory
 let directoryVariables = DIRECTORY_VARIABLES
+let hasOwnTrace = false
 
 /** Makes the first private directory, and remembers which listeners are the child's own. */
 function prepare() {
@@ -36,8 +37,21 @@ function setVariables(variables) {
   for (const [name, value] of ownEnvironment) expected.set(name, value)
   for (const name of DIRECTORY_VARIABLES) expected.set(name, directory)
   for (const name of Object.keys(variables)) if (name !== 'TMP_DATA_DIR') expected.set(name, variables[name])
+  hasOwnTrace = Object.hasOwn(variables, 'TRACEPARENT')
   directoryVariables = DIRECTORY_VARIABLES.filter((name) => expected.get(name) === directory)
   restoreEnvironment()
+}
+
+/** Sets the place in a trace that the next run sees, unless the team has a variable of that name. */
+function setTraceparent(traceparent) {
+  if (hasOwnTrace || expected.get('TRACEPARENT') === traceparent) return
+  if (traceparent === undefined) {
+    expected.delete('TRACEPARENT')
+    delete process.env.TRACEPARENT
+  } else {
+    expected.set('TRACEPARENT', traceparent)
+    process.env.TRACEPARENT = traceparent
+  }
 }
 
 function restoreEnvironment() {
@@ -105,4 +119,4 @@ function nextDirectory(previous) {
 /** The private directory of the run that is on, or of the next one. */
 const privateDirectory = () => directory
 
-module.exports = { prepare, privateDirectory, setVariables, tidy }
+module.exports = { prepare, privateDirectory, setTraceparent, setVariables, tidy }

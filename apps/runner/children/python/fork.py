@@ -129,6 +129,7 @@ class Fork:
         header = json.loads(frame[1 + LENGTHS.size : header_end])
         number = self.calls.run = header["number"]
         output.restart(self.settings["logs"])
+        surroundings.set_traceparent(header.get("traceparent"), self.surroundings["variables"])
         try:
             kind, data = self.outcome(header, frame[header_end:parameters_end], frame[parameters_end:])
         except BaseException as error:

@@ -26,3 +26,9 @@ def set_variables(variables, before):
                 continue  # An environment holds no such text; `svc.env` does.
     if "TZ" in variables:
         time.tzset()
+
+
+def set_traceparent(traceparent, variables):
+    """Sets the place in a trace that the run sees, unless the team has a variable of that name."""
+    if traceparent and "TRACEPARENT" not in variables:
+        os.environ["TRACEPARENT"] = traceparent

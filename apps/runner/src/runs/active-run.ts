@@ -83,9 +83,9 @@ export class ActiveRun implements Task {
   }
 
   frame(number: number): Buffer {
-    const { executionId: id, comment, scheduleId, scheduleComment, parameters, request } = this.run
+    const { executionId: id, comment, scheduleId, scheduleComment, traceparent, parameters, request } = this.run
     return runFrame(
-      { number, id, comment, scheduleId, scheduleComment },
+      { number, id, comment, scheduleId, scheduleComment, traceparent },
       parameters.length > 0 ? parameters : emptyObject,
       request,
     )

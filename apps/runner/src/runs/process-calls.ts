@@ -168,7 +168,13 @@ function optionalText(value: unknown): string | undefined {
 function contextOf(run: ActiveRun): CallContext {
   const principal = { role: 'run', team: '', subject: 'run', name: 'run', token: run.run.token } as const
   const leftMs = Math.max(0, run.deadline - performance.now())
-  return { principal, requestId: crypto.randomUUID(), deadlineMs: Date.now() + leftMs, signal: run.signal }
+  return {
+    principal,
+    requestId: crypto.randomUUID(),
+    traceparent: run.run.traceparent,
+    deadlineMs: Date.now() + leftMs,
+    signal: run.signal,
+  }
 }
 
 const words: Partial<Record<Status, string>> = {

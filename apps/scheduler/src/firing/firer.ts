@@ -2,6 +2,7 @@ import type { FiringService } from '@automation/contract/execution/v1/firing'
 import { Failure } from '@automation/errors'
 import { ownContext, type CallContext, type Client } from '@automation/rpc'
 import type { Logger } from '@automation/service'
+import type { Tracer } from '@automation/tracing'
 import { asScheduler } from '../as-scheduler.ts'
 import { missedAfterMs } from '../cron/next-due.ts'
 import { dueAfter } from '../due-times.ts'
@@ -21,6 +22,7 @@ export interface FirerOptions {
   executions: Client<typeof FiringService>
   metrics: Metrics
   logger: Logger
+  tracer?: Tracer
 }
 
 /** Decides what becomes of a firing: a run, none, or to be looked at again. */
@@ -59,19 +61,22 @@ export class Firer {
   }
 
   async #start(firing: OpenFiring): Promise<void> {
-    const { store, executions, metrics } = this.#options
+    const { store, executions, metrics, tracer } = this.#options
     const { id, nominalAt, processId, createdBy, initiatedBy } = firing
-    const started = await executions.startFiring(
-      {
-        scheduleId: id,
-        nominalTimeMs: BigInt(nominalAt.getTime()),
-        processId,
-        ...inputMessage(inputOf(firing)),
-        createdBy,
-        initiatedBy: initiatedBy ?? undefined,
-      },
-      contextFor(firing),
-    )
+    // A schedule begins the trace of its run.
+    const attributes = { 'automation.team': firing.team, 'automation.schedule.id': id }
+    const span = tracer?.start('firing', { kind: 'internal', attributes })
+    const request = {
+      scheduleId: id,
+      nominalTimeMs: BigInt(nominalAt.getTime()),
+      processId,
+      ...inputMessage(inputOf(firing)),
+      createdBy,
+      initiatedBy: initiatedBy ?? undefined,
+    }
+    const started = await executions
+      .startFiring(request, { ...contextFor(firing), traceparent: span?.traceparent })
+      .finally(() => span?.end())
     const isFirst = await firingStarted(store, firing, started.executionId, started.versionId)
     if (isFirst) metrics.started(firing.waits ? undefined : firing.lateMs / 1000)
   }

@@ -19,7 +19,7 @@ const maxExplanation = 32_768
  * proto `ExecutionEvent`. Explanations are cut after 32,768 characters.
  */
 export function messageOf(event: ExecutionEvent): KafkaMessage {
-  const { executionId, team, processId, eventId, sequence, status, time, explanation } = event
+  const { executionId, team, processId, eventId, sequence, status, time, explanation, traceparent } = event
   return {
     key: executionId,
     headers: {
@@ -32,6 +32,7 @@ export function messageOf(event: ExecutionEvent): KafkaMessage {
       // Extensions: names of lower-case letters and digits, values as text.
       ce_team: team,
       ce_sequence: String(sequence),
+      ...(traceparent === undefined ? {} : { ce_traceparent: traceparent }),
       'content-type': 'application/protobuf',
     },
     value: Buffer.from(

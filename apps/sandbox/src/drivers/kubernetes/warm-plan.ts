@@ -8,6 +8,8 @@ export interface WarmSight {
   wanted: Map<string, Image>
   /** Pods that belong to nobody. */
   warm: PodSeen[]
+  /** Whether its daemon's key can still be made. */
+  opens(pod: PodSeen): boolean
   /** Of all pods: those that were taken keep theirs. */
   names: Set<string>
 }
@@ -21,8 +23,8 @@ export interface WarmPlan {
  * Which pods to make and which to remove, so that of each image as many are kept ready as it says. Names are the lowest
  * numbers that are free, and the highest go first: replicas that see the same do the same, and so nothing twice.
  */
-export function warmPlan({ wanted, warm, names }: WarmSight): WarmPlan {
-  const isGood = (pod: PodSeen) => pod.end === undefined && wanted.has(pod.labels[specLabel] ?? '')
+export function warmPlan({ wanted, warm, opens, names }: WarmSight): WarmPlan {
+  const isGood = (pod: PodSeen) => pod.end === undefined && opens(pod) && wanted.has(pod.labels[specLabel] ?? '')
   const plan: WarmPlan = { make: [], remove: warm.filter((pod) => !isGood(pod)) }
   for (const [spec, image] of wanted) {
     const good = warm

@@ -2,7 +2,7 @@ import { Periodic, type Check, type Logger } from '@automation/service'
 import type { Image } from '../../catalogue.ts'
 import type { PodSeen } from '../../cluster/pod-seen.ts'
 import type { Pods } from '../../cluster/pods.ts'
-import { sandboxPod, specLabel, specOf, warmLabel, type SandboxPodSettings } from './sandbox-pod.ts'
+import { markOf, sandboxPod, specLabel, specOf, warmLabel, type SandboxPodSettings } from './sandbox-pod.ts'
 import type { StartKeys } from './start-key.ts'
 import { warmPlan } from './warm-plan.ts'
 
@@ -53,13 +53,19 @@ export class WarmPods {
     const { pods, settings } = this.#options
     const spec = specOf(image, settings)
     for (const pod of pods.all()) {
-      if (!isWarm(pod) || pod.labels[specLabel] !== spec || !pod.ready || this.#taken.has(pod.uid)) continue
+      if (!isWarm(pod) || pod.labels[specLabel] !== spec || !pod.ready || this.#taken.has(pod.uid) || !this.#opens(pod))
+        continue
       this.#taken.add(pod.uid)
       const taken = await this.#patched(pod, { ...labels, [warmLabel]: null })
       this.#looks.soon()
       if (taken !== undefined) return taken
     }
     return undefined
+  }
+
+  /** Not one that was started with a key that ENCRYPTION_KEY has no more. */
+  #opens(pod: PodSeen): boolean {
+    return this.#options.startKeys.keyOf(markOf(pod.annotations)) !== undefined
   }
 
   async #patched({ name, uid, resourceVersion }: PodSeen, labels: Record<string, string | null>) {
@@ -90,7 +96,7 @@ export class WarmPods {
     const warm = all.filter((pod) => isWarm(pod) && !this.#taken.has(pod.uid))
     for (const pod of warm) this.#judge(pod, wanted)
     const names = new Set(all.map(({ name }) => name))
-    const plan = warmPlan({ wanted, warm, names })
+    const plan = warmPlan({ wanted, warm, opens: (pod) => this.#opens(pod), names })
     for (const { name, uid, resourceVersion } of plan.remove)
       await pods.remove(name, { uid, resourceVersion, graceS: 0 })
     for (const { name, spec, image } of plan.make) if (!this.#isPaused(spec)) await this.#make(name, image)

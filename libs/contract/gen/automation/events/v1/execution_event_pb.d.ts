@@ -62,6 +62,13 @@ export declare type ExecutionEvent = Message<"automation.events.v1.ExecutionEven
    * @generated from field: optional string explanation = 8;
    */
   explanation?: string | undefined;
+
+  /**
+   * W3C: the run's place in its trace, where it has one and traces are on.
+   *
+   * @generated from field: optional string traceparent = 9;
+   */
+  traceparent?: string | undefined;
 };
 
 /**

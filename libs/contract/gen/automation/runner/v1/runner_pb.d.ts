@@ -327,6 +327,13 @@ export declare type Run = Message<"automation.runner.v1.Run"> & {
    * @generated from field: string token = 11;
    */
   token: string;
+
+  /**
+   * W3C: the run's place in a trace, where it has one; for its code and its calls.
+   *
+   * @generated from field: optional string traceparent = 12;
+   */
+  traceparent?: string | undefined;
 };
 
 /**

@@ -1,0 +1,38 @@
+import { Resealing, type SealedTable, type SecretBox } from '@automation/database'
+import type { PartContext } from '@automation/service'
+import { signingKeyPlace } from '../signing-keys.ts'
+import { variablePlace } from '../variable-rules.ts'
+import type { Store } from './store.ts'
+
+const tables: SealedTable[] = [
+  {
+    kind: 'variables',
+    table: 'variables',
+    id: 'id',
+    idType: 'uuid',
+    secrets: [{ column: 'ciphertext', place: variablePlace }],
+  },
+  {
+    kind: 'signing keys',
+    table: 'signing_keys',
+    id: 'kid',
+    idType: 'text',
+    secrets: [{ column: 'ciphertext', place: signingKeyPlace }],
+  },
+]
+
+/** All that the catalog keeps sealed. */
+export function catalogResealing(
+  store: Store,
+  box: SecretBox,
+  { logger, metrics }: Pick<PartContext, 'logger' | 'metrics'>,
+): Resealing {
+  return new Resealing({
+    service: 'catalog',
+    query: (statement) => store.statement(statement),
+    box,
+    tables,
+    logger,
+    metrics,
+  })
+}

@@ -1,0 +1,44 @@
+export type SpanKind = 'internal' | 'server' | 'client' | 'producer' | 'consumer'
+
+export type Attributes = Record<string, string | number | boolean | undefined>
+
+export interface SpanOptions {
+  kind: SpanKind
+  /** The traceparent that it continues; absent: it begins a trace. */
+  parent?: string
+  /** Never a secret, and nothing that users write but names. */
+  attributes?: Attributes
+  /** Unix time in ms; now. */
+  startMs?: number
+  /** 16 hexadecimal digits; random. */
+  spanId?: string
+}
+
+export interface SpanEnd {
+  /** What is known of it only now. */
+  name?: string
+  attributes?: Attributes
+  /** The code of the failure that it ended with. */
+  failure?: string
+  /** Whether that is ours to look at, and not what the caller did. */
+  isFault?: boolean
+  /** Unix time in ms; now. */
+  endMs?: number
+}
+
+export interface Span {
+  /** For what is done within it. */
+  readonly traceparent: string
+  end(how?: SpanEnd): void
+}
+
+/** Makes spans and sends them to a receiver. Parts are given none where no receiver is set. */
+export interface Tracer {
+  start(name: string, options: SpanOptions): Span
+  /** What `work` does, now and later, has this for its `current`. */
+  within<T>(traceparent: string, work: () => T): T
+  /** The traceparent that this is done within, if any. */
+  current(): string | undefined
+  /** Sends what is left. */
+  close(): Promise<void>
+}
