@@ -7,7 +7,7 @@ const realDelay = delay
 
 /**
  * A real database whose clock is the world's: `now()` and `clock_timestamp()` mean functions of the schema `world`, which
- * comes first in the search path, and read a sequence that is set before each statement.
+ * comes before PostgreSQL's own in the search path, and read a sequence that is set before each statement.
  */
 export class Database {
   readonly #control: pg.Client
@@ -31,17 +31,6 @@ export class Database {
       CREATE FUNCTION world.clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE AS '${text}'`)
   }
 
-  /** The defaults that migrations gave to columns read the world's clock as well. */
-  async setDefaults(): Promise<void> {
-    const { rows } = await this.query<{ table: string; column: string }>(
-      `SELECT a.attrelid::regclass::text AS "table", a.attname AS "column" FROM pg_attrdef d
-         JOIN pg_attribute a ON a.attrelid = d.adrelid AND a.attnum = d.adnum
-        WHERE pg_get_expr(d.adbin, d.adrelid) = 'now()'`,
-    )
-    for (const { table, column } of rows)
-      await this.#control.query(`ALTER TABLE ${table} ALTER COLUMN "${column}" SET DEFAULT world.now()`)
-  }
-
   async setTime(ms: number): Promise<void> {
     if (ms === this.#setToMs) return
     this.#setToMs = ms
@@ -62,6 +51,11 @@ export class Database {
     }
   }
 
+  /** Ends a statement that takes too long. */
+  async cancel(pid: number): Promise<void> {
+    await this.query('SELECT pg_cancel_backend($1)', [pid])
+  }
+
   /** Has the server forget a connection, and its locks with it. */
   async gone(pid: number): Promise<void> {
     await this.query('SELECT pg_terminate_backend($1)', [pid])
@@ -79,4 +73,11 @@ export class Database {
   close(): Promise<void> {
     return this.#control.end()
   }
+}
+
+/** The address of this database for a service whose tables are in `schema`. */
+export function addressFor(url: string, schema: string): string {
+  const address = new URL(url)
+  address.searchParams.set('options', `-c search_path=${schema},world,public,pg_catalog`)
+  return address.href
 }

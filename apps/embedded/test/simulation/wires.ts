@@ -29,6 +29,8 @@ export class Wires {
   readonly #world: World
   readonly #weather: Weather
   readonly #stations = new Map<Host, Station>()
+  /** Streams, by who has opened them. */
+  readonly #streams = new Map<Host, Set<(failure: Failure) => void>>()
 
   constructor(world: World, weather: Weather) {
     this.#world = world
@@ -46,7 +48,18 @@ export class Wires {
   remove(host: Host): void {
     const station = this.#stations.get(host)
     this.#stations.delete(host)
-    for (const end of station?.open ?? []) end(away())
+    for (const end of [...(station?.open ?? []), ...(this.#streams.get(host) ?? [])]) end(away())
+    this.#streams.delete(host)
+  }
+
+  /** The machines that serve this. */
+  serving(service: DescService): Host[] {
+    return this.#all(service).map(({ host }) => host)
+  }
+
+  /** A client of a service on one machine. */
+  clientAt<S extends DescService>(service: S, from: Host, to: Host): Client<S> {
+    return this.#client(service, from, () => this.#stations.get(to))
   }
 
   /** What a machine knows of the others. */
@@ -129,6 +142,8 @@ export class Wires {
       return back
     }
     to.open.add(end)
+    const mine = this.#streams.get(from) ?? new Set()
+    this.#streams.set(from, mine.add(end))
     signal.addEventListener('abort', () => end(away()), { once: true })
     void this.#carry(method.input, requests, there, to.host)
     const open = () => {

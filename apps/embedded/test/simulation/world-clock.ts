@@ -1,5 +1,5 @@
 import { createRequire, syncBuiltinESMExports } from 'node:module'
-import type { World } from './world.ts'
+import { hostOfNow, type World } from './world.ts'
 
 const require = createRequire(import.meta.url)
 
@@ -70,6 +70,7 @@ export function installWorldClock(world: World): void {
     world.after(ms, () => controller.abort(new DOMException('The operation timed out', 'TimeoutError')))
     return controller.signal
   }
+  installFiles(world)
   installChance(world)
   syncBuiltinESMExports()
 }
@@ -104,6 +105,25 @@ function promised(world: World) {
     })
   const setImmediate = (value?: unknown) => new Promise((resolve) => world.after(0, () => resolve(value)))
   return { setTimeout, setImmediate }
+}
+
+/** What is read from the disk is there in no time of the world. */
+function installFiles(world: World): void {
+  const files = require('node:fs/promises') as Record<string, (...args: unknown[]) => Promise<unknown>>
+  for (const name of ['readFile', 'readdir']) {
+    const read = files[name]!
+    files[name] = (...args) =>
+      new Promise((resolve, reject) => {
+        const host = hostOfNow()
+        const later = (act: () => void) => world.after(0, act, host)
+        world.after(0, () =>
+          read(...args).then(
+            (content) => later(() => resolve(content)),
+            (error: Error) => later(() => reject(error)),
+          ),
+        )
+      })
+  }
 }
 
 function installChance({ chance }: World): void {

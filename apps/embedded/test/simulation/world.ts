@@ -5,6 +5,8 @@ import type { Chance } from './chance.ts'
 export interface Host {
   name: string
   alive: boolean
+  /** It stands still until then. */
+  frozenUntilMs: number
 }
 
 interface Happening {
@@ -57,7 +59,10 @@ export class World {
       if (next === undefined || next.atMs > endMs) break
       this.#coming.splice(this.#coming.indexOf(next), 1)
       this.nowMs = Math.max(this.nowMs, next.atMs)
-      if (next.host?.alive !== false) await hosts.run(next.host, next.act)
+      const { host, act } = next
+      if (host?.alive === false) continue
+      if ((host?.frozenUntilMs ?? 0) > this.nowMs) this.after(host!.frozenUntilMs - this.nowMs, act, host)
+      else await hosts.run(host, act)
     }
     this.nowMs = Math.max(this.nowMs, endMs)
   }
@@ -71,6 +76,11 @@ export class World {
     while (!isOver && this.nowMs < end) await this.runUntil(Math.min(this.#next()?.atMs ?? end, end))
     if (!isOver) throw new Error(`Not over within ${withinMs} ms of the world`)
     return work
+  }
+
+  /** A machine that is there from now on. */
+  machine(name: string): Host {
+    return { name, alive: true, frozenUntilMs: 0 }
   }
 
   /** Does something as this machine. */
