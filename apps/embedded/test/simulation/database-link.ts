@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import pg from 'pg'
 import type { Database } from './database.ts'
 import { LinkedClient, realClient, settled, type Settled } from './linked-client.ts'
@@ -67,7 +66,7 @@ export class DatabaseLink {
     if (client.isCut) return
     client.isCut = true
     this.clients.delete(client)
-    const ended = once(client, 'end')
+    const ended = new Promise((resolve) => client.once('end', resolve))
     client.on('error', () => undefined)
     client.socket.destroy()
     await ended

@@ -79,12 +79,12 @@ function worldDate(world: World): DateConstructor {
   const RealDate = Date
   return class extends RealDate {
     constructor(...args: unknown[]) {
-      if (args.length === 0) super(world.nowMs)
+      if (args.length === 0) super(Math.floor(world.nowMs))
       else super(...(args as [number]))
     }
 
     static override now(): number {
-      return world.nowMs
+      return Math.floor(world.nowMs)
     }
   } as DateConstructor
 }
