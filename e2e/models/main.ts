@@ -50,8 +50,10 @@ async function test({ machines: wanted, json, ...extent }: ModelsOptions): Promi
       return finding
     }
     const findings = await Promise.all(wanted.map(one))
-    if (json) await writeFile(json, JSON.stringify({ seed: extent.seed, findings }, undefined, 2))
     const failed = findings.filter(({ failure }) => failure !== undefined)
+    const passed = findings.reduce((sum, { sequences }) => sum + sequences, 0) - failed.length
+    const counts = { seed: extent.seed, passed, failed: failed.length }
+    if (json) await writeFile(json, JSON.stringify({ ...counts, findings }, undefined, 2))
     if (failed.length === 0) return
     console.log(`The system's last words:\n${(await system.output()).slice(-3000)}`)
     for (const { machine, failure } of failed) console.log(`\nDIFFERS ${machine}: ${failure}`)

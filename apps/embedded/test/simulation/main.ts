@@ -19,6 +19,7 @@ What was promised is looked at when all is at rest again. docs/decisions/0072-si
   --seeds N      how many worlds (20)
   --seed S       the first one; printed at the start
   --history      also writes down what happened where nothing is broken
+  --at-once N    how many at the same time (as many as there are processors)
   --twice        each world twice: both must be the same
   --json FILE    also writes the counts as JSON
   --help
@@ -31,6 +32,7 @@ const { values } = parseArgs({
     seeds: { type: 'string', default: '20' },
     seed: { type: 'string', default: `${randomInt(1_000_000)}` },
     history: { type: 'boolean', default: false },
+    'at-once': { type: 'string', default: `${availableParallelism()}` },
     twice: { type: 'boolean', default: false },
     json: { type: 'string' },
     help: { type: 'boolean', default: false },
@@ -57,7 +59,7 @@ async function simulate(count: number, first: number): Promise<void> {
       for (let seed = seeds.shift(); seed !== undefined; seed = seeds.shift())
         reports.push(await report(server.url, seed))
     }
-    await Promise.all(Array.from({ length: Math.min(availableParallelism(), 4) }, work))
+    await Promise.all(Array.from({ length: Number(values['at-once']) }, work))
     const failed = reports.filter(({ broken }) => broken.length > 0)
     const executions = reports.reduce((sum, report) => sum + report.executions, 0)
     const seconds = (performance.now() - began) / 1000
