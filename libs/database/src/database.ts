@@ -71,6 +71,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     query_timeout: queryTimeoutMs,
     idleTimeoutMillis: options.idleTimeoutMs ?? 60_000,
   })
+  // Who has a connection for a while learns of its loss by the next statement; without a listener the process would end.
+  pool.on('connect', (client) => client.on('error', () => undefined))
   let closed: Promise<void> | undefined
   pool.on('error', (error) => {
     // The pool counts as ended before its last connections are: what cuts those now is no loss.

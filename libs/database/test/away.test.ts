@@ -100,6 +100,18 @@ test('a statement whose server shuts down in the middle is told as unavailable',
   await startAgain()
 })
 
+test('a connection that is lost in a transaction fails the statement, and not the process', async () => {
+  const client = await database.pool.connect()
+  const ended = new Promise((resolve) => client.once('end', resolve))
+  await client.query('BEGIN')
+  const failure = await told(() => client.query('SELECT pg_terminate_backend(pg_backend_pid())'))
+  await ended
+  expect(failure).toMatchObject(unavailable)
+  expect(await told(() => client.query('COMMIT'))).toMatchObject(unavailable)
+  client.release(true)
+  expect((await database.pool.query('SELECT 1 AS n')).rows).toEqual([{ n: 1 }])
+})
+
 test('a statement that its caller has given up goes on for no longer than a second in the server', async () => {
   expect(await told(() => database.pool.query('SELECT pg_sleep(60) AS given_up'))).toMatchObject(unavailable)
   await until(async () => {

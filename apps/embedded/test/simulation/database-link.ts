@@ -67,7 +67,6 @@ export class DatabaseLink {
     client.isCut = true
     this.clients.delete(client)
     const ended = new Promise((resolve) => client.once('end', resolve))
-    client.on('error', () => undefined)
     client.socket.destroy()
     await ended
     await this.database.gone(client.pid)

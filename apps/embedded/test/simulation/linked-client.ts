@@ -54,9 +54,18 @@ export class LinkedClient extends RealClient {
     const { promise, resolve, reject } = Promise.withResolvers<this>()
     const arrive = async () => {
       if (way.isAway) return world.after(way.latencyMs(), () => reject(refused()), this.machine)
+      // The pool has given it up meanwhile.
+      if (this.socket.destroyed) return reject(terminated())
       await realClient.connect.call(this)
       clients.add(this)
-      return world.after(way.latencyMs(), () => resolve(this), this.machine)
+      const hush = () => undefined
+      this.on('error', hush)
+      const connected = () => {
+        this.off('error', hush)
+        if (this.socket.destroyed) reject(terminated())
+        else resolve(this)
+      }
+      return world.after(way.latencyMs(), connected, this.machine)
     }
     world.after(way.latencyMs(), arrive, this.machine)
     return promise

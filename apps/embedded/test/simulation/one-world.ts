@@ -55,6 +55,8 @@ async function live(seed: number, url: string): Promise<WorldReport> {
   link.install()
   const system = new SystemOfWorld({ world, wires, link, ledger, databaseUrl: url })
   const broken: string[] = []
+  // In a machine of its own this would be the end of a service.
+  process.on('uncaughtException', (error) => ledger.wrong.push(`nobody handled ${error.stack ?? error.message}`))
   try {
     await world.until(startAll(system), startWithinMs)
     if (!values.prepare) broken.push(...(await pass({ world, system, link, wires, ways, ledger, database })))

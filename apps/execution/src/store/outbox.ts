@@ -36,8 +36,6 @@ export class TimelineOutbox implements Outbox {
 
   async lead(consumer: string): Promise<Leadership | undefined> {
     const client = await this.#pool.connect()
-    // A lost connection fails the next call, which is what is handled.
-    client.on('error', () => undefined)
     let mine = false
     try {
       const { rows } = await client.query<{ mine: boolean }>(

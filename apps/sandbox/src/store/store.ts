@@ -25,8 +25,6 @@ export class Store extends SchemaStore {
   async lock(name: string): Promise<pg.PoolClient | undefined> {
     try {
       const client = await this.pool().connect()
-      // A lost connection fails the next statement, which is what is handled.
-      client.on('error', () => undefined)
       let mine = false
       try {
         const text = 'SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS mine'
