@@ -66,7 +66,7 @@ export class DatabaseLink {
     if (client.isCut) return
     client.isCut = true
     this.clients.delete(client)
-    const ended = new Promise((resolve) => client.once('end', resolve))
+    const ended = client.socket.destroyed || new Promise((resolve) => client.once('end', resolve))
     client.socket.destroy()
     await ended
     await this.database.gone(client.pid)

@@ -19,6 +19,7 @@ What was promised is looked at when all is at rest again. docs/decisions/0072-si
   --seeds N      how many worlds (20)
   --seed S       the first one; printed at the start
   --history      also writes down what happened where nothing is broken
+  --follow       writes it down while it happens
   --at-once N    how many at the same time (as many as there are processors)
   --twice        each world twice: both must be the same
   --json FILE    also writes the counts as JSON
@@ -32,6 +33,7 @@ const { values } = parseArgs({
     seeds: { type: 'string', default: '20' },
     seed: { type: 'string', default: `${randomInt(1_000_000)}` },
     history: { type: 'boolean', default: false },
+    follow: { type: 'boolean', default: false },
     'at-once': { type: 'string', default: `${availableParallelism()}` },
     twice: { type: 'boolean', default: false },
     json: { type: 'string' },
@@ -42,6 +44,8 @@ const program = join(import.meta.dirname, 'one-world.ts')
 const template = 'world_template'
 /** No world takes so long, on a busy machine either. */
 const longestMs = 180_000
+
+for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => process.exit(1))
 
 if (values.help) process.stdout.write(help)
 else await simulate(Number(values.seeds), Number(values.seed))
@@ -101,8 +105,9 @@ async function report(serverUrl: string, seed: number): Promise<WorldReport> {
 async function world(serverUrl: string, seed: number): Promise<WorldReport> {
   const name = `world_${seed}`
   await statement(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${template}`)
+  const told = (['history', 'follow'] as const).filter((each) => values[each]).map((each) => `--${each}`)
   try {
-    return await run(databaseOf(serverUrl, name), ['--seed', `${seed}`, ...(values.history ? ['--history'] : [])])
+    return await run(databaseOf(serverUrl, name), ['--seed', `${seed}`, ...told])
   } finally {
     await statement(serverUrl, `DROP DATABASE ${name} WITH (FORCE)`)
   }

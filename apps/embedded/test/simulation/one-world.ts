@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { writeSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { Callers } from './callers.ts'
 import { Chance } from './chance.ts'
@@ -22,6 +23,7 @@ const { values } = parseArgs({
     url: { type: 'string' },
     prepare: { type: 'boolean', default: false },
     history: { type: 'boolean', default: false },
+    follow: { type: 'boolean', default: false },
   },
 })
 
@@ -46,6 +48,7 @@ async function live(seed: number, url: string): Promise<WorldReport> {
   const database = await Database.open(url)
   if (values.prepare) await database.makeClock()
   const world = new World(new Chance(seed), startMs)
+  if (values.follow) world.follow = (line) => writeSync(2, `${line}\n`)
   const ways = new Ways(world)
   const link = new DatabaseLink(world, database, ways)
   const wires = new Wires(world, ways)

@@ -33,6 +33,8 @@ export const hostOfNow = () => hosts.getStore()
  */
 export class World {
   readonly chance: Chance
+  /** Hears each line of the history as it is written. */
+  follow: ((line: string) => void) | undefined
   nowMs: number
   readonly #startMs: number
   #order = 0
@@ -90,7 +92,9 @@ export class World {
 
   tell(words: string, host: Host | undefined = hostOfNow()): void {
     const seconds = ((this.nowMs - this.#startMs) / 1000).toFixed(3)
-    this.#history.push(`${seconds.padStart(8)} ${(host?.name ?? '').padEnd(12)} ${words}`)
+    const line = `${seconds.padStart(8)} ${(host?.name ?? '').padEnd(12)} ${words}`
+    this.#history.push(line)
+    this.follow?.(line)
   }
 
   get history(): readonly string[] {
