@@ -148,8 +148,12 @@ export class Wires {
     void this.#carry(method.input, requests, there, to.host)
     const open = () => {
       const handler = to.handlers.get(method.parent.typeName)?.[method.localName]
-      const answers = handler?.(there, { ...context, signal: leave.signal }) as AsyncIterable<Message>
-      void this.#carry(method.output, answers, back, from)
+      try {
+        const answers = handler?.(there, { ...context, signal: leave.signal }) as AsyncIterable<Message>
+        void this.#carry(method.output, answers, back, from)
+      } catch (error) {
+        end(asFailure(error))
+      }
     }
     this.#world.after(this.#weather.latencyMs(), open, to.host)
     return back
