@@ -1,0 +1,108 @@
+import pg from 'pg'
+import type { Database } from './database.ts'
+import { LinkedClient, realClient, settled, type Settled } from './linked-client.ts'
+import { hostOfNow, type Host, type World } from './world.ts'
+
+/** What becomes of one message between a service and its database. */
+export type Fate = 'arrives' | 'is lost' | 'loses its answer'
+
+/** How the way to the database is; changes as the world goes on. */
+export interface Way {
+  isAway: boolean
+  fateOf(host: Host): Fate
+  /** How long one message takes, in ms. */
+  latencyMs(): number
+}
+
+interface Waiting {
+  client: LinkedClient
+  answer: Promise<Settled>
+  deliver(settled: Settled): void
+}
+
+const RealPool = pg.Pool
+/**
+ * Puts the world between every pool of this process and the real PostgreSQL: each statement sets out, arrives alone at
+ * its time, and its answer comes back later; or it is lost, or its answer is. A statement that waits for a lock leaves
+ * the database to the others until it has it.
+ */
+export class DatabaseLink {
+  readonly world: World
+  readonly database: Database
+  readonly way: Way
+  readonly clients = new Set<LinkedClient>()
+  #waiting: Waiting[] = []
+
+  constructor(world: World, database: Database, way: Way) {
+    this.world = world
+    this.database = database
+    this.way = way
+  }
+
+  install(): void {
+    Object.assign(pg, { Pool: poolOf(this), Client: clientOf(this, undefined) })
+  }
+
+  async execute(client: LinkedClient, config: pg.QueryConfig, deliver: (settled: Settled) => void): Promise<void> {
+    await this.database.setTime(this.world.nowMs)
+    const answer = settled(realClient.query.call(client, config))
+    const waiting = { client, answer, deliver }
+    await this.#await(waiting)
+    if (this.#waiting.includes(waiting)) this.world.after(client.statementMs, () => this.#giveUp(waiting), undefined)
+    await this.unblocked()
+  }
+
+  /** What waited for a lock, and has it now or never, is answered. */
+  async unblocked(): Promise<void> {
+    for (const one of this.#waiting.splice(0)) await this.#await(one)
+  }
+
+  /** All connections of a machine end, as when it loses its power. */
+  async cut(host: Host): Promise<void> {
+    for (const client of this.clients) if (client.machine === host) await this.cutOne(client)
+  }
+
+  async cutOne(client: LinkedClient): Promise<void> {
+    if (client.isCut) return
+    client.isCut = true
+    this.clients.delete(client)
+    const ended = client.socket.destroyed || new Promise((resolve) => client.once('end', resolve))
+    client.socket.destroy()
+    await ended
+    await this.database.gone(client.pid)
+    await this.unblocked()
+  }
+
+  async #await(waiting: Waiting): Promise<void> {
+    const { client, answer, deliver } = waiting
+    const first = await Promise.race([answer, this.database.blocked(client.pid, answer)])
+    if (first !== 'blocked') return deliver(first)
+    this.#waiting.push(waiting)
+    this.world.tell('a statement waits for a lock', client.machine)
+  }
+
+  /** As the server does with what takes longer than `statement_timeout`. */
+  async #giveUp(waiting: Waiting): Promise<void> {
+    if (!this.#waiting.includes(waiting)) return
+    await this.database.cancel(waiting.client.pid)
+    await waiting.answer
+    await this.unblocked()
+  }
+}
+
+function poolOf(link: DatabaseLink) {
+  return class extends RealPool {
+    constructor(options: pg.PoolConfig) {
+      const Client = clientOf(link, hostOfNow())
+      super({ ...options, Client } as unknown as pg.PoolConfig)
+    }
+  }
+}
+
+function clientOf(link: DatabaseLink, host: Host | undefined) {
+  return class extends LinkedClient {
+    constructor(config: pg.ClientConfig) {
+      super(config, link, host ?? hostOfNow())
+    }
+  }
+}

@@ -1,0 +1,124 @@
+import type { DatabaseLink, Fate, Way } from './database-link.ts'
+import type { SystemOfWorld } from './system-of-world.ts'
+import type { Weather } from './wires.ts'
+import type { Host, World } from './world.ts'
+
+/** How the ways are, and how they get worse for a while. */
+export class Ways implements Way, Weather {
+  readonly #world: World
+  isAway = false
+  /** Shares of messages that are lost. */
+  lostStatements = 0
+  lostMessages = 0
+  /** The longest time that a message takes, in ms. */
+  slowestMs = 3
+
+  constructor(world: World) {
+    this.#world = world
+  }
+
+  latencyMs(): number {
+    const { chance } = this.#world
+    return chance.happens(0.05) ? chance.next() * this.slowestMs * 10 : chance.next() * this.slowestMs
+  }
+
+  fateOf(_host: Host): Fate {
+    const { chance } = this.#world
+    if (!chance.happens(this.lostStatements)) return 'arrives'
+    return chance.happens(0.5) ? 'is lost' : 'loses its answer'
+  }
+
+  losesRequest(): boolean {
+    return this.#world.chance.happens(this.lostMessages)
+  }
+
+  losesAnswer(): boolean {
+    return this.#world.chance.happens(this.lostMessages)
+  }
+}
+
+/** What goes wrong in a world, from now on for so long; all is well again in the end. */
+export class Troubles {
+  readonly #world: World
+  readonly #system: SystemOfWorld
+  readonly #link: DatabaseLink
+  readonly #ways: Ways
+
+  constructor(world: World, system: SystemOfWorld, link: DatabaseLink, ways: Ways) {
+    this.#world = world
+    this.#system = system
+    this.#link = link
+    this.#ways = ways
+  }
+
+  begin(forMs: number): void {
+    const { chance } = this.#world
+    for (let count = chance.between(1, 6); count > 0; count -= 1)
+      this.#world.after(chance.next() * forMs, () => this.#one(), undefined)
+  }
+
+  #one(): unknown {
+    const { chance } = this.#world
+    const kinds: (() => unknown)[] = [
+      () => this.#crash('execution'),
+      () => this.#crash('scheduler'),
+      () => this.#crash('runner'),
+      () => this.#freeze(),
+      () => this.#databaseAway(),
+      () =>
+        this.#for(
+          'statements are lost',
+          () => (this.#ways.lostStatements = 0.15),
+          () => (this.#ways.lostStatements = 0),
+        ),
+      () =>
+        this.#for(
+          'messages are lost',
+          () => (this.#ways.lostMessages = 0.2),
+          () => (this.#ways.lostMessages = 0),
+        ),
+      () =>
+        this.#for(
+          'all is slow',
+          () => (this.#ways.slowestMs = 150),
+          () => (this.#ways.slowestMs = 3),
+        ),
+    ]
+    return chance.pick(kinds)()
+  }
+
+  async #crash(role: 'execution' | 'scheduler' | 'runner'): Promise<void> {
+    const machines = this.#system.machinesOf(role)
+    if (machines.length === 0) return
+    const host = this.#world.chance.pick(machines)
+    await this.#system.crash(host)
+    this.#world.after(this.#world.chance.between(100, 4000), () => void this.#system.start(host.name), undefined)
+  }
+
+  #freeze(): void {
+    const { chance } = this.#world
+    const machines = (['execution', 'scheduler', 'runner'] as const).flatMap((role) => this.#system.machinesOf(role))
+    if (machines.length === 0) return
+    const host = chance.pick(machines)
+    const forMs = chance.between(200, 9000)
+    this.#world.tell(`stands still for ${forMs} ms`, host)
+    host.frozenUntilMs = this.#world.nowMs + forMs
+  }
+
+  async #databaseAway(): Promise<void> {
+    const begin = () => (this.#ways.isAway = true)
+    this.#for('the database is away', begin, () => (this.#ways.isAway = false))
+    for (const client of [...this.#link.clients]) await this.#link.cutOne(client)
+  }
+
+  #for(words: string, begin: () => unknown, end: () => unknown): void {
+    const forMs = this.#world.chance.between(200, 6000)
+    this.#world.tell(`${words} for ${forMs} ms`, undefined)
+    begin()
+    const over = () => {
+      this.#world.tell(`no more: ${words}`, undefined)
+      end()
+    }
+    this.#world.after(forMs, over, undefined)
+  }
+}
