@@ -1,10 +1,10 @@
 import { AuditType } from '@automation/contract/audit/v1/audit'
 import { SandboxStatus } from '@automation/contract/sandbox/v1/sandbox'
 import { unavailable } from '@automation/errors'
-import { until, userContext } from '@automation/testing'
+import { refusal, until, userContext } from '@automation/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { MemoryDriver } from './memory-driver.ts'
-import { becomes, refusal, SandboxesUnderTest, type Replica } from './sandboxes-under-test.ts'
+import { becomes, SandboxesUnderTest, type Replica } from './sandboxes-under-test.ts'
 
 const ann = userContext('demo', { name: 'Ann', initiatedBy: 'ann@example.com', ip: '192.0.2.7' })
 let under: SandboxesUnderTest

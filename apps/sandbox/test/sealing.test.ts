@@ -1,9 +1,9 @@
 import { SealingService } from '@automation/contract/sandbox/v1/sealing'
 import { InProcessNetwork } from '@automation/rpc'
-import { operatorContext, serviceContext, userContext } from '@automation/testing'
+import { operatorContext, refusal, serviceContext, userContext } from '@automation/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { MemoryDriver } from './memory-driver.ts'
-import { refusal, SandboxesUnderTest, type Replica } from './sandboxes-under-test.ts'
+import { SandboxesUnderTest, type Replica } from './sandboxes-under-test.ts'
 
 const formerKey = 'the former key of these tests'
 const newKey = 'the new key of these tests'

@@ -1,8 +1,8 @@
 import { AuditType } from '@automation/contract/audit/v1/audit'
 import { unavailable } from '@automation/errors'
-import { until, userContext } from '@automation/testing'
+import { refusal, until, userContext } from '@automation/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { refusal, SchedulerUnderTest } from './scheduler-under-test.ts'
+import { SchedulerUnderTest } from './scheduler-under-test.ts'
 
 const ann = userContext('demo', { name: 'Ann', initiatedBy: 'ann@example.com', ip: '192.0.2.7' })
 const yearly = { process: 'hello', cron: '0 0 1 1 *' }

@@ -1,9 +1,9 @@
 import { AuditType } from '@automation/contract/audit/v1/audit'
 import { unavailable } from '@automation/errors'
 import { uploadMessages } from '@automation/rpc'
-import { until, userContext } from '@automation/testing'
+import { refusal, until, userContext } from '@automation/testing'
 import { afterAll, beforeEach, expect, test } from 'vitest'
-import { refusal, runContext, StorageUnderTest, upload } from './storage-under-test.ts'
+import { runContext, StorageUnderTest, upload } from './storage-under-test.ts'
 
 const under = await StorageUnderTest.open({ TEAM_MAX_STORAGE_BYTES: '1000' })
 afterAll(() => under.close())
