@@ -23,8 +23,7 @@ for (const wall of [...walls, { name: 'no wall', refuses: [], needs: [], setting
 
     test('a runner that is killed leaves no process, and no file of a run', async () => {
       const mark = sleepMark()
-      const stdio = ['ignore', 'pipe', 'inherit'] as const
-      const runner = spawn(process.execPath, [program, mark, JSON.stringify(settings)], { stdio: [...stdio] })
+      const runner = startProgram(mark)
       let said = ''
       runner.stdout!.on('data', (chunk) => (said += String(chunk)))
       await until(() => said.includes('running'), { what: 'its run' })
@@ -35,14 +34,32 @@ for (const wall of [...walls, { name: 'no wall', refuses: [], needs: [], setting
       runner.kill('SIGKILL')
       await until(() => processesWith(mark).length + stillRunning(below).length === 0)
       const [root] = readdirSync(tmpDir)
-      await until(() => readdirSync(join(tmpDir, root!)).every((name) => name === 'socket'), {
-        what: 'the files of runs are gone',
-      })
+      await until(() => filesOfRuns().length === 0, { what: 'the files of runs are gone' })
       await ended
       const next = await startRunner(settings)
       expect(readdirSync(tmpDir)).not.toContain(root)
       await next.stop()
       expect(readdirSync(tmpDir)).toEqual([])
     })
+
+    test('nor one that is killed while it starts its first processes', async () => {
+      for (const _ of Array.from({ length: 4 })) {
+        const runner = startProgram('0')
+        const ended = once(runner, 'exit')
+        await until(() => filesOfRuns().length > 0, { what: 'a first process' })
+        runner.kill('SIGKILL')
+        await ended
+        await until(() => filesOfRuns().length === 0, { what: 'what its processes had is gone' })
+      }
+    })
+
+    function startProgram(mark: string) {
+      return spawn(process.execPath, [program, mark, JSON.stringify(settings)], { stdio: ['ignore', 'pipe', 'inherit'] })
+    }
+
+    /** Each child has its number. */
+    function filesOfRuns(): string[] {
+      return readdirSync(tmpDir).flatMap((root) => readdirSync(join(tmpDir, root)).filter((name) => /^\d/.test(name)))
+    }
   })
 }

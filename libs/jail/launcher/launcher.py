@@ -65,6 +65,8 @@ def serve(wall):
 
 def launch(server, order, wall):
     """In a launcher: starts the child and stays with it."""
+    # Until it can be heard it waits: whoever ended by it here would leave what was made so far.
+    _signal.pthread_sigmask(_signal.SIG_BLOCK, {_signal.SIGTERM})
     prctl(PR_SET_PDEATHSIG, _signal.SIGTERM)
     wall["addresses"] = order["addresses"]
     wall["readable"] = [*wall["readable"], *order["readable"]]
@@ -139,6 +141,7 @@ def run(order, wall):
     posix.setsid()
     prctl(PR_SET_CHILD_SUBREAPER, 1)
     wake = wake_on_signals()
+    _signal.pthread_sigmask(_signal.SIG_UNBLOCK, {_signal.SIGTERM})
     is_jail = wall["wall"] == "namespaces"
     report = None
     if is_jail:
