@@ -13,6 +13,7 @@ only the tests under them. \`npm run test:all\` adds those for the real servers 
   --only NAME,NAME    unit, e2e, walls, outside; walls are attacks on walls and limits, and sandboxes behind them
   --shape SHAPE       what the e2e suite starts: embedded (default) or services
   --all               also against the outside servers that DATABASE_URL, KAFKA_BROKERS, S3_* and KUBECONFIG name
+  --again             a few files that failed run once more; what passes then is named, and has passed
   --report FILE       also write the counts as JSON
   --help
 `
@@ -22,6 +23,7 @@ const { values, positionals } = parseArgs({
     only: { type: 'string' },
     shape: { type: 'string', default: process.env['E2E_SHAPE'] ?? 'embedded' },
     all: { type: 'boolean', default: false },
+    again: { type: 'boolean', default: false },
     report: { type: 'string' },
     help: { type: 'boolean' },
   },
@@ -39,7 +41,7 @@ async function test(): Promise<void> {
   const results: SuiteResult[] = []
   for (const suite of suites) {
     console.log(`\n== ${suite.name}`)
-    results.push(await runSuite(suite))
+    results.push(await runSuite(suite, values.again))
   }
   const sum = (count: 'passed' | 'failed' | 'skipped') => results.reduce((total, result) => total + result[count], 0)
   console.log('')
@@ -48,11 +50,13 @@ async function test(): Promise<void> {
   leftOut.push(...results.flatMap(({ notHere }) => notHere))
   for (const line of leftOut) console.log(`left out: ${line}`)
   const failures = results.flatMap(({ failures }) => failures)
+  const unsteady = results.flatMap(({ unsteady }) => unsteady)
+  for (const line of unsteady) console.log(`UNSTEADY ${line}`)
   for (const line of failures) console.log(`FAILED ${line}`)
   if (report !== undefined)
     await writeFile(
       report,
-      JSON.stringify({ passed: sum('passed'), failed: sum('failed'), failures, suites: results, leftOut }),
+      JSON.stringify({ passed: sum('passed'), failed: sum('failed'), failures, unsteady, suites: results, leftOut }),
     )
   console.log(`${sum('passed')} passed, ${sum('failed')} failed`)
   process.exitCode = sum('failed') === 0 ? 0 : 1

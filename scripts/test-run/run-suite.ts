@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, relative } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import type { Suite } from './suites.ts'
 
 export interface SuiteResult {
@@ -13,15 +13,59 @@ export interface SuiteResult {
   seconds: number
   /** The tests that failed: file and name, and what was said first. */
   failures: string[]
+  /** Those that failed at first and passed when their file ran once more. */
+  unsteady: string[]
   /** What the machine does not give, in words: groups of tests say so by a title with `not here`. */
   notHere: string[]
 }
 
-/** Runs vitest for a suite, its output on ours, and counts. A file that can't be run counts as one failed test. */
-export async function runSuite({ name, config, files, env }: Suite): Promise<SuiteResult> {
+/** How many files may fail and yet have another chance: more are no accident. */
+const secondChances = 6
+
+/**
+ * Runs vitest for a suite, its output on ours, and counts. A file that can't be run counts as one failed test. With
+ * `again`, a few files that failed run once more, by themselves, and what they say then counts.
+ */
+export async function runSuite(suite: Suite, again: boolean): Promise<SuiteResult> {
+  const startedAt = performance.now()
+  const first = await countsOfRun(suite)
+  const files = [...new Set(first.failures.map(({ file }) => file))].filter((file) => file !== '')
+  const hasChance = again && files.length > 0 && files.length <= secondChances
+  if (hasChance) console.log(`\n== ${suite.name}, once more: ${files.join(' ')}`)
+  const second = hasChance ? await countsOfRun({ ...suite, files: files.map((file) => resolve(file)) }) : first
+  const unsteady = first.failures.filter(({ line }) => !second.failures.some(({ name }) => line.startsWith(name)))
+  return {
+    name: suite.name,
+    passed: first.passed + unsteady.length,
+    failed: second.failed,
+    skipped: first.skipped,
+    failures: second.failures.map(({ line }) => line),
+    unsteady: unsteady.map(({ line }) => line),
+    notHere: first.notHere,
+    seconds: (performance.now() - startedAt) / 1000,
+  }
+}
+
+interface Failure {
+  /** Empty where vitest itself failed. */
+  file: string
+  /** With the file. */
+  name: string
+  /** The name, and what was said first. */
+  line: string
+}
+
+interface Counts {
+  passed: number
+  failed: number
+  skipped: number
+  failures: Failure[]
+  notHere: string[]
+}
+
+async function countsOfRun({ config, files, env }: Suite): Promise<Counts> {
   const folder = await mkdtemp(join(tmpdir(), 'automation-report-'))
   const report = join(folder, 'report.json')
-  const startedAt = performance.now()
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
   try {
     const args = ['node_modules/.bin/vitest', 'run', '--config', config, '--passWithNoTests', ...reporters, ...files]
@@ -30,9 +74,9 @@ export async function runSuite({ name, config, files, env }: Suite): Promise<Sui
     const counts = await countsOf(report)
     if (code !== 0 && counts.failed === 0) {
       counts.failed = 1
-      counts.failures.push(`vitest ended with ${code}`)
+      counts.failures.push({ file: '', name: 'vitest', line: `vitest ended with ${code}` })
     }
-    return { name, ...counts, seconds: (performance.now() - startedAt) / 1000 }
+    return counts
   } finally {
     await rm(folder, { recursive: true })
   }
@@ -50,7 +94,7 @@ interface Report {
   }[]
 }
 
-async function countsOf(path: string): Promise<Omit<SuiteResult, 'name' | 'seconds'>> {
+async function countsOf(path: string): Promise<Counts> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined // it ended before it could count
     throw error
@@ -73,8 +117,9 @@ async function countsOf(path: string): Promise<Omit<SuiteResult, 'name' | 'secon
   }
 }
 
-/** One line. */
-function failure(path: string, name: string, message = ''): string {
+function failure(path: string, title: string, message = ''): Failure {
   const [first = ''] = message.split('\n')
-  return `${relative(process.cwd(), path)} > ${name}: ${first.slice(0, 300)}`
+  const file = relative(process.cwd(), path)
+  const name = `${file} > ${title}: `
+  return { file, name, line: name + first.slice(0, 300) }
 }
