@@ -176,6 +176,18 @@ test('of a team, the active ones are those that have not ended', async () => {
   await system.ended(asked[2]!, 'rival')
 })
 
+test('the run of a nominal time is found after it was started, by its own team, and looking for it starts none', async () => {
+  const firing = firingOf('found')
+  const { scheduleId = '' } = firing
+  const key = { scheduleId, nominalTimeMs }
+  expect((await firings().findFiring(key, asScheduler())).executionId).toBeUndefined()
+  const { executionId } = await fire(firing)
+  expect(await firings(1).findFiring(key, asScheduler())).toMatchObject({ executionId })
+  expect((await firings().findFiring(key, asScheduler('other'))).executionId).toBeUndefined()
+  expect((await firings().findFiring({ ...key, nominalTimeMs: 1n }, asScheduler())).executionId).toBeUndefined()
+  expect((await system.rows(`SELECT FROM executions WHERE schedule_id = '${scheduleId}'`)).length).toBe(1)
+})
+
 test('what a schedule is to run is checked, all but a schema, and named', async () => {
   const processId = system.catalog.put('checked', { timeZone: 'Europe/Berlin', enforcedSchema: '{"required":["a"]}' })
   system.catalog.put('checked', { processId, versionId: processId }, 'live')
@@ -238,6 +250,7 @@ test('only services fire, for a team, and for a schedule that has an id', async 
   await expect(firings().checkFiring({ identifier: 'hello' }, userContext('demo'))).rejects.toMatchObject({
     kind: 'permission_denied',
   })
+  await expect(firings().findFiring(firing, userContext('demo'))).rejects.toMatchObject({ kind: 'permission_denied' })
   await expect(firings().listActive({}, userContext('demo'))).rejects.toMatchObject({ kind: 'permission_denied' })
   await expect(fire(firing, 0, '')).rejects.toMatchObject({ kind: 'permission_denied' })
   await expect(fire({ ...firing, scheduleId: 'none' })).rejects.toMatchObject({ fields: [{ path: '/scheduleId' }] })

@@ -23,8 +23,9 @@ export function firingService(admission: Admission, pool: pg.Pool): Handlers<typ
 
     startFiring: async (request, context) => {
       const { team } = serviceIn(context)
-      const { id, status } = await admission.accept(wishOfFiring(request, context))
-      return { executionId: id, status, versionId: await reached(readVersionId(pool, team, id)) }
+      const { id, status, versionId, replayed } = await admission.accept(wishOfFiring(request, context))
+      const known = replayed ? await reached(readVersionId(pool, team, id)) : versionId
+      return { executionId: id, status, versionId: known }
     },
 
     findFiring: async (request, context) => {
