@@ -18,7 +18,7 @@ export function schedulerMetrics(registry: Registry, countOpen: () => Promise<nu
   })
   const firings = new Counter({
     name: 'scheduler_firings_total',
-    help: 'Firings by what became of them: started, missed, overlapping, refused',
+    help: 'Firings by what became of them: started, missed, overlapping, refused, paused',
     labelNames: ['outcome'],
     registers,
   })
