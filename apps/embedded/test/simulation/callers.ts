@@ -2,12 +2,11 @@ import { ExecutionService, Status } from '@automation/contract/execution/v1/exec
 import { ScheduleService } from '@automation/contract/schedule/v1/schedule'
 import { Failure } from '@automation/errors'
 import { ownContext, type CallContext } from '@automation/rpc'
-import { processSlug } from './catalog-of-world.ts'
+import { processSlug, teams } from './catalog-of-world.ts'
 import type { Ledger } from './ledger.ts'
 import type { Wires } from './wires.ts'
 import type { Host, World } from './world.ts'
 
-const teams = ['demo', 'other']
 const patienceMs = 5000
 const cron = '* * * * * *'
 
@@ -35,7 +34,7 @@ export class Callers {
   }
 
   begin(): void {
-    this.#world.after(this.#world.chance.between(50, 500), () => this.#next(), this.#host)
+    this.#world.after(this.#world.chance.between(30, 320), () => this.#next(), this.#host)
   }
 
   /** Nothing more is asked for, and no schedule goes on. */
