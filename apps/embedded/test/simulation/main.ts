@@ -143,7 +143,8 @@ async function world(place: Place, seed: number): Promise<WorldReport> {
 async function run({ url, clock }: Place, database: string, args: string[]): Promise<WorldReport> {
   const where = ['--url', databaseOf(url, database), '--clock', clock]
   const env = { ...process.env, NODE_COMPILE_CACHE: join(dirname(clock), 'compiled') }
-  const child = spawn(process.execPath, [program, ...where, ...args], { stdio: ['ignore', 'pipe', 'inherit'], env })
+  const command = ['--max-semi-space-size=64', program, ...where, ...args]
+  const child = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'inherit'], env })
   const timer = setTimeout(() => child.kill('SIGKILL'), longestMs)
   const [text] = await Promise.all([child.stdout.setEncoding('utf8').toArray(), once(child, 'exit')])
   clearTimeout(timer)
