@@ -84,9 +84,11 @@ export class Starts {
       spreads: isConnectionFailure,
     }
     const { metrics } = context
-    this.#lane = new Lane({ ...common, flush: (items) => this.#flush(items), metrics: metrics.lane('start') })
-    const flush = (items: KeyedItem[]) => this.#flushOnce(items)
-    this.#keyed = new Lane({ ...common, flush, metrics: metrics.lane('start_once') })
+    const flush = (items: Item[]) => this.#flush(items)
+    this.#lane = new Lane<Item, Placed | undefined>({ ...common, flush, metrics: metrics.lane('start') })
+    const flushOnce = (items: KeyedItem[]) => this.#flushOnce(items)
+    const once = { ...common, flush: flushOnce, metrics: metrics.lane('start_once') }
+    this.#keyed = new Lane<KeyedItem, Placed | undefined>(once)
   }
 
   /** Durable when it returns. Failures: process_not_found where it was deleted meanwhile, unavailable within 5 s. */
