@@ -54,6 +54,8 @@ export interface Wish {
 export interface Accepted {
   id: string
   status: Status.CREATED | Status.REJECTED
+  /** What it is a run of, where it is no version the current source; not told of what was replayed. */
+  versionId?: string
   explanation?: string
   /** Nothing was started: the key was known. */
   replayed: boolean
@@ -132,9 +134,11 @@ export class Admission {
     try {
       const placed = await this.#start(wish, run, refusal)
       if (placed === undefined) return await this.#cameFirst(wish, spec, wait)
-      if (placed.status !== Status.REJECTED) return { id: run.id, status: Status.CREATED, replayed: false, waiter }
+      const { id } = run
+      const { versionId } = spec
+      if (placed.status !== Status.REJECTED) return { id, status: Status.CREATED, versionId, replayed: false, waiter }
       waiter?.close()
-      return { id: run.id, status: Status.REJECTED, explanation: placed.explanation, replayed: false }
+      return { id, status: Status.REJECTED, versionId, explanation: placed.explanation, replayed: false }
     } catch (error) {
       waiter?.close()
       throw error

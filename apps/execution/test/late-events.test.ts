@@ -76,3 +76,16 @@ test('a large backlog comes in batches, each once, across a crash between effect
   expect(heard).toHaveLength(157)
   await first.close()
 })
+
+test('who asks again and again for a lead that another has needs one connection for it, and gets it once it is free', async () => {
+  const first = await outbox.lead('led')
+  let opened = 0
+  const count = () => (opened += 1)
+  pools.events.on('connect', count)
+  for (let times = 0; times < 5; times += 1) expect(await outbox.lead('led')).toBeUndefined()
+  pools.events.off('connect', count)
+  expect(opened).toBeLessThanOrEqual(1)
+  await first!.release()
+  const second = await until(() => outbox.lead('led'))
+  await second.release()
+})

@@ -20,7 +20,7 @@ export function schedulerMetrics(registry: Registry): Metrics {
   })
   const firings = new Counter({
     name: 'scheduler_firings_total',
-    help: 'Firings by what became of them: started, missed, overlapping, refused',
+    help: 'Firings by what became of them: started, missed, overlapping, refused, paused',
     labelNames: ['outcome'],
     registers,
   })

@@ -2,12 +2,11 @@ import { ExecutionService, Status } from '@automation/contract/execution/v1/exec
 import { ScheduleService } from '@automation/contract/schedule/v1/schedule'
 import { Failure } from '@automation/errors'
 import { ownContext, type CallContext } from '@automation/rpc'
-import { processSlug } from './catalog-of-world.ts'
+import { processSlug, teams } from './catalog-of-world.ts'
 import type { Ledger } from './ledger.ts'
 import type { Wires } from './wires.ts'
 import type { Host, World } from './world.ts'
 
-const teams = ['demo', 'other']
 const patienceMs = 5000
 const cron = '* * * * * *'
 
@@ -35,14 +34,24 @@ export class Callers {
   }
 
   begin(): void {
-    this.#world.after(this.#world.chance.between(50, 500), () => this.#next(), this.#host)
+    this.#world.after(this.#world.chance.between(30, 320), () => this.#next(), this.#host)
   }
 
-  /** Nothing more is asked for, and no schedule goes on. */
+  /** Nothing more is asked for, and no schedule goes on, whether anybody knows of it or not. */
   async finish(): Promise<void> {
     this.#isOver = true
-    for (const schedule of this.#schedules.filter(({ isActive }) => isActive))
-      while (!(await this.#pause(schedule))) await this.#rest(200)
+    await this.#rest(patienceMs)
+    for (const team of teams) while (!(await this.#pauseAll(team))) await this.#rest(200)
+  }
+
+  /** Whether all are known to be paused. */
+  async #pauseAll(team: string): Promise<boolean> {
+    const { schedules } = this.#services()
+    const request = { page: { page: 0, limit: 1000 } }
+    const listed = await this.#told('list schedules', schedules.listSchedules(request, this.#context(team)))
+    const active = listed?.schedules.filter(({ nextExecutionAt }) => nextExecutionAt !== undefined)
+    for (const { id } of active ?? []) await this.#told('pause', schedules.pauseSchedule({ id }, this.#context(team)))
+    return active?.length === 0
   }
 
   #rest(ms: number): Promise<void> {
@@ -170,25 +179,11 @@ export class Callers {
     if (this.#schedules.length === 0) return
     const schedule = chance.pick(this.#schedules)
     const { id, team, isActive } = schedule
-    if (isActive) return void (await this.#pause(schedule))
     const { schedules } = this.#services()
-    const resumed = await this.#told('resume', schedules.resumeSchedule({ id }, this.#context(team)))
-    if (resumed !== undefined) schedule.isActive = true
-  }
-
-  /** Whether it is known to be paused, or gone. */
-  async #pause(schedule: Thing & { isActive: boolean }): Promise<boolean> {
-    const { id, team } = schedule
-    const { schedules } = this.#services()
-    try {
-      await schedules.pauseSchedule({ id }, this.#context(team))
-      schedule.isActive = false
-    } catch (error) {
-      const { code } = error as Failure
-      if (code === 'schedule_paused' || code === 'schedule_not_found') schedule.isActive = false
-    }
-    this.#world.tell(`pause: ${schedule.isActive ? 'not known' : 'done'}`, this.#host)
-    return !schedule.isActive
+    const change = isActive
+      ? this.#told('pause', schedules.pauseSchedule({ id }, this.#context(team)))
+      : this.#told('resume', schedules.resumeSchedule({ id }, this.#context(team)))
+    if ((await change) !== undefined) schedule.isActive = !isActive
   }
 
   async #delete(): Promise<void> {

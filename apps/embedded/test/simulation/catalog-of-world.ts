@@ -1,23 +1,61 @@
+import { AuditService, AuditType } from '@automation/contract/audit/v1/audit'
 import { ResolveService, RunSpecSchema } from '@automation/contract/catalog/v1/resolve'
+import { TeamService } from '@automation/contract/catalog/v1/team'
 import { Language } from '@automation/contract/common/v1/language'
 import { notFound } from '@automation/errors'
-import { served } from '@automation/rpc'
-import { create } from '@bufbuild/protobuf'
+import { served, type Handlers, type ServedService } from '@automation/rpc'
+import { create, type DescService } from '@bufbuild/protobuf'
+import type { Ledger } from './ledger.ts'
 
-/** The one process that there is. */
-export const processId = '01900000-0000-7000-8000-000000000001'
+/** What runs. */
+const processIds: Record<string, string> = {
+  work: '01900000-0000-7000-8000-000000000001',
+  mend: '01900000-0000-7000-8000-000000000002',
+}
 export const processSlug = 'work'
+/** Runs after each failed run of the team `demo`. */
+const handlerSlug = 'mend'
 /** Its clocks go on while the world lasts. */
 export const zoneId = 'Europe/Berlin'
 
-/** A catalog with one process, of every team. */
-export const catalogOfWorld = served(ResolveService, {
+export const teams = ['demo', 'other']
+/** The team that has an error handler. */
+export const mendingTeam = 'demo'
+
+/** A catalog with two processes, of every team, that remembers what was done. */
+export function catalogOfWorld(ledger: Ledger): ServedService[] {
+  const records = part(AuditService, { appendAuditRecords: (request) => keep(request.records, ledger) })
+  return [resolving, teaming, records]
+}
+
+const resolving = served(ResolveService, {
   resolveRun: ({ team, identifier, knownRevision }) => {
-    if (identifier !== processId && identifier !== processSlug) throw notFound('process')
+    const known = Object.entries(processIds).find((names) => names.includes(identifier))
+    if (known === undefined) throw notFound('process')
     const revision = 1n
     if (knownRevision === revision) return { outcome: { case: 'unchanged' as const, value: {} } }
-    const process = { processId, processName: processSlug, processSlug, timeZone: zoneId, revision, team }
-    const code = { language: Language.JAVASCRIPT, sourceCode: 'return 1', digest: processSlug }
+    const [slug, processId] = known
+    const process = { processId, processName: slug, processSlug: slug, timeZone: zoneId, revision, team }
+    const code = { language: Language.JAVASCRIPT, sourceCode: 'return 1', digest: slug }
     return { outcome: { case: 'spec' as const, value: create(RunSpecSchema, { ...process, ...code }) } }
   },
 })
+
+const teaming = part(TeamService, {
+  getTeam: (_, { principal: { team } }) => {
+    const errorHandlerConfig = team === mendingTeam ? { processSlug: handlerSlug, tag: '' } : undefined
+    return { slug: team, name: team, zoneId, errorHandlerConfig }
+  },
+})
+
+/** Of a service what this world asks for. */
+function part<S extends DescService>(service: S, handlers: Partial<Handlers<S>>): ServedService {
+  return { service, handlers: handlers as Handlers<DescService> }
+}
+
+/** Each is kept once, however often it comes. */
+function keep(records: { id: string; type: AuditType; event: string; entityId: string }[], ledger: Ledger) {
+  for (const { type, event, entityId } of records)
+    if (type === AuditType.EXECUTION && event === 'started') ledger.recorded.add(entityId)
+  return {}
+}

@@ -1,4 +1,5 @@
 import { Status } from '@automation/contract/execution/v1/execution'
+import { mendingTeam } from './catalog-of-world.ts'
 import type { Database } from './database.ts'
 import type { Ledger } from './ledger.ts'
 
@@ -31,6 +32,8 @@ export async function brokenPromises(database: Database, ledger: Ledger): Promis
     ...ledger.wrong,
     ...lost,
     ...rows.flatMap((row) => [...timelineFaults(row), ...startFaults(row, ledger), ...toldFaults(row, ledger)]),
+    ...recordFaults(known, ledger),
+    ...(await handlerFaults(database, rows)),
     ...(await slotFaults(database)),
     ...(await firingFaults(database)),
     ...overlaps(rows, await lonelySchedules(database)),
@@ -63,6 +66,28 @@ function* toldFaults({ id, status, events }: Row, ledger: Ledger): Generator<str
   const heard = ledger.events.get(id) ?? []
   const words = (list: { status: Status }[]) => list.map((event) => Status[event.status]).join(' ')
   if (words(heard) !== words(events)) yield `I5 of ${id} was told ${words(heard)}, and it was ${words(events)}`
+}
+
+function* recordFaults(known: Set<string>, { recorded }: Ledger): Generator<string> {
+  for (const id of known) if (!recorded.has(id)) yield `there is no record of who has started ${id}`
+  for (const id of recorded) if (!known.has(id)) yield `there is a record of ${id}, which is not there`
+}
+
+/** A failed run of a team that has an error handler has had that once; no other run has, and no handler itself. */
+async function handlerFaults(database: Database, rows: Row[]): Promise<string[]> {
+  const { rows: started } = await database.query<{ failed: string; handler: string }>(
+    `SELECT key AS failed, execution_id AS handler FROM execution.start_keys WHERE scope = 'error handler'`,
+  )
+  const handlers = new Set(started.map(({ handler }) => handler))
+  const handled = new Set(started.map(({ failed }) => failed))
+  const faults: string[] = []
+  for (const { id, team, status } of rows) {
+    const wants = team === mendingTeam && status === Status.ERROR && !handlers.has(id)
+    if (wants !== handled.has(id)) faults.push(`${id} has ${wants ? 'no' : 'an'} error handler's run`)
+  }
+  const known = new Set(rows.map(({ id }) => id))
+  const lost = [...handlers].filter((id) => !known.has(id))
+  return [...faults, ...lost.map((id) => `the error handler's run ${id} is not there`)]
 }
 
 async function slotFaults(database: Database): Promise<string[]> {

@@ -44,7 +44,7 @@ export class DatabaseLink {
   }
 
   async execute(client: LinkedClient, config: pg.QueryConfig, deliver: (settled: Settled) => void): Promise<void> {
-    await this.database.setTime(this.world.nowMs)
+    this.database.setTime(this.world.nowMs)
     const answer = settled(realClient.query.call(client, config))
     const waiting = { client, answer, deliver }
     await this.#await(waiting)

@@ -1,3 +1,4 @@
+import { openSync, writeSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 
@@ -7,34 +8,38 @@ const realDelay = delay
 
 /**
  * A real database whose clock is the world's: `now()` and `clock_timestamp()` mean functions of the schema `world`, which
- * comes before PostgreSQL's own in the search path, and read a sequence that is set before each statement.
+ * comes before PostgreSQL's own in the search path, and read a file that is written before each statement.
  */
 export class Database {
   readonly #control: pg.Client
-  #setToMs = 0
+  readonly #clockPath: string
+  readonly #clockFile: number
+  #last: Promise<unknown> = Promise.resolve()
 
-  private constructor(control: pg.Client) {
+  private constructor(control: pg.Client, clockPath: string) {
     this.#control = control
+    this.#clockPath = clockPath
+    this.#clockFile = openSync(clockPath, 'w', 0o644)
   }
 
-  static async open(url: string): Promise<Database> {
+  /** `clockPath`: a file that the server reads, too, and that is of this server's worlds alone. */
+  static async open(url: string, clockPath: string): Promise<Database> {
     const control = new pg.Client({ connectionString: url })
     await control.connect()
-    return new Database(control)
+    return new Database(control, clockPath)
   }
 
   /** Makes the schema of the clock. */
   async makeClock(): Promise<void> {
-    const text = 'SELECT to_timestamp(last_value / 1000000.0) FROM world.clock'
-    await this.#control.query(`CREATE SCHEMA world; CREATE SEQUENCE world.clock;
-      CREATE FUNCTION world.now() RETURNS timestamptz LANGUAGE sql STABLE AS '${text}';
-      CREATE FUNCTION world.clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE AS '${text}'`)
+    const text = `SELECT to_timestamp(pg_read_file(${pg.escapeLiteral(this.#clockPath)})::float8)`
+    await this.#control.query(`CREATE SCHEMA world;
+      CREATE FUNCTION world.now() RETURNS timestamptz LANGUAGE sql STABLE AS $$${text}$$;
+      CREATE FUNCTION world.clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE AS $$${text}$$`)
   }
 
-  async setTime(ms: number): Promise<void> {
-    if (ms === this.#setToMs) return
-    this.#setToMs = ms
-    await this.#control.query(`SELECT setval('world.clock', $1)`, [Math.round(ms * 1000)])
+  /** The same number of digits for all times of a world, so that each takes the place of the one before. */
+  setTime(ms: number): void {
+    writeSync(this.#clockFile, (ms / 1000).toFixed(6), 0)
   }
 
   /** Says so once the connection of this pid waits for a lock; never where it is answered first. */
@@ -66,8 +71,11 @@ export class Database {
     }
   }
 
+  /** One after the other. */
   query<R extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<pg.QueryResult<R>> {
-    return this.#control.query<R>(text, values)
+    const answer = this.#last.then(() => this.#control.query<R>(text, values))
+    this.#last = answer.catch(() => undefined)
+    return answer
   }
 
   close(): Promise<void> {

@@ -12,6 +12,8 @@ export class Ledger {
   readonly told = new Map<string, string>()
   /** Lifecycle events as a consumer got them, by execution. */
   readonly events = new Map<string, { sequence: number; status: number }[]>()
+  /** Executions whose start the catalog has a record of. */
+  readonly recorded = new Set<string>()
   /** Schedules that a caller was told of. */
   readonly schedules = new Set<string>()
   /** What should never happen, as it was noticed. */

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { startPostgres } from '@automation/postgres'
 import pg from 'pg'
@@ -40,6 +40,14 @@ const { values } = parseArgs({
     help: { type: 'boolean', default: false },
   },
 })
+/** Where worlds are, one after the other. */
+interface Place {
+  /** Of the server. */
+  url: string
+  /** The file of their time. */
+  clock: string
+}
+
 const program = join(import.meta.dirname, 'one-world.ts')
 const template = 'world_template'
 /** No world takes so long, on a busy machine either. */
@@ -52,20 +60,14 @@ else await simulate(Number(values.seeds), Number(values.seed))
 
 async function simulate(count: number, first: number): Promise<void> {
   console.log(`${count} worlds from seed ${first}`)
-  const dataDir = await mkdtemp(join(tmpdir(), 'automation-sim-'))
-  await chmod(dataDir, 0o755) // PostgreSQL may run as a user of its own
-  const logger = pino({ level: 'warn' })
-  const server = await startPostgres({ dataDir, logger, durable: false, maxConnections: 300 })
+  const folder = await mkdtemp(join(tmpdir(), 'automation-sim-'))
+  await chmod(folder, 0o755) // PostgreSQL may run as a user of its own
   const began = performance.now()
   try {
-    await prepare(server.url)
     const seeds = Array.from({ length: count }, (_, index) => first + index)
     const reports: WorldReport[] = []
-    const work = async () => {
-      for (let seed = seeds.shift(); seed !== undefined; seed = seeds.shift())
-        reports.push(await report(server.url, seed))
-    }
-    await Promise.all(Array.from({ length: Number(values['at-once']) }, work))
+    const places = Math.min(Number(values['at-once']), count)
+    await Promise.all(Array.from({ length: places }, (_, place) => work(join(folder, `${place}`), seeds, reports)))
     const failed = reports.filter(({ broken }) => broken.length > 0)
     const executions = reports.reduce((sum, report) => sum + report.executions, 0)
     const seconds = (performance.now() - began) / 1000
@@ -74,26 +76,51 @@ async function simulate(count: number, first: number): Promise<void> {
       await writeFile(values.json, JSON.stringify({ passed: count - failed.length, failed: failed.length }))
     if (failed.length > 0) process.exitCode = 1
   } finally {
-    await server.stop()
-    await rm(dataDir, { recursive: true, force: true })
+    await rm(folder, { recursive: true, force: true })
   }
 }
 
-async function prepare(serverUrl: string): Promise<void> {
-  await statement(serverUrl, 'ALTER SYSTEM SET autovacuum = off')
-  await statement(serverUrl, 'SELECT pg_reload_conf()')
-  await statement(serverUrl, `CREATE DATABASE ${template}`)
-  const { broken, history } = await run(databaseOf(serverUrl, template), ['--prepare'])
+/** One world after the other on a server that is theirs: what another world does there would be seen in its horizon. */
+async function work(folder: string, seeds: number[], reports: WorldReport[]): Promise<void> {
+  await mkdir(folder)
+  const dataDir = join(folder, 'postgres')
+  const logger = pino({ level: 'warn' })
+  const { url, stop } = await startPostgres({ dataDir, logger, durable: false, maxConnections: 150 })
+  try {
+    const place = { url, clock: join(folder, 'clock') }
+    await prepare(place)
+    for (let seed = seeds.shift(); seed !== undefined; seed = seeds.shift()) reports.push(await report(place, seed))
+  } finally {
+    await stop()
+  }
+}
+
+async function prepare(place: Place): Promise<void> {
+  for (const text of serverSettings(place.url)) await statement(place.url, text)
+  await statement(place.url, `CREATE DATABASE ${template}`)
+  const { broken, history } = await run(place, template, ['--prepare'])
   if (broken.length > 0) throw new Error(`No world can begin: ${broken.join('\n')}\n${history.join('\n')}`)
 }
 
-async function report(serverUrl: string, seed: number): Promise<WorldReport> {
+/** Nothing happens by itself, and what a world does often is cheap: plans, and proofs of the password. */
+function serverSettings(url: string): string[] {
+  const { username, password } = new URL(url)
+  const [role, secret] = [username, password].map(decodeURIComponent)
+  return [
+    'ALTER SYSTEM SET autovacuum = off',
+    'ALTER SYSTEM SET plan_cache_mode = force_generic_plan',
+    'SELECT pg_reload_conf()',
+    `SET scram_iterations = 1; ALTER ROLE ${pg.escapeIdentifier(role!)} PASSWORD ${pg.escapeLiteral(secret!)}`,
+  ]
+}
+
+async function report(place: Place, seed: number): Promise<WorldReport> {
   const began = performance.now()
-  const found = await world(serverUrl, seed)
+  const found = await world(place, seed)
   const seconds = ((performance.now() - began) / 1000).toFixed(1)
   console.log(`world ${seed}: ${found.executions} executions, ${found.broken.length} broken, ${seconds} s`)
   if (values.twice) {
-    const again = await world(serverUrl, seed)
+    const again = await world(place, seed)
     if (again.digest !== found.digest) found.broken.push('the same seed has made another world')
   }
   if (found.history.length > 0) console.log(found.history.join('\n'))
@@ -102,19 +129,22 @@ async function report(serverUrl: string, seed: number): Promise<WorldReport> {
   return found
 }
 
-async function world(serverUrl: string, seed: number): Promise<WorldReport> {
+async function world(place: Place, seed: number): Promise<WorldReport> {
   const name = `world_${seed}`
-  await statement(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${template}`)
+  await statement(place.url, `CREATE DATABASE ${name} TEMPLATE ${template}`)
   const told = (['history', 'follow'] as const).filter((each) => values[each]).map((each) => `--${each}`)
   try {
-    return await run(databaseOf(serverUrl, name), ['--seed', `${seed}`, ...told])
+    return await run(place, name, ['--seed', `${seed}`, ...told])
   } finally {
-    await statement(serverUrl, `DROP DATABASE ${name} WITH (FORCE)`)
+    await statement(place.url, `DROP DATABASE ${name} WITH (FORCE)`)
   }
 }
 
-async function run(url: string, args: string[]): Promise<WorldReport> {
-  const child = spawn(process.execPath, [program, '--url', url, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+async function run({ url, clock }: Place, database: string, args: string[]): Promise<WorldReport> {
+  const where = ['--url', databaseOf(url, database), '--clock', clock]
+  const env = { ...process.env, NODE_COMPILE_CACHE: join(dirname(clock), 'compiled') }
+  const command = ['--max-semi-space-size=64', program, ...where, ...args]
+  const child = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'inherit'], env })
   const timer = setTimeout(() => child.kill('SIGKILL'), longestMs)
   const [text] = await Promise.all([child.stdout.setEncoding('utf8').toArray(), once(child, 'exit')])
   clearTimeout(timer)

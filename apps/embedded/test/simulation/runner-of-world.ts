@@ -17,6 +17,12 @@ import type { Coming, Host, World } from './world.ts'
 type Said = MessageInitShape<typeof RunnerMessageSchema>
 type Result = MessageInitShape<typeof ResultSchema>
 
+/** What callers ask for. */
+interface Work {
+  takesMs?: number
+  fails?: boolean
+}
+
 interface Line {
   to: Host
   said: Pipe<Said>
@@ -137,7 +143,8 @@ export class RunnerOfWorld {
     const { executionId, fence, parameters } = run
     line.lent -= 1
     this.#ledger.began(executionId, this.host.name)
-    const { takesMs, fails } = JSON.parse(Buffer.from(parameters).toString()) as { takesMs: number; fails: boolean }
+    // An error handler is given what has failed.
+    const { takesMs = 10, fails = false } = JSON.parse(Buffer.from(parameters).toString()) as Work
     const done = () => {
       this.#ledger.finished.add(executionId)
       const end: Result['end'] = fails

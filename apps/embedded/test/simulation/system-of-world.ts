@@ -32,8 +32,8 @@ export class SystemOfWorld {
 
   constructor(context: SystemContext) {
     this.#context = context
-    const { world, wires } = context
-    wires.add(world.machine('catalog'), [catalogOfWorld])
+    const { world, wires, ledger } = context
+    wires.add(world.machine('catalog'), catalogOfWorld(ledger))
   }
 
   /** Those that there are now. */

@@ -51,17 +51,19 @@ export class TimelineOutbox implements Outbox {
 
   async lead(consumer: string): Promise<Leadership | undefined> {
     const client = await this.#pool.connect()
-    let mine = false
     try {
-      const { rows } = await client.query<{ mine: boolean }>(
-        `SELECT pg_try_advisory_lock(hashtextextended('events for ' || $1, 0)) AS mine`,
-        [consumer],
-      )
-      mine = rows[0]!.mine
-    } finally {
-      if (!mine) client.release(true)
+      const { rows } = await client.query<{ mine: boolean }>({
+        name: 'outbox-lead',
+        text: `SELECT pg_try_advisory_lock(hashtextextended('events for ' || $1, 0)) AS mine`,
+        values: [consumer],
+      })
+      if (rows[0]!.mine) return leadership(client, consumer, this.#traces)
+    } catch (error) {
+      client.release(true)
+      throw error
     }
-    return mine ? leadership(client, consumer, this.#traces) : undefined
+    client.release()
+    return undefined
   }
 
   /** Lets a consumer begin now, unless it has begun before. */
@@ -71,13 +73,14 @@ export class TimelineOutbox implements Outbox {
 
   /** Counts up to 100,000. */
   async backlog(consumer: string): Promise<Waiting> {
-    const { rows } = await this.#pool.query<Waiting>(
-      `SELECT (SELECT count(*)::integer FROM (SELECT FROM timeline_events t WHERE ${isWaiting} LIMIT 100000) AS counted) AS count,
+    const { rows } = await this.#pool.query<Waiting>({
+      name: 'outbox-backlog',
+      text: `SELECT (SELECT count(*)::integer FROM (SELECT FROM timeline_events t WHERE ${isWaiting} LIMIT 100000) AS counted) AS count,
               coalesce((SELECT extract(epoch FROM now() - t.at)::float8 * 1000 FROM timeline_events t
                          WHERE ${isWaiting} ORDER BY t.xid, t.position LIMIT 1), 0) AS "oldestMs"
          FROM bus_cursors c WHERE c.consumer = $1`,
-      [consumer],
-    )
+      values: [consumer],
+    })
     return rows[0] ?? { count: 0, oldestMs: 0 }
   }
 }
@@ -98,18 +101,25 @@ function leadership(client: pg.PoolClient, consumer: string, traces: RunTraces):
       : 'NULL::text'
   return {
     async cursor() {
-      await begin(client, consumer)
-      const { rows } = await client.query<Record<keyof Cursor, string>>(
-        'SELECT window_from AS "from", window_to AS "to", position FROM bus_cursors WHERE consumer = $1',
-        [consumer],
-      )
+      const read = () =>
+        client.query<Record<keyof Cursor, string>>({
+          name: 'outbox-cursor',
+          text: 'SELECT window_from AS "from", window_to AS "to", position FROM bus_cursors WHERE consumer = $1',
+          values: [consumer],
+        })
+      let { rows } = await read()
+      if (rows.length === 0) {
+        await begin(client, consumer)
+        rows = (await read()).rows
+      }
       const { from, to, position } = rows[0]!
       return { from: BigInt(from), to: BigInt(to), position: BigInt(position) }
     },
     async horizon() {
-      const { rows } = await client.query<{ horizon: string }>(
-        'SELECT pg_snapshot_xmin(pg_current_snapshot()) AS horizon',
-      )
+      const { rows } = await client.query<{ horizon: string }>({
+        name: 'outbox-horizon',
+        text: 'SELECT pg_snapshot_xmin(pg_current_snapshot()) AS horizon',
+      })
       return BigInt(rows[0]!.horizon)
     },
     async read({ from, to, position }, limit) {

@@ -6,6 +6,10 @@ import type { Store } from './store.ts'
 export interface OpenFiring extends ScheduleRow {
   nominalAt: Date
   waits: boolean
+  /** Somebody has asked for its run, and may have got it without its being noted. */
+  asked: boolean
+  /** Its schedule was paused meanwhile. */
+  givenUp: boolean
   /** How long ago its nominal time was. */
   lateMs: number
   zoneId: string
@@ -14,28 +18,47 @@ export interface OpenFiring extends ScheduleRow {
   behindWaiting: boolean
 }
 
-/** Takes firings that are due to be looked at; for `leaseMs` nobody else does. */
-export function takeFirings(store: Store, limit: number, leaseMs: number): Promise<OpenFiring[]> {
+/** Which replica looks at a firing, and for how long nobody else does unless it says so again. */
+export interface Holder {
+  id: string
+  leaseMs: number
+}
+
+/** Takes firings that are due to be looked at. */
+export function takeFirings(store: Store, limit: number, { id, leaseMs }: Holder): Promise<OpenFiring[]> {
   return store.query<OpenFiring>({
     name: 'take_firings',
     text: `WITH open AS (
              SELECT schedule_id, nominal_at FROM firings WHERE state < 3 AND due_at <= now()
               ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
            ), taken AS (
-             UPDATE firings f SET due_at = now() + $2 * interval '1 ms' FROM open o
+             UPDATE firings f SET due_at = now() + $2 * interval '1 ms', holder = $3, asked = asked OR holder IS NOT NULL
+               FROM open o
               WHERE f.schedule_id = o.schedule_id AND f.nominal_at = o.nominal_at
-             RETURNING f.schedule_id, f.nominal_at, f.state
+             RETURNING f.schedule_id, f.nominal_at, f.state, f.asked, f.given_up
            ), ahead AS (
              SELECT t.schedule_id, t.nominal_at, max(f.state) AS state FROM taken t JOIN firings f
                  ON f.schedule_id = t.schedule_id AND f.nominal_at < t.nominal_at AND f.state < 3
               GROUP BY t.schedule_id, t.nominal_at
            )
            SELECT ${scheduleColumns}, z.zone_id AS "zoneId", t.nominal_at AS "nominalAt", t.state = 2 AS waits,
+             t.asked, t.given_up AS "givenUp",
              extract(epoch FROM now() - t.nominal_at)::float8 * 1000 AS "lateMs",
              a.state IS NOT NULL AS behind, a.state IS NOT DISTINCT FROM 2 AS "behindWaiting"
              FROM taken t JOIN schedules s ON s.id = t.schedule_id JOIN team_zones z USING (team)
              LEFT JOIN ahead a ON a.schedule_id = t.schedule_id AND a.nominal_at = t.nominal_at`,
-    values: [limit, leaseMs],
+    values: [limit, leaseMs, id],
+  })
+}
+
+/** Nobody else looks at these, which this replica holds. */
+export async function holdFirings(store: Store, firings: FiringKey[], { id, leaseMs }: Holder): Promise<void> {
+  await store.query({
+    name: 'hold_firings',
+    text: `UPDATE firings f SET due_at = now() + $2 * interval '1 ms'
+             FROM unnest($3::uuid[], $4::timestamptz[]) AS i(id, nominal_at)
+            WHERE f.schedule_id = i.id AND f.nominal_at = i.nominal_at AND f.state < 3 AND f.holder = $1`,
+    values: [id, leaseMs, firings.map((firing) => firing.id), firings.map(({ nominalAt }) => nominalAt)],
   })
 }
 
@@ -52,7 +75,8 @@ export async function firingStarted(
   const rows = await store.query({
     name: 'firing_started',
     text: `WITH started AS (
-             UPDATE firings SET state = 3, due_at = NULL, decided_at = now(), execution_id = $3, explanation = NULL
+             UPDATE firings SET state = 3, due_at = NULL, holder = NULL, decided_at = now(), execution_id = $3,
+                 explanation = NULL
               WHERE schedule_id = $1 AND nominal_at = $2 AND state < 3 RETURNING schedule_id
            )
            UPDATE schedules s SET last_execution_id = $3, version_id = $4 FROM started f WHERE s.id = f.schedule_id
@@ -65,25 +89,32 @@ export async function firingStarted(
 export async function skipFiring(store: Store, { id, nominalAt }: FiringKey, explanation: string): Promise<void> {
   await store.query({
     name: 'skip_firing',
-    text: `UPDATE firings SET state = 4, due_at = NULL, decided_at = now(), explanation = $3
+    text: `UPDATE firings SET state = 4, due_at = NULL, holder = NULL, decided_at = now(), explanation = $3
            WHERE schedule_id = $1 AND nominal_at = $2 AND state < 3`,
     values: [id, nominalAt, explanation],
   })
 }
 
-/** It is looked at again in `afterMs`; with `waits`, it waits for the run before it. */
+/** Until when nobody looks at a firing, and why. */
+export interface Postponement {
+  afterMs: number
+  explanation: string
+  /** It waits for the run before it. */
+  waits: boolean
+  /** It was asked for its run, without a clear answer. */
+  asked?: boolean
+}
+
 export async function postponeFiring(
   store: Store,
   { id, nominalAt }: FiringKey,
-  afterMs: number,
-  explanation: string,
-  waits: boolean,
+  { afterMs, explanation, waits, asked = false }: Postponement,
 ): Promise<void> {
   await store.query({
     name: 'postpone_firing',
     text: `UPDATE firings SET state = CASE WHEN $5 THEN 2 ELSE state END, due_at = now() + $3 * interval '1 ms',
-             explanation = $4 WHERE schedule_id = $1 AND nominal_at = $2 AND state < 3`,
-    values: [id, nominalAt, afterMs, explanation, waits],
+             holder = NULL, asked = asked OR $6, explanation = $4 WHERE schedule_id = $1 AND nominal_at = $2 AND state < 3`,
+    values: [id, nominalAt, afterMs, explanation, waits, asked],
   })
 }
 
