@@ -1,5 +1,5 @@
 import { illegalStep } from '../chaos/transitions.ts'
-import type { Execution, LogEntry, Page, Status } from '../client/records.ts'
+import { terminalStatuses, type Execution, type LogEntry, type Page, type Status } from '../client/records.ts'
 import { waitUntil } from '../system/wait-until.ts'
 import { agree, expectAnswer } from './agree.ts'
 import type { Real } from './machine.ts'
@@ -22,14 +22,17 @@ export async function rest(queue: RunQueue, real: OnRuns): Promise<void> {
 
 async function arrive(run: Run, status: Status, real: OnRuns): Promise<void> {
   let is: Status | undefined
+  let why = ''
   const reached = async () => {
     const execution = await look(run, real)
     is = execution.status
-    return is === status
+    why = execution.timeline.events.at(-1)?.explanation ?? why
+    return is === status || terminalStatuses.includes(is)
   }
   await waitUntil(status, reached, { timeoutMs: withinMs }).catch((error: Error) => {
-    throw new Error(`The run is ${is}, the model says ${status}: ${error.message}`, { cause: error })
+    why = error.message
   })
+  if (is !== status) throw new Error(`The run is ${is}, the model says ${status}: ${why}`)
   if (run.end !== undefined) await ended(run, real)
 }
 

@@ -5,9 +5,10 @@ import { createdAtMs } from './execution-id.ts'
 import type { EventRow, RecordRow } from './store/records.ts'
 import { bytesOf } from './stored-text.ts'
 
-/** A row and its events as the message that the rest of the system knows. */
+/** A row and its events as the message that the rest of the system knows; as it was when the row was read. */
 export function executionOf(row: RecordRow, events: EventRow[]): MessageInitShape<typeof ExecutionSchema> {
   const { id, processId, processName, processSlug, status, createdBy, timeoutMs, freshProcess } = row
+  const known = events.filter(({ sequence }) => sequence <= row.sequence)
   return {
     id,
     processId,
@@ -17,7 +18,7 @@ export function executionOf(row: RecordRow, events: EventRow[]): MessageInitShap
     createdBy,
     versionId: row.versionId ?? undefined,
     scheduleId: row.scheduleId ?? undefined,
-    timeline: events.map(({ status: state, at, explanation }) => ({
+    timeline: known.map(({ status: state, at, explanation }) => ({
       status: state,
       time: timestampFromDate(at),
       explanation: explanation ?? undefined,

@@ -3,6 +3,7 @@ import { until, userContext } from '@automation/testing'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { forceEnds } from '../src/store/forced-ends.ts'
 import { value, type ScriptedRunner } from './scripted-runner.ts'
 import { System } from './system.ts'
 
@@ -185,4 +186,19 @@ test('the last page of 100,000 lines is read about as fast as the first', async 
   expect(least('last')).toBeLessThan(least('first') * 4)
   runner.finish(id)
   await system.ended(id)
+})
+
+test('the timeline ends with the status, also where the execution ends while it is read', async () => {
+  const id = await system.start()
+  await runner.run(id)
+  const other = await system.sql.connect()
+  await other.query('BEGIN; LOCK TABLE timeline_events')
+  const read = [system.get(id), list({ status: Status.RUNNING }).then(({ executions }) => executions[0]!)]
+  const waiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%FROM timeline_events WHERE execution_id = ANY%'`
+  await until(async () => (await system.sql.query(waiting)).rowCount === read.length)
+  await forceEnds(other, { ids: [id], from: [Status.RUNNING], to: Status.KILLED, explanation: 'while it is read' })
+  await other.query('COMMIT')
+  other.release()
+  for (const { status, timeline } of await Promise.all(read)) expect(timeline.at(-1)!.status).toBe(status)
+  expect((await system.get(id)).status).toBe(Status.KILLED)
 })

@@ -219,3 +219,14 @@ test('a deleted schedule starts nothing any more', async () => {
   await until(() => system.executions.of(other).length === 1)
   expect(system.executions.of(id)).toEqual([])
 })
+
+test('metrics tell how many firings are open, and for how long the first of them has been due', async () => {
+  const told = async () => /^scheduler_firings_oldest_seconds (\S+)/m.exec(await system.metrics())?.[1]
+  await schedule({ dateTime: soon(300) })
+  system.executions.failure = unavailable('away')
+  await until(async () => Number(await told()) > 0, { timeoutMs: 20_000 })
+  expect(await system.metrics()).toContain('scheduler_firings_open 1\n')
+  system.executions.failure = undefined
+  await until(async () => (await system.metrics()).includes('scheduler_firings_open 0\n'), { timeoutMs: 20_000 })
+  expect(Number(await told())).toBe(0)
+})

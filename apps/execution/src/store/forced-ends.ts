@@ -57,7 +57,7 @@ WITH old AS MATERIALIZED (
 SELECT id, team, pool, session_id AS "sessionId", was, traceparent FROM ended`
 
 /** Ends what is still in one of the statuses `from`, day by day; gives what was ended by this call. */
-export async function forceEnds(pool: pg.Pool, end: ForcedEnd): Promise<ForcedRow[]> {
+export async function forceEnds(pool: pg.Pool | pg.PoolClient, end: ForcedEnd): Promise<ForcedRow[]> {
   const days = Map.groupBy(end.ids, dayOf)
   const rows: ForcedRow[] = []
   for (const [day, ids] of days) {

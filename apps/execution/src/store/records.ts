@@ -11,6 +11,8 @@ export interface RecordRow {
   versionId: string | null
   scheduleId: string | null
   status: Status
+  /** That of its last event. */
+  sequence: number
   pool: string
   parameters: string | null
   request: string | null
@@ -27,6 +29,7 @@ export interface RecordRow {
 
 export interface EventRow {
   executionId: string
+  sequence: number
   status: Status
   at: Date
   explanation: string | null
@@ -41,7 +44,7 @@ const small = (column: string) => `CASE WHEN octet_length(${column}) <= 65536 TH
 export function recordColumns(list: boolean): string {
   const text = (column: string) => (list ? small(column) : column)
   return `e.id, e.process_id AS "processId", e.process_name AS "processName", e.process_slug AS "processSlug",
-    e.version_id AS "versionId", e.schedule_id AS "scheduleId", e.status, e.pool, ${text('e.parameters')} AS parameters,
+    e.version_id AS "versionId", e.schedule_id AS "scheduleId", e.status, e.sequence, e.pool, ${text('e.parameters')} AS parameters,
     ${list ? 'NULL' : 'e.request'} AS request, e.comment, ${text('e.return_value')} AS "returnValue",
     e.timeout_ms AS "timeoutMs", e.fresh_process AS "freshProcess", e.callback_url AS "callbackUrl",
     e.initiated_by AS "initiatedBy", e.created_by AS "createdBy", e.updated_by AS "updatedBy", e.updated_at AS "updatedAt"`
@@ -69,7 +72,7 @@ export async function readVisible(pool: pg.Pool, team: string, id: string): Prom
 export async function readTimelines(pool: pg.Pool, ids: string[]): Promise<Map<string, EventRow[]>> {
   const { rows } = await pool.query<EventRow>({
     name: 'timelines',
-    text: `SELECT execution_id AS "executionId", status, at, explanation
+    text: `SELECT execution_id AS "executionId", sequence, status, at, explanation
              FROM timeline_events WHERE execution_id = ANY ($1::uuid[]) ORDER BY execution_id, sequence`,
     values: [ids],
   })

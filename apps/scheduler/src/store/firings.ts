@@ -149,11 +149,13 @@ export async function removeOldFirings(store: Store, days: number, limit: number
   return removed.length
 }
 
-/** How many firings are not decided. */
-export async function countOpenFirings(store: Store): Promise<number> {
-  const [row] = await store.query<{ count: number }>({
+/** How many firings are not decided, up to 100,000, and how long the first has been due that waits for no other run, in ms. */
+export async function countOpenFirings(store: Store): Promise<{ count: number; oldestMs: number }> {
+  const [row] = await store.query<{ count: number; oldestMs: number }>({
     name: 'count_firings',
-    text: 'SELECT count(*)::integer AS count FROM firings WHERE state < 3',
+    text: `SELECT count(*)::integer AS count,
+             coalesce(extract(epoch FROM now() - min(nominal_at) FILTER (WHERE state = 1)), 0)::float8 * 1000 AS "oldestMs"
+           FROM (SELECT state, nominal_at FROM firings WHERE state < 3 LIMIT 100000) open`,
   })
-  return row?.count ?? 0
+  return row ?? { count: 0, oldestMs: 0 }
 }
