@@ -119,9 +119,18 @@ export class Admission {
   }
 
   async #decide(wish: Wish, wait: boolean): Promise<Accepted> {
-    // One that nobody attends is known by its key even when its process or version is gone.
-    const begun = wish.isUnattended ? await this.#replay(wish, wish.key!.scope!, wait) : undefined
-    if (begun !== undefined) return begun
+    try {
+      return await this.#place(wish, wait)
+    } catch (error) {
+      if (!wish.isUnattended || !(error instanceof Failure) || error.kind !== 'not_found') throw error
+      // One that nobody attends is known by its key even when its process or version is gone.
+      const begun = await this.#replay(wish, wish.key!.scope!, wait)
+      if (begun === undefined) throw error
+      return begun
+    }
+  }
+
+  async #place(wish: Wish, wait: boolean): Promise<Accepted> {
     const spec = await this.#permitted(wish)
     // Asked first, so that an old key still answers when the schema or the settings have changed since.
     const known =

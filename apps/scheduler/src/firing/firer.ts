@@ -9,13 +9,15 @@ import { dueAfter } from '../due-times.ts'
 import type { Metrics } from '../metrics.ts'
 import { inputMessage } from '../schedule-message.ts'
 import { inputOf, whenOf } from '../schedule.ts'
-import { firingStarted, postponeFiring, skipFiring, type OpenFiring } from '../store/firings.ts'
+import { firingsStarted, postponeFiring, skipFiring, type OpenFiring, type StartedFiring } from '../store/firings.ts'
 import { pausedMeanwhile } from '../store/schedules.ts'
 import type { Store } from '../store/store.ts'
+import { Gathered } from './gathered.ts'
 
 const callTimeoutMs = 10_000
 /** Longer than a firing ever takes that nothing holds up. */
 const promptMs = 5000
+const atOnce = 500
 const retryMs = { least: 300, most: 5000 }
 
 export interface FirerOptions {
@@ -29,9 +31,15 @@ export interface FirerOptions {
 /** Decides what becomes of a firing: a run, none, or to be looked at again. */
 export class Firer {
   readonly #options: FirerOptions
+  /** Notes what has started; answers whether that was new. */
+  readonly #started: Gathered<StartedFiring, boolean>
+  /** Whether the run before a firing is still active. */
+  readonly #active: Gathered<OpenFiring, boolean>
 
   constructor(options: FirerOptions) {
     this.#options = options
+    this.#started = new Gathered(atOnce, (firings) => firingsStarted(options.store, firings))
+    this.#active = new Gathered(atOnce, (firings) => this.#activeBefore(firings))
   }
 
   /** A firing that nobody else has. Throws where the database is away; then somebody takes it after its lease. */
@@ -50,19 +58,31 @@ export class Firer {
 
   /** One run at a time: the next one waits for it, and whatever comes while one waits is skipped. */
   async #isHeldUp(firing: OpenFiring): Promise<boolean> {
-    const { store, executions } = this.#options
+    const { store } = this.#options
     const { behind, behindWaiting, waits, lastExecutionId } = firing
     if (behindWaiting) await this.#giveUp(firing, 'Another firing waits already', 'overlapping')
     else if (behind) {
       const explanation = 'Waits for the firing before it'
       await postponeFiring(store, firing, { afterMs: retryMs.least, explanation, waits })
     } else if (lastExecutionId !== null) {
-      const { executionIds } = await executions.listActive({ executionIds: [lastExecutionId] }, contextFor(firing))
-      if (executionIds.length === 0) return false
+      if (!(await this.#active.ask(firing))) return false
       const explanation = 'Waits for the end of the run before it'
       await postponeFiring(store, firing, { afterMs: pauseAfter(firing), explanation, waits: true })
     } else return false
     return true
+  }
+
+  /** One call for each team. */
+  async #activeBefore(firings: OpenFiring[]): Promise<boolean[]> {
+    const teams = Map.groupBy(firings, ({ team }) => team).values()
+    const active = await Promise.all(
+      teams.map(async (ofTeam) => {
+        const executionIds = ofTeam.flatMap(({ lastExecutionId }) => lastExecutionId ?? [])
+        return (await this.#options.executions.listActive({ executionIds }, contextFor(ofTeam[0]!))).executionIds
+      }),
+    )
+    const ids = new Set(active.flat())
+    return firings.map(({ lastExecutionId }) => ids.has(lastExecutionId ?? ''))
   }
 
   async #start(firing: OpenFiring): Promise<void> {
@@ -88,9 +108,9 @@ export class Firer {
   }
 
   async #note(firing: OpenFiring, { executionId, versionId }: { executionId: string; versionId?: string }) {
-    const { store, metrics } = this.#options
-    const isFirst = await firingStarted(store, firing, executionId, versionId)
-    if (isFirst) metrics.started(firing.waits ? undefined : firing.lateMs / 1000)
+    const { id, nominalAt } = firing
+    const isFirst = await this.#started.ask({ id, nominalAt, executionId, versionId })
+    if (isFirst) this.#options.metrics.started(firing.waits ? undefined : firing.lateMs / 1000)
   }
 
   /** Nothing is started for it any more; whether something was is asked of execution where nobody knows. */

@@ -65,25 +65,44 @@ export async function holdFirings(store: Store, firings: FiringKey[], { id, leas
 /** A firing by its schedule and nominal time. */
 export type FiringKey = Pick<OpenFiring, 'id' | 'nominalAt'>
 
-/** It has started a run; false where it was decided meanwhile. */
-export async function firingStarted(
-  store: Store,
-  { id, nominalAt }: FiringKey,
-  executionId: string,
-  versionId: string | undefined,
-): Promise<boolean> {
-  const rows = await store.query({
-    name: 'firing_started',
-    text: `WITH started AS (
-             UPDATE firings SET state = 3, due_at = NULL, holder = NULL, decided_at = now(), execution_id = $3,
-                 explanation = NULL
-              WHERE schedule_id = $1 AND nominal_at = $2 AND state < 3 RETURNING schedule_id
+/** A firing with its run, and what that is a run of. */
+export interface StartedFiring extends FiringKey {
+  executionId: string
+  versionId: string | undefined
+}
+
+/** They have started runs; false for those that were decided meanwhile. */
+export async function firingsStarted(store: Store, firings: StartedFiring[]): Promise<boolean[]> {
+  const rows = await store.query<FiringKey>({
+    name: 'firings_started',
+    // Schedules are locked first, as where they are paused.
+    text: `WITH input AS (
+             SELECT * FROM unnest($1::uuid[], $2::timestamptz[], $3::uuid[], $4::uuid[])
+               AS i(schedule_id, nominal_at, execution_id, version_id)
+           ), held AS MATERIALIZED (
+             SELECT id FROM schedules WHERE id IN (SELECT schedule_id FROM input) ORDER BY id FOR NO KEY UPDATE
+           ), started AS (
+             UPDATE firings f SET state = 3, due_at = NULL, holder = NULL, decided_at = now(), explanation = NULL,
+                 execution_id = i.execution_id
+               FROM input i JOIN held h ON h.id = i.schedule_id
+              WHERE f.schedule_id = i.schedule_id AND f.nominal_at = i.nominal_at AND f.state < 3
+             RETURNING f.schedule_id, f.nominal_at, i.execution_id, i.version_id
+           ), noted AS (
+             UPDATE schedules s SET last_execution_id = l.execution_id, version_id = l.version_id
+               FROM (SELECT DISTINCT ON (schedule_id) * FROM started ORDER BY schedule_id, nominal_at DESC) l
+              WHERE s.id = l.schedule_id
            )
-           UPDATE schedules s SET last_execution_id = $3, version_id = $4 FROM started f WHERE s.id = f.schedule_id
-           RETURNING s.id`,
-    values: [id, nominalAt, executionId, versionId ?? null],
+           SELECT schedule_id AS id, nominal_at AS "nominalAt" FROM started`,
+    values: [
+      firings.map(({ id }) => id),
+      firings.map(({ nominalAt }) => nominalAt),
+      firings.map(({ executionId }) => executionId),
+      firings.map(({ versionId }) => versionId ?? null),
+    ],
   })
-  return rows.length > 0
+  const nameOf = ({ id, nominalAt }: FiringKey) => `${id} ${nominalAt.getTime()}`
+  const started = new Set(rows.map(nameOf))
+  return firings.map((firing) => started.has(nameOf(firing)))
 }
 
 export async function skipFiring(store: Store, { id, nominalAt }: FiringKey, explanation: string): Promise<void> {
