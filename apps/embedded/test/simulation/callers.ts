@@ -50,8 +50,7 @@ export class Callers {
     const request = { page: { page: 0, limit: 1000 } }
     const listed = await this.#told('list schedules', schedules.listSchedules(request, this.#context(team)))
     const active = listed?.schedules.filter(({ nextExecutionAt }) => nextExecutionAt !== undefined)
-    for (const { id } of active ?? [])
-      await this.#told('pause', schedules.pauseSchedule({ id }, this.#context(team)))
+    for (const { id } of active ?? []) await this.#told('pause', schedules.pauseSchedule({ id }, this.#context(team)))
     return active?.length === 0
   }
 
