@@ -173,6 +173,22 @@ test('a paused schedule starts nothing, and what waits is given up', async () =>
   expect(nominals(id)[1]).toBeGreaterThan(kept.at(-1)!.nominal.getTime() / 1000 + 1)
 })
 
+test('a run that was started while its schedule was paused counts: after a resume the next one waits for it', async () => {
+  system.executions.runsGoOn = true
+  const { promise, resolve } = Promise.withResolvers()
+  system.executions.answersAfter = promise
+  const id = await schedule({ cron: everySecond })
+  const run = await until(() => system.executions.of(id)[0])
+  await system.schedules.pauseSchedule({ id }, demo)
+  resolve(undefined)
+  await until(async () => (await system.firings(id)).some(({ state }) => state === started))
+  await system.schedules.resumeSchedule({ id }, demo)
+  await until(async () => (await system.firings(id)).some(({ state }) => state === waiting))
+  expect(system.executions.of(id)).toEqual([run])
+  system.executions.active.clear()
+  await until(() => system.executions.of(id).length >= 2)
+})
+
 test('a deleted schedule starts nothing any more', async () => {
   const id = await schedule({ dateTime: soon(400) })
   await system.schedules.deleteSchedule({ id }, demo)

@@ -28,6 +28,8 @@ export class ScriptedExecutions {
   revision = 1n
   /** Thrown in place of an answer. */
   failure: Error | undefined
+  /** Starts are answered when this is over. */
+  answersAfter: Promise<unknown> = Promise.resolve()
   /** How often a start was asked for, also of what has started already. */
   asked = 0
   readonly #known = new Map<string, StartedRun>()
@@ -58,6 +60,7 @@ export class ScriptedExecutions {
           this.runs.push(run)
           if (this.runsGoOn) this.active.add(run.id)
         }
+        await this.answersAfter
         return { executionId: run.id, status: Status.CREATED }
       },
       checkFiring: async ({ identifier, tag }: CheckFiringRequest, context) => {

@@ -42,7 +42,7 @@ export function takeFirings(store: Store, limit: number, leaseMs: number): Promi
 /** A firing by its schedule and nominal time. */
 export type FiringKey = Pick<OpenFiring, 'id' | 'nominalAt'>
 
-/** It has started a run; false where it was decided meanwhile. */
+/** It has started a run, also where it was given up meanwhile; false where that is known. */
 export async function firingStarted(
   store: Store,
   { id, nominalAt }: FiringKey,
@@ -53,10 +53,12 @@ export async function firingStarted(
     name: 'firing_started',
     text: `WITH started AS (
              UPDATE firings SET state = 3, due_at = NULL, decided_at = now(), execution_id = $3, explanation = NULL
-              WHERE schedule_id = $1 AND nominal_at = $2 AND state < 3 RETURNING schedule_id
+              WHERE schedule_id = $1 AND nominal_at = $2 AND state <> 3 RETURNING schedule_id
+           ), last AS (
+             UPDATE schedules s SET last_execution_id = $3, version_id = $4 FROM started f
+              WHERE s.id = f.schedule_id AND (s.last_execution_id IS NULL OR s.last_execution_id < $3)
            )
-           UPDATE schedules s SET last_execution_id = $3, version_id = $4 FROM started f WHERE s.id = f.schedule_id
-           RETURNING s.id`,
+           SELECT schedule_id FROM started`,
     values: [id, nominalAt, executionId, versionId ?? null],
   })
   return rows.length > 0
