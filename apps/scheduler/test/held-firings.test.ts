@@ -1,7 +1,9 @@
 import { silentLogger, testDatabase, type TestDatabase } from '@automation/testing'
 import { Registry } from 'prom-client'
+import { v7 } from 'uuid'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { firingsStarted, holdFirings, postponeFiring, skipFiring, takeFirings } from '../src/store/firings.ts'
+import { lockSchedule, setPaused } from '../src/store/schedules.ts'
 import { Store } from '../src/store/store.ts'
 
 const leaseMs = 60_000
@@ -69,4 +71,37 @@ test('the run of a firing is kept although it was skipped, and one of an earlier
   expect(await started(first, firstRun!)).toEqual([true])
   expect(await started(first, firstRun!)).toEqual([false])
   expect(await lastRun(id)).toBe(secondRun)
+})
+
+test('holding firings waits for none that is being decided, and holds the others', { timeout: 10_000 }, async () => {
+  const id = await schedule([0, 1, 2])
+  await takeFirings(store, 3, 0)
+  const taken = await takeFirings(store, 3, 0)
+  const locked = taken.find(({ nominalAt }) => nominalAt.getTime() === Date.parse('2026-01-01T00:00:01Z'))
+  await store.transaction(async (client) => {
+    const text = 'SELECT FROM firings WHERE schedule_id = $1 AND nominal_at = $2 FOR UPDATE'
+    await client.query(text, [id, locked!.nominalAt])
+    await holdFirings(store, taken, leaseMs)
+  })
+  expect((await takeFirings(store, 3, 0)).map(({ nominalAt }) => nominalAt)).toEqual([locked!.nominalAt])
+})
+
+test('firings are held, noted and given up side by side, in whatever order they come', { timeout: 30_000 }, async () => {
+  const ids = await Promise.all(Array.from({ length: 10 }, () => schedule(Array.from({ length: 20 }, (_, i) => i))))
+  const again = `UPDATE firings SET state = 1, due_at = now(), execution_id = NULL, decided_at = NULL`
+  const pause = (id: string) =>
+    store.transaction(async (client) => {
+      const row = await lockSchedule(client, 'demo', id)
+      await setPaused(client, row!, 'tester', true, undefined)
+    })
+  for (let round = 0; round < 20; round += 1) {
+    const taken = await takeFirings(store, 200, leaseMs)
+    const runs = taken.map(({ id, nominalAt }) => ({ id, nominalAt, executionId: v7(), versionId: undefined }))
+    const holds = [taken, taken.toReversed()].map((firings) => holdFirings(store, firings, leaseMs))
+    const notes = [runs, runs.toReversed()].map((firings) => firingsStarted(store, firings))
+    await Promise.all([...holds, ...notes, ...ids.map(pause)])
+    const [first, second] = await Promise.all(notes)
+    expect(first!.filter(Boolean).length + second!.filter(Boolean).length).toBe(200)
+    await store.query({ text: again })
+  }
 })

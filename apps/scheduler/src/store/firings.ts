@@ -52,9 +52,15 @@ export function takeFirings(store: Store, limit: number, leaseMs: number): Promi
 export async function holdFirings(store: Store, firings: HeldFiring[], leaseMs: number): Promise<void> {
   await store.query({
     name: 'hold_firings',
-    text: `UPDATE firings f SET due_at = now() + $1 * interval '1 ms'
-             FROM unnest($2::uuid[], $3::timestamptz[], $4::uuid[]) AS i(id, nominal_at, holder)
-            WHERE f.schedule_id = i.id AND f.nominal_at = i.nominal_at AND f.state < 3 AND f.holder = i.holder`,
+    // What is locked is being decided; waiting for it, with others locked, could end in a deadlock.
+    text: `WITH held AS MATERIALIZED (
+             SELECT f.schedule_id, f.nominal_at FROM firings f
+               JOIN unnest($2::uuid[], $3::timestamptz[], $4::uuid[]) AS i(id, nominal_at, holder)
+                 ON f.schedule_id = i.id AND f.nominal_at = i.nominal_at AND f.holder = i.holder
+              WHERE f.state < 3 ORDER BY f.schedule_id, f.nominal_at FOR UPDATE OF f SKIP LOCKED
+           )
+           UPDATE firings f SET due_at = now() + $1 * interval '1 ms' FROM held h
+            WHERE f.schedule_id = h.schedule_id AND f.nominal_at = h.nominal_at`,
     values: [
       leaseMs,
       firings.map(({ id }) => id),
@@ -80,17 +86,20 @@ export interface StartedFiring extends FiringKey {
 export async function firingsStarted(store: Store, firings: StartedFiring[]): Promise<boolean[]> {
   const rows = await store.query<FiringKey>({
     name: 'firings_started',
-    // Schedules are locked first, as where they are paused.
+    // Schedules are locked first, as where they are paused, then firings: each in one order, so that none wait in a circle.
     text: `WITH input AS (
              SELECT * FROM unnest($1::uuid[], $2::timestamptz[], $3::uuid[], $4::uuid[])
                AS i(schedule_id, nominal_at, execution_id, version_id)
            ), held AS MATERIALIZED (
              SELECT id FROM schedules WHERE id IN (SELECT schedule_id FROM input) ORDER BY id FOR NO KEY UPDATE
+           ), open AS MATERIALIZED (
+             SELECT i.* FROM input i JOIN held h ON h.id = i.schedule_id
+               JOIN firings f ON f.schedule_id = i.schedule_id AND f.nominal_at = i.nominal_at
+              WHERE f.state <> 3 ORDER BY f.schedule_id, f.nominal_at FOR UPDATE OF f
            ), started AS (
              UPDATE firings f SET state = 3, due_at = NULL, holder = NULL, decided_at = now(), explanation = NULL,
                  execution_id = i.execution_id
-               FROM input i JOIN held h ON h.id = i.schedule_id
-              WHERE f.schedule_id = i.schedule_id AND f.nominal_at = i.nominal_at AND f.state <> 3
+               FROM open i WHERE f.schedule_id = i.schedule_id AND f.nominal_at = i.nominal_at
              RETURNING f.schedule_id, f.nominal_at, i.execution_id, i.version_id
            ), noted AS (
              UPDATE schedules s SET last_execution_id = l.execution_id, last_nominal_at = l.nominal_at,
@@ -155,9 +164,12 @@ export async function postponeFiring(
 export async function removeOldFirings(store: Store, days: number, limit: number): Promise<number> {
   const removed = await store.query({
     name: 'remove_firings',
-    text: `DELETE FROM firings WHERE (schedule_id, nominal_at) IN (
-             SELECT schedule_id, nominal_at FROM firings WHERE state > 2 AND decided_at < now() - $1 * interval '1 day' LIMIT $2)
-           RETURNING state`,
+    text: `WITH old AS MATERIALIZED (
+             SELECT schedule_id, nominal_at FROM firings WHERE state > 2 AND decided_at < now() - $1 * interval '1 day'
+              LIMIT $2 FOR UPDATE SKIP LOCKED
+           )
+           DELETE FROM firings f USING old o WHERE f.schedule_id = o.schedule_id AND f.nominal_at = o.nominal_at
+           RETURNING f.state`,
     values: [days, limit],
   })
   return removed.length
