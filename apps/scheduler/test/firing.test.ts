@@ -87,6 +87,16 @@ test('runs that may go on at the same time do not wait', async () => {
   expect(system.executions.active.size).toBeGreaterThanOrEqual(3)
 })
 
+test('a team whose runs nobody can ask after holds up no runs of another', async () => {
+  system.executions.hangingTeams.add('stuck')
+  const stuck = await system.schedules.createSchedule({ process: 'report', cron: everySecond }, userContext('stuck'))
+  await until(async () => (await system.firings(stuck.id)).length >= 2)
+  const id = await schedule({ cron: everySecond })
+  await until(() => nominals(id).length >= 4)
+  for (const { at, request } of system.executions.of(id)) expect(at - Number(request.nominalTimeMs)).toBeLessThan(5000)
+  expect(system.executions.of(stuck.id)).toHaveLength(1)
+})
+
 test('after a time away the last missed time is made up for, once', async () => {
   const id = await schedule({ cron: everyMinute })
   await system.stopReplicas()

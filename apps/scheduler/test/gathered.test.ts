@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Gathered } from '../src/firing/gathered.ts'
+import { Gathered, GatheredBy } from '../src/firing/gathered.ts'
 
 test('what comes while a call is on its way goes with the next one, and each has its own answer', async () => {
   const calls: number[][] = []
@@ -25,4 +25,31 @@ test('a failure is that of those that went together, and of no others', async ()
   const answers = await Promise.allSettled([1, 2, 3, 4].map((item) => gathered.ask(item)))
   expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled', 'fulfilled'])
   expect(await gathered.ask(5)).toBe(5)
+})
+
+test('what hangs or fails under one key holds up nothing under another', async () => {
+  const hangs = Promise.withResolvers<void>()
+  const calls: string[][] = []
+  const gathered = new GatheredBy(
+    9,
+    (item: string) => item[0],
+    async (key, items) => {
+      calls.push(items)
+      if (key === 'h') await hangs.promise
+      if (key === 'f') throw new Error('no')
+      return items.map((item) => item.toUpperCase())
+    },
+  )
+  const hanging = gathered.ask('h1')
+  const answers = await Promise.allSettled(['f1', 'a1', 'a2', 'b1'].map((item) => gathered.ask(item)))
+  expect(answers.map((answer) => (answer.status === 'fulfilled' ? answer.value : 'failed'))).toEqual([
+    'failed',
+    'A1',
+    'A2',
+    'B1',
+  ])
+  expect(calls).toEqual([['h1'], ['f1'], ['a1', 'a2'], ['b1']])
+  expect(await gathered.ask('a3')).toBe('A3')
+  hangs.resolve()
+  expect(await hanging).toBe('H1')
 })

@@ -86,22 +86,26 @@ test('holding firings waits for none that is being decided, and holds the others
   expect((await takeFirings(store, 3, 0)).map(({ nominalAt }) => nominalAt)).toEqual([locked!.nominalAt])
 })
 
-test('firings are held, noted and given up side by side, in whatever order they come', { timeout: 30_000 }, async () => {
-  const ids = await Promise.all(Array.from({ length: 10 }, () => schedule(Array.from({ length: 20 }, (_, i) => i))))
-  const again = `UPDATE firings SET state = 1, due_at = now(), execution_id = NULL, decided_at = NULL`
-  const pause = (id: string) =>
-    store.transaction(async (client) => {
-      const row = await lockSchedule(client, 'demo', id)
-      await setPaused(client, row!, 'tester', true, undefined)
-    })
-  for (let round = 0; round < 20; round += 1) {
-    const taken = await takeFirings(store, 200, leaseMs)
-    const runs = taken.map(({ id, nominalAt }) => ({ id, nominalAt, executionId: v7(), versionId: undefined }))
-    const holds = [taken, taken.toReversed()].map((firings) => holdFirings(store, firings, leaseMs))
-    const notes = [runs, runs.toReversed()].map((firings) => firingsStarted(store, firings))
-    await Promise.all([...holds, ...notes, ...ids.map(pause)])
-    const [first, second] = await Promise.all(notes)
-    expect(first!.filter(Boolean).length + second!.filter(Boolean).length).toBe(200)
-    await store.query({ text: again })
-  }
-})
+test(
+  'firings are held, noted and given up side by side, in whatever order they come',
+  { timeout: 30_000 },
+  async () => {
+    const ids = await Promise.all(Array.from({ length: 10 }, () => schedule(Array.from({ length: 20 }, (_, i) => i))))
+    const again = `UPDATE firings SET state = 1, due_at = now(), execution_id = NULL, decided_at = NULL`
+    const pause = (id: string) =>
+      store.transaction(async (client) => {
+        const row = await lockSchedule(client, 'demo', id)
+        await setPaused(client, row!, 'tester', true, undefined)
+      })
+    for (let round = 0; round < 20; round += 1) {
+      const taken = await takeFirings(store, 200, leaseMs)
+      const runs = taken.map(({ id, nominalAt }) => ({ id, nominalAt, executionId: v7(), versionId: undefined }))
+      const holds = [taken, taken.toReversed()].map((firings) => holdFirings(store, firings, leaseMs))
+      const notes = [runs, runs.toReversed()].map((firings) => firingsStarted(store, firings))
+      await Promise.all([...holds, ...notes, ...ids.map(pause)])
+      const [first, second] = await Promise.all(notes)
+      expect(first!.filter(Boolean).length + second!.filter(Boolean).length).toBe(200)
+      await store.query({ text: again })
+    }
+  },
+)

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { Status } from '@automation/contract/execution/v1/execution'
 import {
   FiringService,
@@ -24,6 +25,8 @@ export class ScriptedExecutions {
   readonly active = new Set<string>()
   /** Runs stay active until they are taken out of `active`. */
   runsGoOn = false
+  /** Nobody hears which of their runs are active. */
+  readonly hangingTeams = new Set<string>()
   zoneId = 'UTC'
   revision = 1n
   /** Thrown in place of an answer. */
@@ -98,6 +101,7 @@ export class ScriptedExecutions {
       listActive: async ({ executionIds }, context) => {
         principalIn(context, 'service')
         if (this.failure !== undefined) throw this.failure
+        if (this.hangingTeams.has(memberIn(context).team)) await once(context.signal, 'abort')
         return { executionIds: executionIds.filter((id) => this.active.has(id)) }
       },
     })

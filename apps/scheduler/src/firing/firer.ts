@@ -12,7 +12,7 @@ import { inputOf, whenOf } from '../schedule.ts'
 import { firingsStarted, postponeFiring, skipFiring, type OpenFiring, type StartedFiring } from '../store/firings.ts'
 import { pausedMeanwhile } from '../store/schedules.ts'
 import type { Store } from '../store/store.ts'
-import { Gathered } from './gathered.ts'
+import { Gathered, GatheredBy } from './gathered.ts'
 
 const callTimeoutMs = 10_000
 /** Longer than a firing ever takes that nothing holds up. */
@@ -34,12 +34,16 @@ export class Firer {
   /** Notes what has started; answers whether that was new. */
   readonly #started: Gathered<StartedFiring, boolean>
   /** Whether the run before a firing is still active. */
-  readonly #active: Gathered<OpenFiring, boolean>
+  readonly #active: GatheredBy<string, OpenFiring, boolean>
 
   constructor(options: FirerOptions) {
     this.#options = options
     this.#started = new Gathered(atOnce, (firings) => firingsStarted(options.store, firings))
-    this.#active = new Gathered(atOnce, (firings) => this.#activeBefore(firings))
+    this.#active = new GatheredBy(
+      atOnce,
+      ({ team }) => team,
+      (team, firings) => this.#activeBefore(team, firings),
+    )
   }
 
   /** A firing that nobody else has. Throws where the database is away; then somebody takes it after its lease. */
@@ -72,16 +76,10 @@ export class Firer {
     return true
   }
 
-  /** One call for each team. */
-  async #activeBefore(firings: OpenFiring[]): Promise<boolean[]> {
-    const teams = Map.groupBy(firings, ({ team }) => team).values()
-    const active = await Promise.all(
-      teams.map(async (ofTeam) => {
-        const executionIds = ofTeam.flatMap(({ lastExecutionId }) => lastExecutionId ?? [])
-        return (await this.#options.executions.listActive({ executionIds }, contextFor(ofTeam[0]!))).executionIds
-      }),
-    )
-    const ids = new Set(active.flat())
+  async #activeBefore(team: string, firings: OpenFiring[]): Promise<boolean[]> {
+    const executionIds = firings.flatMap(({ lastExecutionId }) => lastExecutionId ?? [])
+    const active = await this.#options.executions.listActive({ executionIds }, contextFor({ team }))
+    const ids = new Set(active.executionIds)
     return firings.map(({ lastExecutionId }) => ids.has(lastExecutionId ?? ''))
   }
 
@@ -158,6 +156,6 @@ function pauseAfter({ lateMs }: OpenFiring): number {
   return Math.min(Math.max(lateMs / 10, retryMs.least), retryMs.most)
 }
 
-function contextFor({ team }: OpenFiring): CallContext {
+function contextFor({ team }: Pick<OpenFiring, 'team'>): CallContext {
   return ownContext(asScheduler(team), callTimeoutMs)
 }

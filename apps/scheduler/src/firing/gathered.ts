@@ -20,6 +20,11 @@ export class Gathered<I, O> {
     this.#all = all
   }
 
+  /** Nobody waits for it. */
+  get isIdle(): boolean {
+    return !this.#going
+  }
+
   ask(item: I): Promise<O> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject })
@@ -44,5 +49,30 @@ export class Gathered<I, O> {
 
   #take(): Waiting<I, O>[] {
     return this.#waiting.splice(0, this.#most)
+  }
+}
+
+/** The same for each key by itself: what is slow or fails for one is nothing to the others. */
+export class GatheredBy<K, I, O> {
+  readonly #most: number
+  readonly #keyOf: (item: I) => K
+  readonly #all: (key: K, items: I[]) => Promise<O[]>
+  readonly #byKey = new Map<K, Gathered<I, O>>()
+
+  constructor(most: number, keyOf: (item: I) => K, all: (key: K, items: I[]) => Promise<O[]>) {
+    this.#most = most
+    this.#keyOf = keyOf
+    this.#all = all
+  }
+
+  async ask(item: I): Promise<O> {
+    const key = this.#keyOf(item)
+    const gathered = this.#byKey.get(key) ?? new Gathered<I, O>(this.#most, (items) => this.#all(key, items))
+    this.#byKey.set(key, gathered)
+    try {
+      return await gathered.ask(item)
+    } finally {
+      if (gathered.isIdle && this.#byKey.get(key) === gathered) this.#byKey.delete(key)
+    }
   }
 }
