@@ -3,6 +3,7 @@ import { ScheduleEffectService, ScheduleService } from '@automation/contract/sch
 import { InProcessNetwork, type Client } from '@automation/rpc'
 import { Environment, type Part } from '@automation/service'
 import { AuditBook, testContext, testDatabase, userContext, type TestDatabase } from '@automation/testing'
+import type { Tracer } from '@automation/tracing'
 import pg from 'pg'
 import { createScheduler, readSchedulerConfig } from '../src/service.ts'
 import { ScriptedExecutions } from './scripted-executions.ts'
@@ -43,11 +44,11 @@ export class SchedulerUnderTest {
     return system
   }
 
-  async replica(): Promise<Replica> {
+  async replica(tracer?: Tracer): Promise<Replica> {
     const network = new InProcessNetwork()
     network.add([this.executions.service, this.audit.service])
     const env = new Environment({ DATABASE_URL: this.database.url })
-    const context = testContext(network)
+    const context = { ...testContext(network), tracer }
     const part = createScheduler(readSchedulerConfig(env), context)
     network.add(part.serves)
     const replica = {

@@ -1,5 +1,5 @@
 import type { FiringService } from '@automation/contract/execution/v1/firing'
-import { Failure } from '@automation/errors'
+import { asFailure, Failure } from '@automation/errors'
 import { ownContext, type CallContext, type Client } from '@automation/rpc'
 import { failPoint, type Logger } from '@automation/service'
 import type { Tracer } from '@automation/tracing'
@@ -100,7 +100,13 @@ export class Firer {
     failPoint('firing-before-start')
     const started = await executions
       .startFiring(request, { ...contextFor(firing), traceparent: span?.traceparent })
-      .finally(() => span?.end())
+      .catch((thrown: unknown) => {
+        const { kind, code } = asFailure(thrown)
+        // What is gone is its owner's doing; all else is tried again.
+        span?.end({ failure: code, isFault: kind !== 'not_found' })
+        throw thrown
+      })
+    span?.end()
     failPoint('firing-after-start')
     await this.#note(firing, started)
   }
