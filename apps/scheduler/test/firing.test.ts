@@ -155,63 +155,6 @@ test('a firing whose replica was lost in the middle is taken up by another, with
   await until(async () => (await system.firings(id))[0]?.state === started)
 })
 
-test('a paused schedule starts nothing, and what waits is given up', async () => {
-  system.executions.runsGoOn = true
-  const id = await schedule({ cron: everySecond })
-  await until(async () => (await system.firings(id)).some(({ state }) => state === waiting))
-  await system.schedules.pauseSchedule({ id }, demo)
-  const decided = async () => (await system.firings(id)).every(({ state }) => state === started || state === skipped)
-  await until(decided)
-  const kept = await system.firings(id)
-  expect(kept.at(-1)).toMatchObject({ state: skipped })
-  expect((await system.get(id)).nextExecutionAt).toBeUndefined()
-  system.executions.active.clear()
-  const other = await schedule({ dateTime: soon(1500) })
-  await until(() => system.executions.of(other).length === 1)
-  expect(system.executions.of(id)).toHaveLength(1)
-  await system.schedules.resumeSchedule({ id }, demo)
-  await until(() => system.executions.of(id).length >= 2)
-  expect(nominals(id)[1]).toBeGreaterThan(kept.at(-1)!.nominal.getTime() / 1000 + 1)
-})
-
-test('a run whose start is under way when its schedule is paused is noted, and the next one waits for its end', async () => {
-  system.executions.runsGoOn = true
-  const answers = system.executions.holdAnswers()
-  const id = await schedule({ cron: everySecond })
-  await until(() => system.executions.of(id).length === 1)
-  await system.schedules.pauseSchedule({ id }, demo)
-  await system.schedules.resumeSchedule({ id }, demo)
-  await until(async () => (await system.firings(id)).length >= 2)
-  answers.release()
-  await until(async () => (await system.firings(id)).filter(({ state }) => state === skipped).length >= 1)
-  const [run] = system.executions.of(id)
-  expect((await system.firings(id)).slice(0, 2)).toMatchObject([
-    { state: started, executionId: run!.id },
-    { state: waiting },
-  ])
-  expect(system.executions.of(id)).toHaveLength(1)
-  system.executions.active.clear()
-  await until(() => system.executions.of(id).length >= 2)
-})
-
-test('what is given up although a run was started for it is known as started', async () => {
-  system.executions.runsGoOn = true
-  const id = await schedule({ cron: everySecond })
-  await until(async () => (await system.firings(id))[0]?.state === started)
-  await system.stopReplicas()
-  // As a replica leaves it that is killed before it notes the run, and is away for long.
-  await system.sql.query(
-    `UPDATE firings SET state = 1, execution_id = NULL, decided_at = NULL, holder = gen_random_uuid(), due_at = now()
-       WHERE nominal_at = (SELECT min(nominal_at) FROM firings)`,
-  )
-  await system.sql.query('UPDATE schedules SET last_execution_id = NULL')
-  await system.sql.query(`UPDATE firings SET nominal_at = nominal_at - interval '1 hour' WHERE state = 1`)
-  const [run] = system.executions.of(id)
-  system.executions.backdate(run!, 3_600_000)
-  await system.replica()
-  await until(async () => (await system.firings(id))[0]?.executionId === run!.id)
-})
-
 test('a deleted schedule starts nothing any more', async () => {
   const id = await schedule({ dateTime: soon(400) })
   await system.schedules.deleteSchedule({ id }, demo)

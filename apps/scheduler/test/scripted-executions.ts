@@ -33,6 +33,7 @@ export class ScriptedExecutions {
   readonly #known = new Map<string, StartedRun>()
   /** Starts are answered when this is. */
   #answered = Promise.resolve()
+  #isHeld = false
 
   process(slug: string): string {
     const id = v7()
@@ -45,11 +46,16 @@ export class ScriptedExecutions {
     return this.runs.filter(({ request }) => request.scheduleId === scheduleId)
   }
 
-  /** From now on starts happen, but are answered only after `release`. */
+  /** From now on starts happen, but are answered, and found, only after `release`. */
   holdAnswers(): { release(): void } {
     const held = Promise.withResolvers<void>()
     this.#answered = held.promise
-    return { release: held.resolve }
+    this.#isHeld = true
+    const release = () => {
+      this.#isHeld = false
+      held.resolve()
+    }
+    return { release }
   }
 
   /** As though it had been for a nominal time that was so much earlier. */
@@ -79,7 +85,7 @@ export class ScriptedExecutions {
       findFiring: async ({ scheduleId, nominalTimeMs }, context) => {
         principalIn(context, 'service')
         if (this.failure !== undefined) throw this.failure
-        return { executionId: this.#known.get(`${scheduleId} ${nominalTimeMs}`)?.id }
+        return { executionId: this.#isHeld ? undefined : this.#known.get(`${scheduleId} ${nominalTimeMs}`)?.id }
       },
       checkFiring: async ({ identifier, tag }: CheckFiringRequest, context) => {
         principalIn(context, 'service')

@@ -128,7 +128,7 @@ export class Firer {
 
   async #skip(firing: OpenFiring, explanation: string, reason: string): Promise<void> {
     const { store, metrics, logger } = this.#options
-    await skipFiring(store, firing, explanation)
+    if (!(await skipFiring(store, firing, explanation))) return
     metrics.skipped(reason)
     logger.info(
       { schedule: firing.id, nominal: firing.nominalAt, team: firing.team, explanation },

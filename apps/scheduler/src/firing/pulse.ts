@@ -1,5 +1,4 @@
 import { failPoint, Periodic, type Logger } from '@automation/service'
-import { v7 } from 'uuid'
 import { dueAt } from '../due-times.ts'
 import { whenOf } from '../schedule.ts'
 import { fireDue, readDue, untilNext } from '../store/due.ts'
@@ -20,7 +19,6 @@ export class Pulse {
   readonly #firer: Firer
   readonly #logger: Logger
   readonly #deciding = new Map<OpenFiring, Promise<void>>()
-  readonly #holder = { id: v7(), leaseMs }
   readonly #holding: Periodic
   #stopped = false
   #wake = Promise.withResolvers<void>()
@@ -31,7 +29,7 @@ export class Pulse {
     this.#firer = firer
     this.#logger = logger
     this.#holding = new Periodic('holding firings', leaseMs / 3, logger, async () => {
-      if (this.#deciding.size > 0) await holdFirings(store, [...this.#deciding.keys()], this.#holder)
+      if (this.#deciding.size > 0) await holdFirings(store, [...this.#deciding.keys()], leaseMs)
     })
   }
 
@@ -80,7 +78,7 @@ export class Pulse {
       failPoint('firings-after-commit')
     }
     const room = atOnce - this.#deciding.size
-    if (room > 0) for (const firing of await takeFirings(this.#store, room, this.#holder)) this.#decide(firing)
+    if (room > 0) for (const firing of await takeFirings(this.#store, room, leaseMs)) this.#decide(firing)
     if (this.#deciding.size >= atOnce) return mostPauseMs
     const nextMs = await untilNext(this.#store)
     return Math.min(Math.max(nextMs ?? mostPauseMs, leastPauseMs), mostPauseMs)

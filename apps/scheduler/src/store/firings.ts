@@ -5,6 +5,8 @@ import type { Store } from './store.ts'
 /** A firing that somebody is to look at, with its schedule. */
 export interface OpenFiring extends ScheduleRow {
   nominalAt: Date
+  /** Names this look at it. Another one, by whichever replica, has another; the last one decides. */
+  holder: string
   waits: boolean
   /** Somebody has asked for its run, and may have got it without its being noted. */
   asked: boolean
@@ -18,52 +20,61 @@ export interface OpenFiring extends ScheduleRow {
   behindWaiting: boolean
 }
 
-/** Which replica looks at a firing, and for how long nobody else does unless it says so again. */
-export interface Holder {
-  id: string
-  leaseMs: number
-}
-
-/** Takes firings that are due to be looked at. */
-export function takeFirings(store: Store, limit: number, { id, leaseMs }: Holder): Promise<OpenFiring[]> {
+/** Takes firings that are due to be looked at; nobody else does for `leaseMs` unless they are held longer. */
+export function takeFirings(store: Store, limit: number, leaseMs: number): Promise<OpenFiring[]> {
   return store.query<OpenFiring>({
     name: 'take_firings',
     text: `WITH open AS (
              SELECT schedule_id, nominal_at FROM firings WHERE state < 3 AND due_at <= now()
               ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
            ), taken AS (
-             UPDATE firings f SET due_at = now() + $2 * interval '1 ms', holder = $3, asked = asked OR holder IS NOT NULL
+             UPDATE firings f SET due_at = now() + $2 * interval '1 ms', holder = gen_random_uuid(),
+                 asked = asked OR holder IS NOT NULL
                FROM open o
               WHERE f.schedule_id = o.schedule_id AND f.nominal_at = o.nominal_at
-             RETURNING f.schedule_id, f.nominal_at, f.state, f.asked, f.given_up
+             RETURNING f.schedule_id, f.nominal_at, f.holder, f.state, f.asked, f.given_up
            ), ahead AS (
              SELECT t.schedule_id, t.nominal_at, max(f.state) AS state FROM taken t JOIN firings f
                  ON f.schedule_id = t.schedule_id AND f.nominal_at < t.nominal_at AND f.state < 3
               GROUP BY t.schedule_id, t.nominal_at
            )
-           SELECT ${scheduleColumns}, z.zone_id AS "zoneId", t.nominal_at AS "nominalAt", t.state = 2 AS waits,
-             t.asked, t.given_up AS "givenUp",
+           SELECT ${scheduleColumns}, z.zone_id AS "zoneId", t.nominal_at AS "nominalAt", t.holder,
+             t.state = 2 AS waits, t.asked, t.given_up AS "givenUp",
              extract(epoch FROM now() - t.nominal_at)::float8 * 1000 AS "lateMs",
              a.state IS NOT NULL AS behind, a.state IS NOT DISTINCT FROM 2 AS "behindWaiting"
              FROM taken t JOIN schedules s ON s.id = t.schedule_id JOIN team_zones z USING (team)
              LEFT JOIN ahead a ON a.schedule_id = t.schedule_id AND a.nominal_at = t.nominal_at`,
-    values: [limit, leaseMs, id],
+    values: [limit, leaseMs],
   })
 }
 
-/** Nobody else looks at these, which this replica holds. */
-export async function holdFirings(store: Store, firings: FiringKey[], { id, leaseMs }: Holder): Promise<void> {
+/** Nobody else looks at these for `leaseMs`; nothing where somebody else holds them by now. */
+export async function holdFirings(store: Store, firings: HeldFiring[], leaseMs: number): Promise<void> {
   await store.query({
     name: 'hold_firings',
-    text: `UPDATE firings f SET due_at = now() + $2 * interval '1 ms'
-             FROM unnest($3::uuid[], $4::timestamptz[]) AS i(id, nominal_at)
-            WHERE f.schedule_id = i.id AND f.nominal_at = i.nominal_at AND f.state < 3 AND f.holder = $1`,
-    values: [id, leaseMs, firings.map((firing) => firing.id), firings.map(({ nominalAt }) => nominalAt)],
+    // What is locked is being decided; waiting for it, with others locked, could end in a deadlock.
+    text: `WITH held AS MATERIALIZED (
+             SELECT f.schedule_id, f.nominal_at FROM firings f
+               JOIN unnest($2::uuid[], $3::timestamptz[], $4::uuid[]) AS i(id, nominal_at, holder)
+                 ON f.schedule_id = i.id AND f.nominal_at = i.nominal_at AND f.holder = i.holder
+              WHERE f.state < 3 ORDER BY f.schedule_id, f.nominal_at FOR UPDATE OF f SKIP LOCKED
+           )
+           UPDATE firings f SET due_at = now() + $1 * interval '1 ms' FROM held h
+            WHERE f.schedule_id = h.schedule_id AND f.nominal_at = h.nominal_at`,
+    values: [
+      leaseMs,
+      firings.map(({ id }) => id),
+      firings.map(({ nominalAt }) => nominalAt),
+      firings.map(({ holder }) => holder),
+    ],
   })
 }
 
 /** A firing by its schedule and nominal time. */
 export type FiringKey = Pick<OpenFiring, 'id' | 'nominalAt'>
+
+/** A firing, and which look at it this is. */
+export type HeldFiring = FiringKey & Pick<OpenFiring, 'holder'>
 
 /** A firing with its run, and what that is a run of. */
 export interface StartedFiring extends FiringKey {
@@ -71,26 +82,30 @@ export interface StartedFiring extends FiringKey {
   versionId: string | undefined
 }
 
-/** They have started runs; false for those that were decided meanwhile. */
+/** They have started runs, whoever holds them, and also where they were skipped meanwhile; false for those known as started. */
 export async function firingsStarted(store: Store, firings: StartedFiring[]): Promise<boolean[]> {
   const rows = await store.query<FiringKey>({
     name: 'firings_started',
-    // Schedules are locked first, as where they are paused.
+    // Schedules are locked first, as where they are paused, then firings: each in one order, so that none wait in a circle.
     text: `WITH input AS (
              SELECT * FROM unnest($1::uuid[], $2::timestamptz[], $3::uuid[], $4::uuid[])
                AS i(schedule_id, nominal_at, execution_id, version_id)
            ), held AS MATERIALIZED (
              SELECT id FROM schedules WHERE id IN (SELECT schedule_id FROM input) ORDER BY id FOR NO KEY UPDATE
+           ), open AS MATERIALIZED (
+             SELECT i.* FROM input i JOIN held h ON h.id = i.schedule_id
+               JOIN firings f ON f.schedule_id = i.schedule_id AND f.nominal_at = i.nominal_at
+              WHERE f.state <> 3 ORDER BY f.schedule_id, f.nominal_at FOR UPDATE OF f
            ), started AS (
              UPDATE firings f SET state = 3, due_at = NULL, holder = NULL, decided_at = now(), explanation = NULL,
                  execution_id = i.execution_id
-               FROM input i JOIN held h ON h.id = i.schedule_id
-              WHERE f.schedule_id = i.schedule_id AND f.nominal_at = i.nominal_at AND f.state < 3
+               FROM open i WHERE f.schedule_id = i.schedule_id AND f.nominal_at = i.nominal_at
              RETURNING f.schedule_id, f.nominal_at, i.execution_id, i.version_id
            ), noted AS (
-             UPDATE schedules s SET last_execution_id = l.execution_id, version_id = l.version_id
+             UPDATE schedules s SET last_execution_id = l.execution_id, last_nominal_at = l.nominal_at,
+                 version_id = l.version_id
                FROM (SELECT DISTINCT ON (schedule_id) * FROM started ORDER BY schedule_id, nominal_at DESC) l
-              WHERE s.id = l.schedule_id
+              WHERE s.id = l.schedule_id AND (s.last_nominal_at IS NULL OR s.last_nominal_at <= l.nominal_at)
            )
            SELECT schedule_id AS id, nominal_at AS "nominalAt" FROM started`,
     values: [
@@ -105,13 +120,19 @@ export async function firingsStarted(store: Store, firings: StartedFiring[]): Pr
   return firings.map((firing) => started.has(nameOf(firing)))
 }
 
-export async function skipFiring(store: Store, { id, nominalAt }: FiringKey, explanation: string): Promise<void> {
-  await store.query({
+/** No run comes of it; false, and nothing is changed, where somebody else holds it by now or it is decided. */
+export async function skipFiring(
+  store: Store,
+  { id, nominalAt, holder }: HeldFiring,
+  explanation: string,
+): Promise<boolean> {
+  const skipped = await store.query({
     name: 'skip_firing',
     text: `UPDATE firings SET state = 4, due_at = NULL, holder = NULL, decided_at = now(), explanation = $3
-           WHERE schedule_id = $1 AND nominal_at = $2 AND state < 3`,
-    values: [id, nominalAt, explanation],
+           WHERE schedule_id = $1 AND nominal_at = $2 AND state < 3 AND holder = $4 RETURNING state`,
+    values: [id, nominalAt, explanation, holder],
   })
+  return skipped.length > 0
 }
 
 /** Until when nobody looks at a firing, and why. */
@@ -124,16 +145,18 @@ export interface Postponement {
   asked?: boolean
 }
 
+/** It is looked at again later, by whoever comes first; nothing is changed where somebody else holds it by now or it is decided. */
 export async function postponeFiring(
   store: Store,
-  { id, nominalAt }: FiringKey,
+  { id, nominalAt, holder }: HeldFiring,
   { afterMs, explanation, waits, asked = false }: Postponement,
 ): Promise<void> {
   await store.query({
     name: 'postpone_firing',
     text: `UPDATE firings SET state = CASE WHEN $5 THEN 2 ELSE state END, due_at = now() + $3 * interval '1 ms',
-             holder = NULL, asked = asked OR $6, explanation = $4 WHERE schedule_id = $1 AND nominal_at = $2 AND state < 3`,
-    values: [id, nominalAt, afterMs, explanation, waits, asked],
+             holder = NULL, asked = asked OR $6, explanation = $4
+           WHERE schedule_id = $1 AND nominal_at = $2 AND state < 3 AND holder = $7`,
+    values: [id, nominalAt, afterMs, explanation, waits, asked, holder],
   })
 }
 
@@ -141,9 +164,12 @@ export async function postponeFiring(
 export async function removeOldFirings(store: Store, days: number, limit: number): Promise<number> {
   const removed = await store.query({
     name: 'remove_firings',
-    text: `DELETE FROM firings WHERE (schedule_id, nominal_at) IN (
-             SELECT schedule_id, nominal_at FROM firings WHERE state > 2 AND decided_at < now() - $1 * interval '1 day' LIMIT $2)
-           RETURNING state`,
+    text: `WITH old AS MATERIALIZED (
+             SELECT schedule_id, nominal_at FROM firings WHERE state > 2 AND decided_at < now() - $1 * interval '1 day'
+              LIMIT $2 FOR UPDATE SKIP LOCKED
+           )
+           DELETE FROM firings f USING old o WHERE f.schedule_id = o.schedule_id AND f.nominal_at = o.nominal_at
+           RETURNING f.state`,
     values: [days, limit],
   })
   return removed.length

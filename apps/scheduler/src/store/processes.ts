@@ -41,7 +41,11 @@ export async function deleteProcess(client: pg.ClientBase, team: string, id: str
   })
   await client.query({
     name: 'delete_schedules_of',
-    text: 'DELETE FROM schedules WHERE process_id = $1 AND team = $2',
+    // Locked in the order in which firings note their runs.
+    text: `WITH gone AS MATERIALIZED (
+             SELECT id FROM schedules WHERE process_id = $1 AND team = $2 ORDER BY id FOR UPDATE
+           )
+           DELETE FROM schedules s USING gone g WHERE s.id = g.id`,
     values: [id, team],
   })
 }
