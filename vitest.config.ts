@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { configDefaults, defineConfig } from 'vitest/config'
 
-/** What the walls hold: attempts to leave them, attacks on limits, the sandboxes behind them: `npm run test:walls`. */
+/** What the walls hold: attempts to leave them, attacks on limits, hostile packages, the sandboxes behind them: `npm run test:walls`. */
 export const walls = 'apps/{runner,sandbox}/test/{isolation,limits,walls}/**/*.test.ts'
 
 export default defineConfig({

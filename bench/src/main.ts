@@ -13,6 +13,7 @@ import { start } from './workloads/start.ts'
 import { w1 } from './workloads/w1.ts'
 import { w10 } from './workloads/w10.ts'
 import { w11 } from './workloads/w11.ts'
+import { w12 } from './workloads/w12.ts'
 import { w2 } from './workloads/w2.ts'
 import { w3 } from './workloads/w3.ts'
 import { w4 } from './workloads/w4.ts'
@@ -23,7 +24,7 @@ import { w8Pods } from './workloads/w8-pods.ts'
 import { w8 } from './workloads/w8.ts'
 import { w9 } from './workloads/w9.ts'
 
-const onMachine: Workload[] = [w1, w2, w3, w4, w5, w6, w7, w8, w9, w10, w11, start]
+const onMachine: Workload[] = [w1, w2, w3, w4, w5, w6, w7, w8, w9, w10, w11, w12, start]
 const onCluster: Workload[] = [w8Pods]
 const workloads = [...onMachine, ...onCluster]
 const results = resolve(import.meta.dirname, '../results')
@@ -46,8 +47,6 @@ machine in one run. Sides take turns, one system at a time; every answer is chec
   --help
 
 ${workloads.map(({ id, title }) => `${id.padEnd(6)} ${title}`).join('\n')}
-
-W12 comes with the part that it measures.
 `
 
 const { values } = parseArgs({

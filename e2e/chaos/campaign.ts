@@ -10,6 +10,7 @@ import type { Ledger } from './ledger.ts'
 import { faultsOfRows } from './rows.ts'
 import { Load } from './load.ts'
 import { faultsOfCutRemovals, faultsOfRemovals } from './removals.ts'
+import { Schedules } from './schedules.ts'
 import { hitsRunner, nameOf } from './strikes.ts'
 import type { Strike } from './strikes.ts'
 import { leaseMs } from './subject.ts'
@@ -43,6 +44,7 @@ export class Campaign {
   #ledger: Ledger | undefined
   #client: Client | undefined
   #load: Load | undefined
+  #schedules: Schedules | undefined
 
   constructor(subject: Subject, random: Random) {
     this.subject = subject
@@ -55,11 +57,13 @@ export class Campaign {
     const { host, team, apiToken } = this.subject.system
     this.#client = new Client({ host, team, accessToken: await accessTokenOf(host, team, apiToken) })
     this.#load = new Load({ client: this.#client, ledgerUrl: this.#ledger.url, book: this.#book, random: this.#random })
-    await this.#load.prepare()
+    const worker = await this.#load.prepare()
+    this.#schedules = new Schedules(this.#client, this.subject.system.dataDir)
+    await this.#schedules.prepare(worker, this.#ledger.url)
   }
 
   async round(strike: Strike): Promise<Round> {
-    const { client, ledger, load, subject } = this.#begun()
+    const { client, ledger, load, schedules, subject } = this.#begun()
     const startedAt = Date.now()
     const removalsBefore = this.#book.removals.length
     this.#rounds.push(startedAt)
@@ -68,19 +72,21 @@ export class Campaign {
       await subject.start(`${strike.point}:${strike.pass}`)
     }
     load.start(callers)
+    schedules.start()
     const { reached } = await subject.hit(strike, this.#random.between(300, 1500))
     const struckAt = Date.now()
     const recoveredMs = await subject.recover()
     const backAt = Date.now()
     await delay(this.#random.between(200, 700))
-    await load.stop()
+    const [violations] = await Promise.all([schedules.stop(backAt), load.stop()])
     const stoppedAt = Date.now()
 
     const windowFrom = (this.#rounds.at(-2) ?? startedAt) - 1000
     const listed = await awaitRest(client, windowFrom, 15_000)
     const at = { client, ledger, book: this.#book }
     const restAt = Date.now()
-    const violations = await examine(at, listed, windowFrom)
+    violations.push(...(await examine(at, listed, windowFrom)))
+    violations.push(...(await schedules.examine(windowFrom, struckAt)))
     violations.push(...endedLate(listed, backAt, (leaseMs * 4) / 3 + 2000))
     violations.push(...(await leftBehind(at, listed, hitsRunner(strike) || !reached ? struckAt : undefined)))
     violations.push(...(await faultsOfRemovals(client, this.#book.removals.slice(removalsBefore))))
@@ -126,7 +132,13 @@ export class Campaign {
   }
 
   #begun() {
-    if (!this.#client || !this.#ledger || !this.#load) throw new Error('The campaign has not begun')
-    return { client: this.#client, ledger: this.#ledger, load: this.#load, subject: this.subject }
+    if (!this.#client || !this.#ledger || !this.#load || !this.#schedules) throw new Error('The campaign has not begun')
+    return {
+      client: this.#client,
+      ledger: this.#ledger,
+      load: this.#load,
+      schedules: this.#schedules,
+      subject: this.subject,
+    }
   }
 }

@@ -43,8 +43,8 @@ export class Load {
     this.#prefix = `${Date.now().toString(36)}`
   }
 
-  /** Creates the processes that the load runs. */
-  async prepare(): Promise<void> {
+  /** Creates the processes that the load runs; gives the id of the worker. */
+  async prepare(): Promise<string> {
     const { client } = this.#context
     const webhook = { enabled: true }
     const made = await client.post<Process>('/processes', {
@@ -61,7 +61,7 @@ export class Load {
     })
     if (made.status !== 201 || other.status !== 201)
       throw new Error(`The processes were refused: ${made.text} ${other.text}`)
-    this.#worker = made.body.id
+    return (this.#worker = made.body.id)
   }
 
   start(callers: number): void {

@@ -10,7 +10,7 @@ export type Strike =
 
 interface FailPoint {
   /** The service that passes it. */
-  service: 'execution' | 'runner' | 'process-catalog'
+  service: 'execution' | 'runner' | 'process-catalog' | 'scheduler'
   /** It is armed for a pass from 1 to this. */
   passes: number
 }
@@ -32,6 +32,9 @@ export const failPoints: Record<string, FailPoint> = {
   'delete-after-schedules': { service: 'process-catalog', passes: 1 },
   'delete-after-executions': { service: 'process-catalog', passes: 1 },
   'delete-before-end': { service: 'process-catalog', passes: 1 },
+  'firings-after-commit': { service: 'scheduler', passes: 3 },
+  'firing-before-start': { service: 'scheduler', passes: 4 },
+  'firing-after-start': { service: 'scheduler', passes: 4 },
   'renew-before': { service: 'execution', passes: 4 },
 }
 

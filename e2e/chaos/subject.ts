@@ -81,7 +81,7 @@ export class Subject {
 
   #isWhole(): boolean {
     const commands = treeOf(this.system.process.pid ?? 0).map(({ command }) => command)
-    return ['gateway', 'process-catalog', 'execution', 'runner'].every((name) =>
+    return ['gateway', 'process-catalog', 'execution', 'scheduler', 'runner'].every((name) =>
       commands.some((command) => command.includes(`apps/${name}/src/main.ts`)),
     )
   }

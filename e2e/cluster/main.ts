@@ -8,6 +8,7 @@ import type { Process } from '../client/records.ts'
 import { repositoryRoot } from '../system/system.ts'
 import { waitUntil } from '../system/wait-until.ts'
 import { say } from './commands.ts'
+import { monitoring } from './monitoring.ts'
 import { network } from './network.ts'
 import { readOptions, type ClusterOptions } from './options.ts'
 import { Release } from './release.ts'
@@ -47,6 +48,7 @@ async function tryRelease(options: ClusterOptions): Promise<void> {
     await phase('network', async () =>
       network(release, await release.client(), await release.client(otherTeam, await otherToken())),
     )
+    await phase('monitoring', () => monitoring(release))
     await phase('suite', async () => suite(release, await otherToken()))
     await phase('kills', () => kills(release))
     await phase('upgrade', () => upgrade(release, options.ratePerS))
@@ -90,7 +92,7 @@ async function suite(release: Release, otherToken: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'automation-cluster-'))
   const report = join(folder, 'suite.json')
   try {
-    const args = ['scripts/test.ts', '--only', 'e2e', '--report', report]
+    const args = ['scripts/test.ts', '--only', 'e2e', '--again', '--report', report]
     const child = spawn(process.execPath, args, { cwd: repositoryRoot, env, stdio: 'inherit' })
     const [code] = (await once(child, 'close')) as [number | null]
     const { passed, failures } = JSON.parse(await readFile(report, 'utf8')) as { passed: number; failures: string[] }

@@ -3,14 +3,14 @@ import { parseArgs } from 'node:util'
 const help = `npm run test:cluster [-- OPTIONS]
 
 Installs the chart on the cluster that KUBECONFIG names, and tries what is promised there: \`helm test\`, the suite over REST
-with two teams, what user code reaches over the network, a pod of each service killed while runs go on, an upgrade between
+with two teams, what user code reaches over the network, what monitoring finds, a pod of each service killed while runs go on, an upgrade between
 two builds under load, and an uninstall that leaves nothing. In two namespaces of its own, on the database and brokers that
 the environment names as pods reach them.
 
   --tag TAG         of the images that the nodes have
   --next-tag TAG    of those that the upgrade goes to; without, the upgrade goes to the same images
   --registry HOST   of both (localhost)
-  --only A,B        of install, test, network, suite, kills, upgrade, uninstall; install and uninstall always
+  --only A,B        of install, test, network, monitoring, suite, kills, upgrade, uninstall; install and uninstall always
   --rate N          calls a second during the upgrade (50)
   --set NAME=VALUE  more values of the chart; may be given several times
   --keep            leaves the release and its namespace

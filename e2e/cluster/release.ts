@@ -4,7 +4,9 @@ import { repositoryRoot } from '../system/system.ts'
 import { waitUntil } from '../system/wait-until.ts'
 import { must, run } from './commands.ts'
 import { Listeners } from './listeners.ts'
+import { MonitoringKinds } from './monitoring-kinds.ts'
 import type { ClusterOptions } from './options.ts'
+import { TracePod } from './trace-pod.ts'
 
 const chart = join(repositoryRoot, 'charts/process-automation')
 const ports = { http: 31_880, 'sandbox-http': 31_881, 'sandbox-grpc': 31_882 }
@@ -21,6 +23,8 @@ export class Release {
   readonly team = 'e2e'
   readonly #options: ClusterOptions
   readonly listeners: Listeners
+  readonly traces: TracePod
+  readonly #monitoringKinds = new MonitoringKinds()
   host = ''
   #address = ''
 
@@ -29,6 +33,7 @@ export class Release {
     this.namespace = `automation-e2e-${process.pid}`
     const image = `${options.registry}/process-automation-sandbox-base:${options.tag}`
     this.listeners = new Listeners(`${this.namespace}-others`, image)
+    this.traces = new TracePod(this.listeners.namespace, image)
   }
 
   /** The namespace admits restricted pods only. */
@@ -41,6 +46,8 @@ export class Release {
     this.#address = address
     this.host = this.#at('http')
     await this.listeners.start()
+    await this.traces.start()
+    await this.#monitoringKinds.make()
     await must('kubectl', ['create', 'namespace', this.namespace])
     await must('kubectl', ['label', 'namespace', this.namespace, 'pod-security.kubernetes.io/enforce=restricted'])
   }
@@ -64,6 +71,7 @@ export class Release {
 
   async remove(): Promise<void> {
     await this.listeners.stop()
+    await this.#monitoringKinds.remove()
     await must('kubectl', ['delete', 'namespace', this.namespace, '--wait=false'])
   }
 
@@ -144,6 +152,7 @@ export class Release {
       objectStore: objectStore(),
       bootstrap: { team: this.team },
       publicUrl: this.host,
+      tracing: { endpoint: this.traces.endpoint },
       egressAllow: [`${this.listeners.allowed}/32`],
       runTimeoutMaxMs: 300_000,
       services: {

@@ -24,7 +24,9 @@ function faultsByDocument({ method, path }: Attempt, { status, headers, text }: 
   const given = Object.entries(headers).flatMap(([name, value]) =>
     [value ?? []].flat().map((one): [string, string] => [name, one]),
   )
-  return contract.faultsOf(method, path.split('?')[0] ?? '', { status, headers: new Headers(given), text })
+  // Segments of dots lead elsewhere.
+  const { pathname } = new URL(`http://host${path}`)
+  return contract.faultsOf(method, pathname, { status, headers: new Headers(given), text })
 }
 
 /** The only 5xx that are right: a run that failed, told in problem form with its execution. */

@@ -115,7 +115,7 @@ describe.skipIf(!shared.owned)('error handlers', { concurrent: false }, () => {
     const sleeper = await restarted.sleeper(20_000)
     const killed = await execute(sleeper, {}, by())
     await awaitStatus(killed, ({ status }) => status === 'RUNNING', undefined, by())
-    expect((await by().post(`/executions/${killed}/kill`)).status).toBe(202)
+    expect((await by().put(`/executions/${killed}/kill`)).status).toBe(202)
     await execute(handler, {}, by())
     const late = await fail(sleeper, { settings: { timeout: 200 } })
     const [run] = await handled(handler, late, by())

@@ -20,8 +20,8 @@ const crashes = [
   'kill-after-commit',
 ]
 
-/** A mark by which executions are refused for good. */
-const kept = ['execution.deleted_processes']
+/** Marks by which executions and schedules are refused for good, and the records of who did what. */
+const kept = ['execution.deleted_processes', 'scheduler.processes', 'catalog.audit_records']
 
 /** Runs forever where it is told to, else gives what its own package says. */
 const source = `console.log('said')
@@ -75,6 +75,12 @@ describe.skipIf(!shared.owned || shapeFromEnvironment() !== 'services')(
       expect([404, 503], path).toContain(status)
       return status === 404
     }
+    /** Whether nothing can be started of it; never may it be accepted again. */
+    const refused = async (path: string) => {
+      const { status } = await by().post(`${path}/execute`, {})
+      expect([404, 503], path).toContain(status)
+      return status === 404
+    }
     const awaitGone = (path: string) =>
       waitUntil(`${path} to be gone`, async () => (await by().get(path)).status === 404, { timeoutMs: 60_000 })
 
@@ -91,7 +97,7 @@ describe.skipIf(!shared.owned || shapeFromEnvironment() !== 'services')(
       for (const path of [`/processes/${slug}`, `/processes/${id}/versions`, `/processes/${id}/aliases`])
         expect((await by().get(path)).status, path).toBe(404)
       for (const path of [`/processes/${id}`, `/processes/${slug}`])
-        expect((await by().post(`${path}/execute`, {})).status, path).toBe(404)
+        await waitUntil(`execution to know no ${path}`, () => refused(path), { timeoutMs: 30_000 })
       expect((await by().delete(`/processes/${id}`)).status).toBe(404)
       expect((await makeProcess({ slug }, by())).id).not.toBe(id)
 
@@ -101,7 +107,7 @@ describe.skipIf(!shared.owned || shapeFromEnvironment() !== 'services')(
       await doomed.stream.closed
       expect(doomed.stream.told).not.toContain('FINISHED')
       const left = () => tablesThatName(restarted.dataDir, id, kept)
-      await waitUntil('its rows to go', async () => (await left()).length === 0, { timeoutMs: 60_000 })
+      await expect.poll(left, { timeout: 60_000, interval: 200 }).toEqual([])
       const list = await by().get<Page<Execution>>('/executions', { processId: id })
       expect(list.body.total).toBe(0)
 

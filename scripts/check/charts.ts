@@ -39,8 +39,8 @@ async function conform(helm: string, values: string): Promise<Outcome> {
   const template = spawn(helm, ['template', 'release', chart, '--values', values], {
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  // A kind of others, whose schema is not with those of Kubernetes.
-  const options = ['-strict', '-skip', 'HTTPRoute', ...locations]
+  // Kinds of others, whose schemas are not with those of Kubernetes.
+  const options = ['-strict', '-skip', 'HTTPRoute,ServiceMonitor,PrometheusRule', ...locations]
   const check = spawn('kubeconform', options, { stdio: ['pipe', 'pipe', 'pipe'] })
   template.stdout.pipe(check.stdin)
   let output = ''

@@ -22,6 +22,9 @@ const server = [...objects, 'objectStore.endpoint=http://s3:9000']
 const generated = ['keys.existingSecret=']
 const deployment = ['runners.kind=deployment']
 const ingress = ['ingress.enabled=true', 'ingress.host=host.example.com']
+const monitor = ['monitoring.serviceMonitor.enabled=true']
+const rules = ['monitoring.rules.enabled=true']
+const dashboard = ['monitoring.dashboard.enabled=true']
 const route = ['httpRoute.enabled=true']
 
 /** For each value of the chart, what it changes. */
@@ -111,6 +114,13 @@ const changes: Record<string, Change> = {
   'httpRoute.parentRefs': { given: route, set: '[0].name=my-gateway' },
   'httpRoute.hostnames': { given: route, set: '[0]=my.example.com' },
   'httpRoute.sandboxHostnames': { given: route, set: '[0]=boxes.example.com' },
+  'monitoring.serviceMonitor.enabled': { set: 'true', shows: /kind: ServiceMonitor/ },
+  'monitoring.serviceMonitor.interval': { given: monitor, set: '7s' },
+  'monitoring.serviceMonitor.labels': { given: monitor, set: '.release=mine', shows: /release: mine/ },
+  'monitoring.rules.enabled': { set: 'true', shows: /kind: PrometheusRule/ },
+  'monitoring.rules.labels': { given: rules, set: '.release=mine', shows: /release: mine/ },
+  'monitoring.dashboard.enabled': { set: 'true', shows: /grafana_dashboard: "1"/ },
+  'monitoring.dashboard.labels': { given: dashboard, set: '.folder=mine', shows: /folder: mine/ },
   'migrations.enabled': { set: 'false', hides: /kind: Job/ },
   'migrations.deadlineSeconds': { set: '61', shows: /activeDeadlineSeconds: 61/ },
   'migrations.backoffLimit': { set: '9', shows: /backoffLimit: 9/ },

@@ -11,6 +11,7 @@ import {
   type RunningProgram,
   type Values,
 } from './started.ts'
+import { metricsAt, metricsInDocs } from './told-metrics.ts'
 
 let values: Values
 let system: RunningProgram
@@ -47,12 +48,10 @@ test('the three commands work as they are pasted', async () => {
 })
 
 test('every metric that it tells has a line in docs/metrics.md', async () => {
-  const text = await (await fetch(`http://localhost:${values['PORT']}/metrics`)).text()
-  const names = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name)
+  const names = await metricsAt(`http://localhost:${values['PORT']}`)
   expect(names).toEqual(expect.arrayContaining(['execution_running', 'storage_objects', 'runner_places']))
-  const told = await readFile(join(import.meta.dirname, '../../../docs/metrics.md'), 'utf8')
-  const own = names.filter((name) => !/^(process|nodejs)_/.test(name))
-  expect(own.filter((name) => !told.includes(`\`${name}\``))).toEqual([])
+  const told = await metricsInDocs()
+  expect(names.filter((name) => !told.includes(name))).toEqual([])
 })
 
 test('a second start on the same data folder says who holds it', async () => {

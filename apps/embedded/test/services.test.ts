@@ -11,6 +11,7 @@ import {
   type RunningProgram,
   type Values,
 } from './started.ts'
+import { metricsAt, metricsInDocs } from './told-metrics.ts'
 
 let values: Values
 let system: RunningProgram
@@ -35,6 +36,15 @@ test('the services together serve what the banner promises', async () => {
   expect(JSON.parse((await pasted(create)).stdout)).toMatchObject({ slug: 'hello' })
   expect(JSON.parse((await pasted(run)).stdout)).toEqual({ hello: 'world' })
   expect(JSON.parse((await pasted(logs)).stdout)).toMatchObject({ data: [{ message: 'hello world' }] })
+})
+
+test('docs/metrics.md has a line for every metric that they tell, and for no other', async () => {
+  const { services } = await servicesFile()
+  const addresses = [`http://localhost:${values['PORT']}`, ...Object.values(services).map(({ health }) => health)]
+  const names = new Set((await Promise.all(addresses.map(metricsAt))).flat())
+  // On a cluster alone.
+  const told = (await metricsInDocs()).filter((name) => !name.startsWith('runner_pods'))
+  expect([...names].toSorted()).toEqual([...new Set(told)].toSorted())
 })
 
 test('the admin command finds them by their data folder', async () => {

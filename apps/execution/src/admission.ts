@@ -54,6 +54,8 @@ export interface Wish {
 export interface Accepted {
   id: string
   status: Status.CREATED | Status.REJECTED
+  /** What it is a run of, where it is no version the current source; not told of what was replayed. */
+  versionId?: string
   explanation?: string
   /** Nothing was started: the key was known. */
   replayed: boolean
@@ -117,9 +119,18 @@ export class Admission {
   }
 
   async #decide(wish: Wish, wait: boolean): Promise<Accepted> {
-    // One that nobody attends is known by its key even when its process or version is gone.
-    const begun = wish.isUnattended ? await this.#replay(wish, wish.key!.scope!, wait) : undefined
-    if (begun !== undefined) return begun
+    try {
+      return await this.#place(wish, wait)
+    } catch (error) {
+      if (!wish.isUnattended || !(error instanceof Failure) || error.kind !== 'not_found') throw error
+      // One that nobody attends is known by its key even when its process or version is gone.
+      const begun = await this.#replay(wish, wish.key!.scope!, wait)
+      if (begun === undefined) throw error
+      return begun
+    }
+  }
+
+  async #place(wish: Wish, wait: boolean): Promise<Accepted> {
     const spec = await this.#permitted(wish)
     // Asked first, so that an old key still answers when the schema or the settings have changed since.
     const known =
@@ -132,9 +143,11 @@ export class Admission {
     try {
       const placed = await this.#start(wish, run, refusal)
       if (placed === undefined) return await this.#cameFirst(wish, spec, wait)
-      if (placed.status !== Status.REJECTED) return { id: run.id, status: Status.CREATED, replayed: false, waiter }
+      const { id } = run
+      const { versionId } = spec
+      if (placed.status !== Status.REJECTED) return { id, status: Status.CREATED, versionId, replayed: false, waiter }
       waiter?.close()
-      return { id: run.id, status: Status.REJECTED, explanation: placed.explanation, replayed: false }
+      return { id, status: Status.REJECTED, versionId, explanation: placed.explanation, replayed: false }
     } catch (error) {
       waiter?.close()
       throw error

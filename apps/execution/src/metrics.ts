@@ -10,6 +10,9 @@ export interface Metrics {
   /** Runs by team slots taken and by rows that wait, over all replicas. */
   running: Gauge
   queued: Gauge
+  /** Of these, those that a pool's runners are to take; and for how long the first of them has waited. */
+  queue: Gauge<'pool'>
+  queueOldest: Gauge<'pool'>
   /** Places that runners lend to this replica now. */
   credit: Gauge<'pool'>
   sessions: Gauge<'pool'>
@@ -19,8 +22,11 @@ export interface Metrics {
   /** Days from now on for which there are partitions. */
   partitionDays: Gauge
   eventBacklog: Gauge<'consumer'>
+  eventOldest: Gauge<'consumer'>
   /** Callbacks that are due or wait for their next try. */
   callbacksWaiting: Gauge
+  /** By how much the first try is late that is due. */
+  callbacksLate: Gauge
   /** Tries by how they went: delivered, failed (another one follows), given_up. */
   callbacks: Counter<'outcome'>
   /** Runs that have failed and have an error handler, by what became of that: started, rejected, given_up. */
@@ -67,6 +73,8 @@ export function executionMetrics(registry: Registry): Metrics {
     },
     running: gauge('execution_running', 'Runs that hold a slot of their team'),
     queued: gauge('execution_queued', 'Runs that wait in the queue'),
+    queue: labelled('execution_queue', 'Runs that wait for a runner of a pool, up to 10,000', 'pool'),
+    queueOldest: labelled('execution_queue_oldest_seconds', 'How long the first of them has waited', 'pool'),
     credit: labelled('execution_credit', 'Places that runners lend to this replica', 'pool'),
     sessions: labelled('execution_runner_streams', 'Runners connected to this replica', 'pool'),
     waiting: gauge('execution_sync_callers', 'Callers that wait here for the end of a run'),
@@ -83,7 +91,13 @@ export function executionMetrics(registry: Registry): Metrics {
       'Lifecycle events that a consumer has not handled; of `kafka`: that are not published',
       'consumer',
     ),
+    eventOldest: labelled(
+      'execution_event_oldest_seconds',
+      'How long ago the oldest lifecycle event was that a consumer has not handled; of `kafka`: that is not published',
+      'consumer',
+    ),
     callbacksWaiting: gauge('execution_callbacks_waiting', 'Callbacks that are not delivered yet'),
+    callbacksLate: gauge('execution_callbacks_late_seconds', 'How long ago the first try was due that has not begun'),
     callbacks: new Counter({
       name: 'execution_callback_tries_total',
       help: 'Tries to deliver a callback from here: delivered, failed (another one follows), given_up',

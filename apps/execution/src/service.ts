@@ -107,7 +107,7 @@ export function createExecution(config: ExecutionConfig, context: PartContext): 
       ),
     ],
     async start() {
-      const pools = await openPools(config.databaseUrl, context.logger, stopping.signal)
+      const pools = await openPools(config.databaseUrl, context, stopping.signal)
       const engine = compose(config, context, metrics, pools, fed)
       const readers = [...events.readers, ...starts.readers]
       const { signal } = stopping
@@ -133,7 +133,7 @@ export function createExecution(config: ExecutionConfig, context: PartContext): 
 function outboxOf(engine: () => Engine | undefined): Outbox {
   return {
     lead: async (consumer) => engine()?.outbox.lead(consumer),
-    backlog: async (consumer) => (await engine()?.outbox.backlog(consumer)) ?? 0,
+    backlog: async (consumer) => (await engine()?.outbox.backlog(consumer)) ?? { count: 0, oldestMs: 0 },
   }
 }
 

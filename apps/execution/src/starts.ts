@@ -19,7 +19,7 @@ import { arrivalWeight, type Arrival, type NewRun } from './store/new-run-column
 import {
   firstFence,
   insertArrivals,
-  insertKeyedArrival,
+  insertKeyedArrivals,
   requeueArrivals,
   type Placed,
   type TeamLimits,
@@ -32,10 +32,14 @@ interface Item extends Arrival {
   place?: Place
 }
 
+interface KeyedItem extends Item {
+  key: StartKey
+}
+
 export interface StartsContext {
   /** For the lane. */
   lanes: pg.Pool
-  /** For keyed starts, which may have to wait for each other. */
+  /** For keyed starts, which may have to wait for those of other replicas. */
   pool: pg.Pool
   runners: Runners
   supply: RunnerSupply
@@ -65,20 +69,26 @@ export class Starts {
   readonly #context: StartsContext
   readonly #lane: Lane<Item, Placed | undefined>
   readonly #firstSight = new FirstSight()
-  /** Starts under a key that are on their way. */
-  readonly #once = new Set<Promise<Placed | undefined>>()
+  /** Of starts under a key. */
+  readonly #keyed: Lane<KeyedItem, Placed | undefined>
+  /** Refusals under a key that are on their way. */
+  readonly #rejections = new Set<Promise<Placed | undefined>>()
 
   constructor(context: StartsContext) {
     this.#context = context
-    this.#lane = new Lane<Item, Placed | undefined>({
-      flush: (items) => this.#flush(items),
+    const common = {
       weight: arrivalWeight,
-      owner: ({ run }) => run.team,
+      owner: ({ run }: Item) => run.team,
       width: 2,
-      isolates: (error) => !isConnectionFailure(error),
+      isolates: (error: unknown) => !isConnectionFailure(error),
       spreads: isConnectionFailure,
-      metrics: context.metrics.lane('start'),
-    })
+    }
+    const { metrics } = context
+    const flush = (items: Item[]) => this.#flush(items)
+    this.#lane = new Lane<Item, Placed | undefined>({ ...common, flush, metrics: metrics.lane('start') })
+    const flushOnce = (items: KeyedItem[]) => this.#flushOnce(items)
+    const once = { ...common, flush: flushOnce, metrics: metrics.lane('start_once') }
+    this.#keyed = new Lane<KeyedItem, Placed | undefined>(once)
   }
 
   /** Durable when it returns. Failures: process_not_found where it was deleted meanwhile, unavailable within 5 s. */
@@ -95,27 +105,10 @@ export class Starts {
   }
 
   /** The same for what may start only once: undefined where its key was there before, or its caller has ended. */
-  startOnce(run: NewRun, key: StartKey): Promise<Placed | undefined> {
-    return this.#tracked(this.#startOnce(run, key))
-  }
-
-  /** The same for what can't be started, for the reason that its record gives: it is REJECTED. */
-  rejectOnce(run: NewRun, key: StartKey, reason: string): Promise<Placed | undefined> {
-    return this.#tracked(this.#rejectOnce(run, key, reason))
-  }
-
-  #tracked(start: Promise<Placed | undefined>): Promise<Placed | undefined> {
-    const tracked = start.finally(() => this.#once.delete(tracked))
-    this.#once.add(tracked)
-    return tracked
-  }
-
-  async #startOnce(run: NewRun, key: StartKey): Promise<Placed | undefined> {
-    const { pool, limits, replicaId } = this.#context
-    const item = this.#arrive(run)
-    const insert = () => insertKeyedArrival(pool, item, key, limits, replicaId)
+  async startOnce(run: NewRun, key: StartKey): Promise<Placed | undefined> {
+    const item = { ...this.#arrive(run), key }
     try {
-      const placed = await this.#untilReachable(item, () => this.#insertOnce(item, insert))
+      const placed = await this.#keyed.add(item)
       if (placed !== undefined) this.#settle(item, placed)
       else this.#giveBack(item)
       return placed
@@ -124,12 +117,22 @@ export class Starts {
     }
   }
 
+  /** The same for what can't be started, for the reason that its record gives: it is REJECTED. */
+  rejectOnce(run: NewRun, key: StartKey, reason: string): Promise<Placed | undefined> {
+    const rejection = this.#rejectOnce(run, key, reason).finally(() => this.#rejections.delete(rejection))
+    this.#rejections.add(rejection)
+    return rejection
+  }
+
   async #rejectOnce(run: NewRun, key: StartKey, reason: string): Promise<Placed | undefined> {
     const { pool, replicaId } = this.#context
     const item = { run, giveUpAtMs: performance.now() + patienceMs }
-    const insert = () => insertRejected(pool, item, key, reason, replicaId)
+    const insert = async () => {
+      const placed = await insertRejected(pool, item, key, reason, replicaId)
+      return placed === undefined ? [] : [placed]
+    }
     try {
-      return await this.#untilReachable(item, () => this.#insertOnce(item, insert))
+      return (await this.#untilReachable(item, () => this.#insertOnce([item], insert)))[0]
     } catch (error) {
       throw this.#withdraw(item, error)
     }
@@ -137,7 +140,7 @@ export class Starts {
 
   /** Returns when nothing is on its way. */
   async idle(): Promise<void> {
-    await Promise.all([this.#lane.idle(), Promise.allSettled(this.#once)])
+    await Promise.all([this.#lane.idle(), this.#keyed.idle(), Promise.allSettled(this.#rejections)])
   }
 
   #arrive(run: NewRun): Item {
@@ -154,7 +157,7 @@ export class Starts {
 
   async #flush(items: Item[]): Promise<(Placed | undefined)[]> {
     const { lanes, limits, replicaId } = this.#context
-    const deadline = { giveUpAtMs: Math.max(...items.map(({ giveUpAtMs }) => giveUpAtMs)) }
+    const deadline = latestOf(items)
     let unknown = false
     const placed = await this.#untilReachable(deadline, async () => {
       await this.#firstSight.ensure(lanes, items)
@@ -176,15 +179,24 @@ export class Starts {
     return items.map(({ run }) => byId.get(run.id))
   }
 
-  async #insertOnce(item: Item, insert: () => Promise<Placed | undefined>): Promise<Placed | undefined> {
+  #flushOnce(items: KeyedItem[]): Promise<(Placed | undefined)[]> {
+    const { pool, limits, replicaId } = this.#context
+    const insert = () => insertKeyedArrivals(pool, items, limits, replicaId)
+    return this.#untilReachable(latestOf(items), () => this.#insertOnce(items, insert))
+  }
+
+  async #insertOnce(items: Item[], insert: () => Promise<Placed[]>): Promise<(Placed | undefined)[]> {
     const { pool } = this.#context
-    await this.#firstSight.ensure(pool, [item])
+    await this.#firstSight.ensure(pool, items)
     failPoint('start-before-commit')
-    const placed = await insert()
+    const placed = new Map((await insert()).map((one) => [one.id, one]))
     failPoint('start-after-commit')
     this.#context.changed()
-    // After a commit with unknown outcome the key may be there through this very run.
-    return placed ?? (await readPlaced(pool, [item.run.id]))[0]
+    const ids = items.map(({ run }) => run.id)
+    const missing = ids.filter((id) => !placed.has(id))
+    // After a commit with unknown outcome a key may be there through this very run.
+    if (missing.length > 0) for (const one of await readPlaced(pool, missing)) placed.set(one.id, one)
+    return ids.map((id) => placed.get(id))
   }
 
   #settle(item: Item, placed: Placed): void {
@@ -229,4 +241,8 @@ export class Starts {
       }
     }
   }
+}
+
+function latestOf(items: Item[]): { giveUpAtMs: number } {
+  return { giveUpAtMs: Math.max(...items.map(({ giveUpAtMs }) => giveUpAtMs)) }
 }

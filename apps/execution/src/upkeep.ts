@@ -1,4 +1,5 @@
 import type { FedEventBus } from '@automation/events'
+import { createdAtMs } from '@automation/database'
 import { Periodic, type Logger } from '@automation/service'
 import type pg from 'pg'
 import type { Claims } from './claims.ts'
@@ -10,7 +11,7 @@ import type { NestedRuns } from './nested-runs.ts'
 import type { Outcomes } from './outcomes.ts'
 import type { ProcessDeletion } from './process-deletion.ts'
 import type { Reaper } from './reaper.ts'
-import { readBacklog } from './store/claim-rows.ts'
+import { readBacklog, readQueueLengths } from './store/claim-rows.ts'
 import type { Sessions } from './sessions.ts'
 import type { Partitions } from './store/partitions.ts'
 import { readSlotSums, recountSlots } from './store/run-slots.ts'
@@ -132,7 +133,7 @@ export class Upkeep {
   }
 
   async #measure(): Promise<void> {
-    const { reads, metrics, waiters, watches, runners, pools, events } = this.#context
+    const { reads, metrics, waiters, watches, runners, pools } = this.#context
     metrics.waiting.set(waiters.count)
     metrics.watching.set(watches.count)
     metrics.partitionDays.set(this.partitionDays)
@@ -143,8 +144,22 @@ export class Upkeep {
     const { running, queued } = await readSlotSums(reads)
     metrics.running.set(running)
     metrics.queued.set(queued)
-    for (const { consumer, count } of await events.backlogs()) metrics.eventBacklog.set({ consumer }, count)
-    metrics.callbacksWaiting.set(await countCallbacks(reads))
+    const callbacks = await countCallbacks(reads)
+    metrics.callbacksWaiting.set(callbacks.count)
+    metrics.callbacksLate.set(callbacks.lateMs / 1000)
+    await this.#measureQueues()
+  }
+
+  async #measureQueues(): Promise<void> {
+    const { hot, metrics, pools, events } = this.#context
+    for (const { pool, count, oldest } of await readQueueLengths(hot, pools)) {
+      metrics.queue.set({ pool }, count)
+      metrics.queueOldest.set({ pool }, oldest === null ? 0 : Math.max(Date.now() - createdAtMs(oldest), 0) / 1000)
+    }
+    for (const { consumer, count, oldestMs } of await events.backlogs()) {
+      metrics.eventBacklog.set({ consumer }, count)
+      if (oldestMs !== undefined) metrics.eventOldest.set({ consumer }, oldestMs / 1000)
+    }
   }
 
   async #retire(): Promise<void> {

@@ -1,5 +1,5 @@
 import { OutboxBus } from '@automation/events'
-import { silentLogger, testDatabase, until, type TestDatabase } from '@automation/testing'
+import { silentLogger, testContext, testDatabase, until, type TestDatabase } from '@automation/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newExecutionId } from '../src/execution-id.ts'
 import { RunTraces } from '../src/run-traces.ts'
@@ -13,7 +13,7 @@ let outbox: TimelineOutbox
 
 beforeAll(async () => {
   database = await testDatabase()
-  pools = await openPools(database.url, silentLogger, AbortSignal.timeout(20_000))
+  pools = await openPools(database.url, testContext(), AbortSignal.timeout(20_000))
   await new Partitions(pools.reads).ensure(Date.now())
   outbox = new TimelineOutbox(pools.events, new RunTraces(undefined))
 })
@@ -47,7 +47,7 @@ test('an event that is committed after later ones is not missed, and those of on
   await until(() => heard.length === 4)
   expect(heard.filter((id) => id.startsWith(slow))).toEqual([`${slow}:1`, `${slow}:2`])
   expect(heard.filter((id) => id.startsWith(quick))).toEqual([`${quick}:1`, `${quick}:2`])
-  await until(async () => (await outbox.backlog('late')) === 0)
+  await until(async () => (await outbox.backlog('late')).count === 0)
   await bus.close()
 })
 
@@ -60,14 +60,18 @@ test('a large backlog comes in batches, each once, across a crash between effect
   await until(async () => (await pools.reads.query("SELECT 1 FROM bus_cursors WHERE consumer = 'batches'")).rowCount)
   await registered.close()
   for (const sequence of [1, 2, 3]) for (const id of ids) await pools.reads.query(insert, [id, sequence])
-  expect(await outbox.backlog('batches')).toBe(150)
+  const { count, oldestMs } = await outbox.backlog('batches')
+  expect(count).toBe(150)
+  expect(oldestMs).toBeGreaterThan(0)
+  expect(oldestMs).toBeLessThan(60_000)
   let batches = 0
   first.subscribe('batches', async (events) => {
     heard.push(...events.map(({ eventId }) => eventId))
     if (++batches === 5) throw new Error('crash')
   })
   await until(() => new Set(heard).size === 150)
-  await until(async () => (await outbox.backlog('batches')) === 0)
+  await until(async () => (await outbox.backlog('batches')).count === 0)
+  expect((await outbox.backlog('batches')).oldestMs).toBe(0)
   // Only the batch that failed came twice.
   expect(heard).toHaveLength(157)
   await first.close()

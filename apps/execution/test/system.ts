@@ -9,6 +9,7 @@ import { RunnerService } from '@automation/contract/runner/v1/runner'
 import { InProcessNetwork, type Client, type Neighbours } from '@automation/rpc'
 import { Environment } from '@automation/service'
 import { AuditBook, testContext, testDatabase, until, userContext, type TestDatabase } from '@automation/testing'
+import type { Tracer } from '@automation/tracing'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import type { DescService } from '@bufbuild/protobuf'
 import pg from 'pg'
@@ -39,17 +40,19 @@ export class System {
   readonly #database: TestDatabase
   readonly #runners: ScriptedRunner[] = []
   readonly #settings: Partial<ExecutionConfig>
+  readonly #tracer: Tracer | undefined
 
-  constructor(database: TestDatabase, settings: Partial<ExecutionConfig>) {
+  constructor(database: TestDatabase, settings: Partial<ExecutionConfig>, tracer?: Tracer) {
     this.#database = database
     this.#settings = settings
+    this.#tracer = tracer
     this.sql = new pg.Pool({ connectionString: database.url, options: '-c search_path=execution', max: 4 })
     this.sql.on('error', () => undefined)
     this.catalog.put('hello')
   }
 
-  static async start(settings: Partial<ExecutionConfig> = {}, replicas = 1): Promise<System> {
-    const system = new System(await testDatabase(), settings)
+  static async start(settings: Partial<ExecutionConfig> = {}, replicas = 1, tracer?: Tracer): Promise<System> {
+    const system = new System(await testDatabase(), settings, tracer)
     for (let count = 0; count < replicas; count++) await system.addReplica()
     return system
   }
@@ -77,7 +80,7 @@ export class System {
         ? this.neighbours.replicas(service)
         : [network.client(service)]
     const neighbours = { client: (service: DescService) => network.client(service), replicas } as Neighbours
-    const context = testContext(neighbours)
+    const context = { ...testContext(neighbours), tracer: this.#tracer }
     this.metrics = context.metrics
     const part = createExecution(config, context)
     network.add(part.serves)

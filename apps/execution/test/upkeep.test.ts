@@ -1,5 +1,5 @@
 import { Status } from '@automation/contract/execution/v1/execution'
-import { silentLogger, testDatabase, until, type TestDatabase } from '@automation/testing'
+import { testContext, testDatabase, until, type TestDatabase } from '@automation/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { dayOf, newExecutionId } from '../src/execution-id.ts'
 import { Reach } from '../src/reaper.ts'
@@ -16,7 +16,7 @@ let pools: Pools
 
 beforeAll(async () => {
   database = await testDatabase()
-  pools = await openPools(database.url, silentLogger, AbortSignal.timeout(20_000))
+  pools = await openPools(database.url, testContext(), AbortSignal.timeout(20_000))
 })
 afterAll(async () => {
   await pools.close()

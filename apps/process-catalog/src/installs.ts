@@ -5,7 +5,8 @@ import { ownContext, type Client } from '@automation/rpc'
 import type { Logger } from '@automation/service'
 import { asCatalog } from './as-catalog.ts'
 import type { ManifestRow } from './store/dependencies.ts'
-import { beginInstall, dueManifests, finishInstall, noteExecution } from './store/installs.ts'
+import type { Metrics } from './metrics.ts'
+import { beginInstall, countInstalls, dueManifests, finishInstall, noteExecution } from './store/installs.ts'
 import type { Store } from './store/store.ts'
 
 export interface InstallsContext {
@@ -26,6 +27,13 @@ export async function advanceInstalls(context: InstallsContext): Promise<void> {
       context.logger.warn({ err: error, team: manifest.team, installId: manifest.installId }, 'an install waits')
     }
   }
+}
+
+/** Tells how many installs there are, and since when. */
+export async function measureInstalls(store: Store, told: Metrics): Promise<void> {
+  const { count, oldestMs } = await countInstalls(store)
+  told.installs.set(count)
+  told.installsOldest.set(oldestMs / 1000)
 }
 
 async function advance(context: InstallsContext, manifest: ManifestRow): Promise<void> {

@@ -1,12 +1,26 @@
 import { Gauge, type Registry } from 'prom-client'
 
+/** What the catalog tells of itself. */
+export type Metrics = Record<'auditMonthsAhead' | 'installs' | 'installsOldest', Gauge>
+
 /** The metrics of the catalog, in the registry of the process. */
-export function catalogMetrics(registry: Registry): { auditMonthsAhead: Gauge } {
+export function catalogMetrics(registry: Registry): Metrics {
+  const registers = [registry]
   return {
     auditMonthsAhead: new Gauge({
       name: 'catalog_audit_partition_months',
       help: 'Months ahead for which there are partitions of audit records; alert below 1',
-      registers: [registry],
+      registers,
+    }),
+    installs: new Gauge({
+      name: 'catalog_installs_waiting',
+      help: 'Installations of dependencies that are due or under way, over all replicas',
+      registers,
+    }),
+    installsOldest: new Gauge({
+      name: 'catalog_installs_oldest_seconds',
+      help: 'How long ago the first of these was asked for, or begun',
+      registers,
     }),
   }
 }

@@ -24,7 +24,7 @@ import type { CatalogConfig } from './config.ts'
 import { resumeDeletions } from './deletion.ts'
 import { Effects } from './effects.ts'
 import { ensureFirstTeam } from './first-team.ts'
-import { advanceInstalls } from './installs.ts'
+import { advanceInstalls, measureInstalls } from './installs.ts'
 import { keptSets } from './kept-sets.ts'
 import { catalogMetrics } from './metrics.ts'
 import { Periodic } from './periodic.ts'
@@ -49,6 +49,8 @@ export { readCatalogConfig, type CatalogConfig } from './config.ts'
 export { readFirstTeam } from './first-team.ts'
 export { catalogSchema } from './store/store.ts'
 
+const measureEveryMs = 5000
+
 /**
  * The process catalog: processes and modules with versions and aliases, team variables, teams, API tokens, what a run needs to
  * know of them, and the audit records of all services. Calls `ScheduleEffectService` and `ExecutionService` when a process
@@ -56,14 +58,15 @@ export { catalogSchema } from './store/store.ts'
  * sets that are in use.
  */
 export function createCatalog(config: CatalogConfig, { neighbours, logger, metrics }: PartContext): Part {
-  const store = new Store(config, logger)
+  const store = new Store(config, { logger, metrics })
   const box = new SecretBox(config.encryptionKeys)
   const resealing = catalogResealing(store, box, { logger, metrics })
   const keys = new SigningKeys(store, box, config.accessTokenTtlS)
   const checks = new Checks()
   const revisions = new Coalesced((teams: string[]) => readRevisions(store, teams))
   const executions = neighbours.client(ExecutionService)
-  const { auditMonthsAhead: monthsAhead } = catalogMetrics(metrics)
+  const told = catalogMetrics(metrics)
+  const monthsAhead = told.auditMonthsAhead
   const auditTrail = new AuditTrail({ store, retentionDays: config.auditRetentionDays, monthsAhead, logger })
   const schedules = neighbours.client(ScheduleEffectService)
   const effects = new Effects({ store, schedules, logger })
@@ -83,6 +86,7 @@ export function createCatalog(config: CatalogConfig, { neighbours, logger, metri
       () => advanceInstalls({ store, installs, installTimeoutMs, logger }),
       logger,
     ),
+    new Periodic('measuring installs', measureEveryMs, () => measureInstalls(store, told), logger),
     new Periodic('keeping sets of packages', setsEveryMs, keptSets(store, neighbours, logger), logger),
     new Periodic('preparing audit records', auditEveryMs, () => auditTrail.prepare(), logger),
     new Periodic('dropping audit records', auditEveryMs, () => auditTrail.retire(), logger),

@@ -48,6 +48,8 @@ export class CatalogUnderTest {
   readonly execution: FakeExecution = { deleted: [], failure: undefined, sets: [], installs: new Map() }
   readonly scheduler = new ScriptedScheduler()
   readonly part: Part
+  /** What `/metrics` tells. */
+  readonly metrics: () => Promise<string>
   readonly #network = new InProcessNetwork()
 
   constructor(url: string, config: Partial<CatalogConfig> = {}) {
@@ -72,7 +74,9 @@ export class CatalogUnderTest {
       return {}
     }
     this.#network.add([served(PackageSetService, { keepSets } as unknown as Handlers<typeof PackageSetService>)])
-    this.part = createCatalog(this.config, testContext(this.#network))
+    const context = testContext(this.#network)
+    this.metrics = () => context.metrics.metrics()
+    this.part = createCatalog(this.config, context)
     this.#network.add(this.part.serves)
   }
 

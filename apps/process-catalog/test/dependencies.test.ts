@@ -191,3 +191,15 @@ describe('storage is told of the sets that are in use', () => {
     await install(caller)
   }
 })
+
+test('metrics tell how many installs are under way, and since when', async () => {
+  const told = async () => Number(/^catalog_installs_waiting (\S+)/m.exec(await catalog.metrics())?.[1])
+  const caller = await catalog.team()
+  await stage(caller, { lodash: '^4.16.0' })
+  await install(caller)
+  const run = await running(caller, { lodash: '^4.16.0' })
+  const before = await until(told, { timeoutMs: 20_000 })
+  expect(await catalog.metrics()).toMatch(/^catalog_installs_oldest_seconds [\d.]*[1-9]/m)
+  Object.assign(run, succeed)
+  await until(async () => (await told()) === before - 1, { timeoutMs: 20_000 })
+})

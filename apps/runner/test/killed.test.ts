@@ -54,7 +54,9 @@ for (const wall of [...walls, { name: 'no wall', refuses: [], needs: [], setting
     })
 
     function startProgram(mark: string) {
-      return spawn(process.execPath, [program, mark, JSON.stringify(settings)], { stdio: ['ignore', 'pipe', 'inherit'] })
+      return spawn(process.execPath, [program, mark, JSON.stringify(settings)], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
     }
 
     /** Each child has its number. */

@@ -101,8 +101,8 @@ export class Keeper {
     for (const id of [...overdue, ...unanswered]) void this.#quietly(id, () => this.driver.end(id))
   }
 
-  /** Compares rows with what the driver holds, both ways. */
-  async reconcile(): Promise<void> {
+  /** Compares rows with what the driver holds, both ways. Gives how many it holds. */
+  async reconcile(): Promise<number> {
     const { store } = this.#options
     const before = await readActive(store, this.driver.name)
     const held = new Set(await this.driver.list())
@@ -115,6 +115,7 @@ export class Keeper {
       ...orphans.map((id) => this.#quietly(id, () => this.driver.end(id))),
       ...lost.map(({ id }) => this.ended(id, 'It is gone: nothing of it could be found')),
     ])
+    return held.size
   }
 
   /** Lets go of the driver. What ends with it is told so in its row; what outlives it may come within `graceMs`. */

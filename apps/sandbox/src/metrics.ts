@@ -1,16 +1,52 @@
+import { SandboxStatus } from '@automation/contract/sandbox/v1/sandbox'
 import type { Registry } from '@automation/service'
 import { Gauge } from 'prom-client'
 import type { Driver } from './drivers/driver.ts'
+import { countActive } from './store/reads.ts'
+import type { Store } from './store/store.ts'
 
-/** How many sandboxes a driver holds. */
-export function sandboxMetrics(registry: Registry, driver: Driver): void {
-  new Gauge({
+const statuses = { starting: SandboxStatus.PENDING, running: SandboxStatus.RUNNING }
+
+/** Sandboxes by their rows, and as the driver has them. Gives what measures them, and what takes how many are held. */
+export function sandboxMetrics(registry: Registry, store: Store, driver: Driver) {
+  const registers = [registry]
+  const held = new Gauge({
     name: 'sandbox_held',
     help: 'Sandboxes that the driver holds, those that start included',
     labelNames: ['driver'],
-    registers: [registry],
-    async collect() {
-      this.set({ driver: driver.name }, (await driver.list()).length)
+    registers,
+  })
+  const active = new Gauge({
+    name: 'sandbox_active',
+    help: 'Sandboxes that have not ended, over all replicas',
+    labelNames: ['status'],
+    registers,
+  })
+  const oldest = new Gauge({
+    name: 'sandbox_starting_oldest_seconds',
+    help: 'How long ago the first of those was asked for that start',
+    registers,
+  })
+  new Gauge({
+    name: 'sandbox_spares',
+    help: 'Sandboxes of an image that are kept ready: those that are, and as many as there shall be',
+    labelNames: ['image', 'state'],
+    registers,
+    collect() {
+      this.reset()
+      for (const { image, ready, wanted } of driver.spares?.() ?? []) {
+        this.set({ image, state: 'ready' }, ready)
+        this.set({ image, state: 'wanted' }, wanted)
+      }
     },
   })
+  return {
+    held: (count: number) => held.set({ driver: driver.name }, count),
+    async measure(): Promise<void> {
+      const counts = new Map((await countActive(store)).map((row) => [row.status, row]))
+      for (const [name, status] of Object.entries(statuses))
+        active.set({ status: name }, counts.get(status)?.count ?? 0)
+      oldest.set((counts.get(statuses.starting)?.oldestMs ?? 0) / 1000)
+    },
+  }
 }

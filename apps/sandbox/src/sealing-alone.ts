@@ -12,7 +12,7 @@ export function createSandboxSealing(
   { databaseUrl, encryptionKeys }: Pick<SandboxConfig, 'databaseUrl' | 'encryptionKeys'>,
   context: Pick<PartContext, 'logger' | 'metrics'>,
 ): Part {
-  const store = new Store(databaseUrl, context.logger, { poolSize: 1, migrates: true })
+  const store = new Store(databaseUrl, context, { poolSize: 1, migrates: true })
   const resealing = sandboxResealing(store, new SecretBox(encryptionKeys), context)
   const stopping = new AbortController()
   return {

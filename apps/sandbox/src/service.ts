@@ -44,23 +44,26 @@ function driverOf(config: SandboxConfig, { logger }: PartContext): Driver {
 /** The same with another driver. */
 export function createSandboxesOn(driver: Driver, config: SandboxConfig, context: PartContext): Part {
   const { neighbours, logger, metrics } = context
-  const store = new Store(config.databaseUrl, logger, { poolSize: 6, migrates: true })
+  const store = new Store(config.databaseUrl, context, { poolSize: 6, migrates: true })
   // On its own connections, so that no traffic of sandboxes holds up their deadlines and kills.
-  const routed = new Store(config.databaseUrl, logger, { poolSize: 3, migrates: false })
+  const routed = new Store(config.databaseUrl, context, { poolSize: 3, migrates: false, poolName: 'routes' })
   const box = new SecretBox(config.encryptionKeys)
   const resealing = sandboxResealing(store, box, context)
   const keeper = new Keeper({ store, driver, startTimeoutMs: config.startTimeoutMs, logger })
   const sandboxes = new Sandboxes({ config, store, box, keeper })
-  const reconciling = new Periodic('comparing sandboxes', config.reconcileEveryMs, logger, () => keeper.reconcile())
+  const told = sandboxMetrics(metrics, store, driver)
+  const reconciling = new Periodic('comparing sandboxes', config.reconcileEveryMs, logger, async () => {
+    told.held(await keeper.reconcile())
+  })
   const upkeep = [
     new Periodic('ending sandboxes in time', config.deadlinesEveryMs, logger, () => keeper.lookAtDeadlines()),
     reconciling,
+    new Periodic('measuring sandboxes', config.reconcileEveryMs, logger, () => told.measure()),
     new Periodic('removing old sandboxes', removeEveryMs, logger, () => removeOld(store, config.retentionDays)),
   ]
   const query: Store['query'] = (statement) => store.query(statement)
   const audit = new AuditRelay({ service: 'sandbox', query, neighbours, metrics, logger })
   const stopping = new AbortController()
-  sandboxMetrics(metrics, driver)
   let runnerPods: RunnerPool | undefined
 
   return {

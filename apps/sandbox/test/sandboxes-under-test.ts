@@ -17,6 +17,8 @@ export interface Replica<D extends Driver> {
   driver: D
   sandboxes: Client<typeof SandboxService>
   routes: Client<typeof SandboxRouteService>
+  /** What `/metrics` tells. */
+  metrics(): Promise<string>
 }
 
 /** The sandbox service on a database of its own. */
@@ -50,13 +52,15 @@ export class SandboxesUnderTest {
     env.check()
     const network = new InProcessNetwork()
     network.add([this.audit.service])
-    const part = createSandboxesOn(driver, config, testContext(network))
+    const context = testContext(network)
+    const part = createSandboxesOn(driver, config, context)
     network.add(part.serves)
     const replica = {
       part,
       driver,
       sandboxes: network.client(SandboxService),
       routes: network.client(SandboxRouteService),
+      metrics: () => context.metrics.metrics(),
     }
     this.#replicas.push(replica)
     await part.start()

@@ -155,3 +155,20 @@ test('keys and passwords are in no row', async () => {
   for (const secret of [made.grpcApiKey.slice(-43), replica.driver.held.get(made.id)!.daemonKey, 'plain-password'])
     expect(all).not.toContain(secret)
 })
+
+test('metrics tell how many sandboxes start and run, and for how long the first of them starts', async () => {
+  const own = await SandboxesUnderTest.open()
+  const { driver, sandboxes, metrics } = await own.replica(new MemoryDriver(), { createWaitMs: 0 })
+  const gate = Promise.withResolvers<void>()
+  driver.gate = gate.promise
+  await sandboxes.createSandbox({ imageId: 'base' }, demo())
+  const oldest = async () => Number(/^sandbox_starting_oldest_seconds (\S+)/m.exec(await metrics())?.[1])
+  await until(async () => (await metrics()).includes('sandbox_active{status="starting"} 1\n'))
+  expect(await oldest()).toBeGreaterThan(0)
+  gate.resolve()
+  await until(async () => (await metrics()).includes('sandbox_active{status="running"} 1\n'))
+  expect(await metrics()).toContain('sandbox_active{status="starting"} 0\n')
+  expect(await oldest()).toBe(0)
+  await until(async () => (await metrics()).includes('sandbox_held{driver="local"} 1\n'))
+  await own.close()
+})

@@ -5,10 +5,12 @@ export interface Metrics {
   /** A firing has started its run; how late, in seconds, where it waited for no run before it. */
   started(lateS: number | undefined): void
   skipped(reason: string): void
+  /** How many firings are not decided, and for how long the first of these is due that waits for no other run, in ms. */
+  open(count: number, oldestMs: number): void
 }
 
-/** The metrics of the scheduler; `countOpen` gives how many firings are not decided. */
-export function schedulerMetrics(registry: Registry, countOpen: () => Promise<number>): Metrics {
+/** The metrics of the scheduler, in the registry of the process. */
+export function schedulerMetrics(registry: Registry): Metrics {
   const registers = [registry]
   const late = new Histogram({
     name: 'scheduler_late_seconds',
@@ -18,17 +20,19 @@ export function schedulerMetrics(registry: Registry, countOpen: () => Promise<nu
   })
   const firings = new Counter({
     name: 'scheduler_firings_total',
-    help: 'Firings by what became of them: started, missed, overlapping, refused',
+    help: 'Firings by what became of them: started, missed, overlapping, refused, paused',
     labelNames: ['outcome'],
     registers,
   })
-  new Gauge({
+  const open = new Gauge({
     name: 'scheduler_firings_open',
     help: 'Firings that have come and are not decided, over all replicas',
     registers,
-    async collect() {
-      this.set(await countOpen())
-    },
+  })
+  const oldest = new Gauge({
+    name: 'scheduler_firings_oldest_seconds',
+    help: 'How long ago the nominal time of the first of these was, those left out that wait for another run',
+    registers,
   })
   return {
     started(lateS) {
@@ -36,5 +40,9 @@ export function schedulerMetrics(registry: Registry, countOpen: () => Promise<nu
       if (lateS !== undefined) late.observe(lateS)
     },
     skipped: (reason) => firings.inc({ outcome: reason }),
+    open(count, oldestMs) {
+      open.set(count)
+      oldest.set(oldestMs / 1000)
+    },
   }
 }

@@ -18,6 +18,7 @@ export { readSchedulerConfig, type SchedulerConfig } from './config.ts'
 
 const cleanEveryMs = 600_000
 const cleanAtOnce = 1000
+const measureEveryMs = 5000
 
 /**
  * The scheduler: keeps schedules, and has execution start their runs when they are due. Brings audit records to the
@@ -26,12 +27,16 @@ const cleanAtOnce = 1000
 export function createScheduler(config: SchedulerConfig, context: PartContext): Part {
   const { neighbours, logger, tracer } = context
   const executions = neighbours.client(FiringService)
-  const store = new Store(config.databaseUrl, logger)
-  const metrics = schedulerMetrics(context.metrics, () => countOpenFirings(store))
+  const store = new Store(config.databaseUrl, context)
+  const metrics = schedulerMetrics(context.metrics)
   const pulse = new Pulse(store, new Firer({ store, executions, metrics, logger, tracer }), logger)
   const schedules = new Schedules({ store, executions, changed: () => pulse.soon() })
   const cleaning = new Periodic('removing old firings', cleanEveryMs, logger, async (signal) => {
     while (!signal.aborted && (await removeOldFirings(store, config.retentionDays, cleanAtOnce)) === cleanAtOnce);
+  })
+  const measuring = new Periodic('measuring open firings', measureEveryMs, logger, async () => {
+    const { count, oldestMs } = await countOpenFirings(store)
+    metrics.open(count, oldestMs)
   })
   const query: Store['query'] = (statement) => store.query(statement)
   const audit = new AuditRelay({ service: 'scheduler', query, neighbours, metrics: context.metrics, logger })
@@ -44,11 +49,12 @@ export function createScheduler(config: SchedulerConfig, context: PartContext): 
       await store.open(stopping.signal)
       pulse.start()
       cleaning.start()
+      measuring.start()
       audit.start()
     },
     async stop() {
       stopping.abort()
-      await Promise.all([pulse.stop(), cleaning.stop(), audit.stop()])
+      await Promise.all([pulse.stop(), cleaning.stop(), measuring.stop(), audit.stop()])
       await store.close()
     },
     async ready() {

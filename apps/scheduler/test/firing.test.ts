@@ -160,8 +160,9 @@ test('a paused schedule starts nothing, and what waits is given up', async () =>
   const id = await schedule({ cron: everySecond })
   await until(async () => (await system.firings(id)).some(({ state }) => state === waiting))
   await system.schedules.pauseSchedule({ id }, demo)
+  const decided = async () => (await system.firings(id)).every(({ state }) => state === started || state === skipped)
+  await until(decided)
   const kept = await system.firings(id)
-  expect(kept.filter(({ state }) => state === waiting)).toEqual([])
   expect(kept.at(-1)).toMatchObject({ state: skipped })
   expect((await system.get(id)).nextExecutionAt).toBeUndefined()
   system.executions.active.clear()
@@ -173,20 +174,42 @@ test('a paused schedule starts nothing, and what waits is given up', async () =>
   expect(nominals(id)[1]).toBeGreaterThan(kept.at(-1)!.nominal.getTime() / 1000 + 1)
 })
 
-test('a run that was started while its schedule was paused counts: after a resume the next one waits for it', async () => {
+test('a run whose start is under way when its schedule is paused is noted, and the next one waits for its end', async () => {
   system.executions.runsGoOn = true
-  const { promise, resolve } = Promise.withResolvers()
-  system.executions.answersAfter = promise
+  const answers = system.executions.holdAnswers()
   const id = await schedule({ cron: everySecond })
-  const run = await until(() => system.executions.of(id)[0])
+  await until(() => system.executions.of(id).length === 1)
   await system.schedules.pauseSchedule({ id }, demo)
-  resolve(undefined)
-  await until(async () => (await system.firings(id)).some(({ state }) => state === started))
   await system.schedules.resumeSchedule({ id }, demo)
-  await until(async () => (await system.firings(id)).some(({ state }) => state === waiting))
-  expect(system.executions.of(id)).toEqual([run])
+  await until(async () => (await system.firings(id)).length >= 2)
+  answers.release()
+  await until(async () => (await system.firings(id)).filter(({ state }) => state === skipped).length >= 1)
+  const [run] = system.executions.of(id)
+  expect((await system.firings(id)).slice(0, 2)).toMatchObject([
+    { state: started, executionId: run!.id },
+    { state: waiting },
+  ])
+  expect(system.executions.of(id)).toHaveLength(1)
   system.executions.active.clear()
   await until(() => system.executions.of(id).length >= 2)
+})
+
+test('what is given up although a run was started for it is known as started', async () => {
+  system.executions.runsGoOn = true
+  const id = await schedule({ cron: everySecond })
+  await until(async () => (await system.firings(id))[0]?.state === started)
+  await system.stopReplicas()
+  // As a replica leaves it that is killed before it notes the run, and is away for long.
+  await system.sql.query(
+    `UPDATE firings SET state = 1, execution_id = NULL, decided_at = NULL, holder = gen_random_uuid(), due_at = now()
+       WHERE nominal_at = (SELECT min(nominal_at) FROM firings)`,
+  )
+  await system.sql.query('UPDATE schedules SET last_execution_id = NULL')
+  await system.sql.query(`UPDATE firings SET nominal_at = nominal_at - interval '1 hour' WHERE state = 1`)
+  const [run] = system.executions.of(id)
+  system.executions.backdate(run!, 3_600_000)
+  await system.replica()
+  await until(async () => (await system.firings(id))[0]?.executionId === run!.id)
 })
 
 test('a deleted schedule starts nothing any more', async () => {
@@ -195,4 +218,21 @@ test('a deleted schedule starts nothing any more', async () => {
   const other = await schedule({ dateTime: soon(800) })
   await until(() => system.executions.of(other).length === 1)
   expect(system.executions.of(id)).toEqual([])
+})
+
+test('metrics tell how many firings are open, and for how long the first of them has been due', async () => {
+  const told = async () => /^scheduler_firings_oldest_seconds (\S+)/m.exec(await system.metrics())?.[1]
+  await schedule({ dateTime: soon(300) })
+  system.executions.failure = unavailable('away')
+  await until(async () => Number(await told()) > 0, { timeoutMs: 20_000 })
+  expect(await system.metrics()).toContain('scheduler_firings_open 1\n')
+  system.executions.failure = undefined
+  await until(async () => (await system.metrics()).includes('scheduler_firings_open 0\n'), { timeoutMs: 20_000 })
+  expect(Number(await told())).toBe(0)
+})
+
+test('metrics are told without a database, too', async () => {
+  const { part, metrics } = await system.replica()
+  await part.stop(0)
+  expect(await metrics()).toMatch(/^scheduler_firings_open \d/m)
 })

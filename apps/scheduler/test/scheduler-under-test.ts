@@ -11,6 +11,8 @@ export interface Replica {
   part: Part
   schedules: Client<typeof ScheduleService>
   effects: Client<typeof ScheduleEffectService>
+  /** What `/metrics` tells. */
+  metrics(): Promise<string>
 }
 
 export interface KeptFiring {
@@ -45,9 +47,15 @@ export class SchedulerUnderTest {
     const network = new InProcessNetwork()
     network.add([this.executions.service, this.audit.service])
     const env = new Environment({ DATABASE_URL: this.database.url })
-    const part = createScheduler(readSchedulerConfig(env), testContext(network))
+    const context = testContext(network)
+    const part = createScheduler(readSchedulerConfig(env), context)
     network.add(part.serves)
-    const replica = { part, schedules: network.client(ScheduleService), effects: network.client(ScheduleEffectService) }
+    const replica = {
+      part,
+      schedules: network.client(ScheduleService),
+      effects: network.client(ScheduleEffectService),
+      metrics: () => context.metrics.metrics(),
+    }
     this.#replicas.push(replica)
     await part.start()
     return replica
@@ -59,6 +67,10 @@ export class SchedulerUnderTest {
 
   get effects(): Client<typeof ScheduleEffectService> {
     return this.#replicas[0]!.effects
+  }
+
+  metrics(): Promise<string> {
+    return this.#replicas[0]!.metrics()
   }
 
   get(id: string, team = 'demo'): Promise<Schedule> {

@@ -28,11 +28,11 @@ export class ScriptedExecutions {
   revision = 1n
   /** Thrown in place of an answer. */
   failure: Error | undefined
-  /** Starts are answered when this is over. */
-  answersAfter: Promise<unknown> = Promise.resolve()
   /** How often a start was asked for, also of what has started already. */
   asked = 0
   readonly #known = new Map<string, StartedRun>()
+  /** Starts are answered when this is. */
+  #answered = Promise.resolve()
 
   process(slug: string): string {
     const id = v7()
@@ -43,6 +43,19 @@ export class ScriptedExecutions {
 
   of(scheduleId: string): StartedRun[] {
     return this.runs.filter(({ request }) => request.scheduleId === scheduleId)
+  }
+
+  /** From now on starts happen, but are answered only after `release`. */
+  holdAnswers(): { release(): void } {
+    const held = Promise.withResolvers<void>()
+    this.#answered = held.promise
+    return { release: held.resolve }
+  }
+
+  /** As though it had been for a nominal time that was so much earlier. */
+  backdate(run: StartedRun, ms: number): void {
+    const { scheduleId, nominalTimeMs } = run.request
+    this.#known.set(`${scheduleId} ${nominalTimeMs - BigInt(ms)}`, run)
   }
 
   get service(): ServedService<typeof FiringService> {
@@ -60,8 +73,13 @@ export class ScriptedExecutions {
           this.runs.push(run)
           if (this.runsGoOn) this.active.add(run.id)
         }
-        await this.answersAfter
+        await this.#answered
         return { executionId: run.id, status: Status.CREATED }
+      },
+      findFiring: async ({ scheduleId, nominalTimeMs }, context) => {
+        principalIn(context, 'service')
+        if (this.failure !== undefined) throw this.failure
+        return { executionId: this.#known.get(`${scheduleId} ${nominalTimeMs}`)?.id }
       },
       checkFiring: async ({ identifier, tag }: CheckFiringRequest, context) => {
         principalIn(context, 'service')

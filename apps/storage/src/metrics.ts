@@ -12,6 +12,8 @@ export interface Metrics {
   refused(code: string): void
   /** What all teams keep. */
   kept(objects: number, bytes: number): void
+  /** How many contents are to be removed, and how long the first of them is due, in ms. */
+  removals(count: number, lateMs: number): void
   /** A set of packages of so many bytes is there no more. */
   setRemoved(why: 'unused' | 'damaged', bytes: number): void
 }
@@ -41,6 +43,10 @@ export function storageMetrics(registry: Registry): Metrics {
   const objects = new Gauge({ name: 'storage_objects', help: 'Objects that teams keep', registers })
   const counted = 'Bytes that count against teams: objects, sets of packages, and uploads that are under way'
   const bytes = new Gauge({ name: 'storage_used_bytes', help: counted, registers })
+  const due = 'Contents that belong to no object any more and are to be removed'
+  const removals = new Gauge({ name: 'storage_removals_waiting', help: due, registers })
+  const sinceWhen = 'How long the first of these has been due'
+  const removalsLate = new Gauge({ name: 'storage_removals_late_seconds', help: sinceWhen, registers })
   const setsRemoved = new Counter({
     name: 'storage_package_sets_removed_total',
     help: 'Sets of packages that were removed: nothing referred to them, or they were damaged',
@@ -60,6 +66,10 @@ export function storageMetrics(registry: Registry): Metrics {
     kept(count, used) {
       objects.set(count)
       bytes.set(used)
+    },
+    removals(count, lateMs) {
+      removals.set(count)
+      removalsLate.set(lateMs / 1000)
     },
     setRemoved(why, size) {
       setsRemoved.inc({ why })

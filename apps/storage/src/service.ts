@@ -19,6 +19,7 @@ import { PackageSets } from './package-sets.ts'
 import { SignedUrls } from './signed-urls.ts'
 import { readKept } from './store/kept.ts'
 import { Store } from './store/store.ts'
+import { countDue } from './store/sweep.ts'
 import { Sweeper } from './sweeper.ts'
 import { Uploads } from './uploads.ts'
 import { Writings } from './writings.ts'
@@ -31,7 +32,7 @@ export { readStorageConfig, type StorageConfig } from './config.ts'
 export function createStorage(config: StorageConfig, { neighbours, logger, metrics: registry }: PartContext): Part {
   const metrics = storageMetrics(registry)
   const objects = countedStore(createObjectStore(config.objects), metrics)
-  const store = new Store(config.databaseUrl, logger)
+  const store = new Store(config.databaseUrl, { logger, metrics: registry })
   const sweeper = new Sweeper({ store, objects, graceMs: config.replacedGraceMs })
   const sweeping = new Periodic('removing contents', config.sweepEveryMs, logger, async (signal) => {
     await packageSets.sweep(signal)
@@ -50,6 +51,8 @@ export function createStorage(config: StorageConfig, { neighbours, logger, metri
   const measuring = new Periodic('measuring what is kept', config.measureEveryMs, logger, async () => {
     const { objects: count, bytes } = await readKept(store)
     metrics.kept(count, bytes)
+    const due = await countDue(store)
+    metrics.removals(due.count, due.lateMs)
   })
   const stopping = new AbortController()
 

@@ -39,7 +39,7 @@ const countedUpTo = 100_000
 export class AuditRelay {
   readonly #options: AuditRelayOptions
   readonly #records: Client<typeof AuditService>
-  readonly #backlog: Gauge<'service'>
+  readonly #told: ReturnType<typeof gaugesOf>
   readonly #relaying: Periodic
   #isCut = false
 
@@ -47,7 +47,7 @@ export class AuditRelay {
     const { neighbours, metrics, logger, everyMs = 1000 } = options
     this.#options = options
     this.#records = neighbours.client(AuditService)
-    this.#backlog = backlogOf(metrics)
+    this.#told = gaugesOf(metrics)
     this.#relaying = new Periodic('audit records', everyMs, logger, (signal) => this.#turn(signal))
   }
 
@@ -61,7 +61,7 @@ export class AuditRelay {
   }
 
   async #turn(signal: AbortSignal): Promise<void> {
-    const { query, logger, service } = this.#options
+    const { logger } = this.#options
     try {
       while (!signal.aborted && (await this.#bring()) === atOnce);
       if (this.#isCut) logger.info('audit records reach the catalog again')
@@ -72,10 +72,18 @@ export class AuditRelay {
       this.#isCut = true
       if (asFailure(error).kind === 'internal') throw error
     } finally {
-      const text = `SELECT count(*)::integer AS count FROM (SELECT FROM audit_outbox LIMIT ${countedUpTo}) AS waiting`
-      const [waiting] = await query<{ count: number }>({ name: 'count_audit', text })
-      this.#backlog.set({ service }, waiting?.count ?? 0)
+      await this.#tell()
     }
+  }
+
+  async #tell(): Promise<void> {
+    const { query, service } = this.#options
+    const text = `SELECT (SELECT count(*)::integer FROM (SELECT FROM audit_outbox LIMIT ${countedUpTo}) AS waiting) AS count,
+                         (SELECT id FROM audit_outbox ORDER BY id LIMIT 1) AS oldest`
+    const [waiting] = await query<{ count: number; oldest: string | null }>({ name: 'count_audit', text })
+    const madeAtMs = waiting?.oldest ? timeOf(waiting.oldest) : Date.now()
+    this.#told.records.set({ service }, waiting?.count ?? 0)
+    this.#told.oldest.set({ service }, Math.max(Date.now() - madeAtMs, 0) / 1000)
   }
 
   async #bring(): Promise<number> {
@@ -99,10 +107,18 @@ function recordOf({ id, team, type, event, entity_id, actor, initiated_by, ip }:
   }
 }
 
-/** One for all services of a process. */
-function backlogOf(registry: Registry): Gauge<'service'> {
-  const name = 'audit_outbox_records'
-  const known = registry.getSingleMetric(name) as Gauge<'service'> | undefined
-  const help = 'Audit records of a service that have not reached the catalog yet'
-  return known ?? new Gauge({ name, help, labelNames: ['service'], registers: [registry] })
+/** Unix time in ms that a record was made at, by its UUIDv7. */
+function timeOf(id: string): number {
+  return parseInt(id.replaceAll('-', '').slice(0, 12), 16)
+}
+
+/** The same for all services of a process. */
+function gaugesOf(registry: Registry): Record<'records' | 'oldest', Gauge<'service'>> {
+  const gauge = (name: string, help: string) =>
+    (registry.getSingleMetric(name) as Gauge<'service'> | undefined) ??
+    new Gauge({ name, help, labelNames: ['service'], registers: [registry] })
+  return {
+    records: gauge('audit_outbox_records', 'Audit records of a service that have not reached the catalog yet'),
+    oldest: gauge('audit_outbox_oldest_seconds', 'How long ago the oldest of these was made'),
+  }
 }

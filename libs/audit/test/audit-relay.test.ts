@@ -73,6 +73,9 @@ test('while the catalog is away records wait and are counted; then each comes on
   relaying.start()
   for (let count = 0; count < 5; count++) await record('waited', count % 2 === 0 ? 'created' : 'updated')
   await until(async () => (await metrics.metrics()).includes('audit_outbox_records{service="relayed"} 5'))
+  const oldest = /^audit_outbox_oldest_seconds\{service="relayed"\} (\S+)/m.exec(await metrics.metrics())?.[1]
+  expect(Number(oldest)).toBeGreaterThan(0)
+  expect(Number(oldest)).toBeLessThan(60)
   expect(book.of('waited')).toEqual([])
   book.failure = undefined
   await until(() => book.of('waited').length === 5)
@@ -80,6 +83,7 @@ test('while the catalog is away records wait and are counted; then each comes on
     Array.from({ length: 5 }, (_, index) => (index % 2 === 0 ? 'created' : 'updated')),
   )
   await until(async () => (await metrics.metrics()).includes('audit_outbox_records{service="relayed"} 0'))
+  expect(await metrics.metrics()).toContain('audit_outbox_oldest_seconds{service="relayed"} 0\n')
   await relaying.stop()
 })
 

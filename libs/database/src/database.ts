@@ -1,8 +1,9 @@
-import type { Check, Logger } from '@automation/service'
+import type { Check, Logger, Registry } from '@automation/service'
 import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
 import { isConnectionFailure } from './failure.ts'
 import { applyMigrations } from './migrations.ts'
+import { tellOfPool } from './pool-metrics.ts'
 import { readiness } from './readiness.ts'
 
 export interface DatabaseOptions {
@@ -14,6 +15,10 @@ export interface DatabaseOptions {
   /** Folder of `<name>/migration.sql` files; absent for a second pool on a schema that is already migrated. */
   migrationsDir?: string | URL
   logger: Logger
+  /** Where to tell how busy the pool is. */
+  metrics?: Registry
+  /** What the pool is called there; `main`. */
+  poolName?: string
   /** How long a caller waits for a connection, in ms. */
   connectTimeoutMs?: number
   /**
@@ -73,6 +78,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   })
   // Who has a connection for a while learns of its loss by the next statement; without a listener the process would end.
   pool.on('connect', (client) => client.on('error', () => undefined))
+  const { metrics, poolName: name = 'main' } = options
+  const tellNoMore = metrics && tellOfPool(metrics, { schema, name, pool })
   let closed: Promise<void> | undefined
   pool.on('error', (error) => {
     // The pool counts as ended before its last connections are: what cuts those now is no loss.
@@ -82,7 +89,10 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     pool,
     adapter: new PrismaPg(pool, { schema, statementNameGenerator: statementNames() }),
     check: readiness(pool),
-    close: () => (closed ??= pool.end()),
+    close: () => {
+      tellNoMore?.()
+      return (closed ??= pool.end())
+    },
   }
 }
 

@@ -1,5 +1,5 @@
 import { unavailable } from '@automation/errors'
-import type { Check, Logger } from '@automation/service'
+import type { Check, Logger, Registry } from '@automation/service'
 import type pg from 'pg'
 import { openDatabase, type Database } from './database.ts'
 import { databaseFailure } from './failure.ts'
@@ -12,6 +12,9 @@ export interface SchemaStoreOptions extends SchemaOptions {
   /** Applies what migrations are missing when it opens. */
   migrates: boolean
   logger: Logger
+  /** Where to tell how busy its pool is, and under what name; `main`. */
+  metrics?: Registry
+  poolName?: string
 }
 
 /** The rows of a service, by statements of its own. All failures are Failures: `unavailable` while it is away or not open. */

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openDatabase, type Database } from '@automation/database'
 import { silentLogger, testDatabase, type TestDatabase } from '@automation/testing'
+import { Registry } from 'prom-client'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 
 let database: TestDatabase
@@ -104,4 +105,24 @@ test('a check says whether the database answers', async () => {
   expect(await one.check()).toEqual({ name: 'database', ok: true })
   await one.close()
   expect(await one.check()).toMatchObject({ ok: false })
+})
+
+test('metrics tell of connections at work, of who waits for one, and of nothing once the pool is closed', async () => {
+  const metrics = new Registry()
+  const one = await open({ poolSize: 1, metrics, poolName: 'small' })
+  await open({ poolSize: 7, metrics })
+  const told = () => metrics.metrics()
+  const series = (state: string) => `database_connections{schema="${schema}",pool="small",state="${state}"}`
+  const client = await one.pool.connect()
+  const waiting = one.pool.query('SELECT 1')
+  expect(await told()).toContain(`${series('used')} 1\n`)
+  expect(await told()).toContain(`${series('max')} 1\n`)
+  expect(await told()).toContain(`database_waiting{schema="${schema}",pool="small"} 1\n`)
+  expect(await told()).toContain(`database_connections{schema="${schema}",pool="main",state="max"} 7\n`)
+  client.release()
+  await waiting
+  expect(await told()).toContain(`${series('idle')} 1\n`)
+  await one.close()
+  expect(await told()).not.toContain('pool="small"')
+  expect(await told()).toContain('pool="main"')
 })

@@ -35,6 +35,8 @@ export interface EventBus {
 export interface Backlog {
   consumer: string
   count: number
+  /** How long ago the oldest of them was, in ms; absent where a broker does not tell. */
+  oldestMs?: number
 }
 
 /** A bus as the service keeps it that writes the events. */

@@ -2,5 +2,5 @@ export type { Backlog, EventBus, EventHandler, FedEventBus, SubscribeOptions, Su
 export { KafkaBus, type KafkaBusOptions } from './kafka/kafka-bus.ts'
 export type { Connect } from './kafka/kafka-client.ts'
 export { readKafkaConfig, type KafkaConfig } from './kafka/kafka-config.ts'
-export type { Cursor, Leadership, Outbox, OutboxEvent } from './outbox.ts'
+export type { Cursor, Leadership, Outbox, OutboxEvent, Waiting } from './outbox.ts'
 export { OutboxBus, type OutboxBusOptions } from './outbox-bus.ts'

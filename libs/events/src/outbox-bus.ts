@@ -46,7 +46,7 @@ export class OutboxBus implements FedEventBus {
 
   backlogs(): Promise<Backlog[]> {
     const { outbox } = this.#options
-    return Promise.all(this.readers.map(async (consumer) => ({ consumer, count: await outbox.backlog(consumer) })))
+    return Promise.all(this.readers.map(async (consumer) => ({ consumer, ...(await outbox.backlog(consumer)) })))
   }
 
   check(): Check {

@@ -15,12 +15,19 @@ export interface OutboxEvent {
   event: ExecutionEvent
 }
 
+/** What a consumer has before it. */
+export interface Waiting {
+  /** Events that it has not handled, up to some bound. */
+  count: number
+  /** How long ago the oldest of them was, in ms; 0 where there is none. */
+  oldestMs: number
+}
+
 /** Rows that are events as well, as the service that writes them shows them to the relay. */
 export interface Outbox {
   /** The right to relay to this consumer; undefined while somebody else has it. */
   lead(consumer: string): Promise<Leadership | undefined>
-  /** Events that a consumer has not handled, up to some bound. */
-  backlog(consumer: string): Promise<number>
+  backlog(consumer: string): Promise<Waiting>
 }
 
 /** All its calls fail once the right is lost. */

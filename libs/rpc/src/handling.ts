@@ -24,6 +24,19 @@ const transitMs = 100
 /** Says who calls a method, by what came beside the message; throws `unauthenticated` for anybody else. */
 export type Verify = (metadata: Metadata, method: DescMethod) => Principal | Promise<Principal>
 
+/** Counts calls of one method that are open. */
+export interface OpenCalls {
+  inc(): void
+  dec(): void
+}
+
+export interface HandlingOptions {
+  verify: Verify
+  logger: WireLogger
+  waitingBytes?: number
+  open?: OpenCalls
+}
+
 /** The part of a logger that the wire needs. */
 export interface WireLogger {
   error(fields: object, text: string): void
@@ -42,9 +55,7 @@ type ServerStream = ServerWritableStream<Message, Buffer> | ServerDuplexStream<B
 export function handling(
   method: DescMethod,
   handler: Handler,
-  verify: Verify,
-  logger: WireLogger,
-  waitingBytes?: number,
+  { verify, logger, waitingBytes, open }: HandlingOptions,
 ): UntypedHandleCall {
   const receiving: Receiving<Message> = {
     decode: decoder(method.input),
@@ -63,9 +74,15 @@ export function handling(
     note(failure, method, metadata, logger)
     return statusFromFailure(failure)
   }
-  if (method.methodKind === 'unary') return (...call: UnaryArguments) => void unary(...call)
-  if (method.methodKind === 'client_streaming') return (...call: GatheringArguments) => void gathering(...call)
-  return (call: ServerStream) => void stream(call)
+  if (method.methodKind === 'unary') return (...call: UnaryArguments) => counted(unary(...call))
+  if (method.methodKind === 'client_streaming') return (...call: GatheringArguments) => counted(gathering(...call))
+  return (call: ServerStream) => counted(stream(call))
+
+  function counted(answered: Promise<void>): void {
+    if (open === undefined) return
+    open.inc()
+    void answered.finally(() => open.dec())
+  }
 
   async function unary(...[call, callback]: UnaryArguments): Promise<void> {
     try {

@@ -1,7 +1,7 @@
 import type { DescService } from '@bufbuild/protobuf'
 import type { Tracer } from '@automation/tracing'
 import { Server, ServerCredentials } from '@grpc/grpc-js'
-import { addServices } from './add-services.ts'
+import { addServices, type CountOpenCalls } from './add-services.ts'
 import { channelOptions } from './channel-options.ts'
 import { verifier } from './credentials.ts'
 import type { WireLogger } from './handling.ts'
@@ -23,6 +23,8 @@ export interface ServeOptions {
   logger: WireLogger
   /** Makes spans of calls. */
   tracer?: Tracer
+  /** Counts calls that are open. */
+  openCalls?: CountOpenCalls
 }
 
 export interface ServedPort {

@@ -1,6 +1,7 @@
 import type { ServedPort, WireNetwork } from '@automation/rpc/wire'
 import type { Logger } from 'pino'
 import type { Environment } from './environment.ts'
+import { openCalls } from './metrics.ts'
 import { serveOperations } from './operations.ts'
 import type { Part, PartContext } from './part.ts'
 import { runProgram, type ProgramContext, type Running } from './program.ts'
@@ -79,7 +80,7 @@ async function startPart<Config>(
   stopping.addEventListener('abort', () => served?.drain(), { once: true })
   await part.start()
   if (wire.grpc !== undefined && part.serves.length > 0 && !stopping.aborted)
-    served = await serve(part.serves, { ...wire.grpc, logger, tracer })
+    served = await serve(part.serves, { ...wire.grpc, logger, tracer, openCalls: openCalls(metrics) })
   logger.info('ready')
   return order
 }

@@ -6,7 +6,8 @@ import type pg from 'pg'
 import type { Admission } from '../admission.ts'
 import { isUuid } from '../execution-id.ts'
 import { readActive, readVersionId } from '../store/firings.ts'
-import { wishOfFiring } from './wishes.ts'
+import { readStartKey } from '../store/start-keys.ts'
+import { firingKey, wishOfFiring } from './wishes.ts'
 
 const mostIds = 1000
 
@@ -22,8 +23,17 @@ export function firingService(admission: Admission, pool: pg.Pool): Handlers<typ
 
     startFiring: async (request, context) => {
       const { team } = serviceIn(context)
-      const { id, status } = await admission.accept(wishOfFiring(request, context))
-      return { executionId: id, status, versionId: await reached(readVersionId(pool, team, id)) }
+      const { id, status, versionId, replayed } = await admission.accept(wishOfFiring(request, context))
+      const known = replayed ? await reached(readVersionId(pool, team, id)) : versionId
+      return { executionId: id, status, versionId: known }
+    },
+
+    findFiring: async (request, context) => {
+      const { team } = serviceIn(context)
+      const { scope, key } = firingKey(request)
+      const id = (await reached(readStartKey(pool, team, scope, key)))?.executionId
+      if (id === undefined) return {}
+      return { executionId: id, versionId: await reached(readVersionId(pool, team, id)) }
     },
 
     listActive: async ({ executionIds }, context) => {

@@ -31,9 +31,8 @@ export function wishOf(request: StartExecutionRequest, context: CallContext): Wi
 
 /** What the scheduler wants, for a schedule: once for each of its nominal times. */
 export function wishOfFiring(request: StartFiringRequest, context: CallContext): Wish {
-  const { nominalTimeMs, processId, tag, parameters, comment, settings, createdBy, initiatedBy } = request
-  const scheduleId = request.scheduleId.toLowerCase()
-  if (!isUuid(scheduleId)) throw invalid('/scheduleId', 'The schedule id is no UUID')
+  const { processId, tag, parameters, comment, settings, createdBy, initiatedBy } = request
+  const { scheduleId, ...key } = firingKey(request)
   return {
     team: memberIn(context).team,
     identifier: processId,
@@ -47,9 +46,16 @@ export function wishOfFiring(request: StartFiringRequest, context: CallContext):
     depth: 0,
     isUnattended: true,
     // Who starts the runs of schedules may be away for long before it asks again.
-    key: { scope: `schedule ${scheduleId}`, key: String(nominalTimeMs), keptDays: 7 },
+    key: { ...key, keptDays: 7 },
     traceparent: traceparentIn(context),
   }
+}
+
+/** The schedule of a firing, and under what it is known. */
+export function firingKey({ scheduleId, nominalTimeMs }: Pick<StartFiringRequest, 'scheduleId' | 'nominalTimeMs'>) {
+  const id = scheduleId.toLowerCase()
+  if (!isUuid(id)) throw invalid('/scheduleId', 'The schedule id is no UUID')
+  return { scheduleId: id, scope: `schedule ${id}`, key: String(nominalTimeMs) }
 }
 
 /** What a run wants: once for each call number. */

@@ -153,11 +153,14 @@ export async function postponeCallback(pool: pg.Pool, id: string, ms: number): P
   })
 }
 
-export async function countCallbacks(pool: pg.Pool): Promise<number> {
-  const { rows } = await pool.query<{ count: number }>(
-    'SELECT count(*)::integer AS count FROM (SELECT FROM callbacks WHERE done_at IS NULL LIMIT 100000) AS waiting',
+/** How many are not delivered, up to 100,000, and how long ago the first try was due that nobody has begun, in ms. */
+export async function countCallbacks(pool: pg.Pool): Promise<{ count: number; lateMs: number }> {
+  const { rows } = await pool.query<{ count: number; lateMs: number }>(
+    `SELECT count(*)::integer AS count,
+            greatest(coalesce(extract(epoch FROM now() - min(next_try_at)), 0), 0)::float8 * 1000 AS "lateMs"
+       FROM (SELECT next_try_at FROM callbacks WHERE done_at IS NULL LIMIT 100000) AS waiting`,
   )
-  return rows[0]!.count
+  return rows[0]!
 }
 
 /** Removes the rows of callbacks whose runs are past retention. */

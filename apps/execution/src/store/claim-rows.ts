@@ -105,6 +105,31 @@ export async function readClaimed(pool: pg.Pool, sessions: string[], fence: bigi
   return (await pool.query<Claimed>({ name: 'read-claimed', text: readBack, values: [sessions, fence] })).rows
 }
 
+/** What waits in a pool for a runner. */
+export interface QueueLength {
+  pool: string
+  /** Up to 10,000. */
+  count: number
+  /** The id of the oldest, held ones left out, of all teams; absent where there is none. */
+  oldest: string | null
+}
+
+/** What waits in these pools, over all teams and replicas. */
+export async function readQueueLengths(pool: pg.Pool, pools: string[]): Promise<QueueLength[]> {
+  const queued = 'FROM executions e WHERE e.status = 2 AND NOT e.held AND e.pool = p.pool AND e.team = t.team'
+  const { rows } = await pool.query<QueueLength>({
+    name: 'queue-lengths',
+    text: `SELECT p.pool,
+                  (SELECT count(*)::integer FROM (
+                     SELECT FROM team_slots t CROSS JOIN LATERAL (SELECT ${queued}) q WHERE t.queued > 0 LIMIT 10000) counted) AS count,
+                  (SELECT q.id FROM team_slots t CROSS JOIN LATERAL (SELECT e.id ${queued} ORDER BY e.id LIMIT 1) q
+                    WHERE t.queued > 0 ORDER BY q.id LIMIT 1) AS oldest
+             FROM unnest($1::text[]) AS p(pool)`,
+    values: [pools],
+  })
+  return rows
+}
+
 /** A team that has queued runs in a pool. */
 export interface Queued {
   pool: string

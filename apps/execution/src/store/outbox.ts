@@ -1,6 +1,6 @@
 import { ExecutionEventSchema } from '@automation/contract/events/v1/execution_event'
 import { Status } from '@automation/contract/execution/v1/execution'
-import type { Cursor, Leadership, Outbox, OutboxEvent } from '@automation/events'
+import type { Cursor, Leadership, Outbox, OutboxEvent, Waiting } from '@automation/events'
 import { installsProcessId } from '@automation/rpc'
 import { create } from '@bufbuild/protobuf'
 import { timestampFromDate } from '@bufbuild/protobuf/wkt'
@@ -36,6 +36,8 @@ const useful: Record<string, string> = {
   [errorHandlersReader]: `AND t.status = ${Status.ERROR}`,
 }
 
+const isWaiting = 't.xid >= c.window_from AND NOT (t.xid < c.window_to AND t.position <= c.position)'
+
 /** The timeline as an outbox. Who leads holds an advisory lock on a connection of its own, and does all else on it. */
 export class TimelineOutbox implements Outbox {
   readonly #pool: pg.Pool
@@ -69,16 +71,17 @@ export class TimelineOutbox implements Outbox {
     await begin(this.#pool, consumer)
   }
 
-  /** Events that a consumer has not handled, up to 100,000. */
-  async backlog(consumer: string): Promise<number> {
-    const { rows } = await this.#pool.query<{ count: number }>({
+  /** Counts up to 100,000. */
+  async backlog(consumer: string): Promise<Waiting> {
+    const { rows } = await this.#pool.query<Waiting>({
       name: 'outbox-backlog',
-      text: `SELECT count(*)::integer AS count FROM (
-         SELECT FROM timeline_events t JOIN bus_cursors c ON c.consumer = $1
-          WHERE t.xid >= c.window_from AND NOT (t.xid < c.window_to AND t.position <= c.position) LIMIT 100000) AS waiting`,
+      text: `SELECT (SELECT count(*)::integer FROM (SELECT FROM timeline_events t WHERE ${isWaiting} LIMIT 100000) AS counted) AS count,
+              coalesce((SELECT extract(epoch FROM now() - t.at)::float8 * 1000 FROM timeline_events t
+                         WHERE ${isWaiting} ORDER BY t.xid, t.position LIMIT 1), 0) AS "oldestMs"
+         FROM bus_cursors c WHERE c.consumer = $1`,
       values: [consumer],
     })
-    return rows[0]!.count
+    return rows[0] ?? { count: 0, oldestMs: 0 }
   }
 }
 

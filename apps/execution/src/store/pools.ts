@@ -1,5 +1,5 @@
 import { openDatabase, type Database, type SchemaOptions } from '@automation/database'
-import type { Logger } from '@automation/service'
+import type { PartContext } from '@automation/service'
 import type pg from 'pg'
 
 /** Connections by what may wait for what: lists never share a pool with the writes of a run. */
@@ -33,21 +33,25 @@ const byKey = {
   jit: 'off',
 }
 
+type PoolsContext = Pick<PartContext, 'logger' | 'metrics'>
+
 /** Opens the schema, applies what migrations are missing, and gives the pools. Waits for a database that is not there yet. */
-export async function openPools(url: string, logger: Logger, signal: AbortSignal): Promise<Pools> {
-  const common = { url, schema: executionSchema.schema, logger, signal }
+export async function openPools(url: string, context: PoolsContext, signal: AbortSignal): Promise<Pools> {
+  const { logger, metrics } = context
+  const common = { url, schema: executionSchema.schema, logger, metrics, signal }
   const settings = { ...byKey, statement_timeout: '4s' }
   // Kept open when idle: a connection learns of all the partitions and their indexes before its first plan.
   const quick = { ...common, settings, connectTimeoutMs: 1000, idleTimeoutMs: 0 }
-  const lanes = await openDatabase({ ...quick, ...executionSchema, poolSize: 6 })
+  const lanes = await openDatabase({ ...quick, ...executionSchema, poolName: 'lanes', poolSize: 6 })
   const [hot, logs, reads, events] = await Promise.all([
     // Who kills many runs at once waits for the ones before.
-    openDatabase({ ...quick, poolSize: 8, connectTimeoutMs: 2000 }),
-    openDatabase({ ...common, poolSize: 1, settings: { ...byKey, synchronous_commit: 'off' } }),
-    openDatabase({ ...common, poolSize: 4, settings: { jit: 'off' }, idleTimeoutMs: 0 }),
+    openDatabase({ ...quick, poolName: 'hot', poolSize: 8, connectTimeoutMs: 2000 }),
+    openDatabase({ ...common, poolName: 'logs', poolSize: 1, settings: { ...byKey, synchronous_commit: 'off' } }),
+    openDatabase({ ...common, poolName: 'reads', poolSize: 4, settings: { jit: 'off' }, idleTimeoutMs: 0 }),
     // A cursor that is lost in a crash only lets events come again.
     openDatabase({
       ...common,
+      poolName: 'events',
       poolSize: 20,
       settings: { ...byKey, synchronous_commit: 'off' },
       queryTimeoutMs: 60_000,

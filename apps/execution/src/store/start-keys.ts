@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { oneArrival } from './new-run-columns.ts'
+import { manyArrivals, oneArrival } from './new-run-columns.ts'
 
 export interface KnownKey {
   executionId: string
@@ -35,9 +35,28 @@ export const takenKey = (from: number) => `key AS (
   ON CONFLICT DO NOTHING RETURNING execution_id
 )`
 
-/** The values of its parameters. */
+/** The same of many arrivals, with an array for each of these parameters. In one order, so that nobody waits in a circle. */
+export const takenKeys = (from: number) => `key AS (
+  INSERT INTO start_keys (team, scope, key, execution_id, body_hash, expires_at)
+  SELECT i.team, k.scope, k.key, i.id, k.body_hash, now() + make_interval(days => k.days)
+    FROM ${manyArrivals.rows}
+    JOIN unnest($${from}::text[], $${from + 1}::text[], $${from + 2}::bytea[], $${from + 3}::integer[])
+         WITH ORDINALITY AS k(scope, key, body_hash, days, n) USING (n)
+   WHERE NOT EXISTS (${deletedProcess})
+     AND (i.parent_id IS NULL OR EXISTS (SELECT FROM executions p WHERE p.id = i.parent_id AND p.status = 4))
+   ORDER BY i.team, k.scope, k.key
+  ON CONFLICT DO NOTHING RETURNING execution_id
+)`
+
+/** The values of the parameters of one key. */
 export function keyValues({ scope, key, bodyHash, keptDays = 1 }: StartKey): unknown[] {
   return [scope, key, bodyHash === undefined ? null : Buffer.from(bodyHash), keptDays]
+}
+
+/** Those of many, column by column. */
+export function manyKeyValues(keys: StartKey[]): unknown[][] {
+  const rows = keys.map(keyValues)
+  return [0, 1, 2, 3].map((column) => rows.map((row) => row[column]))
 }
 
 /** Under what a key is known; one whose time is over is removed. */

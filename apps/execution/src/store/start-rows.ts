@@ -8,7 +8,7 @@ import {
   type Arrival,
   type ArrivalSource,
 } from './new-run-columns.ts'
-import { deletedProcess, keyValues, takenKey, type StartKey } from './start-keys.ts'
+import { deletedProcess, keyValues, manyKeyValues, takenKey, takenKeys, type StartKey } from './start-keys.ts'
 
 /** What became of an arrival. */
 export interface Placed {
@@ -104,11 +104,8 @@ const placedAll = ({ rows }: ArrivalSource, ahead: string) =>
   placed(`input AS MATERIALIZED (SELECT i.* FROM ${rows} WHERE NOT EXISTS (${deletedProcess}))`, ahead)
 
 /** Only where the key is new, the calling run still runs and the process is not deleted. */
-const placedOnce = (ahead: string) =>
-  placed(
-    `${takenKey(arrivalParameters + 4)}, input AS MATERIALIZED (SELECT i.* FROM ${oneArrival.rows} JOIN key k ON k.execution_id = i.id)`,
-    ahead,
-  )
+const placedOnce = (taken: string, { rows }: ArrivalSource, ahead: string) =>
+  placed(`${taken}, input AS MATERIALIZED (SELECT i.* FROM ${rows} JOIN key k ON k.execution_id = i.id)`, ahead)
 
 /** After a commit with unknown outcome: what is not there yet is there as QUEUED. */
 const requeue = `
@@ -137,7 +134,14 @@ const statementsFor = (source: ArrivalSource) => ({
   counted: placedAll(source, aheadInPool),
 })
 const statements = { one: statementsFor(oneArrival), many: statementsFor(manyArrivals) }
-const once = { placed: placedOnce(aheadOfTeam), counted: placedOnce(aheadInPool) }
+const onceFor = (taken: string, source: ArrivalSource) => ({
+  placed: placedOnce(taken, source, aheadOfTeam),
+  counted: placedOnce(taken, source, aheadInPool),
+})
+const once = {
+  one: onceFor(takenKey(arrivalParameters + 4), oneArrival),
+  many: onceFor(takenKeys(arrivalParameters + 4), manyArrivals),
+}
 
 const attempt = { query_timeout: 1500 }
 
@@ -168,18 +172,26 @@ export async function insertArrivals(
   return (await pool.query<Placed>({ name: `start-${kind}-${size}`, text: others[kind], values, ...attempt })).rows
 }
 
-/** The same for one run under a key; undefined where the key was there before, or nothing may be started. */
-export async function insertKeyedArrival(
+/** An arrival that may start only once under its key. */
+export interface KeyedArrival extends Arrival {
+  key: StartKey
+}
+
+/** The same for runs under keys; none is there whose key was there before, or for which nothing may be started. */
+export async function insertKeyedArrivals(
   pool: pg.Pool,
-  arrival: Arrival,
-  key: StartKey,
+  arrivals: KeyedArrival[],
   limits: TeamLimits,
   replicaId: string,
-): Promise<Placed | undefined> {
-  const columns = oneArrival.values([arrival])
-  const values = [...columns, limits.maxRunning, limits.maxQueued, replicaId, ...keyValues(key)]
-  const kind = limits.onePool || arrival.sessionId !== undefined ? 'placed' : 'counted'
-  return (await pool.query<Placed>({ name: `start-keyed-${kind}`, text: once[kind], values, ...attempt })).rows[0]
+): Promise<Placed[]> {
+  const size = arrivals.length === 1 ? 'one' : 'many'
+  const keys = arrivals.map(({ key }) => key)
+  const keyColumns = size === 'one' ? keyValues(keys[0]!) : manyKeyValues(keys)
+  const columns = statements[size].source.values(arrivals)
+  const values = [...columns, limits.maxRunning, limits.maxQueued, replicaId, ...keyColumns]
+  const kind = limits.onePool || arrivals.every(({ sessionId }) => sessionId !== undefined) ? 'placed' : 'counted'
+  return (await pool.query<Placed>({ name: `start-keyed-${kind}-${size}`, text: once[size][kind], values, ...attempt }))
+    .rows
 }
 
 /** Makes sure that arrivals whose commit is unknown are there, once. */

@@ -215,7 +215,10 @@ export const auditEventRecord = z
     event: z.string().openapi({ description: 'What was done, such as created, updated, started or killed' }),
     entityId: z.string().openapi({ description: 'What it was done to' }),
     user: z.string().openapi({ description: 'Who did it, as in createdBy; system where nobody asked' }),
-    initiatedBy: z.string().optional().openapi({ description: 'Svc-Initiated-By of the call' }),
+    initiatedBy: z
+      .string()
+      .optional()
+      .openapi({ description: 'For whom it was done, where the caller said so in a header' }),
     ip: z.string().optional().openapi({ description: 'The address that the call came from' }),
     createdAt: moment(),
   })

@@ -19,12 +19,24 @@ import type { Rows, Store } from './store.ts'
 
 const auditType = AuditType.DEPENDENCY
 
+const isDue = "(install_id IS NOT NULL OR status = 'INSTALLING' OR detected IS NOT NULL)"
+
+/** How many installs are due or under way, up to 10,000, and how long ago the first was asked for or begun, in ms. */
+export async function countInstalls(store: Store): Promise<{ count: number; oldestMs: number }> {
+  const [row] = await store.statement<{ count: number; oldestMs: number }>({
+    name: 'count_installs',
+    text: `SELECT count(*)::integer AS count,
+             greatest(coalesce(extract(epoch FROM now() - min(updated_at)), 0), 0)::float8 * 1000 AS "oldestMs"
+           FROM (SELECT updated_at FROM dependency_manifests WHERE ${isDue} LIMIT 10000) due`,
+  })
+  return row ?? { count: 0, oldestMs: 0 }
+}
+
 /** Manifests with an install that is due or under way. */
 export async function dueManifests(store: Store): Promise<ManifestRow[]> {
   const ids = await store.statement<{ id: string }>({
     name: 'due_installs',
-    text: `SELECT id FROM dependency_manifests
-           WHERE install_id IS NOT NULL OR status = 'INSTALLING' OR detected IS NOT NULL ORDER BY id LIMIT 100`,
+    text: `SELECT id FROM dependency_manifests WHERE ${isDue} ORDER BY id LIMIT 100`,
   })
   if (ids.length === 0) return []
   const rows = await store.read((each) =>

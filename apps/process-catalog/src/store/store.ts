@@ -1,6 +1,6 @@
 import { databaseFailure, openDatabase, type Database, type SchemaOptions } from '@automation/database'
 import { unavailable } from '@automation/errors'
-import type { Check, Logger } from '@automation/service'
+import type { Check, PartContext } from '@automation/service'
 import type pg from 'pg'
 import { PrismaClient, type Prisma } from '../../prisma/generated/client.ts'
 
@@ -18,6 +18,8 @@ export interface StoreConfig {
   databasePoolSize: number
 }
 
+type StoreContext = Pick<PartContext, 'logger' | 'metrics'>
+
 // What runs ask for never waits behind what people ask for.
 const runsPoolSize = 4
 
@@ -30,12 +32,12 @@ const turnMs = 4000
  */
 export class Store {
   readonly #config: StoreConfig
-  readonly #logger: Logger
+  readonly #context: StoreContext
   #open: { prisma: PrismaClient; main: Database; runs: Database } | undefined
 
-  constructor(config: StoreConfig, logger: Logger) {
+  constructor(config: StoreConfig, context: StoreContext) {
     this.#config = config
-    this.#logger = logger
+    this.#context = context
   }
 
   /** Migrates and connects; waits for a database that is not there yet until `signal` is aborted. */
@@ -46,9 +48,10 @@ export class Store {
 
   async #connect(signal: AbortSignal): Promise<void> {
     const { databaseUrl: url, databasePoolSize: poolSize } = this.#config
-    const shared = { url, schema: catalogSchema.schema, logger: this.#logger, signal }
+    const { logger, metrics } = this.#context
+    const shared = { url, schema: catalogSchema.schema, logger, metrics, signal }
     const main = await openDatabase({ ...shared, ...catalogSchema, poolSize, connectTimeoutMs: turnMs })
-    const runs = await openDatabase({ ...shared, poolSize: runsPoolSize })
+    const runs = await openDatabase({ ...shared, poolSize: runsPoolSize, poolName: 'runs' })
     this.#open = { prisma: new PrismaClient({ adapter: main.adapter }), main, runs }
   }
 

@@ -41,6 +41,8 @@ export interface Driver {
   end(id: string): Promise<void>
   /** The ids of all that it holds, those that start included. */
   list(): Promise<string[]>
+  /** What it keeps ready, where it does: of each image those that are, and as many as there shall be. */
+  spares?(): { image: string; ready: number; wanted: number }[]
   ready(): Promise<Check[]>
   /** Lets go; ends what does not outlive this process. */
   stop(): Promise<void>

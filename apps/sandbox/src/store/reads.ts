@@ -1,3 +1,4 @@
+import type { SandboxStatus } from '@automation/contract/sandbox/v1/sandbox'
 import { countedUpTo, type Window } from '@automation/rpc'
 import { active, columns, type SandboxRow } from './rows.ts'
 import type { Store } from './store.ts'
@@ -41,6 +42,15 @@ export async function listSandboxes(
     }),
   ])
   return { rows, total: count?.total ?? 0 }
+}
+
+/** Sandboxes that have not ended, by status, and how long ago the first of them was asked for, in ms. */
+export async function countActive(store: Store): Promise<{ status: SandboxStatus; count: number; oldestMs: number }[]> {
+  return store.query({
+    name: 'count_active_sandboxes',
+    text: `SELECT status, count(*)::integer AS count, extract(epoch FROM now() - min(created_at))::float8 * 1000 AS "oldestMs"
+           FROM sandboxes WHERE ${active} GROUP BY status`,
+  })
 }
 
 /** What is there according to the rows of a driver: ids with their age. */

@@ -1,5 +1,5 @@
 import { databaseFailure, SchemaStore, type SchemaOptions } from '@automation/database'
-import type { Logger } from '@automation/service'
+import type { PartContext } from '@automation/service'
 import type pg from 'pg'
 
 export interface StoreOptions {
@@ -7,6 +7,8 @@ export interface StoreOptions {
   poolSize: number
   /** Applies what migrations are missing when it opens. */
   migrates: boolean
+  /** What metrics call its pool; `main`. */
+  poolName?: string
 }
 
 /** Where the sandbox service keeps its rows. */
@@ -17,8 +19,9 @@ export const sandboxSchema: SchemaOptions = {
 
 /** The database of the sandbox service. */
 export class Store extends SchemaStore {
-  constructor(url: string, logger: Logger, options: StoreOptions) {
-    super({ ...sandboxSchema, ...options, url, logger })
+  constructor(url: string, context: Pick<PartContext, 'logger' | 'metrics'>, options: StoreOptions) {
+    const { logger, metrics } = context
+    super({ ...sandboxSchema, ...options, url, logger, metrics })
   }
 
   /** A connection that holds this advisory lock; undefined while another one does. Closing it gives the lock back. */

@@ -78,6 +78,8 @@ describe.skipIf(lacking !== undefined)(
       const one = await started([image])
       const two = await started([image])
       await until(async () => (await warmOnes()).length === 2, { timeoutMs: 60_000 })
+      await until(() => one.spares()[0]?.ready === 2, { timeoutMs: 60_000 })
+      expect(one.spares()).toEqual([{ image: image.id, ready: 2, wanted: 2 }])
       const orders = [orderOf(image), orderOf(image)]
       const [first, second] = await Promise.all([one.create(orders[0]!), two.create(orders[1]!)])
       expect(first).not.toBe(second)

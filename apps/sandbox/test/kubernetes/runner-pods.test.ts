@@ -25,7 +25,7 @@ describe.skipIf(!hasCluster)('runner pods on a cluster', () => {
   beforeAll(async () => {
     cluster = await ClusterUnderTest.open('runner-pods')
     database = await testDatabase()
-    store = new Store(database.url, silentLogger, { poolSize: 6, migrates: true })
+    store = new Store(database.url, testContext(), { poolSize: 6, migrates: true })
     await store.open(new AbortController().signal)
     const { namespace } = cluster
     await cluster.api.core.createNamespacedSecret({

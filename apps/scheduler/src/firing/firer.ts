@@ -1,7 +1,7 @@
 import type { FiringService } from '@automation/contract/execution/v1/firing'
 import { Failure } from '@automation/errors'
 import { ownContext, type CallContext, type Client } from '@automation/rpc'
-import type { Logger } from '@automation/service'
+import { failPoint, type Logger } from '@automation/service'
 import type { Tracer } from '@automation/tracing'
 import { asScheduler } from '../as-scheduler.ts'
 import { missedAfterMs } from '../cron/next-due.ts'
@@ -9,12 +9,15 @@ import { dueAfter } from '../due-times.ts'
 import type { Metrics } from '../metrics.ts'
 import { inputMessage } from '../schedule-message.ts'
 import { inputOf, whenOf } from '../schedule.ts'
-import { firingStarted, postponeFiring, skipFiring, type OpenFiring } from '../store/firings.ts'
+import { firingsStarted, postponeFiring, skipFiring, type OpenFiring, type StartedFiring } from '../store/firings.ts'
+import { pausedMeanwhile } from '../store/schedules.ts'
 import type { Store } from '../store/store.ts'
+import { Gathered } from './gathered.ts'
 
 const callTimeoutMs = 10_000
 /** Longer than a firing ever takes that nothing holds up. */
 const promptMs = 5000
+const atOnce = 500
 const retryMs = { least: 300, most: 5000 }
 
 export interface FirerOptions {
@@ -28,15 +31,22 @@ export interface FirerOptions {
 /** Decides what becomes of a firing: a run, none, or to be looked at again. */
 export class Firer {
   readonly #options: FirerOptions
+  /** Notes what has started; answers whether that was new. */
+  readonly #started: Gathered<StartedFiring, boolean>
+  /** Whether the run before a firing is still active. */
+  readonly #active: Gathered<OpenFiring, boolean>
 
   constructor(options: FirerOptions) {
     this.#options = options
+    this.#started = new Gathered(atOnce, (firings) => firingsStarted(options.store, firings))
+    this.#active = new Gathered(atOnce, (firings) => this.#activeBefore(firings))
   }
 
   /** A firing that nobody else has. Throws where the database is away; then somebody takes it after its lease. */
   async decide(firing: OpenFiring): Promise<void> {
     try {
-      if (isMissed(firing)) return await this.#skip(firing, 'It was missed for too long', 'missed')
+      if (firing.givenUp) return await this.#giveUp(firing, pausedMeanwhile, 'paused')
+      if (isMissed(firing)) return await this.#giveUp(firing, 'It was missed for too long', 'missed')
       if (!firing.allowConcurrent && (await this.#isHeldUp(firing))) return
       await this.#start(firing)
     } catch (error) {
@@ -48,20 +58,35 @@ export class Firer {
 
   /** One run at a time: the next one waits for it, and whatever comes while one waits is skipped. */
   async #isHeldUp(firing: OpenFiring): Promise<boolean> {
-    const { store, executions } = this.#options
+    const { store } = this.#options
     const { behind, behindWaiting, waits, lastExecutionId } = firing
-    if (behindWaiting) await this.#skip(firing, 'Another firing waits already', 'overlapping')
-    else if (behind) await postponeFiring(store, firing, retryMs.least, 'Waits for the firing before it', waits)
-    else if (lastExecutionId !== null) {
-      const { executionIds } = await executions.listActive({ executionIds: [lastExecutionId] }, contextFor(firing))
-      if (executionIds.length === 0) return false
-      await postponeFiring(store, firing, pauseAfter(firing), 'Waits for the end of the run before it', true)
+    if (behindWaiting) await this.#giveUp(firing, 'Another firing waits already', 'overlapping')
+    else if (behind) {
+      const explanation = 'Waits for the firing before it'
+      await postponeFiring(store, firing, { afterMs: retryMs.least, explanation, waits })
+    } else if (lastExecutionId !== null) {
+      if (!(await this.#active.ask(firing))) return false
+      const explanation = 'Waits for the end of the run before it'
+      await postponeFiring(store, firing, { afterMs: pauseAfter(firing), explanation, waits: true })
     } else return false
     return true
   }
 
+  /** One call for each team. */
+  async #activeBefore(firings: OpenFiring[]): Promise<boolean[]> {
+    const teams = Map.groupBy(firings, ({ team }) => team).values()
+    const active = await Promise.all(
+      teams.map(async (ofTeam) => {
+        const executionIds = ofTeam.flatMap(({ lastExecutionId }) => lastExecutionId ?? [])
+        return (await this.#options.executions.listActive({ executionIds }, contextFor(ofTeam[0]!))).executionIds
+      }),
+    )
+    const ids = new Set(active.flat())
+    return firings.map(({ lastExecutionId }) => ids.has(lastExecutionId ?? ''))
+  }
+
   async #start(firing: OpenFiring): Promise<void> {
-    const { store, executions, metrics, tracer } = this.#options
+    const { executions, tracer } = this.#options
     const { id, nominalAt, processId, createdBy, initiatedBy } = firing
     // A schedule begins the trace of its run.
     const attributes = { 'automation.team': firing.team, 'automation.schedule.id': id }
@@ -74,11 +99,31 @@ export class Firer {
       createdBy,
       initiatedBy: initiatedBy ?? undefined,
     }
+    failPoint('firing-before-start')
     const started = await executions
       .startFiring(request, { ...contextFor(firing), traceparent: span?.traceparent })
       .finally(() => span?.end())
-    const isFirst = await firingStarted(store, firing, started.executionId, started.versionId)
-    if (isFirst) metrics.started(firing.waits ? undefined : firing.lateMs / 1000)
+    failPoint('firing-after-start')
+    await this.#note(firing, started)
+  }
+
+  async #note(firing: OpenFiring, { executionId, versionId }: { executionId: string; versionId?: string }) {
+    const { id, nominalAt } = firing
+    const isFirst = await this.#started.ask({ id, nominalAt, executionId, versionId })
+    if (isFirst) this.#options.metrics.started(firing.waits ? undefined : firing.lateMs / 1000)
+  }
+
+  /** Nothing is started for it any more; whether something was is asked of execution where nobody knows. */
+  async #giveUp(firing: OpenFiring, explanation: string, reason: string): Promise<void> {
+    const { executionId, versionId } = firing.asked ? await this.#find(firing) : {}
+    if (executionId === undefined) await this.#skip(firing, explanation, reason)
+    else await this.#note(firing, { executionId, versionId })
+  }
+
+  #find(firing: OpenFiring) {
+    const { id, nominalAt } = firing
+    const key = { scheduleId: id, nominalTimeMs: BigInt(nominalAt.getTime()) }
+    return this.#options.executions.findFiring(key, contextFor(firing))
   }
 
   async #skip(firing: OpenFiring, explanation: string, reason: string): Promise<void> {
@@ -94,7 +139,9 @@ export class Firer {
   async #again(firing: OpenFiring, failure: Failure): Promise<void> {
     const { store, logger } = this.#options
     logger.warn({ err: failure, schedule: firing.id, team: firing.team }, 'a firing could not be started, trying again')
-    await postponeFiring(store, firing, pauseAfter(firing), failure.message, firing.waits)
+    const { waits } = firing
+    const explanation = failure.message
+    await postponeFiring(store, firing, { afterMs: pauseAfter(firing), explanation, waits, asked: true })
   }
 }
 

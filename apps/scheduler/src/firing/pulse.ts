@@ -1,14 +1,15 @@
-import type { Logger } from '@automation/service'
+import { failPoint, Periodic, type Logger } from '@automation/service'
+import { v7 } from 'uuid'
 import { dueAt } from '../due-times.ts'
 import { whenOf } from '../schedule.ts'
 import { fireDue, readDue, untilNext } from '../store/due.ts'
-import { takeFirings } from '../store/firings.ts'
+import { holdFirings, takeFirings, type OpenFiring } from '../store/firings.ts'
 import type { Store } from '../store/store.ts'
 import type { Firer } from './firer.ts'
 
 const atOnce = 500
-/** Longer than the calls that a firing takes. */
-const leaseMs = 30_000
+/** After so long others take what a replica held that is gone. */
+const leaseMs = 3000
 /** What another replica has changed is seen after so long at the latest. */
 const mostPauseMs = 1000
 const leastPauseMs = 5
@@ -18,7 +19,9 @@ export class Pulse {
   readonly #store: Store
   readonly #firer: Firer
   readonly #logger: Logger
-  readonly #deciding = new Set<Promise<void>>()
+  readonly #deciding = new Map<OpenFiring, Promise<void>>()
+  readonly #holder = { id: v7(), leaseMs }
+  readonly #holding: Periodic
   #stopped = false
   #wake = Promise.withResolvers<void>()
   #running: Promise<void> | undefined
@@ -27,10 +30,14 @@ export class Pulse {
     this.#store = store
     this.#firer = firer
     this.#logger = logger
+    this.#holding = new Periodic('holding firings', leaseMs / 3, logger, async () => {
+      if (this.#deciding.size > 0) await holdFirings(store, [...this.#deciding.keys()], this.#holder)
+    })
   }
 
   start(): void {
     this.#running = this.#run()
+    this.#holding.start()
   }
 
   /** Something may be due earlier than was known. */
@@ -43,7 +50,8 @@ export class Pulse {
     this.#stopped = true
     this.soon()
     await this.#running
-    await Promise.all(this.#deciding)
+    await Promise.all(this.#deciding.values())
+    await this.#holding.stop()
   }
 
   async #run(): Promise<void> {
@@ -67,15 +75,18 @@ export class Pulse {
       revision: row.revision,
       ...dueAt(whenOf(row), row.zoneId, row.nextAt.getTime(), row.now.getTime()),
     }))
-    if (fire.length > 0) await fireDue(this.#store, fire)
+    if (fire.length > 0) {
+      await fireDue(this.#store, fire)
+      failPoint('firings-after-commit')
+    }
     const room = atOnce - this.#deciding.size
-    if (room > 0) for (const firing of await takeFirings(this.#store, room, leaseMs)) this.#decide(firing)
+    if (room > 0) for (const firing of await takeFirings(this.#store, room, this.#holder)) this.#decide(firing)
     if (this.#deciding.size >= atOnce) return mostPauseMs
     const nextMs = await untilNext(this.#store)
     return Math.min(Math.max(nextMs ?? mostPauseMs, leastPauseMs), mostPauseMs)
   }
 
-  #decide(firing: Parameters<Firer['decide']>[0]): void {
+  #decide(firing: OpenFiring): void {
     const deciding = this.#firer
       .decide(firing)
       .catch((error: unknown) =>
@@ -83,8 +94,8 @@ export class Pulse {
       )
       .finally(() => {
         if (this.#deciding.size >= atOnce) this.soon()
-        this.#deciding.delete(deciding)
+        this.#deciding.delete(firing)
       })
-    this.#deciding.add(deciding)
+    this.#deciding.set(firing, deciding)
   }
 }

@@ -9,6 +9,9 @@ export const scheduleColumns = `s.id, s.team, s.process_id AS "processId", s.rev
   s.created_by AS "createdBy", s.initiated_by AS "initiatedBy", s.created_at AS "createdAt",
   s.updated_by AS "updatedBy", s.updated_at AS "updatedAt"`
 
+/** Why nothing comes of a firing that was not decided before. */
+export const pausedMeanwhile = 'The schedule was paused'
+
 /** What its owners say of a schedule, and what follows from it. */
 export interface ScheduleValues {
   when: When
@@ -100,7 +103,7 @@ export async function deleteSchedule(client: pg.ClientBase, team: string, id: st
   return rowCount === 1
 }
 
-/** `row` must be locked; what waits of a paused one is given up. */
+/** `row` must be locked; what waits of a paused one is given up, and by its holder what somebody looks at. */
 export async function setPaused(
   client: pg.ClientBase,
   { id }: ScheduleRow,
@@ -117,8 +120,13 @@ export async function setPaused(
   if (!paused) return
   await client.query({
     name: 'give_up_firings',
-    text: `UPDATE firings SET state = 4, due_at = NULL, decided_at = now(), explanation = 'The schedule was paused'
-           WHERE schedule_id = $1 AND state < 3`,
+    text: `UPDATE firings SET state = 4, due_at = NULL, decided_at = now(), explanation = $2
+           WHERE schedule_id = $1 AND state < 3 AND holder IS NULL AND NOT asked`,
+    values: [id, pausedMeanwhile],
+  })
+  await client.query({
+    name: 'have_given_up_firings',
+    text: 'UPDATE firings SET given_up = true WHERE schedule_id = $1 AND state < 3',
     values: [id],
   })
 }

@@ -1,5 +1,5 @@
 import { SchemaStore, type SchemaOptions } from '@automation/database'
-import type { Logger } from '@automation/service'
+import type { PartContext } from '@automation/service'
 
 /** Where the scheduler keeps its rows. */
 export const schedulerSchema: SchemaOptions = {
@@ -9,7 +9,7 @@ export const schedulerSchema: SchemaOptions = {
 
 /** The database of the scheduler. */
 export class Store extends SchemaStore {
-  constructor(url: string, logger: Logger) {
-    super({ ...schedulerSchema, url, poolSize: 8, migrates: true, logger })
+  constructor(url: string, { logger, metrics }: Pick<PartContext, 'logger' | 'metrics'>) {
+    super({ ...schedulerSchema, url, poolSize: 8, migrates: true, logger, metrics })
   }
 }

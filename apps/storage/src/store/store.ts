@@ -1,5 +1,5 @@
 import { SchemaStore, type SchemaOptions } from '@automation/database'
-import type { Logger } from '@automation/service'
+import type { PartContext } from '@automation/service'
 
 /** Where storage keeps its rows. */
 export const storageSchema: SchemaOptions = {
@@ -9,7 +9,7 @@ export const storageSchema: SchemaOptions = {
 
 /** The database of the storage service. */
 export class Store extends SchemaStore {
-  constructor(url: string, logger: Logger) {
-    super({ ...storageSchema, url, poolSize: 8, migrates: true, logger })
+  constructor(url: string, { logger, metrics }: Pick<PartContext, 'logger' | 'metrics'>) {
+    super({ ...storageSchema, url, poolSize: 8, migrates: true, logger, metrics })
   }
 }

@@ -45,6 +45,16 @@ export async function dueBlobs(store: Store, limit: number): Promise<DueBlob[]> 
   })
 }
 
+/** How many blobs are due, up to 100,000, and how long the first of them is, in ms. */
+export async function countDue(store: Store): Promise<{ count: number; lateMs: number }> {
+  const [row] = await store.query<{ count: number; lateMs: number }>({
+    name: 'count_due_blobs',
+    text: `SELECT count(*)::integer AS count, coalesce(extract(epoch FROM now() - min(due_at)), 0)::float8 * 1000 AS "lateMs"
+           FROM (SELECT due_at FROM blobs WHERE state = 3 AND due_at <= now() LIMIT 100000) due`,
+  })
+  return row ?? { count: 0, lateMs: 0 }
+}
+
 /** The store has nothing of a blob any more: neither has the database, and what it still counted is free. */
 export async function forgetBlob(store: Store, { id, team }: DueBlob): Promise<void> {
   await store.transaction(async (client) => {

@@ -3,7 +3,7 @@ import { Status } from '@automation/contract/execution/v1/execution'
 import { create } from '@bufbuild/protobuf'
 import { timestampFromMs } from '@bufbuild/protobuf/wkt'
 import { randomUUID } from 'node:crypto'
-import type { Cursor, Leadership, Outbox, OutboxEvent } from '../../src/outbox.ts'
+import type { Cursor, Leadership, Outbox, OutboxEvent, Waiting } from '../../src/outbox.ts'
 
 const perExecution = 3
 const together = 200
@@ -50,8 +50,8 @@ export class LedgerOutbox implements Outbox {
     }
   }
 
-  async backlog(): Promise<number> {
-    return this.events.length - this.published
+  async backlog(): Promise<Waiting> {
+    return { count: this.events.length - this.published, oldestMs: 0 }
   }
 
   #written(): number {

@@ -94,6 +94,10 @@ export class KubernetesDriver implements Driver {
     return [...new Set(pods.map(sandboxOfPod).filter((id) => id !== undefined))]
   }
 
+  spares() {
+    return this.#cluster?.warm.spares() ?? []
+  }
+
   /** What exists goes on while the API is away, so only the first look at it is waited for. */
   async ready(): Promise<Check[]> {
     const isCurrent = this.#cluster?.pods.isCurrent === true

@@ -78,6 +78,20 @@ export class WarmPods {
     }
   }
 
+  /** Of each image those that are ready, and as many as there shall be. */
+  spares(): { image: string; ready: number; wanted: number }[] {
+    const { pods, images, settings } = this.#options
+    const ready = pods.all().filter((pod) => isWarm(pod) && pod.ready && !this.#taken.has(pod.uid))
+    return images.map((image) => {
+      const spec = specOf(image, settings)
+      return {
+        image: image.id,
+        ready: ready.filter(({ labels }) => labels[specLabel] === spec).length,
+        wanted: image.warm,
+      }
+    })
+  }
+
   /** One for each image whose pods fail; the service is ready all the same. */
   checks(): Check[] {
     return [...this.#troubles.values()].map(({ words }) => ({

@@ -188,6 +188,54 @@ export declare type StartFiringResponse = Message<"automation.execution.v1.Start
 export declare const StartFiringResponseSchema: GenMessage<StartFiringResponse>;
 
 /**
+ * @generated from message automation.execution.v1.FindFiringRequest
+ */
+export declare type FindFiringRequest = Message<"automation.execution.v1.FindFiringRequest"> & {
+  /**
+   * @generated from field: string schedule_id = 1;
+   */
+  scheduleId: string;
+
+  /**
+   * Unix time in milliseconds.
+   *
+   * @generated from field: uint64 nominal_time_ms = 2;
+   */
+  nominalTimeMs: bigint;
+};
+
+/**
+ * Describes the message automation.execution.v1.FindFiringRequest.
+ * Use `create(FindFiringRequestSchema)` to create a new message.
+ */
+export declare const FindFiringRequestSchema: GenMessage<FindFiringRequest>;
+
+/**
+ * @generated from message automation.execution.v1.FindFiringResponse
+ */
+export declare type FindFiringResponse = Message<"automation.execution.v1.FindFiringResponse"> & {
+  /**
+   * Absent where it has started none.
+   *
+   * @generated from field: optional string execution_id = 1;
+   */
+  executionId?: string | undefined;
+
+  /**
+   * Which version it is a run of.
+   *
+   * @generated from field: optional string version_id = 2;
+   */
+  versionId?: string | undefined;
+};
+
+/**
+ * Describes the message automation.execution.v1.FindFiringResponse.
+ * Use `create(FindFiringResponseSchema)` to create a new message.
+ */
+export declare const FindFiringResponseSchema: GenMessage<FindFiringResponse>;
+
+/**
  * @generated from message automation.execution.v1.ListActiveRequest
  */
 export declare type ListActiveRequest = Message<"automation.execution.v1.ListActiveRequest"> & {
@@ -250,6 +298,17 @@ export declare const FiringService: GenService<{
     methodKind: "unary";
     input: typeof StartFiringRequestSchema;
     output: typeof StartFiringResponseSchema;
+  },
+  /**
+   * The run that a schedule's nominal time has started within a week, where there is one; starts nothing.
+   * Errors: UNAVAILABLE.
+   *
+   * @generated from rpc automation.execution.v1.FiringService.FindFiring
+   */
+  findFiring: {
+    methodKind: "unary";
+    input: typeof FindFiringRequestSchema;
+    output: typeof FindFiringResponseSchema;
   },
   /**
    * Which of these executions have not ended; those that are unknown have.

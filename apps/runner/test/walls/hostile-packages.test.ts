@@ -6,7 +6,7 @@ import { Language } from '@automation/contract/common/v1/language'
 import { littleRegistry, npmPackage } from '@automation/testing/little-registry'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { hostileNpm, hostilePypi } from './hostile-packages.ts'
-import { startRunner, type RunnerUnderTest } from './runner-under-test.ts'
+import { startRunner, type RunnerUnderTest } from '../runner-under-test.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'hostile-packages-'))
 const sets = join(folder, 'sets')

@@ -1,0 +1,53 @@
+import { until } from '@automation/testing'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { System } from './system.ts'
+
+let system: System
+beforeAll(async () => {
+  system = await System.start({ pools: ['default', 'big'] })
+})
+afterAll(() => system.stop())
+
+/** The value of a series; undefined while nobody has told it. */
+async function valueOf(series: string): Promise<number | undefined> {
+  const line = (await system.metrics.metrics()).split('\n').find((each) => each.startsWith(`${series} `))
+  return line === undefined ? undefined : Number(line.slice(series.length + 1))
+}
+const untilIs = (series: string, value: number) =>
+  until(async () => (await valueOf(series)) === value, { what: `${series} is ${value}`, timeoutMs: 20_000 })
+
+test('metrics tell how many runs wait in each pool, and for how long the first of them has', async () => {
+  for (const team of ['demo', 'demo', 'other']) await system.start(team)
+  await untilIs('execution_queue{pool="default"}', 3)
+  expect(await valueOf('execution_queue{pool="big"}')).toBe(0)
+  expect(await valueOf('execution_queue_oldest_seconds{pool="big"}')).toBe(0)
+  const waited = await valueOf('execution_queue_oldest_seconds{pool="default"}')
+  expect(waited).toBeGreaterThan(0)
+  expect(waited).toBeLessThan(60)
+  await system.runner()
+  await untilIs('execution_queue{pool="default"}', 0)
+  await untilIs('execution_queue_oldest_seconds{pool="default"}', 0)
+})
+
+test('no consumer is behind when nothing happens, also those that have a use for few events', async () => {
+  await system.run()
+  for (const consumer of ['audit', 'callbacks', 'error-handlers'])
+    await untilIs(`execution_event_oldest_seconds{consumer="${consumer}"}`, 0)
+})
+
+test('metrics tell how long events have waited for a consumer', async () => {
+  const { part } = system.replicas[0]!
+  let isStuck = true
+  part.events.subscribe('stuck', async () => {
+    if (isStuck) throw new Error('not now')
+  })
+  await until(async () => (await system.sql.query("SELECT FROM bus_cursors WHERE consumer = 'stuck'")).rowCount)
+  await system.start()
+  await until(async () => ((await valueOf('execution_event_oldest_seconds{consumer="stuck"}')) ?? 0) > 3, {
+    timeoutMs: 30_000,
+  })
+  expect(await valueOf('execution_event_backlog{consumer="stuck"}')).toBeGreaterThan(0)
+  isStuck = false
+  await untilIs('execution_event_backlog{consumer="stuck"}', 0)
+  await untilIs('execution_event_oldest_seconds{consumer="stuck"}', 0)
+})

@@ -1,0 +1,48 @@
+/** One item on its way, and who waits for its answer. */
+interface Waiting<I, O> {
+  item: I
+  resolve(answer: O): void
+  reject(error: unknown): void
+}
+
+/**
+ * Does for many at once what each asks for alone: what comes while a call is on its way goes with the next one. `all`
+ * answers each in its order; where it fails, all that were with it fail.
+ */
+export class Gathered<I, O> {
+  readonly #all: (items: I[]) => Promise<O[]>
+  readonly #most: number
+  #waiting: Waiting<I, O>[] = []
+  #going = false
+
+  constructor(most: number, all: (items: I[]) => Promise<O[]>) {
+    this.#most = most
+    this.#all = all
+  }
+
+  ask(item: I): Promise<O> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ item, resolve, reject })
+      if (this.#going) return
+      this.#going = true
+      // The rest of this turn may ask as well.
+      queueMicrotask(() => void this.#go())
+    })
+  }
+
+  async #go(): Promise<void> {
+    for (let batch = this.#take(); batch.length > 0; batch = this.#take()) {
+      try {
+        const answers = await this.#all(batch.map(({ item }) => item))
+        batch.forEach(({ resolve }, index) => resolve(answers[index]!))
+      } catch (error) {
+        for (const { reject } of batch) reject(error)
+      }
+    }
+    this.#going = false
+  }
+
+  #take(): Waiting<I, O>[] {
+    return this.#waiting.splice(0, this.#most)
+  }
+}

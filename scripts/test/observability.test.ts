@@ -1,0 +1,159 @@
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { parser } from '@prometheus-io/lezer-promql'
+import { describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { component } from '../charts/manifests.ts'
+import { chart, full, isThere, minimal, render } from '../charts/render.ts'
+
+interface Alert {
+  alert: string
+  expr: string
+  for: string
+  labels: { severity: string }
+  annotations: { summary: string; description: string }
+}
+interface Dashboard {
+  panels: { title: string; type: string; targets?: { expr: string }[] }[]
+}
+
+const trialsFile = resolve(import.meta.dirname, '../charts/alerts.yaml')
+const read = (path: string) => readFileSync(join(chart, path), 'utf8')
+const rulesText = read('observability/rules.yaml')
+const alerts = (parse(rulesText) as { groups: { rules: Alert[] }[] }).groups.flatMap(({ rules }) => rules)
+const dashboard = JSON.parse(read('observability/dashboard.json')) as Dashboard
+const docs = readFileSync(resolve(chart, '../../docs/metrics.md'), 'utf8')
+
+/** What Grafana puts in by itself. */
+const filledIn = (expr: string) => expr.replaceAll('$__rate_interval', '5m')
+const ofPanels = dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => filledIn(expr)))
+const expressions = [...alerts.map(({ expr }) => expr), ...ofPanels]
+
+/** The pieces of an expression by the names of the grammar. */
+function piecesOf(expr: string): { kind: string; text: string }[] {
+  const pieces: { kind: string; text: string }[] = []
+  parser.parse(expr).iterate({
+    enter: ({ type, from, to }) =>
+      void pieces.push({ kind: type.isError ? 'fault' : type.name, text: expr.slice(from, to) }),
+  })
+  return pieces
+}
+
+/** The names that docs/metrics.md tells, by row, with the labels of the row. */
+const told = new Map(
+  docs.split('\n').flatMap((line) => {
+    const [, names = '', labels = ''] = line.split('|')
+    const quoted = (cell: string) => [...cell.matchAll(/`(\w+)`/g)].map(([, word = '']) => word)
+    return quoted(names).map((name): [string, string[]] => [name, quoted(labels)])
+  }),
+)
+// Of the process, as every program in this language tells them.
+const ofProcesses = ['process_cpu_seconds_total', 'process_resident_memory_bytes', 'nodejs_eventloop_lag_p99_seconds']
+const byPrometheus = ['namespace', 'job', 'instance', 'le']
+
+const isTold = (name: string) => told.has(name) || told.has(name.replace(/_(bucket|count|sum)$/, ''))
+
+describe('alerts and dashboard', () => {
+  test('hold expressions that Prometheus understands', () => {
+    const isFaulty = (expr: string) => piecesOf(expr).some(({ kind }) => kind === 'fault')
+    expect(expressions.length).toBeGreaterThan(alerts.length)
+    expect(expressions.filter(isFaulty)).toEqual([])
+    const faulty = ['sum by (a (b)', 'rate(a[5m]', 'a{b=}', '']
+    expect(faulty.filter(isFaulty)).toEqual(faulty)
+  })
+
+  test('speak of metrics and labels that docs/metrics.md tells', () => {
+    for (const expr of expressions) {
+      const texts = (wanted: string) => piecesOf(expr).flatMap(({ kind, text }) => (kind === wanted ? [text] : []))
+      const names = texts('Identifier')
+      expect(names.length, expr).toBeGreaterThan(0)
+      expect(
+        names.filter((name) => !isTold(name) && !ofProcesses.includes(name)),
+        expr,
+      ).toEqual([])
+      const known = new Set([...names.flatMap((name) => labelsOf(name)), ...byPrometheus])
+      expect(
+        texts('LabelName').filter((label) => !known.has(label)),
+        expr,
+      ).toEqual([])
+    }
+  })
+
+  test('each alert says what is wrong and what to do, how bad it is, and is told in docs/metrics.md', () => {
+    expect(new Set(alerts.map(({ alert }) => alert)).size).toBe(alerts.length)
+    for (const { alert, labels, annotations } of alerts) {
+      expect(labels.severity, alert).toMatch(/^(critical|warning)$/)
+      expect(annotations.summary.length, alert).toBeGreaterThan(10)
+      expect(annotations.description, alert).toMatch(/\blog\b|\blook\b|\/readyz|kubectl|raise|more runners/i)
+      expect(docs, alert).toContain(`| \`${alert}\` |`)
+    }
+  })
+
+  test('each alert is put to a trial', () => {
+    const trials = readFileSync(trialsFile, 'utf8')
+    expect(alerts.filter(({ alert }) => !trials.includes(`alertname="${alert}"`))).toEqual([])
+  })
+
+  // Without promtool there is nothing to try.
+  test.runIf(isThere('promtool'))(
+    'alerts fire where something is wrong, and are silent where all is well',
+    async () => {
+      const { stdout } = await promisify(execFile)('promtool', ['test', 'rules', trialsFile])
+      expect(stdout).toContain('SUCCESS')
+    },
+  )
+
+  test('no two panels have the same title, and each shows something', () => {
+    const shown = dashboard.panels.filter(({ type }) => type !== 'row')
+    expect(new Set(shown.map(({ title }) => title)).size).toBe(shown.length)
+    expect(shown.filter(({ targets = [] }) => targets.length === 0)).toEqual([])
+  })
+})
+
+function labelsOf(name: string): string[] {
+  return told.get(name) ?? told.get(name.replace(/_(bucket|count|sum)$/, '')) ?? []
+}
+
+// Without helm there is nothing to try; `npm run check` says so.
+describe.runIf(isThere('helm'))('the chart', () => {
+  const ofMonitoring = (kind: string) => /^(ServiceMonitor|PrometheusRule)$/.test(kind)
+
+  test('asks for no kinds of others unless it is told to', async () => {
+    const manifests = await render(minimal)
+    expect(manifests.filter(({ kind }) => ofMonitoring(kind))).toEqual([])
+    expect(manifests.filter(({ metadata }) => metadata.name.endsWith('-dashboard'))).toEqual([])
+  })
+
+  test('has Prometheus read the metrics of every service, by ports that their Services have', async () => {
+    const manifests = await render(full)
+    const monitor = manifests.find(({ kind }) => kind === 'ServiceMonitor')!['spec'] as {
+      selector: { matchLabels: Record<string, string> }
+      endpoints: { port: string; path: string }[]
+    }
+    const selected = manifests.filter(
+      ({ kind, metadata }) =>
+        kind === 'Service' &&
+        Object.entries(monitor.selector.matchLabels).every(([name, value]) => metadata.labels?.[name] === value),
+    )
+    const read = selected.filter(({ spec }) =>
+      (spec as { ports: { name: string }[] }).ports.some(({ name }) =>
+        monitor.endpoints.some(({ port }) => port === name),
+      ),
+    )
+    const services = ['execution', 'gateway', 'process-catalog', 'sandbox', 'scheduler', 'storage']
+    expect(new Set(read.map(component))).toEqual(new Set(services))
+    expect(read).toHaveLength(services.length)
+  })
+
+  test('gives the operator the rules as they are, and Grafana the dashboard', async () => {
+    const manifests = await render(full)
+    const rules = manifests.find(({ kind }) => kind === 'PrometheusRule')!
+    expect(rules['spec']).toEqual(parse(rulesText))
+    expect(rules.metadata.labels).toMatchObject({ release: 'prometheus' })
+    const board = manifests.find(({ metadata }) => metadata.name.endsWith('-dashboard'))!
+    expect(board.metadata.labels).toMatchObject({ grafana_dashboard: '1' })
+    expect(JSON.parse((board['data'] as Record<string, string>)['process-automation.json']!)).toEqual(dashboard)
+  })
+})
