@@ -64,11 +64,11 @@ function checkDeadline({ timeoutAt }: Sandbox, before: number, timeoutMs: number
     throw new Error(`The deadline is ${timeoutAt}, which is not ${timeoutMs} ms from when it was asked for`)
 }
 
-function made(model: Sandboxes, { client }: Real, { body }: Answer<Sandbox>): void {
+function made(model: Sandboxes, { client }: Real, { body }: Answer<Sandbox>, before: number): void {
   client.trace.name(body.id, `sandbox${model.known.length + 1}`)
   const known: Known = { id: body.id, timeoutAt: body.timeoutAt, ended: undefined, hasRun: false }
   model.known.push(known)
-  check(known, body, ['PENDING', 'RUNNING'], 'making')
+  check(known, body, possible(known, before), 'making')
 }
 
 const create = steps<Sandboxes, Real, [number, number]>(
@@ -84,7 +84,7 @@ const create = steps<Sandboxes, Real, [number, number]>(
       for (const answer of answers) expectAnswer(answer, ['201', '429 too_many_sandboxes'], 'making')
       for (const answer of accepted) {
         checkDeadline(answer.body, before, timeoutMs)
-        made(model, real, answer)
+        made(model, real, answer, before)
       }
       // Those whose deadline comes meanwhile may count or not.
       const surely = there.filter((each) => deadline(each) > Date.now())

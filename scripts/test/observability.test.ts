@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
 import { parser } from '@prometheus-io/lezer-promql'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
@@ -17,6 +19,7 @@ interface Dashboard {
   panels: { title: string; type: string; targets?: { expr: string }[] }[]
 }
 
+const trialsFile = resolve(import.meta.dirname, '../charts/alerts.yaml')
 const read = (path: string) => readFileSync(join(chart, path), 'utf8')
 const rulesText = read('observability/rules.yaml')
 const alerts = (parse(rulesText) as { groups: { rules: Alert[] }[] }).groups.flatMap(({ rules }) => rules)
@@ -87,6 +90,20 @@ describe('alerts and dashboard', () => {
       expect(docs, alert).toContain(`| \`${alert}\` |`)
     }
   })
+
+  test('each alert is put to a trial', () => {
+    const trials = readFileSync(trialsFile, 'utf8')
+    expect(alerts.filter(({ alert }) => !trials.includes(`alertname="${alert}"`))).toEqual([])
+  })
+
+  // Without promtool there is nothing to try.
+  test.runIf(isThere('promtool'))(
+    'alerts fire where something is wrong, and are silent where all is well',
+    async () => {
+      const { stdout } = await promisify(execFile)('promtool', ['test', 'rules', trialsFile])
+      expect(stdout).toContain('SUCCESS')
+    },
+  )
 
   test('no two panels have the same title, and each shows something', () => {
     const shown = dashboard.panels.filter(({ type }) => type !== 'row')

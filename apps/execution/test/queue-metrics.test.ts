@@ -29,6 +29,12 @@ test('metrics tell how many runs wait in each pool, and for how long the first o
   await untilIs('execution_queue_oldest_seconds{pool="default"}', 0)
 })
 
+test('no consumer is behind when nothing happens, also those that have a use for few events', async () => {
+  await system.run()
+  for (const consumer of ['audit', 'callbacks', 'error-handlers'])
+    await untilIs(`execution_event_oldest_seconds{consumer="${consumer}"}`, 0)
+})
+
 test('metrics tell how long events have waited for a consumer', async () => {
   const { part } = system.replicas[0]!
   let isStuck = true

@@ -86,3 +86,9 @@ test('one that ends by itself says why, though the write of it is lost', async (
   replica.driver.crash(id, 'It ended by itself: exit 3')
   expect((await becomes(replica, id, SandboxStatus.FAILED)).reason).toBe('It ended by itself: exit 3')
 })
+
+test('metrics are told while the database is away', async () => {
+  proxy.refuse()
+  await until(async () => (await replica.part.ready()).some(({ name, ok }) => name === 'sandbox database' && !ok))
+  expect(await replica.metrics()).toContain('database_connections{schema="sandbox",pool="main",state="max"} 6\n')
+})

@@ -230,3 +230,9 @@ test('metrics tell how many firings are open, and for how long the first of them
   await until(async () => (await system.metrics()).includes('scheduler_firings_open 0\n'), { timeoutMs: 20_000 })
   expect(Number(await told())).toBe(0)
 })
+
+test('metrics are told without a database, too', async () => {
+  const { part, metrics } = await system.replica()
+  await part.stop(0)
+  expect(await metrics()).toMatch(/^scheduler_firings_open \d/m)
+})

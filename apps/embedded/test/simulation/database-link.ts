@@ -1,6 +1,6 @@
 import pg from 'pg'
 import type { Database } from './database.ts'
-import { LinkedClient, realClient, settled, type Settled } from './linked-client.ts'
+import { LinkedClient, realClient, settled, terminated, type Settled } from './linked-client.ts'
 import { hostOfNow, type Host, type World } from './world.ts'
 
 /** What becomes of one message between a service and its database. */
@@ -12,13 +12,19 @@ export interface Way {
   fateOf(host: Host): Fate
   /** How long one message takes, in ms. */
   latencyMs(): number
+  /** Whether the commit of a statement that writes is late. */
+  commitsLate(): boolean
 }
 
 interface Waiting {
   client: LinkedClient
   answer: Promise<Settled>
-  deliver(settled: Settled): void
+  deliver: Deliver
+  /** The history has it. */
+  isTold: boolean
 }
+
+type Deliver = (settled: Settled) => void
 
 const RealPool = pg.Pool
 /**
@@ -43,10 +49,26 @@ export class DatabaseLink {
     Object.assign(pg, { Pool: poolOf(this), Client: clientOf(this, undefined) })
   }
 
-  async execute(client: LinkedClient, config: pg.QueryConfig, deliver: (settled: Settled) => void): Promise<void> {
+  /** Runs a statement; some of those that write are committed a while after they have done all else. */
+  async execute(client: LinkedClient, config: pg.QueryConfig, deliver: Deliver): Promise<void> {
+    const commitsLate = client.isIdle && /^\s*(WITH|INSERT|UPDATE|DELETE)\b/.test(config.text) && this.way.commitsLate()
+    if (!commitsLate) return this.#run(client, config, deliver)
+    this.world.tell('commits late', client.machine)
+    await this.#run(client, { text: 'BEGIN' }, () => undefined)
+    await this.#run(client, config, (settled) => {
+      const text = 'error' in settled ? 'ROLLBACK' : 'COMMIT'
+      const end = () =>
+        client.isCut
+          ? deliver({ error: terminated() })
+          : this.#run(client, { text }, (ended) => deliver('error' in ended ? ended : settled))
+      this.world.after(10 * this.way.latencyMs(), end, undefined)
+    })
+  }
+
+  async #run(client: LinkedClient, config: pg.QueryConfig, deliver: Deliver): Promise<void> {
     this.database.setTime(this.world.nowMs)
     const answer = settled(realClient.query.call(client, config))
-    const waiting = { client, answer, deliver }
+    const waiting = { client, answer, deliver, isTold: false }
     await this.#await(waiting)
     if (this.#waiting.includes(waiting)) this.world.after(client.statementMs, () => this.#giveUp(waiting), undefined)
     await this.unblocked()
@@ -78,7 +100,8 @@ export class DatabaseLink {
     const first = await Promise.race([answer, this.database.blocked(client.pid, answer)])
     if (first !== 'blocked') return deliver(first)
     this.#waiting.push(waiting)
-    this.world.tell('a statement waits for a lock', client.machine)
+    if (!waiting.isTold) this.world.tell('a statement waits for a lock', client.machine)
+    waiting.isTold = true
   }
 
   /** As the server does with what takes longer than `statement_timeout`. */

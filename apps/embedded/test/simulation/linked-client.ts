@@ -37,6 +37,11 @@ export class LinkedClient extends RealClient {
     return (this as unknown as { processID: number | null }).processID ?? 0
   }
 
+  /** Whether it is in no transaction. */
+  get isIdle(): boolean {
+    return this.getTransactionStatus() === 'I'
+  }
+
   get socket(): Socket {
     return (this as unknown as { connection: { stream: Socket } }).connection.stream
   }
@@ -157,6 +162,6 @@ function nameOf({ name, text }: pg.QueryConfig): string {
   return name ?? text.replaceAll(/\s+/g, ' ').slice(0, 40)
 }
 
-const terminated = () => new Error('Connection terminated unexpectedly')
+export const terminated = () => new Error('Connection terminated unexpectedly')
 
 const refused = () => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })

@@ -28,6 +28,10 @@ export class Ways implements Way, Weather {
     return chance.happens(0.5) ? 'is lost' : 'loses its answer'
   }
 
+  commitsLate(): boolean {
+    return this.#world.chance.happens(0.15)
+  }
+
   losesRequest(): boolean {
     return this.#world.chance.happens(this.lostMessages)
   }
