@@ -77,8 +77,8 @@ export class Campaign {
     const struckAt = Date.now()
     const recoveredMs = await subject.recover()
     const backAt = Date.now()
-    await delay(this.#random.between(200, 700))
-    const [violations] = await Promise.all([schedules.stop(backAt), load.stop()])
+    const loadOver = delay(this.#random.between(200, 700)).then(() => load.stop())
+    const [violations] = await Promise.all([schedules.stop(backAt), loadOver])
     const stoppedAt = Date.now()
 
     const windowFrom = (this.#rounds.at(-2) ?? startedAt) - 1000

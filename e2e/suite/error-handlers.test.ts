@@ -102,7 +102,7 @@ describe.skipIf(!shared.owned)('error handlers', { concurrent: false }, () => {
     const process = await make('JAVASCRIPT', 'fails')
     const handler = await make('PYTHON', 'tells')
     await handleWith(handler.slug)
-    const schedule = await makeSchedule(process, { dateTime: inMs(500), input: { comment: 'nightly' } }, by())
+    const schedule = await makeSchedule(process, { dateTime: inMs(2500), input: { comment: 'nightly' } }, by())
     const [first] = await awaitEnded(schedule, 1, by())
     const [run] = await handled(handler, first!.id, by())
     const told = JSON.parse(run?.returnValue ?? '') as Told

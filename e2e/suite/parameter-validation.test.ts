@@ -61,7 +61,7 @@ describe.skipIf(!hasOther)('parameters against the schema of the process', { con
 
   test('a firing of a schedule that breaks it becomes a REJECTED execution that says why', async () => {
     const input = { parameters: { n: 0 } }
-    const schedule = await makeSchedule(process, { dateTime: inMs(500), input }, other)
+    const schedule = await makeSchedule(process, { dateTime: inMs(2500), input }, other)
     const [execution] = await awaitEnded(schedule, 1, other)
     expect(execution).toMatchObject({ status: 'REJECTED', scheduledId: schedule.id, parameters: { n: 0 } })
     expect(statusesOf(execution!)).toEqual(['CREATED', 'REJECTED'])

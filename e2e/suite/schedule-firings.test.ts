@@ -63,9 +63,9 @@ describe('a schedule for one time', () => {
   })
 
   test('given a time to come, runs again', async () => {
-    const schedule = await makeSchedule(await makeProcess({ sourceCode: 'return 1' }), { dateTime: inMs(500) })
+    const schedule = await makeSchedule(await makeProcess({ sourceCode: 'return 1' }), { dateTime: inMs(2500) })
     await awaitEnded(schedule, 1)
-    await patchSchedule(schedule, { dateTime: inMs(500) })
+    await patchSchedule(schedule, { dateTime: inMs(2500) })
     expect(await awaitEnded(schedule, 2)).toHaveLength(2)
   })
 
@@ -182,7 +182,7 @@ describe('the runs of a schedule', () => {
     ['PYTHON', 'return [svc.execution.schedule, svc.execution.comment]'],
   ] as const)('know of it in %s, others have none', async ([programmingLanguage, sourceCode]) => {
     const process = await makeProcess({ programmingLanguage, sourceCode })
-    const schedule = await makeSchedule(process, { dateTime: inMs(500), input: { comment: 'nightly' } })
+    const schedule = await makeSchedule(process, { dateTime: inMs(2500), input: { comment: 'nightly' } })
     const [execution] = await awaitEnded(schedule, 1)
     expect(JSON.parse(execution?.returnValue ?? '')).toEqual([{ id: schedule.id, comment: 'nightly' }, 'nightly'])
     const byHand = await client.post<unknown[]>(`/processes/${process.id}/execute-sync`, {})
@@ -191,7 +191,7 @@ describe('the runs of a schedule', () => {
 
   test('are killed and rerun as others', async () => {
     const process = await makeProcess({ sourceCode: 'await new Promise((done) => setTimeout(done, 120_000))' })
-    const schedule = await makeSchedule(process, { dateTime: inMs(500) })
+    const schedule = await makeSchedule(process, { dateTime: inMs(2500) })
     const [execution] = await awaitFired(schedule, 1)
     const { id } = await awaitStatus(execution?.id ?? '', ({ status }) => status === 'RUNNING')
     expect((await client.put(`/executions/${id}/kill`)).status).toBe(202)

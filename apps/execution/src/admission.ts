@@ -156,7 +156,9 @@ export class Admission {
 
   async #permitted(wish: Wish): Promise<RunSpec> {
     const { specs, gate } = this.#context
-    const spec = await (wish.webhook === undefined ? specs.resolve(wish) : gate.pass(wish, wish.webhook))
+    const spec = await (wish.webhook === undefined
+      ? specs.resolve(wish, wish.traceparent)
+      : gate.pass(wish, wish.webhook))
     if (spec.isInstall !== (wish.isInstall ?? false)) throw notFound('process')
     return spec
   }

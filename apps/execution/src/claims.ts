@@ -170,7 +170,7 @@ export class Claims {
     const { id, team, processId, versionId } = run
     try {
       const spec = await this.#untilReachable(() =>
-        specs.resolve({ team, identifier: processId, tag: versionId ?? '' }),
+        specs.resolve({ team, identifier: processId, tag: versionId ?? '' }, run.traceparent ?? undefined),
       )
       const texts = {
         comment: run.comment ?? undefined,

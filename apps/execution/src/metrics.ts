@@ -106,7 +106,7 @@ export function executionMetrics(registry: Registry): Metrics {
     }),
     errorHandlers: new Counter({
       name: 'execution_error_handlers_total',
-      help: 'Error handlers run from here: started, rejected, given_up (not there)',
+      help: 'Error handlers run from here: started, rejected, given_up (not there, or not to be had)',
       labelNames: ['outcome'],
       registers,
     }),

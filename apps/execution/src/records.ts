@@ -88,8 +88,16 @@ export class Records {
     })
   }
 
-  /** The wish to do the same again: the same version, or the current source of now, with the same input. */
-  wishAgain(team: string, id: string, { name, initiatedBy, ip }: Principal): Promise<Wish> {
+  /**
+   * The wish to do the same again: the same version, or the current source of now, with the same input. `traceparent` is
+   * that of who wants it.
+   */
+  wishAgain(
+    team: string,
+    id: string,
+    { name, initiatedBy, ip }: Principal,
+    traceparent: string | undefined,
+  ): Promise<Wish> {
     return this.#reached(async () => {
       const row = await this.#row(team, id)
       return {
@@ -105,6 +113,7 @@ export class Records {
         ip,
         depth: 0,
         rerunOf: row.id,
+        traceparent,
       }
     })
   }

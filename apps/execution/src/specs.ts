@@ -35,13 +35,16 @@ export class Specs {
     this.#catalog = neighbours.client(ResolveService)
   }
 
-  /** Failures: those of ResolveRun; unavailable when the catalog does not answer in time. */
-  resolve(name: SpecName): Promise<RunSpec> {
+  /**
+   * `traceparent`: of who asks; a read that several share belongs to the first. Failures: those of ResolveRun; unavailable
+   * when the catalog does not answer in time.
+   */
+  resolve(name: SpecName, traceparent?: string): Promise<RunSpec> {
     const entry = this.#entry(name)
-    if (entry.asking === undefined) return (entry.asking = this.#ask(entry))
+    if (entry.asking === undefined) return (entry.asking = this.#ask(entry, traceparent))
     return (entry.next ??= entry.asking.then(
-      () => this.#askNext(entry),
-      () => this.#askNext(entry),
+      () => this.#askNext(entry, traceparent),
+      () => this.#askNext(entry, traceparent),
     ))
   }
 
@@ -60,9 +63,10 @@ export class Specs {
     return key
   }
 
-  #entry(name: SpecName): Entry {
-    const id = cacheKey(name)
-    const entry = this.#entries.get(id) ?? { name }
+  #entry(given: SpecName): Entry {
+    const id = cacheKey(given)
+    const { team, identifier, tag } = given
+    const entry = this.#entries.get(id) ?? { name: { team, identifier, tag } }
     // Put last again: the first one is the one not used for longest.
     this.#entries.delete(id)
     this.#entries.set(id, entry)
@@ -70,18 +74,18 @@ export class Specs {
     return entry
   }
 
-  #askNext(entry: Entry): Promise<RunSpec> {
+  #askNext(entry: Entry, traceparent: string | undefined): Promise<RunSpec> {
     entry.next = undefined
-    return (entry.asking = this.#ask(entry))
+    return (entry.asking = this.#ask(entry, traceparent))
   }
 
-  async #ask(entry: Entry): Promise<RunSpec> {
+  async #ask(entry: Entry, traceparent: string | undefined): Promise<RunSpec> {
     try {
       const { name, spec: known } = entry
       const principal: Principal = { role: 'service', team: name.team, subject: 'execution', name: 'execution' }
       // The deadline ends it: a signal with a timer would cost as much as the call.
       const deadlineMs = Date.now() + askTimeoutMs
-      const context = { principal, requestId: crypto.randomUUID(), deadlineMs, signal: neverAborted }
+      const context = { principal, requestId: crypto.randomUUID(), traceparent, deadlineMs, signal: neverAborted }
       const { outcome } = await this.#catalog.resolveRun({ ...name, knownRevision: known?.revision ?? 0n }, context)
       if (outcome.case === 'spec') return (entry.spec = outcome.value)
       if (outcome.case === 'unchanged' && known !== undefined) return known

@@ -5,6 +5,9 @@ import { CredentialsGate } from '@automation/passwords'
 import { hasCredentials } from './shown-request.ts'
 import type { SpecName, Specs } from './specs.ts'
 
+/** By whom, and in which trace. */
+type AskedSpec = SpecName & { ip?: string; traceparent?: string }
+
 /** Who may start a process over its webhook. */
 export class WebhookGate {
   readonly #specs: Specs
@@ -18,8 +21,8 @@ export class WebhookGate {
    * The spec that was asked for. Failures: webhook_not_found, the same for an unknown, a foreign and a disabled one;
    * webhook_credentials; too_many_attempts; and only behind these version_not_found.
    */
-  async pass(name: SpecName & { ip?: string }, call: WebhookCall): Promise<RunSpec> {
-    const asked = await this.#specs.resolve(name).catch((error: unknown) => missing(error))
+  async pass(name: AskedSpec, call: WebhookCall): Promise<RunSpec> {
+    const asked = await this.#specs.resolve(name, name.traceparent).catch((error: unknown) => missing(error))
     // Whether a version is there is told to nobody who may not start it.
     const spec = asked instanceof Failure ? await this.#current(name) : asked
     if (!spec.webhook?.enabled) throw notFound('webhook')
@@ -33,8 +36,9 @@ export class WebhookGate {
     return this.#credentials.close()
   }
 
-  async #current({ team, identifier }: SpecName): Promise<RunSpec> {
-    const spec = await this.#specs.resolve({ team, identifier, tag: '' }).catch((error: unknown) => missing(error))
+  async #current({ team, identifier, traceparent }: AskedSpec): Promise<RunSpec> {
+    const current = this.#specs.resolve({ team, identifier, tag: '' }, traceparent)
+    const spec = await current.catch((error: unknown) => missing(error))
     if (spec instanceof Failure) throw notFound('webhook')
     return spec
   }

@@ -97,6 +97,27 @@ test('what belongs to another team is not there', async () => {
   })
 })
 
+test('a run that is run again belongs to the trace of who asked for that', async () => {
+  const id = await system.start()
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+  const again = await system.executions.rerunExecution({ id }, { ...userContext('demo'), traceparent })
+  const untraced = await system.executions.rerunExecution({ id: again.executionId }, userContext('demo'))
+  const places = await system.rows('SELECT id, traceparent FROM executions WHERE id = ANY ($1)', [
+    [again.executionId, untraced.executionId],
+  ])
+  expect(new Map(places.map((row) => [row.id, row.traceparent]))).toEqual(
+    new Map([
+      [again.executionId, traceparent],
+      [untraced.executionId, null],
+    ]),
+  )
+  for (const runId of [id, again.executionId, untraced.executionId]) {
+    await runner.run(runId)
+    runner.finish(runId, value(1))
+    await system.ended(runId)
+  }
+})
+
 const entries = (from: number, count: number) =>
   Array.from({ length: count }, (_, index) => ({
     timeUs: 1_700_000_000_000_000n + BigInt(from + index),

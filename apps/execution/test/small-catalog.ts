@@ -12,6 +12,8 @@ export class SmallCatalog {
   #revision = 1n
   /** Answered when set, in place of an answer. */
   failure: Error | undefined
+  /** The same for one call on behalf of one team, such as `getTeam demo`. */
+  readonly failures = new Map<string, Error>()
   asked = 0
   /** Of teams. */
   readonly errorHandlers = new Map<string, MessageInitShape<typeof ErrorHandlerSchema>>()
@@ -41,11 +43,16 @@ export class SmallCatalog {
     for (const [key, { processSlug }] of this.#specs) if (processSlug === slug) this.#specs.delete(key)
   }
 
+  #check(call: string): void {
+    const failure = this.failure ?? this.failures.get(call)
+    if (failure !== undefined) throw failure
+  }
+
   get service(): ServedService<typeof ResolveService> {
     return served(ResolveService, {
       resolveRun: async ({ team, identifier, tag, knownRevision }) => {
         this.asked += 1
-        if (this.failure !== undefined) throw this.failure
+        this.#check(`resolveRun ${team}`)
         if (!this.#specs.has(`${identifier} `)) throw notFound('process')
         const spec = this.#specs.get(`${identifier} ${tag}`)
         if (spec === undefined) throw notFound('version')
@@ -59,8 +66,8 @@ export class SmallCatalog {
     const handlers: Pick<Handlers<typeof TeamService>, 'getTeam'> = {
       getTeam: async (_, context) => {
         this.asked += 1
-        if (this.failure !== undefined) throw this.failure
         const { team } = memberIn(context)
+        this.#check(`getTeam ${team}`)
         return { slug: team, errorHandlerConfig: this.errorHandlers.get(team) }
       },
     }

@@ -14,7 +14,7 @@ import { InstallService } from '@automation/contract/execution/v1/install'
 import { ScheduleEffectService } from '@automation/contract/schedule/v1/schedule'
 import { SecretBox } from '@automation/database'
 import { served } from '@automation/rpc'
-import type { Part, PartContext } from '@automation/service'
+import { Periodic, type Part, type PartContext } from '@automation/service'
 import { AuditTrail } from './audit-trail.ts'
 import { Calls } from './calls.ts'
 import type { Catalog } from './catalog.ts'
@@ -27,7 +27,6 @@ import { ensureFirstTeam } from './first-team.ts'
 import { advanceInstalls, measureInstalls } from './installs.ts'
 import { keptSets } from './kept-sets.ts'
 import { catalogMetrics } from './metrics.ts'
-import { Periodic } from './periodic.ts'
 import { aliasHandlers } from './rpc/aliases.ts'
 import { auditHandlers } from './rpc/audit.ts'
 import { dependencyHandlers } from './rpc/dependencies.ts'
@@ -78,20 +77,17 @@ export function createCatalog(config: CatalogConfig, { neighbours, logger, metri
 
   const { deletionsEveryMs, effectsEveryMs, keysEveryMs, installsEveryMs, setsEveryMs, auditEveryMs } = config.upkeep
   const upkeep = [
-    new Periodic('finishing deletions', deletionsEveryMs, () => resumeDeletions(catalog), logger),
-    new Periodic('telling the scheduler', effectsEveryMs, () => effects.sweep(), logger),
-    new Periodic(
-      'installing dependencies',
-      installsEveryMs,
-      () => advanceInstalls({ store, installs, installTimeoutMs, logger }),
-      logger,
+    new Periodic('finishing deletions', deletionsEveryMs, logger, () => resumeDeletions(catalog)),
+    new Periodic('telling the scheduler', effectsEveryMs, logger, () => effects.sweep()),
+    new Periodic('installing dependencies', installsEveryMs, logger, () =>
+      advanceInstalls({ store, installs, installTimeoutMs, logger }),
     ),
-    new Periodic('measuring installs', measureEveryMs, () => measureInstalls(store, told), logger),
-    new Periodic('keeping sets of packages', setsEveryMs, keptSets(store, neighbours, logger), logger),
-    new Periodic('preparing audit records', auditEveryMs, () => auditTrail.prepare(), logger),
-    new Periodic('dropping audit records', auditEveryMs, () => auditTrail.retire(), logger),
-    new Periodic('reading imports', keysEveryMs, () => readImports(store, checks), logger),
-    new Periodic('rotating keys', keysEveryMs, () => keys.upkeep(config.signingKeyRotationDays), logger),
+    new Periodic('measuring installs', measureEveryMs, logger, () => measureInstalls(store, told)),
+    new Periodic('keeping sets of packages', setsEveryMs, logger, keptSets(store, neighbours, logger)),
+    new Periodic('preparing audit records', auditEveryMs, logger, () => auditTrail.prepare()),
+    new Periodic('dropping audit records', auditEveryMs, logger, () => auditTrail.retire()),
+    new Periodic('reading imports', keysEveryMs, logger, () => readImports(store, checks)),
+    new Periodic('rotating keys', keysEveryMs, logger, () => keys.upkeep(config.signingKeyRotationDays)),
   ]
   const calls = new Calls()
   const stopping = new AbortController()

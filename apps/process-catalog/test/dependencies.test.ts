@@ -201,5 +201,6 @@ test('metrics tell how many installs are under way, and since when', async () =>
   const before = await until(told, { timeoutMs: 20_000 })
   expect(await catalog.metrics()).toMatch(/^catalog_installs_oldest_seconds [\d.]*[1-9]/m)
   Object.assign(run, succeed)
-  await until(async () => (await told()) === before - 1, { timeoutMs: 20_000 })
+  // Those of earlier tests may end, too.
+  await until(async () => (await told()) < before, { timeoutMs: 20_000 })
 })

@@ -34,7 +34,7 @@ test('what is due once starts one run at its time, with all that the schedule sa
     comment: 'nightly',
     settings: { agentPool: 'big', timeoutMs: 500, freshProcess: true },
   }
-  const at = soon(700)
+  const at = soon(1500)
   const id = await schedule({ dateTime: at, input })
   const run = await until(() => system.executions.of(id)[0])
   expect(run.at).toBeGreaterThanOrEqual(Date.parse(at.text))
@@ -137,7 +137,7 @@ test('what is due once runs however late it is', async () => {
 
 test('while execution is away firings wait, and each starts one run when it is back', async () => {
   system.executions.failure = undefined
-  const once = await schedule({ dateTime: soon(300) })
+  const once = await schedule({ dateTime: soon(1500) })
   system.executions.failure = unavailable('away')
   await until(() => system.executions.asked >= 2)
   system.executions.failure = undefined
@@ -146,7 +146,7 @@ test('while execution is away firings wait, and each starts one run when it is b
 })
 
 test('a firing of what is gone is skipped, with the reason', async () => {
-  const id = await schedule({ dateTime: soon(200) })
+  const id = await schedule({ dateTime: soon(1500) })
   system.executions.processes.clear()
   const decided = async () => (await system.firings(id)).find(({ state }) => state === skipped)
   expect((await until(decided)).explanation).toBe('Process not found')
@@ -166,16 +166,16 @@ test('a firing whose replica was lost in the middle is taken up by another, with
 })
 
 test('a deleted schedule starts nothing any more', async () => {
-  const id = await schedule({ dateTime: soon(400) })
+  const id = await schedule({ dateTime: soon(1500) })
   await system.schedules.deleteSchedule({ id }, demo)
-  const other = await schedule({ dateTime: soon(800) })
+  const other = await schedule({ dateTime: soon(1900) })
   await until(() => system.executions.of(other).length === 1)
   expect(system.executions.of(id)).toEqual([])
 })
 
 test('metrics tell how many firings are open, and for how long the first of them has been due', async () => {
   const told = async () => /^scheduler_firings_oldest_seconds (\S+)/m.exec(await system.metrics())?.[1]
-  await schedule({ dateTime: soon(300) })
+  await schedule({ dateTime: soon(1500) })
   system.executions.failure = unavailable('away')
   await until(async () => Number(await told()) > 0, { timeoutMs: 20_000 })
   expect(await system.metrics()).toContain('scheduler_firings_open 1\n')

@@ -35,20 +35,20 @@ function tracedCall(
   const name = `${method.parent.typeName}/${method.name}`
   const attributes = { 'rpc.system': 'grpc', 'rpc.service': method.parent.typeName, 'rpc.method': method.name }
   return (request, context) => {
-    const parent = context.traceparent ?? tracer.current()
+    const parent = context.traceparent
     if (parent === undefined) return call(request, context)
     const team = context.principal.team || undefined
     const span = tracer.start(name, { kind, parent, attributes: { ...attributes, 'automation.team': team } })
     const within = () => call(request, tracedContext(context, span.traceparent))
     return method.methodKind === 'server_streaming'
-      ? streamOf(span, tracer, within as () => AsyncIterable<unknown>)
-      : answerOf(span, tracer, within)
+      ? streamOf(span, within as () => AsyncIterable<unknown>)
+      : answerOf(span, within)
   }
 }
 
-async function answerOf(span: Span, tracer: Tracer, call: () => unknown): Promise<unknown> {
+async function answerOf(span: Span, call: () => unknown): Promise<unknown> {
   try {
-    const answer = await tracer.within(span.traceparent, call)
+    const answer = await call()
     span.end()
     return answer
   } catch (thrown) {
@@ -57,10 +57,10 @@ async function answerOf(span: Span, tracer: Tracer, call: () => unknown): Promis
   }
 }
 
-async function* streamOf(span: Span, tracer: Tracer, call: () => AsyncIterable<unknown>): AsyncIterable<unknown> {
+async function* streamOf(span: Span, call: () => AsyncIterable<unknown>): AsyncIterable<unknown> {
   let end: SpanEnd = {}
   try {
-    yield* tracer.within(span.traceparent, call)
+    yield* call()
   } catch (thrown) {
     end = endOf(thrown)
     throw thrown

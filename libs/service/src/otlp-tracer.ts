@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
 import {
   diag,
   DiagLogLevel,
@@ -53,7 +52,6 @@ export function otlpTracer({ endpoint, service, logger, delayMs = 2000 }: Tracer
     spanProcessors: [new BatchSpanProcessor({ exporter, scheduledDelayMillis: delayMs, maxQueueSize: 8192 })],
   })
   const sdk = provider.getTracer('process-automation')
-  const places = new AsyncLocalStorage<string>()
   return {
     start(name, options) {
       const { kind, startMs, attributes } = options
@@ -61,8 +59,6 @@ export function otlpTracer({ endpoint, service, logger, delayMs = 2000 }: Tracer
       const given = { kind: kinds[kind], startTime: startMs, attributes }
       return spanOf(sdk.startSpan(name, given, contextOf(options)))
     },
-    within: (traceparent, work) => places.run(traceparent, work),
-    current: () => places.getStore(),
     async close() {
       const late = new Promise<void>((resolve) => setTimeout(resolve, closeMs).unref())
       await Promise.race([provider.shutdown(), late])

@@ -35,10 +35,6 @@ export interface Span {
 /** Makes spans and sends them to a receiver. Parts are given none where no receiver is set. */
 export interface Tracer {
   start(name: string, options: SpanOptions): Span
-  /** What `work` does, now and later, has this for its `current`. */
-  within<T>(traceparent: string, work: () => T): T
-  /** The traceparent that this is done within, if any. */
-  current(): string | undefined
   /** Sends what is left. */
   close(): Promise<void>
 }

@@ -19,6 +19,8 @@ export interface Way {
 interface Waiting {
   client: LinkedClient
   answer: Promise<Settled>
+  /** What that was. */
+  settled?: Settled
   deliver: Deliver
   /** The history has it. */
   isTold: boolean
@@ -38,6 +40,8 @@ export class DatabaseLink {
   readonly way: Way
   readonly clients = new Set<LinkedClient>()
   #waiting: Waiting[] = []
+  /** Commits that are still to come. */
+  readonly #late = new Set<() => Promise<void>>()
 
   constructor(world: World, database: Database, way: Way) {
     this.world = world
@@ -57,26 +61,38 @@ export class DatabaseLink {
     await this.#run(client, { text: 'BEGIN' }, () => undefined)
     await this.#run(client, config, (settled) => {
       const text = 'error' in settled ? 'ROLLBACK' : 'COMMIT'
-      const end = () =>
-        client.isCut
-          ? deliver({ error: terminated() })
-          : this.#run(client, { text }, (ended) => deliver('error' in ended ? ended : settled))
+      const end = async () => {
+        if (!this.#late.delete(end)) return
+        if (client.isCut) deliver({ error: terminated() })
+        else await this.#run(client, { text }, (ended) => deliver('error' in ended ? ended : settled))
+      }
+      this.#late.add(end)
       this.world.after(10 * this.way.latencyMs(), end, undefined)
     })
   }
 
   async #run(client: LinkedClient, config: pg.QueryConfig, deliver: Deliver): Promise<void> {
     this.database.setTime(this.world.nowMs)
-    const answer = settled(realClient.query.call(client, config))
-    const waiting = { client, answer, deliver, isTold: false }
-    await this.#await(waiting)
-    if (this.#waiting.includes(waiting)) this.world.after(client.statementMs, () => this.#giveUp(waiting), undefined)
+    const waiting: Waiting = { client, deliver, answer: settled(realClient.query.call(client, config)), isTold: false }
+    void waiting.answer.then((answer) => (waiting.settled = answer))
+    this.#waiting.push(waiting)
     await this.unblocked()
+    if (this.#waiting.includes(waiting)) this.world.after(client.statementMs, () => this.#giveUp(waiting), undefined)
   }
 
   /** What waited for a lock, and has it now or never, is answered. */
   async unblocked(): Promise<void> {
-    for (const one of this.#waiting.splice(0)) await this.#await(one)
+    await this.database.quiet(this.#waiting)
+    const [open, done] = [this.#waiting.filter((one) => !one.settled), this.#waiting.filter((one) => one.settled)]
+    this.#waiting = open
+    for (const one of open) {
+      if (!one.isTold) this.world.tell('a statement waits for a lock', one.client.machine)
+      one.isTold = true
+    }
+    for (const { deliver, settled: answer } of done) deliver(answer!)
+    // Were there two that wait for one commit, the server would choose who goes first.
+    const [late] = this.#late
+    if (late !== undefined && this.#waiting.length > 0) await late()
   }
 
   /** All connections of a machine end, as when it loses its power. */
@@ -93,15 +109,6 @@ export class DatabaseLink {
     await ended
     await this.database.gone(client.pid)
     await this.unblocked()
-  }
-
-  async #await(waiting: Waiting): Promise<void> {
-    const { client, answer, deliver } = waiting
-    const first = await Promise.race([answer, this.database.blocked(client.pid, answer)])
-    if (first !== 'blocked') return deliver(first)
-    this.#waiting.push(waiting)
-    if (!waiting.isTold) this.world.tell('a statement waits for a lock', client.machine)
-    waiting.isTold = true
   }
 
   /** As the server does with what takes longer than `statement_timeout`. */

@@ -6,6 +6,16 @@ const lookMs = 2
 /** Before the world's clock takes the place of Node's. */
 const realDelay = delay
 
+/** A statement that is in the server. */
+export interface Statement {
+  client: { readonly pid: number }
+  answer: Promise<unknown>
+  /** Its answer, once it is there. */
+  settled?: unknown
+  /** It was seen to wait for a lock. */
+  isTold: boolean
+}
+
 /**
  * A real database whose clock is the world's: `now()` and `clock_timestamp()` mean functions of the schema `world`, which
  * comes before PostgreSQL's own in the search path, and read a file that is written before each statement.
@@ -42,18 +52,25 @@ export class Database {
     writeSync(this.#clockFile, (ms / 1000).toFixed(6), 0)
   }
 
-  /** Says so once the connection of this pid waits for a lock; never where it is answered first. */
-  async blocked(pid: number, answer: Promise<unknown>): Promise<'blocked'> {
-    let isAnswered = false
-    void answer.then(() => (isAnswered = true))
-    for (;;) {
-      await realDelay(lookMs)
-      if (isAnswered) return new Promise(() => undefined)
-      const { rows } = await this.query<{ waits: boolean }>('SELECT cardinality(pg_blocking_pids($1)) > 0 AS waits', [
-        pid,
-      ])
-      if (rows[0]?.waits === true && !isAnswered) return 'blocked'
+  /** Until each of these statements has its answer or waits for a lock: then nothing moves in the server. */
+  async quiet(statements: readonly Statement[]): Promise<void> {
+    for (let isFirst = true; ; isFirst = false) {
+      const open = statements.filter(({ settled }) => settled === undefined)
+      // Most are answered soon; that those that waited before still do is asked at once.
+      const awaited = isFirst ? open.filter(({ isTold }) => !isTold) : open
+      await Promise.race([Promise.all(awaited.map(({ answer }) => answer)), realDelay(lookMs)])
+      const pids = open.filter(({ settled }) => settled === undefined).map(({ client }) => client.pid)
+      if (pids.length === 0) return
+      const stuck = await this.#stuck(pids)
+      if (pids.every((pid) => stuck.has(pid))) return
     }
+  }
+
+  /** Which of these connections wait for a lock. */
+  async #stuck(pids: number[]): Promise<Set<number>> {
+    const text = 'SELECT pid FROM unnest($1::integer[]) AS pid WHERE cardinality(pg_blocking_pids(pid)) > 0'
+    const { rows } = await this.query<{ pid: number }>(text, [pids])
+    return new Set(rows.map(({ pid }) => pid))
   }
 
   /** Ends a statement that takes too long. */

@@ -27,17 +27,24 @@ export interface ErrorHandlersContext {
 const askTimeoutMs = 3000
 const atOnce = 8
 
+/** For so long what a part of ours has no good answer for is tried again. */
+const patienceMs = 20_000
+
+type HandlerOf = (team: string) => Promise<ErrorHandler | undefined>
+
 /** Runs the process that a team has for it after each of its runs that ends in ERROR: once for each. */
 export class ErrorHandlers {
   readonly #context: ErrorHandlersContext
   readonly #teams: Client<typeof TeamService>
+  /** Monotonic ms of the first fault, by the failed run. */
+  readonly #faultyFrom = new Map<string, number>()
 
   constructor(context: ErrorHandlersContext) {
     this.#context = context
     this.#teams = context.neighbours.client(TeamService)
   }
 
-  /** Consumes lifecycle events. Fails where something that it needs is away: then the same ones come again. */
+  /** Consumes lifecycle events. Fails where something is to be tried again: then the same ones come again. */
   async take(events: ExecutionEvent[], signal: AbortSignal): Promise<void> {
     const failures = events.filter(
       ({ status, processId }) => status === Status.ERROR && processId !== installsProcessId,
@@ -46,23 +53,46 @@ export class ErrorHandlers {
     const handlers = new Map<string, Promise<ErrorHandler | undefined>>()
     const handlerOf = (team: string) => handlers.get(team) ?? handlers.set(team, this.#handlerOf(team)).get(team)!
     const open = failures.values()
-    let failed = false
+    const faults: unknown[] = []
+    let isAway = false
     const work = async () => {
-      for (const { team, executionId } of open) {
-        if (failed || signal.aborted) return
-        try {
-          const handler = await handlerOf(team)
-          if (handler !== undefined) await this.#handle(team, executionId, handler)
-        } catch (error) {
-          failed = isPassing(error)
-          if (failed) throw error
-          this.#context.logger.error({ err: error, executionId, team }, 'an error handler is passed over')
-        }
+      for (const event of open) {
+        if (isAway || signal.aborted) return
+        const fault = await this.#attempt(event, handlerOf)
+        if (fault === undefined) continue
+        faults.push(fault)
+        isAway ||= isPassing(fault)
       }
     }
-    const results = await Promise.allSettled(Array.from({ length: atOnce }, work))
-    for (const result of results) if (result.status === 'rejected') throw result.reason
+    await Promise.all(Array.from({ length: atOnce }, work))
     signal.throwIfAborted()
+    // The time in which it is away is not counted.
+    if (isAway || faults.length === 0) this.#faultyFrom.clear()
+    if (faults.length > 0) throw faults.find(isPassing) ?? faults[0]
+  }
+
+  /** Gives the fault for which it is to be tried again. */
+  async #attempt({ team, executionId: id }: ExecutionEvent, handlerOf: HandlerOf): Promise<unknown> {
+    let handler: ErrorHandler | undefined
+    try {
+      handler = await handlerOf(team)
+      if (handler !== undefined) await this.#handle(team, id, handler)
+    } catch (error) {
+      const failure = databaseFailure(error)
+      const isLasting = failure.kind === 'not_found'
+      if (!isLasting && (isPassing(error) || this.#isNew(id))) return error
+      return this.#giveUp(team, id, handler, failure).catch((fault: unknown) => {
+        if (isPassing(fault)) return fault
+        this.#context.logger.error({ err: fault, executionId: id, team }, 'an error handler is passed over')
+      })
+    }
+  }
+
+  #isNew(id: string): boolean {
+    const now = performance.now()
+    const from = this.#faultyFrom.get(id) ?? now
+    this.#faultyFrom.set(id, from)
+    return now - from < patienceMs
   }
 
   async #handlerOf(team: string): Promise<ErrorHandler | undefined> {
@@ -79,25 +109,31 @@ export class ErrorHandlers {
     const { pool, admission, metrics, retentionDays } = this.#context
     const run = await readFailedRun(pool, team, id)
     if (run === undefined || run.isOfHandler) return
-    try {
-      const { status, replayed } = await admission.accept(wishFor(run, handler, retentionDays))
-      if (replayed) return
-      metrics.errorHandlers.inc({ outcome: status === Status.REJECTED ? 'rejected' : 'started' })
-    } catch (error) {
-      if (isPassing(error)) throw error
-      await this.#giveUp(run, handler, databaseFailure(error))
-    }
+    const { status, replayed } = await admission.accept(wishFor(run, handler, retentionDays))
+    if (replayed) return
+    metrics.errorHandlers.inc({ outcome: status === Status.REJECTED ? 'rejected' : 'started' })
   }
 
-  async #giveUp({ id, team }: FailedRun, { processSlug, tag }: ErrorHandler, failure: Failure): Promise<void> {
+  /** `handler`: absent where the team's is not known. */
+  async #giveUp(team: string, id: string, handler: ErrorHandler | undefined, failure: Failure): Promise<void> {
     const { pool, metrics, logger, watched } = this.#context
-    const name = tag === '' ? processSlug : `${processSlug} (${tag})`
-    const text = `The error handler ${name} was not started: ${failure.message}`
+    const run = await readFailedRun(pool, team, id)
+    if (run === undefined || run.isOfHandler) return
+    const text = `${nameOf(handler)} was not started: ${failure.message}`
     if (!(await appendLineOnce(pool, team, id, [Date.now() * 1000, LogLevel.WARNING, text]))) return
     metrics.errorHandlers.inc({ outcome: 'given_up' })
-    logger.warn({ err: failure, executionId: id, team, processSlug, tag }, 'an error handler is not started')
+    logger.warn(
+      { err: failure, executionId: id, team, processSlug: handler?.processSlug, tag: handler?.tag },
+      'an error handler is not started',
+    )
     watched(id)
   }
+}
+
+function nameOf(handler: ErrorHandler | undefined): string {
+  if (handler === undefined) return 'The error handler of the team'
+  const { processSlug, tag } = handler
+  return `The error handler ${tag === '' ? processSlug : `${processSlug} (${tag})`}`
 }
 
 /** Whether it may go well when it is tried again. */

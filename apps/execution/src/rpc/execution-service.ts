@@ -6,7 +6,7 @@ import type { Outcomes } from '../outcomes.ts'
 import type { ProcessDeletion } from '../process-deletion.ts'
 import type { Records } from '../records.ts'
 import type { Watches } from '../watching/watches.ts'
-import { wishOf } from './wishes.ts'
+import { traceparentIn, wishOf } from './wishes.ts'
 
 export interface ExecutionServiceParts {
   admission: Admission
@@ -42,7 +42,7 @@ export function executionService(parts: ExecutionServiceParts): Handlers<typeof 
       return {}
     },
     rerunExecution: async ({ id }, context) => {
-      const wish = await records.wishAgain(memberIn(context).team, id, context.principal)
+      const wish = await records.wishAgain(memberIn(context).team, id, context.principal, traceparentIn(context))
       const accepted = await admission.accept(wish)
       return { executionId: accepted.id, status: accepted.status, replayed: false }
     },

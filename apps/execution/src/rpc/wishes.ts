@@ -79,6 +79,6 @@ export function wishOfRun(call: ProcessCall, rights: RunRights, context: CallCon
 }
 
 /** Nothing of another form gets into a row. */
-function traceparentIn({ traceparent }: CallContext): string | undefined {
+export function traceparentIn({ traceparent }: CallContext): string | undefined {
   return readTraceparent(traceparent) === undefined ? undefined : traceparent
 }

@@ -1,5 +1,6 @@
+import { readTraceparent } from '@automation/tracing'
+
 const SANE = /^[A-Za-z0-9._:-]{1,128}$/
-const TRACEPARENT = /^[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/
 
 /** The caller's request id when it is safe to repeat and to log, else a new one. */
 export function requestIdFrom(given: string | string[] | undefined): string {
@@ -8,5 +9,5 @@ export function requestIdFrom(given: string | string[] | undefined): string {
 
 /** The caller's W3C trace context when it is well formed. */
 export function traceparentFrom(given: string | string[] | undefined): string | undefined {
-  return typeof given === 'string' && TRACEPARENT.test(given) ? given : undefined
+  return typeof given === 'string' && readTraceparent(given) !== undefined ? given : undefined
 }

@@ -1,0 +1,73 @@
+import { Status } from '@automation/contract/execution/v1/execution'
+import { Failure } from '@automation/errors'
+import { until } from '@automation/testing'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { brokenInvariants } from './invariants.ts'
+import { broken, failing, handled, handlerRun, warnings } from './failures.ts'
+import { System } from './system.ts'
+
+let system: System
+
+beforeAll(async () => {
+  system = await System.start()
+  system.catalog.put('fails')
+  system.catalog.put('mends')
+  for (const team of ['demo', 'other']) system.catalog.errorHandlers.set(team, { processSlug: 'mends' })
+})
+afterEach(async () => {
+  system.catalog.failures.clear()
+  await system.dismissRunners()
+  expect(await brokenInvariants(system)).toEqual([])
+})
+afterAll(() => system.stop())
+
+const fail = async (team = 'demo') => (await system.run(team, { identifier: 'fails' })).executionId
+const internal = () => new Failure('internal', 'internal_error', 'Internal error')
+
+// First, as pauses between attempts grow.
+test(
+  'one that can not be started for long is given up: the log of the failed run says so',
+  { timeout: 60_000 },
+  async () => {
+    await system.runner({ places: 4, runs: failing })
+    system.catalog.failures.set('getTeam demo', internal())
+    const id = await fail()
+    const warning = await until(async () => (await warnings(system, id))[0], { timeoutMs: 50_000 })
+    expect(warning).toBe('The error handler of the team was not started: Internal error')
+    expect(await system.metrics.metrics()).toContain('execution_error_handlers_total{outcome="given_up"} 1')
+    system.catalog.failures.clear()
+    await handlerRun(system, await fail())
+    expect((await handled(system, 'demo')).has(id)).toBe(false)
+    expect(await warnings(system, id)).toHaveLength(1)
+  },
+)
+
+test.each(['internal', 'unauthenticated', 'resource_exhausted'] as const)(
+  'while the catalog answers for a team with %s its handlers wait, and those of others run',
+  async (kind) => {
+    await system.runner({ places: 4, runs: failing })
+    system.catalog.failures.set('getTeam demo', new Failure(kind, kind, 'Not now'))
+    const before = system.catalog.asked
+    const [waiting, other] = await Promise.all([fail(), fail('other')])
+    await handlerRun(system, other, 'other')
+    await until(() => system.catalog.asked > before + 4)
+    expect((await handled(system, 'demo')).has(waiting)).toBe(false)
+    system.catalog.failures.clear()
+    expect((await handlerRun(system, waiting)).status).toBe(Status.FINISHED)
+    expect(await warnings(system, waiting)).toEqual([])
+  },
+)
+
+test('a handler that can not be started for the moment is started later', async () => {
+  const runner = await system.runner({ places: 2, runs: (run, it) => (run.comment ? undefined : failing(run, it)) })
+  const id = await system.start('demo', { identifier: 'fails', comment: 'goes on' })
+  await runner.run(id)
+  system.catalog.failures.set('resolveRun demo', internal())
+  const before = system.catalog.asked
+  runner.finish(id, broken)
+  // Each attempt asks for the team and for the process.
+  await until(() => system.catalog.asked > before + 4)
+  system.catalog.failures.clear()
+  await handlerRun(system, id)
+  expect(await warnings(system, id)).toEqual([])
+})
