@@ -51,7 +51,7 @@ export function compose(
   { neighbours, logger, metrics: registry, tracer }: PartContext,
   metrics: Metrics,
   pools: Pools,
-  events: Pick<FedEventBus, 'wake' | 'backlogs'>,
+  events: Pick<FedEventBus, 'wake' | 'backlogs' | 'readers'>,
 ) {
   /** Aborted at the very end: what can't be written then is left to the others. */
   const giveUp = new AbortController()
@@ -118,7 +118,12 @@ export function compose(
   const outbox = new TimelineOutbox(pools.events, traces)
   const records = new Records(reads)
   const kills = new Kills(hot, forced)
-  const deletion = new ProcessDeletion(reads, forced, () => upkeep.sweepSoon())
+  const deletion = new ProcessDeletion(
+    reads,
+    forced,
+    () => [...events.readers],
+    () => upkeep.sweepSoon(),
+  )
   const reaper = new Reaper(hot, forced, leaseMs, logger)
   const { returnValueMaxBytes, retentionDays } = config
   const streams = new WorkStreams({ sessions, runners, claims, ends, logs, returnValueMaxBytes, logger })

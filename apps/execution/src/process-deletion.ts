@@ -19,10 +19,12 @@ const batch = 500
 export class ProcessDeletion {
   readonly #pool: pg.Pool
   readonly #forced: ForcedEnds
+  readonly #readers: () => string[]
   readonly #deleted: () => void
 
-  /** `deleted`: there is something new to sweep. */
-  constructor(pool: pg.Pool, forced: ForcedEnds, deleted: () => void) {
+  /** `readers`: of the events; others have read them for another configuration. `deleted`: there is something new to sweep. */
+  constructor(pool: pg.Pool, forced: ForcedEnds, readers: () => string[], deleted: () => void) {
+    this.#readers = readers
     this.#deleted = deleted
     this.#pool = pool
     this.#forced = forced
@@ -53,7 +55,8 @@ export class ProcessDeletion {
     for (const process of await readUnremoved(this.#pool)) {
       await this.#kill(process.team, process.processId)
       let removed = batch
-      while (removed === batch && !signal.aborted) removed = await removeSome(this.#pool, process, batch)
+      while (removed === batch && !signal.aborted)
+        removed = await removeSome(this.#pool, process, this.#readers(), batch)
       if (!signal.aborted) await markRemoved(this.#pool, process)
     }
   }

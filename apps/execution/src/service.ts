@@ -49,6 +49,9 @@ export function createExecution(config: ExecutionConfig, context: PartContext): 
   events.subscribe('callbacks', async (changes) => (await begun.promise).callbacks.take(changes))
   starts.subscribe(startRecordsReader, async (changes) => (await begun.promise).startRecords.take(changes))
   const fed = {
+    get readers() {
+      return [...events.readers, ...starts.readers]
+    },
     wake: () => events.wake(),
     backlogs: async () => (await Promise.all([events.backlogs(), starts.backlogs()])).flat(),
   }
@@ -109,7 +112,7 @@ export function createExecution(config: ExecutionConfig, context: PartContext): 
     async start() {
       const pools = await openPools(config.databaseUrl, context, stopping.signal)
       const engine = compose(config, context, metrics, pools, fed)
-      const readers = [...events.readers, ...starts.readers]
+      const { readers } = fed
       const { signal } = stopping
       await takeFirstSteps({ engine, exclusive: config.exclusive, readers, logger: context.logger, signal })
       engine.upkeep.start()

@@ -11,7 +11,7 @@ import type { Runners } from './dispatch/runners.ts'
 import { Lane } from './lane.ts'
 import type { Metrics } from './metrics.ts'
 import { FirstSight } from './store/first-sight.ts'
-import { isMissingPartition } from './store/partitions.ts'
+import { isAway } from './store/lock-fault.ts'
 import { insertRejected } from './store/rejected-rows.ts'
 import type { StartKey } from './store/start-keys.ts'
 import { readPlaced } from './store/executions.ts'
@@ -24,6 +24,7 @@ import {
   type Placed,
   type TeamLimits,
 } from './store/start-rows.ts'
+import { untilReachable } from './until-reachable.ts'
 
 interface Item extends Arrival {
   /** Monotonic ms after which the caller is told that the database is away. */
@@ -59,7 +60,8 @@ export interface StartsContext {
 
 /** Leaves time for one more attempt, which takes at most 2.5 s, within the 5 s in which a caller has an answer. */
 const patienceMs = 2000
-const pauseMs = 150
+/** Later than that there is no time for an attempt any more. */
+const lateMs = 1500
 
 /**
  * Accepts runs: with a place at hand and nobody of the team waiting, the row is written as RUNNING and the run handed
@@ -87,8 +89,12 @@ export class Starts {
     const flush = (items: Item[]) => this.#flush(items)
     this.#lane = new Lane<Item, Placed | undefined>({ ...common, flush, metrics: metrics.lane('start') })
     const flushOnce = (items: KeyedItem[]) => this.#flushOnce(items)
-    const once = { ...common, flush: flushOnce, metrics: metrics.lane('start_once') }
-    this.#keyed = new Lane<KeyedItem, Placed | undefined>(once)
+    const once = { ...common, isolates: (error: unknown) => !isAway(error), spreads: isAway }
+    this.#keyed = new Lane<KeyedItem, Placed | undefined>({
+      ...once,
+      flush: flushOnce,
+      metrics: metrics.lane('start_once'),
+    })
   }
 
   /** Durable when it returns. Failures: process_not_found where it was deleted meanwhile, unavailable within 5 s. */
@@ -179,10 +185,14 @@ export class Starts {
     return items.map(({ run }) => byId.get(run.id))
   }
 
-  #flushOnce(items: KeyedItem[]): Promise<(Placed | undefined)[]> {
+  async #flushOnce(items: KeyedItem[]): Promise<(Placed | undefined)[]> {
     const { pool, limits, replicaId } = this.#context
+    const latest = latestOf(items)
+    if (performance.now() > latest.giveUpAtMs + lateMs) throw unavailable('The database is not available, try again')
     const insert = () => insertKeyedArrivals(pool, items, limits, replicaId)
-    return this.#untilReachable(latestOf(items), () => this.#insertOnce(items, insert))
+    // Where one of many waits for a lock, each is tried alone.
+    const repeats = items.length === 1 ? isConnectionFailure : isAway
+    return this.#untilReachable(latest, () => this.#insertOnce(items, insert), repeats)
   }
 
   async #insertOnce(items: Item[], insert: () => Promise<Placed[]>): Promise<(Placed | undefined)[]> {
@@ -226,20 +236,12 @@ export class Starts {
     this.#context.placeFree(run.pool)
   }
 
-  async #untilReachable<T>({ giveUpAtMs }: { giveUpAtMs: number }, attempt: () => Promise<T>): Promise<T> {
-    for (let made = false; ;) {
-      try {
-        return await attempt()
-      } catch (error) {
-        if (isMissingPartition(error) && !made) {
-          made = true
-          await this.#context.makePartitions()
-          continue
-        }
-        if (!isConnectionFailure(error) || performance.now() > giveUpAtMs) throw error
-        await new Promise((resolve) => setTimeout(resolve, pauseMs))
-      }
-    }
+  #untilReachable<T>(
+    { giveUpAtMs }: { giveUpAtMs: number },
+    attempt: () => Promise<T>,
+    repeats = isConnectionFailure,
+  ): Promise<T> {
+    return untilReachable({ ...this.#context, giveUpAtMs, repeats }, attempt)
   }
 }
 

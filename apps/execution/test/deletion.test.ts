@@ -39,6 +39,33 @@ test('the executions of a deleted process are killed and hidden at once, and rem
   await runner.goodbye()
 })
 
+test('runs of a deleted process stay until its readers have seen their events, and wait for no reader of the past', async () => {
+  const processId = system.catalog.put('read')
+  await system.rows("INSERT INTO bus_cursors VALUES ('of-another-configuration', '3', '3', 0)")
+  const started = Promise.withResolvers<void>()
+  const held = Promise.withResolvers<void>()
+  const { events } = system.replicas[0]!.part
+  const reader = events.subscribe('slow', async (heard) => {
+    if (!heard.some((event) => event.processId === processId)) return
+    started.resolve()
+    await held.promise
+  })
+  await until(async () => (await system.rows("SELECT FROM bus_cursors WHERE consumer = 'slow'")).length === 1)
+  await system.start('demo', { identifier: 'read' })
+  await started.promise
+  await deleteProcess(processId)
+  const left = async () => (await system.rows('SELECT FROM executions WHERE process_id = $1', [processId])).length
+  // Swept every five seconds, and another process after this one.
+  const next = system.catalog.put('swept-next')
+  await deleteProcess(next)
+  const sweptNext = 'SELECT FROM deleted_processes WHERE process_id = $1 AND removed_at IS NOT NULL'
+  await until(async () => (await system.rows(sweptNext, [next])).length === 1, { timeoutMs: 10_000 })
+  expect(await left()).toBe(1)
+  held.resolve()
+  await until(async () => (await left()) === 0, { timeoutMs: 15_000 })
+  await reader.close()
+})
+
 test('what comes late for a deleted process is refused', async () => {
   const processId = system.catalog.put('late')
   await deleteProcess(processId)

@@ -45,17 +45,22 @@ export async function readUnremoved(pool: pg.Pool): Promise<DeletedProcess[]> {
 }
 
 /**
- * Removes some executions of a deleted process with their logs and timelines; not before every consumer has seen
+ * Removes some executions of a deleted process with their logs and timelines; not before each of these readers has seen
  * their events. Gives how many there were.
  */
-export async function removeSome(pool: pg.Pool, { team, processId }: DeletedProcess, limit: number): Promise<number> {
+export async function removeSome(
+  pool: pg.Pool,
+  { team, processId }: DeletedProcess,
+  readers: string[],
+  limit: number,
+): Promise<number> {
   const { rows } = await pool.query<{ count: number }>(
     `WITH gone AS MATERIALIZED (
        SELECT e.id FROM executions e
         WHERE e.team = $1 AND e.process_id = $2 AND e.status >= 5
           AND NOT EXISTS (
             SELECT FROM timeline_events t
-             WHERE t.execution_id = e.id AND t.xid >= (SELECT min(window_from) FROM bus_cursors))
+             WHERE t.execution_id = e.id AND t.xid >= (SELECT min(window_from) FROM bus_cursors WHERE consumer = ANY ($4)))
         ORDER BY e.id LIMIT $3 FOR UPDATE SKIP LOCKED
      ), logs AS (
        DELETE FROM log_chunks l USING gone g WHERE l.execution_id = g.id
@@ -65,7 +70,7 @@ export async function removeSome(pool: pg.Pool, { team, processId }: DeletedProc
        DELETE FROM executions e USING gone g WHERE e.id = g.id
      )
      SELECT count(*)::integer AS count FROM gone`,
-    [team, processId, limit],
+    [team, processId, limit, readers],
   )
   return rows[0]!.count
 }

@@ -21,6 +21,9 @@ export const errorHandlerScope = 'error handler'
 /** For an arrival `i`: that its process was deleted. */
 export const deletedProcess = 'SELECT FROM deleted_processes d WHERE d.team = i.team AND d.process_id = i.process_id'
 
+/** The server waits for a lock no longer than the caller, so that nothing goes on there which nobody waits for. */
+const noLongerThan = (ms: number) => `set_config('lock_timeout', '${ms}ms', true) AS patience`
+
 /**
  * A common table `key` of one arrival: there where its key is new, its calling run still runs and its process is not
  * deleted. `from` is the number of the parameter with the scope; key, hash and days come behind it.
@@ -29,7 +32,7 @@ export const takenKey = (from: number) => `key AS (
   INSERT INTO start_keys (team, scope, key, execution_id, body_hash, expires_at)
   SELECT i.team, $${from}::text, $${from + 1}::text, i.id, $${from + 2}::bytea,
          now() + make_interval(days => $${from + 3}::integer)
-    FROM ${oneArrival.rows}
+    FROM ${noLongerThan(400)} CROSS JOIN ${oneArrival.rows}
    WHERE NOT EXISTS (${deletedProcess})
      AND (i.parent_id IS NULL OR EXISTS (SELECT FROM executions p WHERE p.id = i.parent_id AND p.status = 4))
   ON CONFLICT DO NOTHING RETURNING execution_id
@@ -39,7 +42,7 @@ export const takenKey = (from: number) => `key AS (
 export const takenKeys = (from: number) => `key AS (
   INSERT INTO start_keys (team, scope, key, execution_id, body_hash, expires_at)
   SELECT i.team, k.scope, k.key, i.id, k.body_hash, now() + make_interval(days => k.days)
-    FROM ${manyArrivals.rows}
+    FROM ${noLongerThan(800)} CROSS JOIN ${manyArrivals.rows}
     JOIN unnest($${from}::text[], $${from + 1}::text[], $${from + 2}::bytea[], $${from + 3}::integer[])
          WITH ORDINALITY AS k(scope, key, body_hash, days, n) USING (n)
    WHERE NOT EXISTS (${deletedProcess})

@@ -59,9 +59,11 @@ const aheadInPool = `
         SELECT FROM executions e WHERE e.status = 2 AND e.pool = w.pool AND e.team = w.team LIMIT 1001) c) q`
 const aheadOfTeam = 'SELECT DISTINCT team, pool, queued AS count FROM ranked WHERE NOT runs'
 
+/** The array makes it read all input before it locks the first team: keys come before slots, whatever the plan. */
 const placed = (input: string, ahead: string) => `
 WITH ${input}, slots AS MATERIALIZED (
-  SELECT team, running, wanted, queued FROM team_slots WHERE team IN (SELECT team FROM input) ORDER BY team FOR UPDATE
+  SELECT team, running, wanted, queued FROM team_slots
+   WHERE team = ANY ((SELECT array_agg(DISTINCT team) FROM input)::text[]) ORDER BY team FOR UPDATE
 ), ranked AS (
   SELECT i.*, s.queued, s.running + s.wanted >= ${next(1)}::integer AS at_limit, i.session_id IS NOT NULL
          AND count(i.session_id) OVER (PARTITION BY i.team ORDER BY i.n) <= ${next(1)}::integer - s.running - s.wanted AS runs

@@ -1,0 +1,96 @@
+import { Status } from '@automation/contract/execution/v1/execution'
+import { until, userContext } from '@automation/testing'
+import type pg from 'pg'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { brokenInvariants } from './invariants.ts'
+import { System } from './system.ts'
+
+const teams = ['alpha', 'beta', 'gamma', 'zeta']
+let system: System
+let processId: string
+
+beforeAll(async () => {
+  system = await System.start({}, 2)
+  processId = system.catalog.put('hello')
+  // Known teams, in connections that are open.
+  await Promise.all(
+    [0, 1].flatMap((replica) => [...teams, 'one', 'two'].map((team) => startOn(replica, team, `first ${replica}`))),
+  )
+})
+afterEach(async () => expect(await brokenInvariants(system)).toEqual([]))
+afterAll(() => system.stop())
+
+const startOn = (replica: number, team: string, key: string) =>
+  system.replicas[replica]!.executions.startExecution(
+    { identifier: 'hello', idempotencyKey: { key, requestHash: new Uint8Array() } },
+    userContext(team),
+  )
+
+/** Runs `work` while another transaction is about to take this key. */
+async function whileHeld(team: string, key: string, work: () => Promise<void>): Promise<void> {
+  const client: pg.PoolClient = await system.sql.connect()
+  try {
+    await client.query('BEGIN')
+    await client.query(
+      `INSERT INTO start_keys (team, scope, key, execution_id, expires_at)
+       VALUES ($1, $2, $3, gen_random_uuid(), now() + interval '1 day')`,
+      [team, `process ${processId}`, key],
+    )
+    await work()
+  } finally {
+    await client.query('ROLLBACK')
+    client.release()
+  }
+}
+
+const blocked = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%start_keys%'"
+const isBlocked = (count: number) => until(async () => (await system.rows(blocked)).length === count, { everyMs: 5 })
+
+/** Starts of all teams that wait until nothing else is on its way, and so go in one statement. */
+async function together(key: string) {
+  const others = ['one', 'two']
+  const client = await system.sql.connect()
+  await client.query('BEGIN')
+  await client.query('SELECT FROM team_slots WHERE team = ANY ($1) FOR UPDATE', [others])
+  const before: Promise<unknown>[] = []
+  for (const [index, team] of others.entries()) {
+    before.push(startOn(0, team, key))
+    await isBlocked(index + 1)
+  }
+  const starts = Promise.allSettled(teams.map((team) => startOn(0, team, key)))
+  for (let count = 0; count < 3; count++) await system.start()
+  await client.query('ROLLBACK')
+  client.release()
+  await Promise.all(before)
+  return { starts }
+}
+
+test('a start that waits for its key holds up no starts of others that came with it', async () => {
+  await whileHeld('beta', 'held', async () => {
+    const answers = await (await together('held')).starts
+    expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled'])
+    expect((answers[1] as PromiseRejectedResult).reason).toMatchObject({ kind: 'unavailable' })
+  })
+  expect(await startOn(0, 'beta', 'held')).toMatchObject({ status: Status.CREATED, replayed: false })
+})
+
+test('while keys are waited for, no team is locked', async () => {
+  await whileHeld('zeta', 'late', async () => {
+    const { starts } = await together('late')
+    await isBlocked(1)
+    await system.rows('SELECT FROM team_slots WHERE team = ANY ($1) FOR UPDATE NOWAIT', [teams])
+    expect((await starts).filter(({ status }) => status === 'fulfilled')).toHaveLength(3)
+  })
+})
+
+test('the same keys from two replicas in opposite orders give each one execution, and no fault', async () => {
+  const keys = Array.from({ length: 15 }, (_, index) => `both ${index}`)
+  const all = keys.flatMap((key) => teams.map((team) => ({ key, team })))
+  const orders = [all, all.toReversed()]
+  const answers = await Promise.all(
+    orders.map((order, replica) => Promise.all(order.map(({ team, key }) => startOn(replica, team, key)))),
+  )
+  const [forth, back] = answers.map((some) => some.map(({ executionId }) => executionId))
+  expect(back!.toReversed()).toEqual(forth)
+  expect(answers.flat().filter(({ replayed }) => !replayed)).toHaveLength(all.length)
+})
