@@ -41,7 +41,7 @@ export interface Wish {
   traceparent?: string
   /** The schedule whose run it is. */
   scheduleId?: string
-  /** Nobody hears of a refusal, so what it can't be started with makes it REJECTED. With a key, by which it is known first. */
+  /** Nobody hears of a refusal, so what it can't be started with makes it REJECTED. With a key of its own scope. */
   isUnattended?: boolean
   /** Its parameters are the service's own words, which no limit is for. */
   hasOwnParameters?: boolean

@@ -86,10 +86,10 @@ export class Ends {
 
   async #flush(endings: Ending[]): Promise<(Ended | undefined)[]> {
     const { pool, partitions, signal, changed } = this.#context
-    // Days that retention has dropped: nobody is to be told.
-    if (!partitions.has(dayOf(endings[0]!.id))) return endings.map(() => undefined)
     for (let pauseMs = 50; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
       try {
+        // Days that retention has dropped: nobody is to be told.
+        if ((await partitions.kept([endings[0]!.id])).length === 0) return endings.map(() => undefined)
         failPoint('end-before-commit')
         const ended = await endRows(pool, endings)
         failPoint('end-after-commit')

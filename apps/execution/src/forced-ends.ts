@@ -3,7 +3,6 @@ import type { Member } from '@automation/rpc'
 import { failPoint } from '@automation/service'
 import type pg from 'pg'
 import type { Runners } from './dispatch/runners.ts'
-import { dayOf } from './execution-id.ts'
 import type { Metrics } from './metrics.ts'
 import type { Peers } from './peers.ts'
 import type { RunTraces } from './run-traces.ts'
@@ -51,7 +50,7 @@ export class ForcedEnds {
 
   async #end(end: ForcedEnd): Promise<string[]> {
     const { pool, partitions, runners, waiters, peers, metrics, traces, freed, changed } = this.#context
-    const ids = end.ids.filter((id) => partitions.has(dayOf(id)))
+    const ids = await partitions.kept(end.ids)
     if (ids.length === 0) return []
     const rows = await forceEnds(pool, { ...end, ids })
     if (rows.length > 0 && end.to === Status.KILLED) failPoint('kill-after-commit')

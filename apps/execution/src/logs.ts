@@ -27,7 +27,7 @@ export class Logs {
   ) {
     this.#lane = new Lane<Chunk, void>({
       flush: async (chunks) => {
-        if (partitions.has(dayOf(chunks[0]!.id))) await store(pool, chunks, signal)
+        if ((await partitions.kept([chunks[0]!.id])).length > 0) await store(pool, chunks, signal)
         stored(chunks.map(({ id }) => id))
         return chunks.map(() => undefined)
       },

@@ -6,6 +6,8 @@ import { installsProcessId, ownContext } from '@automation/rpc'
 import { InstallService } from '@automation/contract/execution/v1/install'
 import { serviceContext, until, userContext } from '@automation/testing'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { Partitions } from '../src/store/partitions.ts'
+import { agedId, dayMs } from './aged.ts'
 import { brokenInvariants } from './invariants.ts'
 import { System } from './system.ts'
 
@@ -104,6 +106,29 @@ test('installs, refused starts and kills with a process are not told', async () 
   expect(system.audit.size - before).toBeLessThanOrEqual(2)
   for (const id of [install.executionId, last])
     await system.executions.killExecution({ id }, ann).catch(() => undefined)
+})
+
+test('a start and a kill on a day whose partitions a replica has not heard of are told as any other', async () => {
+  const model = await start()
+  const id = agedId(model, -40)
+  await new Partitions(system.sql).ensure(Date.now() + 40 * dayMs)
+  await system.rows(
+    `WITH copied AS (
+       INSERT INTO executions SELECT (jsonb_populate_record(e, jsonb_build_object('id', $2::text))).* FROM executions e WHERE id = $1
+       RETURNING id, team, process_id
+     ), counted AS (
+       UPDATE team_slots SET queued = queued + 1 WHERE team = 'demo'
+     )
+     INSERT INTO timeline_events (execution_id, sequence, status, at, team, process_id)
+     SELECT c.id, e.sequence, e.status, now(), c.team, c.process_id
+       FROM copied c CROSS JOIN (VALUES (1, 1), (2, 2)) AS e(sequence, status)`,
+    [model, id],
+  )
+  expect(await told(id, 1)).toEqual(['started by Ann'])
+  // Each of the replicas, whichever told of the start.
+  await system.replicas[0]!.executions.killExecution({ id }, ann)
+  await system.replicas[1]!.executions.killExecution({ id: model }, ann)
+  expect((await told(id, 2)).toSorted()).toEqual(['killed by Ann', 'started by Ann'])
 })
 
 test('while the catalog is away no run waits, and later each record comes once', async () => {

@@ -44,7 +44,8 @@ export class Database {
     const text = `SELECT to_timestamp(pg_read_file(${pg.escapeLiteral(this.#clockPath)})::float8)`
     await this.#control.query(`CREATE SCHEMA world;
       CREATE FUNCTION world.now() RETURNS timestamptz LANGUAGE sql STABLE AS $$${text}$$;
-      CREATE FUNCTION world.clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE AS $$${text}$$`)
+      CREATE FUNCTION world.clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE AS $$${text}$$;
+      CREATE FUNCTION world.set_config(text, text, boolean) RETURNS text LANGUAGE sql VOLATILE AS 'SELECT $2'`)
   }
 
   /** The same number of digits for all times of a world, so that each takes the place of the one before. */

@@ -15,8 +15,7 @@ export interface StartedRun {
 /** Of these executions those that are still kept, day by day. */
 export async function readStartedRuns(pool: pg.Pool, partitions: Partitions, ids: string[]): Promise<StartedRun[]> {
   const runs: StartedRun[] = []
-  for (const [day, ofDay] of Map.groupBy(ids, dayOf)) {
-    if (!partitions.has(day)) continue
+  for (const [day, ofDay] of Map.groupBy(await partitions.kept(ids), dayOf)) {
     const { rows } = await pool.query<StartedRun>({
       name: `started-${day}`,
       text: `SELECT id, team, created_by AS "createdBy", initiated_by AS "initiatedBy", ip, rerun_of AS "rerunOf"

@@ -17,7 +17,7 @@ const rows: readonly Row[] = [
   [/^(POST|PATCH) .*\/aliases/, 400, 'alias_taken'],
   [/^DELETE .*\/versions\/\{versionId\}$/, 400, 'version_in_use'],
   [/^(POST|PATCH) .*\/variables/, 400, 'key_taken'],
-  [/^PATCH \/rest\/team$/, 400, 'parent_cycle', 'parent_not_granted', 'not_in_this_release'],
+  [/^PATCH \/rest\/team$/, 400, 'parent_cycle', 'parent_not_granted'],
   [/\/execute(-sync)?$|\/webhooks\//, 400, 'invalid_parameters'],
   [/\/executions\/\{id\}\/kill$/, 400, 'execution_ended'],
   [/^POST \/rest\/sandboxes$/, 400, 'image_not_found'],
