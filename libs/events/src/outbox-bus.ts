@@ -60,6 +60,7 @@ export class OutboxBus implements FedEventBus {
   }
 }
 
+const shortestPauseMs = 100
 const longestPauseMs = 30_000
 const quietTransactions = 8n
 const quietMs = 3000
@@ -71,6 +72,8 @@ class Consumer {
   readonly #stop = new AbortController()
   readonly #loop: Promise<void>
   #news = true
+  /** After a failure; longer after each in a row. */
+  #pauseMs = shortestPauseMs
   #savedEmptyAt = 0
   #wake: (() => void) | undefined
 
@@ -94,16 +97,14 @@ class Consumer {
 
   async #run(): Promise<void> {
     const { logger, lookMs } = this.#options
-    let pauseMs = 100
     while (!this.#stop.signal.aborted) {
       try {
         await this.#lead()
-        pauseMs = 100
         await this.#pause(lookMs)
       } catch (error) {
         logger.warn({ err: error, consumer: this.name }, 'events could not be handed on, trying again')
-        await pause(pauseMs, this.#stop.signal)
-        pauseMs = Math.min(pauseMs * 2, longestPauseMs)
+        await pause(this.#pauseMs, this.#stop.signal)
+        this.#pauseMs = Math.min(this.#pauseMs * 2, longestPauseMs)
       }
     }
   }
@@ -114,11 +115,13 @@ class Consumer {
     if (leadership === undefined) {
       // News are the leader's; without a pause this would ask again and again.
       this.#news = false
+      this.#pauseMs = shortestPauseMs
       return
     }
     try {
       while (!this.#stop.signal.aborted) {
         if ((await this.#relay(leadership)) > 0) this.#news = true
+        this.#pauseMs = shortestPauseMs
         await new Promise((resolve) => setTimeout(resolve, this.#options.gatherMs))
         await this.#pause(this.#options.lookMs)
       }
