@@ -33,7 +33,7 @@ export class Sender {
       method,
       path: encodeStray(path),
       headers: fit(headers, body),
-      agent: this.#agent,
+      agent: again ? false : this.#agent,
       timeout: 20_000,
     }
     const outgoing = request(target, (response) => {
@@ -49,7 +49,7 @@ export class Sender {
       response.on('error', () => resolve(closed))
     })
     outgoing.on('error', () => {
-      // A kept connection may just have been given up by the other side: once more, on another one.
+      // A kept connection may just have been given up by the other side: once more, on one of its own.
       if (outgoing.reusedSocket && !again) resolve(this.#sendRequest(attempt, true))
       else resolve(closed)
     })
