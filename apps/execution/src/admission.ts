@@ -220,6 +220,7 @@ export class Admission {
         'This idempotency key came with another request before',
       )
     const id = known.executionId
+    if (id === null) throw new Failure('failed_precondition', 'start_given_up', 'Its start was given up before')
     const status = (await readStatus(pool, id)) === Status.REJECTED ? Status.REJECTED : Status.CREATED
     return { id, status, replayed: true, waiter: wait ? waiters.open(id) : undefined }
   }

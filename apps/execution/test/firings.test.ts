@@ -176,14 +176,6 @@ test('of a team, the active ones are those that have not ended', async () => {
   await system.ended(asked[2]!, 'rival')
 })
 
-test('the run of a nominal time is found by its team alone, and looking for it starts none', async () => {
-  const firing = firingOf('found')
-  const find = async (team: string) => (await firings(1).findFiring(firing, asScheduler(team))).executionId
-  const { executionId } = await fire(firing)
-  expect([await find('demo'), await find('rival')]).toEqual([executionId, undefined])
-  expect(await system.rows(`SELECT FROM executions WHERE schedule_id = '${firing.scheduleId}'`)).toHaveLength(1)
-})
-
 test('what a schedule is to run is checked, all but a schema, and named', async () => {
   const processId = system.catalog.put('checked', { timeZone: 'Europe/Berlin', enforcedSchema: '{"required":["a"]}' })
   system.catalog.put('checked', { processId, versionId: processId }, 'live')
@@ -242,8 +234,8 @@ test('the run of a schedule that is run again belongs to no schedule', async () 
 
 test('only services fire, for a team, and for a schedule that has an id', async () => {
   const [firing, user] = [firingOf(), userContext('demo')]
-  const { startFiring, findFiring, checkFiring, listActive } = firings()
-  const calls = [startFiring(firing, user), findFiring(firing, user), checkFiring({ identifier: 'hello' }, user)]
+  const { startFiring, giveUpFiring, checkFiring, listActive } = firings()
+  const calls = [startFiring(firing, user), giveUpFiring(firing, user), checkFiring({ identifier: 'hello' }, user)]
   const denied = [...calls, listActive({}, user), fire(firing, 0, '')]
   await Promise.all(denied.map((call) => expect(call).rejects.toMatchObject({ kind: 'permission_denied' })))
   await expect(fire({ ...firing, scheduleId: 'none' })).rejects.toMatchObject({ fields: [{ path: '/scheduleId' }] })

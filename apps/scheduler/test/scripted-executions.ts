@@ -5,7 +5,7 @@ import {
   type CheckFiringRequest,
   type StartFiringRequest,
 } from '@automation/contract/execution/v1/firing'
-import { notFound } from '@automation/errors'
+import { Failure, notFound } from '@automation/errors'
 import { memberIn, principalIn, served, type ServedService } from '@automation/rpc'
 import { v7 } from 'uuid'
 
@@ -33,10 +33,11 @@ export class ScriptedExecutions {
   failure: Error | undefined
   /** How often a start was asked for, also of what has started already. */
   asked = 0
-  readonly #known = new Map<string, StartedRun>()
-  /** Starts are answered when this is. */
+  /** Null where nothing is started any more. */
+  readonly #known = new Map<string, StartedRun | null>()
+  /** Starts happen when this is there, and are answered when the other is. */
+  #landed = Promise.resolve()
   #answered = Promise.resolve()
-  #isHeld = false
 
   process(slug: string): string {
     const id = v7()
@@ -49,16 +50,18 @@ export class ScriptedExecutions {
     return this.runs.filter(({ request }) => request.scheduleId === scheduleId)
   }
 
-  /** From now on starts happen, but are answered, and found, only after `release`. */
+  /** From now on starts are on their way until `release`. */
+  holdStarts(): { release(): void } {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#landed = promise
+    return { release: resolve }
+  }
+
+  /** From now on starts happen, but are answered only after `release`. */
   holdAnswers(): { release(): void } {
-    const held = Promise.withResolvers<void>()
-    this.#answered = held.promise
-    this.#isHeld = true
-    const release = () => {
-      this.#isHeld = false
-      held.resolve()
-    }
-    return { release }
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#answered = promise
+    return { release: resolve }
   }
 
   /** As though it had been for a nominal time that was so much earlier. */
@@ -74,8 +77,10 @@ export class ScriptedExecutions {
         this.asked += 1
         if (this.failure !== undefined) throw this.failure
         this.#process(request.processId, request.tag)
+        await this.#landed
         const key = `${request.scheduleId} ${request.nominalTimeMs}`
         let run = this.#known.get(key)
+        if (run === null) throw new Failure('failed_precondition', 'start_given_up', 'Its start was given up before')
         if (run === undefined) {
           run = { id: v7(), team: memberIn(context).team, request, at: Date.now() }
           this.#known.set(key, run)
@@ -85,10 +90,12 @@ export class ScriptedExecutions {
         await this.#answered
         return { executionId: run.id, status: Status.CREATED }
       },
-      findFiring: async ({ scheduleId, nominalTimeMs }, context) => {
+      giveUpFiring: async ({ scheduleId, nominalTimeMs }, context) => {
         principalIn(context, 'service')
         if (this.failure !== undefined) throw this.failure
-        return { executionId: this.#isHeld ? undefined : this.#known.get(`${scheduleId} ${nominalTimeMs}`)?.id }
+        const key = `${scheduleId} ${nominalTimeMs}`
+        if (!this.#known.has(key)) this.#known.set(key, null)
+        return { executionId: this.#known.get(key)?.id }
       },
       checkFiring: async ({ identifier, tag }: CheckFiringRequest, context) => {
         principalIn(context, 'service')

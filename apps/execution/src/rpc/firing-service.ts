@@ -6,7 +6,7 @@ import type pg from 'pg'
 import type { Admission } from '../admission.ts'
 import { isUuid } from '../execution-id.ts'
 import { readActive, readVersionId } from '../store/firings.ts'
-import { readStartKey } from '../store/start-keys.ts'
+import { giveUpStart } from '../store/start-keys.ts'
 import { firingKey, wishOfFiring } from './wishes.ts'
 
 const mostIds = 1000
@@ -28,10 +28,9 @@ export function firingService(admission: Admission, pool: pg.Pool): Handlers<typ
       return { executionId: id, status, versionId: known }
     },
 
-    findFiring: async (request, context) => {
+    giveUpFiring: async (request, context) => {
       const { team } = serviceIn(context)
-      const { scope, key } = firingKey(request)
-      const id = (await reached(readStartKey(pool, team, scope, key)))?.executionId
+      const id = await reached(giveUpStart(pool, team, firingKey(request)))
       if (id === undefined) return {}
       return { executionId: id, versionId: await reached(readVersionId(pool, team, id)) }
     },

@@ -45,17 +45,16 @@ export function wishOfFiring(request: StartFiringRequest, context: CallContext):
     initiatedBy,
     depth: 0,
     isUnattended: true,
-    // Who starts the runs of schedules may be away for long before it asks again.
-    key: { ...key, keptDays: 7 },
+    key,
     traceparent: traceparentIn(context),
   }
 }
 
-/** The schedule of a firing, and under what it is known. */
+/** The schedule of a firing, and under what it is known: for long, as who starts them may be away before it asks again. */
 export function firingKey({ scheduleId, nominalTimeMs }: Pick<StartFiringRequest, 'scheduleId' | 'nominalTimeMs'>) {
   const id = scheduleId.toLowerCase()
   if (!isUuid(id)) throw invalid('/scheduleId', 'The schedule id is no UUID')
-  return { scheduleId: id, scope: `schedule ${id}`, key: String(nominalTimeMs) }
+  return { scheduleId: id, scope: `schedule ${id}`, key: String(nominalTimeMs), keptDays: 7 }
 }
 
 /** What a run wants: once for each call number. */

@@ -2,7 +2,8 @@ import type pg from 'pg'
 import { manyArrivals, oneArrival } from './new-run-columns.ts'
 
 export interface KnownKey {
-  executionId: string
+  /** Null where nothing is started under it any more. */
+  executionId: string | null
   bodyHash: Buffer | null
 }
 
@@ -83,6 +84,25 @@ export async function readStartKey(
     values: [team, scope, key],
   })
   return undefined
+}
+
+/** Nothing is started under a key any more; gives what has been. */
+export async function giveUpStart(
+  pool: pg.Pool,
+  team: string,
+  { scope, key, keptDays = 1 }: StartKey,
+): Promise<string | undefined> {
+  const { rowCount } = await pool.query({
+    name: 'give-up-start',
+    // Waits for a start that is being written.
+    text: `INSERT INTO start_keys AS k (team, scope, key, expires_at)
+           SELECT $1::text, $2::text, $3::text, now() + make_interval(days => $4::integer) FROM ${noLongerThan(800)}
+           ON CONFLICT (team, scope, key) DO UPDATE SET execution_id = NULL, expires_at = excluded.expires_at
+             WHERE k.expires_at <= now()`,
+    values: [team, scope, key, keptDays],
+  })
+  if (rowCount !== 0) return undefined
+  return (await readStartKey(pool, team, scope, key))?.executionId ?? undefined
 }
 
 /** Removes keys whose time is over, some at a time; gives how many. */

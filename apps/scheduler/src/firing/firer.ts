@@ -55,7 +55,8 @@ export class Firer {
       await this.#start(firing)
     } catch (error) {
       if (!(error instanceof Failure)) throw error
-      if (error.kind === 'not_found') await this.#skip(firing, error.message, 'refused')
+      const isRefused = error.kind === 'not_found' || error.code === 'start_given_up'
+      if (isRefused) await this.#giveUp(firing, error.message, 'refused')
       else await this.#again(firing, error)
     }
   }
@@ -102,7 +103,7 @@ export class Firer {
       .startFiring(request, { ...contextFor(firing), traceparent: span?.traceparent })
       .catch((thrown: unknown) => {
         const { kind, code } = asFailure(thrown)
-        // What is gone is its owner's doing; all else is tried again.
+        // What is gone is its owner's doing; all else is tried again, or was given up.
         span?.end({ failure: code, isFault: kind !== 'not_found' })
         throw thrown
       })
@@ -117,17 +118,17 @@ export class Firer {
     if (isFirst) this.#options.metrics.started(firing.waits ? undefined : firing.lateMs / 1000)
   }
 
-  /** Nothing is started for it any more; whether something was is asked of execution where nobody knows. */
+  /** Nothing is started for it any more. Where a start may be under way, execution has the last word. */
   async #giveUp(firing: OpenFiring, explanation: string, reason: string): Promise<void> {
-    const { executionId, versionId } = firing.asked ? await this.#find(firing) : {}
+    const { executionId, versionId } = firing.asked ? await this.#givenUp(firing) : {}
     if (executionId === undefined) await this.#skip(firing, explanation, reason)
     else await this.#note(firing, { executionId, versionId })
   }
 
-  #find(firing: OpenFiring) {
+  #givenUp(firing: OpenFiring) {
     const { id, nominalAt } = firing
     const key = { scheduleId: id, nominalTimeMs: BigInt(nominalAt.getTime()) }
-    return this.#options.executions.findFiring(key, contextFor(firing))
+    return this.#options.executions.giveUpFiring(key, contextFor(firing))
   }
 
   async #skip(firing: OpenFiring, explanation: string, reason: string): Promise<void> {

@@ -82,7 +82,7 @@ export interface StartedFiring extends FiringKey {
   versionId: string | undefined
 }
 
-/** They have started runs, whoever holds them, and also where they were skipped meanwhile; false for those known as started. */
+/** They have started runs, whoever holds them; false for those that are known as started. */
 export async function firingsStarted(store: Store, firings: StartedFiring[]): Promise<boolean[]> {
   const rows = await store.query<FiringKey>({
     name: 'firings_started',
@@ -95,7 +95,7 @@ export async function firingsStarted(store: Store, firings: StartedFiring[]): Pr
            ), open AS MATERIALIZED (
              SELECT i.* FROM input i JOIN held h ON h.id = i.schedule_id
                JOIN firings f ON f.schedule_id = i.schedule_id AND f.nominal_at = i.nominal_at
-              WHERE f.state <> 3 ORDER BY f.schedule_id, f.nominal_at FOR UPDATE OF f
+              WHERE f.state < 3 ORDER BY f.schedule_id, f.nominal_at FOR UPDATE OF f
            ), started AS (
              UPDATE firings f SET state = 3, due_at = NULL, holder = NULL, decided_at = now(), explanation = NULL,
                  execution_id = i.execution_id

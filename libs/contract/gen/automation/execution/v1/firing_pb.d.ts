@@ -188,9 +188,9 @@ export declare type StartFiringResponse = Message<"automation.execution.v1.Start
 export declare const StartFiringResponseSchema: GenMessage<StartFiringResponse>;
 
 /**
- * @generated from message automation.execution.v1.FindFiringRequest
+ * @generated from message automation.execution.v1.GiveUpFiringRequest
  */
-export declare type FindFiringRequest = Message<"automation.execution.v1.FindFiringRequest"> & {
+export declare type GiveUpFiringRequest = Message<"automation.execution.v1.GiveUpFiringRequest"> & {
   /**
    * @generated from field: string schedule_id = 1;
    */
@@ -205,15 +205,15 @@ export declare type FindFiringRequest = Message<"automation.execution.v1.FindFir
 };
 
 /**
- * Describes the message automation.execution.v1.FindFiringRequest.
- * Use `create(FindFiringRequestSchema)` to create a new message.
+ * Describes the message automation.execution.v1.GiveUpFiringRequest.
+ * Use `create(GiveUpFiringRequestSchema)` to create a new message.
  */
-export declare const FindFiringRequestSchema: GenMessage<FindFiringRequest>;
+export declare const GiveUpFiringRequestSchema: GenMessage<GiveUpFiringRequest>;
 
 /**
- * @generated from message automation.execution.v1.FindFiringResponse
+ * @generated from message automation.execution.v1.GiveUpFiringResponse
  */
-export declare type FindFiringResponse = Message<"automation.execution.v1.FindFiringResponse"> & {
+export declare type GiveUpFiringResponse = Message<"automation.execution.v1.GiveUpFiringResponse"> & {
   /**
    * Absent where it has started none.
    *
@@ -230,10 +230,10 @@ export declare type FindFiringResponse = Message<"automation.execution.v1.FindFi
 };
 
 /**
- * Describes the message automation.execution.v1.FindFiringResponse.
- * Use `create(FindFiringResponseSchema)` to create a new message.
+ * Describes the message automation.execution.v1.GiveUpFiringResponse.
+ * Use `create(GiveUpFiringResponseSchema)` to create a new message.
  */
-export declare const FindFiringResponseSchema: GenMessage<FindFiringResponse>;
+export declare const GiveUpFiringResponseSchema: GenMessage<GiveUpFiringResponse>;
 
 /**
  * @generated from message automation.execution.v1.ListActiveRequest
@@ -290,7 +290,7 @@ export declare const FiringService: GenService<{
   /**
    * Starts the run of a schedule's nominal time once, however often it is asked for within a week. What the run can't be
    * started with (a schema that its parameters break, a pool that is gone) makes a REJECTED execution that says why.
-   * Errors: NOT_FOUND process_not_found, version_not_found; UNAVAILABLE.
+   * Errors: NOT_FOUND process_not_found, version_not_found; FAILED_PRECONDITION start_given_up; UNAVAILABLE.
    *
    * @generated from rpc automation.execution.v1.FiringService.StartFiring
    */
@@ -300,15 +300,16 @@ export declare const FiringService: GenService<{
     output: typeof StartFiringResponseSchema;
   },
   /**
-   * The run that a schedule's nominal time has started within a week, where there is one; starts nothing.
+   * The run that a schedule's nominal time has started within a week. Where there is none, none is started any more,
+   * also by a StartFiring that is under way.
    * Errors: UNAVAILABLE.
    *
-   * @generated from rpc automation.execution.v1.FiringService.FindFiring
+   * @generated from rpc automation.execution.v1.FiringService.GiveUpFiring
    */
-  findFiring: {
+  giveUpFiring: {
     methodKind: "unary";
-    input: typeof FindFiringRequestSchema;
-    output: typeof FindFiringResponseSchema;
+    input: typeof GiveUpFiringRequestSchema;
+    output: typeof GiveUpFiringResponseSchema;
   },
   /**
    * Which of these executions have not ended; those that are unknown have.
