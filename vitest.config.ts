@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os'
 import { configDefaults, defineConfig } from 'vitest/config'
 
 /** What the walls hold: attempts to leave them, attacks on limits, hostile packages, the sandboxes behind them: `npm run test:walls`. */
@@ -10,8 +9,8 @@ export default defineConfig({
     exclude: [...configDefaults.exclude, walls],
     globalSetup: ['libs/testing/src/postgres-for-tests.ts'],
     pool: 'forks',
-    // Tests wait more than they compute, so two on two cores; more than four would share too little of the database.
-    maxWorkers: Math.min(4, Math.max(2, availableParallelism() - 1)),
+    // Tests wait as long as they compute, so four on two cores; more would share too little of the database.
+    maxWorkers: 4,
     // What hangs is found by these; nothing is to fail because the machine is slow.
     testTimeout: 60_000,
     hookTimeout: 120_000,
