@@ -1,6 +1,6 @@
 import { ProcessService } from '@automation/contract/catalog/v1/process'
 import { Failure } from '@automation/errors'
-import { ownContext, type Neighbours } from '@automation/rpc'
+import { asService, ownContext, type Neighbours } from '@automation/rpc'
 import { banner } from './banner.ts'
 import type { Bootstrap } from './bootstrap.ts'
 
@@ -15,7 +15,7 @@ export async function welcome(
 }
 
 async function exists(neighbours: Pick<Neighbours, 'client'>, team: string, slug: string): Promise<boolean> {
-  const context = ownContext({ role: 'service', team, subject: 'embedded', name: 'embedded' }, 10_000)
+  const context = ownContext(asService('embedded', team), 10_000)
   try {
     await neighbours.client(ProcessService).getProcess({ identifier: slug }, context)
     return true

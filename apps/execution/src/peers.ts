@@ -1,5 +1,5 @@
 import { ReplicaService } from '@automation/contract/execution/v1/execution'
-import { ownContext, type Client, type Neighbours } from '@automation/rpc'
+import { asService, ownContext, type Client, type Neighbours } from '@automation/rpc'
 import type { Logger } from '@automation/service'
 import type { RunOutcome } from './waiters.ts'
 
@@ -56,10 +56,7 @@ export class Peers {
       this.#ids.clear()
       this.#values.clear()
       for (const replica of this.#replicas()) {
-        const context = ownContext(
-          { role: 'service', team: '', subject: 'execution', name: 'execution' },
-          wakeTimeoutMs,
-        )
+        const context = ownContext(asService('execution'), wakeTimeoutMs)
         replica.wake({ executionIds, values }, context).catch((error: unknown) => {
           this.#logger.debug({ err: error }, 'a replica could not be woken')
         })

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { ResolveService, type RunSpec } from '@automation/contract/catalog/v1/resolve'
 import { Failure } from '@automation/errors'
-import type { Client, Neighbours, Principal } from '@automation/rpc'
+import { asService, type Client, type Neighbours } from '@automation/rpc'
 
 /** Which spec is asked for: the texts of the caller, as they came. */
 export interface SpecName {
@@ -82,7 +82,7 @@ export class Specs {
   async #ask(entry: Entry, traceparent: string | undefined): Promise<RunSpec> {
     try {
       const { name, spec: known } = entry
-      const principal: Principal = { role: 'service', team: name.team, subject: 'execution', name: 'execution' }
+      const principal = asService('execution', name.team)
       // The deadline ends it: a signal with a timer would cost as much as the call.
       const deadlineMs = Date.now() + askTimeoutMs
       const context = { principal, requestId: crypto.randomUUID(), traceparent, deadlineMs, signal: neverAborted }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { AuditEvent } from '@automation/audit'
 import { AuditService, AuditType } from '@automation/contract/audit/v1/audit'
 import type { ExecutionEvent } from '@automation/contract/events/v1/execution_event'
-import { ownContext, type Client, type Neighbours } from '@automation/rpc'
+import { asService, ownContext, type Client, type Neighbours } from '@automation/rpc'
 import type pg from 'pg'
 import type { Partitions } from './store/partitions.ts'
 import { readStartedRuns, type StartedRun } from './store/started-runs.ts'
@@ -29,7 +29,7 @@ export class StartRecords {
     const ids = events.map(({ executionId }) => executionId)
     const records = (await readStartedRuns(this.#pool, this.#partitions, ids)).flatMap(recordsOf)
     if (records.length === 0) return
-    const caller = { role: 'service', team: '', subject: 'execution', name: 'execution' } as const
+    const caller = asService('execution')
     await this.#records.appendAuditRecords({ records }, ownContext(caller, timeoutMs))
   }
 }

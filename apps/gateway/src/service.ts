@@ -1,5 +1,5 @@
 import { TokenService } from '@automation/contract/catalog/v1/token'
-import { ownContext } from '@automation/rpc'
+import { asService, ownContext } from '@automation/rpc'
 import type { Check, Part, PartContext } from '@automation/service'
 import { SigningKeys } from './auth/signing-keys.ts'
 import { TokenVerifier } from './auth/token-verifier.ts'
@@ -21,7 +21,7 @@ export { readGatewayConfig, type GatewayConfig } from './config.ts'
 /** How long a connection may stay silent beyond the longest wait of a call. */
 const IDLE_MARGIN_MS = 60_000
 
-const SELF = { role: 'service' as const, team: '', subject: 'gateway', name: 'gateway' }
+const SELF = asService('gateway')
 
 export interface GatewayPart extends Part {
   /** The port that it listens on, once started. */

@@ -1,7 +1,6 @@
 import { asFailure, type Failure } from '@automation/errors'
-import { ownContext, type CallContext } from '@automation/rpc'
+import { asService, ownContext, type CallContext } from '@automation/rpc'
 import { failPoint } from '@automation/service'
-import { asCatalog } from './as-catalog.ts'
 import type { Catalog } from './catalog.ts'
 import { authorOf } from './rpc/author.ts'
 import { buryProcess, markHidden, removeRemains, tombstonesOlderThan, type Tombstone } from './store/tombstones.ts'
@@ -43,7 +42,7 @@ async function finishDeletion(catalog: Catalog, tombstone: Tombstone, told?: Tol
   if (!hidden)
     await executions.deleteProcessExecutions(
       { team, processId },
-      { ...ownContext(asCatalog(team), timeoutMs), ...told },
+      { ...ownContext(asService('process-catalog', team), timeoutMs), ...told },
     )
   failPoint('delete-after-executions')
   if (left === undefined) await removeRemains(store, processId)
@@ -53,7 +52,7 @@ async function finishDeletion(catalog: Catalog, tombstone: Tombstone, told?: Tol
 
 async function deleteSchedules({ schedules }: Catalog, { team, processId }: Tombstone, told?: Told) {
   try {
-    const call = { ...ownContext(asCatalog(team), schedulerTimeoutMs), ...told }
+    const call = { ...ownContext(asService('process-catalog', team), schedulerTimeoutMs), ...told }
     await schedules.deleteProcessSchedules({ team, processId }, call)
     return undefined
   } catch (error) {

@@ -1,8 +1,7 @@
 import type { ScheduleEffectService } from '@automation/contract/schedule/v1/schedule'
 import { asFailure, type Failure } from '@automation/errors'
-import { ownContext, type CallContext, type Client } from '@automation/rpc'
+import { asService, ownContext, type CallContext, type Client } from '@automation/rpc'
 import { failPoint, type Logger } from '@automation/service'
-import { asCatalog } from './as-catalog.ts'
 import { effectsOf, effectTold, teamsWithEffects, type Effect } from './store/effects.ts'
 import type { Store } from './store/store.ts'
 
@@ -28,7 +27,11 @@ export class Effects {
   async tell(team: string, { requestId, traceparent }: CallContext): Promise<void> {
     failPoint('effects-before-telling')
     try {
-      const left = await this.#tell(team, { ...ownContext(asCatalog(team), timeoutMs), requestId, traceparent })
+      const left = await this.#tell(team, {
+        ...ownContext(asService('process-catalog', team), timeoutMs),
+        requestId,
+        traceparent,
+      })
       if (left !== undefined) throw left
     } catch (error) {
       this.#context.logger.warn({ err: error, team }, 'the scheduler is told of a change later')
@@ -40,7 +43,7 @@ export class Effects {
     let first: Failure | undefined
     for (let teams = await this.#teams(''); teams.length > 0; teams = await this.#teams(teams.at(-1)!)) {
       for (const team of teams) {
-        const left = await this.#tell(team, ownContext(asCatalog(team), timeoutMs))
+        const left = await this.#tell(team, ownContext(asService('process-catalog', team), timeoutMs))
         if (left !== undefined && isAway(left)) throw left
         first ??= left
       }

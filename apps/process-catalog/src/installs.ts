@@ -1,9 +1,8 @@
 import type { InstallService } from '@automation/contract/execution/v1/install'
 import { Status } from '@automation/contract/execution/v1/execution'
 import { Failure } from '@automation/errors'
-import { ownContext, type Client } from '@automation/rpc'
+import { asService, ownContext, type Client } from '@automation/rpc'
 import type { Logger } from '@automation/service'
-import { asCatalog } from './as-catalog.ts'
 import type { ManifestRow } from './store/dependencies.ts'
 import type { Metrics } from './metrics.ts'
 import { beginInstall, countInstalls, dueManifests, finishInstall, noteExecution } from './store/installs.ts'
@@ -40,7 +39,7 @@ async function advance(context: InstallsContext, manifest: ManifestRow): Promise
   const { store, installs } = context
   const { team, installId, executionId } = manifest
   if (installId === null) return beginInstall(store, manifest)
-  const call = ownContext(asCatalog(team), callTimeoutMs)
+  const call = ownContext(asService('process-catalog', team), callTimeoutMs)
   if (executionId === null) {
     const started = await installs.startInstall({ installId, timeoutMs: context.installTimeoutMs }, call)
     return noteExecution(store, manifest, started.executionId)

@@ -1,8 +1,7 @@
 import { PackageSetService } from '@automation/contract/storage/v1/package_set'
 import { Failure } from '@automation/errors'
-import { ownContext, type Neighbours } from '@automation/rpc'
+import { asService, ownContext, type Neighbours } from '@automation/rpc'
 import type { Logger } from '@automation/service'
-import { asCatalog } from './as-catalog.ts'
 import { setsInUse } from './store/sets-in-use.ts'
 import type { Store } from './store/store.ts'
 
@@ -14,7 +13,7 @@ export function keptSets(store: Store, neighbours: Neighbours, logger: Logger): 
   const sets = neighbours.client(PackageSetService)
   return async () => {
     try {
-      await sets.keepSets(pages(store), ownContext(asCatalog(''), timeoutMs))
+      await sets.keepSets(pages(store), ownContext(asService('process-catalog'), timeoutMs))
     } catch (error) {
       // A system without an object store has no storage.
       if (!(error instanceof Failure && (error.kind === 'unavailable' || error.kind === 'unimplemented'))) throw error

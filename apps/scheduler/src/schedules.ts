@@ -3,11 +3,10 @@ import { AuditType } from '@automation/contract/audit/v1/audit'
 import type { PageInfoSchema, PageRequest } from '@automation/contract/common/v1/page'
 import type { FiringService } from '@automation/contract/execution/v1/firing'
 import { Failure, invalid, notFound } from '@automation/errors'
-import { memberIn, pageInfo, windowOf, type CallContext, type Client, type Member } from '@automation/rpc'
+import { asService, memberIn, pageInfo, windowOf, type CallContext, type Client, type Member } from '@automation/rpc'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import type pg from 'pg'
 import { v7, validate } from 'uuid'
-import { asScheduler } from './as-scheduler.ts'
 import type { ScheduleChange } from './change.ts'
 import { CronError, parseCron } from './cron/cron.ts'
 import { dueAfter } from './due-times.ts'
@@ -158,7 +157,7 @@ export class Schedules {
   #check(identifier: string, input: RunInput, context: CallContext) {
     return this.#options.executions.checkFiring(
       { identifier, ...inputMessage(input) },
-      { ...context, signal: context.signal, principal: asScheduler(memberIn(context).team) },
+      { ...context, signal: context.signal, principal: asService('scheduler', memberIn(context).team) },
     )
   }
 }

@@ -1,13 +1,19 @@
 import { unavailable } from '@automation/errors'
 import { until, userContext } from '@automation/testing'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { SchedulerUnderTest } from './scheduler-under-test.ts'
+import {
+  demo,
+  everySecond,
+  SchedulerUnderTest,
+  soon,
+  started,
+  skipped,
+  waiting,
+  type NewSchedule,
+} from './scheduler-under-test.ts'
 
-const demo = userContext('demo', { initiatedBy: 'an app' })
-const everySecond = '* * * * * *'
 const everyMinute = '* * * * *'
 const daily = '0 0 * * *'
-const [waiting, started, skipped] = [2, 3, 4]
 
 let system: SchedulerUnderTest
 
@@ -17,15 +23,8 @@ beforeEach(async () => {
 })
 afterEach(() => system.close())
 
-const soon = (ms: number) => ({ text: new Date(Date.now() + ms).toISOString() })
-
-async function schedule(init: Parameters<typeof system.schedules.createSchedule>[0]): Promise<string> {
-  const { id } = await system.schedules.createSchedule({ process: 'report', ...init }, demo)
-  return id
-}
-
-/** Seconds since 1970 of the nominal times that have started a run. */
-const nominals = (id: string) => system.executions.of(id).map(({ request }) => Number(request.nominalTimeMs) / 1000)
+const schedule = (init: NewSchedule) => system.schedule(init)
+const nominals = (id: string) => system.nominals(id)
 
 test('what is due once starts one run at its time, with all that the schedule says, and nothing more', async () => {
   const input = {

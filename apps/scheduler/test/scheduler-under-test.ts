@@ -16,6 +16,16 @@ export interface Replica {
   metrics(): Promise<string>
 }
 
+export type NewSchedule = Parameters<Replica['schedules']['createSchedule']>[0]
+
+/** Whose schedules these are. */
+export const demo = userContext('demo', { initiatedBy: 'an app' })
+export const everySecond = '* * * * * *'
+/** States of firings. */
+export const [waiting, started, skipped] = [2, 3, 4]
+/** A time of a schedule, so many ms from now. */
+export const soon = (ms: number) => ({ text: new Date(Date.now() + ms).toISOString() })
+
 export interface KeptFiring {
   nominal: Date
   state: number
@@ -72,6 +82,17 @@ export class SchedulerUnderTest {
 
   metrics(): Promise<string> {
     return this.#replicas[0]!.metrics()
+  }
+
+  /** Makes a schedule of the process `report`; gives its id. */
+  async schedule(init: NewSchedule): Promise<string> {
+    const { id } = await this.schedules.createSchedule({ process: 'report', ...init }, demo)
+    return id
+  }
+
+  /** Seconds since 1970 of the nominal times that have started a run. */
+  nominals(id: string): number[] {
+    return this.executions.of(id).map(({ request }) => Number(request.nominalTimeMs) / 1000)
   }
 
   get(id: string, team = 'demo'): Promise<Schedule> {

@@ -1,6 +1,6 @@
 import { AuditService, type AuditType } from '@automation/contract/audit/v1/audit'
 import { asFailure } from '@automation/errors'
-import { ownContext, type Client, type Neighbours } from '@automation/rpc'
+import { asService, ownContext, type Client, type Neighbours } from '@automation/rpc'
 import { Periodic, type Logger } from '@automation/service'
 import type pg from 'pg'
 import { Gauge, type Registry } from 'prom-client'
@@ -91,7 +91,7 @@ export class AuditRelay {
     const text = `SELECT ${outboxColumns} FROM audit_outbox ORDER BY id LIMIT ${atOnce}`
     const rows = await query<Row>({ name: 'read_audit', text })
     if (rows.length === 0) return 0
-    const caller = { role: 'service', team: '', subject: service, name: service } as const
+    const caller = asService(service)
     await this.#records.appendAuditRecords({ records: rows.map(recordOf) }, ownContext(caller, callTimeoutMs))
     const values = [rows.map(({ id }) => id)]
     await query({ name: 'remove_audit', text: 'DELETE FROM audit_outbox WHERE id = ANY ($1::uuid[])', values })

@@ -41,6 +41,7 @@ type SealedRow = { id: string; keyId: string } & Record<`s${number}`, Buffer>
 const batchRows = 500
 const stepRows = 10_000
 const everyMs = 600_000
+const mostAtOnce = 10_000
 
 /** Seals anew what older keys of ENCRYPTION_KEY have sealed. How far it is, the rows say: it may end anywhere, and run twice at once. */
 export class Resealing {
@@ -106,6 +107,18 @@ export class Resealing {
     )
     for (const { kind, onOlderKeys } of counts) this.#left.set({ kind }, onOlderKeys)
     return counts
+  }
+
+  /** The answer of an operator's Reseal: seals up to `limit` rows anew, 10,000 at the most, and tells what there is. */
+  async answer(limit: number, signal: AbortSignal) {
+    const resealed = await this.reseal(Math.min(limit, mostAtOnce), signal)
+    const secrets = (await this.counts()).map(({ kind, total, onOlderKeys, damaged }) => ({
+      kind,
+      total: BigInt(total),
+      onOlderKeys: BigInt(onOlderKeys),
+      damaged: BigInt(damaged),
+    }))
+    return { keyId: this.keyId, resealed, secrets }
   }
 
   /** Seals at most `limit` rows anew, until `signal` is aborted; how many it did. */

@@ -19,6 +19,11 @@ export interface Principal {
   token?: string
 }
 
+/** As whom a part of the system calls others: for itself, or for a team. */
+export function asService(name: string, team = ''): Principal {
+  return { role: 'service', team, subject: name, name }
+}
+
 /** What every call carries beside its message, in process and over the wire alike. */
 export interface CallContext {
   principal: Principal

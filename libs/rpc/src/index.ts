@@ -1,6 +1,6 @@
 export { cancelled } from './call-ends.ts'
 export { memberIn, principalIn, type Member } from './callers.ts'
-export { ownContext, type CallContext, type Principal, type Role } from './context.ts'
+export { asService, ownContext, type CallContext, type Principal, type Role } from './context.ts'
 export { inProcess } from './in-process.ts'
 export { InProcessNetwork, type Neighbours } from './neighbours.ts'
 export { installsProcessId } from './installs.ts'

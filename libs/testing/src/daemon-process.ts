@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { ControlService } from '@automation/contract/sandbox/v1/daemon'
-import { ownContext, type Client } from '@automation/rpc'
+import { asService, ownContext, type Client } from '@automation/rpc'
 import { keyedChannel } from '@automation/rpc/keyed'
 import { connectSandbox, type Sandbox } from '@automation/sandbox-client'
 
@@ -15,7 +15,7 @@ export const daemonKey = 'a daemon key of the tests, long enough'
 export const apiKey = 'sbx_0123456789_secret'
 const program = fileURLToPath(import.meta.resolve('@automation/sandbox-daemon/main'))
 
-export const system = () => ownContext({ role: 'service', team: '', subject: 'gateway', name: 'gateway' }, 10_000)
+export const system = () => ownContext(asService('gateway'), 10_000)
 
 /** A daemon as a process that has inherited its listening socket, as in a sandbox of the local driver. */
 export interface DaemonProcess {

@@ -3,7 +3,7 @@ import type { ExecutionEvent } from '@automation/contract/events/v1/execution_ev
 import { LogLevel, Status } from '@automation/contract/execution/v1/execution'
 import { databaseFailure } from '@automation/database'
 import { Failure } from '@automation/errors'
-import { installsProcessId, ownContext, type Client, type Neighbours } from '@automation/rpc'
+import { asService, installsProcessId, ownContext, type Client, type Neighbours } from '@automation/rpc'
 import type { Logger } from '@automation/service'
 import type pg from 'pg'
 import type { Admission, Wish } from '../admission.ts'
@@ -96,7 +96,7 @@ export class ErrorHandlers {
   }
 
   async #handlerOf(team: string): Promise<ErrorHandler | undefined> {
-    const principal = { role: 'service', team, subject: 'execution', name: 'execution' } as const
+    const principal = asService('execution', team)
     try {
       return (await this.#teams.getTeam({}, ownContext(principal, askTimeoutMs))).errorHandlerConfig
     } catch (error) {

@@ -1,6 +1,6 @@
 import { StorageService, type ListObjectsResponse } from '@automation/contract/storage/v1/storage'
 import { invalid } from '@automation/errors'
-import { uploadMessages, type CallContext, type Neighbours } from '@automation/rpc'
+import { asService, uploadMessages, type CallContext, type Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
 import type { GatewayConfig } from '../config.ts'
 import { text } from '../inputs/fields.ts'
@@ -175,15 +175,11 @@ export function signedDownloadRoutes(api: RestApi, { neighbours }: StorageRoutes
     async (call) => {
       const { exchange, team, params } = call
       const link = { team, name: params['filename'], method: exchange.incoming.method ?? '', query: exchange.query }
-      const context = { ...unhurried(call), principal: ofGateway('') }
+      const context = { ...unhurried(call), principal: asService('gateway', '') }
       const found = await storage.openSignedUrl(link, { ...context, deadlineMs: call.context.deadlineMs })
-      return download(storage, found, exchange, { ...context, principal: ofGateway(team) })
+      return download(storage, found, exchange, { ...context, principal: asService('gateway', team) })
     },
   )
-}
-
-function ofGateway(team: string) {
-  return { role: 'service' as const, team, subject: 'gateway', name: 'gateway' }
 }
 
 /** The context of a call that takes as long as its content needs; it ends with the exchange. */

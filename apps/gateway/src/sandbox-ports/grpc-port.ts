@@ -8,7 +8,7 @@ import {
 import type { AddressInfo, Server, Socket } from 'node:net'
 import { SandboxRouteService } from '@automation/contract/sandbox/v1/sandbox'
 import { asFailure, Failure } from '@automation/errors'
-import { ownContext, type Client, type Neighbours } from '@automation/rpc'
+import { asService, ownContext, type Client, type Neighbours } from '@automation/rpc'
 import type { Logger } from '@automation/service'
 import type { TlsIdentity } from '../tls-identity.ts'
 import { DaemonSessions } from './daemon-sessions.ts'
@@ -17,7 +17,7 @@ import { answerHealth, begin, endLate, refuseCall } from './grpc-answers.ts'
 import { keptAlive } from './kept-alive.ts'
 import type { Traffic } from './traffic.ts'
 
-const self = { role: 'service' as const, team: '', subject: 'gateway', name: 'gateway' }
+const self = asService('gateway')
 const health = 'grpc.health.v1.Health'
 
 /** What users may call; all else a daemon serves is for the system. */

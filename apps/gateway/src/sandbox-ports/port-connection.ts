@@ -1,9 +1,9 @@
 import { Duplex } from 'node:stream'
 import type { ConnectPortResponse, ControlService } from '@automation/contract/sandbox/v1/daemon'
 import { Failure } from '@automation/errors'
-import type { Client } from '@automation/rpc'
+import { asService, type Client } from '@automation/rpc'
 
-const principal = { role: 'service' as const, team: '', subject: 'gateway', name: 'gateway' }
+const principal = asService('gateway')
 
 interface Piece {
   data: Buffer

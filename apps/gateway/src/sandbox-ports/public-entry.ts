@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream'
 import { SandboxRouteService, type SandboxRoute } from '@automation/contract/sandbox/v1/sandbox'
 import { Failure, notFound } from '@automation/errors'
 import { CredentialsGate } from '@automation/passwords'
-import { ownContext, type Client, type Neighbours } from '@automation/rpc'
+import { asService, ownContext, type Client, type Neighbours } from '@automation/rpc'
 import type { ClientAddress } from '../http/client-address.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { basicCredentials } from '../webhooks/request-context.ts'
@@ -11,7 +11,7 @@ import type { Forwarded } from './passed-headers.ts'
 import { openPort, type PortConnection } from './port-connection.ts'
 import { publicTarget, type PublicTarget } from './public-target.ts'
 
-const self = { role: 'service' as const, team: '', subject: 'gateway', name: 'gateway' }
+const self = asService('gateway')
 
 export interface PublicEntryOptions {
   neighbours: Neighbours

@@ -1,6 +1,6 @@
 import { ControlService } from '@automation/contract/sandbox/v1/daemon'
 import { Failure } from '@automation/errors'
-import { ownContext } from '@automation/rpc'
+import { asService, ownContext } from '@automation/rpc'
 import type { SandboxOrder } from './driver.ts'
 
 /** A daemon that belongs to nobody yet. */
@@ -22,7 +22,7 @@ export interface Daemons {
   adopt(daemon: DaemonPlace, order: SandboxOrder, signal: AbortSignal): Promise<void>
 }
 
-const self = { role: 'service' as const, team: '', subject: 'sandbox', name: 'sandbox' }
+const self = asService('sandbox')
 const maxMessageBytes = 4 * 1024 * 1024
 const keepaliveMs = 10_000
 const adoptMs = 5000

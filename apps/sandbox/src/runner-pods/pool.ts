@@ -1,5 +1,5 @@
 import type { GetDemandResponse, RunnerDemandService } from '@automation/contract/runner/v1/demand'
-import { ownContext, type Client } from '@automation/rpc'
+import { asService, ownContext, type Client } from '@automation/rpc'
 import { Periodic, type Check, type Logger } from '@automation/service'
 import type { Pods } from '../cluster/pods.ts'
 import type { Leadership } from '../store/leadership.ts'
@@ -92,7 +92,7 @@ export class RunnerPool {
     const trouble = this.#pause.failures > 0 ? troubleForUsers : ''
     const told = pods.isCurrent ? trouble : awayForUsers
     const supply = { runners, mostRunners: config.limits.most, trouble: told }
-    const context = ownContext({ role: 'service', team: '', subject: 'sandbox', name: 'sandbox' }, answerWithinMs)
+    const context = ownContext(asService('sandbox'), answerWithinMs)
     try {
       return await demand.getDemand({ pool: config.pod.pool, supply }, context)
     } catch (error) {

@@ -1,9 +1,8 @@
 import type { FiringService } from '@automation/contract/execution/v1/firing'
 import { asFailure, Failure } from '@automation/errors'
-import { ownContext, type CallContext, type Client } from '@automation/rpc'
+import { asService, ownContext, type CallContext, type Client } from '@automation/rpc'
 import { failPoint, type Logger } from '@automation/service'
 import type { Tracer } from '@automation/tracing'
-import { asScheduler } from '../as-scheduler.ts'
 import { missedAfterMs } from '../cron/next-due.ts'
 import { dueAfter } from '../due-times.ts'
 import type { Metrics } from '../metrics.ts'
@@ -164,5 +163,5 @@ function pauseAfter({ lateMs }: OpenFiring): number {
 }
 
 function contextFor({ team }: Pick<OpenFiring, 'team'>): CallContext {
-  return ownContext(asScheduler(team), callTimeoutMs)
+  return ownContext(asService('scheduler', team), callTimeoutMs)
 }
