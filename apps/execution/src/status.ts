@@ -13,10 +13,12 @@ const transitions: Record<Status, readonly Status[]> = {
   [Status.ERROR]: [],
 }
 
+/** Whether an execution may go from one status to the other. */
 export function mayFollow(from: Status, to: Status): boolean {
   return transitions[from].includes(to)
 }
 
+/** Whether nothing follows. */
 export function isTerminal(status: Status): boolean {
   return status !== Status.UNSPECIFIED && transitions[status].length === 0
 }

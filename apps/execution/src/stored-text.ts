@@ -8,6 +8,7 @@ export function textOf(bytes: Uint8Array): string {
   return storedText(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'))
 }
 
+/** A text of a row as UTF-8 bytes. */
 export function bytesOf(text: string): Uint8Array {
   return Buffer.from(text, 'utf8')
 }

@@ -16,6 +16,7 @@ export interface Observer {
   failed(failure: Failure, exchange: Exchange): void
 }
 
+/** Logs and measures requests. The metric is `gateway_request_duration_seconds{method,route,status}`. */
 export function observer(logger: Logger, metrics: Registry): Observer {
   const durations = new Histogram({
     name: 'gateway_request_duration_seconds',

@@ -11,6 +11,7 @@ export function languageName(language: Language): LanguageName {
   throw invalid('/programmingLanguage', 'must be JAVASCRIPT or PYTHON')
 }
 
+/** The language of a row. */
 export function languageOf(name: string): Language {
   return name === 'PYTHON' ? Language.PYTHON : Language.JAVASCRIPT
 }

@@ -5,6 +5,7 @@ import { inputOf, type RunInput, type ScheduleRow } from './schedule.ts'
 
 const emptyObject = Buffer.from('{}')
 
+/** A schedule as others see it. */
 export function scheduleMessage(row: ScheduleRow): MessageInitShape<typeof ScheduleSchema> {
   return {
     id: row.id,
@@ -30,6 +31,7 @@ export function inputMessage({ tag, parameters, comment, ...settings }: RunInput
   return { tag, parameters, comment, settings }
 }
 
+/** What each run is to get; parameters are an empty object where none are given. */
 export function inputOfMessage(input: ScheduledInput | undefined): RunInput {
   const { agentPool, callbackUrl, timeoutMs, freshProcess = false } = input?.settings ?? {}
   const parameters = input === undefined || input.parameters.length === 0 ? emptyObject : input.parameters

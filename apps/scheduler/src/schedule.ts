@@ -41,10 +41,12 @@ export interface ScheduleRow {
   updatedAt: Date | null
 }
 
+/** A cron, or a time in ms since 1970. */
 export function whenOf({ cron, dateTime }: Pick<ScheduleRow, 'cron' | 'dateTime'>): When {
   return cron === null ? { dateTime: dateTime!.getTime() } : { cron }
 }
 
+/** What each run of a schedule gets. */
 export function inputOf(row: ScheduleRow): RunInput {
   const { tag, parameters, comment, agentPool, callbackUrl, timeoutMs, freshProcess } = row
   return {

@@ -9,10 +9,12 @@ export interface Postmaster {
   socketFolder: string
 }
 
+/** Where the server keeps its files. */
 export function clusterFolder(dataDir: string): string {
   return join(dataDir, 'data')
 }
 
+/** Where the password of the server is kept. */
 export function passwordFile(dataDir: string): string {
   return join(dataDir, 'password')
 }
@@ -58,6 +60,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
+/** The text of a file; undefined where there is none. */
 export async function textOf(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8')

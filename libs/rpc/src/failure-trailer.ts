@@ -22,6 +22,7 @@ export const trailer = 'failure-bin'
 // Peers refuse trailers beyond 8 KiB; in base64 this stays below.
 const trailerMaxBytes = 5000
 
+/** A failure as JSON, with as many of its fields as the trailer has room for. */
 export function encoded(failure: Failure): Buffer {
   const { kind, code, retryAfterS, executionId } = failure
   const text = failure.message.slice(0, 1000)

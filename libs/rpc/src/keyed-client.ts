@@ -30,6 +30,7 @@ export interface KeyedChannel {
   close(): void
 }
 
+/** A channel to a server that knows its callers by a key. */
 export function keyedChannel(options: KeyedChannelOptions): KeyedChannel {
   const peer = peerCredentials(options.address, options.tls)
   const channel = new Channel(options.address, peer.credentials, {

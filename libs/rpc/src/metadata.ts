@@ -10,16 +10,19 @@ export function metadataOf(authorization: string, context: CallContext): Metadat
   return metadata
 }
 
+/** Empty where there is none. */
 export function authorizationIn(metadata: Metadata): string {
   return textIn(metadata, 'authorization') ?? ''
 }
 
 const apiKey = 'x-api-key'
 
+/** Empty where there is none. */
 export function apiKeyIn(metadata: Metadata): string {
   return textIn(metadata, apiKey) ?? ''
 }
 
+/** The metadata of calls with a key. */
 export function apiKeyMetadata(key: string): Metadata {
   const metadata = new Metadata()
   metadata.set(apiKey, key)

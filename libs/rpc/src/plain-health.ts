@@ -42,6 +42,7 @@ export function addPlainHealth(server: Server): { drain(): void } {
   }
 }
 
+/** Whether an answer of the health service says that the server serves. */
 export function isServing(status: number | undefined): boolean {
   return status === state.SERVING
 }

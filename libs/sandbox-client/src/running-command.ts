@@ -52,6 +52,7 @@ export interface RunningCommand {
 
 type Request = MessageInitShape<typeof RunCommandRequestSchema>
 
+/** Starts a command; answers when it runs. Errors: those of the call, where it can't be started. */
 export async function startCommand(
   commands: Client<typeof CommandService>,
   calls: Calls,

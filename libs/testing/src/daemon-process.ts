@@ -31,6 +31,7 @@ export interface DaemonProcess {
   stop(): Promise<void>
 }
 
+/** Starts a daemon of sandboxes as a process of its own, with an empty home, and adopts it where it is told to. */
 export async function startDaemonProcess({ adopt = true, environment = {} } = {}): Promise<DaemonProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'sandbox-daemon-'))
   const home = mkdtempSync(join(tmpdir(), 'sandbox-home-'))

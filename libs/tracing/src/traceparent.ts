@@ -14,6 +14,7 @@ export function readTraceparent(text: string | undefined): TracePlace | undefine
   return { traceId, spanId, flags: Number.parseInt(flags, 16) }
 }
 
+/** As the header `traceparent` has it (W3C Trace Context). */
 export function traceparentOf({ traceId, spanId, flags }: TracePlace): string {
   return `00-${traceId}-${spanId}-${flags.toString(16).padStart(2, '0')}`
 }

@@ -33,6 +33,7 @@ export interface Among {
   languages: Languages
 }
 
+/** A runner of these languages and this pool that runs code of all teams. */
 export function isShared(lender: Lender, among: Among): boolean {
   return isAmong(lender, among) && !lender.oneTeam
 }
@@ -47,6 +48,7 @@ export function isLeaving({ returned }: Lender): boolean {
   return returned !== undefined
 }
 
+/** A runner of one team that is no team's yet. */
 export function isNobodys(lender: Lender, among: Among): boolean {
   return isAmong(lender, among) && lender.oneTeam && lender.team === undefined
 }
@@ -56,6 +58,7 @@ export function free({ credit, doubtful }: Lender): number {
   return doubtful ? 0 : credit
 }
 
+/** Gives places back to be used again, or to the runner where it wants them back. */
 export function add(lender: Lender, places: number): void {
   if (lender.returned === undefined) lender.credit += places
   else lender.returned(places)

@@ -14,6 +14,7 @@ export interface DemandContext {
   maxRunning: number
 }
 
+/** The runners of a pool and the runs that wait for some, for whoever starts runners. */
 export function demandService({
   reads,
   supply,

@@ -17,6 +17,7 @@ export interface ExecutionServiceParts {
   watches: Watches
 }
 
+/** Executions, for the gateway, operators and other services. */
 export function executionService(parts: ExecutionServiceParts): Handlers<typeof ExecutionService> {
   const { admission, outcomes, records, kills, deletion, watches } = parts
   return {

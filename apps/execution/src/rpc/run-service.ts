@@ -8,6 +8,7 @@ import { wishOfRun } from './wishes.ts'
 
 const deepest = 16
 
+/** What a run asks for while it runs: other processes, by its own token. */
 export function runService(admission: Admission, nested: NestedRuns, tokens: RunTokens): Handlers<typeof RunService> {
   return {
     startProcess: async (call, context) => {

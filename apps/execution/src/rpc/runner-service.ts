@@ -3,6 +3,7 @@ import { principalIn, type Handlers } from '@automation/rpc'
 import type { Sessions } from '../sessions.ts'
 import type { WorkStreams } from '../work-streams.ts'
 
+/** The way of runners to their work: a stream each, and a session that outlives it. */
 export function runnerService(streams: WorkStreams, sessions: Sessions): Handlers<typeof RunnerService> {
   return {
     work: (requests, context) => {

@@ -126,6 +126,7 @@ export async function readContent(pool: pg.Pool, id: string): Promise<CallbackCo
   return rows[0]
 }
 
+/** The receiver has it. */
 export async function finishCallback(pool: pg.Pool, id: string): Promise<void> {
   await pool.query('UPDATE callbacks SET done_at = now() WHERE execution_id = $1 AND done_at IS NULL', [id])
 }

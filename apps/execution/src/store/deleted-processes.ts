@@ -14,6 +14,7 @@ export async function insertDeletedProcess(pool: pg.Pool, team: string, processI
   return rows[0]!.xid
 }
 
+/** Whether all transactions that began before this one are over. */
 export async function horizonPassed(pool: pg.Pool, xid: string): Promise<boolean> {
   const { rows } = await pool.query<{ passed: boolean }>(
     'SELECT pg_snapshot_xmin(pg_current_snapshot()) > $1::xid8 AS passed',

@@ -14,6 +14,7 @@ export async function readPlaced(pool: pg.Pool, ids: string[]): Promise<Placed[]
   return rows
 }
 
+/** Undefined where the execution is gone. */
 export async function readStatus(pool: pg.Pool, id: string): Promise<Status | undefined> {
   const { rows } = await pool.query<{ status: Status }>({
     name: 'status',

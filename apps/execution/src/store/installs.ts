@@ -8,6 +8,7 @@ export interface InstallRow {
   explanation?: string
 }
 
+/** How an install of a team stands; undefined for what is none of its installs. */
 export async function readInstall(pool: pg.Pool, team: string, id: string): Promise<InstallRow | undefined> {
   const { rows } = await pool.query<{ status: Status; returnValue: string | null; explanation: string | null }>({
     name: 'install',

@@ -35,6 +35,7 @@ export async function insertChunks(pool: pg.Pool, chunks: Chunk[]): Promise<void
   })
 }
 
+/** About how many bytes a chunk takes. */
 export function chunkWeight({ entries }: Chunk): number {
   return entries.reduce((sum, { message }) => sum + message.length + 40, 0)
 }

@@ -50,6 +50,7 @@ export function recordColumns(list: boolean): string {
     e.initiated_by AS "initiatedBy", e.created_by AS "createdBy", e.updated_by AS "updatedBy", e.updated_at AS "updatedAt"`
 }
 
+/** An execution as people see it; undefined where the team has none of this id. */
 export async function readRecord(pool: pg.Pool, team: string, id: string): Promise<RecordRow | undefined> {
   const { rows } = await pool.query<RecordRow>({
     name: 'record',
@@ -69,6 +70,7 @@ export async function readVisible(pool: pg.Pool, team: string, id: string): Prom
   return rows.length > 0
 }
 
+/** The events of executions in their order, by execution id. */
 export async function readTimelines(pool: pg.Pool, ids: string[]): Promise<Map<string, EventRow[]>> {
   const { rows } = await pool.query<EventRow>({
     name: 'timelines',

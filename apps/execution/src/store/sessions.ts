@@ -158,10 +158,12 @@ export function readEnded(pool: pg.Pool, named: string[]): Promise<string[]> {
   } as pg.QueryConfig)
 }
 
+/** Ids of all executions that are RUNNING. */
 export function readRunning(pool: pg.Pool): Promise<string[]> {
   return ids(pool, { name: 'running', text: 'SELECT id FROM executions WHERE status = 4' })
 }
 
+/** Ids of the RUNNING executions of a session. */
 export function readRunningOf(pool: pg.Pool, sessionId: string): Promise<string[]> {
   return ids(pool, {
     name: 'running-of',

@@ -31,6 +31,7 @@ export function readPosition(id: string, text: string): Position {
   return { sequence: Number(sequence), lines: Number(lines), appended: Number(appended) }
 }
 
+/** Failure: a position that is not of this execution. */
 export function invalidPosition() {
   return invalid('/after', 'is not a position of this execution', 'invalid_position')
 }

@@ -18,6 +18,7 @@ function essenceOf(text: string): string {
   return text.trim().toLowerCase() || 'unknown'
 }
 
+/** Whether a media type says JSON, as `application/json` and `…+json` do. */
 export function isJson(essence: string): boolean {
   return essence === 'application/json' || (essence.endsWith('+json') && essence.includes('/'))
 }

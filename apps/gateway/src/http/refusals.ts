@@ -5,22 +5,27 @@ export function noSuchRoute(): Failure {
   return new Failure('not_found', 'not_found', 'There is nothing at this address')
 }
 
+/** 405; `allowed` are the methods, as the header Allow has them. */
 export function methodNotAllowed(method: string, allowed: string): Failure {
   return new Failure('unimplemented', 'method_not_allowed', `${method} is not possible here; use ${allowed}`)
 }
 
+/** 415. */
 export function unsupportedMediaType(text: string): Failure {
   return new Failure('invalid_argument', 'unsupported_media_type', text)
 }
 
+/** 413. */
 export function bodyTooLarge(maxBytes: number): Failure {
   return new Failure('too_large', 'body_too_large', `The request body is larger than ${maxBytes} bytes`)
 }
 
+/** 408: the request did not come whole in time. */
 export function requestTimeout(): Failure {
   return new Failure('deadline_exceeded', 'request_timeout', 'The request did not arrive in time')
 }
 
+/** 400 for what is no proper HTTP. */
 export function malformedRequest(text: string, cause?: unknown): Failure {
   return new Failure('invalid_argument', 'malformed_request', text, { cause })
 }

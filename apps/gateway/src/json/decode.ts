@@ -22,12 +22,14 @@ export function parseJson(text: string, path = ''): unknown {
   }
 }
 
+/** 400, with the path of the field. */
 export function invalidJson(path: string, reason: string, cause?: unknown): Failure {
   const where = path === '' ? 'The request body' : path
   const fields = [{ path, message: reason }]
   return new Failure('invalid_argument', 'invalid_json', `${where}: ${reason}`, { cause, fields })
 }
 
+/** Whether a value of JSON is an object. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

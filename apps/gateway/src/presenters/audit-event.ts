@@ -16,6 +16,7 @@ export const AUDIT_TYPE_NAMES = [
 ] as const
 export type AuditTypeName = (typeof AUDIT_TYPE_NAMES)[number]
 
+/** The type that a filter names. */
 export function auditTypeFrom(name: AuditTypeName): AuditType {
   return AUDIT_TYPE_NAMES.indexOf(name) + AuditType.PROCESS
 }

@@ -16,10 +16,12 @@ export const STATUS_NAMES = [
 
 export type StatusName = (typeof STATUS_NAMES)[number]
 
+/** The name of a status; undefined where there is none. */
 export function presentStatus(status: Status): StatusName | undefined {
   return STATUS_NAMES[status - Status.CREATED]
 }
 
+/** The status that a filter names. */
 export function statusFrom(name: StatusName): Status {
   return Status[name]
 }

@@ -89,10 +89,12 @@ export function beginAnswer(outgoing: ServerResponse, answer: IncomingMessage): 
   }
 }
 
+/** 504: the application did not answer in time. */
 export function late(): Failure {
   return new Failure('deadline_exceeded', 'port_timeout', 'The application in the sandbox did not answer in time')
 }
 
+/** 502: the application closed the connection, or gave what is no answer. */
 export function broken(cause: unknown): Failure {
   return new Failure('unavailable', 'port_failed', 'The application in the sandbox gave no proper answer', { cause })
 }

@@ -7,6 +7,7 @@ import { createAlias, deleteAlias, getAlias, listAliases, updateAlias } from '..
 import { tag } from '../tag.ts'
 import { authorOf } from './author.ts'
 
+/** Aliases of processes and modules. */
 export function aliasHandlers({ store }: Catalog): Handlers<typeof AliasService> {
   return {
     async createAlias({ process, module, name, version }, context) {

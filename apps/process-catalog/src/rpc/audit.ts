@@ -6,6 +6,7 @@ import { serviceOnly, teamOf } from '../caller.ts'
 import type { Catalog } from '../catalog.ts'
 import { listAuditRecords } from '../store/audit-records.ts'
 
+/** The audit trail: what other services add, and what its team reads. */
 export function auditHandlers({ store, auditTrail }: Catalog): Handlers<typeof AuditService> {
   return {
     async appendAuditRecords({ records }, context) {

@@ -7,6 +7,7 @@ import { languageName } from '../language.ts'
 import { askForInstall, discardStaged, getManifest, stageDependencies } from '../store/dependencies.ts'
 import { authorOf } from './author.ts'
 
+/** Packages of teams and processes, staged and installed. */
 export function dependencyHandlers({ store, config }: Catalog): Handlers<typeof DependencyService> {
   return {
     getManifest: ({ language }, context) => getManifest(store, teamOf(context), languageName(language)),

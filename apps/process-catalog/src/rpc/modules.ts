@@ -10,6 +10,7 @@ import { createModule, deleteModule, getModule, listModules, updateModule } from
 import { text } from '../text.ts'
 import { authorOf } from './author.ts'
 
+/** Modules. */
 export function moduleHandlers(catalog: Catalog): Handlers<typeof ModuleService> {
   const { store, checks } = catalog
   return {

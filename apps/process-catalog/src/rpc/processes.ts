@@ -16,6 +16,7 @@ import { authorOf } from './author.ts'
 // Any beyond the second means that somebody has saved another source meanwhile.
 const maxTries = 5
 
+/** Processes. */
 export function processHandlers(catalog: Catalog): Handlers<typeof ProcessService> {
   const { store, checks, config, effects } = catalog
   return {

@@ -8,6 +8,7 @@ import { isUuid } from '../identifier.ts'
 import { readRunSpec } from '../store/run-spec.ts'
 import { isTeamSlug } from '../team-slug.ts'
 
+/** What a name stands for when it is run, for execution. */
 export function resolveHandlers({ store, box, revisions }: Catalog): Handlers<typeof ResolveService> {
   return {
     async resolveRun(request, context) {

@@ -9,6 +9,7 @@ import { createTeam, getTeam, grantParent, listTeams, revokeParent, updateTeam }
 import { isTeamSlug, newTeamSlug } from '../team-slug.ts'
 import { authorOf, operatorFor } from './author.ts'
 
+/** Teams and their parents. */
 export function teamHandlers({ store, effects }: Catalog): Handlers<typeof TeamService> {
   return {
     getTeam(_, context) {

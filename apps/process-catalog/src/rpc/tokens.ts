@@ -19,6 +19,7 @@ import { isTeamSlug } from '../team-slug.ts'
 import { optionalText } from '../text.ts'
 import { operatorFor } from './author.ts'
 
+/** API tokens, what they are exchanged for, and the keys that sign it. */
 export function tokenHandlers({ store, keys, config }: Catalog): Handlers<typeof TokenService> {
   return {
     async exchangeToken({ team, apiToken }, context) {

@@ -6,6 +6,7 @@ import { createVariable, deleteVariable, listVariables, updateVariable } from '.
 import { variableKey, variableValue } from '../variable-rules.ts'
 import { authorOf } from './author.ts'
 
+/** Variables; values of sensitive ones come in only. */
 export function variableHandlers({ store, box }: Catalog): Handlers<typeof VariableService> {
   return {
     async createVariable({ key, value, isSensitive }, context) {

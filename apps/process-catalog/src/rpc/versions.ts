@@ -10,6 +10,7 @@ import { tag } from '../tag.ts'
 import { optionalText } from '../text.ts'
 import { authorOf } from './author.ts'
 
+/** Published versions of processes and modules. */
 export function versionHandlers(catalog: Catalog): Handlers<typeof VersionService> {
   const { store, checks } = catalog
   return {

@@ -43,6 +43,7 @@ export function createAlias(
   })
 }
 
+/** Failures: process_not_found or module_not_found, alias_not_found. */
 export function getAlias(store: Store, team: string, owner: OwnerName, aliasId: string): Promise<AliasMessage> {
   return store.read(async (rows) => aliasMessage(await findAlias(rows, await findOwnerId(rows, team, owner), aliasId)))
 }
@@ -83,6 +84,7 @@ export function updateAlias(
   })
 }
 
+/** Failures: those of `getAlias`. */
 export function deleteAlias(store: Store, author: Author, owner: OwnerName, aliasId: string): Promise<void> {
   return changeTeam(store, author.team, async (rows) => {
     const ownerId = await findOwnerId(rows, author.team, owner)

@@ -18,6 +18,7 @@ type ManifestMessage = MessageInitShape<typeof ManifestSchema>
 /** A manifest's row in the terms of the rules. */
 export type ManifestRow = DependencyManifest & { language: LanguageName }
 
+/** What a team has installed and staged in a language. Failure: team_not_found. */
 export function getManifest(store: Store, team: string, language: LanguageName): Promise<ManifestMessage> {
   return store.read(async (rows) => {
     await requireTeam(rows, team)
@@ -47,6 +48,7 @@ export function askForInstall(store: Store, author: Author, language: LanguageNa
   })
 }
 
+/** Takes back what is staged; refused where there is nothing, and while it is being installed. */
 export function discardStaged(store: Store, author: Author, language: LanguageName) {
   return changeTeam(store, author.team, async (rows) => {
     const row = await manifestRow(rows, author.team, language, null)

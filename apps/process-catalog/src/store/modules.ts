@@ -39,6 +39,7 @@ export function createModule(
   })
 }
 
+/** Failure: module_not_found. */
 export function getModule(store: Store, team: string, id: string): Promise<ModuleMessage> {
   return store.read(async (rows) => moduleMessage(await findModule(rows, team, id)))
 }

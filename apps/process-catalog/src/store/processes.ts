@@ -61,6 +61,7 @@ export function createProcess(
   })
 }
 
+/** By id or slug. Failure: process_not_found. */
 export function getProcess(store: Store, team: string, identifier: string): Promise<ProcessMessage> {
   return store.read(async (rows) => processMessage(await findProcess(rows, team, identifier)))
 }

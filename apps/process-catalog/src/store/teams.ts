@@ -15,6 +15,7 @@ import type { Rows, Store } from './store.ts'
 
 type TeamMessage = MessageInitShape<typeof TeamSchema>
 
+/** Failure: team_not_found. */
 export async function getTeam(store: Store, slug: string): Promise<TeamMessage> {
   const [team] = await store.read((rows) => withParents(rows, { slug }))
   if (team === undefined) throw notFound('team')
@@ -26,10 +27,12 @@ export async function requireTeam(rows: Rows, slug: string): Promise<void> {
   if ((await rows.team.count({ where: { slug } })) === 0) throw notFound('team')
 }
 
+/** All teams, by slug. */
 export function listTeams(store: Store): Promise<TeamMessage[]> {
   return store.read((rows) => withParents(rows, {}))
 }
 
+/** The author's team, in UTC. Failure: team_exists. */
 export function createTeam(store: Store, author: Author): Promise<TeamMessage> {
   const slug = author.team
   return store.write(async (rows) => {

@@ -77,6 +77,7 @@ export function updateVariable(store: Store, box: SecretBox, author: Author, id:
   })
 }
 
+/** Failure: variable_not_found. */
 export function deleteVariable(store: Store, author: Author, id: string): Promise<void> {
   return changeTeam(store, author.team, async (rows) => {
     const { id: found } = await findVariable(rows, author.team, id)

@@ -73,6 +73,7 @@ function textsOf({ kind, row }: Owner, { parametersSchema, readme }: NewVersion)
   }
 }
 
+/** By id or tag. Failures: process_not_found or module_not_found, version_not_found. */
 export function getVersion(store: Store, team: string, owner: OwnerName, version: string): Promise<VersionMessage> {
   return store.read(async (rows) => {
     const where = whereVersion(await findOwnerId(rows, team, owner), version)

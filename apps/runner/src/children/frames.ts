@@ -41,6 +41,7 @@ export function frame(type: number, ...parts: Uint8Array[]): Buffer {
   return bytes
 }
 
+/** A frame with a value as JSON text. */
 export function jsonFrame(type: number, value: unknown): Buffer {
   return frame(type, Buffer.from(JSON.stringify(value)))
 }

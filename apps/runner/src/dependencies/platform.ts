@@ -6,6 +6,7 @@ export interface Machine {
   glibcVersion: string | undefined
 }
 
+/** Platform, architecture and C library of this process. */
 export function thisMachine(): Machine {
   const { platform, arch: architecture } = process
   // Looking up names of the network would only take time; the types of Node do not know the switch.

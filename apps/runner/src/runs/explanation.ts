@@ -15,10 +15,12 @@ export function reason(name: string, message: string): Reason {
   return { explanation: text, log: text }
 }
 
+/** Why a run that took too long has failed. */
 export function timedOut(timeoutMs: number): Reason {
   return reason('TimeoutError', `The run took longer than the ${seconds(timeoutMs)} that it was given`)
 }
 
+/** Why a run that wanted too much memory has failed. */
 export function outOfMemory(memoryMb: number): Reason {
   return reason('OutOfMemoryError', `The run is out of memory: it may use ${memoryMb} MiB`)
 }

@@ -12,6 +12,7 @@ import type { Commands } from './commands.ts'
 
 type Response = MessageInitShape<typeof RunCommandResponseSchema>
 
+/** Commands in the sandbox. */
 export function commandHandlers(commands: Commands): Handlers<typeof CommandService> {
   return {
     runCommand: (requests, context) => runCommand(commands, requests, context),

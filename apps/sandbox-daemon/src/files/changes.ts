@@ -7,6 +7,7 @@ import { pathFrom } from '../home.ts'
 import { entryAt, type Entry } from './entry.ts'
 import { faulting } from './file-faults.ts'
 
+/** Makes a folder and those above it; one that is there is left as it is. Failures: those of `faulting`, at `/path`. */
 export async function makeDirectory({ path }: MakeDirectoryRequest): Promise<Entry> {
   const absolute = pathFrom('/path', path)
   return faulting('/path', async () => {
@@ -15,6 +16,7 @@ export async function makeDirectory({ path }: MakeDirectoryRequest): Promise<Ent
   })
 }
 
+/** Moves a file or folder, also to another file system. Failures: path_exists without `replace`, those of `faulting`. */
 export async function moveFile({ from, to, replace }: MoveFileRequest): Promise<Entry> {
   const source = pathFrom('/from', from)
   const target = pathFrom('/to', to)
@@ -42,6 +44,7 @@ async function moveAcross(source: string, target: string): Promise<void> {
   await rm(source, { recursive: true })
 }
 
+/** Removes a file or an empty folder, with `recursive` also a full one. Failures: those of `faulting`, at `/path`. */
 export async function removeFile({ path, recursive }: RemoveFileRequest): Promise<Record<string, never>> {
   const absolute = pathFrom('/path', path)
   return faulting('/path', async () => {

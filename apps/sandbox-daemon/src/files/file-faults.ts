@@ -45,6 +45,7 @@ export async function faulting<T>(field: string, work: () => Promise<T>): Promis
   }
 }
 
+/** Failure: a folder or a device where a file is wanted. */
 export function notAFile(): Failure {
   return new Failure('failed_precondition', 'not_a_file', 'This is no file')
 }

@@ -62,6 +62,7 @@ export function clusterAway(cause?: unknown): Failure {
   return new Failure('unavailable', 'cluster_away', words, { cause, retryAfterS: askAgainS })
 }
 
+/** Whether a failure says that the cluster's API did not answer. */
 export function isClusterAway(error: unknown): boolean {
   return error instanceof Failure && error.code === 'cluster_away'
 }

@@ -2,6 +2,7 @@ import type { SandboxRouteService } from '@automation/contract/sandbox/v1/sandbo
 import { principalIn, type Handlers } from '@automation/rpc'
 import type { Routes } from '../routes.ts'
 
+/** Where the ports of sandboxes are, for the gateway. */
 export function routeService(routes: Routes): Handlers<typeof SandboxRouteService> {
   return {
     resolvePort({ sandboxId, port }, context) {

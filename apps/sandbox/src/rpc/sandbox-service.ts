@@ -7,6 +7,7 @@ import { listSandboxes } from '../store/reads.ts'
 import type { Store } from '../store/store.ts'
 import { checkedTimeout } from '../wish.ts'
 
+/** Sandboxes of teams. */
 export function sandboxService(sandboxes: Sandboxes, store: Store, box: SecretBox): Handlers<typeof SandboxService> {
   return {
     async createSandbox(request, context) {

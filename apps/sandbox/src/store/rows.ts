@@ -36,6 +36,7 @@ export const columns = `id, team, name, image_id AS "imageId", metadata, public_
 /** How a sandbox may end. */
 export type Ending = SandboxStatus.KILLED | SandboxStatus.TIMED_OUT | SandboxStatus.FAILED
 
+/** Whether a sandbox is neither to come nor there. */
 export function hasEnded({ status }: Pick<SandboxRow, 'status'>): boolean {
   return status !== SandboxStatus.PENDING && status !== SandboxStatus.RUNNING
 }

@@ -4,6 +4,7 @@ import { deleteProcess, renameProcess } from '../store/processes.ts'
 import type { Store } from '../store/store.ts'
 import { noteZone } from '../store/zones.ts'
 
+/** What the catalog tells: deleted processes, names and zones of teams. */
 export function effectService(store: Store): Handlers<typeof ScheduleEffectService> {
   return {
     async noteZone({ team, zoneId, revision }, context) {

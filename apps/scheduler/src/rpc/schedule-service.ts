@@ -5,6 +5,7 @@ import { changeOf } from '../change.ts'
 import { inputOfMessage, scheduleMessage } from '../schedule-message.ts'
 import type { Schedules } from '../schedules.ts'
 
+/** Schedules of teams. */
 export function scheduleService(schedules: Schedules): Handlers<typeof ScheduleService> {
   return {
     async createSchedule({ process, cron, dateTime, allowConcurrentExecutions, input }, context) {

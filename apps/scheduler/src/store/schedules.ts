@@ -30,11 +30,13 @@ export interface NewSchedule extends ScheduleValues {
   initiatedBy: string | undefined
 }
 
+/** In ms since 1970. */
 export async function databaseTime(client: pg.ClientBase): Promise<number> {
   const { rows } = await client.query<{ now: Date }>({ name: 'time', text: 'SELECT clock_timestamp() AS now' })
   return rows[0]!.now.getTime()
 }
 
+/** Gives the row as it is kept. */
 export async function insertSchedule(client: pg.ClientBase, schedule: NewSchedule): Promise<ScheduleRow> {
   const { id, team, processId, createdBy, initiatedBy } = schedule
   const { rows } = await client.query<ScheduleRow>({
@@ -75,6 +77,7 @@ function columnsOf({ when, nextAt, allowConcurrent, input, versionId }: Schedule
   ]
 }
 
+/** Undefined where the team has none of this id. */
 export async function readSchedule(store: Store, team: string, id: string): Promise<ScheduleRow | undefined> {
   const [row] = await store.query<ScheduleRow>({
     name: 'read_schedule',
@@ -84,6 +87,7 @@ export async function readSchedule(store: Store, team: string, id: string): Prom
   return row
 }
 
+/** Reads a schedule that nobody else changes until the transaction ends; undefined where the team has none of this id. */
 export async function lockSchedule(client: pg.ClientBase, team: string, id: string): Promise<ScheduleRow | undefined> {
   const { rows } = await client.query<ScheduleRow>({
     name: 'lock_schedule',

@@ -3,6 +3,7 @@ import type { Handlers } from '@automation/rpc'
 import type { ReadAsker } from '../callers.ts'
 import type { Datastore } from '../datastore.ts'
 
+/** Small values that the runs of a team share. */
 export function datastoreService(datastore: Datastore, askerOf: ReadAsker): Handlers<typeof DatastoreService> {
   return {
     async getValue({ key }, context) {

@@ -3,6 +3,7 @@ import { principalIn, type Handlers } from '@automation/rpc'
 import type { ReadRights } from '../callers.ts'
 import type { PackageSets } from '../package-sets.ts'
 
+/** Sets of packages that runners share. */
 export function packageSetService(sets: PackageSets, rights: ReadRights): Handlers<typeof PackageSetService> {
   return {
     async uploadSet(requests, context) {

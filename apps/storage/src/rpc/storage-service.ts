@@ -7,6 +7,7 @@ import { objectMessage } from '../object-message.ts'
 import type { Objects } from '../objects.ts'
 import type { Uploads } from '../uploads.ts'
 
+/** Files of teams. */
 export function storageService(
   objects: Objects,
   uploads: Uploads,

@@ -45,6 +45,7 @@ export async function deleteValue(store: Store, team: string, key: string): Prom
   return rows.length > 0
 }
 
+/** Keys with this beginning, in their order. */
 export async function listKeys(store: Store, team: string, prefix: string): Promise<string[]> {
   const rows = await store.query<{ key: string }>({
     name: 'list_keys',

@@ -20,6 +20,7 @@ export interface ObjectRow {
 export const columns = `name, blob_id AS "blobId", size, md5, content_type AS "contentType",
   created_at AS "createdAt", updated_at AS "updatedAt"`
 
+/** Undefined where the team has no file of this name. */
 export async function readObject(store: Store, team: string, name: string): Promise<ObjectRow | undefined> {
   const [row] = await store.query<ObjectRow>({
     name: 'read_object',

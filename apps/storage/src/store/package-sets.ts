@@ -22,6 +22,7 @@ export interface SetRow {
 /** Blobs of sets have this name; no object has it. */
 export const setBlobName = ''
 
+/** Undefined where nobody has stored it for this runtime. */
 export async function readSet(store: Store, { team, key, runtime }: SetName): Promise<SetRow | undefined> {
   const [row] = await store.query<{ blobId: string; size: string; digest: Buffer }>({
     name: 'read_package_set',
