@@ -3,9 +3,8 @@ import type { ScheduleEffectService } from '@automation/contract/schedule/v1/sch
 import type { SecretBox } from '@automation/database'
 import type { Client } from '@automation/rpc'
 import type { AuditTrail } from './audit-trail.ts'
-import type { Logger } from '@automation/service'
+import type { Gathered, Logger } from '@automation/service'
 import type { Checks } from './checks.ts'
-import type { Coalesced } from './coalesced.ts'
 import type { CatalogConfig } from './config.ts'
 import type { Effects } from './effects.ts'
 import type { SigningKeys } from './signing-keys.ts'
@@ -19,8 +18,8 @@ export interface Catalog {
   checks: Checks
   auditTrail: AuditTrail
   keys: SigningKeys
-  /** The revisions of teams, always read after they were asked for. */
-  revisions: Coalesced<string, bigint>
+  /** The revisions of teams, always read after they were asked for; undefined where there is no such team. */
+  revisions: Gathered<string, bigint | undefined>
   executions: Client<typeof ExecutionService>
   schedules: Client<typeof ScheduleEffectService>
   effects: Effects

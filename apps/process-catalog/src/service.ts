@@ -14,12 +14,11 @@ import { InstallService } from '@automation/contract/execution/v1/install'
 import { ScheduleEffectService } from '@automation/contract/schedule/v1/schedule'
 import { SecretBox } from '@automation/database'
 import { served } from '@automation/rpc'
-import { Periodic, type Part, type PartContext } from '@automation/service'
+import { Gathered, Periodic, type Part, type PartContext } from '@automation/service'
 import { AuditTrail } from './audit-trail.ts'
 import { Calls } from './calls.ts'
 import type { Catalog } from './catalog.ts'
 import { Checks } from './checks.ts'
-import { Coalesced } from './coalesced.ts'
 import type { CatalogConfig } from './config.ts'
 import { resumeDeletions } from './deletion.ts'
 import { Effects } from './effects.ts'
@@ -62,7 +61,7 @@ export function createCatalog(config: CatalogConfig, { neighbours, logger, metri
   const resealing = catalogResealing(store, box, { logger, metrics })
   const keys = new SigningKeys(store, box, config.accessTokenTtlS)
   const checks = new Checks()
-  const revisions = new Coalesced((teams: string[]) => readRevisions(store, teams))
+  const revisions = new Gathered(1000, (teams: string[]) => readRevisions(store, teams))
   const executions = neighbours.client(ExecutionService)
   const told = catalogMetrics(metrics)
   const monthsAhead = told.auditMonthsAhead

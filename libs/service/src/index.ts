@@ -1,6 +1,7 @@
 export { ConfigurationError, Environment } from './environment.ts'
 export { DeadlineError, DeadlineWorker } from './deadline-worker.ts'
 export { failPoint } from './fail-point.ts'
+export { Gathered, GatheredBy } from './gathered.ts'
 export { Health, type HealthReport } from './health.ts'
 export { createLogger, logLevels, type LoggerOptions, type LogLevel } from './logger.ts'
 export { createMetrics } from './metrics.ts'

@@ -20,7 +20,7 @@ export function resolveHandlers({ store, box, revisions }: Catalog): Handlers<ty
         if (spec === undefined) throw notFound('process')
         return { outcome: { case: 'spec', value: spec } }
       }
-      if (knownRevision !== 0n && (await revisions.get(team)) === knownRevision)
+      if (knownRevision !== 0n && (await revisions.ask(team)) === knownRevision)
         return { outcome: { case: 'unchanged', value: {} } }
       return { outcome: { case: 'spec', value: await readRunSpec(store, box, request) } }
     },

@@ -40,14 +40,15 @@ interface RunRow extends ModuleRows {
   variableSensitive: boolean[]
 }
 
-/** The revisions of these teams, as they are committed when the statement starts; teams that are not there have none. */
-export async function readRevisions(store: Store, teams: string[]): Promise<Map<string, bigint>> {
+/** The revision of each of these teams, in their order, as they are committed when the statement starts; undefined for those that are not there. */
+export async function readRevisions(store: Store, teams: string[]): Promise<(bigint | undefined)[]> {
   const found = await store.forRuns<{ team: string; revision: string }>({
     name: 'revisions',
     text: 'SELECT team, revision FROM revisions WHERE team = ANY($1)',
-    values: [teams],
+    values: [[...new Set(teams)]],
   })
-  return new Map(found.map(({ team, revision }) => [team, BigInt(revision)]))
+  const revisions = new Map(found.map(({ team, revision }) => [team, BigInt(revision)]))
+  return teams.map((team) => revisions.get(team))
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { FiringService } from '@automation/contract/execution/v1/firing'
 import { asFailure, Failure } from '@automation/errors'
 import { asService, ownContext, type CallContext, type Client } from '@automation/rpc'
-import { failPoint, type Logger } from '@automation/service'
+import { failPoint, Gathered, GatheredBy, type Logger } from '@automation/service'
 import type { Tracer } from '@automation/tracing'
 import { missedAfterMs } from '../cron/next-due.ts'
 import { dueAfter } from '../due-times.ts'
@@ -11,7 +11,6 @@ import { inputOf, whenOf } from '../schedule.ts'
 import { firingsStarted, postponeFiring, skipFiring, type OpenFiring, type StartedFiring } from '../store/firings.ts'
 import { pausedMeanwhile } from '../store/schedules.ts'
 import type { Store } from '../store/store.ts'
-import { Gathered, GatheredBy } from './gathered.ts'
 
 const callTimeoutMs = 10_000
 /** Longer than a firing ever takes that nothing holds up. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Gathered, GatheredBy } from '../src/firing/gathered.ts'
+import { Gathered, GatheredBy } from '../src/gathered.ts'
 
 test('what comes while a call is on its way goes with the next one, and each has its own answer', async () => {
   const calls: number[][] = []
@@ -15,6 +15,22 @@ test('what comes while a call is on its way goes with the next one, and each has
   gate.resolve()
   expect(await Promise.all([...first, ...later])).toEqual([10, 20, 30, 40, 50, 60])
   expect(calls).toEqual([[1, 2], [3, 4, 5], [6]])
+})
+
+test('nobody gets what was read before they asked', async () => {
+  const reads: ((value: number) => void)[] = []
+  const gathered = new Gathered(9, (items: string[]) => {
+    const { promise, resolve } = Promise.withResolvers<number>()
+    reads.push(resolve)
+    return promise.then((value) => items.map(() => value))
+  })
+  const before = gathered.ask('a')
+  await Promise.resolve()
+  const after = gathered.ask('a')
+  reads[0]!(1)
+  expect(await before).toBe(1)
+  reads[1]!(2)
+  expect(await after).toBe(2)
 })
 
 test('a failure is that of those that went together, and of no others', async () => {
