@@ -132,6 +132,18 @@ test('conditions are honoured', async () => {
   expect(await statusFor({ 'if-none-match': etag })).toBe(200)
 })
 
+test('HEAD leaves its connection open', async () => {
+  const name = unique('head')
+  await upload(name, '0123456789')
+  const { pathname } = new URL(client.rest)
+  const head = `HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization.authorization}\r\n`
+  for (const path of [pathOf(name), '/storage/objects']) {
+    const two = `HEAD ${pathname}${path} ${head}\r\nGET ${pathname}/team ${head}Connection: close\r\n\r\n`
+    const answers = await sendRaw(client.address.host, two)
+    expect([answers.status, answers.body]).toEqual([200, expect.stringMatching(/^HTTP\/1\.1 200 OK/)])
+  }
+})
+
 test('a condition on time counts when it is an HTTP date, in each of its forms', async () => {
   const name = unique('dated')
   await upload(name, 'x')
