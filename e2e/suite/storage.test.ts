@@ -83,6 +83,24 @@ test('a form gives its part `file`, with the type that the part has', async () =
   expectProblem(refused, 400, { path: '/file' })
 })
 
+test('a part that declares no type has that of the object’s name, and needs no file name', async () => {
+  const part = async (filename: string, head: string) => {
+    const body = `--b\r\nContent-Disposition: form-data; ${head}\r\n\r\na,b\r\n--b--\r\n`
+    const headers = { 'content-type': 'multipart/form-data; boundary="b"' }
+    const made = await client.call('POST', '/storage/objects', { query: { filename }, body, headers })
+    expect(made.status, made.text).toBe(204)
+    return (await listed(filename))[0]
+  }
+  const name = unique('typed')
+  expect(await part(`${name}.csv`, 'name="file"; filename="x.png"')).toMatchObject({ contentType: 'text/csv', size: 3 })
+  expect(await part(name, 'filename="; name=other"; name=file')).toMatchObject({
+    contentType: 'application/octet-stream',
+  })
+  expect(await part(`${name}.json`, 'name="file"')).toMatchObject({ contentType: 'application/json' })
+  const given = 'name="file"\r\nContent-Type: text/csv; charset=UTF-16'
+  expect(await part(`${name}.txt`, given)).toMatchObject({ contentType: 'text/csv; charset=UTF-16' })
+})
+
 test('the last upload wins; empty files are files', async () => {
   const name = unique('twice')
   await upload(name, 'one')
