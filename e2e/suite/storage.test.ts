@@ -49,7 +49,7 @@ test('a file is uploaded, listed, downloaded and deleted', async () => {
   expect(Object.fromEntries(answer.headers)).toMatchObject({
     'content-type': 'application/json',
     'content-length': '200000',
-    'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent('файл 1%.json')}`,
+    'content-disposition': `attachment; filename="____ 1_.json"; filename*=UTF-8''${encodeURIComponent('файл 1%.json')}`,
     'accept-ranges': 'bytes',
     'x-content-type-options': 'nosniff',
     'content-security-policy': 'sandbox',
