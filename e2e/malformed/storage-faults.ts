@@ -64,14 +64,12 @@ export function wrongUpload(scene: Scene, random: Random): Attempt {
     { headers: form, body: `${file}\r\n--b\r\nContent-Disp`, status: [400] },
     { headers: form, body: `--b\r\nContent-Disposition: ${'x'.repeat(100_000)}`, status: [400] },
     { headers: form, body: '--b--\r\n', status: [400], paths: ['/file'] },
-    ...['form-data; name="other"; filename="f"', 'form-data; name="file"', 'form-data; filename="f"', 'attachment'].map(
-      (disposition) => ({
-        headers: form,
-        body: `${partOf(disposition)}\r\n--b--\r\n`,
-        status: [400],
-        paths: ['/file'],
-      }),
-    ),
+    ...['form-data; name="other"; filename="f"', 'form-data; filename="f"', 'attachment'].map((disposition) => ({
+      headers: form,
+      body: `${partOf(disposition)}\r\n--b--\r\n`,
+      status: [400],
+      paths: ['/file'],
+    })),
     ...['gzip', 'br', 'identity, gzip', 'nonsense'].map((encoding) => ({
       headers: { 'content-encoding': encoding },
       body: 'x',

@@ -49,7 +49,7 @@ test('a file is uploaded, listed, downloaded and deleted', async () => {
   expect(Object.fromEntries(answer.headers)).toMatchObject({
     'content-type': 'application/json',
     'content-length': '200000',
-    'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent('файл 1%.json')}`,
+    'content-disposition': `attachment; filename="____ 1_.json"; filename*=UTF-8''${encodeURIComponent('файл 1%.json')}`,
     'accept-ranges': 'bytes',
     'x-content-type-options': 'nosniff',
     'content-security-policy': 'sandbox',
@@ -81,6 +81,24 @@ test('a form gives its part `file`, with the type that the part has', async () =
   without.append('other', new Blob(['x']), 'a')
   const refused = await client.call('POST', '/storage/objects', { query: { filename: name }, body: without })
   expectProblem(refused, 400, { path: '/file' })
+})
+
+test('a part that declares no type has that of the object’s name, and needs no file name', async () => {
+  const part = async (filename: string, head: string) => {
+    const body = `--b\r\nContent-Disposition: form-data; ${head}\r\n\r\na,b\r\n--b--\r\n`
+    const headers = { 'content-type': 'multipart/form-data; boundary="b"' }
+    const made = await client.call('POST', '/storage/objects', { query: { filename }, body, headers })
+    expect(made.status, made.text).toBe(204)
+    return (await listed(filename))[0]
+  }
+  const name = unique('typed')
+  expect(await part(`${name}.csv`, 'name="file"; filename="x.png"')).toMatchObject({ contentType: 'text/csv', size: 3 })
+  expect(await part(name, 'filename="; name=other"; name=file')).toMatchObject({
+    contentType: 'application/octet-stream',
+  })
+  expect(await part(`${name}.json`, 'name="file"')).toMatchObject({ contentType: 'application/json' })
+  const given = 'name="file"\r\nContent-Type: text/csv; charset=UTF-16'
+  expect(await part(`${name}.txt`, given)).toMatchObject({ contentType: 'text/csv; charset=UTF-16' })
 })
 
 test('the last upload wins; empty files are files', async () => {
@@ -130,6 +148,18 @@ test('conditions are honoured', async () => {
   expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([200, '10', ''])
   await upload(name, 'other')
   expect(await statusFor({ 'if-none-match': etag })).toBe(200)
+})
+
+test('HEAD leaves its connection open', async () => {
+  const name = unique('head')
+  await upload(name, '0123456789')
+  const { pathname } = new URL(client.rest)
+  const head = `HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization.authorization}\r\n`
+  for (const path of [pathOf(name), '/storage/objects']) {
+    const two = `HEAD ${pathname}${path} ${head}\r\nGET ${pathname}/team ${head}Connection: close\r\n\r\n`
+    const answers = await sendRaw(client.address.host, two)
+    expect([answers.status, answers.body]).toEqual([200, expect.stringMatching(/^HTTP\/1\.1 200 OK/)])
+  }
 })
 
 test('a condition on time counts when it is an HTTP date, in each of its forms', async () => {

@@ -105,6 +105,10 @@ describe('a new process', () => {
     expect(values).toMatchObject({ slug: undefined, description: undefined, tags: [], dependencies: {} })
   })
 
+  test('empty settings count as absent', () => {
+    expect(created({ name: 'n', settings: '' })).toEqual(created({ name: 'n' }))
+  })
+
   test('a schema given as an object keeps the digits of its numbers', () => {
     const text = '{"name":"n","parametersSchema":{"multipleOf": 1.10}}'
     expect(createdValues(validate(createProcessInput, JSON.parse(text)), text).parametersSchema).toBe(

@@ -1,5 +1,6 @@
 import { Environment } from '@automation/service'
 import { afterEach, expect, test } from 'vitest'
+import { publicPortUrl, sandboxAddresses } from '../src/sandbox-ports/addresses.ts'
 import { readGatewayConfig } from '../src/service.ts'
 import { SANDBOX_ID } from './contract-servers.ts'
 import { startGateway, type GatewayForTests } from './gateway-for-tests.ts'
@@ -33,6 +34,16 @@ test.each([
 ])('with %j sandboxes are told to be there', async (settings, told) => {
   gateway = await startGateway(settings)
   expect((await (await gateway.rest('GET', `/sandboxes/${SANDBOX_ID}`)).json()) as Told).toMatchObject(told)
+})
+
+test.each([
+  ['http://localhost:8080', 'http://80-id.boxes.test:8081'],
+  ['https://gateway.test:8443', 'http://80-id.boxes.test:8081'],
+  ['https://gateway.test', 'https://80-id.boxes.test'],
+])('beside a gateway at %s the hosts of a domain are where something listens', (gatewayUrl, url) => {
+  const nothing = { publicUrl: undefined, grpcUrl: undefined, grpcIsTls: false }
+  const settings = { ...nothing, gatewayUrl, publicDomain: 'boxes.test', publicPort: 8081, grpcPort: 8082 }
+  expect(publicPortUrl(sandboxAddresses(settings), 'id', 80)).toBe(url)
 })
 
 test.each([

@@ -140,7 +140,12 @@ describe('the manifest of a team', () => {
       '==1.0.post1.dev2',
       '==1.0+local.1',
     ]
-    const pypiMore = ['git+https://github.com/a/b', 'git+https://github.com/a/b.git@v1.0']
+    const pypiMore = [
+      'git+https://github.com/a/b',
+      'git+https://github.com/a/b.git@v1.0',
+      'https://github.com/a/b.git',
+      'https://github.com/a/b.git@v1.0',
+    ]
     for (const each of [...pypi, ...pypiMore])
       await stage(caller, { 'requests[socks,use_chardet]': each, 'ruamel.yaml': each }, PYTHON)
   })

@@ -34,6 +34,19 @@ describe('team variables', () => {
     ])
   })
 
+  test('a sensitive value that is sent back as it was read stays', async () => {
+    const caller = await catalog.team()
+    const { id } = await catalog.variables.createVariable({ key: 'A', value: 'top-secret', isSensitive: true }, caller)
+    await catalog.variables.updateVariable({ id, key: 'B', value: '******' }, caller)
+    const open = await catalog.variables.createVariable({ key: 'C', value: 'x' }, caller)
+    expect((await catalog.variables.updateVariable({ id: open.id, value: '******' }, caller)).value).toBe('******')
+    const { slug } = await catalog.process(caller)
+    expect((await catalog.spec(caller, slug)).variables).toMatchObject([
+      { key: 'B', value: 'top-secret' },
+      { key: 'C', value: '******' },
+    ])
+  })
+
   test('a key is a letter, then letters, digits and underscores, at most 255 in all', async () => {
     const caller = await catalog.team()
     for (const key of ['', '1a', '_a', 'a-b', 'a b', 'ä', 'a\n', 'a\0', 'a'.repeat(256)])

@@ -107,10 +107,11 @@ describe.skipIf(missing.length > 0)(
     })
 
     test.each([
-      ['the newest commit', ''],
-      ['a tag', '@v1.0.0'],
-    ])('of Python are built and installed by %s', async (_, reference) => {
-      const packages = { frompip: `git+${git.url}/frompip.git${reference}` }
+      ['the newest commit', (url: string) => `git+${url}/frompip.git`],
+      ['a tag', (url: string) => `git+${url}/frompip.git@v1.0.0`],
+      ['an https URL alone', (url: string) => `${url}/frompip.git`],
+    ])('of Python are built and installed by %s', async (_, specifierOf) => {
+      const packages = { frompip: specifierOf(git.url) }
       expect(await runWith(PYTHON, packages, 'import frompip\nreturn frompip.answer')).toBe(44)
     })
 

@@ -30,7 +30,7 @@ describe.skipIf(s3 === undefined)('the S3 server that the environment names', ()
     const store = open()
     await store.open()
     await store.put('test/linked', pieces(Buffer.from('hello')))
-    const contentDisposition = "attachment; filename*=UTF-8''gr%C3%BC%C3%9Fe.txt"
+    const contentDisposition = `attachment; filename="gr__e.txt"; filename*=UTF-8''gr%C3%BC%C3%9Fe.txt`
     const url = await store.link('test/linked', { expiresInS: 60, contentType: 'text/x-own', contentDisposition })
     const answer = await fetch(url)
     expect(answer.headers.get('content-type')).toBe('text/x-own')

@@ -32,6 +32,17 @@ export async function sendSource(
   }
 }
 
+/** Asks for the first piece of a source and no more: it fails as that piece does. */
+export async function beginSource(source: AsyncIterable<Uint8Array>): Promise<void> {
+  const pieces = source[Symbol.asyncIterator]()
+  try {
+    await pieces.next()
+  } finally {
+    // Not awaited: it may wait for something of its own.
+    pieces.return?.()?.catch(() => undefined)
+  }
+}
+
 function drained(outgoing: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {

@@ -32,6 +32,10 @@ export const languageName = () => z.enum(['JAVASCRIPT', 'PYTHON'])
 /** A map from text to text. */
 export const textMap = () => z.record(text(), text())
 
+/** What may be absent; `null` and `""` mean the same. */
+export const blankable = <S extends z.ZodType>(schema: S) =>
+  z.preprocess((value) => (value === '' ? null : value), schema.nullish())
+
 /** A JSON object, or a JSON text of one. */
 export const jsonObject = (what: string) =>
   z

@@ -9,7 +9,7 @@ import { addressOf, callContext, headerText } from '../http/caller.ts'
 import type { ClientAddress } from '../http/client-address.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { methodNotAllowed } from '../http/refusals.ts'
-import { sendSource } from '../http/send-source.ts'
+import { beginSource, sendSource } from '../http/send-source.ts'
 import { validate } from '../inputs/validate.ts'
 import { jsonText } from '../json/raw-json.ts'
 import { describeOperation } from '../pages/describe-operation.ts'
@@ -104,6 +104,11 @@ export class RestApi {
     const reply = await exchange.settle(handler(call))
     if (reply.source === undefined) return responseOf(operation, reply)
     const head = { status: reply.status ?? operation.success.status, headers: reply.headers ?? {} }
+    if (exchange.incoming.method === 'HEAD') {
+      // Hono makes the answer to a HEAD anew, so it can't have been sent.
+      await beginSource(reply.source)
+      return new Response(null, head)
+    }
     await sendSource(exchange, head, reply.source, this.#dependencies.report)
     return RESPONSE_ALREADY_SENT
   }

@@ -17,7 +17,7 @@ const createInput = z
 const updateInput = z
   .object({
     key: text().nullish(),
-    value: text().nullish(),
+    value: text().nullish().openapi({ description: 'The ****** that a sensitive value is read as keeps that value' }),
     isSensitive: optionalFlag().openapi({ description: 'Fixed at creation: another value is refused' }),
   })
   .openapi('UpdateTeamVariableInput')

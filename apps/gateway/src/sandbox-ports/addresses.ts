@@ -24,9 +24,10 @@ export interface AddressSettings {
 /** As they are told to users: what is configured, or the gateway's host with the ports that it listens on. */
 export function sandboxAddresses(settings: AddressSettings): SandboxAddresses {
   const { gatewayUrl, publicUrl, grpcUrl, grpcIsTls, publicDomain, publicPort, grpcPort } = settings
-  const { protocol, hostname } = new URL(gatewayUrl)
-  // A domain of its own without more said of it is reached like the gateway, at the usual port.
-  const otherwise = publicDomain === undefined ? `http://${hostname}:${publicPort}` : `${protocol}//${hostname}`
+  const { protocol, hostname, port } = new URL(gatewayUrl)
+  // Something stands in front of a gateway that is at the usual port: it has the usual port for a domain, too.
+  const isBehind = publicDomain !== undefined && port === ''
+  const otherwise = isBehind ? `${protocol}//${hostname}` : `http://${hostname}:${publicPort}`
   return {
     publicOrigin: publicUrl ?? otherwise,
     grpcOrigin: grpcUrl ?? `${grpcIsTls ? 'https' : 'http'}://${hostname}:${grpcPort}`,

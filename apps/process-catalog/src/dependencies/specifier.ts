@@ -27,7 +27,7 @@ const segment = '[A-Za-z0-9_~][A-Za-z0-9._~-]*'
 const reference = '[A-Za-z0-9_][A-Za-z0-9._/+-]*'
 const repository = `https:\\/\\/${host}(?:\\/${segment}){1,10}`
 const npmGit = new RegExp(`^(?:git\\+${repository}\\/?|${repository}\\.git)(?:#(?:semver:[\\^~]?)?${reference})?$`, 'i')
-const pypiGit = new RegExp(`^git\\+${repository}(?:@${reference})?$`, 'i')
+const pypiGit = new RegExp(`^(?:git\\+${repository}|${repository}\\.git)(?:@${reference})?$`, 'i')
 const ownHost = /^(?:git\+)?https:\/\/(?:[^/]*\.)?(?:localhost|local|internal|localdomain|svc)(?:\/|$)/i
 
 /** Why a text says no version of a package, in words; undefined where it may. Anything that suits is `*`. */

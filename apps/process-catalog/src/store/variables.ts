@@ -55,7 +55,10 @@ export function listVariables(store: Store, box: SecretBox, team: string, window
   })
 }
 
-/** What is absent stays. Fails with invalid `/key` (taken) or `/isSensitive` (another than at creation). */
+/**
+ * What is absent stays, and so does a sensitive value that comes back as it was read. Fails with invalid `/key` (taken) or `/isSensitive`
+ * (another than at creation).
+ */
 export function updateVariable(store: Store, box: SecretBox, author: Author, id: string, change: Partial<NewVariable>) {
   const { key, value, isSensitive } = change
   return changeTeam(store, author.team, async (rows) => {
@@ -63,11 +66,12 @@ export function updateVariable(store: Store, box: SecretBox, author: Author, id:
     if (isSensitive !== undefined && isSensitive !== current.isSensitive)
       throw invalid('/isSensitive', "can't be changed")
     if (key !== undefined && key !== current.key) await requireFreeKey(rows, author.team, key)
+    const stays = value === undefined || (current.isSensitive && value === masked)
     const row = await rows.variable.update({
       where: { id: current.id },
       data: {
         key: key ?? current.key,
-        ...(value === undefined ? {} : box.seal(value, variablePlace(current.id))),
+        ...(stays ? {} : box.seal(value, variablePlace(current.id))),
         updatedBy: author.name,
         updatedAt: new Date(),
       },

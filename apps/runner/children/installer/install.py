@@ -127,6 +127,9 @@ def requirement(name, specifier):
         return name
     if specifier.startswith("git+"):
         return name + " @ " + specifier
+    if specifier.startswith("https://"):
+        # To pip, an https URL alone is that of an archive.
+        return name + " @ git+" + specifier
     return name + (specifier if specifier[0] in "=!<>~" else "==" + specifier)
 
 
