@@ -26,9 +26,9 @@ afterAll(async () => {
   await database.drop()
 })
 
-/** Ended runs with one event each, of their end. */
-async function add(ids: string[], callbackUrl?: string): Promise<void> {
-  await pools.reads.query(
+/** Ended runs with one event each, of their end; gives the transaction. */
+async function add(ids: string[], callbackUrl?: string): Promise<bigint> {
+  const { rows } = await pools.reads.query<{ xid: string }>(
     `WITH made AS (
        INSERT INTO executions (id, team, process_id, process_name, process_slug, status, sequence, fence, pool, replica_id, slot,
                                depth, parameters, timeout_ms, fresh_process, created_by, updated_at, callback_url)
@@ -36,9 +36,10 @@ async function add(ids: string[], callbackUrl?: string): Promise<void> {
          FROM unnest($1::uuid[]) AS id RETURNING id
      )
      INSERT INTO timeline_events (execution_id, sequence, status, at, team, process_id)
-     SELECT id, 1, $2, now(), 'demo', id FROM made`,
+     SELECT id, 1, $2, now(), 'demo', id FROM made RETURNING xid`,
     [ids, Status.ERROR, callbackUrl],
   )
+  return BigInt(rows[0]!.xid)
 }
 
 /** How many rows of these tables were read by all connections that are closed. */
@@ -54,17 +55,11 @@ async function rowsRead(): Promise<number> {
 test.each(['callbacks', startRecordsReader, errorHandlersReader, 'kafka'])(
   'however much is kept, %s reads what is new and no more',
   async (consumer) => {
-    await outbox.register(consumer)
     const before = await rowsRead()
     const id = newExecutionId()
-    await add([id], 'https://receiver.example.com/')
+    const xid = await add([id], 'https://receiver.example.com/')
     const leadership = (await outbox.lead(consumer))!
-    const { from } = await leadership.cursor()
-    const to = await until(async () => {
-      const horizon = await leadership.horizon()
-      return horizon > from ? horizon : undefined
-    })
-    const events = await leadership.read({ from, to, position: 0n }, 500)
+    const events = await leadership.read({ from: xid, to: xid + 1n, position: 0n }, 500)
     expect(events.map(({ event }) => event.executionId)).toEqual([id])
     await leadership.release()
     const reading =
