@@ -16,6 +16,8 @@ export interface ExecutionConfig {
   parametersMaxBytes: number
   returnValueMaxBytes: number
   retentionDays: number
+  /** Days beyond today whose partitions are kept ready, where other than 14; set by tests only. */
+  partitionDays?: number
   /** How long a runner's session lives without being renewed. */
   runnerLeaseMs: number
   /** CIDRs and addresses beyond the public internet that callbacks may go to. */

@@ -62,7 +62,7 @@ export function compose(
   const limits = { maxRunning: config.teamMaxRunning, maxQueued: config.teamMaxQueued, onePool }
   const leaseMs = config.runnerLeaseMs
 
-  const partitions = new Partitions(reads)
+  const partitions = new Partitions(reads, config.partitionDays)
   const specs = new Specs(neighbours)
   const tokens = new RunTokens(config.internalKey)
   const waiters = new Waiters()

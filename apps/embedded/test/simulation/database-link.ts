@@ -1,6 +1,7 @@
 import pg from 'pg'
 import type { Database } from './database.ts'
-import { LinkedClient, realClient, settled, terminated, type Settled } from './linked-client.ts'
+import { LinkedClient, settled, terminated, type Settled } from './linked-client.ts'
+import { ServerSessions, type Session } from './server-sessions.ts'
 import { hostOfNow, type Host, type World } from './world.ts'
 
 /** What becomes of one message between a service and its database. */
@@ -18,6 +19,7 @@ export interface Way {
 
 interface Waiting {
   client: LinkedClient
+  session: Session
   answer: Promise<Settled>
   /** What that was. */
   settled?: Settled
@@ -39,6 +41,7 @@ export class DatabaseLink {
   readonly database: Database
   readonly way: Way
   readonly clients = new Set<LinkedClient>()
+  readonly sessions: ServerSessions
   #waiting: Waiting[] = []
   /** Commits that are still to come. */
   readonly #late = new Set<() => Promise<void>>()
@@ -46,6 +49,7 @@ export class DatabaseLink {
   constructor(world: World, database: Database, way: Way) {
     this.world = world
     this.database = database
+    this.sessions = new ServerSessions(database)
     this.way = way
   }
 
@@ -73,16 +77,18 @@ export class DatabaseLink {
 
   async #run(client: LinkedClient, config: pg.QueryConfig, deliver: Deliver): Promise<void> {
     this.database.setTime(this.world.nowMs)
-    const waiting: Waiting = { client, deliver, answer: settled(realClient.query.call(client, config)), isTold: false }
+    const session = client.session!
+    const wasOpen = session.transaction === 'T'
+    const waiting: Waiting = { client, session, deliver, answer: settled(session.query(config)), isTold: false }
     void waiting.answer.then((answer) => (waiting.settled = answer))
     this.#waiting.push(waiting)
-    await this.unblocked()
+    await this.unblocked(() => wasOpen && session.transaction !== 'T')
     if (this.#waiting.includes(waiting)) this.world.after(client.statementMs, () => this.#giveUp(waiting), undefined)
   }
 
   /** What waited for a lock, and has it now or never, is answered. */
-  async unblocked(): Promise<void> {
-    await this.database.quiet(this.#waiting)
+  async unblocked(locksAreFreed = () => true): Promise<void> {
+    await this.database.quiet(this.#waiting, locksAreFreed)
     const [open, done] = [this.#waiting.filter((one) => !one.settled), this.#waiting.filter((one) => one.settled)]
     this.#waiting = open
     for (const one of open) {
@@ -101,20 +107,13 @@ export class DatabaseLink {
   }
 
   async cutOne(client: LinkedClient): Promise<void> {
-    if (client.isCut) return
-    client.isCut = true
-    this.clients.delete(client)
-    const ended = client.socket.destroyed || new Promise((resolve) => client.once('end', resolve))
-    client.socket.destroy()
-    await ended
-    await this.database.gone(client.pid)
-    await this.unblocked()
+    if (!client.isCut) await client.lose()
   }
 
   /** As the server does with what takes longer than `statement_timeout`. */
   async #giveUp(waiting: Waiting): Promise<void> {
     if (!this.#waiting.includes(waiting)) return
-    await this.database.cancel(waiting.client.pid)
+    await this.database.cancel(waiting.session.pid)
     await waiting.answer
     await this.unblocked()
   }

@@ -2,13 +2,15 @@ import { openSync, writeSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 
-const lookMs = 2
+/** Most statements have their answer by then. */
+const lookMs = 4
+const longestLookMs = 20
 /** Before the world's clock takes the place of Node's. */
 const realDelay = delay
 
 /** A statement that is in the server. */
 export interface Statement {
-  client: { readonly pid: number }
+  session: { readonly pid: number }
   answer: Promise<unknown>
   /** Its answer, once it is there. */
   settled?: unknown
@@ -53,24 +55,33 @@ export class Database {
     writeSync(this.#clockFile, (ms / 1000).toFixed(6), 0)
   }
 
-  /** Until each of these statements has its answer or waits for a lock: then nothing moves in the server. */
-  async quiet(statements: readonly Statement[]): Promise<void> {
-    for (let isFirst = true; ; isFirst = false) {
+  /**
+   * Until each of these statements has its answer or waits for a lock: then nothing moves in the server. Those that were
+   * seen to wait are asked for only where `locksAreFreed` or one of them has its answer: what began after them and was
+   * at once at its end is not what they wait for.
+   */
+  async quiet(statements: readonly Statement[], locksAreFreed: () => boolean): Promise<void> {
+    const waited = statements.filter(({ isTold }) => isTold)
+    await answered(
+      statements.filter(({ isTold }) => !isTold),
+      lookMs,
+    )
+    for (let pauseMs = lookMs; ; pauseMs = Math.min(pauseMs * 2, longestLookMs)) {
       const open = statements.filter(({ settled }) => settled === undefined)
-      // Most are answered soon; that those that waited before still do is asked at once.
-      const awaited = isFirst ? open.filter(({ isTold }) => !isTold) : open
-      await Promise.race([Promise.all(awaited.map(({ answer }) => answer)), realDelay(lookMs)])
-      const pids = open.filter(({ settled }) => settled === undefined).map(({ client }) => client.pid)
-      if (pids.length === 0) return
-      const stuck = await this.#stuck(pids)
-      if (pids.every((pid) => stuck.has(pid))) return
+      const mayMove = locksAreFreed() || waited.some(({ settled }) => settled !== undefined)
+      const asked = mayMove ? open : open.filter(({ isTold }) => !isTold)
+      if (asked.length === 0) return
+      const stuck = await this.#stuck(asked.map(({ session }) => session.pid))
+      const moving = asked.filter(({ session }) => !stuck.has(session.pid))
+      if (moving.length === 0) return
+      await answered(moving, pauseMs)
     }
   }
 
   /** Which of these connections wait for a lock. */
   async #stuck(pids: number[]): Promise<Set<number>> {
     const text = 'SELECT pid FROM unnest($1::integer[]) AS pid WHERE cardinality(pg_blocking_pids(pid)) > 0'
-    const { rows } = await this.query<{ pid: number }>(text, [pids])
+    const { rows } = await this.query<{ pid: number }>({ name: 'stuck', text }, [pids])
     return new Set(rows.map(({ pid }) => pid))
   }
 
@@ -90,7 +101,10 @@ export class Database {
   }
 
   /** One after the other. */
-  query<R extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<pg.QueryResult<R>> {
+  query<R extends pg.QueryResultRow>(
+    text: string | pg.QueryConfig,
+    values: unknown[] = [],
+  ): Promise<pg.QueryResult<R>> {
     const answer = this.#last.then(() => this.#control.query<R>(text, values))
     this.#last = answer.catch(() => undefined)
     return answer
@@ -99,6 +113,11 @@ export class Database {
   close(): Promise<void> {
     return this.#control.end()
   }
+}
+
+/** Until all of these have their answers, at most so long. */
+async function answered(statements: readonly Statement[], ms: number): Promise<void> {
+  if (statements.length > 0) await Promise.race([Promise.all(statements.map(({ answer }) => answer)), realDelay(ms)])
 }
 
 /** The address of this database for a service whose tables are in `schema`. */

@@ -1,40 +1,38 @@
-import type { Socket } from 'node:net'
 import pg from 'pg'
 import type { DatabaseLink } from './database-link.ts'
+import type { Session } from './server-sessions.ts'
 import type { Host } from './world.ts'
 
 type Callback = (error: Error | undefined, result?: pg.QueryResult) => void
 
 export type Settled = { result: pg.QueryResult } | { error: Error }
 
-const RealClient = pg.Client
-
-/** What pg's own connections do. */
-export const realClient = RealClient.prototype as unknown as {
-  connect(): Promise<void>
-  query(config: pg.QueryConfig): Promise<pg.QueryResult>
-  end(): Promise<void>
-}
-
-/** A connection of a machine of the world. */
-export class LinkedClient extends RealClient {
+/** A connection of a machine of the world. What it is to the server is its session; by itself it reaches nobody. */
+export class LinkedClient extends pg.Client {
   readonly machine: Host | undefined
   isCut = false
   /** How long one statement may take on the server. */
   readonly statementMs: number
+  /** Once it is connected. */
+  session: Session | undefined
+  readonly #config: pg.ClientConfig
   readonly #link: DatabaseLink
   readonly #queryTimeoutMs: number
+  /** Its prepared statements: what is prepared on the session may have come from others. */
+  readonly #prepared = new Map<string, string>()
 
   constructor(config: pg.ClientConfig, link: DatabaseLink, host: Host | undefined) {
     super({ ...config, query_timeout: 0, connectionTimeoutMillis: 0 })
     this.#queryTimeoutMs = config.query_timeout ?? 0
     this.statementMs = Number(/statement_timeout=(\d+)s/.exec(config.options ?? '')?.[1] ?? 5) * 1000
+    this.#config = config
     this.#link = link
     this.machine = host
   }
 
-  get pid(): number {
-    return (this as unknown as { processID: number | null }).processID ?? 0
+  /** Whether it has been given up before it was connected. */
+  get isGivenUp(): boolean {
+    return (this as unknown as { connection: { stream: { destroyed: boolean } } }).connection.stream.destroyed
   }
 
   /** Whether it is in no transaction. */
@@ -42,9 +40,14 @@ export class LinkedClient extends RealClient {
     return this.getTransactionStatus() === 'I'
   }
 
-  get socket(): Socket {
-    return (this as unknown as { connection: { stream: Socket } }).connection.stream
+  override getTransactionStatus(): 'I' | 'T' | 'E' | null {
+    return this.session?.transaction ?? null
   }
+
+  /** It keeps no process going. */
+  ref(): void {}
+
+  unref(): void {}
 
   override connect(callback?: unknown): never {
     const connecting = this.#connect()
@@ -60,15 +63,16 @@ export class LinkedClient extends RealClient {
     const arrive = async () => {
       if (way.isAway) return world.after(way.latencyMs(), () => reject(refused()), this.machine)
       // The pool has given it up meanwhile.
-      if (this.socket.destroyed) return reject(terminated())
-      await realClient.connect.call(this)
+      if (this.isGivenUp) return reject(terminated())
+      this.session = await this.#link.sessions.take(this.#config)
       clients.add(this)
       const hush = () => undefined
       this.on('error', hush)
       const connected = () => {
         this.off('error', hush)
-        if (this.socket.destroyed) reject(terminated())
-        else resolve(this)
+        if (!this.isGivenUp && !this.isCut) return resolve(this)
+        reject(terminated())
+        return this.isCut ? undefined : this.#leave()
       }
       return world.after(way.latencyMs(), connected, this.machine)
     }
@@ -89,6 +93,10 @@ export class LinkedClient extends RealClient {
 
   #send(statement: pg.QueryConfig, tell: (settled: Settled) => void): void {
     const { world, way } = this.#link
+    const { name, text } = statement
+    if (name && (this.#prepared.get(name) ?? text) !== text)
+      return tell({ error: new Error(`The prepared statement ${name} has been another one`) })
+    if (name) this.#prepared.set(name, text)
     const patienceMs = (statement as { query_timeout?: number }).query_timeout ?? this.#queryTimeoutMs
     const late = () => {
       world.tell(`no answer to ${nameOf(statement)}`, this.machine)
@@ -113,7 +121,7 @@ export class LinkedClient extends RealClient {
     const fate = this.machine === undefined ? 'arrives' : way.isAway ? 'is lost' : way.fateOf(this.machine)
     if (fate === 'is lost') {
       world.tell(`${nameOf(statement)} is lost`, this.machine)
-      await link.cutOne(this)
+      await this.lose()
       return answer({ error: terminated() })
     }
     world.tell(nameOf(statement), this.machine)
@@ -121,22 +129,36 @@ export class LinkedClient extends RealClient {
     await link.execute(this, statement, (settled) => {
       if (fate === 'arrives') return answer(settled)
       world.tell(`the answer to ${nameOf(statement)} is lost`, this.machine)
-      world.after(0, () => link.cutOne(this), undefined)
+      world.after(0, () => this.lose(), undefined)
       answer({ error: terminated() })
     })
   }
 
+  /** The way to the server is cut, and its machine hears of it. */
+  async lose(): Promise<void> {
+    this.isCut = true
+    Object.assign(this, { _queryable: false })
+    this.#link.world.on(this.machine, () => this.emit('error', terminated()))
+    await this.#leave()
+  }
+
+  /** Resolves once the server has forgotten it, and its locks. */
+  async #leave(): Promise<void> {
+    this.#link.clients.delete(this)
+    this.isCut = true
+    this.emit('end')
+    const { session } = this
+    this.session = undefined
+    if (session !== undefined) await this.#link.sessions.giveBack(session)
+    await this.#link.unblocked()
+  }
+
   override end(callback?: unknown): Promise<void> {
-    const { world, way, clients } = this.#link
+    const { world, way } = this.#link
     const { promise, resolve } = Promise.withResolvers<void>()
     const close = async () => {
-      clients.delete(this)
-      if (!this.isCut && this.pid !== 0) {
-        this.isCut = true
-        await realClient.end.call(this)
-        await this.#link.database.gone(this.pid)
-        await this.#link.unblocked()
-      }
+      void super.end()
+      if (!this.isCut && this.session !== undefined) await this.#leave()
       world.after(0, resolve, this.machine)
     }
     world.after(way.latencyMs(), close, undefined)

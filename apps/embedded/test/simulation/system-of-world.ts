@@ -15,6 +15,8 @@ export type Role = 'execution' | 'scheduler' | 'runner'
 
 export const leaseMs = 3000
 const placesOfRunner = 3
+/** Midnight comes; each day beyond the next makes each statement dearer to plan. */
+const partitionDays = 1
 const limits = { TEAM_MAX_RUNNING: '4', TEAM_MAX_QUEUED: '8' }
 
 export interface SystemContext {
@@ -78,7 +80,7 @@ export class SystemOfWorld {
       wires.add(host, part.serves)
       return part
     }
-    const part = createExecution(readExecutionConfig(env), context)
+    const part = createExecution({ ...readExecutionConfig(env), partitionDays }, context)
     part.events.subscribe('world', async (events) => {
       for (const { executionId, sequence, status } of events) ledger.event(executionId, sequence, status)
     })

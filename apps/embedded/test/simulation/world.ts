@@ -86,7 +86,7 @@ export class World {
   }
 
   /** Does something as this machine. */
-  on<T>(host: Host, work: () => T): T {
+  on<T>(host: Host | undefined, work: () => T): T {
     return hosts.run(host, work)
   }
 

@@ -4,13 +4,13 @@ import { dayOf } from '../execution-id.ts'
 
 export { isMissingPartition } from '@automation/database'
 
-const daysAhead = 14
+const usualDaysAhead = 14
 
 /** The daily partitions of executions, their timeline and their logs. */
 export class Partitions extends IdPartitions {
-  constructor(pool: pg.Pool) {
+  constructor(pool: pg.Pool, ahead = usualDaysAhead) {
     const tables = ['executions', 'timeline_events', 'log_chunks']
-    super({ pool: () => pool, tables, span: days, ahead: daysAhead, name: 'execution' })
+    super({ pool: () => pool, tables, span: days, ahead, name: 'execution' })
   }
 
   /** Of these ids those whose day has its partitions, some of which another replica may have made since. */
