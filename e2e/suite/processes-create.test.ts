@@ -170,6 +170,14 @@ describe('creating a process', () => {
     expectProblem(await create(withValue(path, value)), 400, { path: `/${path}` })
   })
 
+  test('empty settings count as absent', async () => {
+    for (const settings of ['', null]) {
+      const answer = await client.post<{ settings: unknown }>('/processes', { name: unique('plain'), settings })
+      expect(answer.status, answer.text).toBe(201)
+      expect(answer.body.settings).toMatchObject({ formsConfig: { enabled: false } })
+    }
+  })
+
   test('a missing name is refused with its path', async () => {
     expectProblem(await create({ sourceCode: 'return 1' }), 400, { path: '/name' })
   })

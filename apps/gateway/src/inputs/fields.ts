@@ -20,6 +20,10 @@ export const clearableText = () =>
     .nullish()
     .transform((value) => (value === '' ? null : value))
 
+/** What may be absent; `null` and `""` mean the same. */
+export const orEmptyText = <T extends z.ZodType>(form: T) =>
+  z.preprocess((value) => (value === '' ? null : value), form.nullish())
+
 /** A flag that may be absent; `null` means the same. */
 export const optionalFlag = () =>
   z

@@ -3,7 +3,7 @@ import type { MessageInitShape } from '@bufbuild/protobuf'
 import { z } from '@hono/zod-openapi'
 import { memberText } from '../json/scan.ts'
 import { languageFrom } from '../presenters/language.ts'
-import { jsonObject, languageName, text, textMap } from './fields.ts'
+import { jsonObject, languageName, orEmptyText, text, textMap } from './fields.ts'
 import { toldAt } from './told-at.ts'
 
 const deprecated = { deprecated: true }
@@ -44,7 +44,7 @@ const fields = {
 }
 
 export const createProcessInput = z
-  .object({ ...fields, programmingLanguage: languageName().nullish() })
+  .object({ ...fields, settings: orEmptyText(settings), programmingLanguage: languageName().nullish() })
   .openapi('CreateProcessInput')
 
 export const updateProcessInput = z

@@ -3,7 +3,7 @@ import type { MessageInitShape } from '@bufbuild/protobuf'
 import { z } from '@hono/zod-openapi'
 import { isObject, parseJson } from '../json/decode.ts'
 import { memberText } from '../json/scan.ts'
-import { clearableText, jsonObject } from './fields.ts'
+import { clearableText, jsonObject, orEmptyText } from './fields.ts'
 import { invalidInput } from './validate.ts'
 
 const UINT32_MAX = 2 ** 32 - 1
@@ -30,7 +30,7 @@ export const runInput = z.object({
   parameters: jsonObject('the parameters').nullish(),
   tag: clearableText().openapi({ description: 'A version id, a version tag or an alias' }),
   comment: clearableText(),
-  settings: z.preprocess((value) => (value === '' ? null : value), settings.nullish()),
+  settings: orEmptyText(settings),
 })
 
 export type RunInput = z.output<typeof runInput>
