@@ -153,7 +153,7 @@ describe('executing a process', () => {
     const process = await makeProcess({ sourceCode: 'return 1' })
     for (const input of [
       { tag: null, comment: null, settings: null },
-      { tag: '', comment: '' },
+      { tag: '', comment: '', settings: '' },
     ])
       expect((await executeSync(process, input)).body).toBe(1)
   })

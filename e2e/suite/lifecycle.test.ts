@@ -4,7 +4,8 @@ import { runScript, shapeFromEnvironment, startSystem } from '../system/system.t
 import { waitUntil } from '../system/wait-until.ts'
 import { expectProblem } from './problem.ts'
 import { GRACE_MS, restartedSystem } from './restarted-system.ts'
-import { awaitEnd, execute, executionOf } from './runs.ts'
+import { awaitEnd, awaitStatus, execute, executionOf } from './runs.ts'
+import { awaitFired, everySecond, firedBy, makeSchedule, timeOf } from './scheduling.ts'
 import { shared } from './shared-system.ts'
 
 /** Starting, stopping and starting again on the same data; the tests follow each other. */
@@ -58,6 +59,40 @@ describe.skipIf(!shared.owned)(
       await start()
       for (const id of ids) expect((await awaitEnd(id, 30_000, running())).status).toBe('FINISHED')
     })
+
+    test.skipIf(shapeFromEnvironment() !== 'embedded')(
+      'while a stop waits for a sync call, no firing, no queued run and no new call begins anything',
+      async () => {
+        await own.system.stop()
+        await start({ RUNNER_SLOTS: '2' })
+        const [long, short] = [await sleeper(4000), await sleeper(1500)]
+        const schedule = await makeSchedule(await sleeper(1), { cron: everySecond }, running())
+        await awaitFired(schedule, 1, running())
+        const call = running().post(`/processes/${long.id}/execute-sync`, {})
+        await awaitRunningOf(long.id)
+        await awaitStatus(await execute(short, {}, running()), ({ status }) => status === 'RUNNING', 30_000, running())
+        const waits = await execute(short, {}, running())
+        await awaitStatus(waits, ({ status }) => status === 'QUEUED', 30_000, running())
+        const begun = new Date().toISOString()
+        const stopped = own.system.stop()
+        const unready = async () => !(await fetch(`${own.system.host}/readyz`).catch(() => undefined))?.ok
+        await waitUntil('readiness to be off', unready, { timeoutMs: 10_000 })
+        const quiet = new Date().toISOString()
+        const late = await execute(short, {}, running()).catch(() => 'refused')
+        expect((await call).status).toBe(203)
+        await stopped
+        const ended = new Date().toISOString()
+        await start()
+        await running().delete(`/schedules/${schedule.id}`)
+        const execution = await awaitEnd(waits, 30_000, running())
+        expect([late, execution.status]).toEqual(['refused', 'FINISHED'])
+        expect(timeOf(execution, 'RUNNING') > ended, `${timeOf(execution, 'RUNNING')}, stopped since ${begun}`).toBe(
+          true,
+        )
+        const fired = (await firedBy(schedule, running())).map(({ createdAt }) => createdAt)
+        expect(fired.filter((at) => at > quiet && at < ended)).toEqual([])
+      },
+    )
 
     test('with nothing running the stop does not take its time', async () => {
       await own.system.stop(GRACE_MS / 2)

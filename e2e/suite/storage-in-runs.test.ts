@@ -28,9 +28,10 @@ describe('JavaScript', () => {
       await storage.delete('${root}/gone')
       const names = (await storage.list({ prefix: '${root}/' })).map(({ name }) => name.slice(${root.length + 1}))
       const text = Buffer.concat(await (await storage.download('${root}/ü.txt')).toArray()).toString()
-      return { made, names, text }`)
+      return { made, listed: await storage.list({ prefix: '${root}/' }), names, text }`)
     expect(seen).toMatchObject({
-      made: { name: `${root}/ü.txt`, size: 5, contentType: 'text/plain', updatedAt: expect.stringMatching(/Z$/) },
+      listed: (await client.get<unknown[]>('/storage/objects', { prefix: `${root}/` })).body,
+      made: { name: `${root}/ü.txt`, link: `${client.rest}/storage/objects/${root}/%C3%BC.txt` },
       names: ['b.bin', 's', 'w', 'ü.txt'],
       text: 'hello',
     })
@@ -129,10 +130,11 @@ svc.storage.delete("${root}/gone")
 names = [each.name for each in svc.storage.list(prefix="${root}/")]
 data = svc.storage.download("${root}/f")
 signed = svc.storage.create_signed_url("${root}/t", expires_in_seconds=60)
-return {"made": made, "names": names, "ok": data == b"file" * 100000, "type": made.content_type, "url": signed.url,
+return {"made": made, "listed": svc.storage.list({"prefix": "${root}/"}), "names": names, "ok": data == b"file" * 100000, "type": made.content_type, "url": signed.url,
         "expires": signed["expiresAt"] == signed.expires_at, "text": svc.storage.download("${root}/ü.txt").decode()}`)
     const { url, ...rest } = seen as { url: string }
     expect(rest).toMatchObject({
+      listed: (await client.get<unknown[]>('/storage/objects', { prefix: `${root}/` })).body,
       made: { name: `${root}/ü.txt`, size: 5, md5Hash: createHash('md5').update('hello').digest('base64') },
       names: ['b.bin', 'f', 'g', 't', 'ü.txt'].map((name) => `${root}/${name}`),
       ok: true,

@@ -55,6 +55,8 @@ async function startAll(
   const network = new InProcessNetwork(tracer)
   const parts = createParts(configs, network, { logger, metrics, tracer, readiness: () => health.checks() })
   for (const part of parts) health.watch(part.name, () => part.ready())
+  // The gateway stops first, and that takes as long as its callers wait.
+  stopping.addEventListener('abort', () => parts.forEach((part) => part.quiesce?.()), { once: true })
   const [gateway, ...inner] = parts.toReversed()
   for (const part of inner.toReversed()) await startPart(part, settings, order, stopping)
   // Nobody sees the system before its first team is there.

@@ -23,6 +23,7 @@ describe.each([embeddedMain, servicesMain])('%s', (main) => {
       LOG_LEVEL: 'loud',
       AGENT_POOLS: 'default,No Pool',
       RUNNER_POOL: 'big',
+      RETENTION_DAYS: '0',
     }
     const { code, stderr, stdout } = await runProgramToEnd(main, faulty)
     expect(code).not.toBe(0)
@@ -37,9 +38,11 @@ describe.each([embeddedMain, servicesMain])('%s', (main) => {
       'LOG_LEVEL',
       'AGENT_POOLS',
       'RUNNER_POOL',
+      'RETENTION_DAYS',
     ])
       expect(stderr).toContain(`  ${name} must`)
-    expect(stderr.match(/ {2}PORT must/g)).toHaveLength(1)
+    for (const name of ['PORT', 'RETENTION_DAYS'])
+      expect(stderr.match(new RegExp(`  ${name} must`, 'g')), name).toHaveLength(1)
     expect(await readdir(values['DATA_DIR'] ?? '')).toEqual([])
   })
 
@@ -53,6 +56,8 @@ describe.each([embeddedMain, servicesMain])('%s', (main) => {
     expect(code).toBe(0)
     expect(stdout).toContain(`PORT=${values['PORT']}\n`)
     expect(stdout).toContain('BOOTSTRAP_API_TOKEN=******\n')
+    for (const line of ['S3_ENDPOINT=', 'S3_REGION=us-east-1', 'S3_ACCESS_KEY=', 'S3_SECRET_KEY='])
+      expect(stdout).toContain(`\n${line}\n`)
     expect(stdout).not.toContain('very-secret')
     expect(stdout).not.toContain(secrets.BOOTSTRAP_API_TOKEN)
     expect(await readdir(values['DATA_DIR'] ?? '')).toEqual([])

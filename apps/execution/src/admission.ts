@@ -77,20 +77,20 @@ export interface AdmissionContext {
 /** Decides whether a wish becomes a run, and makes it one. */
 export class Admission {
   readonly #context: AdmissionContext
-  #stopped = false
+  #accepts: 'all' | 'from runs' | 'nothing' = 'all'
 
   constructor(context: AdmissionContext) {
     this.#context = context
   }
 
-  /** Nothing new is accepted any more. */
-  stop(): void {
-    this.#stopped = true
+  /** Nothing new is accepted any more, or only what runs ask for. */
+  stop(accepts: 'from runs' | 'nothing' = 'nothing'): void {
+    this.#accepts = accepts
   }
 
   /** Durable when it returns. With `wait`, the answer has a waiter that misses no end. */
   async accept(wish: Wish, wait = false): Promise<Accepted> {
-    if (this.#stopped) throw stopping()
+    if (this.#accepts !== 'all' && (this.#accepts === 'nothing' || wish.parentId === undefined)) throw stopping()
     try {
       return await this.#decide(wish, wait)
     } catch (error) {

@@ -39,6 +39,7 @@ export class Claims {
   readonly #looking = new Map<string, { again: boolean }>()
   /** Claims and hand-overs that are on their way. */
   readonly #underWay = new Set<Promise<void>>()
+  #quiet = false
   #stopped = false
 
   constructor(context: ClaimsContext) {
@@ -59,6 +60,11 @@ export class Claims {
     this.#track(this.#work(pool, now))
   }
 
+  /** Nothing more is claimed; runs that waited for others still go on. */
+  quiesce(): void {
+    this.#quiet = true
+  }
+
   /** Nothing more is claimed; returns when what was claimed is handed over. */
   async stop(): Promise<void> {
     this.#stopped = true
@@ -71,7 +77,7 @@ export class Claims {
       now.again = false
       try {
         await this.#context.resumeFirst()
-        if (!this.#stopped && (await this.#round(pool))) now.again = true
+        if (!this.#stopped && !this.#quiet && (await this.#round(pool))) now.again = true
       } catch (error) {
         this.#context.logger.warn({ err: error, pool }, 'a claim failed')
       }

@@ -122,6 +122,10 @@ export function createExecution(config: ExecutionConfig, context: PartContext): 
       begun.resolve(engine)
       events.wake()
     },
+    quiesce() {
+      running?.engine.admission.stop('from runs')
+      running?.engine.claims.quiesce()
+    },
     async stop(graceMs) {
       stopping.abort()
       if (running === undefined) return

@@ -12,6 +12,6 @@ export function readSchedulerConfig(env: Environment): SchedulerConfig {
   if (databaseUrl === undefined) env.fault('DATABASE_URL', 'must be set')
   return {
     databaseUrl: databaseUrl ?? '',
-    retentionDays: env.integer('RETENTION_DAYS', { default: 30, min: 1, max: 36_500 }),
+    retentionDays: env.integer('RETENTION_DAYS', { default: 30, min: 1, max: 3650 }),
   }
 }

@@ -52,6 +52,7 @@ export function createScheduler(config: SchedulerConfig, context: PartContext): 
       measuring.start()
       audit.start()
     },
+    quiesce: () => pulse.quiesce(),
     async stop() {
       stopping.abort()
       await Promise.all([pulse.stop(), cleaning.stop(), measuring.stop(), audit.stop()])

@@ -3,9 +3,13 @@ import { timestampFromDate } from '@bufbuild/protobuf/wkt'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import type { ObjectRow } from './store/objects.ts'
 
-/** A row as the contract has it. */
-export function objectMessage(row: ObjectRow): MessageInitShape<typeof StorageObjectSchema> {
-  return {
+/** Rows of a team as the contract has them; objects are reached below `publicUrl`. */
+export function objectMessages(
+  publicUrl: string,
+  team: string,
+): (row: ObjectRow) => MessageInitShape<typeof StorageObjectSchema> {
+  const root = `${publicUrl}/api/${team}/rest/storage/objects`
+  return (row) => ({
     name: row.name,
     size: BigInt(row.size),
     md5: row.md5,
@@ -13,5 +17,6 @@ export function objectMessage(row: ObjectRow): MessageInitShape<typeof StorageOb
     createdAt: timestampFromDate(row.createdAt),
     updatedAt: timestampFromDate(row.updatedAt),
     version: row.blobId,
-  }
+    link: `${root}/${row.name.split('/').map(encodeURIComponent).join('/')}`,
+  })
 }

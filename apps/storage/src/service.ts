@@ -59,7 +59,11 @@ export function createStorage(config: StorageConfig, { neighbours, logger, metri
   return {
     name: 'storage',
     serves: [
-      measured(StorageService, storageService(kept, uploads, askerOf), metrics),
+      measured(
+        StorageService,
+        storageService({ objects: kept, uploads, askerOf, publicUrl: config.publicUrl }),
+        metrics,
+      ),
       measured(DatastoreService, datastoreService(datastore, askerOf), metrics),
       measured(PackageSetService, packageSetService(packageSets, rightsReader(tokens)), metrics),
     ],

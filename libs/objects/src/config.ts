@@ -22,25 +22,31 @@ export interface ObjectStoreConfig {
 export function readObjectStoreConfig(env: Environment): ObjectStoreConfig {
   const folder = resolve(env.text('OBJECTS_DIR', join(env.text('DATA_DIR', '.data'), 'objects')))
   const endpoint = env.url('S3_ENDPOINT')
+  // All are read in any case, so that --print-config knows them.
+  const given = env.url('S3_PUBLIC_ENDPOINT', endpoint)
+  const bucket = env.text('S3_BUCKET')
+  const region = env.text('S3_REGION', 'us-east-1')
+  const accessKey = env.secret('S3_ACCESS_KEY')
+  const secretKey = env.secret('S3_SECRET_KEY')
   if (endpoint === undefined) {
-    for (const name of ['S3_BUCKET', 'S3_PUBLIC_ENDPOINT'])
-      if (env.text(name) !== undefined) env.fault(name, 'is set, but S3_ENDPOINT is not')
+    for (const [name, value] of Object.entries({ S3_BUCKET: bucket, S3_PUBLIC_ENDPOINT: given }))
+      if (value !== undefined) env.fault(name, 'is set, but S3_ENDPOINT is not')
     return { folder }
   }
-  const given = (name: string, value: string | undefined) => {
+  const publicEndpoint = given ?? endpoint
+  const needed = (name: string, value: string | undefined) => {
     if (value === undefined) env.fault(name, 'must be set beside S3_ENDPOINT')
     return value ?? ''
   }
-  const publicEndpoint = env.url('S3_PUBLIC_ENDPOINT', endpoint)
   for (const [name, url] of Object.entries({ S3_ENDPOINT: endpoint, S3_PUBLIC_ENDPOINT: publicEndpoint }))
     if (!isRoot(url)) env.fault(name, 'must be http://host:port or https://host, without a path')
   const s3 = {
     endpoint,
     publicEndpoint,
-    bucket: given('S3_BUCKET', env.text('S3_BUCKET')),
-    region: env.text('S3_REGION', 'us-east-1'),
-    accessKey: given('S3_ACCESS_KEY', env.secret('S3_ACCESS_KEY')),
-    secretKey: given('S3_SECRET_KEY', env.secret('S3_SECRET_KEY')),
+    bucket: needed('S3_BUCKET', bucket),
+    region,
+    accessKey: needed('S3_ACCESS_KEY', accessKey),
+    secretKey: needed('S3_SECRET_KEY', secretKey),
   }
   return { folder, s3 }
 }

@@ -30,6 +30,11 @@ export interface Part {
   /** The proto services that it implements; empty for parts that only call. */
   serves: ServedService[]
   start(): Promise<void>
+  /**
+   * Begins nothing new from now on; what is under way goes on, and what it asks for is answered. Called before `stop`, which
+   * may have to wait for other parts.
+   */
+  quiesce?(): void
   /** Ends within `graceMs`: no new work at once, what runs may finish in that time. */
   stop(graceMs: number): Promise<void>
   ready(): Promise<Check[]>

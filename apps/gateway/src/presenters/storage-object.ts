@@ -1,8 +1,8 @@
 import type { StorageObject } from '@automation/contract/storage/v1/storage'
 import { presentTime } from './time.ts'
 
-/** An object as JSON; `root` is `{base_url}`. */
-export function presentStorageObject(object: StorageObject, root: string): Record<string, unknown> {
+/** An object as JSON. */
+export function presentStorageObject(object: StorageObject): Record<string, unknown> {
   return {
     name: object.name,
     size: Number(object.size),
@@ -10,6 +10,6 @@ export function presentStorageObject(object: StorageObject, root: string): Recor
     contentType: object.contentType,
     createdAt: presentTime(object.createdAt),
     updatedAt: presentTime(object.updatedAt),
-    link: `${root}/storage/objects/${object.name.split('/').map(encodeURIComponent).join('/')}`,
+    link: object.link,
   }
 }

@@ -59,7 +59,6 @@ const downloaded = {
 export function storageRoutes(api: RestApi, { neighbours, config }: StorageRoutesDependencies): void {
   // A connection of its own: contents hold up no other call.
   const storage = neighbours.client(StorageService, 'contents')
-  const rootOf = (team: string) => `${config.publicUrl}/api/${team}/rest`
   const one = { path: '/storage/objects/{filename}', tag, parameters: { filename: objectName } }
 
   api.add(
@@ -74,7 +73,7 @@ export function storageRoutes(api: RestApi, { neighbours, config }: StorageRoute
     },
     async (call) => {
       const lists = storage.listObjects({ prefix: call.query.prefix ?? '' }, unhurried(call))
-      return { source: listed(lists, rootOf(call.team)), headers: { 'Content-Type': 'application/json' } }
+      return { source: listed(lists), headers: { 'Content-Type': 'application/json' } }
     },
   )
 
@@ -189,10 +188,10 @@ function unhurried({ context, exchange }: Call<unknown, unknown>): CallContext {
 }
 
 /** A JSON array, written as it is read. */
-async function* listed(lists: AsyncIterable<ListObjectsResponse>, root: string): AsyncIterable<Uint8Array> {
+async function* listed(lists: AsyncIterable<ListObjectsResponse>): AsyncIterable<Uint8Array> {
   let before = '['
   for await (const { objects } of lists) {
-    const items = objects.map((object) => JSON.stringify(presentStorageObject(object, root)))
+    const items = objects.map((object) => JSON.stringify(presentStorageObject(object)))
     if (items.length === 0) continue
     yield Buffer.from(before + items.join(','))
     before = ','

@@ -122,6 +122,7 @@ function shownObject(object: StorageObject): object {
     contentType: object.contentType,
     createdAt: shownTime(object.createdAt),
     updatedAt: shownTime(object.updatedAt),
+    link: object.link,
   }
 }
 

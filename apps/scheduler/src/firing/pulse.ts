@@ -43,10 +43,15 @@ export class Pulse {
     this.#wake.resolve()
   }
 
-  /** What is being decided is decided first. */
-  async stop(): Promise<void> {
+  /** Nothing more is looked for. */
+  quiesce(): void {
     this.#stopped = true
     this.soon()
+  }
+
+  /** What is being decided is decided first. */
+  async stop(): Promise<void> {
+    this.quiesce()
     await this.#running
     await Promise.all(this.#deciding.values())
     await this.#holding.stop()

@@ -3,23 +3,29 @@ import { invalid } from '@automation/errors'
 import { principalIn, type Handlers } from '@automation/rpc'
 import { timestampFromDate } from '@bufbuild/protobuf/wkt'
 import type { ReadAsker } from '../callers.ts'
-import { objectMessage } from '../object-message.ts'
+import { objectMessages } from '../object-message.ts'
 import type { Objects } from '../objects.ts'
 import type { Uploads } from '../uploads.ts'
 
+export interface StorageParts {
+  objects: Objects
+  uploads: Uploads
+  askerOf: ReadAsker
+  publicUrl: string
+}
+
 /** Files of teams. */
-export function storageService(
-  objects: Objects,
-  uploads: Uploads,
-  askerOf: ReadAsker,
-): Handlers<typeof StorageService> {
+export function storageService(parts: StorageParts): Handlers<typeof StorageService> {
+  const { objects, uploads, askerOf, publicUrl } = parts
   return {
     async uploadObject(requests, context) {
-      return objectMessage(await uploads.take(askerOf(context), requests, context.signal))
+      const asker = askerOf(context)
+      return objectMessages(publicUrl, asker.team)(await uploads.take(asker, requests, context.signal))
     },
 
     async getObject({ name }, context) {
-      return objectMessage(await objects.get(askerOf(context).team, name))
+      const { team } = askerOf(context)
+      return objectMessages(publicUrl, team)(await objects.get(team, name))
     },
 
     async *readObject({ version, offset, length }, context) {
@@ -29,7 +35,9 @@ export function storageService(
     },
 
     async *listObjects({ prefix }, context) {
-      for await (const rows of objects.list(askerOf(context).team, prefix)) yield { objects: rows.map(objectMessage) }
+      const { team } = askerOf(context)
+      const messageOf = objectMessages(publicUrl, team)
+      for await (const rows of objects.list(team, prefix)) yield { objects: rows.map(messageOf) }
     },
 
     async deleteObject({ name }, context) {
@@ -44,7 +52,7 @@ export function storageService(
 
     async openSignedUrl(link, context) {
       principalIn(context, 'service')
-      return objectMessage(await objects.open(link))
+      return objectMessages(publicUrl, link.team)(await objects.open(link))
     },
   }
 }

@@ -53,6 +53,13 @@ export declare type StorageObject = Message<"automation.storage.v1.StorageObject
    * @generated from field: string version = 7;
    */
   version: string;
+
+  /**
+   * Its address in the REST interface, as users reach it.
+   *
+   * @generated from field: string link = 8;
+   */
+  link: string;
 };
 
 /**
