@@ -21,6 +21,8 @@ const littleForMs = 1000
 // Of so many processes each has had less than is counted, and all together much.
 const crowd = 6
 const crowdWaitsMs = 2000
+// Who looks at itself for long is taken for one that hangs.
+const checksForMs = 100
 // Else no child would be made ahead on a busy machine.
 const startsForMs = 500
 // A program whose run took less does not compute any more.
@@ -71,15 +73,11 @@ export class GivingWay {
     for (const child of children) if (child.state === 'starting' && child.spares === which) this.#weigh(child, 'usual')
   }
 
-  /** Those that are to be gone or free, and those that have been on their way for long. */
+  /** Those that are to be gone, and those that have been on their way for long. */
   hurryLate(children: Iterable<Child>): void {
     const since = performance.now() - startsForMs
     for (const child of children)
-      if (
-        child.state === 'ending' ||
-        child.state === 'checking' ||
-        (child.state === 'starting' && child.startedAt < since)
-      )
+      if (child.state === 'ending' || (child.state === 'starting' && child.startedAt < since))
         this.#weigh(child, 'usual')
   }
 
@@ -131,13 +129,19 @@ export class GivingWay {
     setTimeout(() => this.#lookEarly(), earlyEveryMs).unref()
   }
 
-  /** At young runs, where anybody has to wait at all. */
+  /** At young runs, where anybody has to wait at all; and at children that have given way and take long to become free. */
   #lookEarly(): void {
     const now = performance.now()
-    for (const child of this.#early)
-      if (child.state !== 'running' || now - child.runningSince >= earlyUntilMs) this.#early.delete(child)
+    for (const child of this.#early) {
+      const { state, freeSince, runningSince } = child
+      if (state === 'checking' && now - freeSince >= checksForMs) this.#weigh(child, 'usual')
+      const isOld = state === 'running' && now - runningSince >= earlyUntilMs
+      const givesWay = this.#weights.get(child) !== 'usual'
+      if ((state !== 'running' && state !== 'checking') || (isOld && !givesWay)) this.#early.delete(child)
+    }
+    const isYoung = (ms: number) => ms >= earlyEveryMs - 1 && ms < earlyUntilMs
     const some = [...this.#early]
-      .filter(({ runningSince }) => now - runningSince >= earlyEveryMs - 1)
+      .filter(({ state, runningSince }) => state === 'running' && isYoung(now - runningSince))
       .slice(-earlyLooks)
     if (some.length > 0 && areProcessorsShort()) for (const child of some) this.#lookEarlyAt(child)
     this.#looksSoon = false
@@ -158,6 +162,8 @@ export class GivingWay {
   #lower(child: Child, seen: Seen, hasWaited: boolean): void {
     const now = performance.now()
     if (hasWaited) seen.littleUntil = now + littleForMs
+    this.#early.add(child)
+    this.#lookSoon()
     this.#weigh(child, now < seen.littleUntil ? 'little' : 'idle')
   }
 
