@@ -1,10 +1,11 @@
-import { describeWall } from '@automation/jail'
+import { CpuGroups, describeWall } from '@automation/jail'
 import type { Check, Part, PartContext } from '@automation/service'
 import { ChildLauncher } from './children/child-launcher.ts'
 import { DiskWatch } from './children/disk-watch.ts'
 import { GivingWay } from './children/giving-way.ts'
 import { MemoryWatch } from './children/memory-watch.ts'
 import { ChildPool } from './children/pool.ts'
+import { longRunning } from './children/wear.ts'
 import type { RunnerConfig } from './config.ts'
 import { runnerDependencies } from './dependencies/runner-dependencies.ts'
 import { runnerMetrics, type Metrics } from './metrics.ts'
@@ -43,14 +44,16 @@ export function createRunner(config: RunnerConfig, context: PartContext, retire?
   let stopping: Promise<void> | undefined
 
   async function assemble() {
+    const groups = CpuGroups.find('runner')
     const launcher = await ChildLauncher.prepare({
       ...config.children,
       memoryMb: config.memoryMb,
       wall: config.wall,
+      groups,
       logger,
     })
     const frameMaxBytes = config.returnValueMaxBytes + frameExtraBytes
-    const givingWay = new GivingWay(launcher.wall.wall === 'namespaces' ? 2 : 1)
+    const givingWay = new GivingWay(launcher.wall.wall === 'namespaces' ? 2 : 1, groups)
     const pool = new ChildPool({ config: config.children, launcher, frameMaxBytes, givingWay, logger })
     const metrics = tracedEnds(
       measuredBy(launcher, pool, () => runner),
@@ -63,7 +66,7 @@ export function createRunner(config: RunnerConfig, context: PartContext, retire?
     const runner: Runner = new Runner({ config, neighbours, logger, ...working })
     const watch = new MemoryWatch({
       limitMb: config.memoryMb + nodeMb,
-      running: () => pool.longRunning(longMs),
+      running: () => longRunning(pool.children, longMs),
       all: () => pool.children,
       exceeded: (child) => (child.task as ActiveRun | undefined)?.failOfMemory(),
       inMemory: launcher.wall.wall === 'namespaces' ? ['/tmp', '/dev/shm'] : [],
@@ -75,7 +78,7 @@ export function createRunner(config: RunnerConfig, context: PartContext, retire?
     })
     const disk = new DiskWatch({
       limitMb: config.children.tmpMb,
-      running: () => pool.longRunning(1000),
+      running: () => longRunning(pool.children, 1000),
       exceeded: (child, words) => (child.task as ActiveRun | undefined)?.fail(reason('OutOfDiskError', words), 'kill'),
     })
     return { launcher, pool, runner, watch, disk, dependencies }

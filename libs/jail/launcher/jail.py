@@ -8,6 +8,7 @@ import _signal
 import posix
 import select
 
+import cpu_group
 import kernel
 import network
 from processes import be_first_out_of_memory, sleep_through_signals
@@ -25,7 +26,7 @@ def outside_id():
     return FIRST_UID + posix.getpid() if posix.getuid() == 0 else posix.getuid()
 
 
-def start(scratch, wall, become):
+def start(scratch, wall, group, become):
     """Makes a jail on the empty directory, and runs `become` in it; gives its first process and where that reports."""
     go, may_go = posix.pipe2(posix.O_CLOEXEC)
     result, report = posix.pipe2(posix.O_CLOEXEC)
@@ -41,6 +42,7 @@ def start(scratch, wall, become):
     posix.close(report)
     map_identity(first)
     be_first_out_of_memory(first)
+    cpu_group.join(group, first)
     if leads_out:
         network.connect(first, scratch, wall)
     # The other end stays open as long as this process lives.

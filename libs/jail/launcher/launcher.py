@@ -6,7 +6,8 @@ that it does. An order names
 `socket` (where the service listens), `token` (by which it knows the connections), `channels` (the descriptors that are
 connected), `listen` (where the child is to be reached, by its descriptor 3; it may be absent), `scratch` (a private
 directory, made here), `dataLimit` (bytes), `program` (path and arguments), `environment`, `readable` (what this one is
-shown beside what all are) and `addresses` (which the host has by now). The end of standard input is the end.
+shown beside what all are), `givesWay` (to all others, where it has a group of its own) and `addresses` (which the host
+has by now). The end of standard input is the end.
 
 Descriptors 0-4 are the child's: standard output and standard error, channels, and nothing where there is none; 5 is the
 launcher's own. Output goes through named pipes `SCRATCH.1` and `SCRATCH.2`, which take many small writes better than sockets do,
@@ -30,6 +31,7 @@ sys.path.insert(0, own_place)
 sys.path.append(own_place + "/../python")
 sys.dont_write_bytecode = True
 
+import cpu_group
 import jail
 import walls
 from kernel import PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS, PR_SET_PDEATHSIG, prctl
@@ -144,17 +146,20 @@ def run(order, wall):
     _signal.pthread_sigmask(_signal.SIG_UNBLOCK, {_signal.SIGTERM})
     is_jail = wall["wall"] == "namespaces"
     report = None
+    group = cpu_group.make(wall.get("groups"), order["givesWay"])
     if is_jail:
         hand_over(jail.outside_id())
-        child, report = jail.start(order["scratch"], wall, lambda directory: become(order, wall, directory))
+        child, report = jail.start(order["scratch"], wall, group, lambda directory: become(order, wall, directory))
     else:
         launcher = posix.getpid()
         child = posix.fork()
         if child == 0:
             stay_with(launcher)
+            cpu_group.join(group)
             become(order, wall, order["scratch"])
     let_go()
     status = watch(child, wake, is_jail, give_up)
+    cpu_group.remove(group)
     clear_away(order)
     tell(ending(status) if report is None else told_ending(report, status))
 

@@ -59,9 +59,11 @@ def watch(child, wake, is_jail, late):
             deadline = time.monotonic() + GRACE_S
             for pid in descendants(child if is_jail else posix.getpid()):
                 send(pid, _signal.SIGTERM)
-        late = deadline is not None and time.monotonic() >= deadline
-        if order == "K" or late or (status is not None and (is_jail or deadline is None)):
-            ended = kill_all(child, late)
+        is_time = deadline is not None and time.monotonic() >= deadline
+        if order == "K" or is_time or (status is not None and (is_jail or deadline is None)):
+            ended, any_left = kill_jail(child, wake) if is_jail and status is None else (None, True)
+            if any_left:
+                ended = kill_all(child, late) or ended
             return status if ended is None else ended
 
 
@@ -100,6 +102,21 @@ def reap(child):
             return status, True
         if pid == child:
             status = ended
+
+
+def kill_jail(first, wake):
+    """The kernel ends all that is in a jail with its first process, which is over when they are. Returns as `reap` does."""
+    send(first, _signal.SIGKILL)
+    poller = select.poll()
+    poller.register(wake, select.POLLIN)
+    deadline = time.monotonic() + LATE_S
+    while True:
+        status, any_left = reap(first)
+        left_ms = (deadline - time.monotonic()) * 1000
+        if status is not None or not any_left or left_ms <= 0:
+            return status, any_left
+        if poller.poll(left_ms):
+            posix.read(wake, 256)
 
 
 def kill_all(child, late):

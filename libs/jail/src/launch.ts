@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import type { Logger } from '@automation/service'
+import type { CpuGroups } from './cpu-groups.ts'
 import type { WallConfig } from './wall/config.ts'
 import type { Interpreter } from './interpreter.ts'
 import { Output } from './output.ts'
@@ -47,6 +48,8 @@ export interface LauncherOptions {
   homeMb: number
   /** How many processes it may have in a jail. */
   processes?: number
+  /** Each child gets one of its own. */
+  groups?: CpuGroups | undefined
   /** No child shares its loopback with another, where the wall can part them. */
   apart?: boolean
   wall: WallConfig
@@ -91,16 +94,19 @@ export class Launcher {
     }
   }
 
-  /** Starts a child, to which these places are shown, too; rejects when it does not come. */
-  async start(program: JailProgram, readable: ProgramPlace[] = []): Promise<Launched> {
-    return this.#launch(program, readable)
+  /**
+   * Starts a child, to which these places are shown, too; one that gives way does so from its first moment. Rejects when
+   * it does not come.
+   */
+  async start(program: JailProgram, readable: ProgramPlace[] = [], givesWay = false): Promise<Launched> {
+    return this.#launch(program, readable, givesWay)
   }
 
   /** The starter of the wall that holds stays. */
   async #choose(): Promise<void> {
     const { interpreter, places: readable, trials, wall: config, logger, apart } = this.#options
-    const { account = 'run', home = '/tmp', homeMb, processes = 256, links = [] } = this.#options
-    const jail = { readable, links, account, home, homeMb, processes }
+    const { account = 'run', home = '/tmp', homeMb, processes = 256, links = [], groups } = this.#options
+    const jail = { readable, links, account, home, homeMb, processes, groups: groups?.prefix }
     const bait = await Bait.lay(this.#root)
     const { egressAllow: egress } = config
     const ports = [...config.closedPorts, bait.port]
@@ -124,7 +130,7 @@ export class Launcher {
     }
   }
 
-  async #launch(program: JailProgram, readable: ProgramPlace[] = []): Promise<Launched> {
+  async #launch(program: JailProgram, readable: ProgramPlace[] = [], givesWay = false): Promise<Launched> {
     const token = randomBytes(16).toString('hex')
     const scratch = join(this.#root, String((this.#count += 1)))
     const { channels = usualChannels } = program
@@ -133,7 +139,7 @@ export class Launcher {
     const isJail = this.wall.wall === 'namespaces'
     const found = isJail ? inJail(program, this.#options.places) : program
     const environment = withHome(found.environment, isJail ? this.#options.home : scratch)
-    this.#order({ token, scratch, channels, listen, readable, ...found, environment })
+    this.#order({ token, scratch, channels, listen, givesWay, readable, ...found, environment })
     const [control, ...connected] = (await coming) as [Socket, ...Socket[]]
     const outputs: Output[] = []
     try {
@@ -172,6 +178,7 @@ export class Launcher {
   close(): void {
     this.#starter?.close()
     this.#reception.close()
+    this.#options.groups?.close()
     // A launcher may be removing its own directory there: then the removal comes to nothing, and says so or not.
     for (let tries = 0; tries < triesToRemove && existsSync(this.#root); tries += 1)
       rmSync(this.#root, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 })

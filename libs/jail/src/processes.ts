@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
 
 /** A process of this machine, as /proc tells. */
 export interface Process {
@@ -20,7 +20,7 @@ export function processesByParent(): Map<number, Process[]> {
   const found = new Map<number, Process[]>()
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue
-    const process = processOf(Number(name), readOf(`/proc/${name}/stat`))
+    const process = processOf(Number(name))
     const siblings = found.get(process.parent)
     if (siblings === undefined) found.set(process.parent, [process])
     else siblings.push(process)
@@ -28,7 +28,9 @@ export function processesByParent(): Map<number, Process[]> {
   return found
 }
 
-function processOf(pid: number, stat: string): Process {
+/** One process; all 0 when it has just ended. */
+export function processOf(pid: number): Process {
+  const stat = readOf(`/proc/${pid}/stat`)
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ', 22)
   const number = (at: number) => Number(fields[at] ?? 0)
   return {
@@ -72,11 +74,18 @@ export function openFiles({ pid }: Process): number {
   }
 }
 
-/** The text of a file of /proc; nothing when its process has just ended. */
+// Whoever reads without one gets 64 KiB for each file, which soon is more to collect than all else.
+const buffer = Buffer.allocUnsafeSlow(4096)
+
+/** The text of a short file of /proc; nothing when its process has just ended. */
 export function readOf(path: string): string {
+  let file: number | undefined
   try {
-    return readFileSync(path, 'latin1')
+    file = openSync(path, 'r')
+    return buffer.toString('latin1', 0, readSync(file, buffer))
   } catch {
     return ''
+  } finally {
+    if (file !== undefined) closeSync(file)
   }
 }

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import {
+  type CpuGroups,
   findInterpreter,
   Launcher,
   type Launched as LaunchedProgram,
@@ -22,6 +23,7 @@ export interface ChildLauncherOptions {
   tmpMb: number
   memoryMb: number
   wall: WallConfig
+  groups: CpuGroups | undefined
   logger: Logger
 }
 
@@ -81,13 +83,17 @@ export class ChildLauncher {
     return this.#programs.map(({ language }) => language)
   }
 
-  /** Starts a blank child of a language, which finds these packages; rejects when it does not come. */
-  async start({ language, packages }: Pick<Spares, 'language' | 'packages'>): Promise<Launched> {
+  /**
+   * Starts a blank child of a language, which finds these packages; one that is made ahead gives way to all others.
+   * Rejects when it does not come.
+   */
+  async start({ language, packages }: Pick<Spares, 'language' | 'packages'>, isAhead = false): Promise<Launched> {
     const program = this.#programs.find((each) => each.language === language)
     if (program === undefined) throw new Error(`children of ${language} can't be started here`)
     const { channels, ...launched } = await this.#launcher.start(
       program,
       packages === undefined ? [] : [{ path: packages.path, shown: packagesPlace }],
+      isAhead,
     )
     const [frames, answers] = channels as [Socket, Socket]
     return { ...launched, frames, answers }

@@ -32,6 +32,7 @@ export interface MemoryWatchOptions {
 
 const everyMs = 250
 const restFactor = 25
+const closeRestFactor = 10
 // Of more processes no sum is made of what each has for itself.
 const countedExactly = 16
 // What one process may have open, as its launcher says.
@@ -47,7 +48,7 @@ export class MemoryWatch {
   readonly #options: MemoryWatchOptions
   #timer: NodeJS.Timeout | undefined
   #lookedAtAll = 0
-  readonly #lookedAtClosely = new Set<Child>()
+  readonly #lookedAtClosely = new WeakMap<Child, number>()
 
   constructor(options: MemoryWatchOptions) {
     this.#options = options
@@ -94,15 +95,19 @@ export class MemoryWatch {
     }
   }
 
-  /** What is shared counts once. The kernel takes its time for that, so it is not waited for. */
+  /** What is shared counts once. The kernel takes its time for that: one after the other, and not waited for. */
   async #lookClosely(child: Child, processes: Process[]): Promise<void> {
-    if (this.#lookedAtClosely.has(child)) return
-    this.#lookedAtClosely.add(child)
+    if (performance.now() < (this.#lookedAtClosely.get(child) ?? 0)) return
+    this.#lookedAtClosely.set(child, Infinity)
     const { task } = child
-    const bytes = await Promise.all(processes.map(proportionalBytes))
-    this.#lookedAtClosely.delete(child)
-    const isTooMuch = bytes.reduce((sum, each) => sum + each, 0) > this.#options.limitMb * MB
-    if (isTooMuch && child.task === task) this.#options.exceeded(child)
+    const since = performance.now()
+    let room = this.#options.limitMb * MB
+    for (const process of processes.toSorted((a, b) => b.pages - a.pages)) {
+      if (room >= 0) room -= await proportionalBytes(process)
+    }
+    const tookMs = performance.now() - since
+    this.#lookedAtClosely.set(child, since + Math.min(tookMs * closeRestFactor, everyMs * 4))
+    if (room < 0 && child.task === task) this.#options.exceeded(child)
   }
 }
 

@@ -89,12 +89,6 @@ export class ChildPool {
     await new Promise<void>((resolve) => (this.#allGone = resolve))
   }
 
-  /** Children that have been running one task for longer than `ms`. */
-  longRunning(ms: number): Child[] {
-    const since = performance.now() - ms
-    return [...this.#children].filter(({ state, runningSince }) => state === 'running' && runningSince < since)
-  }
-
   get children(): ReadonlySet<Child> {
     return this.#children
   }
@@ -115,6 +109,7 @@ export class ChildPool {
     group.running.add(child)
     this.#groupOf.set(child, group)
     child.begin(task)
+    this.#options.givingWay.begins(child, task.program.key)
   }
 
   #ask(group: Group): void {
@@ -124,8 +119,9 @@ export class ChildPool {
       this.#spares.for(group.program).wants.add(group)
     }
     if (more > 0) this.#supply()
-    if (group.hasWaiting)
-      this.#patience ??= setTimeout(() => setImmediate(() => setImmediate(() => this.#askAgain())), patienceMs)
+    if (!group.hasWaiting) return
+    this.#options.givingWay.hurryStarting(this.#children, this.#spares.for(group.program))
+    this.#patience ??= setTimeout(() => setImmediate(() => setImmediate(() => this.#askAgain())), patienceMs)
   }
 
   /** Two turns later, when what came in while this process was busy has been read: nobody seems busy that is not. */
@@ -175,7 +171,8 @@ export class ChildPool {
   async #startOne(spares: Spares): Promise<void> {
     try {
       const { launcher, frameMaxBytes } = this.#options
-      const child = new Child(spares, await launcher.start(spares), frameMaxBytes, this.#events)
+      const launched = await launcher.start(spares, spares.wants.count === 0)
+      const child = new Child(spares, launched, frameMaxBytes, this.#events)
       this.#children.add(child)
       if (this.#stopped) child.end('kill')
     } catch (error) {
@@ -243,6 +240,7 @@ export class ChildPool {
   #sweep(): void {
     for (const child of endings(this.#children, performance.now(), this.#options.config)) child.end('kill')
     for (const spares of this.#spares.byKind.values()) for (const child of spares.takeSurplus()) child.end('kill')
+    this.#options.givingWay.hurryLate(this.#children)
     for (const [key, group] of this.#groups) if (group.isEmpty) this.#groups.delete(key)
     this.#spares.tidy([...this.#children].map(({ spares }) => spares).concat(...this.#launching.values()))
     this.#supply()

@@ -21,6 +21,11 @@ export interface Used extends Pick<Worn, 'startedAt' | 'freeSince'> {
   runs: number
 }
 
+export interface Running {
+  state: string
+  runningSince: number
+}
+
 /** What a child is taken to hold until it is measured. */
 export const usualMb = 48
 
@@ -69,4 +74,10 @@ export function firstToGo<C extends Worn>(children: Iterable<C>, teamOf: (child:
   const held = new Map([...new Set(idle.map(teamOf))].map((team) => [team, heldBy(team)]))
   const more = (a: C, b: C) => held.get(teamOf(b))! - held.get(teamOf(a))!
   return idle.toSorted((a, b) => more(a, b) || a.freeSince - b.freeSince)[0]
+}
+
+/** Those of these children that have been running one task for longer than `ms`. */
+export function longRunning<C extends Running>(children: Iterable<C>, ms: number): C[] {
+  const since = performance.now() - ms
+  return [...children].filter(({ state, runningSince }) => state === 'running' && runningSince < since)
 }
