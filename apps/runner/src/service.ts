@@ -44,16 +44,15 @@ export function createRunner(config: RunnerConfig, context: PartContext, retire?
   let stopping: Promise<void> | undefined
 
   async function assemble() {
-    const groups = CpuGroups.find('runner')
     const launcher = await ChildLauncher.prepare({
       ...config.children,
       memoryMb: config.memoryMb,
       wall: config.wall,
-      groups,
+      groups: CpuGroups.find('runner'),
       logger,
     })
     const frameMaxBytes = config.returnValueMaxBytes + frameExtraBytes
-    const givingWay = new GivingWay(launcher.wall.wall === 'namespaces' ? 2 : 1, groups)
+    const givingWay = new GivingWay(launcher.wall.wall === 'namespaces' ? 2 : 1, launcher.groups)
     const pool = new ChildPool({ config: config.children, launcher, frameMaxBytes, givingWay, logger })
     const metrics = tracedEnds(
       measuredBy(launcher, pool, () => runner),

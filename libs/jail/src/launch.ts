@@ -48,7 +48,7 @@ export interface LauncherOptions {
   homeMb: number
   /** How many processes it may have in a jail. */
   processes?: number
-  /** Each child gets one of its own. */
+  /** Each child behind a wall gets one of its own. */
   groups?: CpuGroups | undefined
   /** No child shares its loopback with another, where the wall can part them. */
   apart?: boolean
@@ -102,11 +102,16 @@ export class Launcher {
     return this.#launch(program, readable, givesWay)
   }
 
+  /** In which children are; undefined where they have none. */
+  get groups(): CpuGroups | undefined {
+    return this.wall.wall === 'none' ? undefined : this.#options.groups
+  }
+
   /** The starter of the wall that holds stays. */
   async #choose(): Promise<void> {
     const { interpreter, places: readable, trials, wall: config, logger, apart } = this.#options
     const { account = 'run', home = '/tmp', homeMb, processes = 256, links = [], groups } = this.#options
-    const jail = { readable, links, account, home, homeMb, processes, groups: groups?.prefix }
+    const jail = { readable, links, account, home, homeMb, processes }
     const bait = await Bait.lay(this.#root)
     const { egressAllow: egress } = config
     const ports = [...config.closedPorts, bait.port]
@@ -114,7 +119,8 @@ export class Launcher {
     const { path } = interpreter
     const tryOut = async (candidate: Candidate) => {
       this.#starter?.close()
-      const wall = { ...candidate, ...jail, ports, egress, addresses }
+      const groupsPrefix = candidate.wall === 'none' ? undefined : groups?.prefix
+      const wall = { ...candidate, ...jail, groups: groupsPrefix, ports, egress, addresses }
       const starter = (this.#starter = new Starter(path, wall, logger, (why) => this.#reception.giveUpAll(why)))
       this.wall = { ...candidate, open: [], tried: [], oneTeam: true }
       return bait.tryOut(candidate, {

@@ -73,6 +73,11 @@ export class ChildLauncher {
     return new ChildLauncher(launcher, programs, withoutPython, version)
   }
 
+  /** In which children are; undefined where they have none. */
+  get groups(): CpuGroups | undefined {
+    return this.#launcher.groups
+  }
+
   /** The wall around all children. */
   get wall(): Wall {
     return this.#launcher.wall
