@@ -92,6 +92,11 @@ describe('which children end', () => {
     expect(count([...many, child({ state: 'running' })], 96_000)).toBe(0)
   })
 
+  test('those that do not come', () => {
+    expect(count([child({ state: 'starting', startedAt: 85_000 })], 94_000)).toBe(0)
+    expect(count([child({ state: 'starting', startedAt: 85_000 })], 95_000)).toBe(1)
+  })
+
   test('those that look at themselves for too long', () => {
     expect(count([child({ state: 'checking' })], 91_000)).toBe(0)
     expect(count([child({ state: 'checking' })], 92_500)).toBe(1)

@@ -31,12 +31,14 @@ export const usualMb = 48
 
 /** A child that takes longer to look at itself is not believed. */
 const checkMs = 2000
+/** Node waits for its threads for ever where it may not make them, as while a run beside it takes all that there may be. */
+const startMs = 10_000
 /** When nothing has run for so long, only a few children are kept. */
 const quietMs = 5000
 const keptWhenQuiet = 4
 const largeMb = 256
 
-/** Those of these children that should end: old, large or long idle ones, and all but a few when nothing runs. */
+/** Those of these children that should end: old, large or long idle ones, all but a few when nothing runs, and what hangs. */
 export function endings<C extends Worn>(children: Iterable<C>, now: number, limits: WearLimits): C[] {
   const all = [...children]
   const idle = all.filter(({ state }) => state === 'idle').toSorted((a, b) => b.freeSince - a.freeSince)
@@ -50,7 +52,9 @@ export function endings<C extends Worn>(children: Iterable<C>, now: number, limi
       now - child.startedAt >= limits.maxAgeMs ||
       child.memoryMb > largest,
   )
-  return [...ends, ...all.filter(({ state, freeSince }) => state === 'checking' && now - freeSince >= checkMs)]
+  const hangs = ({ state, startedAt, freeSince }: C) =>
+    (state === 'checking' && now - freeSince >= checkMs) || (state === 'starting' && now - startedAt >= startMs)
+  return [...ends, ...all.filter(hangs)]
 }
 
 /** Whether a child has served long enough. Python runs are forks: however many they are, nothing of them stays. */
