@@ -85,8 +85,9 @@ export class Schedules {
     const fired = async () => {
       const text =
         'SELECT FROM scheduler.firings WHERE schedule_id = $1 AND nominal_at > $2 AND state IN (2, 3) LIMIT 1'
-      const { rowCount } = await this.#rows(text, [id, new Date(since - periodMs)])
-      return rowCount === 1
+      // The database may be on its way back; where it does not come, nothing has fired in time.
+      const found = await this.#rows(text, [id, new Date(since - periodMs)]).catch(() => undefined)
+      return found?.rowCount === 1
     }
     return waitUntil('a firing', fired, { timeoutMs: firesAgainMs, everyMs: 50 }).catch(() => false)
   }
