@@ -6,6 +6,8 @@ they are and whatever sessions they make. The service says what weight it has.
 import posix
 import time
 
+from root import write
+
 LONGEST_PAUSE_S = 0.03
 
 
@@ -43,11 +45,3 @@ def remove(group):
             time.sleep(pause)
             pause *= 2
     return None  # What is left of groups the service removes.
-
-
-def write(path, text):
-    file = posix.open(path, posix.O_WRONLY)
-    try:
-        posix.write(file, text.encode())
-    finally:
-        posix.close(file)
