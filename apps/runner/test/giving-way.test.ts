@@ -44,13 +44,14 @@ test.skipIf(groups === undefined)('children that have ended leave no group', asy
 
 /** The groups of the children of this process. */
 function all(): string[] {
-  const { prefix } = groups!
-  return readdirSync(dirname(prefix)).filter((name) => name.startsWith(basename(prefix)))
+  return groups!.prefixes.flatMap((prefix) =>
+    readdirSync(dirname(prefix)).filter((name) => name.startsWith(basename(prefix))),
+  )
 }
 
 /** Whether it has less than the usual weight, however the kernel says it. */
 function isLow(launcher: unknown): boolean {
-  const group = `${groups!.prefix}${String(launcher)}`
+  const group = `${groups!.prefixes[0]!}${String(launcher)}`
   const [file, usual] = existsSync(`${group}/cpu.shares`) ? ['cpu.shares', 1024] : ['cpu.weight', 100]
   return Number(readFileSync(`${group}/${file}`, 'latin1')) < usual
 }

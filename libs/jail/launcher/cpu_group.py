@@ -1,6 +1,7 @@
 """
 The group that a child has for itself when the kernel shares processors: whatever it starts is in it, too, however many
-they are and whatever sessions they make. The service says what weight it has.
+they are and whatever sessions they make. The service says what weight it has, and reads what time it took, for which the
+kernel may have a tree of its own: so a group is a list of paths, the one with the weight first.
 """
 
 import posix
@@ -11,37 +12,39 @@ from root import write
 LONGEST_PAUSE_S = 0.03
 
 
-def make(prefix, gives_way):
-    """Its path; None where the machine has none, or makes no more."""
-    if prefix is None:
+def make(prefixes, gives_way):
+    """None where the machine has none, or makes no more."""
+    if prefixes is None:
         return None
-    path = "%s%d" % (prefix, posix.getpid())
+    paths = ["%s%d" % (prefix, posix.getpid()) for prefix in prefixes]
     try:
-        posix.mkdir(path)
+        for path in paths:
+            posix.mkdir(path)
         if gives_way:
-            write(path + "/cpu.idle", "1")
-        return path
+            write(paths[0] + "/cpu.idle", "1")
+        return paths
     except OSError:
         return None
 
 
 def join(group, pid=0):
     """As a whole process; its own without a number. Without a group it is in that of its session, where there are such."""
-    if group is None:
-        return
-    try:
-        write(group + "/cgroup.procs", str(pid))
-    except OSError:
-        pass  # It is weighed as all others are.
+    for path in group or ():
+        try:
+            write(path + "/cgroup.procs", str(pid))
+        except OSError:
+            pass  # It is weighed as all others are.
 
 
 def remove(group):
     """When all that was in it has ended. The last of them may be in it for a moment more."""
+    left = list(group or ())
     pause = 0.0005
-    while group is not None and pause < LONGEST_PAUSE_S:
+    while left and pause < LONGEST_PAUSE_S:
         try:
-            return posix.rmdir(group)
+            posix.rmdir(left[-1])
+            left.pop()
         except OSError:
             time.sleep(pause)
             pause *= 2
-    return None  # What is left of groups the service removes.
+    # What is left of groups the service removes.

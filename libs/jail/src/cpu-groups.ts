@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { readOf } from './processes.ts'
 
 /** How much of the processors: an idle group gets what nobody else wants, and whoever else wakes takes its place at once. */
 export type CpuWeight = 'usual' | 'little' | 'idle'
@@ -15,73 +16,95 @@ const weights = {
  * lie beside the service in the tree, so that its weight is compared with each of theirs.
  */
 export class CpuGroups {
-  /** A group's path is this and the number of its launcher. */
-  readonly prefix: string
+  /** A group's paths are these and the number of its launcher: one has its weight, the last its time. */
+  readonly prefixes: string[]
 
-  private constructor(prefix: string) {
-    this.prefix = prefix
+  private constructor(prefixes: string[]) {
+    this.prefixes = prefixes
   }
 
   /** Found by trying; undefined where this process may make none, or the kernel knows no idle ones. */
   static find(name: string): CpuGroups | undefined {
-    for (const place of places()) {
-      const groups = new CpuGroups(join(place, `automation-${name}-${process.pid}-`))
-      const trial = `${groups.prefix}0`
-      try {
-        mkdirSync(trial)
-        const serves = existsSync(`${trial}/cpu.idle`) && groups.weigh(0, 'idle')
-        rmdirSync(trial)
-        if (!serves) continue
-        groups.#removeLeftOvers(place, name)
-        return groups
-      } catch {
-        // Nothing is to be made here.
+    // The first kind of groups may tell times in a tree of its own.
+    for (const place of placesOf('cpu'))
+      for (const timesPlace of [place, ...placesOf('cpuacct')]) {
+        const found = CpuGroups.#tried([...new Set([place, timesPlace])], name)
+        if (found !== undefined) return found
       }
-    }
     return undefined
+  }
+
+  static #tried(places: string[], name: string): CpuGroups | undefined {
+    const groups = new CpuGroups(places.map((place) => join(place, `${prefixOf(name)}${process.pid}-`)))
+    const trials = groups.prefixes.map((prefix) => `${prefix}0`)
+    try {
+      for (const each of trials) mkdirSync(each)
+      const serves = existsSync(`${trials[0]!}/cpu.idle`) && groups.weigh(0, 'idle') && groups.usedMs(0) !== undefined
+      if (!serves) return undefined
+      for (const place of places) removeLeftOvers(place, name)
+      return groups
+    } catch {
+      // Nothing is to be made here.
+      return undefined
+    } finally {
+      for (const each of trials) remove(each)
+    }
   }
 
   /** False where the group has gone, or is not there yet. */
   weigh(launcher: number, weight: CpuWeight): boolean {
-    const path = `${this.prefix}${launcher}`
+    const path = `${this.prefixes[0]!}${launcher}`
     if (weight === 'idle') return write(`${path}/cpu.idle`, '1')
     if (!write(`${path}/cpu.idle`, '0')) return false
     return Object.entries(weights[weight]).some(([file, value]) => write(`${path}/${file}`, value))
   }
 
-  /** The numbers of all processes in it. */
+  /** The numbers of all processes in it, the youngest last where the kernel sorts them. */
   members(launcher: number): number[] {
     try {
-      const lines = readFileSync(`${this.prefix}${launcher}/cgroup.procs`, 'latin1').split('\n')
+      const lines = readFileSync(`${this.prefixes[0]!}${launcher}/cgroup.procs`, 'latin1').split('\n')
       return lines.filter((line) => line !== '').map(Number)
     } catch {
       return []
     }
   }
 
-  /** Removes those that launchers which were killed have left; they are empty by then. */
-  close(): void {
-    for (const path of groupsIn(dirname(this.prefix), basename(this.prefix))) remove(path)
+  /** Time on processors of all that are or were in it, in ms; undefined where the group has gone, or tells none. */
+  usedMs(launcher: number): number | undefined {
+    const path = `${this.prefixes.at(-1)!}${launcher}`
+    const [, microseconds] = /^usage_usec (\d+)/m.exec(readOf(`${path}/cpu.stat`)) ?? []
+    if (microseconds !== undefined) return Number(microseconds) / 1e3
+    const nanoseconds = readOf(`${path}/cpuacct.usage`)
+    return nanoseconds === '' ? undefined : Number(nanoseconds) / 1e6
   }
 
-  #removeLeftOvers(place: string, name: string): void {
-    for (const path of groupsIn(place, `automation-${name}-`)) {
-      const pid = basename(path).slice(`automation-${name}-`.length).split('-')[0]!
-      if (!existsSync(`/proc/${pid}`)) remove(path)
-    }
+  /** Removes those that launchers which were killed have left; they are empty by then. */
+  close(): void {
+    for (const prefix of this.prefixes) for (const path of groupsIn(dirname(prefix), basename(prefix))) remove(path)
   }
 }
 
-/** Directories of this process in the trees that may know processors. */
-function places(): string[] {
+function prefixOf(name: string): string {
+  return `automation-${name}-`
+}
+
+function removeLeftOvers(place: string, name: string): void {
+  for (const path of groupsIn(place, prefixOf(name))) {
+    const pid = basename(path).slice(prefixOf(name).length).split('-')[0]!
+    if (!existsSync(`/proc/${pid}`)) remove(path)
+  }
+}
+
+/** Directories of this process in the trees that may know this of its groups: `cpu` or `cpuacct`. */
+function placesOf(controller: string): string[] {
   try {
     const mounts = readFileSync('/proc/self/mountinfo', 'utf8').trim().split('\n').map(mountOf)
     const own = readFileSync('/proc/self/cgroup', 'utf8').trim().split('\n')
     return own.flatMap((line) => {
       const [, controllers = '', ...path] = line.split(':')
       const isFor = ({ type, options }: Mount) =>
-        controllers === '' ? type === 'cgroup2' : type === 'cgroup' && options.includes('cpu')
-      if (controllers !== '' && !controllers.split(',').includes('cpu')) return []
+        controllers === '' ? type === 'cgroup2' : type === 'cgroup' && options.includes(controller)
+      if (controllers !== '' && !controllers.split(',').includes(controller)) return []
       return mounts.filter(isFor).flatMap(({ root, at }) => {
         const whole = path.join(':')
         return root === '/' ? [join(at, whole)] : whole.startsWith(root) ? [join(at, whole.slice(root.length))] : []

@@ -2,8 +2,8 @@ export { CpuGroups, type CpuWeight } from './cpu-groups.ts'
 export { directoryExcess } from './directory-excess.ts'
 export { findInterpreter, type Interpreter } from './interpreter.ts'
 export { Launcher, ownDirectory, removeLeftOvers, type Launched, type LauncherOptions } from './launch.ts'
-export { fileBytes, privateBytes, proportionalBytes, residentBytes, tellsMemory } from './memory.ts'
-export { below, firstBelow, openFiles, processesByParent, processOf, readOf, type Process } from './processes.ts'
+export { fileBytes, privateBytes, proportionalBytes, tellsMemory } from './memory.ts'
+export { below, openFiles, processesByParent, processOf, readOf, timesOf, type Process } from './processes.ts'
 export {
   jailPythonPath,
   nodePlace,

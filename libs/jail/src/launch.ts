@@ -119,8 +119,8 @@ export class Launcher {
     const { path } = interpreter
     const tryOut = async (candidate: Candidate) => {
       this.#starter?.close()
-      const groupsPrefix = candidate.wall === 'none' ? undefined : groups?.prefix
-      const wall = { ...candidate, ...jail, groups: groupsPrefix, ports, egress, addresses }
+      const prefixes = candidate.wall === 'none' ? undefined : groups?.prefixes
+      const wall = { ...candidate, ...jail, groups: prefixes, ports, egress, addresses }
       const starter = (this.#starter = new Starter(path, wall, logger, (why) => this.#reception.giveUpAll(why)))
       this.wall = { ...candidate, open: [], tried: [], oneTeam: true }
       return bait.tryOut(candidate, {

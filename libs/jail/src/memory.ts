@@ -2,11 +2,6 @@ import { statfsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { readOf, type Process } from './processes.ts'
 
-/** What a process holds, in bytes; what it shares with others counts in full. */
-export function residentBytes({ pages }: Process): number {
-  return pages * pageBytes()
-}
-
 /** What a process holds for itself alone, in bytes. */
 export function privateBytes({ pid }: Process): number {
   return (pagesOf(pid, 1) - pagesOf(pid, 2)) * pageBytes()

@@ -1,5 +1,7 @@
 import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
 
+const msOfTick = 10
+
 /** A process of this machine, as /proc tells. */
 export interface Process {
   pid: number
@@ -7,15 +9,11 @@ export interface Process {
   session: number
   /** Running, or waiting for a processor. */
   isBusy: boolean
-  /** Time on processors, in hundredths of a second. */
-  ticks: number
-  /** When it was started, since the machine was. */
-  started: number
-  /** Pages of memory that it holds, shared ones included. */
-  pages: number
+  /** What it holds, in bytes; what it shares with others counts in full. */
+  residentBytes: number
 }
 
-/** All processes by their parents: those that started first come first. */
+/** All processes by their parents. */
 export function processesByParent(): Map<number, Process[]> {
   const found = new Map<number, Process[]>()
   for (const name of readdirSync('/proc')) {
@@ -28,20 +26,33 @@ export function processesByParent(): Map<number, Process[]> {
   return found
 }
 
-/** One process; all 0 when it has just ended. */
+/**
+ * One process; all 0 when it has just ended. Read from `status`: whoever reads `stat` waits for a process that is turning
+ * into another program, for as long as that one gets no processor.
+ */
 export function processOf(pid: number): Process {
-  const stat = readOf(`/proc/${pid}/stat`)
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ', 22)
-  const number = (at: number) => Number(fields[at] ?? 0)
+  const status = readOf(`/proc/${pid}/status`)
+  const number = (name: string) => Number.parseInt(fieldOf(status, name)) || 0
   return {
     pid,
-    parent: number(1),
-    session: number(3),
-    isBusy: fields[0] === 'R',
-    ticks: number(11) + number(12),
-    started: number(19),
-    pages: number(21),
+    parent: number('PPid'),
+    session: number('NSsid'),
+    isBusy: fieldOf(status, 'State').startsWith('R'),
+    residentBytes: number('VmRSS') * 1024,
   }
+}
+
+function fieldOf(status: string, name: string): string {
+  const at = status.indexOf(`\n${name}:`)
+  return at < 0 ? '' : status.slice(at + name.length + 2, status.indexOf('\n', at + 1)).trimStart()
+}
+
+/** Time of a process on processors, in ms, and when it was started, in hundredths of a second since the machine was. */
+export function timesOf(pid: number): { usedMs: number; started: number } {
+  const stat = readOf(`/proc/${pid}/stat`)
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ', 20)
+  const number = (at: number) => Number(fields[at] ?? 0)
+  return { usedMs: (number(11) + number(12)) * msOfTick, started: number(19) }
 }
 
 /** All processes below this one. */
@@ -54,13 +65,6 @@ export function below(pid: number, processes: Map<number, Process[]>): Process[]
     }
   }
   return found
-}
-
-/** The first that this process started, and that one, down to a depth. */
-export function firstBelow(pid: number, depth: number, processes: Map<number, Process[]>): Process | undefined {
-  const all = processes.get(pid) ?? []
-  const first = all.toSorted((a, b) => a.started - b.started || a.pid - b.pid)[0]
-  return first === undefined || depth === 1 ? first : firstBelow(first.pid, depth - 1, processes)
 }
 
 /** How many files and sockets a process has open; 0 when it has just ended. */

@@ -40,8 +40,8 @@ export interface WallOrder {
   home: string
   homeMb: number
   processes: number
-  /** Where each child gets a group of its own for processors: with its launcher's number, the path of that. */
-  groups?: string
+  /** Where each child gets a group of its own for processors: with its launcher's number, the paths of that. */
+  groups?: string[]
   /** Ranges that a network of a child's own leads to although they are private. */
   egress: string[]
   /** Of the host, which it does not lead to: asked for each child, and told with its order, as they may change. */

@@ -5,7 +5,6 @@ import {
   privateBytes,
   processesByParent,
   proportionalBytes,
-  residentBytes,
   tellsMemory,
   type Process,
 } from '@automation/jail'
@@ -88,7 +87,7 @@ export class MemoryWatch {
       // The launcher has few.
       const mayBeTooManyOpen = (own.length - 1) * openOfOne > openFilesLimit
       if (mayBeTooManyOpen && sumOf(own, openFiles) > openFilesLimit) tooManyOpen(child)
-      const resident = sumOf(own, residentBytes)
+      const resident = sumOf(own, (each) => each.residentBytes)
       if (resident > limitMb * MB) void this.#lookClosely(child, own)
       const held = own.length > countedExactly ? resident : sumOf(own, privateBytes)
       child.memoryMb = Math.round((held + (own[0] === undefined ? 0 : fileBytes(own[0], inMemory))) / MB)
@@ -102,7 +101,7 @@ export class MemoryWatch {
     const { task } = child
     const since = performance.now()
     let room = this.#options.limitMb * MB
-    for (const process of processes.toSorted((a, b) => b.pages - a.pages)) {
+    for (const process of processes.toSorted((a, b) => b.residentBytes - a.residentBytes)) {
       if (room >= 0) room -= await proportionalBytes(process)
     }
     const tookMs = performance.now() - since

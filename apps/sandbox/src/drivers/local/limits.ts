@@ -3,7 +3,6 @@ import {
   directoryExcess,
   processesByParent,
   proportionalBytes,
-  residentBytes,
   tellsMemory,
   type Process,
 } from '@automation/jail'
@@ -66,7 +65,7 @@ export class Limits {
     const { homeMb, maxProcesses } = this.#options
     if (own.length > maxProcesses + ownProcesses) return `It had more than ${maxProcesses} processes`
     const limit = (memoryMb + daemonMb) * MB
-    const resident = own.reduce((sum, each) => sum + residentBytes(each), 0)
+    const resident = own.reduce((sum, each) => sum + each.residentBytes, 0)
     // What is shared counts once.
     if (resident > limit && (await sumOf(own)) > limit) return `It held more than ${memoryMb} MiB of memory`
     const excess = jail.directory === undefined ? undefined : await directoryExcess(jail.directory, homeMb)

@@ -1,24 +1,23 @@
 import { availableParallelism } from 'node:os'
-import { below, firstBelow, processOf, readOf, type CpuGroups, type CpuWeight, type Process } from '@automation/jail'
-import type { Child } from './child.ts'
-import { lower, raise } from './priorities.ts'
-import type { Spares } from './spares.ts'
+import { below, processOf, readOf, type CpuGroups, type CpuWeight, type Process } from '@automation/jail'
+import type { Child } from '../child.ts'
+import type { Spares } from '../spares.ts'
+import type { GivingWay } from './giving-way.ts'
 
 // So much since the last look is computing.
-const busyTicks = 5
-const msOfTick = 10
+const busyMs = 50
 // Early looks find what starts many processes at once.
 const earlyEveryMs = 25
 const earlyUntilMs = 200
-const busyEarlyTicks = 2
-// Each costs some 50 µs.
+const busyEarlyMs = 15
+// Each costs some 200 µs at most.
 const earlyLooks = 4
 // A run that has had less of a processor since the last look, and wants more, has waited for one; then it has a part of
 // the usual for a while.
 const waitedBelow = 0.1
 const waitedEarlyLooks = 3
 const littleForMs = 1000
-// Of so many processes each has had less than is counted, and all together much.
+// More processes than so many are not looked at one by one, and wait for longer.
 const crowd = 6
 const crowdWaitsMs = 2000
 // Who looks at itself for long is taken for one that hangs.
@@ -33,28 +32,20 @@ const cores = availableParallelism()
 /** The run of a child, as seen at the last looks. */
 interface Seen {
   run: number
-  ticks: number
+  usedMs: number
   at: number
-  /** Those whose own priority is lower. */
-  lowered: Set<number>
   /** Early looks at which it had got nothing, and wanted to. */
   waited: number
   /** Until when it has a part of the usual. */
   littleUntil: number
-  /** The process of the child itself. */
-  process?: Process
 }
 
 /**
- * Runs that compute for longer than a moment give way to those of others, which mostly are short, and so do children that
- * are made ahead. Where each child has a group of its own, that gets what others leave, or a quarter of the usual where they
- * leave nothing, and runs of a program that computed do so from their first moment. Elsewhere the priority of processes is
- * lowered when they are seen to compute.
+ * Each child has a group of its own. While it computes, that gets what others leave, or a quarter of the usual where they
+ * leave nothing; runs of a program that computed do so from their first moment, and so do children that are made ahead.
  */
-export class GivingWay {
-  /** How far below its launcher a child is. */
-  readonly #depth: number
-  readonly #groups: CpuGroups | undefined
+export class GivingWayByGroups implements GivingWay {
+  readonly #groups: CpuGroups
   readonly #seen = new WeakMap<Child, Seen>()
   readonly #weights = new WeakMap<Child, CpuWeight>()
   /** Programs that computed. */
@@ -63,17 +54,14 @@ export class GivingWay {
   readonly #early = new Set<Child>()
   #looksSoon = false
 
-  constructor(depth: number, groups?: CpuGroups) {
-    this.#depth = depth
+  constructor(groups: CpuGroups) {
     this.#groups = groups
   }
 
-  /** Somebody waits for one of those that are on their way. */
   hurryStarting(children: Iterable<Child>, which: Spares): void {
     for (const child of children) if (child.state === 'starting' && child.spares === which) this.#weigh(child, 'usual')
   }
 
-  /** Those that are to be gone, and those that have been on their way for long. */
   hurryLate(children: Iterable<Child>): void {
     const since = performance.now() - startsForMs
     for (const child of children)
@@ -81,46 +69,28 @@ export class GivingWay {
         this.#weigh(child, 'usual')
   }
 
-  /** It begins a run of a program. */
   begins(child: Child, program: string): void {
-    if (this.#groups === undefined) return
     this.#programs.set(child, program)
     this.#weigh(child, this.#heavy.has(program) ? 'idle' : 'usual')
     this.#early.add(child)
     this.#lookSoon()
   }
 
-  /** Looks at a run that has been on for a while. */
   look(child: Child, processes: Map<number, Process[]>): void {
-    if (this.#groups === undefined) return this.#lookAtPriorities(child, processes)
     const all = below(child.pid, processes)
-    const { gainedMs, elapsedMs, seen } = this.#compare(child, all)
+    const { gainedMs, elapsedMs, seen } = this.#compare(child)
     const isBusy = all.some((each) => each.isBusy)
-    if (!isBusy && gainedMs < busyTicks * msOfTick) return
-    if (gainedMs >= busyTicks * msOfTick) this.#know(child)
+    if (!isBusy && gainedMs < busyMs) return
+    if (gainedMs >= busyMs) this.#know(child)
     const mayWait = all.length <= crowd || performance.now() - child.runningSince >= crowdWaitsMs
     const hasWaited = mayWait && isBusy && elapsedMs >= earlyUntilMs && gainedMs < elapsedMs * waitedBelow
     this.#lower(child, seen, hasWaited)
   }
 
-  #lookAtPriorities(child: Child, processes: Map<number, Process[]>): void {
-    const process = firstBelow(child.pid, this.#depth, processes)
-    if (process === undefined) return
-    const all = below(process.pid, processes)
-    // One that runs Python only watches over its run.
-    if (child.language === 'javascript') all.push(process)
-    const { gainedMs, seen } = this.#compare(child, all)
-    seen.process = process
-    const isBusy = seen.lowered.size > 0 || gainedMs >= busyTicks * msOfTick || all.some((each) => each.isBusy)
-    if (isBusy) lower(all, seen.lowered)
-  }
-
-  /** Its run is over: gives the child back what it had. False when it can't be given. */
   putBack(child: Child): boolean {
-    const { process, lowered } = this.#seen.get(child) ?? {}
     this.#seen.delete(child)
     if (child.tookMs < lightMs) this.#heavy.delete(this.#programs.get(child) ?? '')
-    return process === undefined || lowered === undefined || lowered.size === 0 || raise(process.pid, lowered)
+    return true
   }
 
   #lookSoon(): void {
@@ -149,12 +119,13 @@ export class GivingWay {
   }
 
   #lookEarlyAt(child: Child): void {
-    const all = this.#groups!.members(child.pid).map(processOf)
-    const { gainedMs, seen } = this.#compare(child, all)
-    const busy = all.filter(({ isBusy }) => isBusy).length
-    seen.waited = busy > 0 && gainedMs === 0 && all.length <= crowd ? seen.waited + 1 : 0
+    const members = this.#groups.members(child.pid)
+    const { gainedMs, elapsedMs, seen } = this.#compare(child)
+    const busy = members.slice(-crowd).filter((pid) => processOf(pid).isBusy).length
+    const gotNothing = busy > 0 && elapsedMs > 0 && gainedMs < elapsedMs * waitedBelow
+    seen.waited = gotNothing && members.length <= crowd ? seen.waited + 1 : 0
     const hasWaited = seen.waited >= waitedEarlyLooks && this.#weights.get(child) === 'idle'
-    if (!hasWaited && busy <= 1 && gainedMs < busyEarlyTicks * msOfTick) return
+    if (!hasWaited && busy <= 1 && gainedMs < busyEarlyMs) return
     this.#know(child)
     this.#lower(child, seen, hasWaited)
   }
@@ -168,14 +139,13 @@ export class GivingWay {
   }
 
   /** With what was seen of the same run before. */
-  #compare(child: Child, processes: Process[]): { gainedMs: number; elapsedMs: number; seen: Seen } {
+  #compare(child: Child): { gainedMs: number; elapsedMs: number; seen: Seen } {
     const at = performance.now()
-    const ticks = processes.reduce((sum, each) => sum + each.ticks, 0)
+    const usedMs = this.#groups.usedMs(child.pid) ?? 0
     const before = this.#seen.get(child)
-    const seen = before?.run === child.runs ? before : { run: child.runs, ticks, at, ...unseen() }
-    const compared = { gainedMs: (ticks - seen.ticks) * msOfTick, elapsedMs: at - seen.at, seen }
-    Object.assign(seen, { ticks, at })
-    this.#seen.set(child, seen)
+    const seen = before?.run === child.runs ? before : { run: child.runs, usedMs, at, waited: 0, littleUntil: 0 }
+    const compared = { gainedMs: usedMs - seen.usedMs, elapsedMs: at - seen.at, seen }
+    this.#seen.set(child, Object.assign(seen, { usedMs, at }))
     return compared
   }
 
@@ -185,14 +155,10 @@ export class GivingWay {
   }
 
   #weigh(child: Child, weight: CpuWeight): void {
-    if (this.#groups === undefined || this.#weights.get(child) === weight) return
+    if (this.#weights.get(child) === weight) return
     // Before its launcher has made it, it is tried again.
     if (this.#groups.weigh(child.pid, weight)) this.#weights.set(child, weight)
   }
-}
-
-function unseen() {
-  return { lowered: new Set<number>(), waited: 0, littleUntil: 0 }
 }
 
 /** Whether more threads of the machine want to run than can. */
