@@ -39,6 +39,7 @@ class Zygote:
         self.pending = bytearray()
         self.run = None
         self.since = 0
+        self.usage = None
         self.failed_forks = 0
         self.told_to_end = False
         self.directories = Directories()
@@ -188,7 +189,7 @@ class Zygote:
         os.read(self.wake, 4096)
         if self.fork_pid is None:
             return
-        pid, status = os.waitpid(self.fork_pid, os.WNOHANG)
+        pid, status, self.usage = os.wait4(self.fork_pid, os.WNOHANG)
         if pid == 0:
             return
         self.fork_pid = None
@@ -228,14 +229,16 @@ class Zygote:
             os._exit(0)
         if self.told_to_end:
             os._exit(0)
-        frames.write_all(frames.OUT, frames.upward(frames.CLEAN, run, b"%d" % (took * 1e6)))
+        usage = self.usage
+        told = b"%d %d %d" % (took * 1e6, (usage.ru_utime + usage.ru_stime) * 1e6, usage.ru_nvcsw)
+        frames.write_all(frames.OUT, frames.upward(frames.CLEAN, run, told))
         self.fork()
 
     def clear(self):
         """Ends and removes what the fork has left; what can't be, in words."""
         if self.fork_pid is not None:
             send(self.fork_pid, signal.SIGKILL)
-            os.waitpid(self.fork_pid, 0)
+            _, _, self.usage = os.wait4(self.fork_pid, 0)
             self.fork_pid = None
         for descriptor in (self.to_fork, self.from_fork):
             self.forget(descriptor)

@@ -1,5 +1,5 @@
 import { OutputReader } from '../logs/output-reader.ts'
-import { exitOf, failureOf, pidOf, uncleanKindOf, valueOf } from './ending.ts'
+import { exitOf, failureOf, pidOf, takenOf, uncleanKindOf, valueOf, type Taken } from './ending.ts'
 import { FrameReader, FrameType, frame, type Frame } from './frames.ts'
 import type { Launched } from './child-launcher.ts'
 import type { Spares } from './spares.ts'
@@ -39,8 +39,8 @@ export class Child implements RunningChild {
   readonly startedAt = performance.now()
   freeSince = performance.now()
   runningSince = 0
-  /** What its last run took by its own clock, which does not count the time until this process looked. */
-  tookMs = 0
+  /** Its last run, by its own clock, which does not count the time until this process looked. */
+  took: Taken = { ms: 0, computed: false }
   /** As last measured. */
   memoryMb = usualMb
   readonly #launched: Launched
@@ -188,11 +188,11 @@ export class Child implements RunningChild {
     this.end('kill')
   }
 
-  /** Says how many microseconds the run took, with `?` where something of it may have printed since its answer. */
+  /** Says what the run took, with `?` where something of it may have printed since its answer. */
   #clean(run: number, payload: Buffer): void {
     if (run !== this.runs || this.#ending === undefined) return this.#fault('a word on a run that is on')
     const text = payload.toString('latin1')
-    this.tookMs = Math.min(Number.parseInt(text) / 1000 || 0, performance.now() - this.runningSince)
+    this.took = takenOf(text, performance.now() - this.runningSince)
     if (this.language === 'javascript' && !text.endsWith('?')) return this.#isNowClean()
     // As threads of a Python run may until they are ended: what they did is read in the next turn at the latest.
     setImmediate(() => setImmediate(() => this.#isNowClean()))

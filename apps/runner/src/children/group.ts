@@ -1,4 +1,5 @@
 import type { Child } from './child.ts'
+import type { Taken } from './ending.ts'
 import { expectation, stuckAfterMs, type Demand } from './policy.ts'
 import type { Program, Task } from './task.ts'
 
@@ -18,6 +19,8 @@ export class Group {
   readonly isForOne: boolean
   readonly program: Program
   #expectedMs: number | undefined
+  /** Which share of runs computed. */
+  #computing: number | undefined
 
   constructor(program: Program, isForOne = false) {
     this.program = program
@@ -57,9 +60,10 @@ export class Group {
     return at >= 0
   }
 
-  /** A run has taken so long in its child. */
-  took(ms: number): void {
+  /** A run of it has ended. */
+  took({ ms, computed }: Taken): void {
     this.#expectedMs = expectation(this.#expectedMs, ms)
+    this.#computing = expectation(this.#computing, computed ? 1 : 0)
   }
 
   get hasWaiting(): boolean {
@@ -80,6 +84,7 @@ export class Group {
       stuck,
       coming: this.coming,
       expectedMs: this.#expectedMs,
+      computes: (this.#computing ?? 0) > 0.5,
       waitedMs: now - (this.#waiting[0]?.since ?? now),
       cores,
     }

@@ -8,6 +8,8 @@ export interface Demand {
   coming: number
   /** What a run takes in its child; undefined while none has ended. */
   expectedMs: number | undefined
+  /** Whether most of its runs waited for nothing but a processor. */
+  computes: boolean
   /** For how long the first in the queue has waited. */
   waitedMs: number
   cores: number
@@ -15,7 +17,7 @@ export interface Demand {
 
 /** Runs of this length get a child of their own at once. */
 export const longMs = 20
-/** Runs of this length do nothing but compute: no more children than cores. */
+/** Runs of this length do nothing but compute. */
 const quickMs = 1
 /** Short runs wait so long for a child to come free before another is started. */
 export const patienceMs = 4
@@ -31,7 +33,8 @@ export function stuckAfterMs(expectedMs: number | undefined): number {
  * How many more children to ask for. Short runs share few children: a herd of them would only compete for the same
  * cores. Long ones mostly wait for something, so each gets its own.
  */
-export function childrenWanted({ waiting, running, stuck, coming, expectedMs, waitedMs, cores }: Demand): number {
+export function childrenWanted(demand: Demand): number {
+  const { waiting, running, stuck, coming, expectedMs, waitedMs } = demand
   if (waiting === 0) return 0
   if (running + coming === 0) return 1
   if (expectedMs !== undefined && expectedMs >= longMs) return Math.max(0, waiting - coming)
@@ -39,17 +42,18 @@ export function childrenWanted({ waiting, running, stuck, coming, expectedMs, wa
   // Nobody comes free soon: twice as many at each look.
   if (stuck === running) return Math.min(Math.max(0, waiting - coming), stuck + coming)
   if (coming > 0) return 0
-  return running - stuck < roomFor(expectedMs, waitedMs, cores) ? 1 : 0
+  return running - stuck < roomFor(demand) ? 1 : 0
 }
 
-function roomFor(expectedMs: number | undefined, waitedMs: number, cores: number): number {
-  if (expectedMs === undefined || expectedMs < quickMs) return cores
+/** Of short runs that compute, more children than cores would only take them from each other. */
+function roomFor({ expectedMs, computes, waitedMs, cores }: Demand): number {
+  if (expectedMs === undefined || expectedMs < quickMs || computes) return cores
   return waitedMs >= longMs ? Infinity : cores * 4
 }
 
 /** The expectation after one more run: quick to rise, slow to forget. */
-export function expectation(before: number | undefined, tookMs: number): number {
-  return before === undefined ? tookMs : before + (tookMs - before) * 0.2
+export function expectation(before: number | undefined, latest: number): number {
+  return before === undefined ? latest : before + (latest - before) * 0.2
 }
 
 /** Blank children to keep at hand: more for a while after several were taken. */

@@ -201,7 +201,7 @@ export class ChildPool {
   #free(child: Child): void {
     const group = this.#groupOf.get(child)!
     group.running.delete(child)
-    group.took(child.tookMs)
+    group.took(child.took)
     const { config, givingWay } = this.#options
     if (!givingWay.putBack(child) || isWorn(child, config) || this.#stopped || group.isForOne) child.end('kill')
     if (child.state !== 'idle') return group.hasWaiting ? this.#ask(group) : undefined

@@ -89,7 +89,7 @@ export class GivingWayByGroups implements GivingWay {
 
   putBack(child: Child): boolean {
     this.#seen.delete(child)
-    if (child.tookMs < lightMs) this.#heavy.delete(this.#programs.get(child) ?? '')
+    if (child.took.ms < lightMs) this.#heavy.delete(this.#programs.get(child) ?? '')
     return true
   }
 
