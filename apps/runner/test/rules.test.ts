@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { Environment } from '@automation/service'
 import { FrameReader, frame, type Frame } from '../src/children/frames.ts'
 import { childrenWanted, expectation, sparesWanted, type Demand } from '../src/children/policy.ts'
+import { takenOf } from '../src/children/taken.ts'
 import { endings, type Worn } from '../src/children/wear.ts'
 import { maskOf } from '../src/logs/masking.ts'
 import { LineSplitter } from '../src/logs/line-splitter.ts'
@@ -28,6 +29,16 @@ describe('lending', () => {
   })
 })
 
+test.for([
+  ['a run that computed while others did', '9000 6000 200', { ms: 9, heldUpMs: 6, waitedMs: 0.2 }],
+  ['one that waited', '41000 0 40000', { ms: 41, heldUpMs: 0, waitedMs: 40 }],
+  ['one of which that is not known may have waited all the time', '5000?', { ms: 5, heldUpMs: 0, waitedMs: 5 }],
+  ['nothing takes longer than it was there', '900000 0 800000', { ms: 50, heldUpMs: 0, waitedMs: 50 }],
+  ['no number', 'x y', { ms: 0, heldUpMs: 0, waitedMs: 0 }],
+] as const)('what a run took: %s', ([, text, expected]) => {
+  expect(takenOf(text, 50)).toEqual(expected)
+})
+
 describe('how many children', () => {
   const demand = (given: Partial<Demand>): Demand => ({
     waiting: 1,
@@ -35,7 +46,7 @@ describe('how many children', () => {
     stuck: 0,
     coming: 0,
     expectedMs: undefined,
-    computes: false,
+    waitsMs: given.expectedMs,
     waitedMs: 0,
     cores: 2,
     ...given,
@@ -54,10 +65,11 @@ describe('how many children', () => {
       demand({ waiting: 31, running: 9, expectedMs: 5, waitedMs: 25 }),
       1,
     ],
+    ['but not those that compute', demand({ waiting: 31, running: 2, expectedMs: 5, waitsMs: 0.4, waitedMs: 500 }), 0],
     [
-      'but not those that compute',
-      demand({ waiting: 31, running: 2, expectedMs: 5, computes: true, waitedMs: 500 }),
-      0,
+      'those that wait for a part of their time do',
+      demand({ waiting: 31, running: 2, expectedMs: 5, waitsMs: 3, waitedMs: 500 }),
+      1,
     ],
     ['long runs get theirs at once', demand({ waiting: 5, running: 1, coming: 2, expectedMs: 100 }), 3],
     ['when all are stuck, one', demand({ waiting: 31, running: 1, stuck: 1, waitedMs: 25 }), 1],

@@ -9,7 +9,7 @@ import time
 
 from root import write
 
-LONGEST_PAUSE_S = 0.03
+LONGEST_PAUSE_S = 1.0
 
 
 def make(prefixes, gives_way):
@@ -24,6 +24,7 @@ def make(prefixes, gives_way):
             write(paths[0] + "/cpu.idle", "1")
         return paths
     except OSError:
+        remove(paths)
         return None
 
 
@@ -38,13 +39,20 @@ def join(group, pid=0):
 
 def remove(group):
     """When all that was in it has ended. The last of them may be in it for a moment more."""
-    left = list(group or ())
     pause = 0.0005
+    left = [path for path in group or () if not removed(path)]
     while left and pause < LONGEST_PAUSE_S:
-        try:
-            posix.rmdir(left[-1])
-            left.pop()
-        except OSError:
-            time.sleep(pause)
-            pause *= 2
+        time.sleep(pause)
+        pause *= 2
+        left = [path for path in left if not removed(path)]
     # What is left of groups the service removes.
+
+
+def removed(path):
+    try:
+        posix.rmdir(path)
+    except FileNotFoundError:
+        pass
+    except OSError:
+        return False
+    return True

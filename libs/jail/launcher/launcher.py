@@ -159,9 +159,9 @@ def run(order, wall):
             become(order, wall, order["scratch"])
     let_go()
     status = watch(child, wake, is_jail, give_up)
-    cpu_group.remove(group)
     clear_away(order)
     tell(ending(status) if report is None else told_ending(report, status))
+    cpu_group.remove(group)
 
 
 def give_up():

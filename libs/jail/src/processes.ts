@@ -79,7 +79,7 @@ export function openFiles({ pid }: Process): number {
 }
 
 // Whoever reads without one gets 64 KiB for each file, which soon is more to collect than all else.
-const buffer = Buffer.allocUnsafeSlow(4096)
+const buffer = Buffer.allocUnsafeSlow(16384)
 
 /** The text of a short file of /proc; nothing when its process has just ended. */
 export function readOf(path: string): string {

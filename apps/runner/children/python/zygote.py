@@ -8,7 +8,6 @@ import os
 import select
 import signal
 import sys
-import time
 
 import confine
 import frames
@@ -21,6 +20,7 @@ from descendants import send
 from directories import Directories
 from ending import end_all
 from fork import Fork
+from meter import Meter
 
 # Frames beside a return value: failures with their stacks, calls with their parameters.
 EXTRA_BYTES = 2 * 1024 * 1024
@@ -38,8 +38,7 @@ class Zygote:
         self.fork_pid = None
         self.pending = bytearray()
         self.run = None
-        self.since = 0
-        self.usage = None
+        self.meter = Meter()
         self.failed_forks = 0
         self.told_to_end = False
         self.directories = Directories()
@@ -128,7 +127,7 @@ class Zygote:
             elif kind == frames.RUN:
                 end = 9 + frames.LENGTH.unpack_from(frame, 1)[0]
                 self.run = json.loads(frame[9:end])["number"]
-                self.since = time.monotonic()
+                self.meter.begin(self.fork_pid)
             elif kind != frames.ANSWER or self.run is None:
                 continue
             self.send(frame)
@@ -189,7 +188,7 @@ class Zygote:
         os.read(self.wake, 4096)
         if self.fork_pid is None:
             return
-        pid, status, self.usage = os.wait4(self.fork_pid, os.WNOHANG)
+        pid, status = os.waitpid(self.fork_pid, os.WNOHANG)
         if pid == 0:
             return
         self.fork_pid = None
@@ -221,24 +220,23 @@ class Zygote:
         """The run has its answer: nothing of it is left when the next one may come."""
         run, self.run = self.run, None
         self.failed_forks = 0
-        took = time.monotonic() - self.since
         frames.write_all(frames.OUT, answer)
+        self.meter.end(self.fork_pid)
         reason = self.clear()
         if reason is not None:
             frames.write_all(frames.OUT, frames.upward(frames.UNCLEAN, run, reason.encode()))
             os._exit(0)
         if self.told_to_end:
             os._exit(0)
-        usage = self.usage
-        told = b"%d %d %d" % (took * 1e6, (usage.ru_utime + usage.ru_stime) * 1e6, usage.ru_nvcsw)
-        frames.write_all(frames.OUT, frames.upward(frames.CLEAN, run, told))
+        frames.write_all(frames.OUT, frames.upward(frames.CLEAN, run, self.meter.told()))
         self.fork()
 
     def clear(self):
         """Ends and removes what the fork has left; what can't be, in words."""
         if self.fork_pid is not None:
             send(self.fork_pid, signal.SIGKILL)
-            _, _, self.usage = os.wait4(self.fork_pid, 0)
+            _, _, usage = os.wait4(self.fork_pid, 0)
+            self.meter.used = usage.ru_utime + usage.ru_stime
             self.fork_pid = None
         for descriptor in (self.to_fork, self.from_fork):
             self.forget(descriptor)

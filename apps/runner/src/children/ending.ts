@@ -9,8 +9,6 @@ export const notStarted: Ending = {
 }
 
 const maxText = 128 * 1024
-// For its run, and for its end.
-const waitsOfFork = 2
 // The rest of what a child says holds names that process code has chosen, which may be secrets.
 const uncleanKinds = [
   'a call to the service',
@@ -60,22 +58,6 @@ export function failureOf(payload: Buffer): Ending | undefined {
   if (died?.kind === 'signal')
     return { kind: 'died', exit: { kind: 'signal', signal: Number(died.signal) }, ofMemory: false }
   return { kind: 'failure', name: textOf(sent['name']), message: textOf(sent['message']), stack: textOf(sent['stack']) }
-}
-
-/** What a run took, and whether it is known to have waited for nothing but a processor. */
-export interface Taken {
-  ms: number
-  computed: boolean
-}
-
-/**
- * Of a clean frame: microseconds by the clock and, of a fork, on a processor, and how often that waited. One that
- * computed took what it had of a processor, however many it shared that with.
- */
-export function takenOf(text: string, mostMs: number): Taken {
-  const [tookUs = 0, usedUs, waits] = text.split(' ').map((word) => Number.parseInt(word) || 0)
-  const computed = usedUs !== undefined && waits !== undefined && waits <= waitsOfFork
-  return { ms: Math.min((computed ? Math.min(tookUs, usedUs) : tookUs) / 1000, mostMs), computed }
 }
 
 /** Of what kind it is that a run has left in its child, as the service may log it. */

@@ -1,6 +1,6 @@
 import type { Child } from './child.ts'
-import type { Taken } from './ending.ts'
 import { expectation, stuckAfterMs, type Demand } from './policy.ts'
+import type { Taken } from './taken.ts'
 import type { Program, Task } from './task.ts'
 
 interface Waiting {
@@ -19,8 +19,7 @@ export class Group {
   readonly isForOne: boolean
   readonly program: Program
   #expectedMs: number | undefined
-  /** Which share of runs computed. */
-  #computing: number | undefined
+  #waitsMs: number | undefined
 
   constructor(program: Program, isForOne = false) {
     this.program = program
@@ -61,9 +60,9 @@ export class Group {
   }
 
   /** A run of it has ended. */
-  took({ ms, computed }: Taken): void {
-    this.#expectedMs = expectation(this.#expectedMs, ms)
-    this.#computing = expectation(this.#computing, computed ? 1 : 0)
+  took({ ms, heldUpMs, waitedMs }: Taken): void {
+    this.#expectedMs = expectation(this.#expectedMs, ms - heldUpMs)
+    this.#waitsMs = expectation(this.#waitsMs, waitedMs)
   }
 
   get hasWaiting(): boolean {
@@ -76,15 +75,18 @@ export class Group {
 
   demand(now: number, cores: number): Demand {
     const stuckSince = now - stuckAfterMs(this.#expectedMs)
-    let stuck = 0
-    for (const { state, runningSince } of this.running) if (state === 'running' && runningSince < stuckSince) stuck += 1
+    let [running, stuck] = [0, 0]
+    for (const { state, runningSince } of this.running) {
+      if (state !== 'ending') running += 1
+      if (state === 'running' && runningSince < stuckSince) stuck += 1
+    }
     return {
       waiting: this.#waiting.length,
-      running: this.running.size,
+      running,
       stuck,
       coming: this.coming,
       expectedMs: this.#expectedMs,
-      computes: (this.#computing ?? 0) > 0.5,
+      waitsMs: this.#waitsMs,
       waitedMs: now - (this.#waiting[0]?.since ?? now),
       cores,
     }

@@ -1,15 +1,16 @@
 /** What is known of the children of one program when a run of it waits. Times in ms. */
 export interface Demand {
   waiting: number
+  /** With those that are being looked at after a run, but not those that are ended. */
   running: number
   /** Of those that run: busy with one run for so long that nobody waits for them to come free. */
   stuck: number
   /** Children asked for that have not come yet. */
   coming: number
-  /** What a run takes in its child; undefined while none has ended. */
+  /** What a run takes in its child, as far as is known without what it waits for a processor; undefined while none has ended. */
   expectedMs: number | undefined
-  /** Whether most of its runs waited for nothing but a processor. */
-  computes: boolean
+  /** How much of that it waits for anything else than a processor. */
+  waitsMs: number | undefined
   /** For how long the first in the queue has waited. */
   waitedMs: number
   cores: number
@@ -17,8 +18,9 @@ export interface Demand {
 
 /** Runs of this length get a child of their own at once. */
 export const longMs = 20
-/** Runs of this length do nothing but compute. */
-const quickMs = 1
+/** Runs that wait so little, or for such a part of their time, do nothing but compute. */
+const littleWaitMs = 1
+const littleWait = 0.1
 /** Short runs wait so long for a child to come free before another is started. */
 export const patienceMs = 4
 /** A run that should be short and lasts so long holds its child; before that, the machine may just be busy. */
@@ -46,8 +48,9 @@ export function childrenWanted(demand: Demand): number {
 }
 
 /** Of short runs that compute, more children than cores would only take them from each other. */
-function roomFor({ expectedMs, computes, waitedMs, cores }: Demand): number {
-  if (expectedMs === undefined || expectedMs < quickMs || computes) return cores
+function roomFor({ expectedMs, waitsMs, waitedMs, cores }: Demand): number {
+  if (expectedMs === undefined || waitsMs === undefined) return cores
+  if (waitsMs <= Math.max(littleWaitMs, expectedMs * littleWait)) return cores
   return waitedMs >= longMs ? Infinity : cores * 4
 }
 
