@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { getPriority } from 'node:os'
 import { basename, dirname } from 'node:path'
 import { CpuGroups } from '@automation/jail'
 import { until } from '@automation/testing'
@@ -36,10 +37,28 @@ test.skipIf(groups === undefined)('a run that waits has the usual weight', async
 
 test.skipIf(groups === undefined)('children that have ended leave no group', async () => {
   const under = await startRunner(settings)
+  const { value } = await under.replica.run('return process.pid', { run: { freshProcess: true } })
+  const ofChild = groups!.prefixes.map((prefix) => `${prefix}${String(value)}`)
+  await until(() => ofChild.every((group) => !existsSync(group)), { what: 'the groups of a child that has ended go' })
   await under.replica.run('return 1')
   expect(all()).not.toEqual([])
   await under.stop()
   expect(all()).toEqual([])
+})
+
+test('without groups a run that computes has a lower priority, and its child the usual one again', async () => {
+  const under = await startRunner({ WALL: 'none', WALL_NONE_MANY_TEAMS: 'true' })
+  const taking = (ms: number) => under.replica.run(program, { parameters: { ms } })
+  const pid = Number((await taking(1)).value)
+  const usual = getPriority()
+  expect(getPriority(pid)).toBe(usual)
+  const long = taking(1500)
+  await until(() => getPriority(pid) > usual, { what: 'it gives way' })
+  await long
+  // Who may not give it back has another child.
+  const next = Number((await taking(1)).value)
+  expect(getPriority(next)).toBe(usual)
+  await under.stop()
 })
 
 /** The groups of the children of this process. */

@@ -24,7 +24,7 @@ const crowdWaitsMs = 2000
 const checksForMs = 100
 // Else no child would be made ahead on a busy machine.
 const startsForMs = 500
-// A program whose run took less does not compute any more.
+// A program whose run had less of a processor, with all that it started, does not compute any more.
 const lightMs = 100
 const heavyMax = 1000
 const cores = availableParallelism()
@@ -50,6 +50,8 @@ export class GivingWayByGroups implements GivingWay {
   readonly #weights = new WeakMap<Child, CpuWeight>()
   /** Programs that computed. */
   readonly #heavy = new Set<string>()
+  /** What the group had had before a run of such a program. */
+  readonly #usedBefore = new WeakMap<Child, number>()
   readonly #programs = new WeakMap<Child, string>()
   readonly #early = new Set<Child>()
   #looksSoon = false
@@ -71,7 +73,9 @@ export class GivingWayByGroups implements GivingWay {
 
   begins(child: Child, program: string): void {
     this.#programs.set(child, program)
-    this.#weigh(child, this.#heavy.has(program) ? 'idle' : 'usual')
+    const isHeavy = this.#heavy.has(program)
+    if (isHeavy) this.#usedBefore.set(child, this.#groups.usedMs(child.pid) ?? 0)
+    this.#weigh(child, isHeavy ? 'idle' : 'usual')
     this.#early.add(child)
     this.#lookSoon()
   }
@@ -80,16 +84,20 @@ export class GivingWayByGroups implements GivingWay {
     const all = below(child.pid, processes)
     const { gainedMs, elapsedMs, seen } = this.#compare(child)
     const isBusy = all.some((each) => each.isBusy)
-    if (!isBusy && gainedMs < busyMs) return
-    if (gainedMs >= busyMs) this.#know(child)
     const mayWait = all.length <= crowd || performance.now() - child.runningSince >= crowdWaitsMs
-    const hasWaited = mayWait && isBusy && elapsedMs >= earlyUntilMs && gainedMs < elapsedMs * waitedBelow
+    const gotNothing = isBusy && elapsedMs >= earlyUntilMs && gainedMs < elapsedMs * waitedBelow
+    const hasWaited = mayWait && gotNothing && this.#weights.get(child) === 'idle'
+    if (!hasWaited && gainedMs < busyMs) return
+    if (gainedMs >= busyMs) this.#know(child)
     this.#lower(child, seen, hasWaited)
   }
 
   putBack(child: Child): boolean {
     this.#seen.delete(child)
-    if (child.took.ms < lightMs) this.#heavy.delete(this.#programs.get(child) ?? '')
+    const before = this.#usedBefore.get(child)
+    this.#usedBefore.delete(child)
+    const usedMs = before === undefined ? Infinity : (this.#groups.usedMs(child.pid) ?? Infinity) - before
+    if (usedMs < lightMs) this.#heavy.delete(this.#programs.get(child) ?? '')
     return true
   }
 
