@@ -29,6 +29,22 @@ const stopsBadly: [end: string, source: string, input?: object][] = [
   ['a failed call', 'await svc.processes.runSync(S.slice(0, 30), { comment: "no canary" })'],
 ]
 
+const printPython =
+  'import base64, json, os, sys, time, urllib.parse\nprint(S, json.dumps({"S": S}), urllib.parse.quote(S, safe=""), base64.b64encode(("id:" + S).encode()).decode())\n'
+const pythonStopsBadly: typeof stopsBadly = [
+  [
+    'printing',
+    `${printPython}sys.stderr.write(S[:7])\nsys.stderr.flush()\ntime.sleep(0.05)\nsys.stderr.write(S[7:] + "\\n")\nprint(svc.env.CANARY_KEY)\nreturn 1`,
+  ],
+  ['an error', `${printPython}raise ValueError("bad " + S) from KeyError(svc.env.CANARY_KEY)`],
+  ['an error of its own name', `${printPython}raise type(S, (Exception,), {})(urllib.parse.quote(S, safe=""))`],
+  ['a value without a JSON form', `${printPython}return {S: object()}`],
+  ['a time-out', `${printPython}time.sleep(20)`, { settings: { timeout: 300 } }],
+  ['an abort', `${printPython}os.abort()`],
+  ['too much memory', `${printPython}kept = []\nwhile True: kept.append(S * 100000)`],
+  ['an exit', `${printPython}sys.exit(S)`],
+]
+
 /** Texts by which a canary is known in whatever form. */
 const traces = [secret, key.split('\n')[0]!, key.split('\n')[1]!, password].flatMap((text) => [
   text,
@@ -66,8 +82,21 @@ describe.skipIf(!shared.owned)('secrets are found nowhere', { concurrent: false 
     await removeTraces(system.dataDir)
   })
 
-  test.for(stopsBadly)('in answer, log and timeline of a run that ends by %s', async ([end, source, input = {}]) => {
-    const process = await makeProcess({ sourceCode: `const S = svc.env.CANARY; ${source}` }, by)
+  const all = [
+    ...stopsBadly.map(([end, source, input]) => ({
+      end,
+      input,
+      process: { programmingLanguage: 'JAVASCRIPT', sourceCode: `const S = svc.env.CANARY; ${source}` },
+    })),
+    ...pythonStopsBadly.map(([end, source, input]) => ({
+      end,
+      input,
+      process: { programmingLanguage: 'PYTHON', sourceCode: `S = svc.env.CANARY\n${source}` },
+    })),
+  ]
+  test.for(all)('in answer, log and timeline of a $process.programmingLanguage run that ends by $end', async (row) => {
+    const { end, input = {} } = row
+    const process = await makeProcess(row.process, by)
     const answer = await by.post(`/processes/${process.id}/execute-sync`, input)
     expectNoCanary('the answer', answer.text)
     const id = answer.headers.get('svc-execution-id')!
