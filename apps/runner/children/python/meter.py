@@ -5,42 +5,45 @@ import time
 
 
 class Meter:
-    """Times in seconds. `used` is set from outside: all that the fork has had of processors, known when it is reaped."""
+    """Times in seconds: `begin`, `end` and `reaped` once for each run, then `told`."""
 
     def __init__(self):
         self.own = of_process("self")
         self.since = 0
         self.took = 0
-        self.held_up = None
-        self.had = 0
+        self.before = None
+        self.after = None
         self.used = 0
 
     def begin(self, fork):
         self.since = time.monotonic()
-        self.had, self.held_up = self.scheduled(fork)
+        self.before = self.scheduled(fork)
 
     def end(self, fork):
         """While the fork is there; None when it has ended by itself."""
         self.took = time.monotonic() - self.since
-        _, held_up = (0, None) if fork is None else self.scheduled(fork)
-        known = held_up is not None and self.held_up is not None
-        self.held_up = held_up - self.held_up if known else None
+        self.after = None if fork is None else self.scheduled(fork)
+
+    def reaped(self, usage):
+        """All that the fork has had of processors, as is known when it is gone."""
+        self.used = usage.ru_utime + usage.ru_stime
 
     def told(self):
         """Microseconds: what the run took and, where the kernel tells, for how much of it it waited for a processor, and for else."""
-        if self.held_up is None:
+        if self.before is None or self.after is None:
             return b"%d" % (self.took * 1e6)
-        waited = max(0, self.took - self.held_up - (self.used - self.had))
-        return b"%d %d %d" % (self.took * 1e6, self.held_up * 1e6, waited * 1e6)
+        held_up = self.after[1] - self.before[1]
+        waited = max(0, self.took - held_up - (self.used - self.before[0]))
+        return b"%d %d %d" % (self.took * 1e6, held_up * 1e6, waited * 1e6)
 
     def scheduled(self, fork):
         """
         What a fork has had of processors, as of its last pause, and has waited for them, as has this process, which looks
-        after it; None for that where the kernel does not tell.
+        after it; None where the kernel does not tell.
         """
         file = of_process(fork)
         if file is None:
-            return 0, None
+            return None
         had, waited = times_in(file)
         os.close(file)
         return had, waited + times_in(self.own)[1]

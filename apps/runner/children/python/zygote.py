@@ -20,11 +20,11 @@ from descendants import send
 from directories import Directories
 from ending import end_all
 from fork import Fork
+from fork_pipes import ForkPipes
 from meter import Meter
 
 # Frames beside a return value: failures with their stacks, calls with their parameters.
 EXTRA_BYTES = 2 * 1024 * 1024
-SHORTEST_FROM_FORK = 5
 FAILED_FORKS = 3
 CHANNEL_BROKEN = "The process broke its channel: "
 really_fork = os.fork
@@ -36,13 +36,13 @@ class Zygote:
         self.next = None
         self.longest = EXTRA_BYTES
         self.fork_pid = None
-        self.pending = bytearray()
         self.run = None
         self.meter = Meter()
         self.failed_forks = 0
         self.told_to_end = False
         self.directories = Directories()
         self.poller = select.poll()
+        self.pipes = ForkPipes(self.poller)
         self.input = frames.Reader(frames.IN)
 
     def serve(self):
@@ -60,9 +60,9 @@ class Zygote:
                     self.heard()
                 elif descriptor == self.wake:
                     self.woken()
-                elif descriptor == self.to_fork:
-                    self.send_pending()
-                elif descriptor == self.from_fork:
+                elif descriptor == self.pipes.to_fork:
+                    self.pipes.send_pending()
+                elif descriptor == self.pipes.from_fork:
                     self.fork_spoke()
 
     def prepare(self):
@@ -93,24 +93,17 @@ class Zygote:
         """Makes the next fork, which has all that is known of its run ahead."""
         self.directories.make()
         surroundings.enter(self.directories.path, self.next.surroundings["variables"])
-        read_request, self.to_fork = os.pipe()
-        self.from_fork, write_answer = os.pipe()
+        self.pipes.open()
         pid = really_fork()
         if pid == 0:
             signal.set_wakeup_fd(-1)
             # Before descriptors are closed: it may have one of its own.
             confine.confine_run()
-            os.dup2(read_request, frames.IN, inheritable=False)
-            os.dup2(write_answer, frames.OUT, inheritable=False)
-            os.closerange(frames.OUT + 1, max(self.wake, self.to_fork, self.from_fork, read_request, write_answer) + 8)
+            self.pipes.become_channels(self.wake)
             self.next.live(self.pid)
-        os.close(read_request)
-        os.close(write_answer)
-        os.set_blocking(self.to_fork, False)
+        self.pipes.keep(self.longest)
         self.fork_pid = pid
         self.is_first = self.next.ready is None
-        self.output = frames.Reader(self.from_fork, SHORTEST_FROM_FORK, self.longest)
-        self.poller.register(self.from_fork, select.POLLIN)
 
     def heard(self):
         """Frames from the runner, which is trusted."""
@@ -121,7 +114,7 @@ class Zygote:
             if kind == frames.PROGRAM:
                 self.next.configure(frame[1:])
                 self.longest = self.next.settings["returnValueMaxBytes"] + EXTRA_BYTES
-                self.output.longest = self.longest
+                self.pipes.output.longest = self.longest
             elif kind == frames.SURROUNDINGS:
                 self.next.surround(frame[1:])
             elif kind == frames.RUN:
@@ -130,38 +123,18 @@ class Zygote:
                 self.meter.begin(self.fork_pid)
             elif kind != frames.ANSWER or self.run is None:
                 continue
-            self.send(frame)
-
-    def send(self, frame):
-        self.pending += frames.LENGTH.pack(len(frame)) + frame
-        self.send_pending()
-
-    def send_pending(self):
-        """Never waits for a fork that does not read."""
-        try:
-            while self.pending:
-                del self.pending[: os.write(self.to_fork, self.pending)]
-        except BlockingIOError:
-            return self.poller.register(self.to_fork, select.POLLOUT)
-        except BrokenPipeError:
-            self.pending.clear()  # Its death is noticed on its own.
-        self.forget(self.to_fork)
-
-    def forget(self, descriptor):
-        try:
-            self.poller.unregister(descriptor)
-        except KeyError:
-            pass  # It was not waited for.
+            self.pipes.send(frame)
 
     def fork_spoke(self):
         """Frames from process code: they may speak of the run that is on, and end it once."""
         try:
-            if not self.output.fill():
-                return self.forget(self.from_fork)
-            while (frame := self.output.take()) is not None:
+            if not self.pipes.fill():
+                return None
+            while (frame := self.pipes.take()) is not None:
                 self.relay(frame)
         except frames.TooLong as error:
             self.broken(f"a frame of {error} bytes")
+        return None
 
     def relay(self, frame):
         kind, (run,) = frame[0], frames.LENGTH.unpack_from(frame, 1)
@@ -193,10 +166,10 @@ class Zygote:
             return
         self.fork_pid = None
         # Its last words may be unread.
-        while self.run is not None and select.select([self.from_fork], [], [], 0)[0]:
-            if not self.output.fill():
+        while self.run is not None and self.pipes.has_words():
+            if not self.pipes.fill():
                 break
-            while self.run is not None and (frame := self.output.take()) is not None:
+            while self.run is not None and (frame := self.pipes.take()) is not None:
                 self.relay(frame)
         if self.run is not None:
             code = os.waitstatus_to_exitcode(status)
@@ -235,13 +208,9 @@ class Zygote:
         """Ends and removes what the fork has left; what can't be, in words."""
         if self.fork_pid is not None:
             send(self.fork_pid, signal.SIGKILL)
-            _, _, usage = os.wait4(self.fork_pid, 0)
-            self.meter.used = usage.ru_utime + usage.ru_stime
+            self.meter.reaped(os.wait4(self.fork_pid, 0)[2])
             self.fork_pid = None
-        for descriptor in (self.to_fork, self.from_fork):
-            self.forget(descriptor)
-            os.close(descriptor)
-        self.pending.clear()
+        self.pipes.close()
         if not end_all():
             return "processes that can't be ended"
         try:
