@@ -39,12 +39,10 @@ def join(group, pid=0):
 
 def remove(group):
     """When all that was in it has ended. The last of them may be in it for a moment more."""
-    pause = 0.0005
-    left = [path for path in group or () if not removed(path)]
-    while left and pause < LONGEST_PAUSE_S:
+    left, pause = group or (), 0.0005
+    while (left := [path for path in left if not removed(path)]) and pause < LONGEST_PAUSE_S:
         time.sleep(pause)
         pause *= 2
-        left = [path for path in left if not removed(path)]
     # What is left of groups the service removes.
 
 

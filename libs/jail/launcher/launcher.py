@@ -8,18 +8,9 @@ connected), `listen` (where the child is to be reached, by its descriptor 3; it 
 directory, made here), `dataLimit` (bytes), `program` (path and arguments), `environment`, `readable` (what this one is
 shown beside what all are), `givesWay` (to all others, where it has a group of its own) and `addresses` (which the host
 has by now). The end of standard input is the end.
-
-Descriptors 0-4 are the child's: standard output and standard error, channels, and nothing where there is none; 5 is the
-launcher's own. Output goes through named pipes `SCRATCH.1` and `SCRATCH.2`, which take many small writes better than sockets do,
-and which scripts can open again as /dev/stderr. For the others the launcher connects and says the token and the number.
-On 5 the service sends `G` when it has opened the pipes, later `T` (SIGTERM to everything, a second later SIGKILL) or `K`
-(SIGKILL); its end means `T`. The launcher says `pid NUMBER` first and one line when all is over: `exit CODE`,
-`signal NUMBER` or `failed WORDS`.
 """
 
 import _signal
-import _socket
-import fcntl
 import json
 import posix
 import resource
@@ -31,6 +22,7 @@ sys.path.insert(0, own_place)
 sys.path.append(own_place + "/../python")
 sys.dont_write_bytecode = True
 
+import channels
 import cpu_group
 import jail
 import walls
@@ -38,12 +30,6 @@ from kernel import PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS, PR_SET_PDEATHSIG
 from processes import CONTROL, be_first_out_of_memory, sleep_through_signals, wake_on_signals, watch
 from removal import remove
 
-OUTPUTS = (1, 2)
-INPUT = 0
-LISTENER = 3
-BACKLOG = 512
-OWN = (3, 4, CONTROL)
-PIPE_BYTES = 256 * 1024
 OPEN_FILES = 1024
 
 
@@ -76,12 +62,12 @@ def launch(server, order, wall):
         posix._exit(1)
     try:
         posix.mkdir(order["scratch"], 0o700)
-        if connect(order):
+        if channels.connect(order):
             run(order, wall)
         else:
             leave_nothing(order)
     except BaseException as fault:
-        tell("failed %s" % fault)
+        channels.tell("failed %s" % fault)
         leave_nothing(order)
         posix._exit(1)
     posix._exit(0)
@@ -90,53 +76,8 @@ def launch(server, order, wall):
 def leave_nothing(order):
     """Of a child that never came to be."""
     clear_away(order)
-    for descriptor in OUTPUTS:
+    for descriptor in channels.OUTPUTS:
         unlink("%s.%d" % (order["scratch"], descriptor))
-
-
-def connect(order):
-    """Makes the channels; false when the service has gone meanwhile."""
-    nothing = posix.open("/dev/null", posix.O_RDWR)
-    for descriptor in (INPUT, *OWN):
-        posix.dup2(nothing, descriptor)
-    held = [pipe_to("%s.%d" % (order["scratch"], descriptor), descriptor) for descriptor in OUTPUTS]
-    # The service takes what is connected for all that there is to come.
-    if "listen" in order:
-        listen(order["listen"])
-    for descriptor in (CONTROL, *order["channels"]):
-        connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
-        connection.connect(order["socket"])
-        connection.sendall(b"%s%d" % (order["token"].encode(), descriptor))
-        posix.dup2(connection.fileno(), descriptor)
-        connection.close()
-    tell("pid %d" % posix.getpid())
-    goes = posix.read(CONTROL, 1) == b"G"
-    for descriptor in held:
-        posix.close(descriptor)
-    return goes
-
-
-def listen(path):
-    """A socket among the files of the service, by which it reaches the child wherever that is."""
-    listener = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
-    listener.bind(path)
-    listener.listen(BACKLOG)
-    posix.dup2(listener.fileno(), LISTENER)
-    listener.close()
-
-
-def pipe_to(path, descriptor):
-    """Makes a named pipe, to be written to by the descriptor; the one returned keeps it whole until it is read from."""
-    posix.mkfifo(path, 0o600)
-    both = posix.open(path, posix.O_RDWR | posix.O_CLOEXEC)
-    writer = posix.open(path, posix.O_WRONLY | posix.O_CLOEXEC)
-    try:
-        fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
-    except (AttributeError, OSError):
-        pass  # The usual size serves, too.
-    posix.dup2(writer, descriptor)
-    posix.close(writer)
-    return both
 
 
 def run(order, wall):
@@ -148,7 +89,7 @@ def run(order, wall):
     report = None
     group = cpu_group.make(wall.get("groups"), order["givesWay"])
     if is_jail:
-        hand_over(jail.outside_id())
+        channels.hand_over(jail.outside_id())
         child, report = jail.start(order["scratch"], wall, group, lambda directory: become(order, wall, directory))
     else:
         launcher = posix.getpid()
@@ -157,31 +98,11 @@ def run(order, wall):
             stay_with(launcher)
             cpu_group.join(group)
             become(order, wall, order["scratch"])
-    let_go()
-    status = watch(child, wake, is_jail, give_up)
+    channels.let_go()
+    status = watch(child, wake, is_jail, channels.give_up)
     clear_away(order)
-    tell(ending(status) if report is None else told_ending(report, status))
+    channels.tell(ending(status) if report is None else told_ending(report, status))
     cpu_group.remove(group)
-
-
-def give_up():
-    """The service is told at once; what is left is ended without it."""
-    tell("failed the child could not be ended")
-    posix.dup2(posix.open("/dev/null", posix.O_RDWR | posix.O_CLOEXEC), CONTROL)
-
-
-def let_go():
-    """Of what is the child's; where its input was, something stays."""
-    posix.dup2(posix.open("/dev/null", posix.O_RDWR | posix.O_CLOEXEC), INPUT)
-    for descriptor in (*OUTPUTS, *OWN[:-1]):
-        posix.close(descriptor)
-
-
-def hand_over(identity):
-    """Lets the child open its outputs again, by their names in /dev."""
-    if identity != posix.getuid():
-        for descriptor in OUTPUTS:
-            posix.chown(descriptor, identity, identity)
 
 
 def stay_with(launcher):
@@ -238,13 +159,6 @@ def ending(status):
     if posix.WIFSIGNALED(status):
         return "signal %d" % posix.WTERMSIG(status)
     return "exit %d" % posix.WEXITSTATUS(status)
-
-
-def tell(line):
-    try:
-        posix.write(CONTROL, (line + "\n").encode())
-    except OSError:
-        pass  # The service has gone; nobody is there to be told.
 
 
 # Not among the arguments, which the first process of a jail would show.
