@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { leftOversIn, prefixOf } from './left-overs.ts'
 import { readOf } from './processes.ts'
 
 /** How much of the processors: an idle group gets what nobody else wants, and whoever else wakes takes its place at once. */
@@ -16,7 +17,7 @@ const weights = {
  * lie beside the service in the tree, so that its weight is compared with each of theirs.
  */
 export class CpuGroups {
-  /** A group's paths are these and the number of its launcher: one has its weight, the last its time. */
+  /** A group's paths are these and the number of its launcher: the first has its weight, the last its time. */
   readonly prefixes: string[]
 
   private constructor(prefixes: string[]) {
@@ -41,7 +42,7 @@ export class CpuGroups {
       for (const each of trials) mkdirSync(each)
       const serves = existsSync(`${trials[0]!}/cpu.idle`) && groups.weigh(0, 'idle') && groups.usedMs(0) !== undefined
       if (!serves) return undefined
-      for (const place of places) removeLeftOvers(place, name)
+      for (const path of places.flatMap((place) => leftOversIn(place, name))) remove(path)
       return groups
     } catch {
       // Nothing is to be made here.
@@ -81,17 +82,6 @@ export class CpuGroups {
   /** Removes those that launchers which were killed have left; they are empty by then. */
   close(): void {
     for (const prefix of this.prefixes) for (const path of groupsIn(dirname(prefix), basename(prefix))) remove(path)
-  }
-}
-
-function prefixOf(name: string): string {
-  return `automation-${name}-`
-}
-
-function removeLeftOvers(place: string, name: string): void {
-  for (const path of groupsIn(place, prefixOf(name))) {
-    const pid = basename(path).slice(prefixOf(name).length).split('-')[0]!
-    if (!existsSync(`/proc/${pid}`)) remove(path)
   }
 }
 

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import type { Logger } from '@automation/service'
 import type { CpuGroups } from './cpu-groups.ts'
 import type { WallConfig } from './wall/config.ts'
 import type { Interpreter } from './interpreter.ts'
+import { leftOversIn, prefixOf } from './left-overs.ts'
 import { Output } from './output.ts'
 import { inJail, type JailProgram, type ProgramLink, type ProgramPlace } from './program.ts'
 import { Reception } from './reception.ts'
@@ -202,10 +203,6 @@ function ownAddresses(): string[] {
   return all.map(({ address }) => address).filter((each) => each !== '::1' && !each.startsWith('127.'))
 }
 
-function prefixOf(name: string): string {
-  return `automation-${name}-`
-}
-
 /** A new directory of a service of this name, which nobody else may look into. */
 export function ownDirectory(name: string, tmpDir: string): string {
   return mkdtempSync(join(tmpDir, `${prefixOf(name)}${process.pid}-`))
@@ -213,14 +210,11 @@ export function ownDirectory(name: string, tmpDir: string): string {
 
 /** Removes the directories of services of this name that were killed. */
 export function removeLeftOvers(name: string, tmpDir: string, logger: Logger): void {
-  const directoryPrefix = prefixOf(name)
-  for (const found of readdirSync(tmpDir)) {
-    const pid = found.startsWith(directoryPrefix) ? found.slice(directoryPrefix.length).split('-')[0] : undefined
-    if (pid === undefined || existsSync(`/proc/${pid}`) || !existsSync('/proc/self')) continue
+  for (const path of leftOversIn(tmpDir, name)) {
     try {
-      rmSync(join(tmpDir, found), { recursive: true, force: true })
+      rmSync(path, { recursive: true, force: true })
     } catch (error) {
-      logger.warn({ err: error, name: found }, 'what another service has left could not be removed')
+      logger.warn({ err: error, name: basename(path) }, 'what another service has left could not be removed')
     }
   }
 }
