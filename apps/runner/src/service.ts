@@ -2,7 +2,7 @@ import { CpuGroups, describeWall } from '@automation/jail'
 import type { Check, Part, PartContext } from '@automation/service'
 import { ChildLauncher } from './children/child-launcher.ts'
 import { DiskWatch } from './children/disk-watch.ts'
-import { givingWay } from './children/giving-way/giving-way.ts'
+import { chooseGivingWay } from './children/giving-way/giving-way.ts'
 import { MemoryWatch } from './children/memory-watch.ts'
 import { ChildPool } from './children/pool.ts'
 import { longRunning } from './children/wear.ts'
@@ -52,8 +52,8 @@ export function createRunner(config: RunnerConfig, context: PartContext, retire?
       logger,
     })
     const frameMaxBytes = config.returnValueMaxBytes + frameExtraBytes
-    const way = givingWay(launcher.groups, launcher.wall.wall === 'namespaces' ? 2 : 1)
-    const pool = new ChildPool({ config: config.children, launcher, frameMaxBytes, givingWay: way, logger })
+    const givingWay = chooseGivingWay(launcher.groups, launcher.wall.wall === 'namespaces' ? 2 : 1)
+    const pool = new ChildPool({ config: config.children, launcher, frameMaxBytes, givingWay, logger })
     const metrics = tracedEnds(
       measuredBy(launcher, pool, () => runner),
       tracer,
@@ -73,7 +73,7 @@ export function createRunner(config: RunnerConfig, context: PartContext, retire?
       tooMany: (child) => (child.task as ActiveRun | undefined)?.fail(tooManyProcesses, 'kill'),
       openFilesLimit: maxOpenFiles,
       tooManyOpen: (child) => (child.task as ActiveRun | undefined)?.fail(tooManyOpenFiles, 'kill'),
-      look: (child, processes) => way.look(child, processes),
+      look: (child, processes) => givingWay.look(child, processes),
     })
     const disk = new DiskWatch({
       limitMb: config.children.tmpMb,

@@ -50,9 +50,8 @@ export class GivingWayByGroups implements GivingWay {
   readonly #weights = new WeakMap<Child, CpuWeight>()
   /** Programs that computed. */
   readonly #heavy = new Set<string>()
-  /** What the group had had before a run of such a program. */
-  readonly #usedBefore = new WeakMap<Child, number>()
-  readonly #programs = new WeakMap<Child, string>()
+  /** The program of the last run, and what the group had had before it where that one is known to have computed. */
+  readonly #runs = new WeakMap<Child, { program: string; usedBefore: number | undefined }>()
   readonly #early = new Set<Child>()
   #looksSoon = false
 
@@ -72,10 +71,9 @@ export class GivingWayByGroups implements GivingWay {
   }
 
   begins(child: Child, program: string): void {
-    this.#programs.set(child, program)
-    const isHeavy = this.#heavy.has(program)
-    if (isHeavy) this.#usedBefore.set(child, this.#groups.usedMs(child.pid) ?? 0)
-    this.#weigh(child, isHeavy ? 'idle' : 'usual')
+    const usedBefore = this.#heavy.has(program) ? (this.#groups.usedMs(child.pid) ?? 0) : undefined
+    this.#runs.set(child, { program, usedBefore })
+    this.#weigh(child, usedBefore === undefined ? 'usual' : 'idle')
     this.#early.add(child)
     this.#lookSoon()
   }
@@ -94,10 +92,10 @@ export class GivingWayByGroups implements GivingWay {
 
   putBack(child: Child): boolean {
     this.#seen.delete(child)
-    const before = this.#usedBefore.get(child)
-    this.#usedBefore.delete(child)
-    const usedMs = before === undefined ? Infinity : (this.#groups.usedMs(child.pid) ?? Infinity) - before
-    if (usedMs < lightMs) this.#heavy.delete(this.#programs.get(child) ?? '')
+    const { program, usedBefore } = this.#runs.get(child)!
+    if (usedBefore === undefined) return true
+    const usedMs = (this.#groups.usedMs(child.pid) ?? Infinity) - usedBefore
+    if (usedMs < lightMs) this.#heavy.delete(program)
     return true
   }
 
@@ -158,8 +156,7 @@ export class GivingWayByGroups implements GivingWay {
   }
 
   #know(child: Child): void {
-    const program = this.#programs.get(child)
-    if (program !== undefined && this.#heavy.size < heavyMax) this.#heavy.add(program)
+    if (this.#heavy.size < heavyMax) this.#heavy.add(this.#runs.get(child)!.program)
   }
 
   #weigh(child: Child, weight: CpuWeight): void {

@@ -19,6 +19,6 @@ export interface GivingWay {
 }
 
 /** By groups where each child has one; a child is so far below its launcher. */
-export function givingWay(groups: CpuGroups | undefined, depth: number): GivingWay {
+export function chooseGivingWay(groups: CpuGroups | undefined, depth: number): GivingWay {
   return groups === undefined ? new GivingWayByPriorities(depth) : new GivingWayByGroups(groups)
 }
