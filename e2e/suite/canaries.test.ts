@@ -83,20 +83,12 @@ describe.skipIf(!shared.owned)('secrets are found nowhere', { concurrent: false 
   })
 
   const all = [
-    ...stopsBadly.map(([end, source, input]) => ({
-      end,
-      input,
-      process: { programmingLanguage: 'JAVASCRIPT', sourceCode: `const S = svc.env.CANARY; ${source}` },
-    })),
-    ...pythonStopsBadly.map(([end, source, input]) => ({
-      end,
-      input,
-      process: { programmingLanguage: 'PYTHON', sourceCode: `S = svc.env.CANARY\n${source}` },
-    })),
+    ...stopsBadly.map(([end, ...row]) => ['JAVASCRIPT', end, 'const S = svc.env.CANARY; ', ...row] as const),
+    ...pythonStopsBadly.map(([end, ...row]) => ['PYTHON', end, 'S = svc.env.CANARY\n', ...row] as const),
   ]
-  test.for(all)('in answer, log and timeline of a $process.programmingLanguage run that ends by $end', async (row) => {
-    const { end, input = {} } = row
-    const process = await makeProcess(row.process, by)
+  test.for(all)('in answer, log and timeline of a %s run that ends by %s', async (row) => {
+    const [programmingLanguage, end, beginning, source, input = {}] = row
+    const process = await makeProcess({ programmingLanguage, sourceCode: beginning + source }, by)
     const answer = await by.post(`/processes/${process.id}/execute-sync`, input)
     expectNoCanary('the answer', answer.text)
     const id = answer.headers.get('svc-execution-id')!
