@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Client, accessTokenOf } from '../client/client.ts'
+import { accessTokenOf, type Client } from '../client/client.ts'
 import { openRegistry, type PackageRegistry } from '../system/package-registry.ts'
 import { removeTraces, runScript, startSystem, type System } from '../system/system.ts'
 import { waitUntil } from '../system/wait-until.ts'
+import { clientOf } from './client-of.ts'
 import { eventsOf, expectEvents, expectWho, Initiated } from './audit-events.ts'
 import { awaitEnd, awaitStatus, execute, makeProcess } from './runs.ts'
 import { shared } from './shared-system.ts'
@@ -45,7 +46,7 @@ describe.skipIf(!shared.owned)('audit events of a system of their own', { concur
     expect(await eventsOf({ type: 'TEAM', entityId: system.team }, by)).toHaveLength(1)
     const apiToken = await admin('tokens', 'create', system.team, '--name', 'short-lived')
     const [clientId, secret] = Buffer.from(apiToken.slice(3), 'base64').toString().split(':') as [string, string]
-    const brief = new Client({ host: system.host, team: system.team, accessToken: await tokenOf(apiToken) })
+    const brief = await clientOf({ ...system, apiToken })
     const process = await makeProcess({}, brief)
     await admin('tokens', 'revoke', clientId)
     await expectEvents('TOKEN', clientId, ['created', 'revoked'], by)

@@ -3,8 +3,9 @@ import { mkdir, mkdtemp, readFile, readdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Client, accessTokenOf } from '../client/client.ts'
+import type { Client } from '../client/client.ts'
 import { removeTraces, startSystem, type System } from '../system/system.ts'
+import { clientOf } from './client-of.ts'
 import { awaitEnd, awaitStatus, execute, logsOf, makeProcess } from './runs.ts'
 import { shared } from './shared-system.ts'
 
@@ -68,8 +69,7 @@ describe.skipIf(!shared.owned)('secrets are found nowhere', { concurrent: false 
     const RUNNER_TMP_DIR = join(dataDir, 'runs')
     await mkdir(RUNNER_TMP_DIR)
     system = await startSystem({ dataDir, env: { LOG_LEVEL: 'debug', RUN_MEMORY_MB: '64', RUNNER_TMP_DIR } })
-    const accessToken = await accessTokenOf(system.host, system.team, system.apiToken)
-    by = new Client({ host: system.host, team: system.team, accessToken })
+    by = await clientOf(system)
     const variables = [
       ['CANARY', secret],
       ['CANARY_KEY', key],

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Client, accessTokenOf } from '../client/client.ts'
+import type { Client } from '../client/client.ts'
 import type { Language, Page, Process } from '../client/records.ts'
 import { openRegistry, type PackageRegistry } from '../system/package-registry.ts'
 import { startSystem, type System } from '../system/system.ts'
 import { waitUntil } from '../system/wait-until.ts'
+import { clientOf } from './client-of.ts'
 import { expectProblem } from './problem.ts'
 import { awaitEnd, execute, makeProcess, statusesOf } from './runs.ts'
 import { shared } from './shared-system.ts'
@@ -34,8 +35,7 @@ describe.skipIf(!shared.owned)('dependencies', { concurrent: false }, () => {
   beforeAll(async () => {
     registry = await openRegistry(packages)
     system = await startSystem({ team: 'packages', env: registry.settings })
-    const accessToken = await accessTokenOf(system.host, system.team, system.apiToken)
-    client = new Client({ host: system.host, team: system.team, accessToken })
+    client = await clientOf(system)
   })
   afterAll(async () => {
     await system?.stop()

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { accessTokenOf, Client } from '../client/client.ts'
+import type { Client } from '../client/client.ts'
 import { EventStream } from '../client/event-stream.ts'
 import { startSystem } from '../system/system.ts'
 import type { System } from '../system/system.ts'
 import { waitUntil } from '../system/wait-until.ts'
+import { clientOf } from './client-of.ts'
 import { expectProblem } from './problem.ts'
 import { awaitEnd, execute, executionOf, logsOf, makeGate, makeProcess, runCode } from './runs.ts'
 import { client, hasOther, other, shared } from './shared-system.ts'
@@ -124,8 +125,7 @@ describe.skipIf(!shared.owned)('live streams of a system with narrow limits', { 
   beforeAll(async () => {
     const env = { TEAM_MAX_RUNNING: '1', TEAM_MAX_QUEUED: '1', TEAM_MAX_STREAMS: '3', SHUTDOWN_GRACE_MS: '8000' }
     system = await startSystem({ team: 'small', env })
-    const accessToken = await accessTokenOf(system.host, system.team, system.apiToken)
-    small = new Client({ host: system.host, team: system.team, accessToken })
+    small = await clientOf(system)
   })
   let stopping: Promise<void> | undefined
   afterAll(() => stopping ?? system?.stop())

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { expectProblem } from './problem.ts'
 import { makeProcess } from './runs.ts'
 import { Client } from '../client/client.ts'
-import { client, shared } from './shared-system.ts'
+import { client, contract, shared } from './shared-system.ts'
 
 const now = () => Math.floor(Date.now() / 1000)
 
@@ -31,7 +31,7 @@ const use = async (claims?: Record<string, unknown>, header?: Record<string, unk
 describe.skipIf(!shared.issuer)('tokens of a configured outside issuer', () => {
   test('a token that names the team in groups is accepted, and its subject is the creator', async () => {
     expect((await use()).status).toBe(200)
-    const anna = new Client({ host: shared.host, team: shared.main.team, accessToken: await tokenWith() })
+    const anna = new Client({ host: shared.host, team: shared.main.team, accessToken: await tokenWith() }, contract)
     expect((await makeProcess({}, anna)).createdBy).toMatch(/anna/)
   })
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Process } from '../client/records.ts'
 import { expectProblem } from './problem.ts'
-import { makeProcess, statusesOf } from './runs.ts'
+import { execute, makeProcess, statusesOf } from './runs.ts'
 import { awaitEnded, inMs, makeSchedule } from './scheduling.ts'
 import { hasOther, other } from './shared-system.ts'
 
@@ -74,6 +74,14 @@ describe.skipIf(!hasOther)('parameters against the schema of the process', { con
       other.post(`/processes/${process.id}/execute-sync`, { parameters, tag: 'strict' })
     expect((await strict({ other: 1 })).status).toBe(203)
     expectProblem(await strict({ n: 1 }), 400)
+  })
+
+  test('a rerun keeps to the schema of now', async () => {
+    const changed = await makeProcess({ sourceCode: 'return 1' }, other)
+    const id = await execute(changed, { parameters: { n: 0 } }, other)
+    await other.patch(`/processes/${changed.id}`, { parametersSchema })
+    expectProblem(await other.post(`/executions/${id}/rerun`), 400, { path: /\/n$/, code: 'invalid_parameters' })
+    expect(await total(changed)).toBe(1)
   })
 
   test('a schema that takes for ever is stopped, and others go on', async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll } from 'vitest'
 import { Client, accessTokenOf } from '../client/client.ts'
 import type { Process } from '../client/records.ts'
+import { Contract } from '../contract/contract.ts'
 import { removeTraces, startSystem, systemSettings } from '../system/system.ts'
 import type { Shape, System } from '../system/system.ts'
 import { makeProcess } from './runs.ts'
@@ -18,7 +19,7 @@ export interface RestartedSystem {
   readonly dataDir: string
   /** On the same ports as before: what it calls itself stays the same. */
   start(env?: Record<string, string>): Promise<System>
-  /** A client of its first team. */
+  /** A client of its first team, whose answers are held against the system's own document. */
   running(): Client
   /** A process that takes so long. */
   sleeper(ms: number): Promise<Process>
@@ -31,6 +32,7 @@ export function restartedSystem(team: string, shape?: Shape): RestartedSystem {
   let dataDir = ''
   let system: System | undefined
   let accessToken = ''
+  let contract: Contract | undefined
   let same: Record<string, string> | undefined
   const current = () => {
     if (!system) throw new Error('no system runs')
@@ -41,13 +43,14 @@ export function restartedSystem(team: string, shape?: Shape): RestartedSystem {
     system = await startSystem({ shape, team, dataDir, env: { SHUTDOWN_GRACE_MS: `${GRACE_MS}`, ...same, ...env } })
     return system
   }
-  const running = () => new Client({ host: current().host, team, accessToken })
+  const running = () => new Client({ host: current().host, team, accessToken }, contract)
 
   beforeAll(async () => {
     dataDir = await mkdtemp(join(tmpdir(), `automation-e2e-${team}-`))
     await chmod(dataDir, 0o755)
     const { host, apiToken } = await start()
     accessToken = await accessTokenOf(host, team, apiToken)
+    contract = await Contract.of(host)
   })
   afterAll(async () => {
     await system?.stop()

@@ -2,11 +2,12 @@ import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Client, accessTokenOf } from '../client/client.ts'
+import type { Client } from '../client/client.ts'
 import type { Process } from '../client/records.ts'
 import { openRegistry, type PackageRegistry } from '../system/package-registry.ts'
 import { removeTraces, startSystem, type System } from '../system/system.ts'
 import { waitUntil } from '../system/wait-until.ts'
+import { clientOf } from './client-of.ts'
 import { awaitEnd, execute, makeProcess } from './runs.ts'
 import { shared } from './shared-system.ts'
 
@@ -59,8 +60,7 @@ describe.skipIf(!shared.owned)('sets of packages in the object store', { concurr
     const env = { ...registry.settings, RUNNER_DEPENDENCIES_DIR: sets }
     const system = await startSystem({ team: 'sharing', env, dataDir })
     try {
-      const accessToken = await accessTokenOf(system.host, system.team, system.apiToken)
-      await work(new Client({ host: system.host, team: system.team, accessToken }), system)
+      await work(await clientOf(system), system)
     } finally {
       await system.stop()
     }

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Client, accessTokenOf } from '../client/client.ts'
-import type { Answer } from '../client/client.ts'
+import type { Answer, Client } from '../client/client.ts'
 import type { Process } from '../client/records.ts'
 import { startSystem } from '../system/system.ts'
 import type { System } from '../system/system.ts'
+import { clientOf } from './client-of.ts'
 import { expectProblem } from './problem.ts'
 import { awaitEnd, awaitStatus, execute, executionOf, makeProcess, statusesOf } from './runs.ts'
 import { shared } from './shared-system.ts'
@@ -41,8 +41,7 @@ describe.skipIf(!shared.owned)('a system with narrow limits', { concurrent: fals
 
   beforeAll(async () => {
     system = await startSystem({ team: 'small', env: settings })
-    const accessToken = await accessTokenOf(system.host, system.team, system.apiToken)
-    small = new Client({ host: system.host, team: system.team, accessToken })
+    small = await clientOf(system)
   })
 
   afterAll(() => system?.stop())
