@@ -102,8 +102,9 @@ RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates
   && rm -rf /var/lib/apt/lists/* /var/log/*
 COPY --from=base /usr/local/lib/node_modules/npm /usr/local/lib/node_modules/npm
 RUN ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm
-USER 1000:1000
 COPY --from=runner-files /app .
+RUN python3 -I apps/runner/children/compile_python.py apps/runner/children/python libs/jail/python
+USER 1000:1000
 CMD ["apps/runner/src/main.ts"]
 
 # Puts the daemon into the pods of other images: /automation/install DIR.

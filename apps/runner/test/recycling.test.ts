@@ -1,5 +1,6 @@
 import { until } from '@automation/testing'
 import { expect, test } from 'vitest'
+import { run } from './python-run.ts'
 import { startRunner } from './runner-under-test.ts'
 
 const source = 'return process.pid'
@@ -26,6 +27,21 @@ test('a child that has grown large ends', async () => {
   const grow = 'globalThis.held = undefined; const b = Buffer.alloc(300e6, 1); '
   const { value } = await under.replica.run(`${grow}await new Promise((go) => setTimeout(go, 3000)); ${source}`)
   await until(() => !isAlive(value as number), { what: 'the child is gone' })
+  await under.stop()
+})
+
+test('a Python child that nobody waited for imports what much process code needs, and goes on', async () => {
+  const under = await startRunner({ RUNNER_SPARES: '0' })
+  const look = async () => {
+    const { value } = await run(under, 'import os, sys\nreturn [os.getppid(), "ssl" in sys.modules, svc.env.A]', {
+      spec: { variables: [{ key: 'A', value: 'of the team' }] },
+    })
+    return value as [zygote: number, isWarm: boolean, variable: string]
+  }
+  const [zygote, ...cold] = await look()
+  expect(cold).toEqual([false, 'of the team'])
+  await until(async () => (await look())[1], { what: 'a run that finds it imported' })
+  expect(await look()).toEqual([zygote, true, 'of the team'])
   await under.stop()
 })
 

@@ -3,7 +3,7 @@ import { Environment } from '@automation/service'
 import { FrameReader, frame, type Frame } from '../src/children/frames.ts'
 import { childrenWanted, expectation, sparesWanted, type Demand } from '../src/children/policy.ts'
 import { takenOf } from '../src/children/taken.ts'
-import { endings, type Worn } from '../src/children/wear.ts'
+import { endings, firstCold, isOverdue, type Worn } from '../src/children/wear.ts'
 import { maskOf } from '../src/logs/masking.ts'
 import { LineSplitter } from '../src/logs/line-splitter.ts'
 import { OutputReader } from '../src/logs/output-reader.ts'
@@ -118,6 +118,22 @@ describe('which children end', () => {
   test('those that look at themselves for too long', () => {
     expect(count([child({ state: 'checking' })], 91_000)).toBe(0)
     expect(count([child({ state: 'checking' })], 92_500)).toBe(1)
+  })
+})
+
+describe('what is warmed up', () => {
+  const child = (given: Partial<{ state: string; isWarm: boolean }>) => ({ state: 'idle', isWarm: false, ...given })
+  const [cold, warm, running] = [child({}), child({ isWarm: true }), child({ state: 'running' })]
+
+  test('the first that has nothing to do, while none starts', () => {
+    expect(firstCold([running, warm, cold, child({})])).toBe(cold)
+    expect(firstCold([running, warm])).toBeUndefined()
+    expect(firstCold([cold, child({ state: 'starting' })])).toBeUndefined()
+  })
+
+  test('one that always has something to do, after some runs', () => {
+    expect([1, 3, 4].map((runs) => isOverdue({ isWarm: false, runs }))).toEqual([false, false, true])
+    expect(isOverdue({ isWarm: true, runs: 9 })).toBe(false)
   })
 })
 

@@ -1,6 +1,7 @@
 """
-A child that runs Python processes, one run at a time. This process never sees user code run: it imports what runs
-need, keeps one fork ready ahead, passes frames between it and the runner, and ends all of it when its run is over.
+A child that runs Python processes, one run at a time. This process never sees user code run: it keeps one fork ready
+ahead, passes frames between it and the runner, ends all of it when its run is over, and, when told that there is time,
+imports what runs need.
 """
 
 import os
@@ -11,11 +12,10 @@ sys.path[:0] = [own_place, os.path.abspath(own_place + "/../../../../libs/jail/p
 
 import warm
 
-warm.import_all()
+with warm.forks_noted():
+    import traceback
 
-import traceback
-
-import zygote
+    import zygote
 
 try:
     zygote.Zygote().serve()

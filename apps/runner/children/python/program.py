@@ -7,7 +7,6 @@ Lines and columns stay what the user wrote.
 import __future__
 import ast
 import builtins
-import inspect
 import linecache
 import marshal
 import sys
@@ -17,8 +16,9 @@ END = "\0the end of the source"
 STAR = "import *"
 NAME = "<module>"
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-MODULE_LIKE = ~(inspect.CO_OPTIMIZED | inspect.CO_NEWLOCALS)
-GENERATOR_LIKE = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+# CO_OPTIMIZED, CO_NEWLOCALS; CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR: `inspect` has them, and takes long.
+MODULE_LIKE = ~(0x1 | 0x2)
+GENERATOR_LIKE = 0x20 | 0x80 | 0x200
 BODIES = ("body", "orelse", "finalbody")
 
 

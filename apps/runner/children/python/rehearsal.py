@@ -3,7 +3,6 @@ What each fork does, done some times ahead with a source of our own: Python adap
 has adapted here, no fork has to, nor to copy the memory for it.
 """
 
-import asyncio
 import builtins
 import linecache
 import sys
@@ -38,6 +37,8 @@ def program():
 
 def rehearse(svc):
     """Leaves nothing behind but what Python has adapted; `svc` gets its values again in each run."""
+    import asyncio
+
     for _ in range(TIMES):
         play(svc, Program(SOURCE, NAME, Program(SOURCE, NAME).packed()))
     loop = asyncio.new_event_loop()

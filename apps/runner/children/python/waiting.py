@@ -1,7 +1,6 @@
 """Event loops that notice when nothing can wake them any more."""
 
 import _thread
-import asyncio
 import selectors
 
 
@@ -39,6 +38,8 @@ def install():
 
 def wait_for(awaitable):
     """Runs an event loop until this is done. What else runs in it is not waited for."""
+    import asyncio  # Takes longer than all else that a fork needs, and most programs do without.
+
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
     return loop.run_until_complete(result_of(awaitable))

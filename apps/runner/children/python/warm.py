@@ -1,5 +1,6 @@
 """What runs find already imported, because much process code needs it: a fork of this process has it for nothing."""
 
+import contextlib
 import functools
 import gc
 import importlib
@@ -20,18 +21,23 @@ _at_fork = []
 
 
 def import_all():
+    """Imports them. A Python without one of them does without."""
+    with forks_noted():
+        for name in MODULES:
+            with contextlib.suppress(ImportError):
+                importlib.import_module(name)
+
+
+@contextlib.contextmanager
+def forks_noted():
     """
-    Imports them. What they want done around a fork is only noted: this process forks once a run and has one thread, so
-    that none of it is needed here. A Python without one of them does without.
+    What modules that are imported within want done around a fork is only noted: this process forks once a run and has one
+    thread, so that none of it is needed here.
     """
     register = os.register_at_fork
     os.register_at_fork = at_fork
     try:
-        for name in MODULES:
-            try:
-                importlib.import_module(name)
-            except ImportError:
-                continue
+        yield
     finally:
         os.register_at_fork = register
 
@@ -49,7 +55,8 @@ def freeze():
 
 def wake():
     """In a fork: what must differ from its siblings."""
-    sys.modules["random"].seed()
+    if "random" in sys.modules:
+        sys.modules["random"].seed()
     sys.modules["threading"].main_thread()._set_native_id()
 
 

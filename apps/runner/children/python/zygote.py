@@ -79,7 +79,6 @@ class Zygote:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         self.poller.register(self.wake, select.POLLIN)
         self.next = Fork()
-        rehearsal.rehearse(self.next.svc)
         warm.freeze()
         warm.gc.disable()
 
@@ -105,6 +104,15 @@ class Zygote:
         self.fork_pid = pid
         self.is_first = self.next.ready is None
 
+    def warm_up(self):
+        """There is time: the next forks find imported what many programs need."""
+        warm.import_all()
+        rehearsal.rehearse(self.next.svc)
+        warm.freeze()
+        if self.clear() is not None:
+            os._exit(0)
+        self.fork()
+
     def heard(self):
         """Frames from the runner, which is trusted."""
         if not self.input.fill():
@@ -117,6 +125,9 @@ class Zygote:
                 self.pipes.output.longest = self.longest
             elif kind == frames.SURROUNDINGS:
                 self.next.surround(frame[1:])
+            elif kind == frames.WARM_UP:
+                self.warm_up()
+                continue
             elif kind == frames.RUN:
                 end = 9 + frames.LENGTH.unpack_from(frame, 1)[0]
                 self.run = json.loads(frame[9:end])["number"]

@@ -9,7 +9,14 @@ import {
 } from '@automation/jail'
 import type { Logger } from '@automation/service'
 import type { Spares } from './spares.ts'
-import { childPrograms, packagesPlace, programPlaces, type ChildLanguage, type ChildProgram } from './programs.ts'
+import {
+  childPrograms,
+  compilePython,
+  packagesPlace,
+  programPlaces,
+  type ChildLanguage,
+  type ChildProgram,
+} from './programs.ts'
 
 /** A started child: its channels by name. */
 export interface Launched extends Omit<LaunchedProgram, 'channels'> {
@@ -27,6 +34,7 @@ export interface ChildLauncherOptions {
   logger: Logger
 }
 
+const slowly = 'Python children start more slowly: their modules could not be compiled ahead'
 // The first versions of Python that runs processes.
 const oldest = [3, 11]
 
@@ -62,14 +70,10 @@ export class ChildLauncher {
     if (withoutPython !== undefined) options.logger.warn({ python: path }, withoutPython)
     const programs = childPrograms({ python: withoutPython === undefined ? path : undefined, memoryMb })
     const places = programPlaces
-    const launcher = await Launcher.prepare({
-      name: 'runner',
-      interpreter,
-      places,
-      trials: programs,
-      homeMb: tmpMb,
-      ...options,
-    })
+    const [launcher] = await Promise.all([
+      Launcher.prepare({ name: 'runner', interpreter, places, trials: programs, homeMb: tmpMb, ...options }),
+      withoutPython === undefined && compilePython(path).catch((error) => options.logger.info({ error }, slowly)),
+    ])
     return new ChildLauncher(launcher, programs, withoutPython, version)
   }
 

@@ -1,5 +1,6 @@
 import { OutputReader } from '../logs/output-reader.ts'
 import { exitOf, failureOf, pidOf, uncleanKindOf, valueOf } from './ending.ts'
+import { Flood } from './flood.ts'
 import { FrameReader, FrameType, frame, type Frame } from './frames.ts'
 import type { Launched } from './child-launcher.ts'
 import type { Spares } from './spares.ts'
@@ -26,9 +27,6 @@ const closeWaitMs = 500
 const maxReport = 2000
 // Answers that a child does not read wait in this process.
 const unreadMaxBytes = 32 * 1024 * 1024
-// A flood beyond the limits of the log, or of a line, is read at about this rate.
-const floodBytes = 1024 * 1024
-const floodPauseMs = 5
 
 /** One child process with its channels. It runs one task at a time; what it says is believed only for that one. */
 export class Child implements RunningChild {
@@ -37,6 +35,8 @@ export class Child implements RunningChild {
   state: ChildState = 'starting'
   hasStarted = false
   runs = 0
+  /** A JavaScript child also becomes so by its first program. */
+  isWarm = false
   readonly startedAt = performance.now()
   freeSince = performance.now()
   runningSince = 0
@@ -47,14 +47,13 @@ export class Child implements RunningChild {
   readonly #launched: Launched
   readonly #events: ChildEvents
   readonly #reader: OutputReader
+  readonly #flood: Flood
   #surroundings: Surroundings | undefined
   #task: Task | undefined
   #ending: Ending | undefined
   #isClean = false
   #exit: Exit | undefined
   #report = ''
-  #flood = 0
-  #paused = false
 
   constructor(spares: Spares, launched: Launched, frameMaxBytes: number, events: ChildEvents) {
     this.spares = spares
@@ -68,6 +67,7 @@ export class Child implements RunningChild {
       (words) => this.#fault(words),
     )
     const { output, errors, frames: input, answers, control } = launched
+    this.#flood = new Flood(output, errors)
     output.onBytes((bytes) => this.#printed(bytes, 'standardOutput'))
     errors.onBytes((bytes) => this.#printed(bytes, 'standardError'))
     answers.on('data', (chunk: Buffer) => frames.push(chunk))
@@ -95,8 +95,9 @@ export class Child implements RunningChild {
     return this.#launched.directory
   }
 
-  /** Gives it something to do while it is blank, so that the first program finds it ready. */
+  /** What programs need it makes ready while nobody waits for it: it is blank or, in Python, idle. */
   warmUp(): void {
+    this.isWarm = true
     this.send(frame(FrameType.warmUp))
   }
 
@@ -106,8 +107,9 @@ export class Child implements RunningChild {
     this.#isClean = false
     this.state = 'running'
     this.runningSince = performance.now()
-    this.#flood = 0
+    this.#flood.begin()
     this.runs += 1
+    if (this.language === 'javascript') this.isWarm = true
     const { frames } = this.#launched
     frames.cork()
     if (this.runs === 1) frames.write(task.program.frame)
@@ -131,7 +133,7 @@ export class Child implements RunningChild {
       setTimeout(() => this.#lastResort(), lastResortMs).unref()
     }
     this.#launched.control.write(how === 'kill' ? 'K' : 'T')
-    this.#resume()
+    this.#flood.resume()
   }
 
   /** The launcher has not done it: in a jail, its own end is the end of all; elsewhere nobody else would do it. */
@@ -164,8 +166,8 @@ export class Child implements RunningChild {
   #answered(ending: Ending | undefined): void {
     if (ending === undefined) return this.#fault('an answer that is none')
     this.#ending = ending
-    if (!this.#paused) return void setImmediate(() => this.#conclude())
-    this.#resume()
+    if (!this.#flood.isPaused) return void setImmediate(() => this.#conclude())
+    this.#flood.resume()
     setImmediate(() => setImmediate(() => this.#conclude()))
   }
 
@@ -179,7 +181,7 @@ export class Child implements RunningChild {
     this.freeSince = performance.now()
     if (this.state === 'running') this.state = 'checking'
     // What is unread would be taken for the next run's.
-    if (this.#paused) this.end('kill')
+    if (this.#flood.isPaused) this.end('kill')
     task.ended(ending)
     this.#freeIfClean()
   }
@@ -216,21 +218,7 @@ export class Child implements RunningChild {
       this.#reader[from](chunk)
       if (!this.#reader.isDropping) return
     } else if (from === 'standardError') this.#reader.lastWords(chunk)
-    if (this.#paused || this.#ending !== undefined || this.state !== 'running') return
-    this.#flood += chunk.length
-    if (this.#flood < floodBytes) return
-    this.#flood = 0
-    this.#paused = true
-    this.#launched.output.pause()
-    this.#launched.errors.pause()
-    setTimeout(() => this.#resume(), floodPauseMs)
-  }
-
-  #resume(): void {
-    if (!this.#paused) return
-    this.#paused = false
-    this.#launched.output.resume()
-    this.#launched.errors.resume()
+    if (this.#ending === undefined && this.state === 'running') this.#flood.dropped(chunk.length)
   }
 
   #fault(words: string): void {

@@ -11,7 +11,7 @@ import { childrenWanted, patienceMs } from './policy.ts'
 import { SparesByKind } from './spares-by-kind.ts'
 import type { Spares } from './spares.ts'
 import type { Exit, Task } from './task.ts'
-import { endings, isWorn } from './wear.ts'
+import { endings, firstCold, isOverdue, isWorn } from './wear.ts'
 
 export interface PoolOptions {
   config: ChildrenConfig
@@ -205,6 +205,7 @@ export class ChildPool {
     const { config, givingWay } = this.#options
     if (!givingWay.putBack(child) || isWorn(child, config) || this.#stopped || group.isForOne) child.end('kill')
     if (child.state !== 'idle') return group.hasWaiting ? this.#ask(group) : undefined
+    if (isOverdue(child)) child.warmUp()
     const task = group.nextTask()
     if (task !== undefined) this.#begin(child, group, task)
     else group.add(child)
@@ -241,6 +242,7 @@ export class ChildPool {
     for (const child of endings(this.#children, performance.now(), this.#options.config)) child.end('kill')
     for (const spares of this.#spares.byKind.values()) for (const child of spares.takeSurplus()) child.end('kill')
     this.#options.givingWay.hurryLate(this.#children)
+    firstCold(this.#children)?.warmUp()
     for (const [key, group] of this.#groups) if (group.isEmpty) this.#groups.delete(key)
     this.#spares.tidy([...this.#children].map(({ spares }) => spares).concat(...this.#launching.values()))
     this.#supply()

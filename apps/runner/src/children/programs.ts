@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { jailPythonPath, nodePlace, shownRoot, type JailProgram, type ProgramPlace } from '@automation/jail'
 
 /** The languages that children speak. */
@@ -43,6 +45,14 @@ const heapShare = 1.25
 // Python's own share with all that is imported ahead (measured: 26 MiB), and room for stacks of threads.
 const pythonDataMb = 40
 const pythonSlackMb = 64
+
+/**
+ * Has the interpreter compile ahead what Python children consist of; otherwise each does so when it starts, for half of
+ * its time. Rejects where their directories can't be written, and it has not been done before.
+ */
+export async function compilePython(python: string): Promise<void> {
+  await promisify(execFile)(python, ['-I', '-S', pathOf('compile_python.py'), pathOf('python'), jailPythonPath])
+}
 
 /** The programs of the languages that can be run here. */
 export function childPrograms({ python, memoryMb }: ProgramOptions): ChildProgram[] {

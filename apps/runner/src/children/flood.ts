@@ -1,0 +1,43 @@
+import type { Readable } from 'node:stream'
+
+// What is thrown away is read at about this rate: reading it takes time from everybody.
+const bytesAtOnce = 256 * 1024
+const pauseMs = 5
+
+/** Slows down a child that prints what nobody keeps, beyond the limits of the log or of a line. */
+export class Flood {
+  readonly #outputs: readonly Pick<Readable, 'pause' | 'resume'>[]
+  #bytes = 0
+  #paused = false
+
+  constructor(...outputs: Pick<Readable, 'pause' | 'resume'>[]) {
+    this.#outputs = outputs
+  }
+
+  /** Whether something that it has printed may be unread. */
+  get isPaused(): boolean {
+    return this.#paused
+  }
+
+  /** A run begins. */
+  begin(): void {
+    this.#bytes = 0
+  }
+
+  /** So many bytes were thrown away. */
+  dropped(bytes: number): void {
+    if (this.#paused) return
+    this.#bytes += bytes
+    if (this.#bytes < bytesAtOnce) return
+    this.#bytes = 0
+    this.#paused = true
+    for (const output of this.#outputs) output.pause()
+    setTimeout(() => this.resume(), pauseMs)
+  }
+
+  resume(): void {
+    if (!this.#paused) return
+    this.#paused = false
+    for (const output of this.#outputs) output.resume()
+  }
+}
