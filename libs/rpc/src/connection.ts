@@ -1,7 +1,8 @@
 import { Client as Channel, connectivityState, credentials, type ChannelOptions } from '@grpc/grpc-js'
 
-// What is given up stays open until the kernel ends it, or whoever took it without a word: so it becomes ever rarer.
-const mostMs = 60_000
+// What is given up stays open until the kernel ends it, after two minutes, or whoever took it without a word: so it
+// becomes rarer, but never so rare that a replica that is back is not found while the next one is still up.
+const mostMs = 4000
 
 /**
  * A connection to one address. gRPC waits for an answer from there as long as the kernel does, two minutes, and asks for
