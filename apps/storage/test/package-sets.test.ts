@@ -162,8 +162,12 @@ describe('a set that nothing refers to', () => {
   const tell = (pages: ReturnType<typeof inUse>) =>
     tidy.packageSets.keepSets(messages(pages), serviceContext('process-catalog'))
   const older = async (ms: number) => {
-    await under.sql.query(`UPDATE package_sets SET used_at = used_at - $1 * interval '1 ms'`, [ms])
-    await under.sql.query(`UPDATE package_set_lists SET began_at = began_at - $1 * interval '1 ms'`, [ms])
+    // At once: a sweep between the two would find the sets older than the list.
+    await under.sql.query(
+      `WITH sets AS (UPDATE package_sets SET used_at = used_at - $1 * interval '1 ms')
+       UPDATE package_set_lists SET began_at = began_at - $1 * interval '1 ms'`,
+      [ms],
+    )
   }
   const isThere = async (key: string) =>
     get(key).then(
