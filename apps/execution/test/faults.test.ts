@@ -61,7 +61,7 @@ test('connections that are cut again and again lose no accepted run and double n
   )
   cutting = false
   await cuts
-  const ends = await Promise.all(accepted.map((id) => system.ended(id)))
+  const ends = await Promise.all(accepted.map((id) => system.endedAtLast(id)))
   for (const { timeline } of ends) expect([Status.FINISHED, Status.ERROR]).toContain(timeline.at(-1)!.status)
   // A hand-over may be lost with a connection; nothing else ends as ERROR.
   for (const { status, timeline } of ends)

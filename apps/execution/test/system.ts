@@ -6,6 +6,7 @@ import {
   type StartExecutionRequestSchema,
 } from '@automation/contract/execution/v1/execution'
 import { RunnerService } from '@automation/contract/runner/v1/runner'
+import type { Failure } from '@automation/errors'
 import { InProcessNetwork, type Client, type Neighbours } from '@automation/rpc'
 import { Environment } from '@automation/service'
 import { AuditBook, testContext, testDatabase, until, userContext, type TestDatabase } from '@automation/testing'
@@ -123,6 +124,16 @@ export class System {
         return isTerminal(execution.status) ? execution : undefined
       },
       { timeoutMs, what: `the end of ${id}` },
+    )
+  }
+
+  /** As `ended`, asked again where the connection that it came over was cut. */
+  endedAtLast(id: string): Promise<Execution> {
+    return until(() =>
+      this.ended(id).catch((error: Failure) => {
+        if (error.kind !== 'unavailable') throw error
+        return undefined
+      }),
     )
   }
 
