@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { accessTokenOf, type Client } from '../client/client.ts'
+import type { Client } from '../client/client.ts'
 import { openRegistry, type PackageRegistry } from '../system/package-registry.ts'
 import { removeTraces, runScript, startSystem, type System } from '../system/system.ts'
 import { waitUntil } from '../system/wait-until.ts'
-import { clientOf } from './client-of.ts'
 import { eventsOf, expectEvents, expectWho, Initiated } from './audit-events.ts'
+import { clientOf } from './client-of.ts'
 import { awaitEnd, awaitStatus, execute, makeProcess } from './runs.ts'
 import { shared } from './shared-system.ts'
 
@@ -16,7 +16,7 @@ describe.skipIf(!shared.owned)('audit events of a system of their own', { concur
   beforeAll(async () => {
     registry = await openRegistry({ npm: { small: 'module.exports = 1' }, pypi: {} })
     system = await startSystem({ team: 'audited', env: registry.settings })
-    by = new Initiated({ host: system.host, team: system.team, accessToken: await tokenOf(system.apiToken) })
+    by = await clientOf(system, Initiated)
   })
   afterAll(async () => {
     await system?.kill()
@@ -24,7 +24,6 @@ describe.skipIf(!shared.owned)('audit events of a system of their own', { concur
     await registry?.close()
   })
 
-  const tokenOf = (apiToken: string) => accessTokenOf(system.host, system.team, apiToken)
   const admin = async (...args: string[]) => {
     const { code, stdout, stderr } = await runScript('admin', args, system.env)
     expect(code, stderr).toBe(0)
@@ -80,7 +79,7 @@ describe.skipIf(!shared.owned)('audit events of a system of their own', { concur
     expect((await by.put(`/executions/${id}/kill`)).status).toBe(202)
     await system.kill()
     system = await startSystem({ team: system.team, dataDir: system.dataDir, env: registry.settings })
-    by = new Initiated({ host: system.host, team: system.team, accessToken: await tokenOf(system.apiToken) })
+    by = await clientOf(system, Initiated)
     expectWho(await expectEvents('EXECUTION', id, ['started', 'killed'], by))
   })
 })

@@ -14,9 +14,9 @@ import { eventsOf, expectEvents, expectWho, Initiated, initiatedBy } from './aud
 import { waitUntil } from '../system/wait-until.ts'
 import { expectProblem } from './problem.ts'
 import { awaitEnd, execute, executionOf, makeProcess, publish } from './runs.ts'
-import { client, hasOther, other, unique } from './shared-system.ts'
+import { client, contract, hasOther, other, unique } from './shared-system.ts'
 
-const ann = new Initiated(client.address)
+const ann = new Initiated(client.address, contract)
 
 const id = async (answer: Promise<{ status: number; text: string; body: { id: string } }>) => {
   const { status, text, body } = await answer

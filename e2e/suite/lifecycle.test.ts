@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { Client, accessTokenOf } from '../client/client.ts'
+import { accessTokenOf } from '../client/client.ts'
 import { runScript, shapeFromEnvironment, startSystem } from '../system/system.ts'
 import { waitUntil } from '../system/wait-until.ts'
+import { clientOf } from './client-of.ts'
 import { expectProblem } from './problem.ts'
 import { GRACE_MS, restartedSystem } from './restarted-system.ts'
 import { awaitEnd, awaitStatus, execute, executionOf } from './runs.ts'
@@ -119,12 +120,12 @@ describe.skipIf(!shared.owned)(
       }
       const host = own.system.host
       const apiToken = await admin('tokens', 'create', 'life', '--name', 'short-lived')
-      const token = await accessTokenOf(host, 'life', apiToken)
+      const brief = await clientOf({ host, team: 'life', apiToken })
       const [clientId = ''] = atob(apiToken.slice(3)).split(':')
       expect(await admin('tokens', 'list', 'life')).toContain(clientId)
       await admin('tokens', 'revoke', clientId)
       await expect(accessTokenOf(host, 'life', apiToken)).rejects.toThrow('401')
-      expect((await new Client({ host, team: 'life', accessToken: token }).get('/team')).status).toBe(200)
+      expect((await brief.get('/team')).status).toBe(200)
     })
 
     test('faults of the configuration are all named at once, and nothing starts', async () => {
@@ -136,8 +137,7 @@ describe.skipIf(!shared.owned)(
     test('a token that is expired gives 401', async () => {
       await own.system.stop()
       await start({ ACCESS_TOKEN_TTL_S: '4' })
-      const token = await accessTokenOf(own.system.host, 'life', own.system.apiToken)
-      const short = new Client({ host: own.system.host, team: 'life', accessToken: token })
+      const short = await clientOf(own.system)
       expect((await short.get('/team')).status).toBe(200)
       const refused = async () => {
         const answer = await short.get('/team')

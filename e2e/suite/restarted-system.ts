@@ -2,11 +2,11 @@ import { chmod, mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll } from 'vitest'
-import { Client, accessTokenOf } from '../client/client.ts'
+import type { Client } from '../client/client.ts'
 import type { Process } from '../client/records.ts'
-import { Contract } from '../contract/contract.ts'
 import { removeTraces, startSystem, systemSettings } from '../system/system.ts'
 import type { Shape, System } from '../system/system.ts'
+import { clientOf } from './client-of.ts'
 import { makeProcess } from './runs.ts'
 
 /** More than any stop takes that does not wait. */
@@ -31,8 +31,7 @@ export interface RestartedSystem {
 export function restartedSystem(team: string, shape?: Shape): RestartedSystem {
   let dataDir = ''
   let system: System | undefined
-  let accessToken = ''
-  let contract: Contract | undefined
+  let client: Client | undefined
   let same: Record<string, string> | undefined
   const current = () => {
     if (!system) throw new Error('no system runs')
@@ -43,14 +42,12 @@ export function restartedSystem(team: string, shape?: Shape): RestartedSystem {
     system = await startSystem({ shape, team, dataDir, env: { SHUTDOWN_GRACE_MS: `${GRACE_MS}`, ...same, ...env } })
     return system
   }
-  const running = () => new Client({ host: current().host, team, accessToken }, contract)
+  const running = () => client!
 
   beforeAll(async () => {
     dataDir = await mkdtemp(join(tmpdir(), `automation-e2e-${team}-`))
     await chmod(dataDir, 0o755)
-    const { host, apiToken } = await start()
-    accessToken = await accessTokenOf(host, team, apiToken)
-    contract = await Contract.of(host)
+    client = await clientOf(await start())
   })
   afterAll(async () => {
     await system?.stop()
