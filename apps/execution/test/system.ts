@@ -118,23 +118,25 @@ export class System {
 
   /** Waits until an execution has ended. */
   ended(id: string, team = 'demo', timeoutMs = 30_000): Promise<Execution> {
-    return until(
-      async () => {
-        const execution = await this.get(id, team)
-        return isTerminal(execution.status) ? execution : undefined
-      },
-      { timeoutMs, what: `the end of ${id}` },
-    )
+    return this.#ended(id, () => this.get(id, team), timeoutMs)
   }
 
   /** As `ended`, asked again where the connection that it came over was cut. */
   endedAtLast(id: string): Promise<Execution> {
-    return until(() =>
-      this.ended(id).catch((error: Failure) => {
+    const look = () =>
+      this.get(id).catch((error: Failure) => {
         if (error.kind !== 'unavailable') throw error
         return undefined
-      }),
-    )
+      })
+    return this.#ended(id, look)
+  }
+
+  #ended(id: string, look: () => Promise<Execution | undefined>, timeoutMs = 30_000): Promise<Execution> {
+    const ended = async () => {
+      const execution = await look()
+      return execution !== undefined && isTerminal(execution.status) ? execution : undefined
+    }
+    return until(ended, { timeoutMs, what: `the end of ${id}` })
   }
 
   async rows<T extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<T[]> {
