@@ -37,7 +37,7 @@ def program():
 
 def rehearse(svc):
     """Leaves nothing behind but what Python has adapted; `svc` gets its values again in each run."""
-    import asyncio
+    import asyncio  # As in `waiting`: not before there is time.
 
     for _ in range(TIMES):
         play(svc, Program(SOURCE, NAME, Program(SOURCE, NAME).packed()))

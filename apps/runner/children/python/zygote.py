@@ -139,13 +139,11 @@ class Zygote:
     def fork_spoke(self):
         """Frames from process code: they may speak of the run that is on, and end it once."""
         try:
-            if not self.pipes.fill():
-                return None
-            while (frame := self.pipes.take()) is not None:
-                self.relay(frame)
+            if self.pipes.fill():
+                while (frame := self.pipes.take()) is not None:
+                    self.relay(frame)
         except frames.TooLong as error:
             self.broken(f"a frame of {error} bytes")
-        return None
 
     def relay(self, frame):
         kind, (run,) = frame[0], frames.LENGTH.unpack_from(frame, 1)

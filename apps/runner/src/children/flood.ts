@@ -4,13 +4,15 @@ import type { Readable } from 'node:stream'
 const bytesAtOnce = 256 * 1024
 const pauseMs = 5
 
+type Pausable = Pick<Readable, 'pause' | 'resume'>
+
 /** Slows down a child that prints what nobody keeps, beyond the limits of the log or of a line. */
 export class Flood {
-  readonly #outputs: readonly Pick<Readable, 'pause' | 'resume'>[]
+  readonly #outputs: readonly Pausable[]
   #bytes = 0
   #paused = false
 
-  constructor(...outputs: Pick<Readable, 'pause' | 'resume'>[]) {
+  constructor(...outputs: Pausable[]) {
     this.#outputs = outputs
   }
 

@@ -42,7 +42,7 @@ const startMs = 10_000
 const quietMs = 5000
 const keptWhenQuiet = 4
 const largeMb = 256
-/** A child that is never idle for long is warmed up all the same, before this run. */
+/** A child that is never idle for long is warmed up all the same, after so many runs. */
 const coldRuns = 4
 
 /** Those of these children that should end: old, large or long idle ones, all but a few when nothing runs, and what hangs. */
