@@ -3,6 +3,7 @@ import { Client as Channel, connectivityState, credentials, type ChannelOptions 
 // What is given up stays open until the kernel ends it, after two minutes, or whoever took it without a word: so it
 // becomes rarer, but never so rare that a replica that is back is not found while the next one is still up.
 const mostMs = 4000
+const heldUpMs = 100
 
 /**
  * A connection to one address. gRPC waits for an answer from there as long as the kernel does, two minutes, and asks for
@@ -57,9 +58,17 @@ export class Connection {
     else this.#giveUpAtMs ??= Date.now() + this.#patienceMs
     watched.watchConnectivityState(state, this.#giveUpAtMs ?? Infinity, (tooLate) => {
       if (this.#closed) return
-      if (tooLate === undefined) this.#watch(channel)
+      if (tooLate === undefined || this.#wasHeldUp()) this.#watch(channel)
       else this.#renew(channel)
     })
+  }
+
+  /** Whether this process came to itself too late to say that the other one did not answer; then it has its time again. */
+  #wasHeldUp(): boolean {
+    const now = Date.now()
+    if (now - (this.#giveUpAtMs ?? now) < heldUpMs) return false
+    this.#giveUpAtMs = now + this.#patienceMs
+    return true
   }
 
   #renew(former: Channel): void {

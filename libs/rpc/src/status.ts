@@ -23,7 +23,7 @@ export function failureFromError(thrown: unknown): Failure {
     // Cancelled by nobody here: the peer was shut down.
     case status.CANCELLED:
     case status.UNAVAILABLE:
-      return away(thrown)
+      return away(thrown, details)
     case status.RESOURCE_EXHAUSTED:
       return new Failure('too_large', 'message_too_large', 'The message is too large', { cause: thrown })
     case status.UNIMPLEMENTED:
@@ -32,14 +32,14 @@ export function failureFromError(thrown: unknown): Failure {
       })
     default:
       // A connection that broke while the call was under way.
-      if (/RST_STREAM|ECONNRESET|EPIPE|GOAWAY/.test(details)) return away(thrown)
+      if (/RST_STREAM|ECONNRESET|EPIPE|GOAWAY/.test(details)) return away(thrown, details)
       return new Failure('internal', 'internal_error', 'Internal error', { cause: thrown })
   }
 }
 
-function away(cause: unknown): Failure {
+function away(cause: unknown, details: string): Failure {
   const text = 'A part of the system is not available, try again'
-  return unreachable(new Failure('unavailable', 'unavailable', text, { cause, retryAfterS: 1 }))
+  return unreachable(new Failure('unavailable', 'unavailable', text, { cause, retryAfterS: 1 }), details)
 }
 
 interface SentFailure {

@@ -3,7 +3,7 @@ import { Failure, stoppingCode } from '@automation/errors'
 import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt'
 import type { DescMethod } from '@bufbuild/protobuf'
 import type { Client as Channel } from '@grpc/grpc-js'
-import { isUnreachable } from './reachability.ts'
+import { isUnreachable, isUnsent } from './reachability.ts'
 
 /** Which replica of a service is called. */
 export interface Replicas {
@@ -17,8 +17,8 @@ const mostTries = 3
 const pauseMs = 100
 
 /**
- * Makes a call, at another replica where one says that it is stopping and has done nothing. A call that changes nothing is
- * also made again where its replica could not be reached or went away.
+ * Makes a call, at another replica where one says that it is stopping and has done nothing, or could not be reached. A
+ * call that changes nothing is also made again where its replica went away meanwhile.
  */
 export async function tryElsewhere<T>(
   method: DescMethod,
@@ -34,7 +34,7 @@ export async function tryElsewhere<T>(
       if (!(error instanceof Failure) || tries === mostTries) throw error
       if (error.code === stoppingCode) {
         if (replicas.avoid?.(channel) !== true) throw error
-      } else if (changesNothing && isUnreachable(error)) await delay(pauseMs * tries)
+      } else if (isUnsent(error) || (changesNothing && isUnreachable(error))) await delay(pauseMs * tries)
       else throw error
     }
   }

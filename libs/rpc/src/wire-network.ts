@@ -1,5 +1,5 @@
 import type { DescService } from '@bufbuild/protobuf'
-import { Failure } from '@automation/errors'
+import { Failure, stopping } from '@automation/errors'
 import type { Tracer } from '@automation/tracing'
 import { connectivityState, type Client as Channel, type ChannelOptions, type Metadata } from '@grpc/grpc-js'
 import { channelOptions } from './channel-options.ts'
@@ -39,6 +39,7 @@ export class WireNetwork implements Neighbours {
   readonly #connections = new Map<string, Connection>()
   readonly #avoidedUntilMs = new WeakMap<Channel, number>()
   #turn = 0
+  #closed = false
 
   constructor(options: WireOptions) {
     this.#options = options
@@ -87,6 +88,7 @@ export class WireNetwork implements Neighbours {
   }
 
   close(): void {
+    this.#closed = true
     for (const connection of this.#connections.values()) connection.close()
     this.#connections.clear()
   }
@@ -123,6 +125,8 @@ export class WireNetwork implements Neighbours {
   }
 
   #connection(address: string, name: string): Connection {
+    // Nobody would close a connection that a call made now, as one that is made again.
+    if (this.#closed) throw stopping()
     const key = `${name}@${address}`
     let connection = this.#connections.get(key)
     if (connection === undefined) {

@@ -43,6 +43,12 @@ test('a read whose replica goes away in the middle is made again elsewhere', asy
   expect((await probe.look({}, call())).text).toBe('there')
 })
 
+test('what never came to a replica that is gone is asked of another, whatever it does', async () => {
+  const probe = await serveAll({}, { ask: () => ({ text: 'done' }) })
+  await served[0]!.close(0)
+  for (let count = 0; count < 4; count += 1) expect((await probe.ask({}, call())).text).toBe('done')
+})
+
 test('what may have changed something is not made again', async () => {
   let asked = 0
   const vanish = () => served[0]!.close(0).then(() => ({}))
