@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { placesIn } from './cgroup-places.ts'
 import { leftOversIn, prefixOf } from './left-overs.ts'
 import { readOf } from './processes.ts'
 
@@ -87,36 +88,8 @@ export class CpuGroups {
 
 /** Directories of this process in the trees that may know this of its groups: `cpu` or `cpuacct`. */
 function placesOf(controller: string): string[] {
-  try {
-    const mounts = readFileSync('/proc/self/mountinfo', 'utf8').trim().split('\n').map(mountOf)
-    const own = readFileSync('/proc/self/cgroup', 'utf8').trim().split('\n')
-    return own.flatMap((line) => {
-      const [, controllers = '', ...path] = line.split(':')
-      const isFor = ({ type, options }: Mount) =>
-        controllers === '' ? type === 'cgroup2' : type === 'cgroup' && options.includes(controller)
-      if (controllers !== '' && !controllers.split(',').includes(controller)) return []
-      return mounts.filter(isFor).flatMap(({ root, at }) => {
-        const whole = path.join(':')
-        return root === '/' ? [join(at, whole)] : whole.startsWith(root) ? [join(at, whole.slice(root.length))] : []
-      })
-    })
-  } catch {
-    return []
-  }
-}
-
-interface Mount {
-  root: string
-  at: string
-  type: string
-  options: string[]
-}
-
-function mountOf(line: string): Mount {
-  const [head = '', tail = ''] = line.split(' - ')
-  const [, , , root = '', at = ''] = head.split(' ')
-  const [type = '', , options = ''] = tail.split(' ')
-  return { root, at, type, options: options.split(',') }
+  const textOf = (path: string) => (existsSync(path) ? readFileSync(path, 'utf8') : '')
+  return placesIn(textOf('/proc/self/cgroup'), textOf('/proc/self/mountinfo'), controller)
 }
 
 function groupsIn(place: string, prefix: string): string[] {
