@@ -4,18 +4,22 @@ import { basename, dirname } from 'node:path'
 import { CpuGroups } from '@automation/jail'
 import { until } from '@automation/testing'
 import { expect, test } from 'vitest'
-import { startRunner } from './runner-under-test.ts'
+import { startRunner, type RunnerUnderTest } from './runner-under-test.ts'
 
 const groups = CpuGroups.find('runner')
 const settings = { WALL: 'namespaces', WALL_NONE_MANY_TEAMS: 'true' }
 // In a jail a child has the number of its launcher.
-const program = 'const since = Date.now(); while (Date.now() - since < svc.context.parameters.ms); return process.pid'
+const program = `
+const since = process.cpuUsage()
+const usedMs = ({ user, system } = process.cpuUsage(since)) => (user + system) / 1000
+while (usedMs() < svc.context.parameters.ms);
+return process.pid`
 
 test.skipIf(groups === undefined)(
   'a run that computes gets what others leave, until its program has become short',
   async () => {
     const under = await startRunner(settings)
-    const taking = (ms: number) => under.replica.run(program, { parameters: { ms } })
+    const taking = takingOf(under)
     const group = (await taking(1)).value
     expect(isLow(group)).toBe(false)
     const long = taking(1500)
@@ -48,7 +52,7 @@ test.skipIf(groups === undefined)('children that have ended leave no group', asy
 
 test('without groups a run that computes has a lower priority, and its child the usual one again', async () => {
   const under = await startRunner({ WALL: 'none', WALL_NONE_MANY_TEAMS: 'true' })
-  const taking = (ms: number) => under.replica.run(program, { parameters: { ms } })
+  const taking = takingOf(under)
   const pid = Number((await taking(1)).value)
   const usual = getPriority()
   expect(getPriority(pid)).toBe(usual)
@@ -60,6 +64,14 @@ test('without groups a run that computes has a lower priority, and its child the
   expect(getPriority(next)).toBe(usual)
   await under.stop()
 })
+
+/** Runs the program for so much time of a processor, in the child that had the run before where that is still there. */
+function takingOf({ replica, settled }: RunnerUnderTest): (ms: number) => Promise<{ value?: unknown }> {
+  return async (ms) => {
+    await settled()
+    return replica.run(program, { parameters: { ms } })
+  }
+}
 
 /** The groups of the children of this process. */
 function all(): string[] {

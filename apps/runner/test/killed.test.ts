@@ -61,7 +61,17 @@ for (const wall of [...walls, { name: 'no wall', refuses: [], needs: [], setting
 
     /** Each child has its number. */
     function filesOfRuns(): string[] {
-      return readdirSync(tmpDir).flatMap((root) => readdirSync(join(tmpDir, root)).filter((name) => /^\d/.test(name)))
+      return readdirSync(tmpDir).flatMap((root) => namesIn(join(tmpDir, root)).filter((name) => /^\d/.test(name)))
     }
   })
+}
+
+/** None where it has gone meanwhile. */
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
+  }
 }
