@@ -2,6 +2,7 @@ import { create, type DescMethod, type DescService, type Message } from '@bufbui
 import {
   Metadata,
   type CallOptions,
+  type Client as Channel,
   type ClientDuplexStream,
   type ClientReadableStream,
   type ClientWritableStream,
@@ -70,17 +71,24 @@ function gatheringCall(method: DescMethod, outgoing: Outgoing): unknown {
     if (signal.aborted) throw endOf(signal)
     const metadata = await outgoing.metadata(context)
     const options: CallOptions = context.deadlineMs === undefined ? {} : { deadline: context.deadlineMs }
+    const channel = await outgoing.channel()
     return new Promise((resolve, reject) => {
       const cancel = () => call.cancel()
       let unsent: unknown
-      const call: ClientWritableStream<Buffer> = outgoing
-        .channel()
-        .makeClientStreamRequest(path, asBytes, decode, metadata, options, (error, response) => {
-          signal.removeEventListener('abort', cancel)
-          if (error !== null)
-            reject((unsent as Error | undefined) ?? (signal.aborted ? endOf(signal) : failureFromError(error)))
-          else resolve(response!)
-        })
+      const answered = (error: Error | null, response?: Message) => {
+        signal.removeEventListener('abort', cancel)
+        if (error !== null)
+          reject((unsent as Error | undefined) ?? (signal.aborted ? endOf(signal) : failureFromError(error)))
+        else resolve(response!)
+      }
+      const call: ClientWritableStream<Buffer> = channel.makeClientStreamRequest(
+        path,
+        asBytes,
+        decode,
+        metadata,
+        options,
+        answered,
+      )
       signal.addEventListener('abort', cancel, { once: true })
       // The callback tells what the transport has to say.
       call.on('error', () => undefined)
@@ -107,7 +115,7 @@ function streamCall(method: DescMethod, outgoing: Outgoing): unknown {
     if (signal.aborted) throw endOf(signal)
     const metadata = await outgoing.metadata(context)
     const options: CallOptions = context.deadlineMs === undefined ? {} : { deadline: context.deadlineMs }
-    const call = open(metadata, options)
+    const call = open(await outgoing.channel(), metadata, options)
     const cancel = () => call.cancel()
     signal.addEventListener('abort', cancel, { once: true })
     let unsent: unknown
@@ -131,8 +139,7 @@ function streamCall(method: DescMethod, outgoing: Outgoing): unknown {
       call.cancel()
     }
 
-    function open(sent: Metadata, callOptions: CallOptions): Stream {
-      const channel = outgoing.channel()
+    function open(channel: Channel, sent: Metadata, callOptions: CallOptions): Stream {
       if (requestStream) return channel.makeBidiStreamRequest(path, asBytes, asBytes, sent, callOptions)
       const request = create(method.input, requests as Init)
       return channel.makeServerStreamRequest(path, encode, asBytes, request, sent, callOptions)

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { DescService } from '@bufbuild/protobuf'
 import { Failure, stopping } from '@automation/errors'
 import type { Tracer } from '@automation/tracing'
@@ -27,6 +28,7 @@ export interface WireOptions {
 
 /** About as long as a replica stops. Once more it says so itself. */
 const avoidMs = 5000
+const lookMs = 20
 
 /**
  * Neighbours over gRPC. Connections are made at the first call, and again whenever they break. A client of several
@@ -35,6 +37,7 @@ const avoidMs = 5000
 export class WireNetwork implements Neighbours {
   readonly #options: WireOptions
   readonly #channelOptions: ChannelOptions
+  readonly #connectWithinMs: number
   readonly #sign: ReturnType<typeof signer>
   readonly #connections = new Map<string, Connection>()
   readonly #avoidedUntilMs = new WeakMap<Channel, number>()
@@ -43,6 +46,7 @@ export class WireNetwork implements Neighbours {
 
   constructor(options: WireOptions) {
     this.#options = options
+    this.#connectWithinMs = options.connectWithinMs ?? 1000
     this.#sign = signer(options.key)
     this.#channelOptions = {
       ...channelOptions(options.maxMessageBytes, options.keepaliveMs),
@@ -102,7 +106,7 @@ export class WireNetwork implements Neighbours {
     })
   }
 
-  #next(addresses: string[], name: string): Channel {
+  #next(addresses: string[], name: string): Channel | Promise<Channel> {
     const connections = addresses.map((address) => this.#connection(address, name))
     if (connections.length === 1) return connections[0]!.channel
     const turn = this.#turn++
@@ -111,8 +115,21 @@ export class WireNetwork implements Neighbours {
     const asked = wanted.length > 0 ? wanted : inTurn
     const states = asked.map(({ state }) => state)
     const ready = states.indexOf(connectivityState.READY)
-    const hopeful = states.findIndex((state) => state !== connectivityState.TRANSIENT_FAILURE)
-    return asked[ready >= 0 ? ready : Math.max(0, hopeful)]!.channel
+    if (ready >= 0) return asked[ready]!.channel
+    return states.every(isBroken) ? asked[0]!.channel : this.#firstConnected(asked)
+  }
+
+  /** Else calls would wait for a replica whose name leads nowhere yet while another one is there. */
+  async #firstConnected(asked: Connection[]): Promise<Channel> {
+    const untilMs = performance.now() + this.#connectWithinMs
+    for (;;) {
+      await delay(lookMs)
+      const states = asked.map(({ state }) => state)
+      const ready = states.indexOf(connectivityState.READY)
+      if (ready >= 0) return asked[ready]!.channel
+      const hopeful = states.findIndex((state) => !isBroken(state))
+      if (hopeful < 0 || performance.now() > untilMs) return asked[Math.max(0, hopeful)]!.channel
+    }
   }
 
   #avoid(channel: Channel, replicas: number): boolean {
@@ -130,9 +147,13 @@ export class WireNetwork implements Neighbours {
     const key = `${name}@${address}`
     let connection = this.#connections.get(key)
     if (connection === undefined) {
-      connection = new Connection(address, this.#channelOptions, this.#options.connectWithinMs ?? 1000)
+      connection = new Connection(address, this.#channelOptions, this.#connectWithinMs)
       this.#connections.set(key, connection)
     }
     return connection
   }
+}
+
+function isBroken(state: connectivityState): boolean {
+  return state === connectivityState.TRANSIENT_FAILURE
 }

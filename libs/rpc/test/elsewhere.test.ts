@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
 import { stopping } from '@automation/errors'
 import type { ServedPort, WireNetwork } from '@automation/rpc/wire'
 import { afterEach, expect, test } from 'vitest'
@@ -47,6 +49,19 @@ test('what never came to a replica that is gone is asked of another, whatever it
   const probe = await serveAll({}, { ask: () => ({ text: 'done' }) })
   await served[0]!.close(0)
   for (let count = 0; count < 4; count += 1) expect((await probe.ask({}, call())).text).toBe('done')
+})
+
+test('the first calls go to the replica that is there, and wait for none that says nothing', async () => {
+  const silent = createServer().listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  served.push(await serveProbe(handlers({ ask: () => ({ text: 'done' }) })))
+  const ports = [(silent.address() as AddressInfo).port, served[0]!.port]
+  network = networkTo(ports, { connectWithinMs: 60_000 })
+  const probe = network.client(ProbeService)
+  const answers = await Promise.all([1, 2, 3, 4].map(() => probe.ask({}, call())))
+  expect(answers.map(({ text }) => text)).toEqual(answers.map(() => 'done'))
+  network.close()
+  silent.close()
 })
 
 test('what may have changed something is not made again', async () => {

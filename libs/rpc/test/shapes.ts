@@ -1,5 +1,5 @@
 import { InProcessNetwork, served, type CallContext, type Client, type Handlers, type Principal } from '@automation/rpc'
-import { serve, WireNetwork, type ServedPort } from '@automation/rpc/wire'
+import { serve, WireNetwork, type ServedPort, type WireOptions } from '@automation/rpc/wire'
 import { silentLogger } from '@automation/testing'
 import type { Tracer } from '@automation/tracing'
 import { ProbeService } from './probe/probe_pb.ts'
@@ -27,7 +27,7 @@ async function inProcessShape(handlers: ProbeHandlers, tracer?: Tracer): Promise
 
 async function wireShape(handlers: ProbeHandlers, tracer?: Tracer): Promise<Shape> {
   const port = await serveProbe(handlers, 0, tracer)
-  const network = networkTo([port.port], tracer)
+  const network = networkTo([port.port], { tracer })
   return {
     probe: network.client(ProbeService),
     stop: async () => {
@@ -48,13 +48,13 @@ export function serveProbe(handlers: ProbeHandlers, port = 0, tracer?: Tracer): 
   })
 }
 
-export function networkTo(ports: number[], tracer?: Tracer): WireNetwork {
+export function networkTo(ports: number[], options: Partial<WireOptions> = {}): WireNetwork {
   return new WireNetwork({
     addresses: { probe: ports.map((port) => `127.0.0.1:${port}`) },
     key: { internalKey },
     maxMessageBytes: 1_000_000,
     connectWithinMs: 500,
-    tracer,
+    ...options,
   })
 }
 
