@@ -12,6 +12,8 @@ export interface DatabaseOptions {
   /** The PostgreSQL schema that belongs to this service alone; made when it is not there. */
   schema: string
   poolSize: number
+  /** How many connections are there before the first caller is, who would wait for one on a busy machine; none. */
+  openAtFirst?: number
   /** Folder of `<name>/migration.sql` files; absent for a second pool on a schema that is already migrated. */
   migrationsDir?: string | URL
   logger: Logger
@@ -78,6 +80,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   })
   // Who has a connection for a while learns of its loss by the next statement; without a listener the process would end.
   pool.on('connect', (client) => client.on('error', () => undefined))
+  await untilReachable(options, () => openSome(pool, options.openAtFirst ?? 0))
   const { metrics, poolName: name = 'main' } = options
   const tellNoMore = metrics && tellOfPool(metrics, { schema, name, pool })
   let closed: Promise<void> | undefined
@@ -94,6 +97,13 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       return (closed ??= pool.end())
     },
   }
+}
+
+async function openSome(pool: pg.Pool, count: number): Promise<void> {
+  const opened = await Promise.allSettled(Array.from({ length: count }, () => pool.connect()))
+  for (const each of opened) if (each.status === 'fulfilled') each.value.release()
+  const failed = opened.find((each) => each.status === 'rejected')
+  if (failed !== undefined) throw failed.reason
 }
 
 function serverOptions(settings: Record<string, string>): string {

@@ -42,12 +42,19 @@ export async function openPools(url: string, context: PoolsContext, signal: Abor
   const settings = { ...byKey, statement_timeout: '4s' }
   // Kept open when idle: a connection learns of all the partitions and their indexes before its first plan.
   const quick = { ...common, settings, connectTimeoutMs: 1000, idleTimeoutMs: 0 }
-  const lanes = await openDatabase({ ...quick, ...executionSchema, poolName: 'lanes', poolSize: 6 })
+  const lanes = await openDatabase({ ...quick, ...executionSchema, poolName: 'lanes', poolSize: 6, openAtFirst: 6 })
   const [hot, logs, reads, events] = await Promise.all([
     // Who kills many runs at once waits for the ones before.
-    openDatabase({ ...quick, poolName: 'hot', poolSize: 8, connectTimeoutMs: 2000 }),
+    openDatabase({ ...quick, poolName: 'hot', poolSize: 8, openAtFirst: 3, connectTimeoutMs: 2000 }),
     openDatabase({ ...common, poolName: 'logs', poolSize: 1, settings: { ...byKey, synchronous_commit: 'off' } }),
-    openDatabase({ ...common, poolName: 'reads', poolSize: 4, settings: { jit: 'off' }, idleTimeoutMs: 0 }),
+    openDatabase({
+      ...common,
+      poolName: 'reads',
+      poolSize: 4,
+      openAtFirst: 2,
+      settings: { jit: 'off' },
+      idleTimeoutMs: 0,
+    }),
     // A cursor that is lost in a crash only lets events come again.
     openDatabase({
       ...common,
