@@ -1,5 +1,5 @@
 # One image per target. Only what npm installs for a service and the sources of it and of ours below it get into one;
-# they run as they are, there is no build step.
+# they run as they are, there is no build step; what Node compiles of them at each start is kept with them.
 
 FROM node:26.10.0-bookworm-slim AS base
 ENV NODE_ENV=production
@@ -66,7 +66,7 @@ RUN mkdir -p /alone/bin /alone/lib && cp /usr/local/bin/node /alone/bin/ \
 FROM debian:bookworm-slim AS service
 COPY --from=node-alone /alone /usr/local
 RUN ldconfig && groupadd --gid 1000 node && useradd --uid 1000 --gid node --create-home node
-ENV NODE_ENV=production
+ENV NODE_ENV=production NODE_COMPILE_CACHE=/app/compiled
 WORKDIR /app
 USER 1000:1000
 ENTRYPOINT ["node"]
