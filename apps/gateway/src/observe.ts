@@ -47,10 +47,16 @@ export function observer(logger: Logger, metrics: Registry): Observer {
     failed(failure, exchange) {
       if (failure.kind === 'internal')
         logger.error({ ...ids(exchange), err: failure.cause ?? failure }, failure.message)
+      else if (isOfTheSystem(failure)) logger.warn({ ...ids(exchange), err: failure.cause }, failure.message)
       else if (logger.isLevelEnabled('debug'))
         logger.debug({ ...ids(exchange), code: failure.code, err: failure.cause }, failure.message)
     },
   }
+}
+
+/** Whether a part of the system is what does not answer. */
+function isOfTheSystem({ code, cause }: Failure): boolean {
+  return (code === 'unavailable' || code === 'deadline_exceeded') && cause !== undefined
 }
 
 /** Both are what clients and applications make up, and each series is kept for ever. */
