@@ -14,7 +14,7 @@ return svc.context.parameters.answer
 export interface Verdict {
   /** How many calls were answered with which status; `broken by …` and `late` for those that were not. */
   answers: Record<string, number>
-  /** What the answers with 503 said, how often, and in which seconds of the load. */
+  /** What the answers with 503 and 504 said, how often, and in which seconds of the load. */
   refusals: Record<string, { count: number; firstS: number; lastS: number }>
   accepted: number
   ends: Record<string, number>
@@ -97,7 +97,7 @@ export class SteadyLoad {
       // A run that ended as ERROR is told by 500 with its id; any other 500 is a fault.
       const ofRun = answer.status === 500 && answer.text.includes('"executionId"')
       this.#note(ofRun ? 'error of a run' : `${answer.status}`)
-      if (answer.status === 503) this.#noteRefusal(answer.text)
+      if (answer.status === 503 || answer.status === 504) this.#noteRefusal(path.split('/').at(-1)!, answer.text)
       const id = answer.headers.get('svc-execution-id')
       if (id !== null && (answer.status < 300 || ofRun)) this.#accepted.add(id)
     } catch (error) {
@@ -140,10 +140,10 @@ export class SteadyLoad {
     return body.total
   }
 
-  #noteRefusal(text: string): void {
+  #noteRefusal(operation: string, text: string): void {
     const { code = '', detail = '' } = JSON.parse(text) as { code?: string; detail?: string }
     const nowS = Math.round((performance.now() - this.#began) / 100) / 10
-    const refusal = (this.#refusals[`${code}: ${detail}`] ??= { count: 0, firstS: nowS, lastS: nowS })
+    const refusal = (this.#refusals[`${operation}, ${code}: ${detail}`] ??= { count: 0, firstS: nowS, lastS: nowS })
     refusal.count += 1
     refusal.lastS = nowS
   }
