@@ -1,3 +1,4 @@
+import { stopping } from '@automation/errors'
 import type { Logger } from '@automation/service'
 import type pg from 'pg'
 import type { Admission, Wish } from './admission.ts'
@@ -41,16 +42,23 @@ export class NestedRuns {
     this.#context = context
   }
 
-  /** Starts a run and waits for its end, at most as long as the calling run may go on. */
+  /**
+   * Starts a run and waits for its end, at most as long as the calling run may go on. Failures: those of the admission;
+   * stopping, also when it has been started: the same call elsewhere is the same run.
+   */
   async run(wish: Wish, rights: RunRights, signal: AbortSignal): Promise<SyncOutcome> {
     const { admission, outcomes } = this.#context
+    let outcome: SyncOutcome | undefined
     await this.#release(rights)
     try {
       const accepted = await admission.accept(wish, true)
-      return await outcomes.of(accepted, Math.max(rights.exp * 1000 - Date.now(), 0), signal)
+      outcome = await outcomes.of(accepted, Math.max(rights.exp * 1000 - Date.now(), 0), signal)
     } finally {
-      await this.#resume(rights, signal)
+      // Where the replica stops, it goes on from another one.
+      if (outcome?.replicaStops !== true) await this.#resume(rights, signal)
     }
+    if (outcome.replicaStops) throw stopping()
+    return outcome
   }
 
   /** A slot of this team came free. */

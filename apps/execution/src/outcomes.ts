@@ -1,17 +1,21 @@
 import { Status } from '@automation/contract/execution/v1/execution'
 import { databaseFailure } from '@automation/database'
-import { Failure } from '@automation/errors'
+import { Failure, notFound, stopping } from '@automation/errors'
 import type pg from 'pg'
 import type { Accepted } from './admission.ts'
 import type { Runners } from './dispatch/runners.ts'
+import { isUuid } from './execution-id.ts'
 import { readStatus } from './store/executions.ts'
 import { readOutcomes } from './store/outcomes.ts'
+import { readVisible } from './store/records.ts'
 import type { RunOutcome, Waiters } from './waiters.ts'
 
 /** What a sync caller is told. */
 export interface SyncOutcome extends RunOutcome {
   executionId: string
   replayed: boolean
+  /** Nobody waits here any more; the run goes on. */
+  replicaStops?: boolean
 }
 
 /** Tells callers how runs end: by a wake-up when all goes well, by a look at the rows when one was missed. */
@@ -35,13 +39,24 @@ export class Outcomes {
       const found = replayed ? (await this.look([id])).get(id) : undefined
       const outcome = found?.notKept ? found : await waiter.wait(ms, signal)
       if (outcome?.notKept) throw notKept(id)
-      if (outcome === undefined && this.#waiters.abandoned) throw stopping(id)
-      return { ...known, ...(outcome ?? { status: (await readStatus(this.#pool, id)) ?? Status.RUNNING }) }
+      if (outcome !== undefined) return { ...known, ...outcome }
+      if (this.#waiters.abandoned) return { ...known, status: accepted.status, replicaStops: true }
+      return { ...known, status: (await readStatus(this.#pool, id)) ?? Status.RUNNING }
     } catch (error) {
       throw databaseFailure(error)
     } finally {
       waiter.close()
     }
+  }
+
+  /** The end of a run of this team that was accepted elsewhere. Failures: those of `of`, execution_not_found, stopping. */
+  async ofAnother(team: string, id: string, ms: number, signal: AbortSignal): Promise<SyncOutcome> {
+    if (this.#waiters.abandoned) throw stopping()
+    await this.#checkVisible(team, id)
+    const waiter = this.#waiters.open(id)
+    const outcome = await this.of({ id, status: Status.CREATED, replayed: true, waiter }, ms, signal)
+    if (outcome.replicaStops) throw stopping()
+    return outcome
   }
 
   /** Answers whoever waits here for those of these runs that have ended, and ends what still runs of them; gives the ends. */
@@ -55,11 +70,14 @@ export class Outcomes {
     }
     return outcomes
   }
-}
 
-function stopping(executionId: string): Failure {
-  const text = 'The service is stopping; the execution goes on'
-  return new Failure('unavailable', 'unavailable', text, { executionId, retryAfterS: 1 })
+  async #checkVisible(team: string, id: string): Promise<void> {
+    try {
+      if (!isUuid(id) || !(await readVisible(this.#pool, team, id))) throw notFound('execution')
+    } catch (error) {
+      throw databaseFailure(error)
+    }
+  }
 }
 
 function notKept(executionId: string): Failure {

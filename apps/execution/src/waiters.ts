@@ -33,6 +33,7 @@ export class Waiters {
   /** Opened before the run can end, so that no end is missed. */
   open(executionId: string): Waiter {
     const { promise, resolve } = Promise.withResolvers<RunOutcome | undefined>()
+    if (this.#abandoned) resolve(undefined)
     const waiting: Waiting = { sinceMs: performance.now(), settle: resolve }
     const all = this.#waiting.get(executionId) ?? new Set()
     this.#waiting.set(executionId, all.add(waiting))

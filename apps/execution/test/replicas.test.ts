@@ -1,4 +1,6 @@
 import { Status, type Outcome } from '@automation/contract/execution/v1/execution'
+import { RunService } from '@automation/contract/run/v1/run'
+import { ownContext } from '@automation/rpc'
 import { until, userContext } from '@automation/testing'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { brokenInvariants } from './invariants.ts'
@@ -81,5 +83,49 @@ test('a result is taken by another replica when the one that gave the run has st
   expect(Buffer.from((await system.ended(executionId)).returnValue!).toString()).toBe('"kept"')
   await until(() => other.stored.includes(executionId))
   await other.goodbye()
+  system.replicas.splice(system.replicas.indexOf(extra), 1)
+})
+
+test('who waits at a replica that stops waits on at another', async () => {
+  const extra = await system.addReplica()
+  const runner = await lendsToSecond({ places: 1, runs: () => undefined })
+  const start = { identifier: 'hello' }
+  const waiting = extra.executions.runExecution({ start, waitMs: 30_000 }, userContext('demo'))
+  const { executionId } = await runner.run()
+  await extra.part.stop(0)
+  expect(await waiting).toMatchObject({ executionId, replicaStops: true })
+  const wait = { executionId, waitMs: 30_000 }
+  await expect(extra.executions.awaitExecution(wait, userContext('demo'))).rejects.toMatchObject({ code: 'stopping' })
+  await expect(system.executions.awaitExecution(wait, userContext('other'))).rejects.toMatchObject({
+    code: 'execution_not_found',
+  })
+  const outcome = system.executions.awaitExecution(wait, userContext('demo'))
+  runner.finish(executionId, value('elsewhere'))
+  expect(Buffer.from((await outcome).returnValue!).toString()).toBe('"elsewhere"')
+  await runner.goodbye()
+  system.replicas.splice(system.replicas.indexOf(extra), 1)
+})
+
+test('a run that waits for another one at a replica that stops waits on at another, for the same one', async () => {
+  const extra = await system.addReplica()
+  const runner = await lendsToSecond({ places: 2, runs: () => undefined })
+  const parent = await runner.run(await system.start())
+  const call = { callNumber: 1, identifier: 'hello' }
+  const context = () => ownContext({ role: 'run', team: '', subject: 'run', name: 'run', token: parent.token }, 30_000)
+  const waiting = extra.network
+    .client(RunService)
+    .runProcess(call, context())
+    .catch((error: unknown) => error)
+  await until(() => runner.running === 2)
+  await extra.part.stop(0)
+  expect(await waiting).toMatchObject({ code: 'stopping' })
+  const outcome = system.neighbours.client(RunService).runProcess(call, context())
+  const child = runner.started.find(({ executionId }) => executionId !== parent.executionId)!
+  runner.finish(child.executionId, value('elsewhere'))
+  expect(await outcome).toMatchObject({ executionId: child.executionId, replayed: true })
+  expect(Buffer.from((await outcome).returnValue!).toString()).toBe('"elsewhere"')
+  runner.finish(parent.executionId, value(1))
+  await system.ended(parent.executionId)
+  await runner.goodbye()
   system.replicas.splice(system.replicas.indexOf(extra), 1)
 })

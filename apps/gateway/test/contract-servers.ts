@@ -162,6 +162,7 @@ export class ContractServers {
     this.#add(ExecutionService, {
       startExecution: () => ({ executionId: EXECUTION_ID, status: Status.CREATED }),
       runExecution: () => this.#outcome(),
+      awaitExecution: () => this.#outcome(),
       getExecution: () => execution,
       listExecutions: () => ({ executions: [execution], page: { total: 1 } }),
       listLogs: () => ({

@@ -1,4 +1,5 @@
 import { connect } from 'node:net'
+import { stopping } from '@automation/errors'
 import { until } from '@automation/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { EXECUTION_ID } from './contract-servers.ts'
@@ -153,6 +154,42 @@ describe('stopping', () => {
     const before = performance.now()
     await own.gateway.stop(60_000)
     expect(performance.now() - before).toBeLessThan(30_000)
+  })
+})
+
+describe('a call whose replica of execution stops', () => {
+  const isReplayed = 'idempotency-replayed'
+  const atStoppingReplica = async () => {
+    const own = await startGateway()
+    const answer = { executionId: EXECUTION_ID, replayed: true, replicaStops: true }
+    own.servers.answers.set('runExecution', () => answer)
+    own.servers.returns('"elsewhere"')
+    return own
+  }
+
+  test.for([
+    ['REST', '/api/demo/rest/processes/hello/execute-sync', 203, '"elsewhere"'],
+    ['a webhook', '/api/demo/webhooks/hello', 200, 'elsewhere'],
+  ] as const)('waits on at another: %s', async ([, path, status, text]) => {
+    const own = await atStoppingReplica()
+    const answer = await own.request('POST', path)
+    expect([answer.status, await answer.text(), answer.headers.get(isReplayed)]).toEqual([status, text, 'true'])
+    const { executionId, waitMs } = own.servers.last<{ executionId: string; waitMs: number }>('awaitExecution')
+    expect(executionId).toBe(EXECUTION_ID)
+    expect(waitMs).toBeGreaterThan(1000)
+    await own.gateway.stop(0)
+  })
+
+  test('where there is no other it is told which execution goes on', async () => {
+    const own = await atStoppingReplica()
+    own.servers.answers.set('awaitExecution', () => {
+      throw stopping()
+    })
+    const answer = await own.rest('POST', '/processes/hello/execute-sync', {})
+    expect(answer.status).toBe(503)
+    expect(answer.headers.get('svc-execution-id')).toBe(EXECUTION_ID)
+    expect(await answer.json()).toMatchObject({ detail: 'The service is stopping; the execution goes on' })
+    await own.gateway.stop(0)
   })
 })
 

@@ -1,4 +1,5 @@
 import { Status } from '@automation/contract/execution/v1/execution'
+import { stopping } from '@automation/errors'
 import { InProcessNetwork, type Neighbours } from '@automation/rpc'
 import { Environment } from '@automation/service'
 import { testContext, until } from '@automation/testing'
@@ -21,15 +22,39 @@ function neighboursOf(replicas: ScriptedReplica[]): Neighbours {
   }
 }
 
-test("a run's calls go to the replica that handed it over", async () => {
-  const replicas = [new ScriptedReplica(), new ScriptedReplica()]
-  for (const replica of replicas) replica.onStart = async () => ({ executionId: 'e', status: Status.CREATED })
+const accepted = async () => ({ executionId: 'e', status: Status.CREATED })
+
+async function startRunnerAt(replicas: ScriptedReplica[], neighbours = neighboursOf(replicas)) {
   const config = readRunnerConfig(new Environment({ RUNNER_NAME: 'test' }))
-  const runner = createRunner(config, testContext(neighboursOf(replicas)))
+  const runner = createRunner(config, testContext(neighbours))
   await runner.start()
   await until(() => replicas.every(({ isConnected }) => isConnected))
+  return runner
+}
+
+test("a run's calls go to the replica that handed it over", async () => {
+  const replicas = [new ScriptedReplica(), new ScriptedReplica()]
+  for (const replica of replicas) replica.onStart = accepted
+  const runner = await startRunnerAt(replicas)
   for (const replica of replicas) await replica.run('for (const p of ["a", "b", "c"]) await svc.processes.run(p)')
   expect(replicas.map(({ calls }) => calls.length)).toEqual([3, 3])
   await runner.stop(3000)
   expect(replicas.map(({ goodbyes }) => goodbyes)).toEqual([1, 1])
+})
+
+test('a call that its replica takes no more, as it stops, is made at another', async () => {
+  const [own, other] = [new ScriptedReplica(), new ScriptedReplica()]
+  own.onStart = async () => {
+    throw stopping()
+  }
+  other.onStart = accepted
+  const neighbours = neighboursOf([own, other])
+  const runner = await startRunnerAt([own, other], {
+    ...neighbours,
+    client: (service) => neighbours.replicas(service)[1]!,
+  })
+  const { value } = await own.run('return svc.processes.run("a")')
+  expect(value).toBe('e')
+  expect([own, other].map(({ calls }) => calls.map(({ call }) => call.callNumber))).toEqual([[1], [1]])
+  await runner.stop(3000)
 })

@@ -29,6 +29,8 @@ export function executionService(parts: ExecutionServiceParts): Handlers<typeof 
       const accepted = await admission.accept(wishOf(start!, context), true)
       return outcomes.of(accepted, waitMs, context.signal)
     },
+    awaitExecution: ({ executionId, waitMs }, context) =>
+      outcomes.ofAnother(memberIn(context).team, executionId, waitMs, context.signal),
     checkWebhook: async (request, context) => {
       await admission.checkWebhook(wishOf(request, context))
       return {}

@@ -7,12 +7,10 @@ import { executeProcessInput, startRequest, type StartRequest } from '../inputs/
 import { RawJson } from '../json/raw-json.ts'
 import { executionIdRecord } from '../pages/records.ts'
 import { returnedText } from '../run-outcome.ts'
+import { SyncRuns } from '../sync-runs.ts'
 import type { Call } from './operation.ts'
 import { executionId, processIdentifier } from './path-parameters.ts'
 import type { RestApi } from './rest-api.ts'
-
-/** Time for the answer itself on top of the wait for a run. */
-const ANSWER_MARGIN_MS = 5_000
 
 const JSON_TYPES = ['object', 'array', 'string', 'number', 'boolean', 'null'] as const
 
@@ -21,6 +19,7 @@ const REPLAYED = { 'Idempotency-Replayed': 'true where the key was known and not
 /** What starts runs: execute, execute-sync, rerun. */
 export function runRoutes(api: RestApi, neighbours: Neighbours, config: GatewayConfig): void {
   const executions = neighbours.client(ExecutionService)
+  const syncRuns = new SyncRuns(neighbours, config.syncWaitMaxMs)
   const idHeader = `${config.headerPrefix}Execution-ID`
   const locationOf = (team: string, id: string) => `${config.publicUrl}/api/${team}/rest/executions/${id}`
   const shared = {
@@ -75,13 +74,10 @@ export function runRoutes(api: RestApi, neighbours: Neighbours, config: GatewayC
         headers: { [idHeader]: 'Execution id', ...REPLAYED },
       },
       refusals: [400, 404, 408, 409, 413, 415, 429, 500],
-      timeoutMs: config.syncWaitMaxMs + ANSWER_MARGIN_MS,
+      timeoutMs: syncRuns.timeoutMs,
     },
     async (call) => {
-      const outcome = await executions.runExecution(
-        { start: startOf(call), waitMs: config.syncWaitMaxMs },
-        call.context,
-      )
+      const outcome = await syncRuns.run(startOf(call), call.context)
       call.exchange.executionId = outcome.executionId
       if (outcome.replayed) call.exchange.outgoing.setHeader('Idempotency-Replayed', 'true')
       return { body: new RawJson(returnedText(outcome)), headers: executionHeaders(idHeader, outcome) }

@@ -11,6 +11,7 @@ import type { Exchange } from '../http/exchange.ts'
 import { problemAnswer } from '../http/problem.ts'
 import { methodNotAllowed } from '../http/refusals.ts'
 import { returnedText } from '../run-outcome.ts'
+import { SyncRuns } from '../sync-runs.ts'
 import type { HeaderRules } from './answer-headers.ts'
 import { keepFiles } from './kept-files.ts'
 import { webhookHeaders, type WebhookOptions } from './options.ts'
@@ -18,8 +19,6 @@ import { webhookTarget } from './target.ts'
 import { webhookAnswer } from './webhook-answer.ts'
 import { webhookCallReader, type ReadWebhookCall, type WebhookCall } from './webhook-call.ts'
 
-/** Time for the answer itself on top of the wait for a run. */
-const ANSWER_MARGIN_MS = 5_000
 const ALLOW = 'GET, POST, OPTIONS'
 
 export interface WebhookDependencies {
@@ -38,6 +37,7 @@ export interface WebhookDependencies {
 export class WebhookEntry {
   readonly #dependencies: WebhookDependencies
   readonly #executions: Client<typeof ExecutionService>
+  readonly #syncRuns: SyncRuns
   readonly #storage: Client<typeof StorageService>
   readonly #read: ReadWebhookCall
   readonly #idHeader: string
@@ -49,6 +49,7 @@ export class WebhookEntry {
     const { config, neighbours } = dependencies
     const names = webhookHeaders(config.headerPrefix)
     this.#executions = neighbours.client(ExecutionService)
+    this.#syncRuns = new SyncRuns(neighbours, config.syncWaitMaxMs)
     this.#storage = neighbours.client(StorageService)
     this.#read = webhookCallReader(config, names)
     this.#idHeader = names.executionId
@@ -114,9 +115,8 @@ export class WebhookEntry {
   }
 
   async #run(exchange: Exchange, { options, start }: WebhookCall): Promise<Answer> {
-    const { syncWaitMaxMs } = this.#dependencies.config
-    const context = this.#context(exchange, options, syncWaitMaxMs + ANSWER_MARGIN_MS)
-    const outcome = await exchange.settle(this.#executions.runExecution({ start, waitMs: syncWaitMaxMs }, context))
+    const context = this.#context(exchange, options, this.#syncRuns.timeoutMs)
+    const outcome = await exchange.settle(this.#syncRuns.run(start, context))
     exchange.executionId = outcome.executionId
     // On refusals of this call as well.
     if (outcome.replayed) exchange.outgoing.setHeader('Idempotency-Replayed', 'true')

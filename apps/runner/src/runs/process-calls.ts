@@ -88,19 +88,34 @@ export class ProcessCalls {
 
   async #answer(run: ActiveRun, { method, number, init }: Call): Promise<Buffer> {
     const context = contextOf(run)
-    // The replica that handed the run over counts what it waits for.
-    const client = this.#replicas[this.#waiting.replicaOf(run)] ?? this.#anyReplica
     try {
       if (method === 'run') {
-        const { executionId, status } = await client.startProcess(init, context)
+        const { executionId, status } = await this.#asked(run, (client) => client.startProcess(init, context))
         if (status === Status.REJECTED) return answerFrame({ number, error: rejected(init, executionId) })
         return answerFrame({ number, value: executionId })
       }
       this.#waiting.waits(run)
-      const outcome = await client.runProcess(init, context).finally(() => this.#waiting.goesOn(run))
+      const outcome = await this.#asked(run, (client) => client.runProcess(init, context)).finally(() =>
+        this.#waiting.goesOn(run),
+      )
       return outcomeFrame(number, init, outcome)
     } catch (thrown) {
       return this.#failed(run, number, thrown)
+    }
+  }
+
+  /**
+   * The replica that handed the run over counts what it waits for. Where that one goes, another is asked: by its number the
+   * call stays the same.
+   */
+  async #asked<T>(run: ActiveRun, ask: (replica: Client<typeof RunService>) => Promise<T>): Promise<T> {
+    const own = this.#replicas[this.#waiting.replicaOf(run)]
+    if (own === undefined) return ask(this.#anyReplica)
+    try {
+      return await ask(own)
+    } catch (thrown) {
+      if (run.signal.aborted || asFailure(thrown).kind !== 'unavailable') throw thrown
+      return ask(this.#anyReplica)
     }
   }
 

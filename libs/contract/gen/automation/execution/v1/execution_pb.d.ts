@@ -219,6 +219,27 @@ export declare type RunExecutionRequest = Message<"automation.execution.v1.RunEx
 export declare const RunExecutionRequestSchema: GenMessage<RunExecutionRequest>;
 
 /**
+ * @generated from message automation.execution.v1.AwaitExecutionRequest
+ */
+export declare type AwaitExecutionRequest = Message<"automation.execution.v1.AwaitExecutionRequest"> & {
+  /**
+   * @generated from field: string execution_id = 1;
+   */
+  executionId: string;
+
+  /**
+   * @generated from field: uint32 wait_ms = 2;
+   */
+  waitMs: number;
+};
+
+/**
+ * Describes the message automation.execution.v1.AwaitExecutionRequest.
+ * Use `create(AwaitExecutionRequestSchema)` to create a new message.
+ */
+export declare const AwaitExecutionRequestSchema: GenMessage<AwaitExecutionRequest>;
+
+/**
  * @generated from message automation.execution.v1.Outcome
  */
 export declare type Outcome = Message<"automation.execution.v1.Outcome"> & {
@@ -250,6 +271,13 @@ export declare type Outcome = Message<"automation.execution.v1.Outcome"> & {
    * @generated from field: optional string explanation = 5;
    */
   explanation?: string | undefined;
+
+  /**
+   * The replica stops and waits no more, the execution goes on: AwaitExecution waits on at another one.
+   *
+   * @generated from field: bool replica_stops = 6;
+   */
+  replicaStops: boolean;
 };
 
 /**
@@ -870,6 +898,16 @@ export declare const ExecutionService: GenService<{
   runExecution: {
     methodKind: "unary";
     input: typeof RunExecutionRequestSchema;
+    output: typeof OutcomeSchema;
+  },
+  /**
+   * Waits for the end of an execution of the caller's team that RunExecution has started, as that does.
+   *
+   * @generated from rpc automation.execution.v1.ExecutionService.AwaitExecution
+   */
+  awaitExecution: {
+    methodKind: "unary";
+    input: typeof AwaitExecutionRequestSchema;
     output: typeof OutcomeSchema;
   },
   /**

@@ -1,0 +1,57 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { ExecutionService, type Outcome } from '@automation/contract/execution/v1/execution'
+import { asFailure, Failure, stoppingCode } from '@automation/errors'
+import type { CallContext, Client, Neighbours } from '@automation/rpc'
+import type { StartRequest } from './inputs/run.ts'
+
+/** Time for the answer itself on top of the wait for a run. */
+const ANSWER_MARGIN_MS = 5_000
+
+/** How long another replica is looked for, which may just have started. */
+const PATIENCE_MS = 5_000
+const PAUSE_MS = 250
+
+/** Runs that their callers wait for. */
+export class SyncRuns {
+  readonly #executions: Client<typeof ExecutionService>
+  readonly #waitMs: number
+
+  constructor(neighbours: Neighbours, waitMs: number) {
+    this.#executions = neighbours.client(ExecutionService)
+    this.#waitMs = waitMs
+  }
+
+  /** How long a call of `run` may take. */
+  get timeoutMs(): number {
+    return this.#waitMs + ANSWER_MARGIN_MS
+  }
+
+  /**
+   * Starts a run and waits for its end, at another replica where the one that waits stops. Failures: those of RunExecution;
+   * unavailable with the execution's id where there is no other.
+   */
+  async run(start: StartRequest, context: CallContext): Promise<Outcome> {
+    const untilMs = performance.now() + this.#waitMs
+    const outcome = await this.#executions.runExecution({ start, waitMs: this.#waitMs }, context)
+    if (!outcome.replicaStops) return outcome
+    const { executionId, replayed } = outcome
+    const triesUntilMs = performance.now() + PATIENCE_MS
+    for (;;) {
+      const waitMs = Math.max(0, Math.round(untilMs - performance.now()))
+      try {
+        return { ...(await this.#executions.awaitExecution({ executionId, waitMs }, context)), replayed }
+      } catch (thrown) {
+        const { kind, code } = asFailure(thrown)
+        if (kind !== 'unavailable') throw thrown
+        const isHopeless = code === stoppingCode || context.signal.aborted
+        if (isHopeless || performance.now() > triesUntilMs) throw stopping(executionId, thrown)
+        await delay(PAUSE_MS)
+      }
+    }
+  }
+}
+
+function stopping(executionId: string, cause: unknown): Failure {
+  const text = 'The service is stopping; the execution goes on'
+  return new Failure('unavailable', 'unavailable', text, { executionId, retryAfterS: 1, cause })
+}
