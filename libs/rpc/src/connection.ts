@@ -18,6 +18,7 @@ export class Connection {
   #patienceMs: number
   #channel: Channel
   #giveUpAtMs: number | undefined
+  #hasTimeAgain = false
   #closed = false
 
   constructor(address: string, options: ChannelOptions, connectWithinMs: number) {
@@ -46,6 +47,7 @@ export class Connection {
   #open(): Channel {
     const channel = new Channel(this.#address, credentials.createInsecure(), this.#options)
     this.#giveUpAtMs = undefined
+    this.#hasTimeAgain = false
     this.#watch(channel)
     return channel
   }
@@ -63,10 +65,11 @@ export class Connection {
     })
   }
 
-  /** Whether this process came to itself too late to say that the other one did not answer; then it has its time again. */
+  /** Whether this process came to itself too late to say that the other one did not answer; that has its time again, once. */
   #wasHeldUp(): boolean {
     const now = Date.now()
-    if (now - (this.#giveUpAtMs ?? now) < heldUpMs) return false
+    if (this.#hasTimeAgain || now - (this.#giveUpAtMs ?? now) < heldUpMs) return false
+    this.#hasTimeAgain = true
     this.#giveUpAtMs = now + this.#patienceMs
     return true
   }

@@ -3,9 +3,9 @@ import type { Failure } from '@automation/errors'
 const unreached = new WeakSet<Failure>()
 const unsent = new WeakSet<Failure>()
 
-// What @grpc/grpc-js says of calls that it had no connection for, and of those that HTTP/2 tells were not begun.
+// What @grpc/grpc-js says of calls that it had no connection for; nothing but its words tells them from others.
 const notSent =
-  /^(?:(?:round_robin: )?No connection established|Name resolution failed|Channel closed before call started|Stream refused by server)/
+  /^(?:(?:round_robin: )?No connection established|Name resolution failed|Channel closed before call started)/
 
 /** Notes of a failure that no peer answered: the transport made it, and said this. */
 export function unreachable(failure: Failure, words: string): Failure {

@@ -68,10 +68,10 @@ function gatheringCall(method: DescMethod, outgoing: Outgoing): unknown {
   const decode = decoder(method.output)
   return async (requests: AsyncIterable<Init>, context: CallContext): Promise<Message> => {
     const { signal } = context
-    if (signal.aborted) throw endOf(signal)
     const metadata = await outgoing.metadata(context)
     const options: CallOptions = context.deadlineMs === undefined ? {} : { deadline: context.deadlineMs }
     const channel = await outgoing.channel()
+    if (signal.aborted) throw endOf(signal)
     return new Promise((resolve, reject) => {
       const cancel = () => call.cancel()
       let unsent: unknown
@@ -112,10 +112,11 @@ function streamCall(method: DescMethod, outgoing: Outgoing): unknown {
   const decode = decoder(method.output)
   return async function* (requests: Init | AsyncIterable<Init>, context: CallContext): AsyncIterable<Message> {
     const { signal } = context
-    if (signal.aborted) throw endOf(signal)
     const metadata = await outgoing.metadata(context)
     const options: CallOptions = context.deadlineMs === undefined ? {} : { deadline: context.deadlineMs }
-    const call = open(await outgoing.channel(), metadata, options)
+    const channel = await outgoing.channel()
+    if (signal.aborted) throw endOf(signal)
+    const call = open(channel, metadata, options)
     const cancel = () => call.cancel()
     signal.addEventListener('abort', cancel, { once: true })
     let unsent: unknown
@@ -139,10 +140,10 @@ function streamCall(method: DescMethod, outgoing: Outgoing): unknown {
       call.cancel()
     }
 
-    function open(channel: Channel, sent: Metadata, callOptions: CallOptions): Stream {
-      if (requestStream) return channel.makeBidiStreamRequest(path, asBytes, asBytes, sent, callOptions)
+    function open(to: Channel, sent: Metadata, callOptions: CallOptions): Stream {
+      if (requestStream) return to.makeBidiStreamRequest(path, asBytes, asBytes, sent, callOptions)
       const request = create(method.input, requests as Init)
-      return channel.makeServerStreamRequest(path, encode, asBytes, request, sent, callOptions)
+      return to.makeServerStreamRequest(path, encode, asBytes, request, sent, callOptions)
     }
   }
 

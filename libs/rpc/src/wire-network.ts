@@ -124,6 +124,7 @@ export class WireNetwork implements Neighbours {
     const untilMs = performance.now() + this.#connectWithinMs
     for (;;) {
       await delay(lookMs)
+      if (this.#closed) throw stopping()
       const states = asked.map(({ state }) => state)
       const ready = states.indexOf(connectivityState.READY)
       if (ready >= 0) return asked[ready]!.channel

@@ -39,10 +39,13 @@ test('where every replica is stopping, that is the answer', async () => {
   await expect(probe.ask({}, call())).rejects.toMatchObject({ kind: 'unavailable', code: 'stopping', retryAfterS: 1 })
 })
 
-test('a read whose replica goes away in the middle is made again elsewhere', async () => {
+test.for([
+  ['a read', 'look'],
+  ['what may be called twice', 'put'],
+] as const)('%s whose replica goes away in the middle is made again elsewhere', async ([, method]) => {
   const vanish = () => served[0]!.close(0).then(() => ({}))
-  const probe = await serveAll({ look: vanish }, { look: () => ({ text: 'there' }) })
-  expect((await probe.look({}, call())).text).toBe('there')
+  const probe = await serveAll({ [method]: vanish }, { [method]: () => ({ text: 'there' }) })
+  expect((await probe[method]({}, call())).text).toBe('there')
 })
 
 test('what never came to a replica that is gone is asked of another, whatever it does', async () => {

@@ -9,6 +9,7 @@ const { port } = await serve(
     served(ProbeService, {
       ask: () => ({}),
       look: () => ({}),
+      put: () => ({}),
       async *count(_request, { signal }) {
         yield {}
         await new Promise((resolve) => signal.addEventListener('abort', resolve))

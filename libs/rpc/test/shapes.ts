@@ -78,6 +78,7 @@ export function handlers(given: Partial<ProbeHandlers> = {}): ProbeHandlers {
   return {
     ask: () => ({}),
     look: () => ({}),
+    put: () => ({}),
     async *count() {},
     async *talk() {},
     gather: () => ({}),

@@ -15,7 +15,7 @@ import type { Message } from '@bufbuild/protobuf'
 export const file_probe: GenFile =
   /*@__PURE__*/
   fileDesc(
-    'Cgtwcm9iZS5wcm90bxITYXV0b21hdGlvbi5wcm9iZS52MSI2CghRdWVzdGlvbhIMCgR0ZXh0GAEgASgJEg4KBm51bWJlchgCIAEoDRIMCgRkYXRhGAMgASgMIjQKBkFuc3dlchIMCgR0ZXh0GAEgASgJEg4KBm51bWJlchgCIAEoDRIMCgRkYXRhGAMgASgMMvECCgxQcm9iZVNlcnZpY2USQQoDQXNrEh0uYXV0b21hdGlvbi5wcm9iZS52MS5RdWVzdGlvbhobLmF1dG9tYXRpb24ucHJvYmUudjEuQW5zd2VyEkcKBExvb2sSHS5hdXRvbWF0aW9uLnByb2JlLnYxLlF1ZXN0aW9uGhsuYXV0b21hdGlvbi5wcm9iZS52MS5BbnN3ZXIiA5ACARJFCgVDb3VudBIdLmF1dG9tYXRpb24ucHJvYmUudjEuUXVlc3Rpb24aGy5hdXRvbWF0aW9uLnByb2JlLnYxLkFuc3dlcjABEkYKBFRhbGsSHS5hdXRvbWF0aW9uLnByb2JlLnYxLlF1ZXN0aW9uGhsuYXV0b21hdGlvbi5wcm9iZS52MS5BbnN3ZXIoATABEkYKBkdhdGhlchIdLmF1dG9tYXRpb24ucHJvYmUudjEuUXVlc3Rpb24aGy5hdXRvbWF0aW9uLnByb2JlLnYxLkFuc3dlcigBYgZwcm90bzM',
+    'Cgtwcm9iZS5wcm90bxITYXV0b21hdGlvbi5wcm9iZS52MSI2CghRdWVzdGlvbhIMCgR0ZXh0GAEgASgJEg4KBm51bWJlchgCIAEoDRIMCgRkYXRhGAMgASgMIjQKBkFuc3dlchIMCgR0ZXh0GAEgASgJEg4KBm51bWJlchgCIAEoDRIMCgRkYXRhGAMgASgMMrkDCgxQcm9iZVNlcnZpY2USQQoDQXNrEh0uYXV0b21hdGlvbi5wcm9iZS52MS5RdWVzdGlvbhobLmF1dG9tYXRpb24ucHJvYmUudjEuQW5zd2VyEkcKBExvb2sSHS5hdXRvbWF0aW9uLnByb2JlLnYxLlF1ZXN0aW9uGhsuYXV0b21hdGlvbi5wcm9iZS52MS5BbnN3ZXIiA5ACARJGCgNQdXQSHS5hdXRvbWF0aW9uLnByb2JlLnYxLlF1ZXN0aW9uGhsuYXV0b21hdGlvbi5wcm9iZS52MS5BbnN3ZXIiA5ACAhJFCgVDb3VudBIdLmF1dG9tYXRpb24ucHJvYmUudjEuUXVlc3Rpb24aGy5hdXRvbWF0aW9uLnByb2JlLnYxLkFuc3dlcjABEkYKBFRhbGsSHS5hdXRvbWF0aW9uLnByb2JlLnYxLlF1ZXN0aW9uGhsuYXV0b21hdGlvbi5wcm9iZS52MS5BbnN3ZXIoATABEkYKBkdhdGhlchIdLmF1dG9tYXRpb24ucHJvYmUudjEuUXVlc3Rpb24aGy5hdXRvbWF0aW9uLnByb2JlLnYxLkFuc3dlcigBYgZwcm90bzM',
   )
 
 /**
@@ -86,6 +86,14 @@ export const ProbeService: GenService<{
    * @generated from rpc automation.probe.v1.ProbeService.Look
    */
   look: {
+    methodKind: 'unary'
+    input: typeof QuestionSchema
+    output: typeof AnswerSchema
+  }
+  /**
+   * @generated from rpc automation.probe.v1.ProbeService.Put
+   */
+  put: {
     methodKind: 'unary'
     input: typeof QuestionSchema
     output: typeof AnswerSchema
