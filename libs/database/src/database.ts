@@ -80,13 +80,16 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   })
   // Who has a connection for a while learns of its loss by the next statement; without a listener the process would end.
   pool.on('connect', (client) => client.on('error', () => undefined))
-  await untilReachable(options, () => openSome(pool, options.openAtFirst ?? 0))
   const { metrics, poolName: name = 'main' } = options
   const tellNoMore = metrics && tellOfPool(metrics, { schema, name, pool })
   let closed: Promise<void> | undefined
   pool.on('error', (error) => {
     // The pool counts as ended before its last connections are: what cuts those now is no loss.
     if (closed === undefined) logger.warn({ err: error }, 'an idle database connection was lost')
+  })
+  await untilReachable(options, () => openSome(pool, options.openAtFirst ?? 0)).catch(async (error: unknown) => {
+    await (closed = pool.end())
+    throw error
   })
   return {
     pool,

@@ -126,3 +126,8 @@ test('metrics tell of connections at work, of who waits for one, and of nothing 
   expect(await told()).not.toContain('pool="small"')
   expect(await told()).toContain('pool="main"')
 })
+
+test('as many connections as are wanted are there before the first caller', async () => {
+  const { pool } = await open({ poolSize: 5, openAtFirst: 3 })
+  expect([pool.totalCount, pool.idleCount]).toEqual([3, 3])
+})
