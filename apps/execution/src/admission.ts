@@ -14,7 +14,7 @@ import type { Specs } from './specs.ts'
 import type { Starts } from './starts.ts'
 import { readStatus } from './store/executions.ts'
 import type { NewRun } from './store/new-run-columns.ts'
-import { readStartKey, type StartKey } from './store/start-keys.ts'
+import { readStartKey, sameHash, type StartKey } from './store/start-keys.ts'
 import type { Waiter, Waiters } from './waiters.ts'
 import type { WebhookGate } from './webhook-gate.ts'
 
@@ -88,9 +88,14 @@ export class Admission {
     this.#accepts = accepts
   }
 
+  /** Throws stopping where wishes like this one are not accepted any more. */
+  checkOpen({ parentId }: Wish): void {
+    if (this.#accepts !== 'all' && (this.#accepts === 'nothing' || parentId === undefined)) throw stopping()
+  }
+
   /** Durable when it returns. With `wait`, the answer has a waiter that misses no end. */
   async accept(wish: Wish, wait = false): Promise<Accepted> {
-    if (this.#accepts !== 'all' && (this.#accepts === 'nothing' || wish.parentId === undefined)) throw stopping()
+    this.checkOpen(wish)
     try {
       return await this.#decide(wish, wait)
     } catch (error) {
@@ -239,9 +244,4 @@ function newRun(wish: Wish, spec: RunSpec, input: Input): NewRun {
 
 function scopeOf({ key }: Wish, { processId }: RunSpec): string {
   return key?.scope ?? `process ${processId}`
-}
-
-function sameHash(known: Buffer | null, given: Uint8Array | undefined): boolean {
-  if (known === null || given === undefined) return known === null && given === undefined
-  return known.equals(given)
 }

@@ -49,6 +49,8 @@ export class NestedRuns {
   async run(wish: Wish, rights: RunRights, signal: AbortSignal): Promise<SyncOutcome> {
     const { admission, outcomes } = this.#context
     let outcome: SyncOutcome | undefined
+    // Before its slot is released: where nothing is accepted any more, it could not have it back.
+    admission.checkOpen(wish)
     await this.#release(rights)
     try {
       const accepted = await admission.accept(wish, true)

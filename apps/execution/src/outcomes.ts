@@ -49,14 +49,15 @@ export class Outcomes {
     }
   }
 
-  /** The end of a run of this team that was accepted elsewhere. Failures: those of `of`, execution_not_found, stopping. */
+  /**
+   * The end of a run of this team that was accepted elsewhere. A transient value that came before is lost. Failures: those
+   * of `of`, execution_not_found; stopping, when it has not waited.
+   */
   async ofAnother(team: string, id: string, ms: number, signal: AbortSignal): Promise<SyncOutcome> {
     if (this.#waiters.abandoned) throw stopping()
     await this.#checkVisible(team, id)
     const waiter = this.#waiters.open(id)
-    const outcome = await this.of({ id, status: Status.CREATED, replayed: true, waiter }, ms, signal)
-    if (outcome.replicaStops) throw stopping()
-    return outcome
+    return this.of({ id, status: Status.CREATED, replayed: true, waiter }, ms, signal)
   }
 
   /** Answers whoever waits here for those of these runs that have ended, and ends what still runs of them; gives the ends. */

@@ -119,6 +119,7 @@ test('a run that waits for another one at a replica that stops waits on at anoth
   await until(() => runner.running === 2)
   await extra.part.stop(0)
   expect(await waiting).toMatchObject({ code: 'stopping' })
+  await expect(extra.network.client(RunService).runProcess(call, context())).rejects.toMatchObject({ code: 'stopping' })
   const outcome = system.neighbours.client(RunService).runProcess(call, context())
   const child = runner.started.find(({ executionId }) => executionId !== parent.executionId)!
   runner.finish(child.executionId, value('elsewhere'))

@@ -28,21 +28,26 @@ export class SyncRuns {
 
   /**
    * Starts a run and waits for its end, at another replica where the one that waits stops. Failures: those of RunExecution;
-   * unavailable with the execution's id where there is no other.
+   * once it is started, with its id: those of AwaitExecution, and unavailable where there is no other replica.
    */
   async run(start: StartRequest, context: CallContext): Promise<Outcome> {
     const untilMs = performance.now() + this.#waitMs
-    const outcome = await this.#executions.runExecution({ start, waitMs: this.#waitMs }, context)
-    if (!outcome.replicaStops) return outcome
-    const { executionId, replayed } = outcome
+    let outcome = await this.#executions.runExecution({ start, waitMs: this.#waitMs }, context)
+    const { replayed } = outcome
+    while (outcome.replicaStops)
+      outcome = { ...(await this.#waitElsewhere(outcome.executionId, untilMs, context)), replayed }
+    return outcome
+  }
+
+  async #waitElsewhere(executionId: string, untilMs: number, context: CallContext): Promise<Outcome> {
     const triesUntilMs = performance.now() + PATIENCE_MS
     for (;;) {
       const waitMs = Math.max(0, Math.round(untilMs - performance.now()))
       try {
-        return { ...(await this.#executions.awaitExecution({ executionId, waitMs }, context)), replayed }
+        return await this.#executions.awaitExecution({ executionId, waitMs }, context)
       } catch (thrown) {
-        const { kind, code } = asFailure(thrown)
-        if (kind !== 'unavailable') throw thrown
+        const { kind, code, message } = asFailure(thrown)
+        if (kind !== 'unavailable') throw new Failure(kind, code, message, { executionId, cause: thrown })
         const isHopeless = code === stoppingCode || context.signal.aborted
         if (isHopeless || performance.now() > triesUntilMs) throw stopping(executionId, thrown)
         await delay(PAUSE_MS)

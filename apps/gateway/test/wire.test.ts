@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import { stopping } from '@automation/errors'
+import { notFound, stopping, unavailable } from '@automation/errors'
 import { until } from '@automation/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { EXECUTION_ID } from './contract-servers.ts'
@@ -177,6 +177,30 @@ describe('a call whose replica of execution stops', () => {
     const { executionId, waitMs } = own.servers.last<{ executionId: string; waitMs: number }>('awaitExecution')
     expect(executionId).toBe(EXECUTION_ID)
     expect(waitMs).toBeGreaterThan(1000)
+    await own.gateway.stop(0)
+  })
+
+  test('and at the next, where that one stops too or can not be reached yet', async () => {
+    const own = await atStoppingReplica()
+    const away = () => {
+      throw unavailable('away')
+    }
+    const done = { executionId: EXECUTION_ID, status: 5, returnValue: new TextEncoder().encode('"elsewhere"') }
+    const answers = [away, () => ({ executionId: EXECUTION_ID, replicaStops: true }), away, () => done]
+    own.servers.answers.set('awaitExecution', () => answers.shift()!())
+    const answer = await own.rest('POST', '/processes/hello/execute-sync', {})
+    expect([answer.status, await answer.json()]).toEqual([203, 'elsewhere'])
+    expect(answers).toEqual([])
+    await own.gateway.stop(0)
+  })
+
+  test('a failure while it waits is told with the execution', async () => {
+    const own = await atStoppingReplica()
+    own.servers.answers.set('awaitExecution', () => {
+      throw notFound('execution')
+    })
+    const answer = await own.rest('POST', '/processes/hello/execute-sync', {})
+    expect([answer.status, answer.headers.get('svc-execution-id')]).toEqual([404, EXECUTION_ID])
     await own.gateway.stop(0)
   })
 

@@ -114,3 +114,9 @@ export async function removeExpiredKeys(pool: pg.Pool, limit: number): Promise<n
   )
   return rowCount ?? 0
 }
+
+/** Whether a key comes with the request that it came with before. */
+export function sameHash(known: Buffer | null, given: Uint8Array | undefined): boolean {
+  if (known === null || given === undefined) return known === null && given === undefined
+  return known.equals(given)
+}

@@ -1,7 +1,7 @@
 import { RunService, type ProcessCall } from '@automation/contract/run/v1/run'
 import { Status, type Outcome } from '@automation/contract/execution/v1/execution'
-import { asFailure, Failure } from '@automation/errors'
-import type { CallContext, Client, Neighbours } from '@automation/rpc'
+import { asFailure, Failure, stoppingCode } from '@automation/errors'
+import { isUnreachable, type CallContext, type Client, type Neighbours } from '@automation/rpc'
 import type { Logger } from '@automation/service'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import type { ProcessCallSchema } from '@automation/contract/run/v1/run'
@@ -114,7 +114,9 @@ export class ProcessCalls {
     try {
       return await ask(own)
     } catch (thrown) {
-      if (run.signal.aborted || asFailure(thrown).kind !== 'unavailable') throw thrown
+      const failure = asFailure(thrown)
+      const isGone = failure.code === stoppingCode || isUnreachable(failure)
+      if (run.signal.aborted || !isGone) throw thrown
       return ask(this.#anyReplica)
     }
   }

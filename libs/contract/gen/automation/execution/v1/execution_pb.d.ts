@@ -901,7 +901,8 @@ export declare const ExecutionService: GenService<{
     output: typeof OutcomeSchema;
   },
   /**
-   * Waits for the end of an execution of the caller's team that RunExecution has started, as that does.
+   * Waits for the end of an execution of the caller's team that RunExecution has started, as that does. Changes nothing,
+   * but is not repeated as it stands: the wait is what is left of it.
    *
    * @generated from rpc automation.execution.v1.ExecutionService.AwaitExecution
    */
