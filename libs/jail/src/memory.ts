@@ -15,13 +15,19 @@ export async function proportionalBytes({ pid }: Process): Promise<number> {
   return Number(kilobytes) * 1024
 }
 
-/** What files hold in memory in these directories of a jail, as one of its processes sees them; 0 where that is closed. */
+// As statfs(2) names file systems that are in memory.
+const tmpfs = 0x01021994
+
+/**
+ * What files hold in memory in these directories of a jail, as one of its processes sees them; 0 where that is closed. One
+ * that has not gone into its jail yet sees those of the machine, on its disk.
+ */
 export function fileBytes({ pid }: Process, directories: string[]): number {
   let sum = 0
   for (const directory of directories) {
     try {
-      const { blocks, bfree, bsize } = statfsSync(`/proc/${pid}/root${directory}`)
-      sum += (blocks - bfree) * bsize
+      const { type, blocks, bfree, bsize } = statfsSync(`/proc/${pid}/root${directory}`)
+      if (type === tmpfs) sum += (blocks - bfree) * bsize
     } catch {
       // It has just ended.
     }

@@ -79,8 +79,8 @@ export class MemoryWatch {
     if (children.length === 0) return
     const processes = processesByParent()
     for (const child of children) {
-      // Its launcher has not said yet which process it is.
-      if (child.pid === 0) continue
+      // Its launcher has not said yet which process it is, or it may not be in its jail yet.
+      if (child.pid === 0 || child.state === 'starting') continue
       if (child.state === 'running') this.#options.look(child, processes)
       const own = below(child.pid, processes)
       if (own.length > processLimit) tooMany(child)
