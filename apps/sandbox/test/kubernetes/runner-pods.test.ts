@@ -118,7 +118,9 @@ describe.skipIf(!hasCluster)('runner pods on a cluster', () => {
     await until(() => watched.get(two!.name)?.uid !== two!.uid || watched.get(two!.name)!.deleting, { what: 'it goes' })
     expect(watched.get(one!.name)).toMatchObject({ uid: one!.uid, deleting: false })
     demand.runners.delete(runnerNameOf(two!))
-    await until(() => named(two!.name) !== undefined && named(two!.name)!.uid !== two!.uid, { what: 'a pod for c' })
+    const isReplaced = () => named(two!.name) !== undefined && named(two!.name)!.uid !== two!.uid
+    // A program that was told to stop before it listens for that ends with its time of grace.
+    await until(isReplaced, { what: 'a pod for c', timeoutMs: 60_000 })
   })
 
   test('of several replicas of the service one makes the pods, and another goes on when it ends', async () => {
