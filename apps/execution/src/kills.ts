@@ -1,10 +1,9 @@
 import { databaseFailure } from '@automation/database'
-import { Failure, notFound } from '@automation/errors'
+import { Failure } from '@automation/errors'
 import type { Member } from '@automation/rpc'
 import type pg from 'pg'
-import { isUuid } from './execution-id.ts'
 import type { ForcedEnds } from './forced-ends.ts'
-import { readVisible } from './store/records.ts'
+import { visibleId } from './store/records.ts'
 
 /** Kills at a user's wish, wherever the run is. */
 export class Kills {
@@ -18,10 +17,8 @@ export class Kills {
 
   /** KILLED when it returns. Failures: execution_not_found; failed_precondition execution_ended. */
   async kill(by: Member, id: string): Promise<void> {
-    const key = id.toLowerCase()
-    if (!isUuid(key)) throw notFound('execution')
     try {
-      if (!(await readVisible(this.#pool, by.team, key))) throw notFound('execution')
+      const key = await visibleId(this.#pool, by.team, id)
       const killed = await this.#forced.kill([key], `Killed by ${by.name}`, by)
       if (killed.length === 0)
         throw new Failure('failed_precondition', 'execution_ended', 'The execution has ended', { executionId: key })

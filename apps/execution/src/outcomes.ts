@@ -1,13 +1,12 @@
 import { Status } from '@automation/contract/execution/v1/execution'
 import { databaseFailure } from '@automation/database'
-import { Failure, notFound, stopping } from '@automation/errors'
+import { Failure, stopping } from '@automation/errors'
 import type pg from 'pg'
 import type { Accepted } from './admission.ts'
 import type { Runners } from './dispatch/runners.ts'
-import { isUuid } from './execution-id.ts'
 import { readStatus } from './store/executions.ts'
 import { readOutcomes } from './store/outcomes.ts'
-import { readVisible } from './store/records.ts'
+import { visibleId } from './store/records.ts'
 import type { RunOutcome, Waiters } from './waiters.ts'
 
 /** What a sync caller is told. */
@@ -55,9 +54,13 @@ export class Outcomes {
    */
   async ofAnother(team: string, id: string, ms: number, signal: AbortSignal): Promise<SyncOutcome> {
     if (this.#waiters.abandoned) throw stopping()
-    await this.#checkVisible(team, id)
-    const waiter = this.#waiters.open(id)
-    return this.of({ id, status: Status.CREATED, replayed: true, waiter }, ms, signal)
+    try {
+      const key = await visibleId(this.#pool, team, id)
+      const waiter = this.#waiters.open(key)
+      return await this.of({ id: key, status: Status.CREATED, replayed: true, waiter }, ms, signal)
+    } catch (error) {
+      throw databaseFailure(error)
+    }
   }
 
   /** Answers whoever waits here for those of these runs that have ended, and ends what still runs of them; gives the ends. */
@@ -70,14 +73,6 @@ export class Outcomes {
       this.#runners.ended(id)
     }
     return outcomes
-  }
-
-  async #checkVisible(team: string, id: string): Promise<void> {
-    try {
-      if (!isUuid(id) || !(await readVisible(this.#pool, team, id))) throw notFound('execution')
-    } catch (error) {
-      throw databaseFailure(error)
-    }
   }
 }
 

@@ -18,7 +18,7 @@ import { isUuid, lowestIdAt } from './execution-id.ts'
 import { executionOf } from './execution-message.ts'
 import { listRecords } from './store/record-list.ts'
 import { appendLine, readLogPage } from './store/log-pages.ts'
-import { readRecord, readTimelines, readVisible, type RecordRow } from './store/records.ts'
+import { readRecord, readTimelines, visibleId, type RecordRow } from './store/records.ts'
 import { bytesOf } from './stored-text.ts'
 
 /** What is kept of executions, for those who ask. Everything of another team counts as not there. */
@@ -71,8 +71,7 @@ export class Records {
     page: PageRequest | undefined,
   ): Promise<MessageInitShape<typeof ListLogsResponseSchema>> {
     return this.#reached(async () => {
-      const key = id.toLowerCase()
-      if (!isUuid(key) || !(await readVisible(this.#pool, team, key))) throw notFound('execution')
+      const key = await visibleId(this.#pool, team, id)
       const { skip, take } = windowOf(page)
       const { lines, total } = await readLogPage(this.#pool, key, take, skip)
       const entries = lines.map(([timeUs, level, message]) => ({ timeUs: BigInt(timeUs), level, message }))

@@ -1,6 +1,8 @@
 import type { Status } from '@automation/contract/execution/v1/execution'
+import { notFound } from '@automation/errors'
 import { installsProcessId } from '@automation/rpc'
 import type pg from 'pg'
+import { isUuid } from '../execution-id.ts'
 
 /** An execution as it is shown. */
 export interface RecordRow {
@@ -60,14 +62,17 @@ export async function readRecord(pool: pg.Pool, team: string, id: string): Promi
   return rows[0]
 }
 
-/** Whether a team has an execution that is shown. */
-export async function readVisible(pool: pg.Pool, team: string, id: string): Promise<boolean> {
+/** The id, as it is stored, of an execution that is shown to a team. Failure execution_not_found. */
+export async function visibleId(pool: pg.Pool, team: string, id: string): Promise<string> {
+  const key = id.toLowerCase()
+  if (!isUuid(key)) throw notFound('execution')
   const { rows } = await pool.query({
     name: 'visible',
     text: `SELECT FROM executions e WHERE e.id = $1 AND e.team = $2 AND ${visible}`,
-    values: [id, team],
+    values: [key, team],
   })
-  return rows.length > 0
+  if (rows.length === 0) throw notFound('execution')
+  return key
 }
 
 /** The events of executions in their order, by execution id. */

@@ -4,7 +4,7 @@ import { Failure, notFound, stopping, unavailable } from '@automation/errors'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import type pg from 'pg'
 import { isUuid } from '../execution-id.ts'
-import { readVisible } from '../store/records.ts'
+import { visibleId } from '../store/records.ts'
 import { readSigns } from '../store/updates.ts'
 import { readBatch } from './batch.ts'
 import { Feed, type ReadBatch } from './feed.ts'
@@ -99,7 +99,7 @@ export class Watches {
   }
 
   async #first(feed: Feed, team: string, id: string, position: Position): Promise<ReadBatch> {
-    if (!(await readVisible(this.#pool, team, id))) throw notFound('execution')
+    await visibleId(this.#pool, team, id)
     try {
       return await feed.read(position)
     } catch (error) {
