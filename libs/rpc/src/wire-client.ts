@@ -2,7 +2,6 @@ import { create, type DescMethod, type DescService, type Message } from '@bufbui
 import {
   Metadata,
   type CallOptions,
-  type Client as Channel,
   type ClientDuplexStream,
   type ClientReadableStream,
   type ClientWritableStream,
@@ -116,7 +115,7 @@ function streamCall(method: DescMethod, outgoing: Outgoing): unknown {
     const options: CallOptions = context.deadlineMs === undefined ? {} : { deadline: context.deadlineMs }
     const channel = await outgoing.channel()
     if (signal.aborted) throw endOf(signal)
-    const call = open(channel, metadata, options)
+    const call = open()
     const cancel = () => call.cancel()
     signal.addEventListener('abort', cancel, { once: true })
     let unsent: unknown
@@ -140,10 +139,10 @@ function streamCall(method: DescMethod, outgoing: Outgoing): unknown {
       call.cancel()
     }
 
-    function open(to: Channel, sent: Metadata, callOptions: CallOptions): Stream {
-      if (requestStream) return to.makeBidiStreamRequest(path, asBytes, asBytes, sent, callOptions)
+    function open(): Stream {
+      if (requestStream) return channel.makeBidiStreamRequest(path, asBytes, asBytes, metadata, options)
       const request = create(method.input, requests as Init)
-      return to.makeServerStreamRequest(path, encode, asBytes, request, sent, callOptions)
+      return channel.makeServerStreamRequest(path, encode, asBytes, request, metadata, options)
     }
   }
 

@@ -113,10 +113,7 @@ export class WireNetwork implements Neighbours {
     const inTurn = connections.map((_, index) => connections[(turn + index) % connections.length]!)
     const wanted = inTurn.filter(({ channel }) => !this.#isAvoided(channel))
     const asked = wanted.length > 0 ? wanted : inTurn
-    const states = asked.map(({ state }) => state)
-    const ready = states.indexOf(connectivityState.READY)
-    if (ready >= 0) return asked[ready]!.channel
-    return states.every(isBroken) ? asked[0]!.channel : this.#firstConnected(asked)
+    return decided(asked) ?? this.#firstConnected(asked)
   }
 
   /** Else calls would wait for a replica whose name leads nowhere yet while another one is there. */
@@ -125,11 +122,10 @@ export class WireNetwork implements Neighbours {
     for (;;) {
       await delay(lookMs)
       if (this.#closed) throw stopping()
-      const states = asked.map(({ state }) => state)
-      const ready = states.indexOf(connectivityState.READY)
-      if (ready >= 0) return asked[ready]!.channel
-      const hopeful = states.findIndex((state) => !isBroken(state))
-      if (hopeful < 0 || performance.now() > untilMs) return asked[Math.max(0, hopeful)]!.channel
+      const channel = decided(asked)
+      if (channel !== undefined) return channel
+      const isHopeful = ({ state }: Connection) => state !== connectivityState.TRANSIENT_FAILURE
+      if (performance.now() > untilMs) return (asked.find(isHopeful) ?? asked[0]!).channel
     }
   }
 
@@ -155,6 +151,10 @@ export class WireNetwork implements Neighbours {
   }
 }
 
-function isBroken(state: connectivityState): boolean {
-  return state === connectivityState.TRANSIENT_FAILURE
+/** One that is connected, or any where none can be; undefined while one may become so. Makes all try that are not. */
+function decided(asked: Connection[]): Channel | undefined {
+  const states = asked.map(({ state }) => state)
+  const ready = states.indexOf(connectivityState.READY)
+  if (ready >= 0) return asked[ready]!.channel
+  return states.every((state) => state === connectivityState.TRANSIENT_FAILURE) ? asked[0]!.channel : undefined
 }

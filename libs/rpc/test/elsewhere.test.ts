@@ -63,7 +63,6 @@ test('the first calls go to the replica that is there, and wait for none that sa
   const probe = network.client(ProbeService)
   const answers = await Promise.all([1, 2, 3, 4].map(() => probe.ask({}, call())))
   expect(answers.map(({ text }) => text)).toEqual(answers.map(() => 'done'))
-  network.close()
   silent.close()
 })
 
