@@ -2,13 +2,14 @@ import { AuditType } from '@automation/contract/audit/v1/audit'
 import { Status } from '@automation/contract/execution/v1/execution'
 import { RunService } from '@automation/contract/run/v1/run'
 import { unavailable } from '@automation/errors'
-import { installsProcessId, ownContext } from '@automation/rpc'
+import { installsProcessId } from '@automation/rpc'
 import { InstallService } from '@automation/contract/execution/v1/install'
 import { serviceContext, until, userContext } from '@automation/testing'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { Partitions } from '../src/store/partitions.ts'
 import { agedId, dayMs } from './aged.ts'
 import { brokenInvariants } from './invariants.ts'
+import { asRun } from './scripted-runner.ts'
 import { System } from './system.ts'
 
 const ann = userContext('demo', { name: 'Ann', initiatedBy: 'ann@example.com', ip: '192.0.2.7' })
@@ -48,9 +49,8 @@ test('starts of webhooks and of runs are told as theirs', async () => {
   const webhook = { request: new TextEncoder().encode('{}') }
   const { executionId } = await system.executions.startExecution({ identifier: 'hooked', webhook }, ann)
   const run = await until(() => runner.started.find((each) => each.executionId === executionId))
-  const calling = ownContext({ role: 'run', team: '', subject: 'run', name: 'run', token: run.token }, 10_000)
   const runs = system.replicas[0]!.network.client(RunService)
-  const child = await runs.startProcess({ callNumber: 1, identifier: 'hello' }, calling)
+  const child = await runs.startProcess({ callNumber: 1, identifier: 'hello' }, asRun(run))
   expect(await told(executionId, 1)).toEqual(['started by webhook'])
   expect(await told(child.executionId, 1)).toEqual(['started by webhook'])
   expect(system.audit.records(child.executionId)[0]).toMatchObject({ initiatedBy: 'ann@example.com' })

@@ -1,21 +1,18 @@
 import { Status } from '@automation/contract/execution/v1/execution'
 import { RunService } from '@automation/contract/run/v1/run'
-import type { Run } from '@automation/contract/runner/v1/runner'
 import { unavailable } from '@automation/errors'
 import type { KafkaConfig } from '@automation/events'
-import { ownContext } from '@automation/rpc'
 import { until, userContext } from '@automation/testing'
 import { v7 } from 'uuid'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { brokenInvariants } from './invariants.ts'
 import { brokers, kafka, Line } from './kafka-for-tests.ts'
 import { allHandled, broken, failing, fire, handled, handlerRun, warnings } from './failures.ts'
-import { nothing } from './scripted-runner.ts'
+import { asRun, nothing } from './scripted-runner.ts'
 import { System } from './system.ts'
 
 const json = (value: unknown) => Buffer.from(JSON.stringify(value))
 const callsOf = (system: System) => system.replicas[1]!.network.client(RunService)
-const asRun = (run: Run) => ownContext({ role: 'run', team: '', subject: 'run', name: 'run', token: run.token }, 10_000)
 
 function errorHandlers(name: string, bus: () => KafkaConfig | undefined): void {
   describe(name, () => {

@@ -1,11 +1,10 @@
 import { Status } from '@automation/contract/execution/v1/execution'
 import { RunService } from '@automation/contract/run/v1/run'
 import type { Run } from '@automation/contract/runner/v1/runner'
-import { ownContext } from '@automation/rpc'
 import { until, userContext } from '@automation/testing'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { brokenInvariants } from './invariants.ts'
-import { value, type ScriptedRunner } from './scripted-runner.ts'
+import { asRun, value, type ScriptedRunner } from './scripted-runner.ts'
 import { System } from './system.ts'
 
 let system: System
@@ -21,10 +20,6 @@ afterEach(async () => {
 })
 afterAll(() => system.stop())
 
-const asRun = (run: Run, signal?: AbortSignal) => {
-  const context = ownContext({ role: 'run', team: '', subject: 'run', name: 'run', token: run.token }, 10_000)
-  return signal === undefined ? context : { ...context, signal }
-}
 const runs = () => system.neighbours.client(RunService)
 const slugOf = (run: Run, runner: ScriptedRunner) => runner.specs.get(run.specKey)!.processSlug
 
@@ -145,7 +140,7 @@ test('a parent that is killed while it waits holds up nobody', async () => {
   const parent = await system.start('demo', { identifier: 'parent' })
   const run = await runner.run(parent)
   const gone = new AbortController()
-  const call = runs().runProcess({ callNumber: 1, identifier: 'child' }, asRun(run, gone.signal))
+  const call = runs().runProcess({ callNumber: 1, identifier: 'child' }, { ...asRun(run), signal: gone.signal })
   const settled = call.catch((error: unknown) => error)
   const child = await until(() => runner.started.find((one) => one.executionId !== parent))
   await system.executions.killExecution({ id: parent }, userContext('demo'))

@@ -1,10 +1,9 @@
 import { Status, type Outcome } from '@automation/contract/execution/v1/execution'
 import { RunService } from '@automation/contract/run/v1/run'
-import { ownContext } from '@automation/rpc'
 import { until, userContext } from '@automation/testing'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { brokenInvariants } from './invariants.ts'
-import { nothing, value } from './scripted-runner.ts'
+import { asRun, nothing, value } from './scripted-runner.ts'
 import { System } from './system.ts'
 
 let system: System
@@ -83,7 +82,7 @@ test('a result is taken by another replica when the one that gave the run has st
   expect(Buffer.from((await system.ended(executionId)).returnValue!).toString()).toBe('"kept"')
   await until(() => other.stored.includes(executionId))
   await other.goodbye()
-  system.replicas.splice(system.replicas.indexOf(extra), 1)
+  system.forget(extra)
 })
 
 test('who waits at a replica that stops waits on at another', async () => {
@@ -103,7 +102,7 @@ test('who waits at a replica that stops waits on at another', async () => {
   runner.finish(executionId, value('elsewhere'))
   expect(Buffer.from((await outcome).returnValue!).toString()).toBe('"elsewhere"')
   await runner.goodbye()
-  system.replicas.splice(system.replicas.indexOf(extra), 1)
+  system.forget(extra)
 })
 
 test('a run that waits for another one at a replica that stops waits on at another, for the same one', async () => {
@@ -111,7 +110,7 @@ test('a run that waits for another one at a replica that stops waits on at anoth
   const runner = await lendsToSecond({ places: 2, runs: () => undefined })
   const parent = await runner.run(await system.start())
   const call = { callNumber: 1, identifier: 'hello' }
-  const context = () => ownContext({ role: 'run', team: '', subject: 'run', name: 'run', token: parent.token }, 30_000)
+  const context = () => asRun(parent, 30_000)
   const waiting = extra.network
     .client(RunService)
     .runProcess(call, context())
@@ -128,5 +127,5 @@ test('a run that waits for another one at a replica that stops waits on at anoth
   runner.finish(parent.executionId, value(1))
   await system.ended(parent.executionId)
   await runner.goodbye()
-  system.replicas.splice(system.replicas.indexOf(extra), 1)
+  system.forget(extra)
 })

@@ -29,6 +29,11 @@ export interface Script {
   languages?: Language[]
 }
 
+/** A call of a run. */
+export function asRun({ token }: Run, timeoutMs = 10_000): CallContext {
+  return ownContext({ role: 'run', team: '', subject: 'run', name: 'run', token }, timeoutMs)
+}
+
 export const nothing: End = { case: 'finished', value: { returnValue: Buffer.from('null') } }
 
 /** A JSON value as the end of a run. */

@@ -92,6 +92,11 @@ export class System {
     return replica
   }
 
+  /** Of a replica that a test has stopped. */
+  forget(replica: Replica): void {
+    this.replicas.splice(this.replicas.indexOf(replica), 1)
+  }
+
   async runner(script: Script = {}, neighbours: Neighbours = this.neighbours): Promise<ScriptedRunner> {
     const leaseMs = this.#settings.runnerLeaseMs ?? 15_000
     const runner = new ScriptedRunner(neighbours, { leaseMs, ...script })

@@ -158,7 +158,6 @@ describe('stopping', () => {
 })
 
 describe('a call whose replica of execution stops', () => {
-  const isReplayed = 'idempotency-replayed'
   const atStoppingReplica = async () => {
     const own = await startGateway()
     const answer = { executionId: EXECUTION_ID, replayed: true, replicaStops: true }
@@ -173,7 +172,8 @@ describe('a call whose replica of execution stops', () => {
   ] as const)('waits on at another: %s', async ([, path, status, text]) => {
     const own = await atStoppingReplica()
     const answer = await own.request('POST', path)
-    expect([answer.status, await answer.text(), answer.headers.get(isReplayed)]).toEqual([status, text, 'true'])
+    const replayed = answer.headers.get('idempotency-replayed')
+    expect([answer.status, await answer.text(), replayed]).toEqual([status, text, 'true'])
     const { executionId, waitMs } = own.servers.last<{ executionId: string; waitMs: number }>('awaitExecution')
     expect(executionId).toBe(EXECUTION_ID)
     expect(waitMs).toBeGreaterThan(1000)

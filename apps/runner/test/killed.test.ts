@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { until } from '@automation/testing'
 import { afterAll, describe, expect, test } from 'vitest'
 import { startBehind, titleOf, walls } from './isolation/walls.ts'
+import { namesIn } from './limits/left-over.ts'
 import { processesBelow, processesWith, sleepMark, stillRunning } from './processes.ts'
 import { startRunner } from './runner-under-test.ts'
 
@@ -64,14 +65,4 @@ for (const wall of [...walls, { name: 'no wall', refuses: [], needs: [], setting
       return readdirSync(tmpDir).flatMap((root) => namesIn(join(tmpDir, root)).filter((name) => /^\d/.test(name)))
     }
   })
-}
-
-/** None where it has gone meanwhile. */
-function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
-    throw error
-  }
 }

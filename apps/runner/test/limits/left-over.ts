@@ -48,7 +48,7 @@ export function leftOverFiles(root: string, depth = 0): string[] {
 }
 
 /** None of a directory that has just gone. */
-function namesIn(directory: string): string[] {
+export function namesIn(directory: string): string[] {
   try {
     return readdirSync(directory)
   } catch (error) {
