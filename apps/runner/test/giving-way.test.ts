@@ -14,6 +14,15 @@ const since = process.cpuUsage()
 const usedMs = ({ user, system } = process.cpuUsage(since)) => (user + system) / 1000
 while (usedMs() < svc.context.parameters.ms);
 return process.pid`
+const storm = `
+const { count } = svc.context.parameters
+// A child that has run others is not kept.
+if (count === 0) return process.pid
+const { spawn } = require('child_process')
+const ended = []
+for (let n = 0; n < count; n++) ended.push(new Promise((go) => spawn('sleep', ['1']).on('exit', go)))
+await Promise.all(ended)
+return process.pid`
 
 test.skipIf(groups === undefined)(
   'a run that computes gets what others leave, until its program has become short',
@@ -36,6 +45,20 @@ test.skipIf(groups === undefined)('a run that waits has the usual weight', async
   const under = await startRunner(settings)
   const { value } = await under.replica.run('await new Promise((go) => setTimeout(go, 600)); return process.pid')
   expect(isLow(value)).toBe(false)
+  await under.stop()
+})
+
+test.skipIf(groups === undefined)('a run that starts many processes at once is held for a while', async () => {
+  const under = await startRunner(settings)
+  const starting = async (count: number) => {
+    await under.settled()
+    return under.replica.run(storm, { parameters: { count } })
+  }
+  const group = (await starting(0)).value
+  const many = starting(120)
+  await until(() => isHeld(group), { what: 'it is held' })
+  await until(() => !isHeld(group), { what: 'it goes on' })
+  expect((await many).value).toBe(group)
   await under.stop()
 })
 
@@ -85,4 +108,11 @@ function isLow(launcher: unknown): boolean {
   const group = `${groups!.prefixes[0]!}${String(launcher)}`
   const [file, usual] = existsSync(`${group}/cpu.shares`) ? ['cpu.shares', 1024] : ['cpu.weight', 100]
   return Number(readFileSync(`${group}/${file}`, 'latin1')) < usual
+}
+
+/** Whether its time is bounded. */
+function isHeld(launcher: unknown): boolean {
+  const group = `${groups!.prefixes[0]!}${String(launcher)}`
+  const [file, free] = existsSync(`${group}/cpu.cfs_quota_us`) ? ['cpu.cfs_quota_us', '-1'] : ['cpu.max', 'max']
+  return existsSync(group) && !readFileSync(`${group}/${file}`, 'latin1').startsWith(free!)
 }

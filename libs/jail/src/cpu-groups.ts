@@ -13,6 +13,10 @@ const weights = {
   little: { 'cpu.shares': '256', 'cpu.weight': '25' },
 }
 
+// A twentieth of one processor, in microseconds, as the first and the second kind of groups say it.
+const held = { 'cpu.cfs_quota_us': '5000', 'cpu.max': '5000 100000' }
+const free = { 'cpu.cfs_quota_us': '-1', 'cpu.max': 'max 100000' }
+
 /**
  * Groups of processes (cgroups) that the kernel shares processors among: one for each child, named by its launcher. They
  * lie beside the service in the tree, so that its weight is compared with each of theirs.
@@ -58,7 +62,12 @@ export class CpuGroups {
     const path = `${this.prefixes[0]!}${launcher}`
     if (weight === 'idle') return write(`${path}/cpu.idle`, '1')
     if (!write(`${path}/cpu.idle`, '0')) return false
-    return Object.entries(weights[weight]).some(([file, value]) => write(`${path}/${file}`, value))
+    return writeEither(path, weights[weight])
+  }
+
+  /** Bounds the time of all its processes together to a twentieth of a processor, or no more. False as above. */
+  hold(launcher: number, isHeld: boolean): boolean {
+    return writeEither(`${this.prefixes[0]!}${launcher}`, isHeld ? held : free)
   }
 
   /** The numbers of all processes in it, the youngest last where the kernel sorts them. */
@@ -104,6 +113,11 @@ function remove(path: string): void {
   } catch {
     // Its processes are still ending; who comes next removes it.
   }
+}
+
+/** To the file that the kind of groups has. */
+function writeEither(path: string, files: Record<string, string>): boolean {
+  return Object.entries(files).some(([file, text]) => write(`${path}/${file}`, text))
 }
 
 function write(path: string, text: string): boolean {

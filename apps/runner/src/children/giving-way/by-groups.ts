@@ -3,6 +3,7 @@ import { below, processOf, readOf, type CpuGroups, type CpuWeight, type Process 
 import type { Child } from '../child.ts'
 import type { Spares } from '../spares.ts'
 import type { GivingWay } from './giving-way.ts'
+import { Storms } from './storms.ts'
 
 // So much since the last look is computing.
 const busyMs = 50
@@ -46,6 +47,7 @@ interface Seen {
  */
 export class GivingWayByGroups implements GivingWay {
   readonly #groups: CpuGroups
+  readonly #storms: Storms
   readonly #seen = new WeakMap<Child, Seen>()
   readonly #weights = new WeakMap<Child, CpuWeight>()
   /** Programs that computed. */
@@ -57,6 +59,7 @@ export class GivingWayByGroups implements GivingWay {
 
   constructor(groups: CpuGroups) {
     this.#groups = groups
+    this.#storms = new Storms(groups)
   }
 
   hurryStarting(children: Iterable<Child>, which: Spares): void {
@@ -73,6 +76,7 @@ export class GivingWayByGroups implements GivingWay {
   begins(child: Child, program: string): void {
     const usedBefore = this.#heavy.has(program) ? (this.#groups.usedMs(child.pid) ?? 0) : undefined
     this.#runs.set(child, { program, usedBefore })
+    this.#storms.release(child)
     this.#weigh(child, usedBefore === undefined ? 'usual' : 'idle')
     this.#early.add(child)
     this.#lookSoon()
@@ -84,7 +88,8 @@ export class GivingWayByGroups implements GivingWay {
     const isBusy = all.some((each) => each.isBusy)
     const mayWait = all.length <= crowd || performance.now() - child.runningSince >= crowdWaitsMs
     const gotNothing = isBusy && elapsedMs >= earlyUntilMs && gainedMs < elapsedMs * waitedBelow
-    const hasWaited = mayWait && gotNothing && this.#weights.get(child) === 'idle'
+    this.#storms.look(child, all.length)
+    const hasWaited = mayWait && gotNothing && !this.#storms.isHeld(child) && this.#weights.get(child) === 'idle'
     if (!hasWaited && gainedMs < busyMs) return
     if (gainedMs >= busyMs) this.#know(child)
     this.#lower(child, seen, hasWaited)
@@ -126,6 +131,7 @@ export class GivingWayByGroups implements GivingWay {
 
   #lookEarlyAt(child: Child): void {
     const members = this.#groups.members(child.pid)
+    this.#storms.look(child, members.length)
     const { gainedMs, elapsedMs, seen } = this.#compare(child)
     const busy = members.slice(-crowd).filter((pid) => processOf(pid).isBusy).length
     const gotNothing = busy > 0 && elapsedMs > 0 && gainedMs < elapsedMs * waitedBelow
@@ -160,6 +166,7 @@ export class GivingWayByGroups implements GivingWay {
   }
 
   #weigh(child: Child, weight: CpuWeight): void {
+    if (weight === 'usual') this.#storms.release(child)
     if (this.#weights.get(child) === weight) return
     // Before its launcher has made it, it is tried again.
     if (this.#groups.weigh(child.pid, weight)) this.#weights.set(child, weight)
