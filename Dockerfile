@@ -69,7 +69,7 @@ RUN ldconfig && groupadd --gid 1000 node && useradd --uid 1000 --gid node --crea
 ENV NODE_ENV=production NODE_COMPILE_CACHE=/app/compiled
 WORKDIR /app
 USER 1000:1000
-ENTRYPOINT ["node"]
+ENTRYPOINT ["node", "--import", "/app/libs/service/src/early-stop.ts"]
 
 FROM service AS gateway
 COPY --from=gateway-files /app .

@@ -1,26 +1,59 @@
-/*
- * Many runs of one process in one runner, for its memory: `node apps/runner/test/soak.ts [runs]`. Tells now and then what
- * the runner and the children hold, and fails when what the runner keeps or a child holds grows. What the runner's process
- * holds beyond that is garbage that V8 has not wanted to collect yet: it comes to rest at some 240 MB.
- */
 import { readFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { Language } from '@automation/contract/common/v1/language'
 import { startRunner } from './runner-under-test.ts'
 
-const runs = Number(process.argv[2] ?? 100_000)
+const help = `npm run test:soak -- [--runs N] [--language LANGUAGE]
+
+Many runs of one process in one runner, for its memory. Tells now and then what the runner and the children hold, and
+fails when what the runner keeps or a child holds grows. What the runner's process holds beyond that is garbage that V8
+has not wanted to collect yet: it comes to rest at some 240 MB.
+
+  --runs N             how many (100000)
+  --language LANGUAGE  javascript (default) or python
+  --help               this text
+`
+const { values: options } = parseArgs({
+  options: {
+    runs: { type: 'string', default: '100000' },
+    language: { type: 'string', default: 'javascript' },
+    help: { type: 'boolean', short: 'h' },
+  },
+})
+const runs = Number(options.runs)
+const sources: Record<string, string> = {
+  javascript: `
+    const { EventEmitter } = require('events')
+    globalThis.leaked = new Array(100).fill(svc.context.parameters)
+    process.env.LEAKED = 'x'.repeat(100)
+    setTimeout(() => {}, 60000)
+    new EventEmitter().on('a', () => leaked)
+    console.log('run', svc.env.SECRET, leaked.length)
+    return { pid: process.pid, rss: process.memoryUsage.rss() }`,
+  // Each is a fork, which holds what its parent held.
+  python: `
+import os, sys, threading
+sys.leaked = [svc.context.parameters] * 100
+os.environ["LEAKED"] = "x" * 100
+threading.Timer(60, print).start()
+print("run", svc.env.SECRET, len(sys.leaked))
+with open("/proc/self/statm") as statm:
+    return {"pid": os.getppid(), "rss": int(statm.read().split()[1]) * 4096}`,
+}
+const source = sources[options.language]
+if (options.help === true || source === undefined || !(runs >= 10)) {
+  process.stdout.write(help)
+  process.exit(options.help === true ? 0 : 2)
+}
 const atOnce = 8
 const growthMaxMb = 30
 const keptGrowthMaxMb = 6
-const source = `
-  const { EventEmitter } = require('events')
-  globalThis.leaked = new Array(100).fill(svc.context.parameters)
-  process.env.LEAKED = 'x'.repeat(100)
-  setTimeout(() => {}, 60000)
-  new EventEmitter().on('a', () => leaked)
-  console.log('run', svc.env.SECRET, leaked.length)
-  return { pid: process.pid, rss: process.memoryUsage.rss() }`
-const spec = { variables: [{ key: 'SECRET', value: 'hush-hush-hush', isSensitive: true }] }
+const spec = {
+  language: options.language === 'python' ? Language.PYTHON : Language.JAVASCRIPT,
+  variables: [{ key: 'SECRET', value: 'hush-hush-hush', isSensitive: true }],
+}
 
 const under = await startRunner({ RUNNER_CHILD_MAX_AGE_MS: '3600000', RUNNER_CHILD_MAX_RUNS: '1000000' })
 const childrenMb = new Map<number, number>()
@@ -34,7 +67,7 @@ async function worker(): Promise<void> {
   while (done < runs) {
     done += 1
     const own = done
-    const { value, explanation } = await under.replica.run(source, { spec })
+    const { value, explanation } = await under.replica.run(source!, { spec })
     if (explanation !== undefined) throw new Error(explanation)
     const { pid, rss } = value as { pid: number; rss: number }
     childrenMb.set(pid, Math.round(rss / 2 ** 20))

@@ -1,3 +1,4 @@
+export { readArguments, type Usage } from './arguments.ts'
 export { ConfigurationError, Environment } from './environment.ts'
 export { DeadlineError, DeadlineWorker } from './deadline-worker.ts'
 export { failPoint } from './fail-point.ts'

@@ -1,5 +1,6 @@
 import type { ServedPort, WireNetwork } from '@automation/rpc/wire'
 import type { Logger } from 'pino'
+import { readArguments, type Usage } from './arguments.ts'
 import type { Environment } from './environment.ts'
 import { openCalls } from './metrics.ts'
 import { serveOperations } from './operations.ts'
@@ -26,12 +27,27 @@ export interface PartProgram<Config> {
  * database up to date, and ends.
  */
 export function runPart<Config>(program: PartProgram<Config>): Promise<void> {
-  if (process.argv.includes('--migrate')) return runMigrations(program)
+  if (readArguments(usageOf(program)).has('migrate')) return runMigrations(program)
   return runProgram({
     name: program.name,
     readConfig: (env) => ({ wire: readWireConfig(env, program), part: program.readConfig(env) }),
     start: (config, context) => startPart(program, config, context),
   })
+}
+
+function usageOf<Config>({ name, ports, migrate }: PartProgram<Config>): Usage {
+  const { grpc, health } = ports ?? {}
+  return {
+    command: `node apps/${name}/src/main.ts`,
+    about: `Starts ${name} as a process of its own; the others are found over gRPC.`,
+    ...(migrate !== undefined && { options: { migrate: 'bring its database up to date, and end' } }),
+    settings: {
+      ...(migrate !== undefined && { DATABASE_URL: 'its PostgreSQL' }),
+      ...(grpc !== undefined && { GRPC_PORT: `where it serves the others (${grpc})` }),
+      ...(health !== undefined && { HEALTH_PORT: `where /healthz, /readyz and /metrics are (${health})` }),
+      LOG_LEVEL: 'how much it logs (info)',
+    },
+  }
 }
 
 /** Needs no setting but DATABASE_URL. */

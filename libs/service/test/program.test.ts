@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { until } from '@automation/testing'
@@ -83,6 +84,20 @@ describe.concurrent('a program', () => {
     if (code === 0) expect(stdout.at(-1)).toBe('stopped')
   })
 
+  test('one that is told to stop before it has loaded ends at once where that is preloaded', async () => {
+    const preload = fileURLToPath(new URL('../src/early-stop.ts', import.meta.url))
+    const child = spawn(process.execPath, [
+      '--import',
+      preload,
+      '--eval',
+      "console.log('loading'); setInterval(() => undefined, 1000)",
+    ])
+    children.push(child)
+    await once(child.stdout, 'data')
+    child.kill('SIGTERM')
+    expect(await once(child, 'exit')).toEqual([143, null])
+  })
+
   test('every fault of the configuration is printed at once, by name, and the process ends with 2', async () => {
     const { stderr, stdout, ended } = run({ SIZE: '99', INTERNAL_KEY: 'short', GRPC_PORT: 'x' })
     expect(await ended).toMatchObject({ code: 2 })
@@ -100,6 +115,17 @@ describe.concurrent('a program', () => {
     expect(stdout).toContain('INTERNAL_KEY=******')
     expect(stdout).toContain('LOG_LEVEL=info')
     expect(stdout.join()).not.toContain('sesame')
+  })
+
+  test('--help says what it takes, and an unknown argument is refused', async () => {
+    const { stdout, ended } = run({}, '--help')
+    expect(await ended).toMatchObject({ code: 0 })
+    expect(stdout[0]).toBe('node apps/example/src/main.ts [--print-config]')
+    expect(stdout).toContainEqual(expect.stringMatching(/^ +GRPC_PORT .*\(0\)$/))
+    const refused = run({}, '--migrate')
+    expect(await refused.ended).toMatchObject({ code: 2 })
+    expect(refused.stderr.join('\n')).toMatch(/--migrate[^]*\nUsage: node apps/)
+    expect(refused.stdout).toEqual([])
   })
 
   test.each([

@@ -4,11 +4,10 @@ import { compileCache } from '../compile-cache.ts'
 
 enableCompileCache(compileCache)
 
-const { readArguments } = await import('../arguments.ts')
-readArguments(
-  'npm run start:services -- [--print-config]',
-  'Starts every service as a process of its own on this machine, with gRPC between them.',
-)
+const { readArguments } = await import('@automation/service')
+const { settings } = await import('../usage.ts')
+const about = 'Starts every service as a process of its own on this machine, with gRPC between them.'
+readArguments({ command: 'npm run start:services --', about, settings })
 const { runServices } = await import('./services.ts')
 await runServices(process.env)
 setTimeout(flushCompileCache, 3000).unref()

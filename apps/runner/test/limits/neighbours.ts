@@ -8,13 +8,17 @@ import { parseArgs } from 'node:util'
 import { attacks } from './attacks.ts'
 import type { Attack, Language } from './attack.ts'
 
-/*
- * What a team feels of another team's attacks on the same machine: it calls the webhook of a no-op each 20 ms, before
- * and during each, in the whole system, in rounds. A figure is the median of its rounds: a stall of the machine itself
- * spoils one of them. Fails where a neighbour's p95 doubles. Settings of the system come from the environment. By hand:
- * `node apps/runner/test/limits/neighbours.ts --seconds 4 --rounds 3 --only PATTERN`.
- */
+const help = `npm run test:neighbours -- [--only PATTERN] [--seconds N] [--rounds N]
 
+What a team feels of another team's attacks on the same machine: it calls the webhook of a no-op each 20 ms, before and
+during each, in the whole system, in rounds. A figure is the median of its rounds: a stall of the machine itself spoils one
+of them. Fails where a neighbour's p95 doubles. Settings of the system come from the environment.
+
+  --only PATTERN   attacks whose names match it; all of them take 40 minutes, on a machine that does nothing else
+  --seconds N      during an attack, for each round (4)
+  --rounds N       (3)
+  --help           this text
+`
 const everyMs = 20
 const beforeMs = 3000
 const { values } = parseArgs({
@@ -22,8 +26,13 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '4' },
     rounds: { type: 'string', default: '3' },
     only: { type: 'string', default: '' },
+    help: { type: 'boolean', short: 'h' },
   },
 })
+if (values.help === true) {
+  process.stdout.write(help)
+  process.exit(0)
+}
 const languages: Language[] = ['javascript', 'python']
 const root = join(import.meta.dirname, '../../../..')
 const folder = mkdtempSync(join(tmpdir(), 'neighbours-'))
