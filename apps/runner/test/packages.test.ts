@@ -1,3 +1,4 @@
+import { until } from '@automation/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startRunner, type RunnerUnderTest } from './runner-under-test.ts'
 
@@ -24,10 +25,14 @@ const packages: [name: string, use: string, result: unknown][] = [
 test.for(packages)('%s works in two runs of one child', async ([name, use, result]) => {
   const load = `require('module').createRequire(${JSON.stringify(import.meta.filename)})`
   const source = `const p = ${load}(${JSON.stringify(name)}); return [${use}, process.pid]`
-  const first = await under.replica.run(source)
-  await under.settled()
-  const second = await under.replica.run(source)
-  await under.settled()
-  expect([first.value, first.explanation]).toEqual([[result, expect.any(Number)], undefined])
-  expect(second.value).toEqual(first.value)
+  const pids: unknown[] = []
+  // On a busy machine two children may be there.
+  const runsAgain = async () => {
+    const { value, explanation } = await under.replica.run(source)
+    await under.settled()
+    expect([value, explanation]).toEqual([[result, expect.any(Number)], undefined])
+    const [, pid] = value as [unknown, number]
+    return pids.push(pid) > new Set(pids).size
+  }
+  await until(runsAgain, { what: 'a child has its second run' })
 })

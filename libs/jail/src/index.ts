@@ -12,6 +12,7 @@ export {
   type ProgramLink,
   type ProgramPlace,
 } from './program.ts'
+export { Turns } from './turns.ts'
 export { networkHelpers } from './wall/helper.ts'
 export { readWallConfig, type NetworkName, type WallConfig, type WallName } from './wall/config.ts'
 export { candidates, chooseWall, describeWall, type Candidate, type Trial, type Wall } from './wall/wall.ts'

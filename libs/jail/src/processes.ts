@@ -1,4 +1,5 @@
 import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
+import { Turns } from './turns.ts'
 
 const msOfTick = 10
 
@@ -13,11 +14,12 @@ export interface Process {
   residentBytes: number
 }
 
-/** All processes by their parents. */
-export function processesByParent(): Map<number, Process[]> {
+/** All processes by their parents; they come and go meanwhile. */
+export async function processesByParent(turns = new Turns()): Promise<Map<number, Process[]>> {
   const found = new Map<number, Process[]>()
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue
+    await turns.next()
     const process = processOf(Number(name))
     const siblings = found.get(process.parent)
     if (siblings === undefined) found.set(process.parent, [process])
@@ -67,13 +69,23 @@ export function below(pid: number, processes: Map<number, Process[]>): Process[]
   return found
 }
 
-/** How many files and sockets a process has open; 0 when it has just ended. */
-export function openFiles({ pid }: Process): number {
+/** How many files and sockets these processes have open. */
+export async function openFiles(processes: Process[], turns = new Turns()): Promise<number> {
+  let sum = 0
+  for (const process of processes) {
+    await turns.next()
+    sum += openFilesOf(process)
+  }
+  return sum
+}
+
+function openFilesOf({ pid }: Process): number {
   const path = `/proc/${pid}/fd`
   try {
     // Linux before 6.2 does not say it here.
     return statSync(path).size || readdirSync(path).length
   } catch {
+    // It has just ended.
     return 0
   }
 }

@@ -6,6 +6,7 @@ import {
   processesByParent,
   proportionalBytes,
   tellsMemory,
+  Turns,
   type Process,
 } from '@automation/jail'
 import type { Child } from './child.ts'
@@ -54,7 +55,7 @@ export class MemoryWatch {
   }
 
   start(): void {
-    if (tellsMemory()) this.#timer = setTimeout(() => this.#lookAndGoOn(), everyMs)
+    if (tellsMemory()) this.#timer = setTimeout(() => void this.#lookAndGoOn(), everyMs)
   }
 
   stop(): void {
@@ -62,36 +63,42 @@ export class MemoryWatch {
     this.#timer = undefined
   }
 
-  /** A look holds up this process, the more the more processes there are: so it rests longer. */
-  #lookAndGoOn(): void {
-    const since = performance.now()
-    this.#look()
-    const pauseMs = Math.min(Math.max(everyMs, (performance.now() - since) * restFactor), everyMs * 4)
-    if (this.#timer !== undefined) this.#timer = setTimeout(() => this.#lookAndGoOn(), pauseMs)
+  /** A look takes time of this process, the more the more processes there are: so it rests longer. */
+  async #lookAndGoOn(): Promise<void> {
+    const turns = new Turns()
+    await this.#look(turns)
+    const pauseMs = Math.min(Math.max(everyMs, turns.spentMs * restFactor), everyMs * 4)
+    if (this.#timer !== undefined) this.#timer = setTimeout(() => void this.#lookAndGoOn(), pauseMs)
   }
 
-  #look(): void {
-    const { running, all, limitMb, processLimit, tooMany, openFilesLimit, tooManyOpen, inMemory } = this.#options
+  async #look(turns: Turns): Promise<void> {
     const now = performance.now()
     const isTimeForAll = now - this.#lookedAtAll >= allEveryMs
-    const children = isTimeForAll ? [...all()] : running()
+    const children = isTimeForAll ? [...this.#options.all()] : this.#options.running()
     if (isTimeForAll) this.#lookedAtAll = now
     if (children.length === 0) return
-    const processes = processesByParent()
-    for (const child of children) {
+    const doing = new Map(children.map((child) => [child, child.task]))
+    const processes = await processesByParent(turns)
+    for (const [child, task] of doing) {
       // Its launcher has not said yet which process it is, or it may not be in its jail yet.
       if (child.pid === 0 || child.state === 'starting') continue
-      if (child.state === 'running') this.#options.look(child, processes)
-      const own = below(child.pid, processes)
-      if (own.length > processLimit) tooMany(child)
-      // The launcher has few.
-      const mayBeTooManyOpen = (own.length - 1) * openOfOne > openFilesLimit
-      if (mayBeTooManyOpen && sumOf(own, openFiles) > openFilesLimit) tooManyOpen(child)
-      const resident = sumOf(own, (each) => each.residentBytes)
-      if (resident > limitMb * MB) void this.#lookClosely(child, own)
-      const held = own.length > countedExactly ? resident : sumOf(own, privateBytes)
-      child.memoryMb = Math.round((held + (own[0] === undefined ? 0 : fileBytes(own[0], inMemory))) / MB)
+      if (child.task === task) await this.#lookAt(child, processes, turns)
     }
+  }
+
+  async #lookAt(child: Child, processes: Map<number, Process[]>, turns: Turns): Promise<void> {
+    const { limitMb, processLimit, tooMany, openFilesLimit, tooManyOpen, inMemory } = this.#options
+    const { task } = child
+    if (child.state === 'running') this.#options.look(child, processes)
+    const own = below(child.pid, processes)
+    if (own.length > processLimit) tooMany(child)
+    const resident = sumOf(own, (each) => each.residentBytes)
+    if (resident > limitMb * MB) void this.#lookClosely(child, own)
+    const held = own.length > countedExactly ? resident : sumOf(own, privateBytes)
+    child.memoryMb = Math.round((held + (own[0] === undefined ? 0 : fileBytes(own[0], inMemory))) / MB)
+    // The launcher has few.
+    if ((own.length - 1) * openOfOne <= openFilesLimit) return
+    if ((await openFiles(own, turns)) > openFilesLimit && child.task === task) tooManyOpen(child)
   }
 
   /** What is shared counts once. The kernel takes its time for that: one after the other, and not waited for. */

@@ -54,7 +54,7 @@ export class Limits {
   async #look(): Promise<void> {
     const sandboxes = [...this.#options.sandboxes()]
     if (sandboxes.length === 0) return
-    const processes = processesByParent()
+    const processes = await processesByParent()
     for (const sandbox of sandboxes) {
       const reason = await this.#excessOf(sandbox, below(sandbox.jail.pid, processes))
       if (reason !== undefined) this.#options.exceeded(sandbox.id, reason)
