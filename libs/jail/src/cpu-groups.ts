@@ -13,8 +13,8 @@ const weights = {
   little: { 'cpu.shares': '256', 'cpu.weight': '25' },
 }
 
-// A twentieth of one processor, in microseconds, as the first and the second kind of groups say it.
-const held = { 'cpu.cfs_quota_us': '5000', 'cpu.max': '5000 100000' }
+// A fiftieth of one processor, in microseconds, as the first and the second kind of groups say it.
+const held = { 'cpu.cfs_quota_us': '2000', 'cpu.max': '2000 100000' }
 const free = { 'cpu.cfs_quota_us': '-1', 'cpu.max': 'max 100000' }
 
 /**
@@ -65,7 +65,7 @@ export class CpuGroups {
     return writeEither(path, weights[weight])
   }
 
-  /** Bounds the time of all its processes together to a twentieth of a processor, or no more. False as above. */
+  /** Bounds the time of all its processes together to a fiftieth of a processor, or no more. False as above. */
   hold(launcher: number, isHeld: boolean): boolean {
     return writeEither(`${this.prefixes[0]!}${launcher}`, isHeld ? held : free)
   }

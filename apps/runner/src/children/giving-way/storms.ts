@@ -2,7 +2,7 @@ import type { CpuGroups } from '@automation/jail'
 import type { Child } from '../child.ts'
 
 // Pools of workers are smaller, mostly.
-const many = 50
+const many = 30
 // For the first time; each further one is twice as long.
 const holdMs = 500
 const lookEveryMs = 25
