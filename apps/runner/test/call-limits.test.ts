@@ -56,3 +56,27 @@ test('calls that come after the end of a run do not count as open in the next on
   const [pid] = first.value as [number]
   expect((await run(source, { parameters: { late: false } })).value).toEqual([pid, 'started'])
 })
+
+test('a run that floods the service with calls has ended before most of them are handed on', async () => {
+  under.replica.onStart = async () => ({ executionId: 'started', status: Status.CREATED })
+  const source = `
+    const { writeSync } = require('fs')
+    for (let number = 1; ; number += 1) {
+      const call = Buffer.from(JSON.stringify({ number, method: 'run', identifier: 'x', parameters: '{}' }))
+      const head = Buffer.alloc(9)
+      head.writeUInt32LE(call.length + 5)
+      head[4] = 67
+      head.writeUInt32LE(1, 5)
+      writeSync(4, Buffer.concat([head, call]))
+    }`
+  const { explanation } = await run(source, { run: { freshProcess: true } })
+  expect(explanation).toBe('Error: The process broke its channel: more than 1000 calls')
+  expect(under.replica.calls.length).toBeLessThan(3000)
+})
+
+test('of many calls at once all are answered', async () => {
+  under.replica.onStart = async () => ({ executionId: 'started', status: Status.CREATED })
+  const source = "return (await Promise.all(Array.from({ length: 900 }, () => svc.processes.run('x')))).length"
+  expect((await run(source)).value).toBe(900)
+  expect(under.replica.calls.length).toBe(900)
+})

@@ -78,8 +78,10 @@ export class ActiveRun implements Task {
   /** Aborted when the run is over; calls that it made are no longer waited for. */
   get signal(): AbortSignal {
     this.#aborted ??= new AbortController()
-    if (this.#isOver) this.#aborted.abort()
-    return this.#aborted.signal
+    const { signal } = this.#aborted
+    // Each abort makes an error anew, and many may ask.
+    if (this.#isOver && !signal.aborted) this.#aborted.abort()
+    return signal
   }
 
   frame(number: number): Buffer {

@@ -9,6 +9,7 @@ import { answerFrame } from '../children/frames.ts'
 import { objectOf } from '../children/ending.ts'
 import type { ActiveRun } from './active-run.ts'
 import { reason } from './explanation.ts'
+import { OpenCalls, refusals } from './open-calls.ts'
 import { StorageCalls, type Given } from './storage-calls.ts'
 
 type CallInit = MessageInitShape<typeof ProcessCallSchema>
@@ -21,23 +22,14 @@ export interface WaitingRuns {
   replicaOf(run: ActiveRun): number
 }
 
-/** As many as the child lets be open at once; more are those of a child that breaks its rules. */
-const maxOpen = 1000
-/** What the open calls of one run may hold here together. */
-const maxOpenBytes = 32 * 1024 * 1024
-
-/** The open calls of a run. */
-interface Open {
-  calls: number
-  bytes: number
-}
+const noCall = 'a call that is none'
 
 /** What process code asks for, asked with the run's own rights: `svc.processes` of execution, the rest of storage. */
 export class ProcessCalls {
   readonly #replicas: Client<typeof RunService>[]
   readonly #anyReplica: Client<typeof RunService>
   readonly #storage: StorageCalls
-  readonly #open = new Map<ActiveRun, Open>()
+  readonly #open = new WeakMap<ActiveRun, OpenCalls>()
   readonly #waiting: WaitingRuns
   readonly #logger: Logger
   readonly #parametersMaxBytes: number
@@ -53,42 +45,48 @@ export class ProcessCalls {
 
   /** Acts on a call frame and answers it. The child is hostile: what is no proper call ends the run. */
   called(run: ActiveRun, payload: Buffer): void {
+    const refusal = this.#openOf(run).add(payload)
+    if (refusal === 'too many') broken(run, refusals[refusal])
+    if (refusal === 'too large') this.#refuse(run, payload, refusals[refusal])
+  }
+
+  #openOf(run: ActiveRun): OpenCalls {
+    const known = this.#open.get(run)
+    if (known !== undefined) return known
+    const open = new OpenCalls((payload) => {
+      if (run.signal.aborted) open.close()
+      else this.#act(run, open, payload)
+    })
+    this.#open.set(run, open)
+    return open
+  }
+
+  #refuse(run: ActiveRun, payload: Buffer, words: string): void {
+    const number = objectOf(payload)?.['number']
+    if (!isCount(number)) return broken(run, noCall)
+    run.child?.send(failureFrame(number, new Failure('too_large', 'calls_too_large', words)))
+  }
+
+  #act(run: ActiveRun, open: OpenCalls, payload: Buffer): void {
     const sent = objectOf(payload) ?? {}
     const act = this.#storage.act(sent['method'])
     const call = act === undefined ? callOf(sent) : undefined
     const number = sent['number']
-    if (!isCount(number) || (act === undefined && call === undefined))
-      return run.fail(reason('Error', 'The process broke its channel: a call that is none'))
-    const open = this.#open.get(run) ?? { calls: 0, bytes: 0 }
-    if (open.calls >= maxOpen)
-      return run.fail(reason('Error', `The process broke its channel: more than ${maxOpen} calls`))
-    const bytes = payload.length
-    const refusal = this.#refusalOf(call, open.bytes + bytes)
-    if (refusal !== undefined) return run.child?.send(failureFrame(number, refusal))
-    open.calls += 1
-    open.bytes += bytes
-    this.#open.set(run, open)
+    if (!isCount(number) || (act === undefined && call === undefined)) return broken(run, noCall)
     const answered =
       call === undefined ? this.#given(run, number, () => act!(sent, run, contextOf(run))) : this.#answer(run, call)
     void answered.then((answer) => {
-      open.calls -= 1
-      open.bytes -= bytes
-      if (open.calls === 0) this.#open.delete(run)
+      open.answered(payload)
       if (!run.signal.aborted) run.child?.send(answer)
     })
-  }
-
-  #refusalOf(call: Call | undefined, openBytes: number): Failure | undefined {
-    const most = this.#parametersMaxBytes
-    if (call !== undefined && call.init.parameters!.length > most)
-      return new Failure('too_large', 'parameters_too_large', `The parameters are larger than ${most} bytes`)
-    if (openBytes <= maxOpenBytes) return undefined
-    return new Failure('too_large', 'calls_too_large', `More than ${maxOpenBytes} bytes of calls are open at once`)
   }
 
   async #answer(run: ActiveRun, { method, number, init }: Call): Promise<Buffer> {
     const context = contextOf(run)
     try {
+      const most = this.#parametersMaxBytes
+      if (init.parameters!.length > most)
+        throw new Failure('too_large', 'parameters_too_large', `The parameters are larger than ${most} bytes`)
       if (method === 'run') {
         const { executionId, status } = await this.#asked(run, (client) => client.startProcess(init, context))
         if (status === Status.REJECTED) return answerFrame({ number, error: rejected(init, executionId) })
@@ -144,6 +142,10 @@ interface Call {
   method: 'run' | 'runSync'
   number: number
   init: CallInit
+}
+
+function broken(run: ActiveRun, words: string): void {
+  run.fail(reason('Error', `The process broke its channel: ${words}`), 'kill')
 }
 
 function callOf(sent: Record<string, unknown>): Call | undefined {
