@@ -20,3 +20,22 @@ test('a client that calls on over its connection while the gateway stops is answ
   await Promise.all([ended, stopped])
   socket.destroy()
 })
+
+test('a request that comes while the gateway is held up is answered, though it stops', async () => {
+  const { base, stop } = await startGateway()
+  const { hostname, port } = new URL(base)
+  const socket = connect(Number(port), hostname)
+  await once(socket, 'connect')
+  socket.write('GET /livez HTTP/1.1\r\nhost: x\r\n\r\n')
+  await once(socket, 'data')
+  const stopped = stop()
+  // Longer than it waits for clients to go; the request lies there unread meanwhile.
+  setImmediate(() => {
+    socket.write('GET /livez HTTP/1.1\r\nhost: x\r\n\r\n')
+    for (const until = performance.now() + 1500; performance.now() < until;);
+  })
+  const [bytes] = (await once(socket, 'data')) as [Buffer]
+  expect(bytes.toString('latin1')).toMatch(/^HTTP\/1.1 200 [^]*\r\nconnection: close\r\n/i)
+  await stopped
+  socket.destroy()
+})

@@ -1,5 +1,6 @@
 import { createServer, ServerResponse, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
 import { Failure } from '@automation/errors'
 import { refuseConnect, refuseOnSocket } from './client-faults.ts'
 import { Exchange } from './exchange.ts'
@@ -98,6 +99,8 @@ export class HttpServer {
     for (const socket of this.#upgraded) socket.destroy()
     // A connection that is cut while nothing happens on it may take along the request that its client sends just then.
     await this.#unconnected(Math.min(graceMs, partingMs))
+    // Nor may one be cut whose request has come while this process was held up.
+    for (let turn = 0; turn < 2; turn += 1) await setImmediate()
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
     this.#server.closeIdleConnections()
     await this.#answered(graceMs)
