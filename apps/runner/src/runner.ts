@@ -62,15 +62,13 @@ export class Runner {
     this.#options = options
     const { config, neighbours, pool, logger } = options
     const principal: Principal = { role: 'runner', team: '', subject: config.name, name: config.name }
-    this.#runs = new RunningRuns(config.slots)
+    this.#runs = new RunningRuns(config.slots, () => this.#lending.soon())
     this.#results = new KeptResults((result, link) => this.#sendTo(link, { case: 'result', value: result }))
     const calls = new ProcessCalls(neighbours, logger, config.parametersMaxBytes, {
-      waits: (run) => {
-        this.#runs.waits(run)
-        this.#lending.soon()
-      },
+      waits: (run) => this.#runs.waits(run),
       goesOn: (run) => this.#runs.goesOn(run),
       replicaOf: (run) => this.#links.findIndex((link) => link.isConnected && link === this.#linkOf.get(run)),
+      isAmongOthers: (run) => this.#runs.isAmongOthers(run),
     })
     this.#environment = {
       ...config,
@@ -204,7 +202,6 @@ export class Runner {
     failPoint('result-before-send')
     if (result !== undefined) this.#results.add(result, link)
     this.#changes.happened()
-    this.#lending.soon()
   }
 
   /** Nobody asks for this run any more; false when it is not here. */

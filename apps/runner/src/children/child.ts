@@ -126,6 +126,12 @@ export class Child implements RunningChild {
     this.#launched.frames.write(bytes)
   }
 
+  listen(listens: boolean): void {
+    const { answers } = this.#launched
+    if (listens) answers.resume()
+    else answers.pause()
+  }
+
   end(how: 'terminate' | 'kill'): void {
     if (this.state === 'gone') return
     if (this.state !== 'ending') {
@@ -134,6 +140,7 @@ export class Child implements RunningChild {
     }
     this.#launched.control.write(how === 'kill' ? 'K' : 'T')
     this.#flood.resume()
+    this.listen(true)
   }
 
   /** The launcher has not done it: in a jail, its own end is the end of all; elsewhere nobody else would do it. */

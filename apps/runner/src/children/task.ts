@@ -56,6 +56,8 @@ export interface Task {
 export interface RunningChild {
   /** Sends a frame, such as the answer to a call. */
   send(frame: Buffer): void
+  /** Whether what it says is read; while it is not, the child waits with more. */
+  listen(listens: boolean): void
   /** Ends the child with all its processes: SIGTERM and a second later SIGKILL, or SIGKILL at once. */
   end(how: 'terminate' | 'kill'): void
   readonly pid: number

@@ -9,7 +9,7 @@ import { answerFrame } from '../children/frames.ts'
 import { objectOf } from '../children/ending.ts'
 import type { ActiveRun } from './active-run.ts'
 import { reason } from './explanation.ts'
-import { OpenCalls, refusals } from './open-calls.ts'
+import { mostBytes, OpenCalls } from './open-calls.ts'
 import { StorageCalls, type Given } from './storage-calls.ts'
 
 type CallInit = MessageInitShape<typeof ProcessCallSchema>
@@ -20,6 +20,8 @@ export interface WaitingRuns {
   goesOn(run: ActiveRun): Promise<void>
   /** Which replica; -1 while it is away. */
   replicaOf(run: ActiveRun): number
+  /** Whether runs of other teams came a moment ago. */
+  isAmongOthers(run: ActiveRun): boolean
 }
 
 const noCall = 'a call that is none'
@@ -45,17 +47,20 @@ export class ProcessCalls {
 
   /** Acts on a call frame and answers it. The child is hostile: what is no proper call ends the run. */
   called(run: ActiveRun, payload: Buffer): void {
-    const refusal = this.#openOf(run).add(payload)
-    if (refusal === 'too many') broken(run, refusals[refusal])
-    if (refusal === 'too large') this.#refuse(run, payload, refusals[refusal])
+    if (!this.#openOf(run).add(payload))
+      this.#refuse(run, payload, `More than ${mostBytes} bytes of calls are open at once`)
   }
 
   #openOf(run: ActiveRun): OpenCalls {
     const known = this.#open.get(run)
     if (known !== undefined) return known
-    const open = new OpenCalls((payload) => {
-      if (run.signal.aborted) open.close()
-      else this.#act(run, open, payload)
+    const open = new OpenCalls({
+      handOn: (payload) => {
+        if (run.signal.aborted) open.close()
+        else this.#act(run, open, payload)
+      },
+      listen: (listens) => run.child?.listen(listens),
+      isAmongOthers: () => this.#waiting.isAmongOthers(run),
     })
     this.#open.set(run, open)
     return open

@@ -1,18 +1,25 @@
 import type { ActiveRun } from './active-run.ts'
 
+const momentMs = 1000
+
 /**
  * The runs of this runner, and how many of its places they take. A run that waits for others takes none, and gets one
  * again, before any new run, when the last of them has ended.
  */
 export class RunningRuns {
   readonly #slots: number
+  readonly #freed: () => void
   readonly #runs = new Map<string, ActiveRun>()
   /** How many others each of these waits for; none, when it only waits for a place. */
   readonly #waiting = new Map<ActiveRun, number>()
+  /** When the last run of each team came, of those that came a moment ago. */
+  readonly #cameAt = new Map<string, number>()
   readonly #resuming: { run: ActiveRun; go: () => void }[] = []
 
-  constructor(slots: number) {
+  /** `freed` is told of each place that comes free. */
+  constructor(slots: number, freed: () => void) {
     this.#slots = slots
+    this.#freed = freed
   }
 
   get(executionId: string): ActiveRun | undefined {
@@ -21,6 +28,22 @@ export class RunningRuns {
 
   add(run: ActiveRun): void {
     this.#runs.set(run.id, run)
+    const { team } = run.version.spec
+    const now = performance.now()
+    this.#cameAt.delete(team)
+    this.#cameAt.set(team, now)
+    for (const [longest, cameAt] of this.#cameAt) {
+      if (now - cameAt < momentMs) break
+      this.#cameAt.delete(longest)
+    }
+  }
+
+  /** Whether runs of other teams came a moment ago. */
+  isAmongOthers(run: ActiveRun): boolean {
+    const now = performance.now()
+    for (const [team, cameAt] of this.#cameAt)
+      if (team !== run.version.spec.team && now - cameAt < momentMs) return true
+    return false
   }
 
   remove(run: ActiveRun): void {
@@ -28,6 +51,7 @@ export class RunningRuns {
     this.#waiting.delete(run)
     this.#letGo(run)
     this.#resume()
+    this.#freed()
   }
 
   /** It waits for one more, and gives its place back. */
@@ -37,6 +61,7 @@ export class RunningRuns {
     // What it has waited for may be told at once: it takes no place anyway.
     this.#letGo(run)
     this.#resume()
+    this.#freed()
   }
 
   /** It waits for one less. Resolves at once while it waits for others still, else when it has a place again. */

@@ -50,7 +50,7 @@ export class Workplace {
       line: (text) => run.output(LogLevel.INFO, text, false),
       began: (end) => {
         if (!this.#waiting.delete(run)) return end('kill')
-        run.started({ end, send: () => undefined, pid: 0 })
+        run.started({ end, send: () => undefined, listen: () => undefined, pid: 0 })
       },
     }
     try {
