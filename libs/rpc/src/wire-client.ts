@@ -1,6 +1,7 @@
 import { create, type DescMethod, type DescService, type Message } from '@bufbuild/protobuf'
 import {
   Metadata,
+  type Client as Channel,
   type CallOptions,
   type ClientDuplexStream,
   type ClientReadableStream,
@@ -19,6 +20,8 @@ import { tryElsewhere, type Replicas } from './try-elsewhere.ts'
 /** How calls leave this process: to which replica, and who calls. */
 export interface Outgoing extends Replicas {
   metadata(context: CallContext): Metadata | Promise<Metadata>
+  /** For a stream, which is not made again: a connected one, where it comes to that in time. */
+  connected?(): Promise<Channel>
   /** How much of a stream may wait for its reader; 256 KiB. */
   waitingBytes?: number
 }
@@ -69,7 +72,7 @@ function gatheringCall(method: DescMethod, outgoing: Outgoing): unknown {
     const { signal } = context
     const metadata = await outgoing.metadata(context)
     const options: CallOptions = context.deadlineMs === undefined ? {} : { deadline: context.deadlineMs }
-    const channel = await outgoing.channel()
+    const channel = await (outgoing.connected ?? outgoing.channel)()
     if (signal.aborted) throw endOf(signal)
     return new Promise((resolve, reject) => {
       const cancel = () => call.cancel()
@@ -113,7 +116,7 @@ function streamCall(method: DescMethod, outgoing: Outgoing): unknown {
     const { signal } = context
     const metadata = await outgoing.metadata(context)
     const options: CallOptions = context.deadlineMs === undefined ? {} : { deadline: context.deadlineMs }
-    const channel = await outgoing.channel()
+    const channel = await (outgoing.connected ?? outgoing.channel)()
     if (signal.aborted) throw endOf(signal)
     const call = open()
     const cancel = () => call.cancel()

@@ -29,6 +29,8 @@ export interface WireOptions {
 /** About as long as a replica stops. Once more it says so itself. */
 const avoidMs = 5000
 const lookMs = 20
+/** For so many times as long as one connection may take a stream waits for it. */
+const connectTries = 4
 
 /**
  * Neighbours over gRPC. Connections are made at the first call, and again whenever they break. A client of several
@@ -62,8 +64,10 @@ export class WireNetwork implements Neighbours {
 
   client<S extends DescService>(service: S, connection = ''): Client<S> {
     const addresses = this.#addressesOf(service)
+    const channel = () => this.#next(addresses, connection)
     return this.#traced(service, {
-      channel: () => this.#next(addresses, connection),
+      channel,
+      connected: () => this.#connected(channel),
       avoid: (channel) => this.#avoid(channel, addresses.length),
       metadata: this.#metadata,
     })
@@ -74,8 +78,10 @@ export class WireNetwork implements Neighbours {
   }
 
   at<S extends DescService>(service: S, address: string, connection = ''): Client<S> {
+    const channel = () => this.#connection(address, connection).channel
     return this.#traced(service, {
-      channel: () => this.#connection(address, connection).channel,
+      channel,
+      connected: () => this.#connected(channel),
       metadata: this.#metadata,
     })
   }
@@ -114,6 +120,19 @@ export class WireNetwork implements Neighbours {
     const wanted = inTurn.filter(({ channel }) => !this.#isAvoided(channel))
     const asked = wanted.length > 0 ? wanted : inTurn
     return decided(asked) ?? this.#firstConnected(asked)
+  }
+
+  /** A channel that is given up while it connects takes along what waits in it. */
+  async #connected(next: () => Channel | Promise<Channel>): Promise<Channel> {
+    const untilMs = Date.now() + this.#connectWithinMs * connectTries
+    for (;;) {
+      const channel = await next()
+      const watched = channel.getChannel()
+      const state = watched.getConnectivityState(true)
+      if (state === connectivityState.READY || state === connectivityState.TRANSIENT_FAILURE) return channel
+      if (Date.now() > untilMs) return channel
+      await new Promise<void>((changed) => watched.watchConnectivityState(state, untilMs, () => changed()))
+    }
   }
 
   /** Else calls would wait for a replica whose name leads nowhere yet while another one is there. */

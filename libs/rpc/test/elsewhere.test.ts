@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type AddressInfo } from 'node:net'
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { stopping } from '@automation/errors'
 import type { ServedPort, WireNetwork } from '@automation/rpc/wire'
 import { afterEach, expect, test } from 'vitest'
@@ -84,4 +84,29 @@ test('a read that nobody answers ends by its deadline', async () => {
   await expect(probe.look({}, call({ deadlineMs: Date.now() + 300 }))).rejects.toMatchObject({
     kind: expect.stringMatching(/unavailable|deadline_exceeded/),
   })
+})
+
+test('a stream waits for a connection that has to be made anew', async () => {
+  const { port } = await serveProbe(
+    handlers({
+      async *count() {
+        yield { number: 7 }
+      },
+    }),
+  ).then((one) => (served.push(one), one))
+  const sockets: Socket[] = []
+  // The first one that comes hears nothing.
+  const door = createServer((socket) => {
+    sockets.push(socket)
+    if (sockets.length > 1) socket.pipe(connect(port, '127.0.0.1')).pipe(socket)
+  }).listen(0, '127.0.0.1')
+  await once(door, 'listening')
+  network = networkTo([(door.address() as AddressInfo).port])
+  const probe = network.client(ProbeService)
+  const seen: number[] = []
+  for await (const { number } of probe.count({}, call())) seen.push(number)
+  expect(seen).toEqual([7])
+  expect(sockets).toHaveLength(2)
+  for (const socket of sockets) socket.destroy()
+  door.close()
 })
