@@ -63,6 +63,12 @@ export interface Accepted {
   waiter?: Waiter
 }
 
+/** Of a caller that waits for the end of what it starts. */
+export interface Waiting {
+  /** Called before the run may begin, once nothing is known that stands against it; not where it has begun before. */
+  beforeStart?(): Promise<void>
+}
+
 export interface AdmissionContext {
   pool: pg.Pool
   config: ExecutionConfig
@@ -88,16 +94,11 @@ export class Admission {
     this.#accepts = accepts
   }
 
-  /** Throws stopping where wishes like this one are not accepted any more. */
-  checkOpen({ parentId }: Wish): void {
-    if (this.#accepts !== 'all' && (this.#accepts === 'nothing' || parentId === undefined)) throw stopping()
-  }
-
-  /** Durable when it returns. With `wait`, the answer has a waiter that misses no end. */
-  async accept(wish: Wish, wait = false): Promise<Accepted> {
-    this.checkOpen(wish)
+  /** Durable when it returns. For who waits, the answer has a waiter that misses no end. */
+  async accept(wish: Wish, waiting?: Waiting): Promise<Accepted> {
+    if (this.#accepts !== 'all' && (this.#accepts === 'nothing' || wish.parentId === undefined)) throw stopping()
     try {
-      return await this.#decide(wish, wait)
+      return await this.#decide(wish, waiting)
     } catch (error) {
       throw databaseFailure(error)
     }
@@ -123,31 +124,32 @@ export class Admission {
     }
   }
 
-  async #decide(wish: Wish, wait: boolean): Promise<Accepted> {
+  async #decide(wish: Wish, waiting: Waiting | undefined): Promise<Accepted> {
     try {
-      return await this.#place(wish, wait)
+      return await this.#place(wish, waiting)
     } catch (error) {
       if (!wish.isUnattended || !(error instanceof Failure) || error.kind !== 'not_found') throw error
       // One that nobody attends is known by its key even when its process or version is gone.
-      const begun = await this.#replay(wish, wish.key!.scope!, wait)
+      const begun = await this.#replay(wish, wish.key!.scope!, waiting)
       if (begun === undefined) throw error
       return begun
     }
   }
 
-  async #place(wish: Wish, wait: boolean): Promise<Accepted> {
+  async #place(wish: Wish, waiting: Waiting | undefined): Promise<Accepted> {
     const spec = await this.#permitted(wish)
     // Asked first, so that an old key still answers when the schema or the settings have changed since.
     const known =
       wish.key === undefined || wish.key.scope !== undefined
         ? undefined
-        : await this.#replay(wish, scopeOf(wish, spec), wait)
+        : await this.#replay(wish, scopeOf(wish, spec), waiting)
     if (known !== undefined) return known
     const { run, refusal } = await this.#checkedOrRefused(wish, spec)
-    const waiter = wait ? this.#context.waiters.open(run.id) : undefined
+    await waiting?.beforeStart?.()
+    const waiter = waiting && this.#context.waiters.open(run.id)
     try {
       const placed = await this.#start(wish, run, refusal)
-      if (placed === undefined) return await this.#cameFirst(wish, spec, wait)
+      if (placed === undefined) return await this.#cameFirst(wish, spec, waiting)
       const { id } = run
       const { versionId } = spec
       if (placed.status !== Status.REJECTED) return { id, status: Status.CREATED, versionId, replayed: false, waiter }
@@ -204,8 +206,8 @@ export class Admission {
   }
 
   /** Another call with the same key was faster, or nothing may be started for this caller any more. */
-  async #cameFirst(wish: Wish, spec: RunSpec, wait: boolean): Promise<Accepted> {
-    const known = await this.#replay(wish, scopeOf(wish, spec), wait)
+  async #cameFirst(wish: Wish, spec: RunSpec, waiting: Waiting | undefined): Promise<Accepted> {
+    const known = await this.#replay(wish, scopeOf(wish, spec), waiting)
     if (known !== undefined) return known
     const { parentId } = wish
     const parentRuns = parentId === undefined || (await readStatus(this.#context.pool, parentId)) === Status.RUNNING
@@ -213,7 +215,7 @@ export class Admission {
     throw new Failure('failed_precondition', 'execution_ended', 'The calling execution has ended')
   }
 
-  async #replay(wish: Wish, scope: string, wait: boolean): Promise<Accepted | undefined> {
+  async #replay(wish: Wish, scope: string, waiting: Waiting | undefined): Promise<Accepted | undefined> {
     const { pool, waiters } = this.#context
     const { key, bodyHash } = wish.key!
     const known = await readStartKey(pool, wish.team, scope, key)
@@ -227,7 +229,7 @@ export class Admission {
     const id = known.executionId
     if (id === null) throw new Failure('failed_precondition', 'start_given_up', 'Its start was given up before')
     const status = (await readStatus(pool, id)) === Status.REJECTED ? Status.REJECTED : Status.CREATED
-    return { id, status, replayed: true, waiter: wait ? waiters.open(id) : undefined }
+    return { id, status, replayed: true, waiter: waiting && waiters.open(id) }
   }
 }
 

@@ -49,15 +49,20 @@ export class NestedRuns {
   async run(wish: Wish, rights: RunRights, signal: AbortSignal): Promise<SyncOutcome> {
     const { admission, outcomes } = this.#context
     let outcome: SyncOutcome | undefined
-    // Before its slot is released: where nothing is accepted any more, it could not have it back.
-    admission.checkOpen(wish)
-    await this.#release(rights)
+    let isReleased = false
+    const release = async () => {
+      if (isReleased) return
+      isReleased = true
+      await this.#release(rights)
+    }
     try {
-      const accepted = await admission.accept(wish, true)
+      // Not before: what is refused need not wait for its slot again.
+      const accepted = await admission.accept(wish, { beforeStart: release })
+      await release()
       outcome = await outcomes.of(accepted, Math.max(rights.exp * 1000 - Date.now(), 0), signal)
     } finally {
       // Where the replica stops, it goes on from another one.
-      if (outcome?.replicaStops !== true) await this.#resume(rights, signal)
+      if (isReleased && outcome?.replicaStops !== true) await this.#resume(rights, signal)
     }
     if (outcome.replicaStops) throw stopping()
     return outcome

@@ -26,7 +26,7 @@ export function executionService(parts: ExecutionServiceParts): Handlers<typeof 
       return { executionId: id, status, replayed }
     },
     runExecution: async ({ start, waitMs }, context) => {
-      const accepted = await admission.accept(wishOf(start!, context), true)
+      const accepted = await admission.accept(wishOf(start!, context), {})
       return outcomes.of(accepted, waitMs, context.signal)
     },
     awaitExecution: ({ executionId, waitMs }, context) =>
