@@ -14,6 +14,7 @@ import { readOptions, type ClusterOptions } from './options.ts'
 import { Release } from './release.ts'
 import { makeTeam } from './second-team.ts'
 import { SteadyLoad, type Verdict } from './steady-load.ts'
+import { Warnings } from './warnings.ts'
 
 const otherTeam = 'e2e-other'
 
@@ -130,8 +131,20 @@ async function kills(release: Release): Promise<string> {
   return judged(await load.verdict(90_000), /^(2\d\d|503|error of a run|broken by .+|late|5\d\d when looked at)$/)
 }
 
-/** From one build to the next, while calls come in. */
+/** From one build to the next, while calls come in; where it fails, also what the gateways, old and new, warned of. */
 async function upgrade(release: Release, ratePerS: number): Promise<string> {
+  const warnings = new Warnings(release, 'gateway')
+  try {
+    return await upgradeUnderLoad(release, ratePerS)
+  } catch (error) {
+    for (const line of warnings.lines.filter((one) => !one.includes('"stopping"')).slice(-40)) console.log(line)
+    throw error
+  } finally {
+    await warnings.stop()
+  }
+}
+
+async function upgradeUnderLoad(release: Release, ratePerS: number): Promise<string> {
   const load = new SteadyLoad(await release.client(), ratePerS)
   await load.start()
   await delay(3000)
