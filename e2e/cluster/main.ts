@@ -169,9 +169,9 @@ async function uninstall(release: Release): Promise<string> {
 }
 
 /** Throws where a promise was broken; else the figures in words. */
-function judged({ answers, refusals, accepted, ends, broken }: Verdict, allowed: RegExp): string {
-  const refused = Object.keys(refusals).length > 0 ? `, refused ${JSON.stringify(refusals)}` : ''
-  const words = `answers ${JSON.stringify(answers)}${refused}, accepted ${accepted}, ends ${JSON.stringify(ends)}`
+function judged({ answers, troubles, accepted, ends, broken }: Verdict, allowed: RegExp): string {
+  const troubled = Object.keys(troubles).length > 0 ? `, troubles ${JSON.stringify(troubles)}` : ''
+  const words = `answers ${JSON.stringify(answers)}${troubled}, accepted ${accepted}, ends ${JSON.stringify(ends)}`
   const others = Object.keys(answers).filter((how) => !allowed.test(how))
   if (others.length > 0) throw new Error(`answers that must not be: ${others.join(', ')}; ${words}`)
   if (broken.length > 0)

@@ -14,8 +14,8 @@ return svc.context.parameters.answer
 export interface Verdict {
   /** How many calls were answered with which status; `broken by …` and `late` for those that were not. */
   answers: Record<string, number>
-  /** What the answers with 503 and 504 said, how often, and in which seconds of the load. */
-  refusals: Record<string, { count: number; firstS: number; lastS: number }>
+  /** What the answers with 503 and 504 said and what broke, how often, and in which seconds of the load. */
+  troubles: Record<string, { count: number; firstS: number; lastS: number }>
   accepted: number
   ends: Record<string, number>
   /** Accepted runs that are not there, do not end, began twice, or ended without having begun. */
@@ -27,7 +27,7 @@ export class SteadyLoad {
   readonly #client: Client
   readonly #ratePerS: number
   readonly #answers: Record<string, number> = {}
-  readonly #refusals: Verdict['refusals'] = {}
+  readonly #troubles: Verdict['troubles'] = {}
   readonly #began = performance.now()
   readonly #accepted = new Set<string>()
   readonly #calls = new Set<Promise<void>>()
@@ -75,7 +75,7 @@ export class SteadyLoad {
       }
     }
     await Promise.all(Array.from({ length: 8 }, look))
-    return { answers: this.#answers, refusals: this.#refusals, accepted: this.#accepted.size, ends, broken }
+    return { answers: this.#answers, troubles: this.#troubles, accepted: this.#accepted.size, ends, broken }
   }
 
   async #goOn(): Promise<void> {
@@ -90,19 +90,22 @@ export class SteadyLoad {
 
   /** Every fourth call waits for its run. */
   async #call(count: number): Promise<void> {
-    const path = `/processes/${this.#process}/${count % 4 === 0 ? 'execute-sync' : 'execute'}`
+    const operation = count % 4 === 0 ? 'execute-sync' : 'execute'
+    const path = `/processes/${this.#process}/${operation}`
     const json = { parameters: { workMs: count % 20 === 0 ? 1500 : 20, answer: count } }
     try {
       const answer = await this.#client.post(path, json, { signal: AbortSignal.timeout(40_000) })
       // A run that ended as ERROR is told by 500 with its id; any other 500 is a fault.
       const ofRun = answer.status === 500 && answer.text.includes('"executionId"')
       this.#note(ofRun ? 'error of a run' : `${answer.status}`)
-      if (answer.status === 503 || answer.status === 504) this.#noteRefusal(path.split('/').at(-1)!, answer.text)
+      if (answer.status === 503 || answer.status === 504) this.#noteTrouble(operation, wordsOf(answer.text))
       const id = answer.headers.get('svc-execution-id')
       if (id !== null && (answer.status < 300 || ofRun)) this.#accepted.add(id)
     } catch (error) {
       if (!(error instanceof TypeError || error instanceof DOMException)) throw error
-      this.#note(error instanceof DOMException ? 'late' : `broken by ${causeOf(error)}`)
+      const how = error instanceof DOMException ? 'late' : `broken by ${causeOf(error)}`
+      this.#note(how)
+      this.#noteTrouble(operation, how)
     }
   }
 
@@ -140,17 +143,21 @@ export class SteadyLoad {
     return body.total
   }
 
-  #noteRefusal(operation: string, text: string): void {
-    const { code = '', detail = '' } = JSON.parse(text) as { code?: string; detail?: string }
+  #noteTrouble(operation: string, words: string): void {
     const nowS = Math.round((performance.now() - this.#began) / 100) / 10
-    const refusal = (this.#refusals[`${operation}, ${code}: ${detail}`] ??= { count: 0, firstS: nowS, lastS: nowS })
-    refusal.count += 1
-    refusal.lastS = nowS
+    const trouble = (this.#troubles[`${operation}, ${words}`] ??= { count: 0, firstS: nowS, lastS: nowS })
+    trouble.count += 1
+    trouble.lastS = nowS
   }
 
   #note(how: string): void {
     this.#answers[how] = (this.#answers[how] ?? 0) + 1
   }
+}
+
+function wordsOf(problem: string): string {
+  const { code = '', detail = '' } = JSON.parse(problem) as { code?: string; detail?: string }
+  return `${code}: ${detail}`
 }
 
 /** The code of what broke a call: `ECONNRESET`. */

@@ -18,8 +18,9 @@ const LIMITS = {
   keepAliveTimeout: 65_000,
 }
 
-// Time for those who call all the time to hear of the stop.
-const partingMs = 1000
+// Time for those who call all the time to hear of the stop: a part of the grace, and at most.
+const partingShare = 0.1
+const partingMs = 5000
 
 export interface ServerOptions {
   /** Of a request to this target: a client that announces more is not told to go on. */
@@ -98,7 +99,7 @@ export class HttpServer {
     for (const { outgoing } of this.#open.all()) outgoing.shouldKeepAlive = false
     for (const socket of this.#upgraded) socket.destroy()
     // A connection that is cut while nothing happens on it may take along the request that its client sends just then.
-    await this.#unconnected(Math.min(graceMs, partingMs))
+    await this.#unconnected(Math.min(graceMs * partingShare, partingMs))
     // Nor may one be cut whose request has come while this process was held up.
     for (let turn = 0; turn < 2; turn += 1) await setImmediate()
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
