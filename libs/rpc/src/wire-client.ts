@@ -21,7 +21,7 @@ import { tryElsewhere, type Replicas } from './try-elsewhere.ts'
 export interface Outgoing extends Replicas {
   metadata(context: CallContext): Metadata | Promise<Metadata>
   /** For a stream, which is not made again: a connected one, where it comes to that in time. */
-  connected?(): Promise<Channel>
+  connected?(context: CallContext): Promise<Channel>
   /** How much of a stream may wait for its reader; 256 KiB. */
   waitingBytes?: number
 }
@@ -72,7 +72,7 @@ function gatheringCall(method: DescMethod, outgoing: Outgoing): unknown {
     const { signal } = context
     const metadata = await outgoing.metadata(context)
     const options: CallOptions = context.deadlineMs === undefined ? {} : { deadline: context.deadlineMs }
-    const channel = await (outgoing.connected ?? outgoing.channel)()
+    const channel = await (outgoing.connected?.(context) ?? outgoing.channel())
     if (signal.aborted) throw endOf(signal)
     return new Promise((resolve, reject) => {
       const cancel = () => call.cancel()
@@ -116,7 +116,7 @@ function streamCall(method: DescMethod, outgoing: Outgoing): unknown {
     const { signal } = context
     const metadata = await outgoing.metadata(context)
     const options: CallOptions = context.deadlineMs === undefined ? {} : { deadline: context.deadlineMs }
-    const channel = await (outgoing.connected ?? outgoing.channel)()
+    const channel = await (outgoing.connected?.(context) ?? outgoing.channel())
     if (signal.aborted) throw endOf(signal)
     const call = open()
     const cancel = () => call.cancel()

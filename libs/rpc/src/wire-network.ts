@@ -2,7 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { DescService } from '@bufbuild/protobuf'
 import { Failure, stopping } from '@automation/errors'
 import type { Tracer } from '@automation/tracing'
-import { connectivityState, type Client as Channel, type ChannelOptions, type Metadata } from '@grpc/grpc-js'
+import {
+  connectivityState,
+  type ChannelInterface,
+  type Client as Channel,
+  type ChannelOptions,
+  type Metadata,
+} from '@grpc/grpc-js'
 import { channelOptions } from './channel-options.ts'
 import { Connection } from './connection.ts'
 import type { CallContext } from './context.ts'
@@ -67,7 +73,7 @@ export class WireNetwork implements Neighbours {
     const channel = () => this.#next(addresses, connection)
     return this.#traced(service, {
       channel,
-      connected: () => this.#connected(channel),
+      connected: (context) => this.#connected(channel, context),
       avoid: (channel) => this.#avoid(channel, addresses.length),
       metadata: this.#metadata,
     })
@@ -81,7 +87,7 @@ export class WireNetwork implements Neighbours {
     const channel = () => this.#connection(address, connection).channel
     return this.#traced(service, {
       channel,
-      connected: () => this.#connected(channel),
+      connected: (context) => this.#connected(channel, context),
       metadata: this.#metadata,
     })
   }
@@ -123,15 +129,15 @@ export class WireNetwork implements Neighbours {
   }
 
   /** A channel that is given up while it connects takes along what waits in it. */
-  async #connected(next: () => Channel | Promise<Channel>): Promise<Channel> {
-    const untilMs = Date.now() + this.#connectWithinMs * connectTries
+  async #connected(next: () => Channel | Promise<Channel>, { signal, deadlineMs }: CallContext): Promise<Channel> {
+    const untilMs = Math.min(deadlineMs ?? Infinity, Date.now() + this.#connectWithinMs * connectTries)
     for (;;) {
       const channel = await next()
       const watched = channel.getChannel()
       const state = watched.getConnectivityState(true)
       if (state === connectivityState.READY || state === connectivityState.TRANSIENT_FAILURE) return channel
-      if (Date.now() > untilMs) return channel
-      await new Promise<void>((changed) => watched.watchConnectivityState(state, untilMs, () => changed()))
+      if (signal.aborted || Date.now() >= untilMs) return channel
+      await changed(watched, state, untilMs, signal)
     }
   }
 
@@ -176,4 +182,16 @@ function decided(asked: Connection[]): Channel | undefined {
   const ready = states.indexOf(connectivityState.READY)
   if (ready >= 0) return asked[ready]!.channel
   return states.every((state) => state === connectivityState.TRANSIENT_FAILURE) ? asked[0]!.channel : undefined
+}
+
+/** Resolves when the state is another one, at this time, or with the signal. */
+function changed(channel: ChannelInterface, state: connectivityState, untilMs: number, signal: AbortSignal) {
+  return new Promise<void>((resolve) => {
+    const done = () => {
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+    signal.addEventListener('abort', done, { once: true })
+    channel.watchConnectivityState(state, untilMs, done)
+  })
 }

@@ -86,6 +86,19 @@ test('a read that nobody answers ends by its deadline', async () => {
   })
 })
 
+test('a stream that waits for a connection ends with its caller', async () => {
+  const sockets: Socket[] = []
+  const door = createServer((socket) => sockets.push(socket)).listen(0, '127.0.0.1')
+  await once(door, 'listening')
+  network = networkTo([(door.address() as AddressInfo).port], { connectWithinMs: 120_000 })
+  const caller = new AbortController()
+  door.once('connection', () => caller.abort())
+  const counting = network.client(ProbeService).count({}, { ...call(), signal: caller.signal })
+  await expect(counting[Symbol.asyncIterator]().next()).rejects.toThrow('The call was cancelled')
+  for (const socket of sockets) socket.destroy()
+  door.close()
+})
+
 test('a stream waits for a connection that has to be made anew', async () => {
   const { port } = await serveProbe(
     handlers({
