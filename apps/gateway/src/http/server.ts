@@ -20,7 +20,7 @@ const LIMITS = {
 
 // Time for those who call all the time to hear of the stop: a part of the grace, and at most.
 const partingShare = 0.1
-const partingMs = 5000
+const partingMs = 4000
 
 export interface ServerOptions {
   /** Of a request to this target: a client that announces more is not told to go on. */
