@@ -78,6 +78,7 @@ export class Runner {
           value: { executionId: run.id, fence: run.run.fence, chunk },
         }),
       called: (run, payload) => calls.called(run, payload),
+      isWaiting: (run) => this.#runs.isWaiting(run),
       withdraw: (run) => pool.withdraw(run),
       over: (run, result) => this.#over(run, result),
     }

@@ -57,21 +57,60 @@ test('calls that come after the end of a run do not count as open in the next on
   expect((await run(source, { parameters: { late: false } })).value).toEqual([pid, 'started'])
 })
 
+// Writes frames as a hostile child does; they wait in the pipe while nobody reads.
+const flood = (most: string) => `
+  const { writeSync } = require('fs')
+  const since = performance.now()
+  for (let n = 0; n < ${most}; n += 1) {
+    const call = Buffer.from(JSON.stringify({ number: 1e6 + n, method: 'run', identifier: 'x', parameters: '{}', pad: 'x'.repeat(200) }))
+    const head = Buffer.alloc(9)
+    head.writeUInt32LE(call.length + 5)
+    head[4] = 67
+    head.writeUInt32LE(1, 5)
+    writeSync(4, Buffer.concat([head, call]))
+  }
+  console.log(performance.now() - since)
+  await new Promise((go) => setTimeout(go, 60_000))`
+
 test('of the calls that a run floods the service with few are handed on', async () => {
   under.replica.onStart = async () => ({ executionId: 'started', status: Status.CREATED })
-  const source = `
-    const { writeSync } = require('fs')
-    for (let number = 1; ; number += 1) {
-      const call = Buffer.from(JSON.stringify({ number, method: 'run', identifier: 'x', parameters: '{}' }))
-      const head = Buffer.alloc(9)
-      head.writeUInt32LE(call.length + 5)
-      head[4] = 67
-      head.writeUInt32LE(1, 5)
-      writeSync(4, Buffer.concat([head, call]))
-    }`
-  const { explanation } = await run(source, { run: { freshProcess: true, timeoutMs: 1000 } })
+  const { explanation } = await run(flood('Infinity'), { run: { freshProcess: true, timeoutMs: 1000 } })
   expect(explanation).toMatch(/^TimeoutError/)
   expect(under.replica.calls.length).toBeLessThan(2000)
+})
+
+test('a run with too many open calls waits with more until they are fewer, and all are answered', async () => {
+  under.replica.onStart = async () => ({ executionId: 'started', status: Status.CREATED })
+  const { id } = under.replica.hand(flood('3000'), { run: { freshProcess: true } })
+  await until(() => under.replica.calls.length === 3000, { what: 'all calls' })
+  await until(() => under.replica.logOf(id).length === 1, { what: 'what it says' })
+  under.replica.kill(id)
+  // At most two thousand of them are here or in the pipe, so that the last thousand had to wait for their turns.
+  expect(Number(under.replica.logOf(id)[0]!.message)).toBeGreaterThan(500)
+})
+
+test('what a run has asked for is not done any more once it is being ended', async () => {
+  under.replica.onStart = async () => ({ executionId: 'started', status: Status.CREATED })
+  const source = `
+    process.on('SIGTERM', () => {})
+    const calls = Array.from({ length: 900 }, () => svc.processes.run('x'))
+    await new Promise((go) => setTimeout(go, 60_000))`
+  const { id } = under.replica.hand(source)
+  await until(() => under.replica.calls.length > 100, { what: 'some calls' })
+  under.replica.kill(id)
+  await under.settled()
+  expect(under.replica.calls.length).toBeLessThan(700)
+})
+
+test('calls that are refused for their size come in turn, and the next ones after them', async () => {
+  under.replica.onRun = () => new Promise(() => {})
+  under.replica.onStart = async () => ({ executionId: 'started', status: Status.CREATED })
+  const source = `
+    for (let n = 0; n < 33; n += 1) svc.processes.runSync('a', { parameters: { a: 'x'.repeat(1e6) } }).catch(() => {})
+    const large = Array.from({ length: 100 }, () => svc.processes.run('a', { parameters: { a: 'x'.repeat(1e6) } }))
+    const refused = (await Promise.allSettled(large)).map(({ reason }) => reason?.code)
+    return [new Set(refused).size, refused[0], await svc.processes.run('small')]`
+  expect((await run(source)).value).toEqual([1, 'calls_too_large', 'started'])
 })
 
 test('of many calls at once all are answered', async () => {

@@ -1,3 +1,4 @@
+import { Status } from '@automation/contract/execution/v1/execution'
 import { until } from '@automation/testing'
 import { expect, test } from 'vitest'
 import { run } from './python-run.ts'
@@ -27,6 +28,17 @@ test('a child that has grown large ends', async () => {
   const grow = 'globalThis.held = undefined; const b = Buffer.alloc(300e6, 1); '
   const { value } = await under.replica.run(`${grow}await new Promise((go) => setTimeout(go, 3000)); ${source}`)
   await until(() => !isAlive(value as number), { what: 'the child is gone' })
+  await under.stop()
+})
+
+test('runs that wait for others leave memory for a child of those', async () => {
+  const under = await startRunner({ RUNNER_CHILDREN_MEMORY_MB: '64', RUNNER_SLOTS: '3', RUNNER_SPARES: '0' })
+  under.replica.onRun = async () => {
+    const { value } = await under.replica.run('return 7')
+    return { status: Status.FINISHED, returnValue: Buffer.from(JSON.stringify(value)) }
+  }
+  const parents = Array.from({ length: 3 }, () => under.replica.run('return svc.processes.runSync("a")'))
+  expect((await Promise.all(parents)).map(({ value }) => value)).toEqual([7, 7, 7])
   await under.stop()
 })
 

@@ -48,8 +48,9 @@ export class MemoryRoom {
 
   #atWork(team: string): number {
     let count = 0
-    for (const [{ state }, { program }] of this.#sharers.groupOf)
-      if (state === 'running' && program.team === team) count += 1
+    for (const [{ state, task }, { program }] of this.#sharers.groupOf)
+      // Runs that wait for others must not keep those from a child.
+      if (state === 'running' && program.team === team && task?.isWaiting !== true) count += 1
     return count
   }
 }

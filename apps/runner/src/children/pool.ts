@@ -80,12 +80,11 @@ export class ChildPool {
   async stop(): Promise<void> {
     this.#stopped = true
     clearInterval(this.#sweeper)
-    clearTimeout(this.#patience)
-    clearTimeout(this.#retry)
-    clearTimeout(this.#sparesSoon)
+    for (const timer of [this.#patience, this.#retry, this.#sparesSoon]) clearTimeout(timer)
     await Promise.all(this.#launching.keys())
     if (this.#children.size === 0) return
     for (const child of this.#children) child.end('kill')
+    this.#options.givingWay.hurryLate(this.#children)
     await new Promise<void>((resolve) => (this.#allGone = resolve))
   }
 

@@ -46,6 +46,8 @@ export interface Task {
   output: OnLine
   /** Nothing more that it prints is kept. */
   readonly isFull: boolean
+  /** Until others have ended it does nothing. */
+  readonly isWaiting: boolean
   /** Process code asks for something: JSON text. */
   called(payload: Buffer): void
   /** All that it printed has been given to `output`. Called once. */

@@ -16,6 +16,8 @@ export interface RunEnvironment {
   returnValueMaxBytes: number
   sendLogs(run: ActiveRun, chunk: LogChunk): boolean
   called(run: ActiveRun, payload: Buffer): void
+  /** Whether it waits for other runs, and takes no place. */
+  isWaiting(run: ActiveRun): boolean
   /** Takes it out of the queue; false when a child has begun it. */
   withdraw(run: ActiveRun): boolean
   /** The run is over and nothing of it is left; `result` is absent where nobody asks for it any more. */
@@ -75,6 +77,15 @@ export class ActiveRun implements Task {
     return this.#child
   }
 
+  /** It is over, or the runner ends it: what it asked for and has not got is not done any more. */
+  get isEnding(): boolean {
+    return this.#isOver || this.#verdict !== undefined
+  }
+
+  get isWaiting(): boolean {
+    return this.#environment.isWaiting(this)
+  }
+
   /** Aborted when the run is over; calls that it made are no longer waited for. */
   get signal(): AbortSignal {
     this.#aborted ??= new AbortController()
@@ -105,7 +116,7 @@ export class ActiveRun implements Task {
   readonly output: OnLine = (level, text, wasCut, timeUs) => this.#log.add(level, text, wasCut, timeUs)
 
   called(payload: Buffer): void {
-    if (this.#verdict === undefined) this.#environment.called(this, payload)
+    if (!this.isEnding) this.#environment.called(this, payload)
   }
 
   /** Ends the run with this reason, once nothing of it is left. */
@@ -140,7 +151,7 @@ export class ActiveRun implements Task {
 
   #judge(verdict: Reason | 'unwanted', how: 'terminate' | 'kill'): void {
     if (this.#isOver) return
-    if (this.#verdict !== 'unwanted') this.#verdict = verdict
+    if (this.#verdict === undefined || verdict === 'unwanted') this.#verdict = verdict
     if (this.#child !== undefined) this.#child.end(how)
     else if (this.#environment.withdraw(this)) this.ended(neverBegan)
   }

@@ -5,23 +5,32 @@ const few = most / 2
 export const mostBytes = 32 * 1024 * 1024
 /** So many that a run makes at once are handed on, the others one by one: they take time from everybody. */
 const burst = 64
-const aloneMs = 1
-const amongOthersMs = 4
+const usualEveryMs = 1
+/** Where other teams would wait for it. Who has few open waits for each of them, and takes less by itself. */
+const slowEveryMs = 4
+const slowFrom = 8
 
 export interface CallsContext {
-  handOn(payload: Buffer): void
+  /** Its turn has come; `answered` is to follow. With `isTooMuch` the open ones would hold too much: it is refused. */
+  handOn(payload: Buffer, isTooMuch: boolean): void
   /** Whether more are to be read. */
   listen(listens: boolean): void
-  /** Whether other teams would wait for what these calls take. */
   isAmongOthers(): boolean
+}
+
+interface Call {
+  payload: Buffer
+  isTooMuch: boolean
 }
 
 /** The calls of one run, as they came, until they are answered. Those that wait for their turn cost little. */
 export class OpenCalls {
   readonly #context: CallsContext
-  readonly #waiting: Buffer[] = []
+  readonly #waiting: Call[] = []
   #count = 0
   #bytes = 0
+  /** How many of those that wait are to be refused. */
+  #tooMuch = 0
   #listens = true
   #pause: NodeJS.Timeout | undefined
   /** When the last one was handed on, less what is left of the burst. */
@@ -31,33 +40,39 @@ export class OpenCalls {
     this.#context = context
   }
 
-  /** It is handed on when its turn comes; false when the open ones would hold too much. */
-  add(payload: Buffer): boolean {
-    if (this.#bytes + payload.length > mostBytes) return false
+  add(payload: Buffer): void {
+    const isTooMuch = this.#bytes + payload.length > mostBytes
+    if (isTooMuch) this.#tooMuch += 1
+    else this.#bytes += payload.length
     this.#count += 1
-    this.#bytes += payload.length
-    this.#waiting.push(payload)
+    this.#waiting.push({ payload, isTooMuch })
     this.#move()
-    if (this.#count > most) this.#listen(false)
-    return true
   }
 
-  answered(payload: Buffer): void {
+  /** `bytes`: of its payload; 0 where it was too much. */
+  answered(bytes: number): void {
     this.#count -= 1
-    this.#bytes -= payload.length
-    if (this.#count <= few) this.#listen(true)
+    this.#bytes -= bytes
+    this.#heed()
   }
 
-  /** The run is over: what waits is not handed on. */
+  /** The run is ending: what waits is not handed on. */
   close(): void {
     clearTimeout(this.#pause)
     this.#waiting.length = 0
-    this.#listen(true)
+    this.#count = this.#tooMuch = 0
+    this.#heed()
   }
 
   #move(): void {
-    const everyMs = this.#context.isAmongOthers() ? amongOthersMs : aloneMs
-    while (this.#waiting.length > 0 && this.#takesTurn(everyMs)) this.#context.handOn(this.#waiting.shift()!)
+    const isSlow = this.#count > slowFrom && this.#context.isAmongOthers()
+    const everyMs = isSlow ? slowEveryMs : usualEveryMs
+    while (this.#waiting.length > 0 && this.#takesTurn(everyMs)) {
+      const { payload, isTooMuch } = this.#waiting.shift()!
+      if (isTooMuch) this.#tooMuch -= 1
+      this.#context.handOn(payload, isTooMuch)
+    }
+    this.#heed()
     if (this.#waiting.length === 0) return
     this.#pause ??= setTimeout(() => {
       this.#pause = undefined
@@ -65,7 +80,9 @@ export class OpenCalls {
     }, everyMs)
   }
 
-  #listen(listens: boolean): void {
+  /** What is too much is held nevertheless, so nothing comes behind it before it is gone. */
+  #heed(): void {
+    const listens = this.#tooMuch === 0 && this.#count <= (this.#listens ? most : few)
     if (this.#listens === listens) return
     this.#listens = listens
     this.#context.listen(listens)

@@ -47,16 +47,16 @@ export class ProcessCalls {
 
   /** Acts on a call frame and answers it. The child is hostile: what is no proper call ends the run. */
   called(run: ActiveRun, payload: Buffer): void {
-    if (!this.#openOf(run).add(payload))
-      this.#refuse(run, payload, `More than ${mostBytes} bytes of calls are open at once`)
+    this.#openOf(run).add(payload)
   }
 
   #openOf(run: ActiveRun): OpenCalls {
     const known = this.#open.get(run)
     if (known !== undefined) return known
     const open = new OpenCalls({
-      handOn: (payload) => {
-        if (run.signal.aborted) open.close()
+      handOn: (payload, isTooMuch) => {
+        if (run.isEnding) open.close()
+        else if (isTooMuch) this.#refuse(run, open, payload)
         else this.#act(run, open, payload)
       },
       listen: (listens) => run.child?.listen(listens),
@@ -66,13 +66,17 @@ export class ProcessCalls {
     return open
   }
 
-  #refuse(run: ActiveRun, payload: Buffer, words: string): void {
+  #refuse(run: ActiveRun, open: OpenCalls, payload: Buffer): void {
     const number = objectOf(payload)?.['number']
     if (!isCount(number)) return broken(run, noCall)
+    open.answered(0)
+    const words = `More than ${mostBytes} bytes of calls are open at once`
     run.child?.send(failureFrame(number, new Failure('too_large', 'calls_too_large', words)))
   }
 
   #act(run: ActiveRun, open: OpenCalls, payload: Buffer): void {
+    // Nothing below may hold the payload until the answer: a large one may lie beside it in memory.
+    const { length } = payload
     const sent = objectOf(payload) ?? {}
     const act = this.#storage.act(sent['method'])
     const call = act === undefined ? callOf(sent) : undefined
@@ -81,8 +85,8 @@ export class ProcessCalls {
     const answered =
       call === undefined ? this.#given(run, number, () => act!(sent, run, contextOf(run))) : this.#answer(run, call)
     void answered.then((answer) => {
-      open.answered(payload)
-      if (!run.signal.aborted) run.child?.send(answer)
+      open.answered(length)
+      if (!run.isEnding) run.child?.send(answer)
     })
   }
 

@@ -1,6 +1,5 @@
+import { Recent } from '../recent.ts'
 import type { ActiveRun } from './active-run.ts'
-
-const momentMs = 1000
 
 /**
  * The runs of this runner, and how many of its places they take. A run that waits for others takes none, and gets one
@@ -12,11 +11,10 @@ export class RunningRuns {
   readonly #runs = new Map<string, ActiveRun>()
   /** How many others each of these waits for; none, when it only waits for a place. */
   readonly #waiting = new Map<ActiveRun, number>()
-  /** When the last run of each team came, of those that came a moment ago. */
-  readonly #cameAt = new Map<string, number>()
+  readonly #teams = new Recent()
   readonly #resuming: { run: ActiveRun; go: () => void }[] = []
 
-  /** `freed` is told of each place that comes free. */
+  /** `freed` is told where a place may have come free. */
   constructor(slots: number, freed: () => void) {
     this.#slots = slots
     this.#freed = freed
@@ -28,22 +26,16 @@ export class RunningRuns {
 
   add(run: ActiveRun): void {
     this.#runs.set(run.id, run)
-    const { team } = run.version.spec
-    const now = performance.now()
-    this.#cameAt.delete(team)
-    this.#cameAt.set(team, now)
-    for (const [longest, cameAt] of this.#cameAt) {
-      if (now - cameAt < momentMs) break
-      this.#cameAt.delete(longest)
-    }
+    this.#teams.came(run.version.spec.team)
   }
 
   /** Whether runs of other teams came a moment ago. */
   isAmongOthers(run: ActiveRun): boolean {
-    const now = performance.now()
-    for (const [team, cameAt] of this.#cameAt)
-      if (team !== run.version.spec.team && now - cameAt < momentMs) return true
-    return false
+    return this.#teams.others(run.version.spec.team)
+  }
+
+  isWaiting(run: ActiveRun): boolean {
+    return this.#waiting.has(run)
   }
 
   remove(run: ActiveRun): void {

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { below, processOf, readOf, type CpuGroups, type CpuWeight, type Process } from '@automation/jail'
+import { Recent } from '../../recent.ts'
 import type { Child } from '../child.ts'
 import type { Spares } from '../spares.ts'
 import type { GivingWay } from './giving-way.ts'
@@ -55,6 +56,7 @@ export class GivingWayByGroups implements GivingWay {
   /** The program of the last run, and what the group had had before it where that one is known to have computed. */
   readonly #runs = new WeakMap<Child, { program: string; usedBefore: number | undefined }>()
   readonly #early = new Set<Child>()
+  readonly #programs = new Recent()
   #looksSoon = false
 
   constructor(groups: CpuGroups) {
@@ -76,6 +78,7 @@ export class GivingWayByGroups implements GivingWay {
   begins(child: Child, program: string): void {
     const usedBefore = this.#heavy.has(program) ? (this.#groups.usedMs(child.pid) ?? 0) : undefined
     this.#runs.set(child, { program, usedBefore })
+    this.#programs.came(program)
     this.#storms.release(child)
     this.#weigh(child, usedBefore === undefined ? 'usual' : 'idle')
     this.#early.add(child)
@@ -88,7 +91,7 @@ export class GivingWayByGroups implements GivingWay {
     const isBusy = all.some((each) => each.isBusy)
     const mayWait = all.length <= crowd || performance.now() - child.runningSince >= crowdWaitsMs
     const gotNothing = isBusy && elapsedMs >= earlyUntilMs && gainedMs < elapsedMs * waitedBelow
-    this.#storms.look(child, all.length)
+    this.#lookForStorm(child, all.length)
     const hasWaited = mayWait && gotNothing && !this.#storms.isHeld(child) && this.#weights.get(child) === 'idle'
     if (!hasWaited && gainedMs < busyMs) return
     if (gainedMs >= busyMs) this.#know(child)
@@ -131,7 +134,7 @@ export class GivingWayByGroups implements GivingWay {
 
   #lookEarlyAt(child: Child): void {
     const members = this.#groups.members(child.pid)
-    this.#storms.look(child, members.length)
+    this.#lookForStorm(child, members.length)
     const { gainedMs, elapsedMs, seen } = this.#compare(child)
     const busy = members.slice(-crowd).filter((pid) => processOf(pid).isBusy).length
     const gotNothing = busy > 0 && elapsedMs > 0 && gainedMs < elapsedMs * waitedBelow
@@ -140,6 +143,11 @@ export class GivingWayByGroups implements GivingWay {
     if (!hasWaited && busy <= 1 && gainedMs < busyEarlyMs) return
     this.#know(child)
     this.#lower(child, seen, hasWaited)
+  }
+
+  /** Where nobody else wants anything it may have all that there is. */
+  #lookForStorm(child: Child, processes: number): void {
+    if (this.#programs.others(this.#runs.get(child)!.program)) this.#storms.look(child, processes)
   }
 
   #lower(child: Child, seen: Seen, hasWaited: boolean): void {
