@@ -8,7 +8,8 @@ import { suitesFor } from './test-run/suites.ts'
 const help = `npm test [-- OPTIONS] [PATH …]
 
 The tests that need no outside server: each room's own, then the whole system over its public interface. With paths,
-only the tests under them. \`npm run test:all\` adds those for the real servers that the environment names.
+only the tests under them, of \`npm run test:e2e\` its own. \`npm run test:all\` adds those for the real servers that the
+environment names.
 
   --only NAME,NAME    unit, e2e, walls, outside; walls are attacks on walls and limits, and sandboxes behind them
   --shape SHAPE       what the e2e suite starts: embedded (default) or services

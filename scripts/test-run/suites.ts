@@ -81,7 +81,7 @@ const outside: OutsideServer[] = [
 export interface Wish {
   /** Names of suites: unit, e2e, walls, outside. Walls only where it is named, or with all. */
   only: string[] | undefined
-  /** Paths of tests; with any, only the unit suite runs. */
+  /** Paths of tests; with any, only the unit suite runs, or where it alone is named the one over REST. */
   files: string[]
   shape: string
   all: boolean
@@ -89,8 +89,10 @@ export interface Wish {
 
 /** The suites that a wish stands for, and in words those that are left out and why. */
 export function suitesFor(wish: Wish, environment: NodeJS.ProcessEnv): { suites: Suite[]; leftOut: string[] } {
-  if (wish.files.length > 0)
-    return { suites: [{ ...suiteOf(wish.files, environment), files: wish.files }], leftOut: [] }
+  if (wish.files.length > 0) {
+    const suite = wish.only?.join() === 'e2e' ? e2e(wish.shape) : suiteOf(wish.files, environment)
+    return { suites: [{ ...suite, files: wish.files }], leftOut: [] }
+  }
   const wanted = (name: string) => wish.only === undefined || wish.only.includes(name)
   const attacks = wish.only?.includes('walls') ?? wish.all
   const suites = [

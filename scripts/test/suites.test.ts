@@ -29,6 +29,7 @@ test('the attacks on the walls run where they are asked for, and with all', () =
 test('paths and names choose what runs', () => {
   expect(suitesFor({ ...plain, files: ['apps/gateway'] }, {}).suites).toMatchObject([{ files: ['apps/gateway'] }])
   expect(names({ ...plain, only: ['e2e'], shape: 'services' })).toEqual(['e2e services'])
+  expect(names({ ...plain, only: ['e2e'], shape: 'services', files: ['e2e/suite/lists'] })).toEqual(['e2e services'])
   expect(names({ ...plain, only: ['outside'] }, { DATABASE_URL: 'x' })).toEqual(['outside PostgreSQL'])
 })
 
