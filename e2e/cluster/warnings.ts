@@ -39,6 +39,8 @@ export class Warnings {
     const args = ['logs', '--follow', '--namespace', this.#release.namespace, pod]
     const child = spawn('kubectl', args, { stdio: ['ignore', 'pipe', 'ignore'] })
     this.#followed.set(pod, child)
+    // As when its container has not begun.
+    child.on('exit', (code) => code !== 0 && this.#followed.delete(pod))
     createInterface(child.stdout).on('line', (line) => {
       if (warning.test(line)) this.lines.push(`${pod} ${line}`)
     })
