@@ -34,7 +34,7 @@ export class Subject {
       team: 'chaos',
       dataDir,
       // Process code tells the ledger on this machine, which no network of its own leads to.
-      env: { ...same, ...settings, WALL_NETWORK: 'host', ...(failPoint ? { FAIL_POINT: failPoint } : {}) },
+      env: { ...same, ...settings, ISOLATION_NETWORK: 'host', ...(failPoint ? { FAIL_POINT: failPoint } : {}) },
       readyWithinMs: 30_000,
     })
   }

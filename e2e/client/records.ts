@@ -151,6 +151,7 @@ export interface Problem {
   requestId: string
   errors?: { path: string; message: string }[]
   executionId?: string
+  error?: { name: string; message: string; line?: number }
 }
 
 export interface RunOutcome {

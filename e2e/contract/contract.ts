@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import type { Described, Document, HeaderObject, OperationObject, ResponseObject } from './document.ts'
+import type { Described, Document, HeaderObject, OperationObject, ResponseObject, SchemaObject } from './document.ts'
 import { matcherOf } from './paths.ts'
 
 /** An answer, as much of it as the document speaks of. */
@@ -74,8 +74,7 @@ export class Contract {
     const wrong = declared.flatMap((one) => {
       const text = headers.get(one.name)
       if (text === null || one.value.schema === undefined) return []
-      const typed = one.value.schema.type === 'integer' ? Number(text) : text
-      return this.faultsOfValue(pointerOf([...one.pointer, 'schema']), typed).map(
+      return this.faultsOfValue(pointerOf([...one.pointer, 'schema']), typedText(text, one.value.schema)).map(
         (fault) => `header ${one.name}: ${fault}`,
       )
     })
@@ -113,6 +112,12 @@ export class Contract {
     this.#validators.set(pointer, known)
     return known
   }
+}
+
+/** What the text of a header stands for. */
+function typedText(text: string, { type }: SchemaObject): unknown {
+  if (type === 'integer') return Number(text)
+  return type === 'boolean' && /^(true|false)$/.test(text) ? text === 'true' : text
 }
 
 /** Steps as a JSON pointer in a URI fragment. */

@@ -16,7 +16,6 @@ const oddTexts = ['', ' ', '\u00ff', '%00', ',,', '{}', 'maybe', '../x', 'x'.rep
 
 /** What the calls below aim at beside what all operations have. */
 export const callerAims: Aims = {
-  'POST /auth/token': ['header x-api-token'],
   'POST /processes/{}/execute': ['header Svc-Initiated-By', 'header Idempotency-Key'],
   'POST /processes/{}/execute-sync': ['header Svc-Initiated-By', 'header Idempotency-Key'],
   'GET /executions/{}/events': ['header Last-Event-ID'],
@@ -65,35 +64,6 @@ export function wrongToken(scene: Scene, random: Random): Attempt {
     body: method === 'GET' ? undefined : '{}',
     expect: 'refused',
     status: [401],
-  }
-}
-
-/** API tokens that cannot be exchanged. */
-export function wrongApiToken(scene: Scene, random: Random): Attempt {
-  const of = (text: string) => Buffer.from(text).toString('base64')
-  const value = random.pick([
-    '',
-    'sk-',
-    'sk-%%%',
-    `sk-${of('x')}`,
-    `sk-${of(':')}`,
-    `sk-${of('a:b')}`,
-    `sk-${of('\u0000:\u0000')}`,
-    `sk-${of('sa-e2e-00000000:wrong')}`,
-    of('{"clientId":{}}'),
-    of('{"clientId":"x","clientSecret":5}'),
-    of('{"__proto__":{"clientId":"x"}}'),
-    of('['),
-    'x'.repeat(8000),
-    '\u00ff',
-  ])
-  return {
-    fault: 'wrong API token',
-    method: 'POST',
-    path: scene.path('/auth/token'),
-    headers: { 'x-api-token': value },
-    expect: 'refused',
-    status: [400, 401, 429],
   }
 }
 

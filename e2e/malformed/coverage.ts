@@ -3,6 +3,7 @@ import { identified, lists } from './addresses.ts'
 import { callerAims, readAlike } from './caller-faults.ts'
 import { jsonOperations } from './json-operations.ts'
 import { storageAims } from './storage-faults.ts'
+import { tokenAims } from './token-faults.ts'
 
 /** Operations by method and path, with `{}` for names in it, and the inputs of each that a kind of fault breaks. */
 export type Aims = Readonly<Record<string, readonly string[]>>
@@ -30,7 +31,7 @@ function isAimedAt({ method, path }: Operation, { place, name }: Input): boolean
   if (readAlike.includes(word)) return true
   const isIt = (row: { method: string; path: string }) => `${row.method} ${nameless(row.path)}` === operation
   return (
-    [callerAims, storageAims].some((aims) => aims[operation]?.includes(word)) ||
+    [callerAims, storageAims, tokenAims].some((aims) => aims[operation]?.includes(word)) ||
     ignored.some(([operations, input]) => operations.test(operation) && input === word) ||
     (place === 'path' && isIdentified(method, below, name)) ||
     (place === 'query' && lists.some((list) => isIt({ method: 'GET', path: list.path }) && knows(list, name))) ||

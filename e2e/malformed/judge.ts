@@ -8,9 +8,11 @@ export function faultsOfReply(attempt: Attempt, reply: Reply, contract: Contract
   const { status, text } = reply
   if (status === 0) return attempt.raw === undefined ? ['the connection was closed without an answer'] : []
   const faults: string[] = []
-  const leak = leakIn(status < 400 ? '' : text)
+  // What process code has failed with is its own word.
+  const leak = leakIn(status < 400 || isRunThatFailed(reply) ? '' : text)
   if (leak !== undefined) faults.push(`it betrays the inside: ${leak}`)
-  if (status >= 500 && !isRunThatFailed(reply)) faults.push(`it answered ${status}`)
+  if (status >= 500 && !isRunThatFailed(reply) && attempt.status?.includes(status) !== true)
+    faults.push(`it answered ${status}`)
   if (attempt.expect === 'refused' && status < 400) faults.push(`it was accepted with ${status}`)
   const judged = status < 500 && (status >= 400 || attempt.expect === 'any')
   if (attempt.status && judged && !attempt.status.includes(status))

@@ -6,6 +6,7 @@ import { Random } from '../system/random.ts'
 import { endOnSignals, startSystem } from '../system/system.ts'
 import { describeAttempt } from './attempt.ts'
 import type { Attempt } from './attempt.ts'
+import * as bodies from './body-faults.ts'
 import * as caller from './caller-faults.ts'
 import * as http from './http-faults.ts'
 import * as json from './json-faults.ts'
@@ -14,11 +15,13 @@ import { faultsOfReply } from './judge.ts'
 import { readOptions } from './options.ts'
 import type { MalformedOptions } from './options.ts'
 import * as packages from './package-faults.ts'
+import { Pulse } from './pulse.ts'
 import * as raw from './raw-faults.ts'
 import { Stage } from './scene.ts'
 import type { Scene } from './scene.ts'
 import { Sender } from './sender.ts'
 import * as storage from './storage-faults.ts'
+import * as tokens from './token-faults.ts'
 
 type Maker = (scene: Scene, random: Random) => Attempt
 
@@ -39,7 +42,8 @@ const makers: readonly [Maker, number][] = [
   [http.wrongMethod, 40],
   [http.oddTeam, 30],
   [caller.wrongToken, 40],
-  [caller.wrongApiToken, 10],
+  [tokens.wrongApiToken, 10],
+  [tokens.wrongTokenForm, 20],
   [caller.oddHeaders, 25],
   [caller.oddPosition, 10],
   [caller.wrongWebhook, 30],
@@ -50,6 +54,8 @@ const makers: readonly [Maker, number][] = [
   [storage.wrongLink, 25],
   [packages.wrongPackages, 30],
   [packages.oddPackages, 10],
+  [bodies.manyThings, 6],
+  [bodies.manyThingsForNobody, 3],
   [raw.rawBytes, 30],
   [raw.brokenOff, 10],
 ]
@@ -125,7 +131,9 @@ async function attack(client: Client, requests: number, seed: number) {
       if (attempt.method === 'POST' && reply.status === 201) await stage.undo(attempt.path, reply.text)
     }
   }
+  const pulse = new Pulse(client.address.host)
   await Promise.all(Array.from({ length: connections }, work))
+  violations.push(...(await pulse.stop()))
   sender.close()
   violations.push(...(await aftermath(client, stage, before)))
   return { tallies, violations }

@@ -26,7 +26,7 @@ const machines: Record<string, { explore: Explore; ownTeam?: boolean }> = {
 
 const settings = {
   // The code of runs asks the witness, which listens on this machine's loopback.
-  WALL_NETWORK: 'host',
+  ISOLATION_NETWORK: 'host',
   TEAM_MAX_RUNNING: `${limits.running}`,
   TEAM_MAX_QUEUED: `${limits.queued}`,
   SYNC_WAIT_MAX_MS: '3000',

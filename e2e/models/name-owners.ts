@@ -59,6 +59,8 @@ export async function moduleOwner(client: TracedClient): Promise<Owner> {
       expectAnswer(await by.patch(importer, { sourceCode: source }), ['200'], 'changing the importer')
       const answer = await by.post<number | null>(`${importer}/execute-sync`, {})
       expectAnswer(answer, ['203'], 'running the importer')
+      // What is imported could not be deleted.
+      expectAnswer(await by.patch(importer, { sourceCode: 'return -1' }), ['200'], 'changing the importer back')
       return answer.body ?? undefined
     },
     remove: async (by) => {

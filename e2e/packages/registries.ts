@@ -14,7 +14,6 @@ const passedOn = [
   ],
   ...['RUNNER_NPM', 'RUNNER_PYTHON'],
 ]
-const usual = { NPM_REGISTRY: 'https://registry.npmjs.org/', PYPI_INDEX_URL: 'https://pypi.org/simple' }
 const answersWithinMs = 20_000
 
 /** Settings that lead a system to this machine's registries: its own where they are set, else those of npm and pip. */
@@ -25,14 +24,16 @@ export async function registrySettings(): Promise<Record<string, string>> {
     said('python3', ['-m', 'pip', 'config', 'get', 'global.index-url']),
   ])
   const found = { ...(npm && { NPM_REGISTRY: npm }), ...(pip && { PYPI_INDEX_URL: pip }) }
-  return { ...usual, ...found, ...own }
+  return { ...found, ...own }
 }
 
-/** Why the registry of a language is not reached, in words; undefined where it is. */
+/** Why the registry of a language is not reached, in words; undefined where it is, or where none is named. */
 export async function unreachable(language: Language, settings: Record<string, string>): Promise<string | undefined> {
   const [name, project] =
     language === 'PYTHON' ? (['PYPI_INDEX_URL', 'pip/'] as const) : (['NPM_REGISTRY', 'npm'] as const)
-  const url = new URL(`${settings[name]?.replace(/\/+$/, '')}/${project}`)
+  const registry = settings[name]
+  if (registry === undefined) return undefined
+  const url = new URL(`${registry.replace(/\/+$/, '')}/${project}`)
   const headers = { ...credentials(url), ...bearer(name, settings) }
   url.username = url.password = ''
   try {

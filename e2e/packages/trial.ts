@@ -36,7 +36,7 @@ export async function tryPackage(
     const process = await make(client, language, entry)
     for (const wait of [timeoutMs, 60_000]) {
       const execution = await run(client, process, wait)
-      outcome.installMs ??= between(execution, 'QUEUED', 'DEQUEUED')
+      outcome.installMs ??= between(execution, 'CREATED', 'RUNNING')
       if (execution.status !== 'FINISHED') return { ...outcome, fault: whyOf(execution) }
       outcome.runsMs = [...(outcome.runsMs ?? []), between(execution, 'RUNNING', 'FINISHED') ?? 0]
       const { value, version } = JSON.parse(execution.returnValue ?? 'null') as Found

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { GRACE_MS, restartedSystem } from './restarted-system.ts'
-import { awaitEnd, awaitStatus, execute } from './runs.ts'
+import { awaitEnd, awaitStatus, execute, expectLastWord } from './runs.ts'
 import { shared } from './shared-system.ts'
 
 /** Ends that leave runs no time, and the start after them; the tests follow each other. */
@@ -21,6 +21,7 @@ describe.skipIf(!shared.owned)(
       await start()
       const execution = await awaitEnd(id, 40_000, running())
       expect(execution.status).toBe('ERROR')
+      await expectLastWord(execution, running())
     })
 
     test('what still runs after the grace time ends as ERROR with the reason', async () => {
@@ -32,6 +33,7 @@ describe.skipIf(!shared.owned)(
       await start()
       const execution = await awaitEnd(id, 40_000, running())
       expect(execution.status).toBe('ERROR')
+      await expectLastWord(execution, running())
       expect(execution.timeline.events.at(-1)?.explanation).toMatch(/stopped/)
     })
 
@@ -43,6 +45,7 @@ describe.skipIf(!shared.owned)(
       await start({ RUNNER_LEASE_MS: '2000' })
       const execution = await awaitEnd(id, 40_000, running())
       expect(execution.status).toBe('ERROR')
+      await expectLastWord(execution, running())
       expect(execution.timeline.events.at(-1)?.explanation).toMatch(/runner lost|restart/)
     })
   },

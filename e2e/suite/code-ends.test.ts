@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { awaitLogs, execute, awaitEnd, makeProcess, executeSync, runCode, valueOf } from './runs.ts'
+import { awaitLogs, execute, awaitEnd, expectLastWord, makeProcess, executeSync, runCode, valueOf } from './runs.ts'
 
 const explanationOf = async (source: string, input: Record<string, unknown> = {}) => {
   const { execution } = await runCode(source, input)
@@ -111,6 +111,7 @@ describe('how a run ends', () => {
       const execution = await awaitEnd(id, 120_000)
       expect(execution.status).toBe('ERROR')
       expect(execution.timeline.events.at(-1)?.explanation).toMatch(/memory|allocation|RangeError/i)
+      await expectLastWord(execution)
     },
   )
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from '../client/client.ts'
-import type { Language, Page, Process } from '../client/records.ts'
+import { terminalStatuses, type Execution, type Language, type Page, type Process } from '../client/records.ts'
 import { openRegistry, type PackageRegistry } from '../system/package-registry.ts'
 import { startSystem, type System } from '../system/system.ts'
 import { waitUntil } from '../system/wait-until.ts'
@@ -19,11 +19,12 @@ interface Manifest {
 const packages = {
   npm: {
     staged: 'exports.answer = () => 42',
+    first: 'module.exports = "at once"',
     detected: 'module.exports = "of the source"',
     own: 'module.exports = "of the process"',
     pinned: 'module.exports = "by a comment"',
   },
-  pypi: { simple: 'answer = lambda: 43\n', detected: 'words = "of the source"\n' },
+  pypi: { simple: 'answer = lambda: 43\n', first: 'words = "at once"\n', detected: 'words = "of the source"\n' },
 }
 
 /** A system whose packages come from a registry of the suite's own. */
@@ -135,8 +136,8 @@ describe.skipIf(!shared.owned)('dependencies', { concurrent: false }, () => {
       const process = await make(source, { programmingLanguage: language, ...detects })
       const execution = await awaitEnd(await execute(process, {}, client), 60_000, client)
       expect(execution.status, JSON.stringify(execution.timeline)).toBe('FINISHED')
-      expect(statusesOf(execution)).toEqual(['CREATED', 'QUEUED', 'DEQUEUED', 'RUNNING', 'FINISHED'])
-      expect(execution.timeline.events[1]?.explanation).toMatch(
+      expect(statusesOf(execution)).toEqual(['CREATED', 'RUNNING', 'FINISHED'])
+      expect(execution.timeline.events[0]?.explanation).toMatch(
         /^Waits for packages that are being installed: .*detected/,
       )
       expect(await valueOf(process)).toBe(value)
@@ -144,10 +145,37 @@ describe.skipIf(!shared.owned)('dependencies', { concurrent: false }, () => {
     },
   )
 
+  test.for([
+    ['JAVASCRIPT', "return require('first')"],
+    ['PYTHON', 'import first\nreturn first.words'],
+  ] as const)(
+    'a process of %s that is run right after it was made is CREATED until its packages are there',
+    async ([programmingLanguage, source]) => {
+      const manifest = { dependencies: { first: programmingLanguage === 'PYTHON' ? '==1.2.3' : '1.2.3' } }
+      const settings = { dependencies: { scopedToProcess: true } }
+      const process = await make(source, { programmingLanguage, manifest, settings })
+      const id = await execute(process, {}, client)
+      const seen = new Set<string>()
+      const execution = await waitUntil(
+        'its end',
+        async () => {
+          const { body } = await client.get<Execution>(`/executions/${id}`)
+          seen.add(body.status)
+          return terminalStatuses.includes(body.status) && body
+        },
+        { timeoutMs: 60_000, everyMs: 20 },
+      )
+      expect(execution.status, JSON.stringify(execution.timeline)).toBe('FINISHED')
+      expect(JSON.parse(execution.returnValue!)).toBe('at once')
+      expect([...seen].filter((status) => !['CREATED', 'RUNNING', 'FINISHED'].includes(status))).toEqual([])
+      expect(execution.timeline.events[0]?.explanation).toBe('Waits for packages that are being installed: first')
+    },
+  )
+
   test('a run that waited for what can not be installed ends as ERROR with the reason', async () => {
     const process = await make("return require('nowhere-to-be-found')", detects)
     const execution = await awaitEnd(await execute(process, {}, client), 60_000, client)
-    expect(statusesOf(execution)).toEqual(['CREATED', 'QUEUED', 'ERROR'])
+    expect(statusesOf(execution)).toEqual(['CREATED', 'ERROR'])
     expect(execution.timeline.events.at(-1)?.explanation).toMatch(
       /^The packages of the process could not be installed: [^]*nowhere-to-be-found/,
     )
@@ -163,10 +191,7 @@ describe.skipIf(!shared.owned)('dependencies', { concurrent: false }, () => {
   })
 
   test("a process with packages of its own finds these, and not the team's; others do not find them", async () => {
-    const fields = {
-      manifest: { dependencies: { own: '1.2.3' } },
-      settings: { dependencies: { scopedToProcess: true } },
-    }
+    const fields = { manifest: { dependencies: { own: '1.2.3' } } }
     const find = (name: string) => `try { return require('${name}') } catch { return 'not there' }`
     expect(await valueOf(await make(find('own'), fields))).toBe('of the process')
     expect(await valueOf(await make(find('staged'), fields))).toBe('not there')

@@ -156,7 +156,9 @@ describe.skipIf(!shared.owned)('error handlers', { concurrent: false }, () => {
     expect((await by().delete(`/processes/${handler.id}`)).status).toBeLessThan(300)
     const second = await fail(process)
     const said = await awaitLogs(second, (entries) => entries.some(({ level }) => level === 'WARNING'), by())
-    expect(said.at(-1)?.message).toBe(`The error handler ${handler.slug} (v1) was not started: Process not found`)
+    expect(said.at(-1)?.message).toBe(
+      `The error handler ${handler.slug} (v1) was not started: Process not found: there is no process "${handler.slug}"`,
+    )
     expect((await by().get<Team>('/team')).body.errorHandlerConfig).toEqual({ processSlug: handler.slug, tag: 'v1' })
     expect((await patch(null)).body).not.toHaveProperty('errorHandlerConfig')
     const third = await fail(process)

@@ -80,12 +80,18 @@ describe('executing a process', () => {
     if (text !== undefined) expect(answer.text).toBe(text)
   })
 
-  test('a failed run answers 500 with status, message and executionId, without details', async () => {
-    const process = await makeProcess({ sourceCode: 'throw new TypeError("inner detail")' })
+  test('a failed run answers 500 with what its code has failed with', async () => {
+    const process = await makeProcess({ sourceCode: '\n\nthrow new TypeError("inner detail")' })
     const answer = await executeSync(process)
     const executionId = answer.headers.get('svc-execution-id') ?? ''
-    expect(answer.text).not.toContain('inner detail')
-    expectProblem(answer, 500, { executionId })
+    const { error } = expectProblem(answer, 500, { executionId })
+    expect(error).toEqual({ name: 'TypeError', message: 'inner detail', line: 3 })
+    const python = await makeProcess({
+      programmingLanguage: 'PYTHON',
+      sourceCode: 'def inner():\n    raise ValueError("no")\n\ninner()',
+    })
+    const other = expectProblem(await executeSync(python), 500)
+    expect(other.error).toEqual({ name: 'ValueError', message: 'no', line: 2 })
     const execution = await executionOf(executionId)
     expect(execution.status).toBe('ERROR')
     expect(execution.timeline.events.at(-1)).toMatchObject({ status: 'ERROR', explanation: 'TypeError: inner detail' })
@@ -108,6 +114,8 @@ describe('executing a process', () => {
       [undefined, {}],
       [null, {}],
       ['', {}],
+      ['null', {}],
+      ['[]', {}],
     ] as const)
       expect((await executeSync(process, { parameters })).body).toEqual(value)
   })

@@ -12,6 +12,7 @@ import {
   execute,
   executeSync,
   executionOf,
+  expectLastWord,
   makeProcess,
   publish,
   runCode,
@@ -41,6 +42,7 @@ describe('killing', () => {
     const execution = await awaitEnd(id, 15_000)
     expect(execution.status).toBe('KILLED')
     expect(statusesOf(execution).at(-1)).toBe('KILLED')
+    await expectLastWord(execution)
   })
 
   test.skipIf(!shared.owned)(
@@ -140,13 +142,20 @@ describe('rerunning', () => {
     expect(await value(ofSource)).toBe('2')
   })
 
-  test('a run of a version that is gone meanwhile gives 404', async () => {
+  test('a run of a version that was deleted runs that version again, which nothing else does', async () => {
     const process = await makeProcess({ sourceCode: 'return 1' })
     await publish(process, { tag: 'v1' })
     const id = await execute(process, { tag: 'v1' })
-    await awaitEnd(id)
-    await client.delete(`/processes/${process.id}/versions/v1`)
-    expectProblem(await rerun(id), 404, { code: 'version_not_found' })
+    const { versionId } = await awaitEnd(id)
+    expect((await client.delete(`/processes/${process.id}/versions/v1`)).status).toBe(200)
+    await client.patch(`/processes/${process.id}`, { sourceCode: 'return 2' })
+    const again = await awaitEnd((await rerun(id)).body)
+    expect([again.returnValue, again.versionId]).toEqual(['1', versionId])
+    for (const tag of ['v1', versionId])
+      expectProblem(await client.post(`/processes/${process.id}/execute`, { tag }), 404, { code: 'version_not_found' })
+    await publish(process, { tag: 'v1' })
+    expect((await awaitEnd(await execute(process, { tag: 'v1' }))).returnValue).toBe('2')
+    expect((await awaitEnd((await rerun(again.id)).body)).returnValue).toBe('1')
   })
 
   test('a failed, a killed and a running execution can be rerun', async () => {

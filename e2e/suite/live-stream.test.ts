@@ -86,7 +86,8 @@ describe('the live stream of a run', () => {
     await killed.has('log first')
     expect((await client.put(`/executions/${id}/kill`)).status).toBe(202)
     expect(await killed.closed).toBe(true)
-    expect(toldBy(killed.told)).toEqual(['CREATED', 'RUNNING', 'log first', 'KILLED', 'end'])
+    const why = killed.events.at(-2)?.data.explanation
+    expect(toldBy(killed.told)).toEqual(['CREATED', 'RUNNING', 'log first', `log ${why}`, 'KILLED', 'end'])
   })
 
   test('is refused like any other read: what is not there, an id of no event, no token', async () => {
@@ -140,7 +141,7 @@ describe.skipIf(!shared.owned)('live streams of a system with narrow limits', { 
     const [, waiting = '', rejected = ''] = ids
     const over = await EventStream.open(small, rejected)
     await over.closed
-    expect(over.told).toEqual(['CREATED', 'REJECTED', 'end'])
+    expect(over.told).toEqual(['CREATED', `log ${over.events.at(-2)?.data.explanation}`, 'REJECTED', 'end'])
     const stream = await EventStream.open(small, waiting)
     await stream.has('QUEUED')
     expect(stream.events[1]?.data.explanation).toMatch(/\w+ \w+/)
@@ -148,7 +149,8 @@ describe.skipIf(!shared.owned)('live streams of a system with narrow limits', { 
     await stream.has('log first')
     await small.put(`/executions/${waiting}/kill`)
     await stream.closed
-    expect(stream.told).toEqual(['CREATED', 'QUEUED', 'DEQUEUED', 'RUNNING', 'log first', 'KILLED', 'end'])
+    const statuses = ['CREATED', 'QUEUED', 'DEQUEUED', 'RUNNING', 'log first', 'KILLED', 'end']
+    expect(stream.told).toEqual(statuses.toSpliced(5, 0, `log ${stream.events.at(-2)?.data.explanation}`))
   })
 
   test('beyond the limit of the team a stream is refused until one is closed', async () => {

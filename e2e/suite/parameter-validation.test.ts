@@ -51,6 +51,19 @@ describe.skipIf(!hasOther)('parameters against the schema of the process', { con
     expect(await total(process)).toBe(before)
   })
 
+  test('queries and forms have the types of the schema, and what reads as none of them is refused', async () => {
+    const expected = { n: 2.5, list: ['a'], 'a/b': true, more: '1' }
+    const query = { n: '2.5', list: 'a', 'a/b': 'true', more: '1' }
+    expect((await other.webhook('GET', process.slug, { query })).body).toEqual(expected)
+    const body = new URLSearchParams(query).toString()
+    const headers = { 'Content-Type': 'application/x-www-form-urlencoded' }
+    expect((await other.webhook('POST', process.slug, { body, headers })).body).toEqual(expected)
+    const form = new FormData()
+    for (const [name, value] of Object.entries(query)) form.append(name, value)
+    expect((await other.webhook('POST', process.slug, { body: form })).body).toEqual(expected)
+    expectProblem(await other.webhook('GET', process.slug, { query: { n: 'many' } }), 400, { path: /\/n$/ })
+  })
+
   test('webhooks keep to it as well', async () => {
     const before = await total(process)
     expectProblem(await other.webhook('POST', process.slug, { json: { n: 'x' } }), 400, { path: /\/n$/ })

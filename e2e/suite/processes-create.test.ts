@@ -31,6 +31,19 @@ describe('creating a process', () => {
     })
   })
 
+  test('a source with a syntax error is saved, and the answer alone says where it is', async () => {
+    const broken = { name: unique(), sourceCode: 'const a = 1\nreturn a +' }
+    const { body } = await create(broken)
+    const fault = 'Syntax error in line 2, column 11: Unexpected token. It is saved, and its runs fail'
+    expect(body).toMatchObject({ ...broken, warnings: [{ path: '/sourceCode', message: fault }] })
+    expect((await client.get(`/processes/${body.id}`)).body).not.toHaveProperty('warnings')
+  })
+
+  test('packages in the manifest are those of the process alone', async () => {
+    const { body } = await create({ name: unique(), manifest: { dependencies: { own: '1.2.3' } } })
+    expect(body).toMatchObject({ settings: { dependencies: { scopedToProcess: true } } })
+  })
+
   test('every field is kept as given', async () => {
     const given = {
       name: unique('Every Field '),

@@ -9,7 +9,7 @@ import {
   makeProcess,
   messagesOf,
 } from './runs.ts'
-import { runProcess, statusesOf } from './runs.ts'
+import { expectLastWord, runProcess, statusesOf } from './runs.ts'
 import { client, shared } from './shared-system.ts'
 
 const python = (sourceCode: string, fields: Record<string, unknown> = {}) =>
@@ -119,6 +119,7 @@ describe('how Python code ends', () => {
   test('its time is bounded', async () => {
     const { execution } = await run('while True: pass', { settings: { timeout: 500 } })
     expect(execution.timeline.events.at(-1)?.explanation).toMatch(/^TimeoutError: /)
+    await expectLastWord(execution)
   })
 
   test('a transient value is delivered and not stored', async () => {

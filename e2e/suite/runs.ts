@@ -104,6 +104,15 @@ export function awaitLogs(
   return waitUntil(`the log of ${id}`, ask, { timeoutMs: 20_000 })
 }
 
+/** Its log has one line of level ERROR, the last, which says what its timeline says. */
+export async function expectLastWord({ id, timeline }: Execution, by: Client = client): Promise<void> {
+  const logs = await logsOf(id, by)
+  const said = logs.at(-1)
+  expect(said?.level, JSON.stringify(logs.slice(-5))).toBe('ERROR')
+  expect(said!.message.split('\n')[0]).toBe(timeline.events.at(-1)?.explanation)
+  expect(logs.filter(({ level }) => level === 'ERROR')).toHaveLength(1)
+}
+
 export interface CodeRun {
   answer: Answer
   execution: Execution

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Execution, Process, Schedule } from '../client/records.ts'
 import { waitUntil } from '../system/wait-until.ts'
+import { expectProblem } from './problem.ts'
 import { awaitStatus, makeGate, makeProcess, publish, statusesOf } from './runs.ts'
 import {
   awaitEnded,
@@ -152,16 +153,35 @@ describe('a schedule by a cron', () => {
     expect((await scheduleOf(schedule)).versionId).toBe(two.id)
   })
 
-  test('whose version is gone starts nothing until it is changed', async ({ onTestFinished }) => {
+  test('keeps its version and its alias from being deleted; where the name is gone, its runs are REJECTED until it is changed', async ({
+    onTestFinished,
+  }) => {
     const process = await makeProcess({ sourceCode: 'return 1' })
     await publish(process, { tag: 'v1' })
-    const schedule = await ticking(process, onTestFinished, { input: { tag: 'v1' } })
+    const aliases = `/processes/${process.id}/aliases`
+    const { body: alias } = await client.post<{ id: string }>(aliases, { name: 'live', versionId: 'v1' })
+    const input = { tag: 'live', comment: 'nightly' }
+    const schedule = await ticking(process, onTestFinished, { input })
     await awaitEnded(schedule, 1)
-    expect((await client.delete(`/processes/${process.id}/versions/v1`)).status).toBe(200)
-    const count = (await firedBy(schedule)).length
+    const problem = expectProblem(await client.delete(`${aliases}/${alias.id}`), 400, { code: 'alias_in_use' })
+    expect(JSON.stringify(problem)).toContain(`The alias live is used by schedule ${schedule.id} (nightly)`)
+    await patchSchedule(schedule, { input: { tag: 'v1' } })
+    await doneBy(client.delete(`${aliases}/${alias.id}`))
+    const versions = `/processes/${process.id}/versions`
+    expectProblem(await client.delete(`${versions}/v1`), 400, { code: 'version_in_use' })
+
+    const { body: gone } = await client.post<{ id: string }>(aliases, { name: 'soon-gone', versionId: 'v1' })
+    await patchSchedule(schedule, { input: { tag: 'soon-gone' } })
+    await client.patch(`${aliases}/${gone.id}`, { name: 'other' })
+    const rejected = async () => (await firedBy(schedule)).filter(({ status }) => status === 'REJECTED')
+    await waitUntil('two REJECTED runs', async () => (await rejected()).length >= 2, {
+      timeoutMs: 30_000,
+      everyMs: 100,
+    })
+    expect(JSON.stringify((await rejected())[0])).toContain('no version or alias')
     await patchSchedule(schedule, { input: { tag: null } })
-    const runs = await awaitEnded(schedule, count + 2)
-    expect(runs.at(-1)).not.toHaveProperty('versionId')
+    await awaitEnded(schedule, (await firedBy(schedule)).length + 2)
+    expect((await firedBy(schedule)).at(-1)).toMatchObject({ status: 'FINISHED' })
   })
 
   test('goes on while its process is changed, and starts nothing after it was deleted', async ({ onTestFinished }) => {

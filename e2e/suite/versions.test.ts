@@ -11,6 +11,8 @@ describe('published versions', () => {
       readme: 'first',
       parametersSchema: { type: 'object' },
       manifest: { dependencies: { a: '1' } },
+      // Else its runs would wait for these packages.
+      settings: { dependencies: { scopedToProcess: false } },
     })
     const version = await publish(process, { tag: 'v1.0', comment: 'the first' })
     expect(version).toMatchObject({

@@ -50,7 +50,9 @@ describe('webhook access', () => {
     for (const options of wrong) {
       const answer = await client.webhook('GET', slug, options)
       expectProblem(answer, 401)
-      expect(answer.headers.get('www-authenticate')).toMatch(/^Basic\b/)
+      expect(answer.headers.get('www-authenticate')).toBe(
+        `Basic realm="webhook ${shared.main.team}/${slug}", charset="UTF-8"`,
+      )
     }
   })
 

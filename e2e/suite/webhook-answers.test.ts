@@ -3,6 +3,13 @@ import { expectProblem } from './problem.ts'
 import { awaitLogs, executionOf, logsOf, makeWebhook } from './runs.ts'
 import { client } from './shared-system.ts'
 
+/** The messages of the level WARNING that the run of an answer has in its log. */
+async function warningsOf({ headers }: { headers: Headers }): Promise<string[]> {
+  const id = headers.get('svc-execution-id') ?? ''
+  const entries = await awaitLogs(id, (lines) => lines.some(({ level }) => level === 'WARNING'))
+  return entries.filter(({ level }) => level === 'WARNING').map(({ message }) => message)
+}
+
 async function answerOf(sourceCode: string) {
   const { slug } = await makeWebhook(sourceCode)
   return client.webhook('GET', slug)
@@ -51,7 +58,8 @@ describe('webhook answers', () => {
 
   test.for([
     { status: '200', body: 'x' },
-    { status: 200, body: 'x', more: 1 },
+    { status: 401, message: 'x' },
+    { headers: {}, body: 'x', more: 1 },
     { body: 'x' },
     { headers: {} },
     { status: 'active' },
@@ -61,6 +69,12 @@ describe('webhook answers', () => {
     expect(answer.status).toBe(200)
     expect(answer.headers.get('content-type')).toMatch(/^application\/json/)
     expect(JSON.parse(answer.text)).toEqual(value)
+  })
+
+  test('a described answer with other members is sent without them, and its log says so', async () => {
+    const answer = await answerOf(`return { status: 401, body: 'bad signature', message: 'no', detail: { a: 1 } }`)
+    expect([answer.status, answer.text]).toEqual([401, 'bad signature'])
+    expect(await warningsOf(answer)).toEqual([expect.stringMatching(/"message","detail"/)])
   })
 
   test('a base64 body is sent as its bytes with its type', async () => {
@@ -94,21 +108,24 @@ describe('webhook answers', () => {
     expect(answer.headers.get('x-kept')).toBe('1')
     expect(answer.headers.has('upgrade')).toBe(false)
     expect(answer.headers.has('set-cookie')).toBe(false)
-    const id = answer.headers.get('svc-execution-id') ?? ''
-    const warnings = await awaitLogs(id, (entries) => entries.some(({ level }) => level === 'WARNING'))
-    expect(
-      warnings
-        .filter(({ level }) => level === 'WARNING')
-        .map(({ message }) => message.toLowerCase())
-        .join('\n'),
-    ).toMatch(/cookie/)
+    expect((await warningsOf(answer)).join('\n')).toMatch(/cookie/)
   })
 
-  test('cookies of our own and several headers of a name reach the caller', async () => {
-    const answer = await answerOf(
+  test('headers that act on the whole host are dropped with a WARNING', async () => {
+    const names = ['Service-Worker-Allowed', 'Strict-Transport-Security', 'Alt-Svc', 'Clear-Site-Data', 'Refresh']
+    const given = Object.fromEntries(names.map((name) => [name, 'x']))
+    const answer = await answerOf(`return { status: 200, body: 'x', headers: ${JSON.stringify(given)} }`)
+    expect([answer.status, answer.text]).toEqual([200, 'x'])
+    for (const name of names) expect(answer.headers.has(name), name).toBe(false)
+    expect(await warningsOf(answer)).toEqual(names.map((name) => expect.stringContaining(name) as string))
+  })
+
+  test('cookies of our own, for the webhook’s path, and several headers of a name reach the caller', async () => {
+    const { slug } = await makeWebhook(
       `return { status: 200, body: 'x', headers: { 'set-cookie': 'a=b; Path=/', 'x-list': 'a, b' } }`,
     )
-    expect(answer.headers.getSetCookie()).toEqual(['a=b; Path=/'])
+    const answer = await client.webhook('GET', slug)
+    expect(answer.headers.getSetCookie()).toEqual([`a=b; Path=${new URL(client.webhooks).pathname}/${slug}`])
     expect(answer.headers.get('x-list')).toBe('a, b')
   })
 
@@ -119,15 +136,20 @@ describe('webhook answers', () => {
     expect(answer.headers.get('svc-execution-id')).toBe(answer.text)
   })
 
-  test('answers are marked against sniffing and sandboxed, unless the process sets its own policy', async () => {
+  test('answers are marked against sniffing and sandboxed, whatever policy the process sets', async () => {
     const plain = await answerOf('return "x"')
     expect(plain.headers.get('x-content-type-options')).toBe('nosniff')
     expect(plain.headers.get('content-security-policy')).toBe('sandbox')
     const own = await answerOf(
       `return { status: 200, body: 'x', headers: { 'Content-Security-Policy': "default-src 'self'" } }`,
     )
-    expect(own.headers.get('content-security-policy')).toBe("default-src 'self'")
+    expect(own.headers.get('content-security-policy')).toBe("sandbox; default-src 'self'")
     expect(own.headers.get('x-content-type-options')).toBe('nosniff')
+    const page = await answerOf(
+      `return { status: 200, body: 'x', headers: { 'Content-Security-Policy': 'sandbox allow-scripts allow-same-origin' } }`,
+    )
+    expect(page.headers.get('content-security-policy')).toBe('sandbox allow-scripts')
+    expect(await warningsOf(page)).toEqual([expect.stringContaining('allow-same-origin')])
   })
 
   test('a failed run answers 500 with the fixed message; details are in the execution only', async () => {

@@ -133,9 +133,9 @@ async function makeFolder(): Promise<string> {
 /** What a system on this machine needs to be told: free ports, its folder, its first team. */
 export async function systemSettings(dataDir: string, team: string): Promise<Record<string, string>> {
   const [gateway, catalog, execution, catalogHealth, executionHealth, runnerHealth, database, ...others] =
-    await freePorts(15)
-  const [sandboxPublic, sandboxGrpc, sandbox, sandboxHealth, storage, storageHealth, scheduler, schedulerHealth] =
-    others
+    await freePorts(17)
+  const [sandboxPublic, sandboxGrpc, sandbox, sandboxHealth, storage, storageHealth, scheduler, ...more] = others
+  const [schedulerHealth, health, gatewayHealth] = more
   return {
     PATH: `${join(repositoryRoot, 'node_modules/.bin')}:${process.env['PATH'] ?? ''}`,
     HOME: process.env['HOME'] ?? '/',
@@ -143,6 +143,8 @@ export async function systemSettings(dataDir: string, team: string): Promise<Rec
     PUBLIC_URL: `http://127.0.0.1:${gateway}`,
     SANDBOX_PUBLIC_PORT: `${sandboxPublic}`,
     SANDBOX_GRPC_PORT: `${sandboxGrpc}`,
+    HEALTH_PORT: `${health}`,
+    GATEWAY_HEALTH_PORT: `${gatewayHealth}`,
     CATALOG_PORT: `${catalog}`,
     EXECUTION_PORT: `${execution}`,
     CATALOG_HEALTH_PORT: `${catalogHealth}`,
@@ -164,6 +166,8 @@ export async function systemSettings(dataDir: string, team: string): Promise<Rec
     DATA_DIR: dataDir,
     BOOTSTRAP_TEAM: team,
     EGRESS_ALLOW: '127.0.0.0/8',
+    // Several teams of a suite run here also where the machine gives runs no network of their own.
+    ISOLATION_MANY_TEAMS: 'true',
     LOG_LEVEL: process.env['E2E_LOG_LEVEL'] ?? 'info',
   }
 }

@@ -101,7 +101,10 @@ async function countsOf(path: string): Promise<Counts> {
   })
   if (text === undefined) return { passed: 0, failed: 0, skipped: 0, failures: [], notHere: [] }
   const report = JSON.parse(text) as Report
-  const broken = report.testResults.filter((file) => file.status === 'failed' && file.assertionResults.length === 0)
+  // Also those whose hook failed: vitest reports their tests as skipped.
+  const broken = report.testResults.filter(
+    (file) => file.status === 'failed' && !file.assertionResults.some(({ status }) => status === 'failed'),
+  )
   const failures = report.testResults.flatMap(({ name, assertionResults }) =>
     assertionResults
       .filter(({ status }) => status === 'failed')
@@ -112,7 +115,7 @@ async function countsOf(path: string): Promise<Counts> {
     passed: report.numPassedTests,
     failed: report.numFailedTests + broken.length,
     skipped: report.numPendingTests,
-    failures: [...failures, ...broken.map(({ name, message }) => failure(name, 'can not be run', message))],
+    failures: [...failures, ...broken.map(({ name, message }) => failure(name, 'cannot be run', message))],
     notHere: [...new Set(titles.filter((title) => title.includes('(not here: ')))],
   }
 }

@@ -51,7 +51,7 @@ const outside: OutsideServer[] = [
     suite: ({ KAFKA_BROKERS }) => ({
       name: 'outside Kafka',
       config: 'vitest.config.ts',
-      files: ['apps/execution/test/kafka-'],
+      files: ['apps/execution/test/kafka-', 'apps/execution/test/restored'],
       env: { DATABASE_URL: undefined, KAFKA_BROKERS },
     }),
   },

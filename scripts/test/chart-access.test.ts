@@ -82,6 +82,7 @@ describe.runIf(isThere('helm'))('who reaches what', () => {
     }
     expect(rules.map(({ host, http }) => [host, ...http.paths.map(({ backend }) => backend.service)])).toEqual([
       ['automation.example.com', { name: gateway, port: { name: 'http' } }],
+      ['*.webhooks.example.com', { name: gateway, port: { name: 'http' } }],
       ['*.sandboxes.example.com', { name: gateway, port: { name: 'sandbox-http' } }],
     ])
     const routes = manifests.filter(({ kind }) => kind === 'HTTPRoute').map((each) => each['spec']) as {
@@ -89,7 +90,7 @@ describe.runIf(isThere('helm'))('who reaches what', () => {
       rules: { backendRefs: unknown[] }[]
     }[]
     expect(routes.map((route) => [route.hostnames, route.rules.flatMap(({ backendRefs }) => backendRefs)])).toEqual([
-      [['automation.example.com'], [{ name: gateway, port: 8080 }]],
+      [['automation.example.com', '*.webhooks.example.com'], [{ name: gateway, port: 8080 }]],
       [['*.sandboxes.example.com'], [{ name: gateway, port: 8081 }]],
     ])
   })

@@ -104,6 +104,7 @@ const changes: Record<string, Change> = {
   'gateway.service.annotations': { set: '.note=mine', shows: /note: mine/ },
   'gateway.service.nodePorts': { given: ['gateway.service.type=NodePort'], set: '.http=30080' },
   'gateway.grpcTls.existingSecret': { set: 'my-tls' },
+  'gateway.webhookDomain': { set: 'hooks.example.com', shows: /WEBHOOK_DOMAIN.*hooks\.example\.com/ },
   'ingress.enabled': { set: 'true', shows: /kind: Ingress/ },
   'ingress.className': { given: ingress, set: 'my-class' },
   'ingress.annotations': { given: ingress, set: '.note=mine', shows: /note: mine/ },

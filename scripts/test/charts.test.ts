@@ -117,7 +117,21 @@ describe.runIf(isThere('helm'))('the chart', () => {
     expect(named('-sandbox-daemons').ingress.flatMap(({ ports }) => ports.map(({ port }) => port))).toEqual([9400])
   })
 
+  test('leads the hosts below the domain of webhooks to the gateway, which knows of it', async () => {
+    const manifests = await render(full)
+    const [container] = manifests.filter((each) => component(each) === 'gateway').flatMap(podOf)[0]!.containers
+    expect(container!.env).toContainEqual({ name: 'WEBHOOK_DOMAIN', value: 'webhooks.example.com' })
+    const specs = (kind: string) => manifests.filter((each) => each.kind === kind).map((each) => each['spec'])
+    const [{ rules }] = specs('Ingress') as [{ rules: { host: string; http: { paths: { backend: object }[] } }[] }]
+    const backends = new Map(rules.map(({ host, http }) => [host, http.paths[0]!.backend]))
+    expect(backends.get('*.webhooks.example.com')).toEqual(backends.get('automation.example.com'))
+    const [route] = specs('HTTPRoute') as [{ hostnames: string[] }]
+    expect(route.hostnames).toEqual(['automation.example.com', '*.webhooks.example.com'])
+    expect(JSON.stringify(await render(minimal))).not.toContain('WEBHOOK_DOMAIN')
+  })
+
   test.each([
+    ['a domain of webhooks with a port', 'gateway.webhookDomain=hooks.example.com:80'],
     ['an unknown value', 'servces.gateway.replicas=3'],
     ['a tag that moves', 'image.tag=latest'],
     ['a database that is none', 'database.url=mysql://x'],

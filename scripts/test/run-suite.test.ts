@@ -17,6 +17,11 @@ writeFileSync(
   join(root, 'unsteady.test.cjs'),
   `${once}; test('the second time', () => { if (!existsSync('${marker}')) { writeFileSync('${marker}', ''); throw new Error('late') } })`,
 )
+const hookMarker = join(root, 'hook-was-here')
+writeFileSync(
+  join(root, 'hook.test.cjs'),
+  `${once}; beforeAll(() => { if (!existsSync('${hookMarker}')) { writeFileSync('${hookMarker}', ''); throw new Error('not up') } }); test('behind a hook', () => {})`,
+)
 const suite = { name: 'a suite', config: join(root, 'vitest.config.js'), files: [], env: {} }
 
 /** In a process of its own, as what the suite says of its failures is not to be read as ours. */
@@ -30,9 +35,12 @@ async function resultOf(again: boolean): Promise<SuiteResult> {
 
 test('what fails once counts as passed where it may run again, and is named; what fails twice has failed', async () => {
   const result = await resultOf(true)
-  expect(result).toMatchObject({ passed: 2, failed: 1 })
-  expect(result.unsteady).toEqual([expect.stringMatching(/unsteady\.test\.cjs > the second time: Error: late/)])
+  expect(result).toMatchObject({ passed: 3, failed: 1 })
+  const hook = expect.stringMatching(/hook\.test\.cjs > cannot be run: not up/)
+  const late = expect.stringMatching(/unsteady\.test\.cjs > the second time: Error: late/)
+  expect(result.unsteady).toHaveLength(2)
+  expect(result.unsteady).toEqual(expect.arrayContaining([hook, late]))
   expect(result.failures).toEqual([expect.stringMatching(/steady\.test\.js > never: Error: no/)])
-  rmSync(marker)
-  expect(await resultOf(false)).toMatchObject({ passed: 1, failed: 2, unsteady: [] })
+  for (const file of [marker, hookMarker]) rmSync(file)
+  expect(await resultOf(false)).toMatchObject({ passed: 1, failed: 3, unsteady: [] })
 })

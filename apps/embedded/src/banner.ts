@@ -1,26 +1,30 @@
+import { relative } from 'node:path'
+import type { Check } from '@automation/service'
 import type { Bootstrap } from './bootstrap.ts'
 
-interface BannerFacts extends Bootstrap {
+export interface BannerFacts extends Bootstrap {
   address: string
-  /** Whether the team has the process `hello` already, from an earlier start. */
-  helloExists: boolean
+  /** Where `/readyz` with details and `/metrics` are. */
+  healthUrl: string
+  /** What the runner says of its isolation. */
+  isolation?: Check
+  /** Whether the team has the process `hi` already, from an earlier start. */
+  hiExists: boolean
 }
 
-const hello = {
-  name: 'hello',
-  sourceCode: 'const { name } = svc.context.parameters\nconsole.log("hello", name)\nreturn { hello: name }',
-  webhook: { enabled: true },
-}
+const hi = { name: 'hi', sourceCode: 'return `Hi ${svc.context.parameters.name}`', webhook: { enabled: true } }
 
-/** What people see once the system is up: where it is, how to get in, and three commands to paste. */
+/** What people see once the system is up, on one screen: where it is, how to get in, and three commands to paste. */
 export function banner(facts: BannerFacts): string {
-  const { address, team, tokenFile, freshToken } = facts
+  const { address, team, healthUrl, tokenFile, freshToken, isolation } = facts
   return [
     '',
-    `  address:  ${address}   (API document: ${address}/docs)`,
-    `  team:     ${team}`,
-    `  token:    ${tokenLine(facts)}`,
-    ...(freshToken === undefined ? [] : [`            shown this once, kept in ${tokenFile}`]),
+    `  address    ${address}   (team ${team})`,
+    `  documents  ${address}/docs   (OpenAPI: ${address}/openapi.json)`,
+    `  sign-in    ${tokenLine(facts)}`,
+    ...(freshToken === undefined ? [] : [`             this API token is shown once, and kept in ${tokenFile}`]),
+    `  health     ${healthUrl}/readyz and /metrics`,
+    ...(isolation === undefined ? [] : isolationLines(isolation)),
     ...(tokenFile === undefined ? [] : commands(facts, tokenFile)),
     '',
     '',
@@ -29,38 +33,35 @@ export function banner(facts: BannerFacts): string {
 
 function tokenLine({ team, freshToken, tokenFile }: BannerFacts): string {
   if (freshToken !== undefined) return freshToken
-  if (tokenFile !== undefined) return `in ${tokenFile}`
-  return `make one with: npm run --silent admin -- tokens create ${team}`
+  if (tokenFile !== undefined) return `with the API token in ${tokenFile}`
+  return `make an API token with: npm run --silent admin -- tokens create ${team}`
 }
 
-function commands({ address, team, helloExists }: BannerFacts, tokenFile: string): string[] {
-  const rest = `${address}/api/${team}/rest`
-  const bearer = `-H "Authorization: Bearer $(${accessToken(rest, tokenFile)})"`
-  const write = helloExists ? `-X PATCH ${rest}/processes/hello` : `-X POST ${rest}/processes`
-  const newest = `$(curl -sS ${bearer} '${rest}/executions?keywords=hello&limit=1' | ${pick('["data"][0]["id"]')})`
+function isolationLines({ detail, advice }: Check): string[] {
+  return [`  isolation  ${detail}`, ...(advice === undefined ? [] : [`             for better: ${advice}`])]
+}
+
+/** None beyond 200 characters where addresses and paths are of usual lengths. */
+function commands({ address, team, hiExists }: BannerFacts, tokenFile: string): string[] {
+  const exchange = `curl -sS -X POST $base/rest/auth/token -H "x-api-token: $(cat ${shown(tokenFile)})"`
+  const bearer = '-H "Authorization: Bearer $token"'
+  const create = `curl -sS $base/rest/processes ${bearer} -H content-type:application/json -d '${JSON.stringify(hi)}'`
+  const run = `curl -sS "$base/webhooks/hi?name=world"`
+  const list = `curl -sS "$base/rest/executions?keywords=hi&limit=1" ${bearer}`
+  const plan = hiExists ? 'run hi over its webhook, see its last run' : 'create the process hi, run it over its webhook'
   return [
     '',
-    helloExists
-      ? '  Change the process hello, run it over its webhook, read what it logged:'
-      : '  Create a process, run it over its webhook, read what it logged:',
+    `  Get an access token, ${plan}:`,
     '',
-    `curl -sS ${write} -H 'Content-Type: application/json' ${bearer} -d '${JSON.stringify(hello)}'`,
+    `base=${address}/api/${team}; token=$(${exchange} | cut -d'"' -f4)`,
     '',
-    `curl -sS ${address}/api/${team}/webhooks/hello -H 'Content-Type: application/json' -d '{"name":"world"}'`,
-    '',
-    `curl -sS ${bearer} "${rest}/executions/${newest}/logs"`,
+    ...(hiExists ? [run, '', list] : [create, '', run]),
   ]
 }
 
-function accessToken(rest: string, tokenFile: string): string {
-  return `curl -sS -X POST ${rest}/auth/token -H "x-api-token: $(cat ${quoted(tokenFile)})" | ${pick('["access_token"]')}`
-}
-
-function pick(path: string): string {
-  return `python3 -c 'import json,sys; print(json.load(sys.stdin)${path})'`
-}
-
-/** A word for a shell. */
-function quoted(path: string): string {
-  return /^[\w/.@+-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`
+/** A path as a word for a shell, from the working directory where that is shorter. */
+function shown(path: string): string {
+  const near = relative('', path)
+  const word = near.length < path.length ? near : path
+  return /^[\w/.@+-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
 }

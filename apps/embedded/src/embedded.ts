@@ -1,6 +1,15 @@
 import { Failure } from '@automation/errors'
 import { InProcessNetwork } from '@automation/rpc'
-import { Environment, runProgram, StopOrder, type Part, type ProgramContext, type Running } from '@automation/service'
+import {
+  Environment,
+  runProgram,
+  serveOperations,
+  StopOrder,
+  type OperationsServer,
+  type Part,
+  type ProgramContext,
+  type Running,
+} from '@automation/service'
 import { serveAdmin } from './admin/endpoint.ts'
 import { bootstrap } from './bootstrap.ts'
 import { closedPorts } from './closed-ports.ts'
@@ -39,14 +48,17 @@ async function start(given: EnvironmentValues, settings: SystemSettings, context
 async function startAll(
   given: EnvironmentValues,
   settings: SystemSettings,
-  { logger, metrics, health, tracer, stopping }: ProgramContext,
+  context: ProgramContext,
   order: StopOrder,
 ): Promise<void> {
+  const { logger, metrics, health, tracer, stopping } = context
   const dataDir = await takeDataDir(settings.dataDir, 'embedded')
   order.add('data folder', () => dataDir.release())
+  const operations = await openOperations(settings.health, gives(given, 'HEALTH_PORT'), context)
+  order.add('operations', () => operations.close())
   const ownDatabase = !gives(given, 'DATABASE_URL')
   const databaseUrl = await systemDatabase({ settings, given: !ownDatabase, logger, order })
-  const RUNNER_CLOSED_PORTS = closedPorts(given, settings.gatewayPorts, databaseUrl)
+  const RUNNER_CLOSED_PORTS = closedPorts(given, [...settings.gatewayPorts, operations.port], databaseUrl)
   const values = withKeys({ ...given, DATABASE_URL: databaseUrl, RUNNER_CLOSED_PORTS }, dataDir.path)
   const { configs } = readEmbedded(new Environment(values))
   // The data folder is held by this process alone, so whatever a former one on its database ran is lost for sure.
@@ -58,29 +70,36 @@ async function startAll(
   // The gateway stops first, and that takes as long as its callers wait.
   stopping.addEventListener('abort', () => parts.forEach((part) => part.quiesce?.()), { once: true })
   const [gateway, ...inner] = parts.toReversed()
-  for (const part of inner.toReversed()) await startPart(part, settings, order, stopping)
+  for (const part of inner.toReversed()) await startPart(part, order, stopping)
   // Nobody sees the system before its first team is there.
   const { bootstrapTeam: team, bootstrapApiToken: apiToken } = settings
   const first = await bootstrap(network, { dataDir: dataDir.path, team, apiToken })
-  if (gateway !== undefined) await startPart(gateway, settings, order, stopping)
+  if (gateway !== undefined) await startPart(gateway, order, stopping)
   const admin = await serveAdmin(dataDir.path, network, logger)
   order.add('admin socket', () => admin.close())
   dataDir.tell(settings.publicUrl)
-  await welcome(network, settings.publicUrl, first)
+  const healthUrl = `http://${settings.health.host}:${operations.port}`
+  await welcome(network, { ...first, address: settings.publicUrl, healthUrl, checks: await health.checks() })
 }
 
-async function startPart(part: Part, settings: SystemSettings, order: StopOrder, stopping: AbortSignal): Promise<void> {
+/** A port that nobody named is no reason not to start: where another system has it, a free one is taken, and said. */
+async function openOperations(
+  { host, port }: SystemSettings['health'],
+  named: boolean,
+  { health, metrics, logger }: ProgramContext,
+): Promise<OperationsServer> {
+  try {
+    return await serveOperations({ host, port }, health, metrics)
+  } catch (error) {
+    if (named || (error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
+    const operations = await serveOperations({ host, port: 0 }, health, metrics)
+    logger.warn({ taken: port, port: operations.port }, 'HEALTH_PORT is taken; health and metrics are on a free port')
+    return operations
+  }
+}
+
+async function startPart(part: Part, order: StopOrder, stopping: AbortSignal): Promise<void> {
   if (stopping.aborted) throw new Failure('unavailable', 'stopping', 'It was stopped while it started')
   order.add(part.name, (graceMs) => part.stop(graceMs))
-  try {
-    await part.start()
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
-    throw new Failure(
-      'failed_precondition',
-      'port_taken',
-      `Port ${settings.port} is taken by another program. Stop that one, or start this one with another PORT.`,
-      { cause: error },
-    )
-  }
+  await part.start()
 }

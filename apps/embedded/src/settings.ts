@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { readGatewayConfig } from '@automation/gateway'
 import type { Environment } from '@automation/service'
 import { clientIdOf } from './bootstrap.ts'
 
@@ -12,6 +13,8 @@ export interface SystemSettings {
   port: number
   /** Where the gateway listens, with its ports for sandboxes; 0 for a free one. */
   gatewayPorts: number[]
+  /** Where health and metrics are told. */
+  health: { host: string; port: number }
   publicUrl: string
   bootstrapTeam: string
   bootstrapApiToken: string | undefined
@@ -19,11 +22,7 @@ export interface SystemSettings {
 
 /** Reads them; faults are noted in the environment. */
 export function readSystemSettings(env: Environment): SystemSettings {
-  const port = env.integer('PORT', { default: 8080, max: 65_535 })
-  const sandboxPorts = [
-    env.integer('SANDBOX_PUBLIC_PORT', { default: port === 0 ? 0 : 8081, max: 65_535 }),
-    env.integer('SANDBOX_GRPC_PORT', { default: port === 0 ? 0 : 8082, max: 65_535 }),
-  ]
+  const { port, publicUrl, sandboxes } = readGatewayConfig(env)
   const bootstrapTeam = env.text('BOOTSTRAP_TEAM', 'demo')
   if (!/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(bootstrapTeam))
     env.fault('BOOTSTRAP_TEAM', 'must be 1 to 63 of a-z, 0-9 and inner hyphens')
@@ -35,8 +34,12 @@ export function readSystemSettings(env: Environment): SystemSettings {
     databaseUrl: env.secret('DATABASE_URL'),
     postgresPort: env.integer('POSTGRES_PORT', { default: 0, max: 65_535 }),
     port,
-    gatewayPorts: [port, ...sandboxPorts],
-    publicUrl: env.url('PUBLIC_URL', `http://localhost:${port}`),
+    gatewayPorts: [port, sandboxes.publicPort, sandboxes.grpcPort],
+    health: {
+      host: env.text('HEALTH_HOST', '127.0.0.1'),
+      port: env.integer('HEALTH_PORT', { default: port === 0 ? 0 : 9200, max: 65_535 }),
+    },
+    publicUrl,
     bootstrapTeam,
     bootstrapApiToken,
   }

@@ -13,6 +13,8 @@ import {
 } from './started.ts'
 import { metricsAt, metricsInDocs } from './told-metrics.ts'
 
+const lastCommand = 'hi?name=world'
+
 let values: Values
 let system: RunningProgram
 let remove: () => Promise<void>
@@ -22,7 +24,7 @@ beforeAll(async () => {
   values = { ...own.values, SHUTDOWN_GRACE_MS: '60000' }
   remove = own.remove
   system = startProgram(embeddedMain, values)
-  await system.said('/logs')
+  await system.said(lastCommand)
 })
 
 afterAll(async () => {
@@ -40,15 +42,45 @@ test('the first start tells address, team and token, and keeps the token', async
     expect((await stat(join(values['DATA_DIR'] ?? '', name))).mode & 0o777).toBe(0o600)
 })
 
-test('the three commands work as they are pasted', async () => {
-  const [create = '', run = '', logs = ''] = curls(system.output.stdout)
-  expect(JSON.parse((await pasted(create)).stdout)).toMatchObject({ slug: 'hello' })
-  expect(JSON.parse((await pasted(run)).stdout)).toEqual({ hello: 'world' })
-  expect(JSON.parse((await pasted(logs)).stdout)).toMatchObject({ data: [{ level: 'INFO', message: 'hello world' }] })
+test('three short commands on one screen work as they are pasted', async () => {
+  const lines = system.output.stdout.split('\n')
+  expect(lines.length).toBeLessThanOrEqual(24)
+  const given = commands(system.output.stdout)
+  expect(given.filter((command) => command.length > 200)).toEqual([])
+  const [token = '', create = '', run = '', ...more] = given
+  expect(more).toEqual([])
+  const { stdout } = await pasted([token, create, 'echo', run].join('\n'))
+  const [made = '', answer] = stdout.split('\n')
+  expect(JSON.parse(made)).toMatchObject({ slug: 'hi' })
+  expect(answer).toBe('Hi world')
+})
+
+test('the screen says what isolation there is, and where health and metrics are', async () => {
+  expect(system.output.stdout).toMatch(/^ {2}isolation {2}(namespaces|pod|none)\b/m)
+  const health = /^ {2}health {5}(\S+\/readyz)/m.exec(system.output.stdout)?.[1] ?? ''
+  expect(await (await fetch(health)).json()).toMatchObject({ status: 'ready', checks: expect.any(Array) })
+})
+
+test('a port that is taken is named with its setting, for the gateway and for sandboxes', async () => {
+  const taken = values['PORT'] ?? ''
+  const cases = [
+    ['PORT', { PORT: taken }],
+    ['SANDBOX_PUBLIC_PORT', { PORT: '0', SANDBOX_PUBLIC_PORT: taken }],
+    ['HEALTH_PORT', { PORT: '0', HEALTH_PORT: taken }],
+  ] as const
+  await Promise.all(
+    cases.map(async ([setting, ports]) => {
+      const own = await ownEnvironment()
+      const { code, stderr } = await runProgramToEnd(embeddedMain, { ...own.values, ...ports })
+      expect([setting, code]).toEqual([setting, 1])
+      expect(stderr).toContain(`Port ${taken} (${setting}) is taken by another program`)
+      await own.remove()
+    }),
+  )
 })
 
 test('every metric that it tells has a line in docs/metrics.md', async () => {
-  const names = await metricsAt(`http://localhost:${values['PORT']}`)
+  const names = await metricsAt(`http://localhost:${values['HEALTH_PORT']}`)
   expect(names).toEqual(expect.arrayContaining(['execution_running', 'storage_objects', 'runner_places']))
   const told = await metricsInDocs()
   expect(names.filter((name) => !told.includes(name))).toEqual([])
@@ -99,12 +131,13 @@ test('killed and started again it recovers; the banner keeps the token to itself
   system.child.kill('SIGKILL')
   await system.ended
   system = startProgram(embeddedMain, values)
-  await system.said('/logs')
+  await system.said(lastCommand)
   expect(system.output.stdout).not.toContain('sk-')
-  const [change = '', run = ''] = curls(system.output.stdout)
-  expect(change).toContain('PATCH')
-  expect(JSON.parse((await pasted(change)).stdout)).toMatchObject({ slug: 'hello' })
-  expect(JSON.parse((await pasted(run)).stdout)).toEqual({ hello: 'world' })
+  const [token = '', run = '', list = ''] = commands(system.output.stdout)
+  const { stdout } = await pasted([token, run, 'echo', list].join('\n'))
+  const [answer, listed = ''] = stdout.split('\n')
+  expect(answer).toBe('Hi world')
+  expect(JSON.parse(listed)).toMatchObject({ data: [{ processName: 'hi', status: 'FINISHED' }] })
 })
 
 test('stopped it ends at once when nothing runs, and the admin command then opens the database itself', async () => {
@@ -127,8 +160,9 @@ test('after a change of keys the admin command encrypts all anew, and the former
   expect(await admin(values, 'rotate-encryption-key', '--status')).toMatchObject({ code: 0 })
 })
 
-function curls(text: string): string[] {
-  return text.split('\n').filter((line) => line.startsWith('curl '))
+/** What the screen gives to be pasted. */
+function commands(text: string): string[] {
+  return text.split('\n').filter((line) => /^(base=|curl )/.test(line))
 }
 
 function exchange(team: string, token: string): Promise<Response> {

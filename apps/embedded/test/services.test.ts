@@ -22,7 +22,7 @@ beforeAll(async () => {
   values = own.values
   remove = own.remove
   system = startProgram(servicesMain, values)
-  await system.said('/logs')
+  await system.said('hi?name=world')
 })
 
 afterAll(async () => {
@@ -32,16 +32,14 @@ afterAll(async () => {
 })
 
 test('the services together serve what the banner promises', async () => {
-  const [create = '', run = '', logs = ''] = system.output.stdout.split('\n').filter((line) => line.startsWith('curl '))
-  expect(JSON.parse((await pasted(create)).stdout)).toMatchObject({ slug: 'hello' })
-  expect(JSON.parse((await pasted(run)).stdout)).toEqual({ hello: 'world' })
-  expect(JSON.parse((await pasted(logs)).stdout)).toMatchObject({ data: [{ message: 'hello world' }] })
+  const commands = system.output.stdout.split('\n').filter((line) => /^(base=|curl )/.test(line))
+  const { stdout } = await pasted(commands.join('\necho\n'))
+  expect(stdout.trim().split('\n').at(-1)).toBe('Hi world')
 })
 
 test('docs/metrics.md has a line for every metric that they tell, and for no other', async () => {
   const { services } = await servicesFile()
-  const addresses = [`http://localhost:${values['PORT']}`, ...Object.values(services).map(({ health }) => health)]
-  const names = new Set((await Promise.all(addresses.map(metricsAt))).flat())
+  const names = new Set((await Promise.all(Object.values(services).map(({ health }) => metricsAt(health)))).flat())
   // On a cluster alone.
   const told = (await metricsInDocs()).filter((name) => !name.startsWith('runner_pods'))
   expect([...names].toSorted()).toEqual([...new Set(told)].toSorted())

@@ -29,7 +29,7 @@ export interface RunningProgram {
 }
 
 /** The environment of a system of its own: free ports, a new data folder that goes with the test. */
-export async function ownEnvironment(count = 12): Promise<{ values: Values; remove(): Promise<void> }> {
+export async function ownEnvironment(count = 14): Promise<{ values: Values; remove(): Promise<void> }> {
   const dataDir = await mkdtemp(join(tmpdir(), 'embedded-test-'))
   const names = [
     'PORT',
@@ -44,6 +44,8 @@ export async function ownEnvironment(count = 12): Promise<{ values: Values; remo
     'STORAGE_HEALTH_PORT',
     'SCHEDULER_PORT',
     'SCHEDULER_HEALTH_PORT',
+    'HEALTH_PORT',
+    'GATEWAY_HEALTH_PORT',
   ]
   const ports = await freePorts(count)
   const values = {
@@ -51,6 +53,8 @@ export async function ownEnvironment(count = 12): Promise<{ values: Values; remo
     HOME: process.env['HOME'] ?? '',
     DATA_DIR: dataDir,
     LOG_LEVEL: 'warn',
+    // As the machine may give runs no network of their own.
+    ISOLATION_MANY_TEAMS: 'true',
     SANDBOX_PUBLIC_PORT: '0',
     SANDBOX_GRPC_PORT: '0',
     ...Object.fromEntries(ports.map((port, index) => [names[index], String(port)])),

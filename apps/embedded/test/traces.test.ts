@@ -19,7 +19,7 @@ beforeAll(async () => {
   values = { ...own.values, OTEL_EXPORTER_OTLP_ENDPOINT: receiver.endpoint, EGRESS_ALLOW: '127.0.0.0/8' }
   remove = own.remove
   system = startProgram(servicesMain, values)
-  await system.said('/logs')
+  await system.said('hi?name=world')
   const apiToken = (await readFile(join(values['DATA_DIR'] ?? '', 'bootstrap-token'), 'utf8')).trim()
   const exchanged = await fetch(rest('/auth/token'), { method: 'POST', headers: { 'x-api-token': apiToken } })
   const { access_token: accessToken } = (await exchanged.json()) as { access_token: string }

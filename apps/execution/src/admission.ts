@@ -1,55 +1,23 @@
 import type { RunSpec } from '@automation/contract/catalog/v1/resolve'
-import { Status, type RunSettings, type WebhookCall } from '@automation/contract/execution/v1/execution'
+import { Status } from '@automation/contract/execution/v1/execution'
 import { databaseFailure } from '@automation/database'
 import { Failure, notFound, stopping } from '@automation/errors'
 import type pg from 'pg'
 import type { ExecutionConfig } from './config.ts'
 import type { Egress } from './egress.ts'
-import { newExecutionId } from './execution-id.ts'
+import { newRun, type RunInput } from './new-run.ts'
 import type { ParametersCheck } from './parameters-check.ts'
 import { isRefusal, refusedInput } from './refused-input.ts'
-import { checkComment, checkParameters, checkSettings, type CheckedSettings } from './run-settings.ts'
-import { shownRequest } from './shown-request.ts'
+import { checkComment, checkParameters, checkSettings } from './run-settings.ts'
+import { checkSpecSize } from './spec-size.ts'
 import type { Specs } from './specs.ts'
 import type { Starts } from './starts.ts'
 import { readStatus } from './store/executions.ts'
 import type { NewRun } from './store/new-run-columns.ts'
-import { readStartKey, sameHash, type StartKey } from './store/start-keys.ts'
+import { readStartKey, sameHash } from './store/start-keys.ts'
 import type { Waiter, Waiters } from './waiters.ts'
 import type { WebhookGate } from './webhook-gate.ts'
-
-/** What somebody wants to run, and in whose name. */
-export interface Wish {
-  team: string
-  identifier: string
-  tag: string
-  parameters: Uint8Array
-  comment?: string
-  settings?: RunSettings
-  webhook?: WebhookCall
-  /** JSON text of the request, where a run of a webhook is run again. */
-  request?: Uint8Array
-  /** Of no account for webhooks: there it is the webhook's user name. */
-  createdBy: string
-  initiatedBy?: string
-  ip?: string
-  depth: number
-  parentId?: string
-  /** The execution that it repeats at somebody's wish. */
-  rerunOf?: string
-  /** W3C: the trace that the run belongs to. */
-  traceparent?: string
-  /** The schedule whose run it is. */
-  scheduleId?: string
-  /** Nobody hears of a refusal, so what it can't be started with makes it REJECTED. With a key of its own scope. */
-  isUnattended?: boolean
-  /** Its parameters are the service's own words, which no limit is for. */
-  hasOwnParameters?: boolean
-  /** Asked for by the catalog; nobody else starts an install. */
-  isInstall?: boolean
-  /** Absent scope: the process. A key with a scope of its own is hardly ever used twice. */
-  key?: Omit<StartKey, 'scope'> & { scope?: string }
-}
+import type { Wish } from './wish.ts'
 
 export interface Accepted {
   id: string
@@ -131,9 +99,20 @@ export class Admission {
       if (!wish.isUnattended || !(error instanceof Failure) || error.kind !== 'not_found') throw error
       // One that nobody attends is known by its key even when its process or version is gone.
       const begun = await this.#replay(wish, wish.key!.scope!, waiting)
-      if (begun === undefined) throw error
-      return begun
+      if (begun !== undefined) return begun
+      if (!wish.needsNoVersion || error.code !== 'version_not_found') throw error
+      return await this.#rejectWithoutVersion(wish)
     }
+  }
+
+  /** Its record is one of the process's current source, which it would not have run. */
+  async #rejectWithoutVersion(wish: Wish): Promise<Accepted> {
+    const spec = await this.#permitted({ ...wish, tag: '' })
+    const reason = `The process has no version or alias "${wish.tag}" any more`
+    const run = newRun(wish, spec, refusedInput(wish, this.#context.config))
+    const placed = await this.#start(wish, run, reason)
+    if (placed === undefined) return this.#cameFirst(wish, spec, undefined)
+    return { id: run.id, status: Status.REJECTED, explanation: placed.explanation, replayed: false }
   }
 
   async #place(wish: Wish, waiting: Waiting | undefined): Promise<Accepted> {
@@ -143,7 +122,10 @@ export class Admission {
       wish.key === undefined || wish.key.scope !== undefined
         ? undefined
         : await this.#replay(wish, scopeOf(wish, spec), waiting)
-    if (known !== undefined) return known
+    if (known !== undefined) {
+      this.#context.specs.keep(wish, spec)
+      return known
+    }
     const { run, refusal } = await this.#checkedOrRefused(wish, spec)
     await waiting?.beforeStart?.()
     const waiter = waiting && this.#context.waiters.open(run.id)
@@ -152,7 +134,10 @@ export class Admission {
       if (placed === undefined) return await this.#cameFirst(wish, spec, waiting)
       const { id } = run
       const { versionId } = spec
-      if (placed.status !== Status.REJECTED) return { id, status: Status.CREATED, versionId, replayed: false, waiter }
+      if (placed.status !== Status.REJECTED) {
+        this.#context.specs.keep(wish, spec)
+        return { id, status: Status.CREATED, versionId, replayed: false, waiter }
+      }
       waiter?.close()
       return { id, status: Status.REJECTED, versionId, explanation: placed.explanation, replayed: false }
     } catch (error) {
@@ -162,21 +147,26 @@ export class Admission {
   }
 
   async #permitted(wish: Wish): Promise<RunSpec> {
-    const { specs, gate } = this.#context
-    const spec = await (wish.webhook === undefined
-      ? specs.resolve(wish, wish.traceparent)
-      : gate.pass(wish, wish.webhook))
+    const { gate } = this.#context
+    const spec = await (wish.webhook === undefined ? this.#specOf(wish) : gate.pass(wish, wish.webhook))
     if (spec.isInstall !== (wish.isInstall ?? false)) throw notFound('process')
     return spec
+  }
+
+  #specOf(wish: Wish): Promise<RunSpec> {
+    const { specs } = this.#context
+    const { rerunOf, traceparent } = wish
+    return rerunOf === undefined ? specs.resolve(wish, traceparent) : specs.resolveAgain(wish, traceparent)
   }
 
   /** With a refusal where a run that nobody attends can't be started: the run is its record then. */
   async #checkedOrRefused(wish: Wish, spec: RunSpec): Promise<{ run: NewRun; refusal?: string }> {
     try {
       const input = this.#checkInput(wish)
-      const { enforcedSchema } = spec
-      if (enforcedSchema !== undefined) await this.#context.parametersCheck.check(enforcedSchema, input.parameters)
-      return { run: newRun(wish, spec, input) }
+      checkSpecSize(spec, this.#context.config.runSpecMaxBytes)
+      const { parametersCheck } = this.#context
+      const parameters = await parametersCheck.forRun(spec, input.parameters, wish.hasTexts)
+      return { run: newRun(wish, spec, { ...input, parameters }) }
     } catch (error) {
       if (!wish.isUnattended || !isRefusal(error)) throw error
       const limits = { ...this.#context.config, parametersMaxBytes: this.#parametersMaxBytes(wish) }
@@ -184,7 +174,7 @@ export class Admission {
     }
   }
 
-  #checkInput(wish: Wish): Input {
+  #checkInput(wish: Wish): RunInput {
     const { parameters, settings, comment } = wish
     const { config, egress } = this.#context
     return {
@@ -231,17 +221,6 @@ export class Admission {
     const status = (await readStatus(pool, id)) === Status.REJECTED ? Status.REJECTED : Status.CREATED
     return { id, status, replayed: true, waiter: waiting && waiters.open(id) }
   }
-}
-
-type Input = CheckedSettings & Pick<NewRun, 'parameters' | 'comment'>
-
-function newRun(wish: Wish, spec: RunSpec, input: Input): NewRun {
-  const { team, initiatedBy, ip, depth, parentId, scheduleId, rerunOf, traceparent } = wish
-  const request = wish.webhook === undefined ? wish.request : shownRequest(wish.webhook, spec.webhook)
-  const createdBy = wish.webhook === undefined ? wish.createdBy : (spec.webhook?.username ?? 'webhook')
-  const id = newExecutionId()
-  const who = { createdBy, initiatedBy, ip, rerunOf }
-  return { id, team, spec, ...input, request, ...who, depth, parentId, scheduleId, traceparent }
 }
 
 function scopeOf({ key }: Wish, { processId }: RunSpec): string {

@@ -7,6 +7,7 @@ import { allLanguages, type Languages } from './dispatch/languages.ts'
 import type { Place, Portion } from './dispatch/places.ts'
 import type { Runners } from './dispatch/runners.ts'
 import type { Metrics } from './metrics.ts'
+import { checkSpecSize } from './spec-size.ts'
 import type { Specs } from './specs.ts'
 import { claimRows, readClaimed, type Claimed, type ClaimRequest } from './store/claim-rows.ts'
 import { bytesOf } from './stored-text.ts'
@@ -16,6 +17,7 @@ export interface ClaimsContext {
   runners: Runners
   backlog: Backlog
   specs: Specs
+  specMaxBytes: number
   maxRunning: number
   metrics: Metrics
   logger: Logger
@@ -172,12 +174,14 @@ export class Claims {
   }
 
   async #handOver(run: Claimed, place: Place, fence: bigint): Promise<void> {
-    const { specs, runners, fail } = this.#context
+    const { specs, specMaxBytes, runners, fail } = this.#context
     const { id, team, processId, versionId } = run
     try {
-      const spec = await this.#untilReachable(() =>
-        specs.resolve({ team, identifier: processId, tag: versionId ?? '' }, run.traceparent ?? undefined),
-      )
+      const name = { team, identifier: processId, tag: versionId ?? '' }
+      const spec = await this.#untilReachable(() => specs.resolveAgain(name, run.traceparent ?? undefined))
+      // What runs see may have grown since it was accepted.
+      checkSpecSize(spec, specMaxBytes)
+      specs.keep(name, spec)
       const texts = {
         comment: run.comment ?? undefined,
         initiatedBy: run.initiatedBy ?? undefined,

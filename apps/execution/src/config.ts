@@ -1,6 +1,7 @@
 import { readKafkaConfig, type Connect, type KafkaConfig } from '@automation/events'
 import type { Environment } from '@automation/service'
 import { checkEgressAllow } from './egress.ts'
+import type { WaitingStatus } from './status.ts'
 
 /** What execution reads from the environment; every name ends in its unit where it has one. */
 export interface ExecutionConfig {
@@ -9,12 +10,18 @@ export interface ExecutionConfig {
   internalKey: string
   /** Names of the pools that runs may ask for; the first is the one for runs that ask for none, unless `default` is there. */
   pools: string[]
+  /** What records and lists show of runs that wait for a place. */
+  waitingStatus: WaitingStatus
   teamMaxRunning: number
   teamMaxQueued: number
   runTimeoutMs: number
   runTimeoutMaxMs: number
   parametersMaxBytes: number
   returnValueMaxBytes: number
+  /** Of one run: its source with modules, variables and schema. */
+  runSpecMaxBytes: number
+  /** What this replica keeps of them for the next runs. */
+  specCacheBytes: number
   retentionDays: number
   /** Days beyond today whose partitions are kept ready, where other than 14; set by tests only. */
   partitionDays?: number
@@ -36,6 +43,8 @@ export interface ExecutionConfig {
   exclusive: boolean
 }
 
+const mib = 1024 * 1024
+
 /** Reads and checks the settings of execution; faults are collected in `env`. */
 export function readExecutionConfig(env: Environment): ExecutionConfig {
   const runTimeoutMaxMs = env.integer('RUN_TIMEOUT_MAX_MS', { default: 3_600_000, min: 100, max: 2_147_483_647 })
@@ -43,12 +52,15 @@ export function readExecutionConfig(env: Environment): ExecutionConfig {
     databaseUrl: required(env, 'DATABASE_URL', env.secret('DATABASE_URL')),
     internalKey: required(env, 'INTERNAL_KEY', env.secret('INTERNAL_KEY')),
     pools: poolNames(env),
+    waitingStatus: env.choice('WAITING_STATUS', ['QUEUED', 'CREATED'], 'QUEUED'),
     teamMaxRunning: env.integer('TEAM_MAX_RUNNING', { default: 50, min: 1, max: 1_000_000 }),
     teamMaxQueued: env.integer('TEAM_MAX_QUEUED', { default: 10_000, min: 0, max: 100_000_000 }),
     runTimeoutMs: env.integer('RUN_TIMEOUT_MS', { default: 300_000, min: 100, max: runTimeoutMaxMs }),
     runTimeoutMaxMs,
     parametersMaxBytes: env.integer('PARAMETERS_MAX_BYTES', { default: 1_048_576, min: 2 }),
     returnValueMaxBytes: env.integer('RETURN_VALUE_MAX_BYTES', { default: 5_242_880, min: 16 }),
+    runSpecMaxBytes: env.integer('RUN_SPEC_MAX_BYTES', { default: 32 * mib, min: 1024, max: 256 * mib }),
+    specCacheBytes: env.integer('SPEC_CACHE_BYTES', { default: 128 * mib, min: 1024 }),
     retentionDays: env.integer('RETENTION_DAYS', { default: 30, min: 1, max: 3650 }),
     runnerLeaseMs: env.integer('RUNNER_LEASE_MS', { default: 15_000, min: 150, max: 600_000 }),
     egressAllow: checkEgressAllow(env, env.list('EGRESS_ALLOW', [])),

@@ -8,6 +8,7 @@ import { Lane } from './lane.ts'
 import type { Metrics } from './metrics.ts'
 import type { Peers } from './peers.ts'
 import type { RunTraces } from './run-traces.ts'
+import { isTerminal } from './status.ts'
 import type { Partitions } from './store/partitions.ts'
 import { endingWeight, endRows, type Ended, type Ending } from './store/end-rows.ts'
 import type { Waiters } from './waiters.ts'
@@ -52,18 +53,26 @@ export class Ends {
     })
   }
 
-  /** Returns when the run's row is terminal, by this ending or by another; `value` is what sync callers get. */
+  /**
+   * Returns when the run's row is terminal, by this ending or by another, or is not the ending runner's; `value` is what
+   * sync callers get.
+   */
   async end(ending: Ending, value?: Uint8Array): Promise<void> {
     const ended = await this.#store(ending)
-    const { runners, waiters, peers, replicaId, metrics, traces, freed, superseded } = this.#context
+    const { runners, waiters, peers, replicaId, metrics, traces, freed, superseded, logger } = this.#context
+    if (ended !== undefined && !isTerminal(ended.status)) {
+      // The run goes on, and so does all that is known of it here.
+      const { id, sessionId } = ending
+      return logger.warn({ executionId: id, sessionId }, 'a result was refused: the run was not handed to its runner')
+    }
     runners.ended(ending.id)
     if (ended === undefined) return
     freed(ended.team)
     if (!ended.stored) return superseded(ending.id)
-    const { status, explanation, transient } = ending
+    const { status, explanation, errorLine, transient } = ending
     metrics.ended.inc({ status: Status[status] })
     traces.ended(ended, status)
-    const outcome = { status, explanation, returnValue: value }
+    const outcome = { status, explanation, errorLine, returnValue: value }
     waiters.settle(ending.id, outcome)
     if (ended.replicaId !== replicaId) peers.ended(ending.id, { ...outcome, transient })
   }
@@ -78,9 +87,10 @@ export class Ends {
     } catch (error) {
       if (isConnectionFailure(error)) throw error
       this.#context.logger.error({ err: error, executionId: ending.id }, 'a result could not be stored')
-      const { id, fence } = ending
+      const { id, fence, sessionId } = ending
       const explanation = 'The result could not be stored'
-      return this.#lane.add({ id, fence, status: Status.ERROR, transient: false, explanation })
+      const status = Status.ERROR
+      return this.#lane.add({ id, fence, sessionId, status, transient: false, explanation, isOverruled: true })
     }
   }
 
@@ -94,7 +104,7 @@ export class Ends {
         const ended = await endRows(pool, endings)
         failPoint('end-after-commit')
         changed(endings.map(({ id }) => id))
-        return endings.map(({ id }) => ended.get(id))
+        return ended
       } catch (error) {
         if (!isConnectionFailure(error) || signal.aborted) throw error
         await new Promise((resolve) => setTimeout(resolve, pauseMs))

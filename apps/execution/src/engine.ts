@@ -30,6 +30,7 @@ import { Records } from './records.ts'
 import { RunTraces } from './run-traces.ts'
 import { RunTokens } from '@automation/rpc/run-token'
 import { Sessions } from './sessions.ts'
+import { specShares } from './spec-size.ts'
 import { Specs } from './specs.ts'
 import { StartRecords } from './start-records.ts'
 import { Starts } from './starts.ts'
@@ -42,6 +43,9 @@ import { Waiters } from './waiters.ts'
 import { Watches } from './watching/watches.ts'
 import { WebhookGate } from './webhook-gate.ts'
 import { WorkStreams } from './work-streams.ts'
+
+/** Of the specs that a runner keeps for one replica. */
+const runnerSpecsBytes = 64 * 1024 * 1024
 
 export type Engine = ReturnType<typeof compose>
 
@@ -63,13 +67,14 @@ export function compose(
   const leaseMs = config.runnerLeaseMs
 
   const partitions = new Partitions(reads, config.partitionDays)
-  const specs = new Specs(neighbours)
+  const kept = specShares(config.specCacheBytes, config.runSpecMaxBytes)
+  const specs = new Specs(neighbours, { ...kept, held: metrics.specCache })
   const tokens = new RunTokens(config.internalKey)
   const waiters = new Waiters()
   const peers = new Peers(neighbours, logger)
   const backlog = new Backlog()
   const traces = new RunTraces(tracer)
-  const runners = new Runners(specs, tokens, traces)
+  const runners = new Runners(specs, tokens, traces, specShares(runnerSpecsBytes, config.runSpecMaxBytes))
   const outcomes = new Outcomes(reads, waiters, runners)
   const watches = new Watches(reads)
   const supply = new RunnerSupply(runners.places)
@@ -103,9 +108,10 @@ export function compose(
   const fail = (id: string, explanation: string) => forced.fail([id], explanation)
   const resumeFirst = () => nested.resumeAll()
   const { maxRunning } = limits
-  const claiming = { pool: lanes, runners, backlog, specs, maxRunning, metrics, logger }
+  const specMaxBytes = config.runSpecMaxBytes
+  const claiming = { pool: lanes, runners, backlog, specs, specMaxBytes, maxRunning, metrics, logger }
   const claims = new Claims({ ...claiming, fail, resumeFirst, changed })
-  const held = new HeldRuns({ pool: hot, specs, forced, backlog, logger, queued: waits })
+  const held = new HeldRuns({ pool: hot, specs, forced, backlog, logger, queued: waits, changed })
   const logs = new Logs(pools.logs, partitions, metrics, logger, signal, (ids) => watches.wake(ids))
   const sessions = new Sessions(hot, forced, leaseMs)
 
@@ -115,8 +121,8 @@ export function compose(
   const admission = new Admission({ pool: hot, config, egress, specs, gate, parametersCheck, starts, waiters })
   const nested = new NestedRuns({ pool: hot, admission, outcomes, runners, maxRunning, logger, freed })
 
-  const outbox = new TimelineOutbox(pools.events, traces)
-  const records = new Records(reads)
+  const outbox = new TimelineOutbox(pools.events, traces, logger)
+  const records = new Records(reads, config.waitingStatus)
   const kills = new Kills(hot, forced)
   const deletion = new ProcessDeletion(
     reads,
@@ -135,8 +141,8 @@ export function compose(
   const handling = { pool: hot, neighbours, admission, retentionDays, metrics, logger, watched }
   const errorHandlers = new ErrorHandlers(handling)
   const looked = { backlog, claims, held, nested, runners, waiters, outcomes, watches, reaper, sessions, deletion }
-  const kept = { hot, reads, partitions, retentionDays, leaseMs, pools: config.pools, metrics, logger }
-  const upkeep = new Upkeep({ ...looked, ...kept, events })
+  const keeping = { hot, reads, partitions, retentionDays, leaseMs, pools: config.pools, metrics, logger }
+  const upkeep = new Upkeep({ ...looked, ...keeping, events })
 
   return {
     ...{ pools, partitions, specs, tokens, waiters, runners, outcomes, forced, ends, starts, claims, sessions, reaper },

@@ -2,19 +2,24 @@ import type { ExecutionSchema } from '@automation/contract/execution/v1/executio
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { timestampFromDate, timestampFromMs } from '@bufbuild/protobuf/wkt'
 import { createdAtMs } from './execution-id.ts'
+import { shownStatus, type WaitingStatus } from './status.ts'
 import type { EventRow, RecordRow } from './store/records.ts'
 import { bytesOf } from './stored-text.ts'
 
 /** A row and its events as the message that the rest of the system knows; as it was when the row was read. */
-export function executionOf(row: RecordRow, events: EventRow[]): MessageInitShape<typeof ExecutionSchema> {
-  const { id, processId, processName, processSlug, status, createdBy, timeoutMs, freshProcess } = row
+export function executionOf(
+  row: RecordRow,
+  events: EventRow[],
+  waitingStatus: WaitingStatus = 'QUEUED',
+): MessageInitShape<typeof ExecutionSchema> {
+  const { id, processId, processName, processSlug, createdBy, timeoutMs, freshProcess } = row
   const known = events.filter(({ sequence }) => sequence <= row.sequence)
   return {
     id,
     processId,
     processName,
     processSlug,
-    status,
+    status: shownStatus(row.status, waitingStatus),
     createdBy,
     versionId: row.versionId ?? undefined,
     scheduleId: row.scheduleId ?? undefined,

@@ -24,8 +24,8 @@ export async function takeFirstSteps(options: FirstStepsOptions): Promise<void> 
 
 async function steps({ engine, exclusive, readers }: FirstStepsOptions): Promise<void> {
   await engine.upkeep.keepPartitions()
+  // From the first run on, nothing is missed.
+  await engine.outbox.register(readers)
   if (exclusive) await engine.reaper.endAll('runner lost: the service was restarted while it ran')
   await engine.upkeep.recount()
-  // From the first run on, nothing is missed.
-  for (const reader of readers) await engine.outbox.register(reader)
 }

@@ -43,9 +43,9 @@ export class ForcedEnds {
     return this.#end({ ids, from: [Status.RUNNING], to: Status.ERROR, explanation })
   }
 
-  /** Ends runs that wait and will not begin; those that are not QUEUED any more stay as they are. */
-  failQueued(ids: string[], explanation: string): Promise<string[]> {
-    return this.#end({ ids, from: [Status.QUEUED], to: Status.ERROR, explanation })
+  /** Ends runs that wait and will not begin; those that wait no more stay as they are. */
+  failWaiting(ids: string[], explanation: string): Promise<string[]> {
+    return this.#end({ ids, from: [Status.CREATED, Status.QUEUED], to: Status.ERROR, explanation })
   }
 
   async #end(end: ForcedEnd): Promise<string[]> {

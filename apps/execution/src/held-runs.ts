@@ -7,7 +7,14 @@ import { awaitsPackages } from './awaited-packages.ts'
 import type { Backlog } from './dispatch/backlog.ts'
 import type { ForcedEnds } from './forced-ends.ts'
 import type { Specs } from './specs.ts'
-import { heldBatch, readHeld, readHeldProcesses, releaseHeld, type HeldProcess } from './store/held-runs.ts'
+import {
+  heldBatch,
+  queueReleased,
+  readHeld,
+  readHeldProcesses,
+  releaseHeld,
+  type HeldProcess,
+} from './store/held-runs.ts'
 
 export interface HeldRunsContext {
   pool: pg.Pool
@@ -17,9 +24,14 @@ export interface HeldRunsContext {
   logger: Logger
   /** Runs of this team wait for places in this pool. */
   queued(pool: string, team: string, language: Language): void
+  /** There are new lifecycle events of these runs. */
+  changed(ids: string[]): void
 }
 
-/** Queued runs that wait for packages: they go on when these are installed, and end when they can't be. */
+/** So long a run whose packages are there may wait for a place and is CREATED still. */
+const patienceMs = 3000
+
+/** Runs that wait for packages, as CREATED: they go on when these are installed, and end when they can't be. */
 export class HeldRuns {
   readonly #context: HeldRunsContext
 
@@ -29,7 +41,7 @@ export class HeldRuns {
 
   /** One look at all of them. Any number of replicas may do so at the same time. */
   async look(): Promise<void> {
-    const { pool, logger } = this.#context
+    const { pool, logger, changed } = this.#context
     for (const process of await readHeldProcesses(pool)) {
       try {
         await this.#lookAt(process)
@@ -38,6 +50,8 @@ export class HeldRuns {
         logger.warn({ err: error, ...process }, 'runs go on waiting for their packages')
       }
     }
+    const late = await queueReleased(pool, patienceMs)
+    if (late.length > 0) changed(late)
   }
 
   async #lookAt(process: HeldProcess): Promise<void> {
@@ -74,7 +88,7 @@ export class HeldRuns {
   async #fail(process: HeldProcess, explanation: string): Promise<void> {
     const { pool, forced } = this.#context
     for (let ids = await readHeld(pool, process); ids.length > 0;) {
-      await forced.failQueued(ids, explanation)
+      await forced.failWaiting(ids, explanation)
       ids = ids.length === heldBatch ? await readHeld(pool, process) : []
     }
   }

@@ -19,6 +19,8 @@ export interface Metrics {
   waiting: Gauge
   watching: Gauge
   ended: Counter<'status'>
+  /** Bytes of the specs that are kept for the next runs. */
+  specCache: Gauge
   /** Days from now on for which there are partitions. */
   partitionDays: Gauge
   eventBacklog: Gauge<'consumer'>
@@ -85,6 +87,7 @@ export function executionMetrics(registry: Registry): Metrics {
       labelNames: ['status'],
       registers,
     }),
+    specCache: gauge('execution_spec_cache_bytes', 'Sources, modules and variables that are kept for the next runs'),
     partitionDays: gauge('execution_partition_days', 'Days ahead for which there are partitions; alert below 2'),
     eventBacklog: labelled(
       'execution_event_backlog',

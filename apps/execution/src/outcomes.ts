@@ -4,7 +4,7 @@ import { Failure, stopping } from '@automation/errors'
 import type pg from 'pg'
 import type { Accepted } from './admission.ts'
 import type { Runners } from './dispatch/runners.ts'
-import { readStatus } from './store/executions.ts'
+import { readProgress } from './store/executions.ts'
 import { readOutcomes } from './store/outcomes.ts'
 import { visibleId } from './store/records.ts'
 import type { RunOutcome, Waiters } from './waiters.ts'
@@ -40,7 +40,7 @@ export class Outcomes {
       if (outcome?.notKept) throw notKept(id)
       if (outcome !== undefined) return { ...known, ...outcome }
       if (this.#waiters.abandoned) return { ...known, status: accepted.status, replicaStops: true }
-      return { ...known, status: (await readStatus(this.#pool, id)) ?? Status.RUNNING }
+      return { ...known, ...((await readProgress(this.#pool, id)) ?? { status: Status.RUNNING }) }
     } catch (error) {
       throw databaseFailure(error)
     } finally {

@@ -13,27 +13,34 @@ import { countedUpTo, pageInfo, windowOf, type Principal } from '@automation/rpc
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { timestampMs, type Timestamp } from '@bufbuild/protobuf/wkt'
 import type pg from 'pg'
-import type { Wish } from './admission.ts'
-import { isUuid, lowestIdAt } from './execution-id.ts'
+import type { Wish } from './wish.ts'
+import { createdAtMs, isUuid, lowestIdAt } from './execution-id.ts'
 import { executionOf } from './execution-message.ts'
+import { statusesFound, type WaitingStatus } from './status.ts'
 import { listRecords } from './store/record-list.ts'
 import { appendLine, readLogPage } from './store/log-pages.ts'
-import { readRecord, readTimelines, visibleId, type RecordRow } from './store/records.ts'
+import { readOldest, readRecord, readTimelines, visibleId, type RecordRow } from './store/records.ts'
+import { teamQueries, type Queries } from './store/team-queries.ts'
 import { bytesOf } from './stored-text.ts'
 
 /** What is kept of executions, for those who ask. Everything of another team counts as not there. */
 export class Records {
   readonly #pool: pg.Pool
+  /** For what people ask for. */
+  readonly #queries: (team: string) => Queries
+  readonly #waitingStatus: WaitingStatus
 
-  constructor(pool: pg.Pool) {
+  constructor(pool: pg.Pool, waitingStatus: WaitingStatus) {
     this.#pool = pool
+    this.#queries = teamQueries(pool)
+    this.#waitingStatus = waitingStatus
   }
 
   get(team: string, id: string): Promise<MessageInitShape<typeof ExecutionSchema>> {
     return this.#reached(async () => {
       const row = await this.#row(team, id)
-      const timelines = await readTimelines(this.#pool, [row.id])
-      return executionOf(row, timelines.get(row.id) ?? [])
+      const timelines = await readTimelines(this.#queries(team), [row.id])
+      return executionOf(row, timelines.get(row.id) ?? [], this.#waitingStatus)
     })
   }
 
@@ -45,22 +52,22 @@ export class Records {
       keywords: keywords || undefined,
       comment: comment || undefined,
       processId: processId.toLowerCase() || undefined,
-      status: status === Status.UNSPECIFIED ? undefined : status,
+      statuses: status === Status.UNSPECIFIED ? undefined : statusesFound(status, this.#waitingStatus),
       fromId: from && lowestIdAt(exactMs(from)),
       untilId: to && lowestIdAt(Math.floor(exactMs(to)) + 1),
     }
     if (filter.processId !== undefined && !isUuid(filter.processId))
       return Promise.resolve({ executions: [], page: { total: 0, hasNextPage: false } })
     return this.#reached(async () => {
-      const { rows, total } = await listRecords(this.#pool, filter, window)
+      const { rows, total } = await listRecords(this.#queries(team), filter, window)
       const timelines =
         rows.length > 0
           ? await readTimelines(
-              this.#pool,
+              this.#queries(team),
               rows.map(({ id }) => id),
             )
           : new Map()
-      const executions = rows.map((row) => executionOf(row, timelines.get(row.id) ?? []))
+      const executions = rows.map((row) => executionOf(row, timelines.get(row.id) ?? [], this.#waitingStatus))
       return { executions, page: pageInfo(window, total, rows.length) }
     })
   }
@@ -71,9 +78,10 @@ export class Records {
     page: PageRequest | undefined,
   ): Promise<MessageInitShape<typeof ListLogsResponseSchema>> {
     return this.#reached(async () => {
-      const key = await visibleId(this.#pool, team, id)
+      const queries = this.#queries(team)
+      const key = await visibleId(queries, team, id)
       const { skip, take } = windowOf(page)
-      const { lines, total } = await readLogPage(this.#pool, key, take, skip)
+      const { lines, total } = await readLogPage(queries, key, take, skip)
       const entries = lines.map(([timeUs, level, message]) => ({ timeUs: BigInt(timeUs), level, message }))
       return { entries, page: { total: Math.min(total, countedUpTo), hasNextPage: skip + take < total } }
     })
@@ -117,9 +125,17 @@ export class Records {
     })
   }
 
+  /** When the oldest execution that is kept was created, of all teams; now, where there is none. */
+  oldestMs(): Promise<number> {
+    return this.#reached(async () => {
+      const id = await readOldest(this.#pool)
+      return id === undefined ? Date.now() : createdAtMs(id)
+    })
+  }
+
   async #row(team: string, id: string): Promise<RecordRow> {
     const key = id.toLowerCase()
-    const row = isUuid(key) ? await readRecord(this.#pool, team, key) : undefined
+    const row = isUuid(key) ? await readRecord(this.#queries(team), team, key) : undefined
     if (row === undefined) throw notFound('execution')
     return row
   }

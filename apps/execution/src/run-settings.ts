@@ -1,10 +1,12 @@
 import type { RunSettings } from '@automation/contract/execution/v1/execution'
 import { Failure, invalid } from '@automation/errors'
+import { Faults } from '@automation/errors/faults'
 import type { ExecutionConfig } from './config.ts'
 import type { Egress } from './egress.ts'
 
 // As of the versions in the catalog.
 const commentMaxCharacters = 10_000
+const longestShown = 255
 
 export interface CheckedSettings {
   pool: string
@@ -19,14 +21,16 @@ export function checkSettings(
   config: Pick<ExecutionConfig, 'pools' | 'runTimeoutMs' | 'runTimeoutMaxMs'>,
   egress: Egress,
 ): CheckedSettings {
+  const faults = new Faults()
   const pool = settings?.agentPool || defaultPool(config.pools)
   if (!config.pools.includes(pool))
-    throw invalid('/settings/agentPoolSlug', `There is no agent pool ${JSON.stringify(pool)}`)
+    faults.add('/settings/agentPoolSlug', `There is no agent pool ${shown(pool)}; there are ${config.pools.join(', ')}`)
   const timeoutMs = settings?.timeoutMs ?? config.runTimeoutMs
   if (timeoutMs < 100 || timeoutMs > config.runTimeoutMaxMs)
-    throw invalid('/settings/timeout', `The timeout must be from 100 to ${config.runTimeoutMaxMs} ms`)
+    faults.add('/settings/timeout', `The timeout must be from 100 to ${config.runTimeoutMaxMs} ms`)
   const callbackUrl = settings?.callbackUrl || undefined
-  if (callbackUrl !== undefined) checkCallbackUrl(callbackUrl, egress)
+  if (callbackUrl !== undefined) faults.of(() => checkCallbackUrl(callbackUrl, egress))
+  faults.check()
   return { pool, timeoutMs, freshProcess: settings?.freshProcess ?? false, callbackUrl }
 }
 
@@ -66,6 +70,11 @@ export function defaultPool(pools: string[]): string {
   return pools.includes('default') ? 'default' : (pools[0] ?? 'default')
 }
 
+/** What a caller wrote, bounded, for a text that names it. */
+function shown(text: string): string {
+  return JSON.stringify(text.length > longestShown ? `${text.slice(0, longestShown).toWellFormed()}…` : text)
+}
+
 function checkCallbackUrl(text: string, egress: Egress): void {
   const path = '/settings/callbackUrl'
   const url = URL.parse(text)
@@ -73,5 +82,8 @@ function checkCallbackUrl(text: string, egress: Egress): void {
     throw invalid(path, 'The callback URL must be an http or https address')
   if (url.username !== '' || url.password !== '') throw invalid(path, 'The callback URL may not hold credentials')
   if (text.length > 2048) throw invalid(path, 'The callback URL is longer than 2048 characters')
-  if (!egress.allows(url.hostname)) throw invalid(path, 'The callback URL names an address that is not allowed')
+  if (!egress.allows(url.hostname)) {
+    const what = `The callback URL names ${shown(url.hostname)}, a private address or one of this machine`
+    throw invalid(path, `${what}: callbacks go there only where the setting EGRESS_ALLOW names it`)
+  }
 }

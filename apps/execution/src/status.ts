@@ -23,6 +23,21 @@ export function isTerminal(status: Status): boolean {
   return status !== Status.UNSPECIFIED && transitions[status].length === 0
 }
 
+/** How runs that wait for a place are shown: as they are, or as CREATED, for callers that take QUEUED for an end. */
+export type WaitingStatus = 'QUEUED' | 'CREATED'
+
+const waiting: readonly Status[] = [Status.QUEUED, Status.DEQUEUED]
+
+/** The status that a record shows. */
+export function shownStatus(status: Status, as: WaitingStatus): Status {
+  return as === 'CREATED' && waiting.includes(status) ? Status.CREATED : status
+}
+
+/** The statuses of rows that a filter finds: those that are so, and those that are shown so. No row rests as DEQUEUED. */
+export function statusesFound(status: Status, as: WaitingStatus): Status[] {
+  return status === Status.CREATED && as === 'CREATED' ? [status, Status.QUEUED] : [status]
+}
+
 /** The statuses from which `to` may be reached: what a compare-and-set on the status compares with. */
 export function before(to: Status): Status[] {
   return statuses.filter((from) => mayFollow(from, to))

@@ -5,7 +5,10 @@ export interface RunOutcome {
   status: Status
   /** JSON text; absent when it was not kept. */
   returnValue?: Uint8Array
+  /** Why it failed, or why it waits. */
   explanation?: string
+  /** Of the source, where the failure came out of it. */
+  errorLine?: number
   /** The value was delivered once and not kept, and this is not that delivery. */
   notKept?: boolean
 }

@@ -11,6 +11,7 @@ import { isUuid } from './execution-id.ts'
 import type { Logs } from './logs.ts'
 import type { Sessions } from './sessions.ts'
 import type { Ending } from './store/end-rows.ts'
+import { isOfRun } from './store/log-chunks.ts'
 import { storedText, textOf } from './stored-text.ts'
 
 export interface WorkStreamsContext {
@@ -34,7 +35,7 @@ interface Stream extends RunnerStream {
 export class WorkStreams {
   readonly #context: WorkStreamsContext
   readonly #open = new Set<MessageQueue<unknown>>()
-  /** Results on their way into the database, by run and fence: a runner brings them again over each new stream. */
+  /** Results on their way into the database, by run, fence and session: a runner brings them again over each new stream. */
   readonly #storing = new Map<string, Promise<void>>()
 
   constructor(context: WorkStreamsContext) {
@@ -75,11 +76,11 @@ export class WorkStreams {
   }
 
   async #welcome(hello: Hello, messages: RunnerStream['messages']): Promise<Stream> {
-    const { sessionId, runnerName, pool, places, oneTeam, teamMaxRunners } = hello
+    const { sessionId, runnerName, pool, places, oneTeam, teamMaxRunners, oneTeamRemedy } = hello
     const { sessions, runners } = this.#context
     const about = { runnerName, pool, places, oneTeam }
     await sessions.open({ id: sessionId, ...about })
-    const runner = { sessionId, ...about, teamMaxRunners, languages: languagesOf(hello.languages) }
+    const runner = { sessionId, ...about, teamMaxRunners, oneTeamRemedy, languages: languagesOf(hello.languages) }
     const stream = { ...runner, messages, storing: new Set<Promise<void>>() }
     runners.open(stream)
     messages.push({ message: { case: 'welcome', value: { leaseMs: sessions.leaseMs } } })
@@ -97,7 +98,7 @@ export class WorkStreams {
       const returned = (places: number) =>
         stream.messages.push({ message: { case: 'placesReturned', value: { places } } })
       runners.places.drain(stream.sessionId, returned)
-    } else if (message.case === 'logs') await this.#logs(message.value)
+    } else if (message.case === 'logs') await this.#logs(stream, message.value)
     else if (message.case === 'result') {
       const storing = this.#result(stream, message.value).finally(() => stream.storing.delete(storing))
       stream.storing.add(storing)
@@ -112,17 +113,25 @@ export class WorkStreams {
     })
   }
 
-  async #logs({ executionId, fence, chunk }: LogsMessage): Promise<void> {
+  async #logs({ sessionId }: Stream, { executionId, fence, chunk }: LogsMessage): Promise<void> {
     if (chunk === undefined || chunk.entries.length === 0 || !isUuid(executionId)) return
-    await this.#context.logs.append({ id: executionId, fence, first: chunk.first, entries: chunk.entries })
+    if (!isOfRun(chunk)) return this.#refuseLines(sessionId, executionId, chunk.first)
+    await this.#context.logs.append({ id: executionId, fence, sessionId, first: chunk.first, entries: chunk.entries })
+  }
+
+  #refuseLines(sessionId: string, executionId: string, first: number): void {
+    const what =
+      'log lines were refused: their numbers are not those of lines of a run; look at the runner of the session'
+    this.#context.logger.warn({ sessionId, executionId, first }, what)
   }
 
   async #result(stream: Stream, result: Result): Promise<void> {
     const { executionId, fence } = result
     if (!isUuid(executionId)) return
-    const key = `${executionId} ${fence}`
+    const { sessionId } = stream
+    const key = `${executionId} ${fence} ${sessionId}`
     try {
-      const storing = this.#storing.get(key) ?? this.#store(result).finally(() => this.#storing.delete(key))
+      const storing = this.#storing.get(key) ?? this.#store(sessionId, result).finally(() => this.#storing.delete(key))
       this.#storing.set(key, storing)
       await storing
       stream.messages.push({ message: { case: 'resultStored', value: { executionId } } })
@@ -131,10 +140,13 @@ export class WorkStreams {
     }
   }
 
-  async #store(result: Result): Promise<void> {
+  async #store(sessionId: string, result: Result): Promise<void> {
     const { logs, ends, returnValueMaxBytes } = this.#context
-    await logs.stored(result.executionId)
-    const ending = endingOf(result, returnValueMaxBytes)
+    const { executionId, lastLogs } = result
+    await logs.stored(executionId)
+    const refused = lastLogs !== undefined && !isOfRun(lastLogs)
+    if (refused) this.#refuseLines(sessionId, executionId, lastLogs.first)
+    const ending = endingOf(sessionId, refused ? { ...result, lastLogs: undefined } : result, returnValueMaxBytes)
     const value =
       ending.status === Status.FINISHED && result.end.case === 'finished' ? result.end.value.returnValue : undefined
     await ends.end(ending, value)
@@ -147,15 +159,23 @@ export class WorkStreams {
   }
 }
 
+const largestLine = 2 ** 31 - 1
 const transientMark = '"[transient]"'
 
-function endingOf({ executionId, fence, end, lastLogs }: Result, returnValueMaxBytes: number): Ending {
-  const base = { id: executionId, fence, logs: lastLogs, transient: false }
+function endingOf(
+  sessionId: string,
+  { executionId, fence, end, lastLogs }: Result,
+  returnValueMaxBytes: number,
+): Ending {
+  const base = { id: executionId, fence, sessionId, logs: lastLogs, transient: false }
   if (end.case !== 'finished')
     return {
       ...base,
       status: Status.ERROR,
       explanation: storedText(end.value?.explanation ?? 'The run ended without a result'),
+      errorLine: end.value?.line === undefined ? undefined : Math.min(end.value.line, largestLine),
+      // A runner that gives a reason has it in the log, too.
+      isOverruled: end.value === undefined,
     }
   const { returnValue, transient } = end.value
   if (returnValue.length > returnValueMaxBytes)
@@ -163,6 +183,7 @@ function endingOf({ executionId, fence, end, lastLogs }: Result, returnValueMaxB
       ...base,
       status: Status.ERROR,
       explanation: `RangeError: the return value is larger than ${returnValueMaxBytes} bytes`,
+      isOverruled: true,
     }
   return { ...base, status: Status.FINISHED, transient, returnValue: transient ? transientMark : textOf(returnValue) }
 }

@@ -13,7 +13,11 @@ beforeAll(async () => {
 })
 afterAll(() => receiver.close())
 
-const refused = { ok: false, final: true, reason: 'its address is not allowed' }
+const refused = {
+  ok: false,
+  final: true,
+  reason: 'its address is private, and the setting EGRESS_ALLOW does not name it',
+}
 
 /** Posts to a name that leads to these addresses, or to an address itself. */
 function deliver(url: string, addresses: string[], allow: string[] = [], turn = 0) {

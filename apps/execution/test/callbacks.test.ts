@@ -151,7 +151,9 @@ test('an address that leads inside is refused at delivery, though its name was n
     { executionId: id, page: { page: 0, limit: 100 } },
     userContext('demo'),
   )
-  expect(entries.map(({ message }) => message).join()).toContain('its address is not allowed')
+  expect(entries.map(({ message }) => message).join()).toContain(
+    'its address is private, and the setting EGRESS_ALLOW does not name it',
+  )
   expect(receiver.received).toEqual([])
   expect((await inside.get(id)).status).toBe(Status.FINISHED)
   await inside.stop()

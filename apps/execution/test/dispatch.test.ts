@@ -1,4 +1,6 @@
+import { RunSpecSchema } from '@automation/contract/catalog/v1/resolve'
 import { Language } from '@automation/contract/common/v1/language'
+import { create } from '@bufbuild/protobuf'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Backlog } from '../src/dispatch/backlog.ts'
@@ -145,19 +147,37 @@ test('what is queued while a turn is taken is not forgotten', () => {
   expect(backlog.has('default', 'a', Language.JAVASCRIPT)).toBe(false)
 })
 
-test('a runner has every spec that it is given a run with, and no more than there is room for', () => {
+const specOf = (team: string, bytes: number) => create(RunSpecSchema, { team, sourceCode: 'x'.repeat(bytes) })
+const kib = 1024
+
+test('a runner has every spec that it is given a run with, and no more bytes of them than there is room for', () => {
+  const given = fc.record({
+    team: fc.constantFrom(...teams),
+    n: fc.integer({ min: 0, max: 9 }),
+    size: fc.integer({ min: 1, max: 30 }),
+  })
   fc.assert(
-    fc.property(fc.array(fc.integer({ min: 0, max: 9 }), { maxLength: 80 }), (keys) => {
-      const shelf = new SpecShelf(4)
-      const there = new Set<string>()
-      for (const key of keys) {
-        for (const message of shelf.put(String(key), {} as never)) {
-          if (message.case === 'putSpec') there.add(message.value.key)
+    fc.property(fc.array(given, { maxLength: 80 }), (specs) => {
+      const shelf = new SpecShelf({ maxBytes: 100 * kib, teamMaxBytes: 40 * kib })
+      const there = new Map<string, { team: string; size: number }>()
+      for (const { team, n, size } of specs) {
+        const key = `${team} ${n} ${size}`
+        for (const message of shelf.put(key, specOf(team, size * kib)))
+          if (message.case === 'putSpec') there.set(message.value.key, { team, size })
           else expect(there.delete(message.value.key)).toBe(true)
-        }
-        expect(there.has(String(key))).toBe(true)
-        expect(there.size).toBeLessThanOrEqual(4)
+        expect(there.has(key)).toBe(true)
+        const held = (some = '') =>
+          [...there.values()].reduce((sum, one) => sum + (one.team === some || some === '' ? one.size : 0), 0)
+        expect(held()).toBeLessThanOrEqual(100)
+        expect(held(team)).toBeLessThanOrEqual(40)
       }
     }),
   )
+})
+
+test('a team with many specs drives none of another off a runner', () => {
+  const shelf = new SpecShelf({ maxBytes: 100 * kib, teamMaxBytes: 80 * kib })
+  for (const name of ['first', 'second']) shelf.put(`a ${name}`, specOf('a', 10 * kib))
+  for (let n = 0; n < 50; n++) shelf.put(`b ${n}`, specOf('b', 10 * kib))
+  expect(['first', 'second'].map((name) => shelf.put(`a ${name}`, specOf('a', 10 * kib)))).toEqual([[], []])
 })

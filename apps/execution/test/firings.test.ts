@@ -82,9 +82,9 @@ describe('what a run can not be started with makes a REJECTED execution that say
   const strict = { enforcedSchema: '{"required":["name"]}' }
   const cases: [name: string, firing: Firing, explanation: string][] = [
     ['a schema', { parameters: json({ other: 1 }) }, 'The parameters do not match the schema of the process'],
-    ['a pool', { settings: { agentPool: 'gone' } }, 'There is no agent pool "gone"'],
+    ['a pool', { settings: { agentPool: 'gone' } }, 'There is no agent pool "gone"; there are default'],
     ['a timeout', { settings: { timeoutMs: 4_000_000_000 } }, 'The timeout must be from 100 to'],
-    ['a callback', { settings: { callbackUrl: 'http://10.0.0.1/' } }, 'The callback URL names an address'],
+    ['a callback', { settings: { callbackUrl: 'http://10.0.0.1/' } }, 'names "10.0.0.1", a private address'],
     ['parameters', { parameters: json({ name: 'x'.repeat(2000) }) }, 'The parameters are larger than 2000 bytes'],
     ['no object', { parameters: json([]) }, 'The parameters must be a JSON object'],
     ['a comment', { comment: 'x'.repeat(10_001) }, 'The comment must have at most 10000 characters'],
@@ -127,7 +127,7 @@ test('a firing that finds the queue full is REJECTED, and stays so', async () =>
   await system.executions.deleteProcessExecutions({ team: 'crowded', processId: processId! }, serviceContext('catalog'))
 })
 
-test('the version that the tag names is told, and a missing one is version_not_found', async () => {
+test('the version that the tag names is told, and a missing one makes a REJECTED execution that says so', async () => {
   await system.runner()
   const processId = system.catalog.put('versioned')
   const versionId = v7()
@@ -135,7 +135,15 @@ test('the version that the tag names is told, and a missing one is version_not_f
   const firing = { ...firingOf(), processId, tag: 'v1' }
   const answer = await fire(firing)
   expect(answer.versionId).toBe(versionId)
-  await expect(fire({ ...firing, scheduleId: v7(), tag: 'v2' })).rejects.toMatchObject({ code: 'version_not_found' })
+  const without = { ...firing, scheduleId: v7(), tag: 'v2', comment: 'nightly', parameters: json({ a: 1 }) }
+  const { executionId, status } = await fire(without)
+  expect(status).toBe(Status.REJECTED)
+  expect(await fire(without, 1)).toEqual({ ...answer, executionId, status, versionId: undefined })
+  const rejected = await system.get(executionId)
+  expect(rejected).toMatchObject({ scheduleId: without.scheduleId, processId, comment: 'nightly' })
+  expect(rejected.versionId).toBeUndefined()
+  expect(rejected.timeline.at(-1)!.explanation).toBe('The process has no version or alias "v2" any more')
+  expect((await fire({ ...without, nominalTimeMs: 2n })).executionId).not.toBe(executionId)
   await expect(fire({ ...firing, scheduleId: v7(), processId: v7() })).rejects.toMatchObject({
     code: 'process_not_found',
   })
@@ -149,7 +157,7 @@ test('a firing waits for packages that are being installed, as other runs do', a
   const firing = firingOf('needy')
   system.catalog.put('needy', { awaitedDependencies: 'lodash' })
   const { executionId } = await fire(firing)
-  expect((await system.get(executionId)).status).toBe(Status.QUEUED)
+  expect((await system.get(executionId)).status).toBe(Status.CREATED)
   expect(runner.started).toEqual([])
   system.catalog.put('needy')
   expect(await system.ended(executionId)).toMatchObject({ status: Status.FINISHED, scheduleId: firing.scheduleId })

@@ -3,6 +3,7 @@ import { until, userContext } from '@automation/testing'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { brokenInvariants } from './invariants.ts'
 import { System } from './system.ts'
+import { Watched } from './watched.ts'
 
 const needy = { identifier: 'needy' }
 const waits = { awaitedDependencies: 'lodash, zod' }
@@ -29,17 +30,16 @@ test('a run waits for packages that are being installed and is told which; other
   const waiting = system.run('demo', needy)
   for (const id of ids) {
     const { status, timeline } = await system.get(id)
-    expect(status).toBe(Status.QUEUED)
+    expect(status).toBe(Status.CREATED)
     expect(timeline.at(-1)!.explanation).toBe(told)
   }
   for (let count = 0; count < 5; count++) expect((await system.run()).status).toBe(Status.FINISHED)
-  expect(await Promise.all(ids.map((id) => system.get(id)))).toMatchObject(ids.map(() => ({ status: Status.QUEUED })))
+  expect(await Promise.all(ids.map((id) => system.get(id)))).toMatchObject(ids.map(() => ({ status: Status.CREATED })))
   system.catalog.put('needy')
   expect((await waiting).status).toBe(Status.FINISHED)
   for (const id of ids) {
     expect((await system.ended(id)).status).toBe(Status.FINISHED)
-    const { CREATED, QUEUED, DEQUEUED, RUNNING, FINISHED } = Status
-    expect(await statusesOf(id)).toEqual([CREATED, QUEUED, DEQUEUED, RUNNING, FINISHED])
+    expect(await statusesOf(id)).toEqual([Status.CREATED, Status.RUNNING, Status.FINISHED])
   }
   const ran = new Set([...runner.specs.values()].map(({ processSlug, digest }) => `${processSlug}: ${digest}`))
   expect(ran.size).toBe(2)
@@ -75,8 +75,47 @@ test('a run goes on waiting where its replica goes away and while the catalog is
   system.catalog.failure = new Error('away')
   const asked = system.catalog.asked
   await until(() => system.catalog.asked > asked + 1)
-  expect((await system.get(id)).status).toBe(Status.QUEUED)
+  expect((await system.get(id)).status).toBe(Status.CREATED)
   system.catalog.failure = undefined
+  system.catalog.put('needy')
+  expect((await system.ended(id)).status).toBe(Status.FINISHED)
+})
+
+test('where its packages are there and no place is free it is QUEUED, soon and once', async () => {
+  const id = await system.start('demo', needy)
+  const reader = new Watched(system.replicas[1]!, id)
+  await reader.has('CREATED')
+  expect(reader.explanations).toEqual([told])
+  system.catalog.put('needy')
+  await reader.has('QUEUED')
+  expect(reader.explanations[1]).toMatch(/waits for a free place in the pool default/)
+  await system.runner({ places: 2 })
+  await reader.done
+  expect(reader.told).toEqual(['CREATED', 'QUEUED', 'DEQUEUED', 'RUNNING', 'FINISHED', 'end FINISHED'])
+})
+
+test('runs that wait for packages count in the queue of the team, and are found as CREATED', async () => {
+  await system.stop()
+  system = await System.start({ teamMaxRunning: 2, teamMaxQueued: 2 }, 2)
+  system.catalog.put('needy', waits)
+  const ids = [await system.start('demo', needy), await system.start('demo', needy)]
+  const rejected = await system.start('demo', needy)
+  expect((await system.get(rejected)).status).toBe(Status.REJECTED)
+  const found = async (status: Status) =>
+    (await system.executions.listExecutions({ status }, userContext('demo'))).executions.map(({ id }) => id)
+  expect(await found(Status.CREATED)).toEqual(ids.toReversed())
+  expect(await found(Status.QUEUED)).toEqual([])
+  await system.runner({ places: 2 })
+  system.catalog.put('needy')
+  for (const id of ids) expect((await system.ended(id)).status).toBe(Status.FINISHED)
+})
+
+test('a run that was QUEUED for its packages before an update goes on', async () => {
+  const id = await system.start('demo', needy)
+  await system.rows('UPDATE executions SET status = 2, sequence = 2')
+  await system.rows(`INSERT INTO timeline_events (execution_id, sequence, status, at, team, process_id)
+    SELECT id, 2, 2, now(), team, process_id FROM executions`)
+  await system.runner({ places: 2 })
   system.catalog.put('needy')
   expect((await system.ended(id)).status).toBe(Status.FINISHED)
 })

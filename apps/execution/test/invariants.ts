@@ -38,7 +38,7 @@ export async function brokenInvariants(system: System): Promise<string[]> {
       GROUP BY s.team, s.running, s.wanted, s.queued
      HAVING s.running <> count(e.id) FILTER (WHERE e.status = 4 AND e.slot = 1)
          OR s.wanted <> count(e.id) FILTER (WHERE e.status = 4 AND e.slot = 2)
-         OR s.queued <> count(e.id) FILTER (WHERE e.status = 2)`,
+         OR s.queued <> count(e.id) FILTER (WHERE e.status IN (1, 2))`,
   )
   for (const { team } of counts) broken.push(`${team}: its slots are counted wrongly`)
   return broken

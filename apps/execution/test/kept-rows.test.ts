@@ -1,5 +1,5 @@
 import { Status } from '@automation/contract/execution/v1/execution'
-import { testContext, testDatabase, until, type TestDatabase } from '@automation/testing'
+import { silentLogger, testContext, testDatabase, until, type TestDatabase } from '@automation/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newExecutionId } from '../src/execution-id.ts'
 import { RunTraces } from '../src/run-traces.ts'
@@ -16,7 +16,7 @@ beforeAll(async () => {
   database = await testDatabase()
   pools = await openPools(database.url, testContext(), AbortSignal.timeout(20_000))
   await new Partitions(pools.reads).ensure(Date.now())
-  outbox = new TimelineOutbox(pools.events, new RunTraces(undefined))
+  outbox = new TimelineOutbox(pools.events, new RunTraces(undefined), silentLogger)
   await add(Array.from({ length: keptRows }, newExecutionId))
   // What the planner knows: none of many has a callback.
   await pools.reads.query('ANALYZE executions, timeline_events')

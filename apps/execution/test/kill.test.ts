@@ -1,6 +1,8 @@
 import { Status } from '@automation/contract/execution/v1/execution'
-import { until, userContext } from '@automation/testing'
+import { serviceContext, until, userContext } from '@automation/testing'
+import { timestampMs } from '@bufbuild/protobuf/wkt'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { createdAtMs } from '../src/execution-id.ts'
 import { brokenInvariants } from './invariants.ts'
 import { System } from './system.ts'
 
@@ -84,4 +86,37 @@ test('a rerun does the same again under a new id, the current source as it is no
   }
   expect(sources).toEqual(['new', 'published'])
   await runner.goodbye()
+})
+
+test('a run of a version that was deleted can be run again, and one that waits goes on', async () => {
+  system.catalog.put('published', { sourceCode: 'now' })
+  system.catalog.put('published', { sourceCode: 'as published' }, 'v1')
+  const init = { identifier: 'published', tag: 'v1' }
+  const waiting = await system.start('demo', init)
+  system.catalog.removeVersion('published', 'v1')
+  await expect(system.start('demo', init)).rejects.toMatchObject({ code: 'version_not_found' })
+  const { versionId: tag } = await system.get(waiting)
+  await expect(system.start('demo', { ...init, tag })).rejects.toMatchObject({ code: 'version_not_found' })
+  const runner = await system.runner()
+  expect((await system.ended(waiting)).status).toBe(Status.FINISHED)
+  for (let id = waiting, count = 0; count < 2; count++) {
+    id = (await system.executions.rerunExecution({ id }, userContext('demo'))).executionId
+    expect(await system.ended(id)).toMatchObject({ status: Status.FINISHED, versionId: tag })
+  }
+  const sources = runner.started.map(({ specKey }) => runner.specs.get(specKey)!.sourceCode)
+  expect(sources).toEqual(['as published', 'as published', 'as published'])
+  system.catalog.remove('published')
+  await expect(system.executions.rerunExecution({ id: waiting }, userContext('demo'))).rejects.toMatchObject({
+    code: 'process_not_found',
+  })
+  await runner.goodbye()
+})
+
+test('a service is told of when the oldest execution is', async () => {
+  const { time } = await system.executions.getOldest({}, serviceContext('process-catalog'))
+  const [oldest] = await system.rows<{ id: string }>('SELECT id FROM executions ORDER BY id LIMIT 1')
+  expect(timestampMs(time!)).toBe(createdAtMs(oldest!.id))
+  await expect(system.executions.getOldest({}, userContext('demo'))).rejects.toMatchObject({
+    kind: 'permission_denied',
+  })
 })

@@ -15,7 +15,7 @@ beforeAll(async () => {
   database = await testDatabase()
   pools = await openPools(database.url, testContext(), AbortSignal.timeout(20_000))
   await new Partitions(pools.reads).ensure(Date.now())
-  outbox = new TimelineOutbox(pools.events, new RunTraces(undefined))
+  outbox = new TimelineOutbox(pools.events, new RunTraces(undefined), silentLogger)
 })
 afterAll(async () => {
   await pools.close()
@@ -88,4 +88,30 @@ test('who asks again and again for a lead that another has needs one connection 
   await first!.release()
   const second = await until(() => outbox.lead('led'))
   await second.release()
+})
+
+test('events that were written here before a restore was seen come, and restored ones that were handled do not', async () => {
+  const [restored, written] = [newExecutionId(), newExecutionId()]
+  // Only the cursor is ahead of this server, and the sequence is behind what was restored.
+  await pools.reads.query(
+    `INSERT INTO timeline_events (execution_id, sequence, status, at, team, process_id, xid, position)
+     VALUES ($1, 1, 1, now(), 'demo', $1, '10', 1000000), ($1, 2, 1, now(), 'demo', $1, '11', 1000001)`,
+    [restored],
+  )
+  await pools.reads.query(insert, [written, 1])
+  await pools.reads.query(
+    "INSERT INTO bus_cursors (consumer, window_from, window_to, position) VALUES ('restored', '900000000', '900000000', 0)",
+  )
+  const heard: string[] = []
+  const bus = new OutboxBus({ outbox, logger: silentLogger, lookMs: 20 })
+  bus.subscribe('restored', async (events) => {
+    heard.push(...events.map(({ executionId }) => executionId))
+  })
+  await until(() => heard.includes(written), { what: 'the event that was written here' })
+  await pools.reads.query(insert, [written, 2])
+  await until(() => heard.filter((id) => id === written).length === 2, { what: 'the next event' })
+  expect(heard).not.toContain(restored)
+  const { rows } = await pools.reads.query<{ last: string }>('SELECT last_value AS last FROM timeline_positions')
+  expect(Number(rows[0]!.last)).toBeGreaterThan(1_000_001)
+  await bus.close()
 })

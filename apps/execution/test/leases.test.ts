@@ -1,13 +1,14 @@
-import { Status } from '@automation/contract/execution/v1/execution'
+import { LogLevel, Status } from '@automation/contract/execution/v1/execution'
 import { RunnerService } from '@automation/contract/runner/v1/runner'
 import { ownContext } from '@automation/rpc'
-import { until } from '@automation/testing'
+import { until, userContext } from '@automation/testing'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { brokenInvariants } from './invariants.ts'
 import { value } from './scripted-runner.ts'
 import { System } from './system.ts'
 
 let system: System
+const page = { page: 0, limit: 100 }
 const open = { runs: () => undefined }
 const asRunner = () => ownContext({ role: 'runner', team: '', subject: 'r', name: 'r' }, 5000)
 
@@ -76,6 +77,39 @@ test('a result with another fence is refused', async () => {
   runner.finish(id, value('right'))
   expect(Buffer.from((await system.ended(id)).returnValue!).toString()).toBe('"right"')
   await runner.goodbye()
+})
+
+test('a runner that knows id and fence of a run of another brings neither its result nor lines of its log', async () => {
+  const runner = await system.runner(open)
+  const other = await system.runner({ places: 0 })
+  const id = await system.start()
+  const { fence } = await runner.run(id)
+  const linesOf = (message: string) => ({ first: 0, entries: [{ timeUs: 1n, level: LogLevel.INFO, message }] })
+  other.say({ case: 'logs', value: { executionId: id, fence, chunk: linesOf('forged line') } })
+  const forged = { executionId: id, fence, end: value('forged'), lastLogs: linesOf('forged end') }
+  other.say({ case: 'result', value: forged })
+  await until(() => other.stored.includes(id))
+  expect((await system.get(id)).status).toBe(Status.RUNNING)
+  runner.send(id, { case: 'logs', value: { executionId: id, fence, chunk: linesOf('right line') } })
+  runner.finish(id, value('right'))
+  expect(Buffer.from((await system.ended(id)).returnValue!).toString()).toBe('"right"')
+  const { entries } = await system.executions.listLogs({ executionId: id, page }, userContext('demo'))
+  expect(entries.map(({ message }) => message)).toEqual(['right line'])
+  await Promise.all([runner.goodbye(), other.goodbye()])
+})
+
+test('callers get what the right runner brings, also where another brings results of the same runs at the same time', async () => {
+  const other = await system.runner({ places: 0 })
+  const runner = await system.runner({
+    places: 20,
+    runs: ({ executionId, fence }) => {
+      other.say({ case: 'result', value: { executionId, fence, end: value('forged') } })
+      return value('right')
+    },
+  })
+  const outcomes = await Promise.all(Array.from({ length: 60 }, () => system.run()))
+  expect(new Set(outcomes.map(({ returnValue }) => Buffer.from(returnValue!).toString()))).toEqual(new Set(['"right"']))
+  await Promise.all([runner.goodbye(), other.goodbye()])
 })
 
 test('a result that comes twice is stored once', async () => {

@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ParametersCheck } from '../src/parameters-check.ts'
+import { value } from './scripted-runner.ts'
 import { System } from './system.ts'
 
 let system: System
@@ -19,7 +20,8 @@ const schema = JSON.stringify({
   properties: { name: { type: 'string', format: 'email' }, tags: { type: 'array', items: { type: 'integer' } } },
   required: ['name'],
 })
-const checked = (text: string, parameters: unknown) => check.check(text, Buffer.from(JSON.stringify(parameters)))
+const checked = (text: string, parameters: unknown) =>
+  check.check('demo', text, Buffer.from(JSON.stringify(parameters)))
 
 test('parameters that break an enforced schema start nothing, and the faults point into the parameters', async () => {
   system.catalog.put('strict', { enforcedSchema: schema })
@@ -28,8 +30,8 @@ test('parameters that break an enforced schema start nothing, and the faults poi
     kind: 'invalid_argument',
     code: 'invalid_parameters',
     fields: [
-      { path: '/name', message: "must have required property 'name'" },
-      { path: '/tags/1', message: 'must be integer' },
+      { path: '/name', message: 'is required' },
+      { path: '/tags/1', message: 'must be a whole number, not a string' },
     ],
   })
   expect(await system.rows('SELECT 1 FROM executions')).toEqual([])
@@ -81,7 +83,119 @@ test('a schema that can not be applied is no internal error, remote references a
 
 test('__proto__ in parameters is a name like others', async () => {
   const closed = JSON.stringify({ additionalProperties: false, properties: { a: {} } })
-  await expect(check.check(closed, Buffer.from('{"__proto__":{"a":1}}'))).rejects.toMatchObject({
+  await expect(check.check('demo', closed, Buffer.from('{"__proto__":{"a":1}}'))).rejects.toMatchObject({
     fields: [{ path: '/__proto__' }],
+  })
+})
+
+describe('texts of a query or a form', () => {
+  const typed = JSON.stringify({
+    type: 'object',
+    $defs: { count: { type: 'integer' } },
+    properties: {
+      n: { type: 'number' },
+      count: { $ref: '#/$defs/count' },
+      yes: { type: 'boolean' },
+      box: { type: ['boolean', 'null'] },
+      list: { type: 'array', items: { type: 'integer' } },
+      words: { type: 'array', items: { type: 'string' } },
+      name: { type: 'string' },
+      either: { anyOf: [{ type: 'string' }, { type: 'number' }] },
+      size: { oneOf: [{ type: 'integer' }, { type: 'null' }] },
+      level: { enum: [1, 2, 3] },
+      none: { type: ['number', 'null'] },
+      file: { type: 'array', items: { type: 'object' } },
+    },
+    additionalProperties: { type: 'boolean' },
+  })
+  const run = async (slug: string, fields: unknown, init: object = {}) => {
+    const runner = await system.runner({ runs: (each) => value(JSON.parse(Buffer.from(each.parameters).toString())) })
+    const parameters = Buffer.from(JSON.stringify(fields))
+    const outcome = await system.run('demo', { identifier: slug, parameters, textualParameters: true, ...init })
+    await runner.goodbye()
+    return JSON.parse(Buffer.from(outcome.returnValue!).toString()) as unknown
+  }
+  const read: [text: object, value: object][] = [
+    [{ n: '1.50' }, { n: 1.5 }],
+    [
+      { n: ' -2e3 ', count: '007' },
+      { n: -2000, count: 7 },
+    ],
+    [{ yes: 'true' }, { yes: true }],
+    [
+      { yes: 'FALSE', box: 'on' },
+      { yes: false, box: true },
+    ],
+    [{ box: '' }, { box: null }],
+    [{ list: ['1', '2'] }, { list: [1, 2] }],
+    [
+      { list: '3', words: '4' },
+      { list: [3], words: ['4'] },
+    ],
+    [
+      { name: '12', either: '12' },
+      { name: '12', either: '12' },
+    ],
+    [
+      { size: '4', level: '2' },
+      { size: 4, level: 2 },
+    ],
+    [
+      { size: 'null', none: '' },
+      { size: null, none: null },
+    ],
+    [{ file: { filename: 'a' } }, { file: [{ filename: 'a' }] }],
+    [{ other: 'true' }, { other: true }],
+  ]
+  test.each(read)('%j is read as %j, whether the schema is enforced or not', async (fields, expected) => {
+    system.catalog.put('typed', { enforcedSchema: typed })
+    expect(await run('typed', fields)).toEqual(expected)
+    system.catalog.put('typed', { unenforcedSchema: typed })
+    expect(await run('typed', fields)).toEqual(expected)
+  })
+
+  test('what reads as no value of its type stays as it came, and an enforced schema refuses it', async () => {
+    const fields = { n: '0x10', count: '9007199254740993', yes: 'maybe', list: ['1', 'x'] }
+    system.catalog.put('typed', { unenforcedSchema: typed })
+    expect(await run('typed', fields)).toEqual({ ...fields, list: [1, 'x'] })
+    system.catalog.put('typed', { enforcedSchema: typed })
+    const parameters = Buffer.from(JSON.stringify(fields))
+    await expect(
+      system.start('demo', { identifier: 'typed', parameters, textualParameters: true }),
+    ).rejects.toMatchObject({
+      code: 'invalid_parameters',
+      fields: ['/n', '/count', '/yes', '/list/1'].map((path) => expect.objectContaining({ path })),
+    })
+  })
+
+  test('what came as JSON keeps its types, and so does what has no schema', async () => {
+    system.catalog.put('typed', { unenforcedSchema: typed })
+    expect(await run('typed', { n: '1' }, { textualParameters: false })).toEqual({ n: '1' })
+    system.catalog.put('typed', {})
+    expect(await run('typed', { n: '1' })).toEqual({ n: '1' })
+    system.catalog.put('typed', { enforcedSchema: typed })
+    const parameters = Buffer.from('{"n":"1"}')
+    await expect(system.start('demo', { identifier: 'typed', parameters })).rejects.toMatchObject({
+      fields: [{ path: '/n' }],
+    })
+  })
+
+  test('a schema that can not be applied changes nothing where it is not enforced', async () => {
+    const fields = { n: '1' }
+    system.catalog.put('typed', { unenforcedSchema: '{"properties":' })
+    expect(await run('typed', fields)).toEqual(fields)
+    system.catalog.put('typed', { enforcedSchema: '{"properties":' })
+    await expect(run('typed', fields)).rejects.toMatchObject({ code: 'invalid_parameters' })
+  })
+
+  test('schemas that refer to themselves or to nothing are no trouble', async () => {
+    const odd = {
+      $ref: '#',
+      allOf: [{ $ref: '#' }],
+      properties: { a: { $ref: '#/no/where' }, b: { $ref: '#/properties/b' } },
+    }
+    system.catalog.put('typed', { unenforcedSchema: JSON.stringify(odd) })
+    const fields = JSON.parse('{"a":"1","b":"2","__proto__":"3"}') as unknown
+    expect(await run('typed', fields)).toEqual(fields)
   })
 })

@@ -74,15 +74,6 @@ test('lists are filtered by words, comment, process, status and time, and % and 
   expect(await found({ from: timestampFromMs(at + 1) })).toEqual([killed, hello])
 })
 
-test('list items leave out what is larger than 64 KiB; a single read has it', async () => {
-  const parameters = Buffer.from(JSON.stringify({ a: 'x'.repeat(70_000) }))
-  const id = await finished('large', { parameters })
-  const [item] = (await list({}, 'large')).executions
-  expect(item!.parameters).toBeUndefined()
-  expect(Buffer.from(item!.returnValue!).toString()).toBe('1')
-  expect(parameters.equals((await system.get(id, 'large')).parameters!)).toBe(true)
-})
-
 test('what belongs to another team is not there', async () => {
   const id = await finished('owner')
   const strange = userContext('stranger')

@@ -77,7 +77,8 @@ test('a result is taken by another replica when the one that gave the run has st
   const run = await runner.run(executionId)
   await extra.part.stop(0)
   expect((await system.get(executionId)).status).toBe(Status.RUNNING)
-  const other = await system.runner()
+  const { sessionId } = runner
+  const other = await system.runner({ sessionId })
   other.say({ case: 'result', value: { executionId, fence: run.fence, end: value('kept') } })
   expect(Buffer.from((await system.ended(executionId)).returnValue!).toString()).toBe('"kept"')
   await until(() => other.stored.includes(executionId))

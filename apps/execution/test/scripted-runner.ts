@@ -27,6 +27,8 @@ export interface Script {
   oneTeam?: boolean
   /** None: it says none, as one that runs all may. */
   languages?: Language[]
+  /** Of a runner that is connected elsewhere already; absent: one of its own. */
+  sessionId?: string
 }
 
 /** A call of a run. */
@@ -43,7 +45,7 @@ export function value(json: unknown, transient = false): End {
 
 /** A runner without children: it speaks runner.proto, lends its places, and ends runs as its script says. */
 export class ScriptedRunner {
-  readonly sessionId = v7()
+  readonly sessionId: string
   readonly started: Run[] = []
   readonly killed: string[] = []
   readonly stored: string[] = []
@@ -71,8 +73,10 @@ export class ScriptedRunner {
       leaseMs: 15_000,
       oneTeam: false,
       languages: [],
+      sessionId: v7(),
       ...script,
     }
+    this.sessionId = this.#script.sessionId
   }
 
   /** Opens a stream to each replica and lends its places in equal parts. */

@@ -9,12 +9,15 @@ import { v7 } from 'uuid'
 /** A catalog in memory: processes of any team by slug, each with versions by tag. */
 export class SmallCatalog {
   readonly #specs = new Map<string, RunSpec>()
+  readonly #deleted = new Map<string, RunSpec>()
   #revision = 1n
   /** Answered when set, in place of an answer. */
   failure: Error | undefined
   /** The same for one call on behalf of one team, such as `getTeam demo`. */
   readonly failures = new Map<string, Error>()
   asked = 0
+  /** The slugs of which a whole spec was read, with their teams. */
+  readonly read: string[] = []
   /** Of teams. */
   readonly errorHandlers = new Map<string, MessageInitShape<typeof ErrorHandlerSchema>>()
 
@@ -39,6 +42,22 @@ export class SmallCatalog {
     return processId
   }
 
+  /** A version is deleted: only those find it who ask for deleted ones, by its id. */
+  removeVersion(slug: string, tag: string): void {
+    const gone = this.#specs.get(`${slug} ${tag}`)
+    for (const [key, spec] of this.#specs) {
+      if (spec !== gone) continue
+      this.#specs.delete(key)
+      if (key.endsWith(` ${spec.versionId}`)) this.#deleted.set(key, spec)
+    }
+  }
+
+  /** Something that runs of deleted versions see is another, such as a variable. */
+  changeDeleted(): void {
+    this.#revision += 1n
+    for (const [key, spec] of this.#deleted) this.#deleted.set(key, { ...spec, revision: this.#revision })
+  }
+
   remove(slug: string): void {
     for (const [key, { processSlug }] of this.#specs) if (processSlug === slug) this.#specs.delete(key)
   }
@@ -50,13 +69,14 @@ export class SmallCatalog {
 
   get service(): ServedService<typeof ResolveService> {
     return served(ResolveService, {
-      resolveRun: async ({ team, identifier, tag, knownRevision }) => {
+      resolveRun: async ({ team, identifier, tag, knownRevision, deleted }) => {
         this.asked += 1
         this.#check(`resolveRun ${team}`)
         if (!this.#specs.has(`${identifier} `)) throw notFound('process')
-        const spec = this.#specs.get(`${identifier} ${tag}`)
+        const spec = (deleted ? this.#deleted : this.#specs).get(`${identifier} ${tag}`)
         if (spec === undefined) throw notFound('version')
         if (spec.revision === knownRevision) return { outcome: { case: 'unchanged' as const, value: {} } }
+        this.read.push(`${team} ${spec.processSlug}`)
         return { outcome: { case: 'spec' as const, value: create(RunSpecSchema, { ...spec, team }) } }
       },
     })

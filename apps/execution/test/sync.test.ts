@@ -107,6 +107,10 @@ test('settings are checked at the call', async () => {
       fields: [{ path }],
     })
   }
+  const all = { agentPool: 'gpu', timeoutMs: 99, callbackUrl: 'nonsense' }
+  await expect(system.start('demo', { settings: all })).rejects.toMatchObject({
+    fields: [{ path: '/settings/agentPoolSlug' }, { path: '/settings/timeout' }, { path: '/settings/callbackUrl' }],
+  })
   const id = await system.start('demo', { settings: { callbackUrl: 'https://example.org/done', timeoutMs: 100 } })
   expect((await system.get(id)).settings).toMatchObject({ callbackUrl: 'https://example.org/done', timeoutMs: 100 })
   await system.executions.killExecution({ id }, userContext('demo'))

@@ -129,7 +129,7 @@ test('a kill at another replica ends the stream, behind the lines that were stil
   await system.replicas[1]!.executions.killExecution({ id }, userContext('demo'))
   log(id, 0, 'on its way')
   await reader.done
-  expect(reader.told).toEqual(['CREATED', 'RUNNING', 'log on its way', 'KILLED', 'end KILLED'])
+  expect(reader.told).toEqual(['CREATED', 'RUNNING', 'log on its way', 'log Killed by tester', 'KILLED', 'end KILLED'])
 })
 
 test('a run that waits says why, and goes on', async () => {

@@ -18,6 +18,8 @@ export interface GatewayConfig {
   /** Such as `Svc-`. */
   headerPrefix: string
   bodyMaxBytes: number
+  /** What the bodies of all requests may hold together. */
+  bodiesMaxBytes: number
   /** Of an object that is uploaded. */
   uploadMaxBytes: number
   /** How long a synchronous call waits for its run. */
@@ -27,12 +29,17 @@ export interface GatewayConfig {
   /** The most live streams at this gateway, of one team and in all. */
   teamMaxStreams: number
   maxStreams: number
+  /** The most connections in all, and from an address that is no proxy. */
+  maxConnections: number
+  addressMaxConnections: number
   /** How often a live stream has a comment line. */
   streamCommentMs: number
   /** Origins that browsers may call from; `*` for all, empty for none. */
   corsOrigins: string[]
   /** Addresses or CIDRs whose X-Forwarded-For is believed. */
   trustedProxies: string[]
+  /** Each team's webhooks are also at a host of its own below, in lower case and without a port. */
+  webhookDomain: string | undefined
   external: ExternalIssuer | undefined
   sandboxes: SandboxListeners
 }
@@ -55,17 +62,23 @@ export interface SandboxListeners {
 /** What the gateway reads from the environment. Faults are collected in `env`. */
 export function readGatewayConfig(env: Environment): GatewayConfig {
   const port = env.integer('PORT', { default: 8080, min: 0, max: 65_535 })
+  const bodyMaxBytes = env.integer('BODY_MAX_BYTES', { default: 10 * 1024 * 1024, min: 1024, max: 256 * 1024 * 1024 })
+  const publicUrl = env.url('PUBLIC_URL', `http://localhost:${port}`)
   return {
     port,
     host: env.text('HOST'),
-    publicUrl: env.url('PUBLIC_URL', `http://localhost:${port}`),
+    publicUrl,
+    webhookDomain: readWebhookDomain(env, publicUrl),
     headerPrefix: readHeaderPrefix(env),
-    bodyMaxBytes: env.integer('BODY_MAX_BYTES', { default: 10 * 1024 * 1024, min: 1024, max: 256 * 1024 * 1024 }),
+    bodyMaxBytes,
+    bodiesMaxBytes: readBodiesMaxBytes(env, bodyMaxBytes),
     uploadMaxBytes: env.integer('UPLOAD_MAX_BYTES', { default: 5 * 2 ** 30, min: 1, max: 2 ** 42 }),
-    syncWaitMaxMs: env.integer('SYNC_WAIT_MAX_MS', { default: 60_000, min: 100, max: 3_600_000 }),
+    syncWaitMaxMs: env.integer('SYNC_WAIT_MAX_MS', { default: 55_000, min: 100, max: 3_600_000 }),
     callTimeoutMs: env.integer('CALL_TIMEOUT_MS', { default: 15_000, min: 100, max: 600_000 }),
     teamMaxStreams: env.integer('TEAM_MAX_STREAMS', { default: 100, min: 1, max: 100_000 }),
     maxStreams: env.integer('MAX_STREAMS', { default: 1000, min: 1, max: 100_000 }),
+    maxConnections: env.integer('MAX_CONNECTIONS', { default: 10_000, min: 10, max: 1_000_000 }),
+    addressMaxConnections: env.integer('ADDRESS_MAX_CONNECTIONS', { default: 2000, min: 10, max: 1_000_000 }),
     streamCommentMs: env.integer('STREAM_COMMENT_MS', { default: 15_000, min: 50, max: 600_000 }),
     corsOrigins: readCorsOrigins(env),
     trustedProxies: readTrustedProxies(env),
@@ -74,7 +87,26 @@ export function readGatewayConfig(env: Environment): GatewayConfig {
   }
 }
 
-/** Beside a gateway on a free port they take free ones, too. */
+/** Its hosts are those of teams: none of them can be the gateway's own. */
+function readWebhookDomain(env: Environment, publicUrl: string): string | undefined {
+  const domain = env.text('WEBHOOK_DOMAIN')?.toLowerCase()
+  if (domain === undefined) return undefined
+  if (!/^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/.test(domain))
+    env.fault('WEBHOOK_DOMAIN', 'must be a domain without a port, such as webhooks.example.com')
+  else if (URL.canParse(publicUrl) && new URL(publicUrl).hostname.endsWith(`.${domain}`))
+    env.fault('WEBHOOK_DOMAIN', "must not be one that the host of PUBLIC_URL is below: that host would be a team's")
+  return domain
+}
+
+/** One address may hold three eighths of it, which must do for a body. */
+function readBodiesMaxBytes(env: Environment, bodyMaxBytes: number): number {
+  const least = Math.max(4 * bodyMaxBytes, 1024 * 1024)
+  const bytes = env.integer('BODIES_MAX_BYTES', { default: Math.max(128 * 1024 * 1024, least), min: 0, max: 2 ** 40 })
+  if (bytes < least) env.fault('BODIES_MAX_BYTES', `must be ${least} or more, four times BODY_MAX_BYTES`)
+  return bytes
+}
+
+/** Beside the gateway's port: those that follow it, or free ones as that one is. */
 function readSandboxListeners(env: Environment, port: number): SandboxListeners {
   const publicDomain = env.text('SANDBOX_PUBLIC_DOMAIN')
   if (publicDomain !== undefined && !/^[a-z0-9][a-z0-9.-]*(:\d{1,5})?$/i.test(publicDomain))
@@ -87,11 +119,16 @@ function readSandboxListeners(env: Environment, port: number): SandboxListeners 
     publicUrl,
     grpcUrl: readOrigin(env, 'SANDBOX_GRPC_URL'),
     grpcTls: readTls(env, 'SANDBOX_GRPC_TLS'),
-    publicPort: env.integer('SANDBOX_PUBLIC_PORT', { default: port === 0 ? 0 : 8081, min: 0, max: 65_535 }),
-    grpcPort: env.integer('SANDBOX_GRPC_PORT', { default: port === 0 ? 0 : 8082, min: 0, max: 65_535 }),
+    publicPort: env.integer('SANDBOX_PUBLIC_PORT', { default: nextPort(port, 1), min: 0, max: 65_535 }),
+    grpcPort: env.integer('SANDBOX_GRPC_PORT', { default: nextPort(port, 2), min: 0, max: 65_535 }),
     publicDomain,
     answerTimeoutMs: env.integer('SANDBOX_ANSWER_TIMEOUT_MS', { default: 300_000, min: 100, max: 3_600_000 }),
   }
+}
+
+/** The port `step` behind another; 0 for any free one beside 0, and where there is none. */
+function nextPort(port: number, step: number): number {
+  return port === 0 || port + step > 65_535 ? 0 : port + step
 }
 
 /** An address of http or https without a path, a user or a query, as an origin. */

@@ -6,9 +6,10 @@ import { send } from './http/answer.ts'
 import { cors } from './http/cors.ts'
 import type { Exchange } from './http/exchange.ts'
 import { problemAnswer } from './http/problem.ts'
-import { malformedRequest } from './http/refusals.ts'
+import { malformedRequest, noSuchRoute } from './http/refusals.ts'
 import type { RestApi } from './routes/rest-api.ts'
 import { isWebhookPath } from './webhooks/target.ts'
+import { teamHost } from './webhooks/team-host.ts'
 import type { WebhookEntry } from './webhooks/webhook-entry.ts'
 
 export interface ListenerDependencies {
@@ -21,6 +22,7 @@ export interface ListenerDependencies {
 
 /** What happens to each request: webhooks go straight to their entry, all else through the Hono app. */
 export function listener({ config, app, webhooks, report }: ListenerDependencies): (exchange: Exchange) => void {
+  const { webhookDomain } = config
   const executionIdHeader = `${config.headerPrefix}Execution-ID`
   const exposed = [executionIdHeader, 'X-Request-Id', 'Location', 'Idempotency-Replayed', 'Retry-After']
   const { preflight, headersFor } = cors(config.corsOrigins, exposed)
@@ -38,7 +40,11 @@ export function listener({ config, app, webhooks, report }: ListenerDependencies
 
   const toRest = (exchange: Exchange): Promise<void> => {
     exchanges.set(exchange.incoming, exchange)
-    exchange.outgoing.setHeader('X-Request-Id', exchange.requestId)
+    const { outgoing, path } = exchange
+    outgoing.setHeader('X-Request-Id', exchange.requestId)
+    outgoing.setHeader('X-Content-Type-Options', 'nosniff')
+    // What a team keeps is in no cache on the way, but where an answer says so itself: contents are asked for by their ETag.
+    if (path.startsWith('/api/')) outgoing.setHeader('Cache-Control', 'no-store')
     return rest(exchange.incoming, exchange.outgoing)
   }
 
@@ -48,6 +54,11 @@ export function listener({ config, app, webhooks, report }: ListenerDependencies
   return (exchange) => {
     const failure = inadmissible(exchange)
     if (failure !== undefined) return refuse(failure, exchange)
+    if (webhookDomain !== undefined) {
+      const served = teamHost(exchange.incoming.headers.host, exchange.path, webhookDomain)
+      if (served === 'nothing') return refuse(noSuchRoute(), exchange)
+      exchange.isTeamHost = served === 'webhooks'
+    }
     const answer = preflight(exchange)
     if (answer !== undefined) return send(exchange.outgoing, answer)
     const headers = headersFor(exchange)

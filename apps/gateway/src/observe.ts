@@ -1,6 +1,6 @@
 import type { Failure } from '@automation/errors'
 import type { Logger, Registry } from '@automation/service'
-import { Histogram } from 'prom-client'
+import { Gauge, Histogram } from 'prom-client'
 import type { Exchange } from './http/exchange.ts'
 
 /** What requests to public ports of sandboxes are counted under. */
@@ -52,6 +52,21 @@ export function observer(logger: Logger, metrics: Registry): Observer {
         logger.debug({ ...ids(exchange), code: failure.code, err: failure.cause }, failure.message)
     },
   }
+}
+
+/** Shows what is held of what there may be, read when somebody looks. */
+export function showHeld(metrics: Registry, held: { bodyBytes: () => number; connections: () => number }): void {
+  const show = (name: string, help: string, read: () => number) =>
+    new Gauge({
+      name,
+      help,
+      registers: [metrics],
+      collect() {
+        this.set(read())
+      },
+    })
+  show('gateway_body_bytes', 'What request bodies hold towards BODIES_MAX_BYTES', held.bodyBytes)
+  show('gateway_connections', 'Connections that are open towards MAX_CONNECTIONS', held.connections)
 }
 
 /** Whether a part of the system is what does not answer. */

@@ -7,7 +7,7 @@ export interface RequestSpans {
   ended(exchange: Exchange): void
 }
 
-const untold = new Set(['/livez', '/readyz', '/metrics'])
+const untold = new Set(['/livez', '/readyz'])
 
 /** A span for each request but those of operations; it continues the caller's trace. Undefined without a tracer. */
 export function requestSpans(tracer: Tracer | undefined): RequestSpans | undefined {

@@ -4,11 +4,13 @@ import type { Check, Part, PartContext } from '@automation/service'
 import { SigningKeys } from './auth/signing-keys.ts'
 import { TokenVerifier } from './auth/token-verifier.ts'
 import type { GatewayConfig } from './config.ts'
-import { clientAddress } from './http/client-address.ts'
+import { BodyBudget } from './http/body-budget.ts'
+import { clientAddress, proxies } from './http/client-address.ts'
+import { ConnectionLimits } from './http/connection-limits.ts'
 import type { Exchange } from './http/exchange.ts'
 import { HttpServer } from './http/server.ts'
 import { listener } from './listener.ts'
-import { observer } from './observe.ts'
+import { observer, showHeld } from './observe.ts'
 import { requestSpans } from './request-spans.ts'
 import { restApp } from './routes/rest-app.ts'
 import { SandboxPorts } from './sandbox-ports/sandbox-ports.ts'
@@ -52,16 +54,19 @@ export function createGateway(config: GatewayConfig, context: PartContext): Gate
   const spans = requestSpans(context.tracer)
   const { failed: report } = told
   const ended = (exchange: Exchange) => {
+    budget.release(exchange)
     told.ended(exchange)
     spans?.ended(exchange)
   }
-  const shared = { config, neighbours, logger, report, clientAddress: clientAddress(config.trustedProxies) }
+  const addresses = clientAddress(config.trustedProxies)
+  const budget = new BodyBudget(config.bodiesMaxBytes, addresses)
+  const shared = { config, neighbours, logger, report, clientAddress: addresses, budget }
   const webhooks = new WebhookEntry(shared)
   const verifier = new TokenVerifier(config.publicUrl, keys.find, config.external)
   const streams = new OpenStreams(config, metrics)
   const sandboxPorts = new SandboxPorts({ ...shared, observer: told, metrics })
   const sandboxAddresses = () => sandboxPorts.addresses()
-  const app = restApp({ ...shared, sandboxAddresses, streams, verifier, keys, metrics, readiness })
+  const app = restApp({ ...shared, sandboxAddresses, streams, verifier, keys, readiness })
   const answer = listener({ config, app, webhooks, report })
   const handle = (exchange: Exchange) => {
     spans?.began(exchange)
@@ -70,15 +75,21 @@ export function createGateway(config: GatewayConfig, context: PartContext): Gate
   const idleTimeoutMs = config.syncWaitMaxMs + IDLE_MARGIN_MS
   const bodyMaxBytes = (target: string) => (isUpload(target) ? config.uploadMaxBytes : config.bodyMaxBytes)
   // Uploads take as long as they go on; those who read other bodies have a limit of their own.
-  const server = new HttpServer({ bodyMaxBytes, requestTimeoutMs: 0, idleTimeoutMs, handle, ended })
+  const connections = new ConnectionLimits({
+    max: config.maxConnections,
+    maxOfAddress: config.addressMaxConnections,
+    isProxy: proxies(config.trustedProxies),
+  })
+  showHeld(metrics, { bodyBytes: () => budget.heldBytes, connections: () => connections.open })
+  const server = new HttpServer({ bodyMaxBytes, connections, requestTimeoutMs: 0, idleTimeoutMs, handle, ended })
 
   return {
     name: 'gateway',
     serves: [],
     async start() {
       keys.start()
-      await sandboxPorts.listen()
-      port = await server.listen(config.port, config.host)
+      // Where all are taken, as by a second start, the first is told.
+      ;[port] = await Promise.all([server.listen(config.port, config.host), sandboxPorts.listen()])
       state = 'listening'
       const { publicPort, grpcPort } = sandboxPorts.ports
       logger.info({ port, url: config.publicUrl, publicPort, grpcPort }, 'gateway listens')

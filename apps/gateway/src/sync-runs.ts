@@ -7,16 +7,16 @@ import type { StartRequest } from './inputs/run.ts'
 /** Time for the answer itself on top of the wait for a run. */
 const ANSWER_MARGIN_MS = 5_000
 
-/** How long another replica is looked for, which may just have started. */
-const PATIENCE_MS = 5_000
 const PAUSE_MS = 250
 
 /** Runs that their callers wait for. */
 export class SyncRuns {
+  readonly #neighbours: Neighbours
   readonly #executions: Client<typeof ExecutionService>
   readonly #waitMs: number
 
   constructor(neighbours: Neighbours, waitMs: number) {
+    this.#neighbours = neighbours
     this.#executions = neighbours.client(ExecutionService)
     this.#waitMs = waitMs
   }
@@ -27,8 +27,9 @@ export class SyncRuns {
   }
 
   /**
-   * Starts a run and waits for its end, at another replica where the one that waits stops. Failures: those of RunExecution;
-   * once it is started, with its id: those of AwaitExecution, and unavailable where there is no other replica.
+   * Starts a run and waits for its end, at another replica where the one that waits stops. On a busy machine a replica may
+   * take long to start, so one is looked for as long as the caller waits. Failures: those of RunExecution; once it is
+   * started, with its id: those of AwaitExecution, and unavailable where there is no other replica.
    */
   async run(start: StartRequest, context: CallContext): Promise<Outcome> {
     const untilMs = performance.now() + this.#waitMs
@@ -40,7 +41,6 @@ export class SyncRuns {
   }
 
   async #waitElsewhere(executionId: string, untilMs: number, context: CallContext): Promise<Outcome> {
-    const triesUntilMs = performance.now() + PATIENCE_MS
     for (;;) {
       const waitMs = Math.max(0, Math.round(untilMs - performance.now()))
       try {
@@ -48,8 +48,8 @@ export class SyncRuns {
       } catch (thrown) {
         const { kind, code, message } = asFailure(thrown)
         if (kind !== 'unavailable') throw new Failure(kind, code, message, { executionId, cause: thrown })
-        const isHopeless = code === stoppingCode || context.signal.aborted
-        if (isHopeless || performance.now() > triesUntilMs) throw stopping(executionId, thrown)
+        const isLast = code === stoppingCode && this.#neighbours.replicas(ExecutionService).length === 1
+        if (isLast || context.signal.aborted || waitMs === 0) throw stopping(executionId, thrown)
         await delay(PAUSE_MS)
       }
     }

@@ -141,6 +141,7 @@ export class ContractServers {
       updateTeam: () => team,
       createTeam: refuse,
       listTeams: refuse,
+      countTeams: () => ({ count: 1 }),
       grantParent: refuse,
       revokeParent: refuse,
     })
@@ -178,6 +179,7 @@ export class ContractServers {
         return {}
       },
       deleteProcessExecutions: refuse,
+      getOldest: refuse,
     })
     this.#add(ScheduleService, {
       createSchedule: () => schedule,

@@ -18,13 +18,13 @@ const fails = (method: string, failure: Failure) =>
 
 describe('a fault in one field', () => {
   test.each([
-    ['/name', 'is required', 'name is required'],
-    ['/settings/timeout', 'must be from 100', 'settings.timeout must be from 100'],
-    ['/versionId', 'The alias live points to this version', 'versionId: The alias live points to this version'],
-    ['/tags/0', 'must have at most 10 characters', 'tags.0 must have at most 10 characters'],
-    ['/x-api-token', 'The header x-api-token is missing', 'The header x-api-token is missing'],
+    ['/name', 'is required', '/name is required'],
+    ['/settings/timeout', 'must be from 100', '/settings/timeout must be from 100'],
+    ['/versionId', 'The alias live points to this version', '/versionId: The alias live points to this version'],
+    ['/tags/0', 'must have at most 10 characters', '/tags/0 must have at most 10 characters'],
+    ['/x-api-token', 'The header x-api-token is missing', '/x-api-token: The header x-api-token is missing'],
     ['', 'is too large', 'is too large'],
-  ])('%s %s: the text names the field, the list of faults stays', async (path, message, text) => {
+  ])('%s %s: the text has its pointer and the same words as the list of faults', async (path, message, text) => {
     fails('createProcess', invalid(path, message))
     const problem = await problemOf(await rest('POST', '/processes', { name: 'n' }))
     expect(problem).toMatchObject({ message: text, detail: text, errors: [{ path, message }] })

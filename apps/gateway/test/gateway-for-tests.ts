@@ -8,6 +8,8 @@ export interface GatewayForTests {
   servers: ContractServers
   gateway: GatewayPart
   base: string
+  /** What it tells on its health port. */
+  metrics(): Promise<string>
   /** A request to a path; with a token of the team `demo` unless `authorization` is given. */
   request(method: string, path: string, options?: RequestOptions): Promise<Response>
   /** The same below `{base_url}`, with a value sent as JSON. */
@@ -25,7 +27,8 @@ export async function startGateway(settings: Record<string, string> = {}): Promi
   const env = new Environment({ PORT: '0', HOST: '127.0.0.1', PUBLIC_URL: ISSUER, ...settings })
   const config = readGatewayConfig(env)
   env.check()
-  const gateway = createGateway(config, testContext(servers.network))
+  const context = testContext(servers.network)
+  const gateway = createGateway(config, context)
   await gateway.start()
   const base = `http://127.0.0.1:${gateway.port()}`
   const authorization = `Bearer ${await servers.token()}`
@@ -41,7 +44,8 @@ export async function startGateway(settings: Record<string, string> = {}): Promi
       headers: body === undefined ? {} : { 'content-type': 'application/json' },
       body: typeof body === 'string' ? body : JSON.stringify(body),
     })
-  return { servers, gateway, base, request, rest, stop: () => gateway.stop(1000) }
+  const metrics = () => context.metrics.metrics()
+  return { servers, gateway, base, metrics, request, rest, stop: () => gateway.stop(1000) }
 }
 
 export interface ProblemBody {
@@ -55,6 +59,7 @@ export interface ProblemBody {
   requestId: string
   errors?: { path: string; message: string }[]
   executionId?: string
+  error?: { name: string; message: string; line?: number }
 }
 
 export async function problemOf(response: Response): Promise<ProblemBody> {

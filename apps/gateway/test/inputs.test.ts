@@ -70,7 +70,7 @@ describe('times in filters', () => {
 })
 
 test('a query keeps every value, and names are names', () => {
-  const record = queryRecord('a=1&b=x+y&a=2&__proto__=p&constructor=c&a=3&hidden=1', new Set(['hidden']))
+  const record = queryRecord('a=1&b=x+y&a=2&__proto__=p&constructor=c&a=3')
   expect(JSON.stringify(record)).toBe('{"a":["1","2","3"],"b":"x y","__proto__":"p","constructor":"c"}')
   expect(({} as Record<string, unknown>)['p']).toBeUndefined()
 })

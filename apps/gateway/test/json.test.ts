@@ -57,8 +57,22 @@ describe('JSON from outside can not hurt', () => {
   })
 
   test('what is no JSON is refused with the pointer of where it stands', () => {
+    const message = 'is not valid JSON at line 1, column 6: the text ends where a value is expected'
     expect(() => parseJson('{"a":', '/parameters')).toThrow(
-      expect.objectContaining({ code: 'invalid_json', fields: [{ path: '/parameters', message: 'not valid JSON' }] }),
+      expect.objectContaining({ code: 'invalid_json', fields: [{ path: '/parameters', message }] }),
     )
+  })
+  test.each([
+    ['\n'.repeat(1000) + ' x', ' at line 1001, column 2: a value is expected'],
+    ['[1,\n2\n  x', ' at line 3, column 3: "," or "]" is expected'],
+    ['\n'.repeat(1024 * 1024) + 'x', ''],
+    ['[' + '1,\n'.repeat(400_000) + 'x', ''],
+    ['{"a":"' + '\\u0041'.repeat(200_000), ''],
+    ['[' + 'true,'.repeat(300_000) + 'x', ''],
+    ['[' + '-1.5e+20,'.repeat(150_000) + 'x', ''],
+    ['x' + ' '.repeat(1024 * 1024), ' at line 1, column 1: a value is expected'],
+  ])('the place is told within the first megabyte (%#)', (text, place) => {
+    const message = `The request body is not valid JSON${place}`
+    expect(() => parseJson(text)).toThrow(expect.objectContaining({ fields: [{ path: '', message }] }))
   })
 })

@@ -19,8 +19,7 @@ beforeEach(() => gateway.servers.answers.clear())
 
 const path = `/api/demo/rest/executions/${EXECUTION_ID}/events`
 const open = (headers: Record<string, string> = {}, method = 'GET') => gateway.request(method, path, { headers })
-const openStreams = async () =>
-  Number(/^gateway_streams (\d+)/m.exec(await (await gateway.request('GET', '/metrics')).text())?.[1])
+const openStreams = async () => Number(/^gateway_streams (\d+)/m.exec(await gateway.metrics())?.[1])
 const allClosed = () => until(async () => (await openStreams()) === 0, { what: 'all streams to be closed' })
 
 const time = timestampFromDate(new Date('2026-01-02T03:04:05.678Z'))

@@ -34,7 +34,13 @@ describe('the document', () => {
 })
 
 /** Headers of any answer, or of any to a webhook. */
-const EVERYWHERE = new Set(['X-Request-Id', 'Retry-After', 'X-Content-Type-Options', 'Content-Security-Policy'])
+const EVERYWHERE = new Set([
+  'Cache-Control',
+  'X-Request-Id',
+  'Retry-After',
+  'X-Content-Type-Options',
+  'Content-Security-Policy',
+])
 
 describe('what the document says', () => {
   type Schema = Record<string, unknown> & { properties: Record<string, Schema>; required?: string[] }
@@ -49,16 +55,14 @@ describe('what the document says', () => {
     }
 
   test('of pages, runs, variables and scripts holds', async () => {
-    const { paths, components } = await read()
-    const page = paths['/api/{team}/rest/processes']!['get']!.responses['200']!.content['application/json']!.schema
-    for (const name of ['page', 'limit', 'total']) expect(page.properties[name]).toMatchObject({ type: 'integer' })
-    const { Execution, ExecuteProcessInput, CreateTeamVariableInput, CreateProcessInput, UpdateProcessInput } =
-      components.schemas as Record<string, Schema>
-    expect(Execution!.properties['settings']!.required).toEqual(['timeout'])
-    expect(ExecuteProcessInput!.properties['settings']!.properties['timeout']).toMatchObject({ minimum: 100 })
-    expect(CreateTeamVariableInput!.required).toBeUndefined()
-    for (const input of [CreateProcessInput!, UpdateProcessInput!])
-      for (const field of Object.values(input.properties['script']!.properties)) expect(field['deprecated']).toBe(true)
+    const { schemas } = (await read()).components
+    for (const name of ['page', 'limit', 'total'])
+      expect(schemas['ProcessesPaginatedResult']!.properties[name]).toMatchObject({ type: 'integer' })
+    expect(schemas['ExecutionSettings']!.required).toEqual(['timeout'])
+    expect(schemas['ExecutionSettingsInput']!.properties['timeout']).toMatchObject({ minimum: 100 })
+    expect(schemas['CreateTeamVariableInput']!.required).toBeUndefined()
+    for (const name of ['CreateScriptInput', 'UpdateScriptInput'])
+      for (const field of Object.values(schemas[name]!.properties)) expect(field['deprecated']).toBe(true)
   })
 
   test('of answers and their headers holds', async () => {
@@ -112,7 +116,7 @@ describe('the API page', () => {
   })
 })
 
-test.each(['/livez', '/readyz', '/metrics', '/openapi.json', '/docs', '/.well-known/jwks.json'])(
+test.each(['/livez', '/readyz', '/openapi.json', '/docs', '/.well-known/jwks.json'])(
   'another method on %s is refused, and it says which are possible',
   async (path) => {
     const response = await gateway.request('POST', path)
@@ -125,8 +129,12 @@ describe('operators', () => {
     expect((await gateway.request('GET', '/livez')).status).toBe(200)
     await expect.poll(async () => (await gateway.request('GET', '/readyz')).status).toBe(200)
     await gateway.rest('GET', '/processes/hello')
-    const metrics = await (await gateway.request('GET', '/metrics')).text()
-    expect(metrics).toContain('route="/api/{team}/rest/processes/{identifier}",status="200"')
+    expect(await gateway.metrics()).toContain('route="/api/{team}/rest/processes/{identifier}",status="200"')
+  })
+
+  test('alone see details and metrics: the public port tells whether it serves, and no more', async () => {
+    await expect.poll(async () => (await gateway.request('GET', '/readyz')).json()).toEqual({ status: 'ready' })
+    expect((await gateway.request('GET', '/metrics')).status).toBe(404)
   })
 
   test('see that it is not ready without keys', async () => {
@@ -144,6 +152,16 @@ describe('operators', () => {
 })
 
 describe('configuration', () => {
+  test.each([
+    [{}, [8081, 8082]],
+    [{ PORT: '9000' }, [9001, 9002]],
+    [{ PORT: '9000', SANDBOX_GRPC_PORT: '7000' }, [9001, 7000]],
+    [{ PORT: '0' }, [0, 0]],
+  ])('the ports for sandboxes follow that of the gateway: %j', (settings, ports) => {
+    const { sandboxes } = readGatewayConfig(new Environment(settings))
+    expect([sandboxes.publicPort, sandboxes.grpcPort]).toEqual(ports)
+  })
+
   test('all faults are named at once', () => {
     const env = new Environment({
       PORT: 'x',

@@ -1,4 +1,6 @@
+import { Environment } from '@automation/service'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readGatewayConfig } from '../src/service.ts'
 import { EXECUTION_ID, ISSUER } from './contract-servers.ts'
 import { problemOf, startGateway, type GatewayForTests } from './gateway-for-tests.ts'
 
@@ -65,11 +67,17 @@ describe('runs', () => {
     ['', '{}'],
     ['{}', '{}'],
     ['{"parameters":null}', '{}'],
+    ['{"parameters":"null"}', '{}'],
+    ['{"parameters":" [ ] "}', '{}'],
     ['{"parameters":"{\\"a\\": 1e2}"}', '{"a": 1e2}'],
   ])('the parameters of %s are %s', async (body, expected) => {
     expect((await execute('execute', body)).status).toBe(202)
     const { parameters } = gateway.servers.last<{ parameters: Uint8Array }>('startExecution')
     expect(new TextDecoder().decode(parameters)).toBe(expected)
+  })
+
+  test('a call that waits is answered before clients give up, which is after 60 s', () => {
+    expect(readGatewayConfig(new Environment({})).syncWaitMaxMs).toBe(55_000)
   })
 
   test('execute-sync answers 203 with the bare value, without loss', async () => {
@@ -96,7 +104,34 @@ describe('runs', () => {
     expect(response.headers.has('retry-after')).toBe(httpStatus === 429)
     const problem = await problemOf(response)
     expect(problem).toMatchObject({ status: httpStatus, code, executionId: EXECUTION_ID })
-    expect(JSON.stringify(problem)).not.toContain('secret')
+    expect(JSON.stringify(problem).includes('secret')).toBe(status === 8 || status === 2)
+  })
+
+  test.each([
+    [
+      { explanation: 'TypeError: x is not a function', errorLine: 3 },
+      { name: 'TypeError', message: 'x is not a function', line: 3 },
+    ],
+    [{ explanation: 'MyError: a: b\nc' }, { name: 'MyError', message: 'a: b\nc' }],
+    [{ explanation: 'ValueError' }, { name: 'ValueError', message: '' }],
+    [
+      { explanation: 'runner lost: the run never reached it' },
+      { name: 'Error', message: 'runner lost: the run never reached it' },
+    ],
+  ])('a failure tells who may read the execution what the code has failed with: %j', async (outcome, error) => {
+    gateway.servers.outcome = { status: 8, returnValue: undefined, ...outcome }
+    expect((await problemOf(await execute('execute-sync', '{}'))).error).toEqual(error)
+  })
+
+  test('408 says whether the run waits or runs, and why it waits', async () => {
+    gateway.servers.outcome = { status: 2, returnValue: undefined, explanation: 'no runner of the pool default' }
+    const waits = await problemOf(await execute('execute-sync', '{}'))
+    gateway.servers.outcome = { status: 4, returnValue: undefined }
+    const runs = await problemOf(await execute('execute-sync', '{}'))
+    expect([waits.detail, runs.detail]).toEqual([
+      'Execution still waiting: no runner of the pool default',
+      'Execution still running',
+    ])
   })
 
   test('an idempotency key goes along with a digest of the request', async () => {
@@ -105,7 +140,7 @@ describe('runs', () => {
       return gateway.servers.last<{ idempotencyKey: { key: string; requestHash: Uint8Array } }>('startExecution')
         .idempotencyKey
     }
-    const [one, same, other] = [await hashOf('{"a":1}'), await hashOf('{"a":1}'), await hashOf('{"a":2}')]
+    const [one, same, other] = [await hashOf('{"tag":"1"}'), await hashOf('{"tag":"1"}'), await hashOf('{"tag":"2"}')]
     expect(one).toMatchObject({ key: 'k' })
     expect(one.requestHash).toEqual(same.requestHash)
     expect(one.requestHash).not.toEqual(other.requestHash)

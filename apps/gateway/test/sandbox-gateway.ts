@@ -36,7 +36,8 @@ export async function startSandboxGateway(settings: Record<string, string> = {})
   const env = new Environment({ PORT: '0', HOST: '127.0.0.1', PUBLIC_URL: 'http://127.0.0.1:1', ...settings })
   const config = readGatewayConfig(env)
   env.check()
-  const gateway = createGateway(config, testContext(network))
+  const context = testContext(network)
+  const gateway = createGateway(config, context)
   await gateway.start()
   const { publicPort, grpcPort } = gateway.sandboxPorts()
   const clients: Sandbox[] = []
@@ -48,7 +49,7 @@ export async function startSandboxGateway(settings: Record<string, string> = {})
     starting: false,
     publicBase: `http://127.0.0.1:${publicPort}`,
     traffic: async () => {
-      const told = await (await fetch(`http://127.0.0.1:${gateway.port()}/metrics`)).text()
+      const told = await context.metrics.metrics()
       const lines = told.matchAll(/^gateway_sandbox_traffic_\w+\{kind="(\w+)"(?:,outcome="(\w+)")?\} (\d+)$/gm)
       return Object.fromEntries(
         [...lines].map(([, kind, outcome = 'open', count]) => [`${kind} ${outcome}`, Number(count)]),

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { until } from '@automation/testing'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { raw, useApplication, type SandboxApplication } from './sandbox-application.ts'
 import { sandboxId, startSandboxGateway } from './sandbox-gateway.ts'
 
@@ -32,7 +32,8 @@ describe('behind a user name and a password', () => {
     }
     application.system.route!.basicAuth = { username: 'user', passwordHash }
     const none = await fetch(`${base}/`)
-    expect([none.status, none.headers.get('www-authenticate')]).toEqual([401, 'Basic realm="sandbox", charset="UTF-8"'])
+    const challenge = `Basic realm="sandbox ${sandboxId}", charset="UTF-8"`
+    expect([none.status, none.headers.get('www-authenticate')]).toEqual([401, challenge])
     for (const wrong of [basic('user', 'other'), basic('other', 'myPassword')])
       expect((await fetch(`${base}/`, { headers: wrong })).status).toBe(401)
     expect(await (await fetch(`${base}/`, { headers: basic('user', 'myPassword') })).text()).toBe('in')
@@ -124,6 +125,98 @@ describe('WebSocket', () => {
     await other.stop()
     await closed
   })
+})
+
+describe('by path, where all sandboxes share an origin', () => {
+  const other = '01890000-0000-7000-8000-00000000005b'
+  const mark = `${sandboxId}.`
+
+  /** The headers that the application sees of a request with these. */
+  async function seenOf(headers: Record<string, string>): Promise<IncomingMessage['headers']> {
+    const seen = Promise.withResolvers<IncomingMessage>()
+    application.answer = (incoming, outgoing) => {
+      seen.resolve(incoming)
+      outgoing.end()
+    }
+    await fetch(`${base}/`, { headers })
+    return (await seen.promise).headers
+  }
+
+  test.each(['Basic dTpw', 'Bearer token', 'Digest username="u"'])('authorization %s reaches none', async (value) => {
+    expect(await seenOf({ Authorization: value })).not.toHaveProperty('authorization')
+  })
+
+  test('of cookies each gets its own alone', async () => {
+    expect(await seenOf({ Cookie: 'session=of-the-gateway; theme=dark' })).not.toHaveProperty('cookie')
+    const all = `session=x; ${other}.a=1; ${mark}a=2;${mark}b="3 4"; ${mark}c=`
+    expect(await seenOf({ Cookie: all })).toMatchObject({ cookie: 'a=2; b="3 4"; c=' })
+  })
+
+  test('its cookies are for its path and the host alone, and no header of it is for the whole origin', async () => {
+    const prefix = `/${sandboxId}/${port}`
+    application.answer = (_incoming, outgoing) => {
+      const cookies = [
+        'a=1',
+        'b=2; Path=/; Domain=example.com; HttpOnly',
+        `c=3; path=${prefix}/x`,
+        'd=4; Path=relative',
+      ]
+      outgoing.writeHead(200, {
+        'Set-Cookie': cookies,
+        'Service-Worker-Allowed': '/',
+        'Clear-Site-Data': '"*"',
+        'Strict-Transport-Security': 'max-age=1',
+        Refresh: '5',
+      })
+      outgoing.end()
+    }
+    const { headers } = await fetch(`${base}/`)
+    expect(headers.getSetCookie()).toEqual([
+      `${mark}a=1`,
+      `${mark}b=2; HttpOnly; Path=${prefix}/`,
+      `${mark}c=3; Path=${prefix}/x`,
+      `${mark}d=4`,
+    ])
+    for (const name of ['service-worker-allowed', 'clear-site-data', 'strict-transport-security'])
+      expect(headers.has(name), name).toBe(false)
+    expect(headers.get('refresh')).toBe('5')
+  })
+
+  test('what is to become a WebSocket brings nothing of others either', async () => {
+    const seen = Promise.withResolvers<IncomingMessage>()
+    const refuse = (incoming: IncomingMessage, socket: Socket) => {
+      seen.resolve(incoming)
+      socket.end('HTTP/1.1 418 No\r\nSet-Cookie: a=1; Path=/\r\nContent-Length: 0\r\n\r\n')
+    }
+    application.app.prependOnceListener('upgrade', refuse)
+    const answer = await raw(
+      `GET /${sandboxId}/${port}/refused HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nAuthorization: Basic dTpw\r\nCookie: a=1; ${mark}b=2\r\n\r\n`,
+      base,
+    )
+    expect(answer).toContain(`Set-Cookie: ${mark}a=1; Path=/${sandboxId}/${port}/\r\n`)
+    const { headers } = await seen.promise
+    expect(headers).toMatchObject({ cookie: 'b=2' })
+    expect(headers).not.toHaveProperty('authorization')
+  })
+})
+
+test('at a host of its own a sandbox gets what is sent to it, and its cookies are for that host alone', async () => {
+  const own = await startSandboxGateway({ SANDBOX_PUBLIC_DOMAIN: 'sandboxes.test' })
+  own.publicPorts.add(port)
+  onTestFinished(() => own.stop())
+  const seen = Promise.withResolvers<IncomingMessage>()
+  application.answer = (incoming, outgoing) => {
+    seen.resolve(incoming)
+    outgoing.writeHead(200, { 'Set-Cookie': 'a=1; Domain=sandboxes.test; Path=/', 'Clear-Site-Data': '"*"' })
+    outgoing.end()
+  }
+  const answer = await raw(
+    `GET / HTTP/1.1\r\nHost: ${port}-${sandboxId}.sandboxes.test\r\nAuthorization: Bearer own\r\nCookie: a=1; b=2\r\nConnection: close\r\n\r\n`,
+    own.publicBase,
+  )
+  expect(answer).toMatch(/^Set-Cookie: a=1; Path=\/\r$/m)
+  expect(answer).toMatch(/^Clear-Site-Data: "\*"\r$/m)
+  expect((await seen.promise).headers).toMatchObject({ authorization: 'Bearer own', cookie: 'a=1; b=2' })
 })
 
 /** A short frame of a client as a server sends it. */

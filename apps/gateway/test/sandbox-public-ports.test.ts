@@ -29,18 +29,18 @@ test('a request reaches the application below its prefix, with what it has to kn
       'X-Forwarded-For': '6.6.6.6',
       'X-Forwarded-Host': 'forged',
       Forwarded: 'for=forged',
-      Authorization: 'Bearer own',
+      'X-Api-Key': 'own',
     },
   })
   expect([response.status, await response.text()]).toEqual([201, 'made'])
   expect(response.headers.get('x-own')).toBe('yes')
-  expect(response.headers.getSetCookie()).toEqual(['a=1', 'b=2'])
+  expect(response.headers.getSetCookie()).toEqual([`${sandboxId}.a=1`, `${sandboxId}.b=2`])
   expect(response.headers.get('x-hop')).toBeNull()
   const { method, url, headers } = await seen.promise
   expect([method, url]).toEqual(['POST', '/a%20b/c?q=%2F'])
   expect(headers).toMatchObject({
     host: new URL(application.system.publicBase).host,
-    authorization: 'Bearer own',
+    'x-api-key': 'own',
     'x-forwarded-for': '127.0.0.1',
     'x-forwarded-proto': 'http',
     'x-forwarded-host': new URL(application.system.publicBase).host,

@@ -20,7 +20,8 @@ describe('a body becomes parameters and a raw body', () => {
     ['text/plain', 'hello', '{}'],
     ['application/xml', '<a/>', '{}'],
   ])('%s %s', (type, body, parameters) => {
-    expect(read(body, type)).toEqual({ parameters, rawBody: body, isBase64: false })
+    const hasTexts = type === 'application/x-www-form-urlencoded' ? true : undefined
+    expect(read(body, type)).toEqual({ parameters, hasTexts, rawBody: body, isBase64: false })
   })
 
   test('an empty body is {} whatever its type', () => {

@@ -16,12 +16,13 @@ const call = (method: string, path = '', { headers, body }: RequestOptions = {})
 const post = (body: string) => call('POST', '', { body, headers: { 'content-type': 'application/json' } })
 
 describe('refusals', () => {
-  test('wrong credentials are 401 and ask for Basic ones', async () => {
+  test('wrong credentials are 401 and ask for those of this webhook alone', async () => {
     gateway.servers.answers.set('runExecution', () => {
       throw new Failure('unauthenticated', 'webhook_credentials', 'Credentials are needed')
     })
     const response = await post('{}')
-    expect([response.status, response.headers.get('www-authenticate')?.split(' ')[0]]).toEqual([401, 'Basic'])
+    const challenge = 'Basic realm="webhook demo/hello", charset="UTF-8"'
+    expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, challenge])
   })
 
   test('what names nothing is 404 alike, with or without a call to the service', async () => {

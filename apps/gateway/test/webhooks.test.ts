@@ -44,6 +44,25 @@ describe('what a call starts', () => {
     expect(requestSeen()).toMatchObject({ method: 'GET', rawBody: '', query: { a: '1' } })
   })
 
+  test('what came as texts alone is told apart from JSON, so that the schema of the process says its types', async () => {
+    const form = { 'content-type': 'application/x-www-form-urlencoded' }
+    const multipart = { 'content-type': 'multipart/form-data; boundary=x' }
+    const part = '--x\r\ncontent-disposition: form-data; name="a"\r\n\r\n1\r\n--x--\r\n'
+    const told: unknown[] = []
+    for (const [method, path, body, headers] of [
+      ['GET', '?a=1', undefined, {}],
+      ['GET', '', undefined, {}],
+      ['GET', '?%61sync=false', undefined, {}],
+      ['POST', '', 'a=1', form],
+      ['POST', '', part, multipart],
+      ['POST', '?a=1', '{"a":"1"}', { 'content-type': 'application/json' }],
+    ] as const) {
+      await call(method, path, { headers, ...(body !== undefined && { body }) })
+      told.push(gateway.servers.started.textualParameters)
+    }
+    expect(told).toEqual([true, false, false, true, true, false])
+  })
+
   test('steering headers become settings and are hidden from the process', async () => {
     await post('{}', {
       'svc-version-tag': 'v1',
@@ -135,7 +154,7 @@ describe('synchronous answers', () => {
     expect(response.headers.get('x-request-id')).toBeTruthy()
   })
 
-  test('a process may set its own policy, and bytes', async () => {
+  test('a process may set a policy inside of the sandbox, and bytes', async () => {
     gateway.servers.returns(
       '{"status":203,"headers":{"Content-Security-Policy":"default-src *","X-Content-Type-Options":"off"},"body":{"base64":"AP8=","contentType":"image/x"}}',
     )
@@ -143,7 +162,7 @@ describe('synchronous answers', () => {
     expect(response.status).toBe(203)
     expect([...new Uint8Array(await response.arrayBuffer())]).toEqual([0, 255])
     expect(response.headers.get('content-type')).toBe('image/x')
-    expect(response.headers.get('content-security-policy')).toBe('default-src *')
+    expect(response.headers.get('content-security-policy')).toBe('sandbox; default-src *')
     expect(response.headers.get('x-content-type-options')).toBe('nosniff')
   })
 
@@ -178,6 +197,7 @@ describe('synchronous answers', () => {
     [6, 500, 'Execution killed'],
     [7, 429, 'The queue of the team is full'],
     [4, 408, 'Execution still running'],
+    [2, 408, 'Execution still waiting'],
   ])('an outcome of status %i is %i', async (status, httpStatus, message) => {
     gateway.servers.outcome = { status, explanation: 'Error: secret', returnValue: undefined }
     const response = await post('{}')

@@ -180,13 +180,18 @@ describe('a call whose replica of execution stops', () => {
     await own.gateway.stop(0)
   })
 
-  test('and at the next, where that one stops too or can not be reached yet', async () => {
+  test('and at the next, where that one stops too or can not be reached yet, or all that there are stop', async () => {
     const own = await atStoppingReplica()
+    const { network } = own.servers
+    network.replicas = (service) => [network.client(service), network.client(service)]
     const away = () => {
       throw unavailable('away')
     }
+    const stops = () => {
+      throw stopping()
+    }
     const done = { executionId: EXECUTION_ID, status: 5, returnValue: new TextEncoder().encode('"elsewhere"') }
-    const answers = [away, () => ({ executionId: EXECUTION_ID, replicaStops: true }), away, () => done]
+    const answers = [away, () => ({ executionId: EXECUTION_ID, replicaStops: true }), away, stops, stops, () => done]
     own.servers.answers.set('awaitExecution', () => answers.shift()!())
     const answer = await own.rest('POST', '/processes/hello/execute-sync', {})
     expect([answer.status, await answer.json()]).toEqual([203, 'elsewhere'])

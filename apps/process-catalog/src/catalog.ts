@@ -1,5 +1,5 @@
 import type { ExecutionService } from '@automation/contract/execution/v1/execution'
-import type { ScheduleEffectService } from '@automation/contract/schedule/v1/schedule'
+import type { ScheduleEffectService, ScheduleUseService } from '@automation/contract/schedule/v1/schedule'
 import type { SecretBox } from '@automation/database'
 import type { Client } from '@automation/rpc'
 import type { AuditTrail } from './audit-trail.ts'
@@ -22,6 +22,7 @@ export interface Catalog {
   revisions: Gathered<string, bigint | undefined>
   executions: Client<typeof ExecutionService>
   schedules: Client<typeof ScheduleEffectService>
+  scheduleUses: Client<typeof ScheduleUseService>
   effects: Effects
   logger: Logger
 }

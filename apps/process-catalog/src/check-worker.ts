@@ -1,6 +1,7 @@
 import { parentPort } from 'node:worker_threads'
+import type { FieldFault } from '@automation/errors'
 import { hashSync } from 'bcryptjs'
-import { schemaFault, type SchemaFault } from './schema-check.ts'
+import { faultsOfSchema } from './schema-check.ts'
 
 /** One piece of work for the thread: hash a password, or look at a schema. */
 export type CheckJob = { hash: string } | { schema: string }
@@ -10,13 +11,13 @@ const bcryptCost = 10
 parentPort?.on('message', (job: CheckJob) => parentPort?.postMessage(done(job)))
 
 // Both validators are made once, before the clock of the first job starts.
-schemaFault('{"$ref":"#"}')
-schemaFault('{"$schema":"http://json-schema.org/draft-07/schema#"}')
+faultsOfSchema('{"$ref":"#"}')
+faultsOfSchema('{"$schema":"http://json-schema.org/draft-07/schema#"}')
 parentPort?.postMessage('ready')
 
-function done(job: CheckJob): { answer: string | SchemaFault | undefined } | { error: string } {
+function done(job: CheckJob): { answer: string | FieldFault[] } | { error: string } {
   try {
-    return { answer: 'hash' in job ? hashSync(job.hash, bcryptCost) : schemaFault(job.schema) }
+    return { answer: 'hash' in job ? hashSync(job.hash, bcryptCost) : faultsOfSchema(job.schema) }
   } catch (error) {
     return { error: String(error) }
   }

@@ -1,56 +1,76 @@
-import { Failure, invalid, unavailable } from '@automation/errors'
+import { Failure, invalid, unavailable, type FieldFault } from '@automation/errors'
+import { Faults } from '@automation/errors/faults'
 import { DeadlineError, DeadlineWorker } from '@automation/service'
 import type { CheckJob } from './check-worker.ts'
 import type { LanguageName } from './language.ts'
 import { emptyReading, mayMention, type Reading } from './reading/reading.ts'
+import type { PythonProgram } from './reading/python-fault.ts'
 import type { ReadingJob } from './reading/reading-worker.ts'
-import type { SchemaFault } from './schema-check.ts'
 
 // Of the thread's processor time.
 const schemaDeadlineMs = 200
 const hashDeadlineMs = 3000
 const readingDeadlineMs = 5000
 
-/** Work that must not hold up the event loop, nor go on for ever. Sources have a thread of their own, for they take longest. */
+/** Larger sources take a thread of their own, where one of them may take seconds. */
+const quickSourceLength = 128 * 1024
+
+/**
+ * Work that must not hold up the event loop, nor go on for ever; teams take turns at it. Sources have threads of their own,
+ * large and small ones apart, for they take longest. All of it fails with unavailable where too much of a team waits.
+ */
 export class Checks {
+  readonly #python: PythonProgram
   readonly #checks = new DeadlineWorker(new URL('./check-worker.ts', import.meta.url))
   readonly #readings = new DeadlineWorker(new URL('./reading/reading-worker.ts', import.meta.url))
+  readonly #largeReadings = new DeadlineWorker(new URL('./reading/reading-worker.ts', import.meta.url))
+
+  constructor(python: PythonProgram) {
+    this.#python = python
+  }
 
   /** The bcrypt hash of a password, of cost 10. */
-  async hashPassword(password: string): Promise<string> {
+  async hashPassword(team: string, password: string): Promise<string> {
     const job: CheckJob = { hash: password }
-    const hash = await orFailure(this.#checks.run(job, hashDeadlineMs), (error) =>
+    const hash = await orFailure(this.#checks.run(job, { deadlineMs: hashDeadlineMs, team }), (error) =>
       unavailable('The password could not be hashed, try again', error),
     )
     return hash as string
   }
 
-  /** Fails with the place of the fault below `/parametersSchema` when a text is no JSON Schema; null is none at all. */
-  async checkSchema(schema: string | null | undefined): Promise<void> {
+  /** Fails with the places of all faults below `/parametersSchema` when a text is no JSON Schema; null is none at all. */
+  async checkSchema(team: string, schema: string | null | undefined): Promise<void> {
     if (schema === null || schema === undefined) return
     const job: CheckJob = { schema }
-    const fault = await orFailure(this.#checks.run(job, schemaDeadlineMs), (error) => {
+    const options = { deadlineMs: schemaDeadlineMs, team, bytes: schema.length }
+    const found = await orFailure(this.#checks.run(job, options), (error) => {
       const isLate = error instanceof DeadlineError
       const text = isLate ? 'is too complex: checking it takes too long' : 'is too complex to be checked'
       return invalid('/parametersSchema', text)
     })
-    if (fault === undefined) return
-    const { path, message } = fault as SchemaFault
-    throw invalid(`/parametersSchema${path}`, message)
+    const faults = new Faults()
+    for (const { path, message } of found as FieldFault[]) faults.add(`/parametersSchema${path}`, message)
+    faults.check()
   }
 
-  /** What a source says of modules and packages. Fails with invalid `/sourceCode` where that takes too long or too much. */
-  async read(language: LanguageName, source: string): Promise<Reading> {
-    if (!mayMention(source)) return emptyReading
-    const job: ReadingJob = { language, source }
-    const reading = await orFailure(this.#readings.run(job, readingDeadlineMs), () =>
+  /**
+   * What a source says of modules and packages, and its fault. Fails with invalid `/sourceCode` where that takes too long or too much,
+   * and it may say something; for its fault alone nothing fails.
+   */
+  async read(team: string, language: LanguageName, source: string): Promise<Reading> {
+    if (source.trim() === '') return emptyReading
+    const job: ReadingJob = { language, source, python: this.#python }
+    const readings = source.length > quickSourceLength ? this.#largeReadings : this.#readings
+    const options = { deadlineMs: readingDeadlineMs, team, bytes: source.length }
+    if (!mayMention(source)) return readings.run(job, options).catch(() => emptyReading) as Promise<Reading>
+    const reading = await orFailure(readings.run(job, options), () =>
       invalid('/sourceCode', 'is too complex: what it imports can not be found in time'),
     )
     return reading as Reading
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#checks.close(), this.#readings.close()])
+    await Promise.all([this.#checks, this.#readings, this.#largeReadings].map((worker) => worker.close()))
   }
 }
 

@@ -1,6 +1,8 @@
 import { readEncryptionKeys } from '@automation/database'
 import type { Environment } from '@automation/service'
 import type { FirstTeam } from './first-team.ts'
+import type { PythonProgram } from './reading/python-fault.ts'
+import type { DefinitionLimits } from './store/room-for.ts'
 
 export interface CatalogConfig {
   databaseUrl: string
@@ -12,6 +14,9 @@ export interface CatalogConfig {
   accessTokenTtlS: number
   signingKeyRotationDays: number
   auditRetentionDays: number
+  limits: DefinitionLimits
+  /** The program that finds faults in Python sources. */
+  python: PythonProgram
   dependencies: DependenciesConfig
   /** Made at the start where it is missing; set by the process of the catalog alone. */
   firstTeam?: FirstTeam
@@ -47,6 +52,11 @@ export function readCatalogConfig(environment: Environment): CatalogConfig {
     accessTokenTtlS: environment.integer('ACCESS_TOKEN_TTL_S', { default: 3600, min: 1, max: 31_536_000 }),
     signingKeyRotationDays: environment.integer('SIGNING_KEY_ROTATION_DAYS', { default: 30, min: 1, max: 3650 }),
     auditRetentionDays: environment.integer('AUDIT_RETENTION_DAYS', { default: 365, min: 1, max: 36_500 }),
+    python: { program: environment.text('RUNNER_PYTHON', 'python3'), path: environment.text('PATH', '') },
+    limits: {
+      teamMaxDefinitions: environment.integer('TEAM_MAX_DEFINITIONS', { default: 10_000, min: 1, max: 1_000_000 }),
+      maxVersions: environment.integer('PROCESS_MAX_VERSIONS', { default: 1000, min: 1, max: 100_000 }),
+    },
     dependencies: readDependenciesConfig(environment),
     upkeep: {
       deletionsEveryMs: 5000,

@@ -1,5 +1,6 @@
 import type { ProcessValues } from '@automation/contract/catalog/v1/process'
 import { invalid } from '@automation/errors'
+import { Faults } from '@automation/errors/faults'
 import { limits } from './limits.ts'
 import { explicitSlug } from './slug.ts'
 import { optionalText, pointerSegment, requiredText, text } from './text.ts'
@@ -101,24 +102,35 @@ export interface NewProcess {
 /** Checks the values of a new process. */
 export function newProcess(values: ProcessValues): NewProcess {
   const change: ProcessChange = { columns: { sourceCode: '' }, credentials: {} }
+  const faults = new Faults()
   for (const [field, read] of Object.entries(readers)) {
     // An empty slug on create is what a form sends that was not filled in.
-    if (field !== 'slug' || values.slug !== '') read(values, change)
+    if (field !== 'slug' || values.slug !== '') faults.of(() => read(values, change))
   }
+  faults.check()
   if (change.columns.name === undefined) throw invalid('/name', 'is required')
+  if (values.dependenciesScopedToProcess === undefined) wantOwnSet(values, change)
   return change as NewProcess
 }
 
 /** The change that a field mask asks for. `language` is named in vain; a field that no process has is invalid. */
 export function maskedChange(values: ProcessValues, paths: string[]): ProcessChange {
   const change: ProcessChange = { columns: {}, credentials: {} }
+  const faults = new Faults()
   for (const path of paths) {
     if (path === 'language') continue
     const field = fieldOfPath.get(path)
     if (field === undefined) throw invalid(`/${pointerSegment(path)}`, 'is no field of a process')
-    readers[field](values, change)
+    faults.of(() => readers[field](values, change))
   }
+  faults.check()
+  if (paths.includes('dependencies') && !paths.includes('dependencies_scoped_to_process')) wantOwnSet(values, change)
   return change
+}
+
+/** Who writes packages for a process, and not whose they are to be, means those of the process. */
+function wantOwnSet({ dependencies }: ProcessValues, { columns }: ProcessChange): void {
+  if (Object.keys(dependencies).length > 0) columns.dependenciesScopedToProcess = true
 }
 
 /** A schema's text; an empty one is none. */
@@ -131,16 +143,22 @@ function dependenciesText(dependencies: Record<string, string>): string {
   const entries = Object.entries(dependencies)
   if (entries.length > limits.dependencies)
     throw invalid('/manifest/dependencies', `must have at most ${limits.dependencies} entries`)
+  const faults = new Faults()
   for (const [name, version] of entries) {
     const path = `/manifest/dependencies/${pointerSegment(name.slice(0, limits.name).replaceAll('\0', ''))}`
-    requiredText(path, name, limits.name)
-    text(path, version, limits.dependency)
+    faults.of(() => {
+      requiredText(path, name, limits.name)
+      text(path, version, limits.dependency)
+    })
   }
+  faults.check()
   return JSON.stringify(dependencies)
 }
 
 function processTags(tags: string[]): string[] {
   if (tags.length > limits.tags) throw invalid('/tags', `must have at most ${limits.tags} entries`)
-  tags.forEach((tag, index) => requiredText(`/tags/${index}`, tag, limits.tag))
+  const faults = new Faults()
+  for (const [index, tag] of tags.entries()) faults.of(() => requiredText(`/tags/${index}`, tag, limits.tag))
+  faults.check()
   return [...new Set(tags)]
 }

@@ -1,35 +1,35 @@
-import { Ajv, type ErrorObject } from 'ajv'
+import type { FieldFault } from '@automation/errors'
+import { jsonFault } from '@automation/errors/json-fault'
+import { schemaFaults } from '@automation/errors/schema-faults'
+import { Ajv } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { pointerSegment } from './text.ts'
-
-/** What is wrong with a schema: a pointer into it (empty for the whole) and a sentence. */
-export interface SchemaFault {
-  path: string
-  message: string
-}
 
 type Dialect = 'draft-07' | '2020-12'
 
 const lenient = { strict: false, logger: false, validateFormats: false } as const
-const metaSchemas: Record<Dialect, Ajv> = { 'draft-07': new Ajv(lenient), '2020-12': new Ajv2020(lenient) }
+const telling = { ...lenient, allErrors: true, verbose: true } as const
+const metaSchemas: Record<Dialect, Ajv> = { 'draft-07': new Ajv(telling), '2020-12': new Ajv2020(telling) }
 
 /**
- * Checks that a text is JSON Schema of draft-07 or 2020-12: without `$schema`, of either. Every `$ref` must lead to a
- * place in the schema itself. Takes as long as the schema makes it: to be called where it can be stopped.
+ * What keeps a text from being JSON Schema of draft-07 or 2020-12 (without `$schema`, of either), with pointers into it:
+ * nothing where it is. Every `$ref` must lead to a place in the schema itself. Takes as long as the schema makes it: to be
+ * called where it can be stopped.
  */
-export function schemaFault(schemaText: string): SchemaFault | undefined {
+export function faultsOfSchema(schemaText: string): FieldFault[] {
   let schema: unknown
   try {
     schema = JSON.parse(schemaText)
-  } catch (error) {
-    return { path: '', message: `must be JSON: ${(error as Error).message}` }
+  } catch {
+    const where = jsonFault(schemaText)
+    return [{ path: '', message: where === undefined ? 'is not valid JSON' : `is not valid JSON at ${where}` }]
   }
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema))
-    return { path: '', message: 'must be a JSON object' }
+    return [{ path: '', message: 'must be a JSON object' }]
   const dialects = dialectsOf((schema as { $schema?: unknown }).$schema)
-  if (dialects === undefined) return { path: '/$schema', message: 'must be draft-07 or 2020-12 of JSON Schema' }
-  const faults = dialects.map((dialect) => faultIn(schema, dialect))
-  return faults.includes(undefined) ? undefined : faults[0]
+  if (dialects === undefined) return [{ path: '/$schema', message: 'must be draft-07 or 2020-12 of JSON Schema' }]
+  const faults = dialects.map((dialect) => faultsIn(schema, dialect))
+  return faults.find((each) => each.length === 0) ?? (faults[0] as FieldFault[])
 }
 
 function dialectsOf($schema: unknown): Dialect[] | undefined {
@@ -40,29 +40,25 @@ function dialectsOf($schema: unknown): Dialect[] | undefined {
   return undefined
 }
 
-function faultIn(schema: object, dialect: Dialect): SchemaFault | undefined {
+function faultsIn(schema: object, dialect: Dialect): FieldFault[] {
   const meta = metaSchemas[dialect]
   // Without $schema, which may lack its usual form, the instance takes its own dialect.
   const { $schema: _, ...body } = schema as Record<string, unknown>
-  if (meta.validateSchema(body) !== true) return metaFault(meta.errors?.[0])
+  if (meta.validateSchema(body) !== true) return schemaFaults(meta.errors ?? [])
   // A fresh instance: one that has compiled a schema keeps its ids.
   const compiler = dialect === 'draft-07' ? new Ajv(compilerOptions) : new Ajv2020(compilerOptions)
   try {
     compiler.compile(body)
-    return undefined
+    return []
   } catch (error) {
-    return compileFault(error as Error & { missingRef?: string }, body)
+    return [compileFault(error as Error & { missingRef?: string }, body)]
   }
 }
 
 // The same as where parameters are checked.
 const compilerOptions = { ...lenient, validateSchema: false, multipleOfPrecision: 6 } as const
 
-function metaFault(error: ErrorObject | null | undefined): SchemaFault {
-  return { path: error?.instancePath ?? '', message: error?.message ?? 'must be JSON Schema' }
-}
-
-function compileFault(error: Error & { missingRef?: string }, schema: object): SchemaFault {
+function compileFault(error: Error & { missingRef?: string }, schema: object): FieldFault {
   const { missingRef } = error
   if (missingRef !== undefined) {
     const path = pathTo(schema, (key, value) => /^\$(dynamicR|r)ef$/.test(key) && missingRef.endsWith(String(value)))

@@ -11,7 +11,7 @@ import { VariableService } from '@automation/contract/catalog/v1/variable'
 import { VersionService } from '@automation/contract/catalog/v1/version'
 import { ExecutionService } from '@automation/contract/execution/v1/execution'
 import { InstallService } from '@automation/contract/execution/v1/install'
-import { ScheduleEffectService } from '@automation/contract/schedule/v1/schedule'
+import { ScheduleEffectService, ScheduleUseService } from '@automation/contract/schedule/v1/schedule'
 import { SecretBox } from '@automation/database'
 import { served } from '@automation/rpc'
 import { Gathered, Periodic, type Part, type PartContext } from '@automation/service'
@@ -23,6 +23,7 @@ import type { CatalogConfig } from './config.ts'
 import { resumeDeletions } from './deletion.ts'
 import { Effects } from './effects.ts'
 import { ensureFirstTeam } from './first-team.ts'
+import { forgetVersions } from './forgotten-versions.ts'
 import { advanceInstalls, measureInstalls } from './installs.ts'
 import { keptSets } from './kept-sets.ts'
 import { catalogMetrics } from './metrics.ts'
@@ -52,7 +53,7 @@ const measureEveryMs = 5000
 /**
  * The process catalog: processes and modules with versions and aliases, team variables, teams, API tokens, what a run needs to
  * know of them, and the audit records of all services. Calls `ScheduleEffectService` and `ExecutionService` when a process
- * is deleted, the former also of new names and zones, `InstallService` for dependencies, and `PackageSetService` for the
+ * is deleted, the former also of new names and zones, `ScheduleUseService` before versions and aliases are, `InstallService` for dependencies, and `PackageSetService` for the
  * sets that are in use.
  */
 export function createCatalog(config: CatalogConfig, { neighbours, logger, metrics }: PartContext): Part {
@@ -60,15 +61,16 @@ export function createCatalog(config: CatalogConfig, { neighbours, logger, metri
   const box = new SecretBox(config.encryptionKeys)
   const resealing = catalogResealing(store, box, { logger, metrics })
   const keys = new SigningKeys(store, box, config.accessTokenTtlS)
-  const checks = new Checks()
+  const checks = new Checks(config.python)
   const revisions = new Gathered(1000, (teams: string[]) => readRevisions(store, teams))
   const executions = neighbours.client(ExecutionService)
   const told = catalogMetrics(metrics)
   const monthsAhead = told.auditMonthsAhead
   const auditTrail = new AuditTrail({ store, retentionDays: config.auditRetentionDays, monthsAhead, logger })
   const schedules = neighbours.client(ScheduleEffectService)
+  const scheduleUses = neighbours.client(ScheduleUseService)
   const effects = new Effects({ store, schedules, logger })
-  const neighboured = { executions, schedules, effects }
+  const neighboured = { executions, schedules, scheduleUses, effects }
   const catalog: Catalog = { config, store, box, checks, keys, revisions, auditTrail, ...neighboured, logger }
 
   const installs = neighbours.client(InstallService)
@@ -86,6 +88,7 @@ export function createCatalog(config: CatalogConfig, { neighbours, logger, metri
     new Periodic('preparing audit records', auditEveryMs, logger, () => auditTrail.prepare()),
     new Periodic('dropping audit records', auditEveryMs, logger, () => auditTrail.retire()),
     new Periodic('reading imports', keysEveryMs, logger, () => readImports(store, checks)),
+    new Periodic('forgetting deleted versions', keysEveryMs, logger, () => forgetVersions(store, executions)),
     new Periodic('rotating keys', keysEveryMs, logger, () => keys.upkeep(config.signingKeyRotationDays)),
   ]
   const calls = new Calls()

@@ -1,6 +1,7 @@
 import type { Team } from '@automation/contract/catalog/v1/team'
-import { invalid, notFound } from '@automation/errors'
+import { invalid } from '@automation/errors'
 import type { FieldMask } from '@bufbuild/protobuf/wkt'
+import { absentProcess, absentVersionOrAlias } from './absent.ts'
 import { isUuid } from './identifier.ts'
 import { limits } from './limits.ts'
 import { isSlug } from './slug.ts'
@@ -47,13 +48,13 @@ function handlerSlug({ errorHandlerConfig }: Team): TeamChange {
   if (errorHandlerConfig === undefined) return { errorHandlerSlug: null }
   const { processSlug } = errorHandlerConfig
   if (processSlug === '') throw invalid('/errorHandlerConfig/processSlug', 'is required')
-  if (!isSlug(processSlug)) throw notFound('process')
+  if (!isSlug(processSlug)) throw absentProcess(processSlug)
   return { errorHandlerSlug: processSlug }
 }
 
 function handlerTag({ errorHandlerConfig }: Team): TeamChange {
   const tag = errorHandlerConfig?.tag || null
-  if (tag !== null && !isTag(tag) && !isUuid(tag)) throw notFound('version')
+  if (tag !== null && !isTag(tag) && !isUuid(tag)) throw absentVersionOrAlias(tag)
   return { errorHandlerTag: tag }
 }
 

@@ -15,6 +15,7 @@ import type { Part } from '@automation/service'
 import { operatorContext, serviceContext, testContext, testDatabase, userContext } from '@automation/testing'
 import type { DescService, MessageInitShape } from '@bufbuild/protobuf'
 import type { ProcessValuesSchema } from '@automation/contract/catalog/v1/process'
+import { timestampFromDate } from '@bufbuild/protobuf/wkt'
 import pg from 'pg'
 import { expect } from 'vitest'
 import { createCatalog, type CatalogConfig } from '../src/service.ts'
@@ -26,6 +27,9 @@ export type { ProcessValues }
 export interface FakeExecution {
   deleted: string[]
   failure: Failure | undefined
+  /** When its oldest execution was created, and how often it was asked for that. */
+  oldest: Date
+  askedForOldest: number
   /** The list of sets in use that storage was told last, each as `team key`. */
   sets: string[]
   /** Installs that were started, by id, which is that of their execution, too. */
@@ -45,7 +49,14 @@ export const encryptionKey = 'a key for tests: 0123456789abcdef'
 export class CatalogUnderTest {
   readonly url: string
   readonly config: CatalogConfig
-  readonly execution: FakeExecution = { deleted: [], failure: undefined, sets: [], installs: new Map() }
+  readonly execution: FakeExecution = {
+    deleted: [],
+    failure: undefined,
+    oldest: new Date(0),
+    askedForOldest: 0,
+    sets: [],
+    installs: new Map(),
+  }
   readonly scheduler = new ScriptedScheduler()
   readonly part: Part
   /** What `/metrics` tells. */
@@ -55,9 +66,16 @@ export class CatalogUnderTest {
   constructor(url: string, config: Partial<CatalogConfig> = {}) {
     this.url = url
     this.config = { ...defaults, databaseUrl: url, ...config }
-    const handlers = { deleteProcessExecutions: (request: { processId: string }) => this.#deleteExecutions(request) }
+    const handlers = {
+      deleteProcessExecutions: (request: { processId: string }) => this.#deleteExecutions(request),
+      getOldest: async () => {
+        this.execution.askedForOldest += 1
+        return { time: timestampFromDate(this.execution.oldest) }
+      },
+    }
     this.#network.add([
       this.scheduler.service,
+      this.scheduler.uses,
       served(ExecutionService, handlers as unknown as Handlers<typeof ExecutionService>),
       served(InstallService, {
         startInstall: async ({ installId }) => {
@@ -112,7 +130,8 @@ export class CatalogUnderTest {
   }
 
   resolve(team: string, identifier: string, tag = '', knownRevision = 0n) {
-    return this.resolver.resolveRun({ team, identifier, tag, knownRevision }, serviceContext('execution'))
+    const request = { team, identifier, tag, knownRevision, takesVariablesFault: true }
+    return this.resolver.resolveRun(request, serviceContext('execution'))
   }
 
   /** Rows, read past the service. */
@@ -179,6 +198,8 @@ const defaults: Omit<CatalogConfig, 'databaseUrl'> = {
   accessTokenTtlS: 3600,
   signingKeyRotationDays: 30,
   auditRetentionDays: 365,
+  python: { program: 'python3', path: process.env['PATH'] ?? '' },
+  limits: { teamMaxDefinitions: 20_000, maxVersions: 1000 },
   dependencies: { allowGit: true, installTimeoutMs: 60_000, importNames: new Map(), without: new Set(['svc']) },
   upkeep: quickUpkeep,
 }

@@ -94,6 +94,39 @@ describe('what a run gets of them', () => {
     )
   })
 
+  test('of an import that leads nowhere: names that come near, or the versions that there are; nothing of packages', async () => {
+    const caller = await catalog.team()
+    const { id: module } = await make(caller, 'pricing', 'one')
+    await catalog.versions.publishVersion({ module, tag: 'v1' }, caller)
+    await catalog.versions.publishVersion({ module, tag: 'v2' }, caller)
+    await catalog.aliases.createAlias({ module, name: 'live', version: 'v1' }, caller)
+    await make(caller, 'prices', '', Language.PYTHON)
+    await make(await catalog.team(), 'pricin2')
+    const { id } = await catalog.process(caller, {
+      sourceCode: "require('prcing'); svc.import('pricing', 'v9'); svc.import('pricing', 'v1'); require('lodash')",
+    })
+    const { unmetImports } = await catalog.spec(caller, id)
+    expect(unmetImports.map(({ name, tag, near, versions }) => [name, tag, near, versions])).toEqual([
+      ['prcing', '', ['pricing'], []],
+      ['pricing', 'v9', [], ['live', 'v2', 'v1']],
+    ])
+  })
+
+  test('names that come near are told of a few imports alone, and not of long names', async () => {
+    const caller = await catalog.team()
+    const long = 'a'.repeat(41)
+    for (const name of ['pricing', long]) await make(caller, name, '', Language.PYTHON)
+    const nearOf = async (sourceCode: string) => {
+      const { id } = await catalog.process(caller, { language: Language.PYTHON, sourceCode })
+      return (await catalog.spec(caller, id)).unmetImports.map(({ name }) => name)
+    }
+    const packages = (most: number) => Array.from({ length: most }, (_, n) => `import package${n}`).join('\n')
+    const ofPython = 'import os, sys, json, re, time, math, csv, io, ast, base64, copy'
+    expect(await nearOf(`${ofPython}\n${packages(9)}\nimport prcing`)).toEqual(['prcing'])
+    expect(await nearOf(`${packages(10)}\nimport prcing`)).toEqual([])
+    expect(await nearOf(`import ${long}a, ${long.slice(1)}`)).toEqual([])
+  })
+
   test('another source of a module is another digest, for the next run', async () => {
     const caller = await catalog.team()
     const { id: module } = await make(caller, 'lib', 'one')

@@ -50,6 +50,24 @@ describe('what a run sees', () => {
     expect(await catalog.spec(caller, id, 'live')).toMatchObject({ versionId: v2.id, sourceCode: 'two' })
   })
 
+  test('what is not there is named, and ids are not: those of others are told by nothing from none', async () => {
+    const { caller, id } = await newProcess()
+    const { team } = caller.principal
+    const told = (identifier: string, tag?: string) =>
+      catalog.resolve(team, identifier, tag).then(
+        () => 'found',
+        ({ message }: Error) => message,
+      )
+    expect(await told('nope')).toBe('Process not found: there is no process "nope"')
+    expect(await told(id, 'nope')).toBe('Version not found: the process has no version or alias "nope"')
+    const { id: foreign } = await newProcess()
+    expect(await told(foreign)).toBe('Process not found')
+    expect(await told('0198a2c4-0000-7000-8000-000000000000')).toBe('Process not found')
+    await expect(
+      catalog.aliases.createAlias({ process: id, name: 'live', version: 'v9' }, caller),
+    ).rejects.toMatchObject({ code: 'version_not_found', message: 'Version not found: there is no version "v9"' })
+  })
+
   test('what is not there has its own word', async () => {
     const { caller, id } = await newProcess()
     const { team } = caller.principal
@@ -64,15 +82,35 @@ describe('what a run sees', () => {
     expect(await refused(catalog.resolve(team, id, version.id))).toBe('version_not_found')
   })
 
-  test('the schema only where the team checks parameters and there is one, that of the version for a version', async () => {
+  test('the schema with whether the team checks parameters by it, that of the version for a version', async () => {
     const { caller, id } = await newProcess({ parametersSchema: '{"title":"now"}' })
     const bare = await catalog.process(caller)
     await catalog.versions.publishVersion({ process: id, tag: 'v', parametersSchema: '{"title":"then"}' }, caller)
     expect(await catalog.spec(caller, id)).not.toHaveProperty('enforcedSchema')
+    expect(await catalog.spec(caller, id)).toHaveProperty('unenforcedSchema', '{"title":"now"}')
     await checkParameters(caller)
     expect(await catalog.spec(caller, id)).toHaveProperty('enforcedSchema', '{"title":"now"}')
+    expect(await catalog.spec(caller, id)).not.toHaveProperty('unenforcedSchema')
     expect(await catalog.spec(caller, id, 'v')).toHaveProperty('enforcedSchema', '{"title":"then"}')
     expect(await catalog.spec(caller, bare.id)).not.toHaveProperty('enforcedSchema')
+  })
+
+  test('variables that are too large together give runs a fault in words, and none of them', async () => {
+    const { caller, id } = await newProcess()
+    const value = 'x'.repeat(64 * 1024)
+    for (let n = 0; n < 150; n++) await catalog.variables.createVariable({ key: `V${n}`, value }, caller)
+    expect((await catalog.spec(caller, id)).variables).toHaveLength(150)
+    for (let n = 150; n < 161; n++) await catalog.variables.createVariable({ key: `V${n}`, value }, caller)
+    const spec = await catalog.spec(caller, id)
+    expect(spec.variablesFault).toBe('The variables of the team are larger than 10485760 bytes together')
+    expect(spec.variables).toEqual([])
+    // Who does not know of the fault gets nothing that it could run.
+    const unknowing = { team: caller.principal.team, identifier: id, tag: '', knownRevision: 0n }
+    await expect(catalog.resolver.resolveRun(unknowing, serviceContext('execution'))).rejects.toMatchObject({
+      kind: 'too_large',
+      code: 'run_too_large',
+      message: spec.variablesFault,
+    })
   })
 
   test('equal digests exactly for the same source of the same version', async () => {

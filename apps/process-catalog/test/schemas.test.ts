@@ -1,3 +1,4 @@
+import type { Failure } from '@automation/errors'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { refused, startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
 
@@ -42,6 +43,34 @@ describe('parameter schemas', () => {
     const caller = await catalog.team()
     const parametersSchema = JSON.stringify(schema)
     expect(await refused(catalog.process(caller, { parametersSchema }))).toBe(`/parametersSchema${path}`)
+  })
+
+  test('all faults are told at once, in words', async () => {
+    const caller = await catalog.team()
+    const schema = { type: 'text', required: 'a', properties: { a: { minLength: -1, type: ['string', 'blob'] } } }
+    const types = 'one of "array", "boolean", "integer", "null", "number", "object", "string"'
+    const refusal = catalog.process(caller, { parametersSchema: JSON.stringify(schema) })
+    const error = (await refusal.catch((thrown: unknown) => thrown)) as Failure
+    expect(error.code).toBe('invalid_input')
+    expect(error.fields.map(({ path, message }) => `${path} ${message}`).toSorted()).toEqual([
+      '/parametersSchema/properties/a/minLength must be at least 0',
+      `/parametersSchema/properties/a/type/1 must be ${types}`,
+      '/parametersSchema/required must be a list, not a string',
+      `/parametersSchema/type must be ${types} or a list`,
+    ])
+  })
+
+  test('text that is no JSON is refused with line and column', async () => {
+    const caller = await catalog.team()
+    await expect(catalog.process(caller, { parametersSchema: '{\n  a: 1}' })).rejects.toMatchObject({
+      code: 'invalid_input',
+      fields: [
+        {
+          path: '/parametersSchema',
+          message: 'is not valid JSON at line 2, column 3: a name in double quotes is expected',
+        },
+      ],
+    })
   })
 
   test('text that is no JSON is refused; the empty text is no schema', async () => {

@@ -1,6 +1,6 @@
-import { ScheduleEffectService } from '@automation/contract/schedule/v1/schedule'
+import { ScheduleEffectService, ScheduleUseService } from '@automation/contract/schedule/v1/schedule'
 import type { Failure } from '@automation/errors'
-import { principalIn, served, type ServedService } from '@automation/rpc'
+import { memberIn, principalIn, served, type ServedService } from '@automation/rpc'
 
 /** Something that the scheduler has heard of a team. */
 export interface Heard {
@@ -18,6 +18,8 @@ export class ScriptedScheduler {
   failure: Failure | undefined
   /** Done before each answer. */
   before: ((heard: Heard) => Promise<void>) | undefined
+  /** Comments of the schedules that use a version or an alias, by team, process and name. */
+  readonly users = new Map<string, (string | undefined)[]>()
 
   of(team: string): Heard[] {
     return this.heard.filter((one) => one.team === team)
@@ -36,6 +38,19 @@ export class ScriptedScheduler {
       deleteProcessSchedules: ({ team, processId }, context) => {
         principalIn(context, 'service')
         return this.#hear({ team, what: 'deleted', processId })
+      },
+    })
+  }
+
+  get uses(): ServedService<typeof ScheduleUseService> {
+    return served(ScheduleUseService, {
+      findScheduleUsers: async ({ processId, name, versionId }, context) => {
+        principalIn(context, 'service')
+        if (this.failure !== undefined) throw this.failure
+        const { team } = memberIn(context)
+        const comments = [name, versionId].flatMap((used) => this.users.get(`${team} ${processId} ${used}`) ?? [])
+        const users = comments.slice(0, 5).map((comment, index) => ({ id: `s${index + 1}`, comment }))
+        return { users, count: comments.length }
       },
     })
   }

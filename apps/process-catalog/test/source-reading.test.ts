@@ -30,6 +30,26 @@ describe('while a source of the largest size is read', () => {
   })
 })
 
+describe('while sources of one team wait to be read', () => {
+  test('saves of another do not wait for them, large or small', async () => {
+    const [busy, quiet] = [await catalog.team(), await catalog.team()]
+    const answers: string[] = []
+    const save = async (who: string, caller: CallContext, sourceCode: string) => {
+      await catalog.process(caller, { sourceCode })
+      answers.push(who)
+    }
+    const large = filled("import 'a'\n", '{ const f = (a) => a.b(1, "c") + d * 2 }\n').slice(0, 2 ** 19)
+    // On a slow machine one may take too long, which is no matter here.
+    const queued = Promise.allSettled(Array.from({ length: 20 }, () => save('busy', busy, large)))
+    // Some of the twenty are through while these are written.
+    await save('quiet, small', quiet, "import 'a'")
+    expect(answers.length).toBeLessThanOrEqual(5)
+    await save('quiet, large', quiet, large)
+    expect(answers.length).toBeLessThanOrEqual(10)
+    await queued
+  })
+})
+
 test.each([
   ['JavaScript', Language.JAVASCRIPT, `import 'a'\n${'['.repeat(100_000)}`],
   ['JavaScript with a wish alone', Language.JAVASCRIPT, `// @add-package a\n${'['.repeat(100_000)}`],
@@ -66,7 +86,8 @@ describe('packages that are detected from now on', () => {
     const caller = await catalog.team()
     const { id } = await catalog.process(caller, { sourceCode: "import 'old'" })
     // Those who wait for the thread that reads are overtaken by who has nothing to be read.
-    const busy = catalog.process(caller, { name: 'busy', sourceCode: filled("import 'a'\n", '// a comment\n') })
+    const long = `import 'a'\n${'// a comment\n'.repeat(9000)}`
+    const busy = catalog.process(caller, { name: 'busy', sourceCode: long })
     const turned = update(caller, id, detecting, 'dependencies_auto_detect')
     await update(caller, id, { sourceCode: 'return 1' }, 'source_code')
     await Promise.all([busy, turned])

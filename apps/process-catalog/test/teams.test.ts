@@ -98,6 +98,12 @@ describe('teams', () => {
         expect(await refused(set(caller, { processSlug })), processSlug).toBe('process_not_found')
       for (const tag of ['v1', 'no tag', '\0', '0190f1f0-0000-7000-8000-000000000000'])
         expect(await refused(set(caller, { processSlug: 'mine', tag })), tag).toBe('version_not_found')
+      await expect(set(caller, { processSlug: 'gone' })).rejects.toThrow(
+        'Process not found: there is no process "gone"',
+      )
+      await expect(set(caller, { processSlug: 'mine', tag: 'v1' })).rejects.toThrow(
+        'Version not found: the process has no version or alias "v1"',
+      )
       expect(await refused(set(caller, { processSlug: '' }))).toBe('/errorHandlerConfig/processSlug')
       expect(await config(caller)).toEqual(['mine', ''])
     })
@@ -149,6 +155,14 @@ describe("the operator's calls", () => {
     const slugs = (await catalog.teams.listTeams({}, operatorContext())).teams.map(({ slug }) => slug)
     expect(slugs).toEqual(slugs.toSorted())
     expect(slugs).toEqual(expect.arrayContaining(['aa', 'zz']))
+  })
+
+  test('how many there are is told to other parts of the system alone', async () => {
+    const { principal } = await catalog.team()
+    const { teams } = await catalog.teams.listTeams({}, operatorContext())
+    const { count } = await catalog.teams.countTeams({}, serviceContext('gateway', ''))
+    expect(count).toBe(teams.length)
+    expect(await refused(catalog.teams.countTeams({}, userContext(principal.team)))).toBe('service_only')
   })
 
   test('granting and revoking twice is no error; both teams must be there and differ', async () => {

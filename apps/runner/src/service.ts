@@ -1,4 +1,4 @@
-import { CpuGroups, describeWall } from '@automation/jail'
+import { CpuGroups, describeWall, summarizeWall } from '@automation/jail'
 import type { Check, Part, PartContext } from '@automation/service'
 import { ChildLauncher } from './children/child-launcher.ts'
 import { DiskWatch } from './children/disk-watch.ts'
@@ -59,9 +59,9 @@ export function createRunner(config: RunnerConfig, context: PartContext, retire?
       tracer,
     )
     const { withoutPython } = launcher
-    const { oneTeam } = launcher.wall
+    const { wall } = launcher
     const dependencies = runnerDependencies(config, launcher, context)
-    const working = { pool: new Workplace(pool, dependencies), metrics, withoutPython, oneTeam, retire }
+    const working = { pool: new Workplace(pool, dependencies), metrics, withoutPython, wall, retire }
     const runner: Runner = new Runner({ config, neighbours, logger, ...working })
     const watch = new MemoryWatch({
       limitMb: config.memoryMb + nodeMb,
@@ -118,7 +118,7 @@ export function createRunner(config: RunnerConfig, context: PartContext, retire?
       parts.disk.start()
       parts.runner.start()
       const { wall } = parts.launcher
-      const level = wall.tried.length === 0 ? 'info' : 'warn'
+      const level = wall.tried.length === 0 && wall.remedy === undefined ? 'info' : 'warn'
       logger[level]({ pool: config.pool, places: config.slots, wall }, `the runner starts; wall: ${describeWall(wall)}`)
     },
     stop: (graceMs) => (stopping ??= stop(graceMs)),
@@ -136,5 +136,6 @@ function checks(parts: { launcher: ChildLauncher; pool: ChildPool; runner: Runne
     { name: 'children', ok: parts?.pool.failedToStart === false },
     ...(withoutPython === undefined ? [] : [{ name: 'python', ok: true, detail: withoutPython }]),
     { name: 'wall', ok: parts !== undefined, detail: parts && describeWall(parts.launcher.wall) },
+    { name: 'isolation', ok: parts !== undefined, ...(parts && summarizeWall(parts.launcher.wall)) },
   ]
 }

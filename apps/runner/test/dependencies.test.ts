@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Language } from '@automation/contract/common/v1/language'
@@ -107,7 +107,9 @@ describe('what is installed', () => {
       try { require('fs').appendFileSync(found, 'x'); return 'written' } catch (error) { return error.code }`
     expect((await runWith(JAVASCRIPT, { good: '*' }, source)).value).toMatch(/EROFS|EACCES|EPERM/)
     const without = await under.replica.run("return require('good')")
-    expect(without.explanation).toBe("Error: Cannot find module 'good'")
+    expect(without.explanation).toMatch(/^Error: Cannot find module 'good'; to add a package/)
+    const misspelt = await runWith(JAVASCRIPT, { good: '*' }, "require('goood')")
+    expect(misspelt.explanation).toContain("Cannot find module 'goood'; did you mean 'good'?")
   })
 
   test('is installed by the runner itself where a run comes first', async () => {
@@ -143,6 +145,21 @@ describe('an install that fails', () => {
     await under.settled()
     await until(() => readdirSync(sets).every((name) => !name.startsWith('.')))
   })
+})
+
+test('where no registry is named npm is told none, so that its own default counts', async () => {
+  const npm = join(folder, 'npm-that-tells')
+  mkdirSync(join(npm, 'bin'), { recursive: true })
+  writeFileSync(join(npm, 'package.json'), '{}')
+  const tells = `console.log(require('fs').readFileSync(process.env.npm_config_userconfig, 'utf8')); process.exit(1)`
+  writeFileSync(join(npm, 'bin/npm-cli.js'), tells)
+  const settings = { RUNNER_DEPENDENCIES_DIR: join(folder, 'no-sets'), RUNNER_NPM: join(npm, 'bin/npm-cli.js') }
+  const alone = await startRunner({ ...settings, REGISTRY_CA_FILE: '' })
+  const spec = { language: JAVASCRIPT, dependencies: setOf({ good: '*' }), isInstall: true }
+  const { explanation } = await alone.replica.run('', { spec })
+  await alone.stop()
+  expect(explanation).toContain('allow-git=')
+  expect(explanation).not.toContain('registry')
 })
 
 describe('a registry’s token', () => {

@@ -6,7 +6,7 @@ import { startRunner } from './runner-under-test.ts'
 const when = 'return performance.timeOrigin + performance.now()'
 
 test('a team that wants many children at once leaves the next one to another team', async () => {
-  const under = await startRunner({ RUNNER_SLOTS: '64', RUNNER_SPARES: '0', WALL_NONE_MANY_TEAMS: 'true' })
+  const under = await startRunner({ RUNNER_SLOTS: '64', RUNNER_SPARES: '0', ISOLATION_MANY_TEAMS: 'true' })
   const begun = (team: string, own: string) =>
     under.replica.run(`${when} // ${own}`, { spec: { team, processId: `${team}-${own}` }, run: { freshProcess: true } })
   const crowd = Array.from({ length: 30 }, (_, each) => begun('crowd', String(each)))
@@ -21,7 +21,7 @@ test('a team whose runs fill the memory keeps no other team from running', async
     RUNNER_SPARES: '0',
     RUNNER_CHILDREN_MEMORY_MB: '400',
     RUN_MEMORY_MB: '300',
-    WALL_NONE_MANY_TEAMS: 'true',
+    ISOLATION_MANY_TEAMS: 'true',
   }
   const under = await startRunner({ RUNNER_SLOTS: '64', ...settings })
   const held =
@@ -41,7 +41,7 @@ test('a team whose runs fill the memory keeps no other team from running', async
 }, 40_000)
 
 test('files in memory count to what children hold', async () => {
-  const under = await startRunner({ WALL: 'namespaces', RUN_TMP_MB: '128', WALL_NONE_MANY_TEAMS: 'true' })
+  const under = await startRunner({ ISOLATION: 'namespaces', RUN_TMP_MB: '128', ISOLATION_MANY_TEAMS: 'true' })
   const write = "require('fs').writeFileSync('file', Buffer.alloc(100e6, 1))"
   const run = under.replica.run(`${write}\nawait new Promise((go) => setTimeout(go, 60_000))`)
   const counts = async () => (await under.metric('runner_children_memory_bytes')) > 150e6

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import { startRunner, type RunnerUnderTest } from './runner-under-test.ts'
 
 const groups = CpuGroups.find('runner')
-const settings = { WALL: 'namespaces', WALL_NONE_MANY_TEAMS: 'true' }
+const settings = { ISOLATION: 'namespaces', ISOLATION_MANY_TEAMS: 'true' }
 // In a jail a child has the number of its launcher.
 const program = `
 const since = process.cpuUsage()
@@ -82,7 +82,7 @@ test.skipIf(groups === undefined)('children that have ended leave no group', asy
 })
 
 test('without groups a run that computes has a lower priority, and its child the usual one again', async () => {
-  const under = await startRunner({ WALL: 'none', WALL_NONE_MANY_TEAMS: 'true' })
+  const under = await startRunner({ ISOLATION: 'none', ISOLATION_MANY_TEAMS: 'true' })
   const taking = takingOf(under)
   const pid = Number((await taking(1)).value)
   const usual = getPriority()

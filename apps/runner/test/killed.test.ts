@@ -13,7 +13,7 @@ import { startRunner } from './runner-under-test.ts'
 
 const program = fileURLToPath(new URL('runner-to-be-killed.ts', import.meta.url))
 
-for (const wall of [...walls, { name: 'no wall', refuses: [], needs: [], settings: { WALL: 'none' } }]) {
+for (const wall of [...walls, { name: 'no wall', refuses: [], needs: [], settings: { ISOLATION: 'none' } }]) {
   const tmpDir = mkdtempSync(join(tmpdir(), 'killed-runner-'))
   const settings = { ...wall.settings, RUNNER_TMP_DIR: tmpDir }
   const tried = await startBehind(wall, settings)

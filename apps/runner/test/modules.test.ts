@@ -68,10 +68,53 @@ describe('JavaScript', () => {
   })
 
   test('one that is not there is an ERROR that says which', async () => {
-    expect((await run('require("gone")', [])).explanation).toBe("Error: Cannot find module 'gone'")
+    expect((await run('require("gone")', [])).explanation).toMatch(
+      /^Error: Cannot find module 'gone'; to add a package/,
+    )
     expect((await run('svc.import("gone", "v9")', [])).explanation).toMatch(
       "Cannot find module 'gone' with the version or alias 'v9'",
     )
+  })
+
+  test.for([
+    ['a team module', 'require("pric-ing")', "Cannot find module 'pric-ing'; did you mean 'pricing'?"],
+    ['a team module by svc.import', 'svc.import("prcing")', "did you mean 'pricing'?"],
+    ['one of Node', 'require("fss")', "Cannot find module 'fss'; did you mean 'fs'"],
+    [
+      'one of Node with its prefix',
+      'require("node:cripto")',
+      "Cannot find module 'node:cripto'; did you mean 'node:crypto'?",
+    ],
+    ['an import', 'import a from "pricin"', "Cannot find package 'pricin'; did you mean 'pricing'?"],
+    ['an import for later', 'await import("pricin")', "did you mean 'pricing'?"],
+    ['a package', 'require("left-pad")', 'settings.dependencies.autoDetect'],
+    ['a file', 'require("./pricing.js")', "did you mean 'pricing'?; a source has no files beside it"],
+  ] as const)('a misspelt name of %s leads to the right one', async ([, source, words]) => {
+    const { explanation } = await run(source, [{ name: 'pricing', sourceCode: '' }])
+    expect(explanation).toContain(words)
+  })
+
+  test('one of the team that the source does not import comes near, too; a version that is not there names those that are', async () => {
+    const unmetImports = [
+      { name: 'prcing', near: ['pricing'] },
+      { name: 'pricing', tag: 'v9', versions: ['v2', 'v1'] },
+    ]
+    const words = ["Cannot find module 'prcing'; did you mean 'pricing'?", "or alias 'v9': there are 'v2', 'v1'"]
+    for (const [at, source] of ['require("prcing")', 'svc.import("pricing", "v9")'].entries()) {
+      const spec = { unmetImports, digest: `unmet ${at}` }
+      expect((await under.replica.run(source, { spec })).explanation).toContain(words[at])
+    }
+    const spec = { unmetImports, language: Language.PYTHON }
+    expect((await under.replica.run('import prcing', { spec })).explanation).toContain("did you mean 'pricing'?")
+    const { explanation } = await under.replica.run('svc.import_module("pricing", "v9")', { spec })
+    expect(explanation).toContain(words[1])
+  })
+
+  test('one that is not there keeps its code, for who does without it', async () => {
+    const source = 'try { require("gone") } catch (error) { return [error.code, error.name, error instanceof Error] }'
+    expect((await run(source, [])).value).toEqual(['MODULE_NOT_FOUND', 'Error', true])
+    const later = 'return import("gone").catch(({ code }) => code)'
+    expect((await run(later, [])).value).toBe('MODULE_NOT_FOUND')
   })
 
   test('a fault of its syntax names its line, when it is imported', async () => {
@@ -160,10 +203,27 @@ describe('Python', () => {
     const { explanation, log } = await python('import lib\nlib.fail()', modules)
     expect(explanation).toBe('ValueError: no')
     expect(log.at(-1)!.message).toContain('File "modules/lib.py", line 3, in fail\n    raise ValueError("no")')
-    expect((await python('import gone', [])).explanation).toBe("ModuleNotFoundError: No module named 'gone'")
+    expect((await python('import gone', [])).explanation).toMatch(
+      /^ModuleNotFoundError: No module named 'gone'; to add a package, name it in .* settings\.dependencies\.autoDetect$/,
+    )
     expect((await python('svc.import_module("gone", "v9")', [])).explanation).toContain(
       "'gone' with the version or alias 'v9'",
     )
+  })
+
+  test.for([
+    ['a team module', 'import pricin', "No module named 'pricin'; did you mean 'pricing'?"],
+    ['a team module by svc.import_module', 'svc.import_module("pricin")', "did you mean 'pricing'?"],
+    ["one of Python's own", 'import jsom', "No module named 'jsom'; did you mean 'json'?"],
+  ] as const)('a misspelt name of %s leads to the right one', async ([, source, words]) => {
+    const { explanation, log } = await python(source, [{ name: 'pricing', sourceCode: '' }])
+    expect(explanation).toContain(words)
+    expect(log.at(-1)!.message).toContain(words)
+  })
+
+  test('one that is not there keeps its class and name, for who does without it', async () => {
+    const source = 'try:\n    import gone\nexcept ModuleNotFoundError as error:\n    return [error.name, str(error)]'
+    expect((await python(source, [])).value).toEqual(['gone', "No module named 'gone'"])
   })
 
   test('one name may mean different modules to those that import it', async () => {
@@ -179,10 +239,7 @@ describe('Python', () => {
     const { value } = await under.replica.run('import util, lib\nreturn [util.x, *lib.x]', {
       spec: {
         language: Language.PYTHON,
-        imports: [
-          { name: 'util', module: 0 },
-          { name: 'lib', module: 1 },
-        ],
+        imports: ['util', 'lib'].map((name, module) => ({ name, module })),
         modules,
         digest: 'scopes',
       },

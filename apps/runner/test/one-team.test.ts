@@ -29,7 +29,7 @@ async function startRetiring(settings: Record<string, string>, replicas: Scripte
     replicas: (service) => networks.map((network) => network.client(service)),
     at: (service) => networks[0]!.client(service),
   }
-  const env = new Environment({ RUNNER_NAME: 'test', RUNNER_SLOTS: '4', WALL: 'none', ...settings })
+  const env = new Environment({ RUNNER_NAME: 'test', RUNNER_SLOTS: '4', ISOLATION: 'none', ...settings })
   const runner = createRunner(readRunnerConfig(env), testContext(neighbours), () => retired.push(runner.stop(60_000)))
   await runner.start()
   stops.push(() => runner.stop(500))

@@ -5,7 +5,7 @@ import { startRunner, type RunnerUnderTest } from './runner-under-test.ts'
 let under: RunnerUnderTest
 beforeAll(async () => {
   // Packages of this repository, which no wall shows.
-  under = await startRunner({ WALL: 'none' })
+  under = await startRunner({ ISOLATION: 'none' })
 })
 afterAll(() => under.stop())
 

@@ -31,3 +31,13 @@ test('the log of a run that nobody asks for is given up where nobody takes it', 
   log.discard()
   expect(vi.getTimerCount()).toBe(0)
 })
+
+test('the last word goes with the result alone, however much is pending: the end of a run may still be another', () => {
+  const sent: unknown[] = []
+  const log = logOf(() => true, sent)
+  log.add(LogLevel.INFO, 'a', false)
+  log.addFinal(LogLevel.ERROR, 'why '.repeat(20_000))
+  expect(sent).toEqual([])
+  expect(log.takeRest()?.entries.map(({ message }) => message.slice(0, 4))).toEqual(['a', 'why '])
+  expect(vi.getTimerCount()).toBe(0)
+})

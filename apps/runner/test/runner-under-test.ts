@@ -21,8 +21,9 @@ export async function startRunner(
   replica = new ScriptedReplica(),
   others: ServedService[] = [],
 ): Promise<RunnerUnderTest> {
-  // Process code of tests calls servers on this machine.
-  const env = new Environment({ RUNNER_NAME: 'test', WALL_NETWORK: 'host', ...settings })
+  // Process code of tests calls servers on this machine, and runs are of several teams.
+  const own = { RUNNER_NAME: 'test', ISOLATION_NETWORK: 'host', ISOLATION_MANY_TEAMS: 'true' }
+  const env = new Environment({ ...own, ...settings })
   const config = readRunnerConfig(env)
   env.check()
   const network = new InProcessNetwork()

@@ -220,6 +220,7 @@ describe('stopping', () => {
       { name: 'session', ok: true, detail: '1 of 1 replicas of execution' },
       { name: 'children', ok: true },
       { name: 'wall', ok: true, detail: expect.stringMatching(/^(namespaces|pod|none)\b/) },
+      expect.objectContaining({ name: 'isolation', ok: true, detail: expect.stringMatching(/; serves \w+ teams?$/) }),
     ])
     await under.stop()
     expect((await under.runner.ready()).find(({ name }) => name === 'session')!.ok).toBe(false)

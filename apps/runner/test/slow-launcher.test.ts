@@ -10,7 +10,7 @@ const heldUpMs = 4000
 let under: RunnerUnderTest
 
 beforeAll(async () => {
-  under = await startRunner({ WALL: 'none' })
+  under = await startRunner({ ISOLATION: 'none' })
 })
 afterAll(() => under.stop())
 

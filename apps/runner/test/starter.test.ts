@@ -4,7 +4,7 @@ import { processesBelow, processesWith, stillRunning } from './processes.ts'
 import { startRunner } from './runner-under-test.ts'
 
 test('when what starts children is killed, runs that wait for one get it from the next', async () => {
-  const under = await startRunner({ WALL: 'none' })
+  const under = await startRunner({ ISOLATION: 'none' })
   expect((await under.replica.run('return 0')).value).toBe(0)
   const below = (pid: string) => processesBelow(Number(pid)).length
   const launchers = processesWith('launcher.py').filter((pid) => processesBelow(process.pid).includes(pid))

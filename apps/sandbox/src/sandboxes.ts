@@ -43,7 +43,7 @@ export class Sandboxes {
     if (refusal !== undefined) throw refusal
     // The insert decides; this is before the work of a password.
     if (wish.credential?.password !== undefined) await checkQuota(store, asker.team, config.teamMaxSandboxes)
-    const hashed = await this.#hashed(wish.credential)
+    const hashed = await this.#hashed(asker.team, wish.credential)
     const id = newSandboxId()
     const keys = this.#newKeys(id)
     const row = await insertSandbox(
@@ -120,12 +120,10 @@ export class Sandboxes {
     return { given, kept }
   }
 
-  async #hashed(credential: PortCredential | undefined) {
+  async #hashed(team: string, credential: PortCredential | undefined) {
     if (credential === undefined) return { authUsername: null, authPasswordHash: null }
     const { username, passwordHash, password = '' } = credential
-    return {
-      authUsername: username,
-      authPasswordHash: passwordHash ?? ((await this.#passwords.run({ password }, hashDeadlineMs)) as string),
-    }
+    const hash = () => this.#passwords.run({ password }, { deadlineMs: hashDeadlineMs, team })
+    return { authUsername: username, authPasswordHash: passwordHash ?? ((await hash()) as string) }
   }
 }

@@ -25,7 +25,7 @@ export function wishOf(request: CreateSandboxRequest, catalogue: Catalogue): Wis
   const { imageId, name, metadata, timeoutMs, publicHttpPorts, publicHttpPortsBasicAuth } = request
   if (imageId === '') throw invalid('/imageId', 'is required')
   const image = catalogue.find(imageId)
-  if (image === undefined) throw invalid('/imageId', 'names no image of this system', 'image_not_found')
+  if (image === undefined) throw invalid('/imageId', `names no image; ${offered(catalogue)}`, 'image_not_found')
   return {
     image,
     name: nameOf(name),
@@ -34,6 +34,11 @@ export function wishOf(request: CreateSandboxRequest, catalogue: Catalogue): Wis
     publicHttpPorts: checkedPorts(publicHttpPorts),
     credential: portCredential(publicHttpPortsBasicAuth),
   }
+}
+
+function offered({ images, allowAnyImage }: Catalogue): string {
+  const ids = images.map(({ id }) => id).join(', ')
+  return allowAnyImage ? `there are ${ids} and whatever an image's full name leads to` : `there are ${ids || 'none'}`
 }
 
 /** Milliseconds of a timeout. Failure invalid `/timeout`. */

@@ -39,6 +39,11 @@ describe('what is refused', () => {
   })
 })
 
+test('an image that is not there is told with those that are', () => {
+  const offers = new Catalogue([base, { ...base, id: 'python' }], false)
+  expect(() => wish({ imageId: 'pyton' }, offers)).toThrow('names no image; there are base, python')
+})
+
 test('without more than an image a sandbox has five minutes and no port', () => {
   expect(wish({})).toEqual({
     image: base,

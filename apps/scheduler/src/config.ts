@@ -4,6 +4,7 @@ export interface SchedulerConfig {
   databaseUrl: string
   /** How many days a firing is known after it was decided. */
   retentionDays: number
+  teamMaxSchedules: number
 }
 
 /** Reads the settings of the scheduler; faults are noted in `env`. */
@@ -13,5 +14,6 @@ export function readSchedulerConfig(env: Environment): SchedulerConfig {
   return {
     databaseUrl: databaseUrl ?? '',
     retentionDays: env.integer('RETENTION_DAYS', { default: 30, min: 1, max: 3650 }),
+    teamMaxSchedules: env.integer('TEAM_MAX_SCHEDULES', { default: 10_000, min: 1, max: 1_000_000 }),
   }
 }

@@ -2,7 +2,7 @@ import { recordAudit, type AuditEvent } from '@automation/audit'
 import { AuditType } from '@automation/contract/audit/v1/audit'
 import type { PageInfoSchema, PageRequest } from '@automation/contract/common/v1/page'
 import type { FiringService } from '@automation/contract/execution/v1/firing'
-import { Failure, invalid, notFound } from '@automation/errors'
+import { Failure, invalid, limitReached, notFound } from '@automation/errors'
 import { asService, memberIn, pageInfo, windowOf, type CallContext, type Client, type Member } from '@automation/rpc'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import type pg from 'pg'
@@ -19,6 +19,7 @@ import {
   changeSchedule,
   databaseTime,
   deleteSchedule,
+  hasSchedules,
   insertSchedule,
   lockSchedule,
   readSchedule,
@@ -41,6 +42,7 @@ export interface ScheduleWish {
 export interface SchedulesOptions {
   store: Store
   executions: Client<typeof FiringService>
+  teamMaxSchedules: number
   /** Something may be due earlier than before. */
   changed(): void
 }
@@ -62,11 +64,15 @@ export class Schedules {
     if ((cron === undefined) === (dateTime === undefined))
       throw invalid(cron === undefined ? '/cron' : '/dateTime', 'Either a cron or a dateTime must be given')
     if (cron !== undefined) checkCron(cron)
+    const { teamMaxSchedules } = this.#options
     const checked = await this.#check(process, input, context)
     const { processId, processName, versionId, revision } = checked
     const row = await this.#options.store.transaction(async (client) => {
       const zone = await noteZone(client, { team, zoneId: checked.zoneId, revision })
       if (!(await noteProcess(client, { id: processId, team, name: processName, revision }))) throw notFound('process')
+      // The team's zone is held, so those who make schedules of a team are counted one after the other.
+      if (await hasSchedules(client, team, teamMaxSchedules))
+        throw limitReached(`The team has ${teamMaxSchedules} schedules`, 'TEAM_MAX_SCHEDULES')
       const when = cron === undefined ? { dateTime: givenTime(dateTime ?? '', zone) } : { cron }
       const nextAt = comingTime(when, zone, await databaseTime(client))
       const values = { when, nextAt, allowConcurrent, input, versionId }

@@ -1,6 +1,6 @@
 import { AuditRelay } from '@automation/audit'
 import { FiringService } from '@automation/contract/execution/v1/firing'
-import { ScheduleEffectService, ScheduleService } from '@automation/contract/schedule/v1/schedule'
+import { ScheduleEffectService, ScheduleService, ScheduleUseService } from '@automation/contract/schedule/v1/schedule'
 import { served } from '@automation/rpc'
 import { Periodic, type Part, type PartContext } from '@automation/service'
 import type { SchedulerConfig } from './config.ts'
@@ -9,6 +9,7 @@ import { Pulse } from './firing/pulse.ts'
 import { schedulerMetrics } from './metrics.ts'
 import { effectService } from './rpc/effect-service.ts'
 import { scheduleService } from './rpc/schedule-service.ts'
+import { useService } from './rpc/use-service.ts'
 import { Schedules } from './schedules.ts'
 import { countOpenFirings, removeOldFirings } from './store/firings.ts'
 import { Store } from './store/store.ts'
@@ -30,7 +31,12 @@ export function createScheduler(config: SchedulerConfig, context: PartContext): 
   const store = new Store(config.databaseUrl, context)
   const metrics = schedulerMetrics(context.metrics)
   const pulse = new Pulse(store, new Firer({ store, executions, metrics, logger, tracer }), logger)
-  const schedules = new Schedules({ store, executions, changed: () => pulse.soon() })
+  const schedules = new Schedules({
+    store,
+    executions,
+    teamMaxSchedules: config.teamMaxSchedules,
+    changed: () => pulse.soon(),
+  })
   const cleaning = new Periodic('removing old firings', cleanEveryMs, logger, async (signal) => {
     while (!signal.aborted && (await removeOldFirings(store, config.retentionDays, cleanAtOnce)) === cleanAtOnce);
   })
@@ -44,7 +50,11 @@ export function createScheduler(config: SchedulerConfig, context: PartContext): 
 
   return {
     name: 'scheduler',
-    serves: [served(ScheduleService, scheduleService(schedules)), served(ScheduleEffectService, effectService(store))],
+    serves: [
+      served(ScheduleService, scheduleService(schedules)),
+      served(ScheduleEffectService, effectService(store)),
+      served(ScheduleUseService, useService(store)),
+    ],
     async start() {
       await store.open(stopping.signal)
       pulse.start()

@@ -1,4 +1,4 @@
-import { unavailable } from '@automation/errors'
+import { Failure, unavailable } from '@automation/errors'
 import { until, userContext } from '@automation/testing'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import {
@@ -149,6 +149,16 @@ test('a firing of what is gone is skipped, with the reason', async () => {
   system.executions.processes.clear()
   const decided = async () => (await system.firings(id)).find(({ state }) => state === skipped)
   expect((await until(decided)).explanation).toBe('Process not found')
+})
+
+test('a firing that is refused for good is skipped, with the reason, and the schedule stays', async () => {
+  const id = await schedule({ dateTime: soon(1500) })
+  system.executions.failure = new Failure('too_large', 'parameters_too_large', 'The parameters are too large')
+  const decided = async () => (await system.firings(id)).find(({ state }) => state === skipped)
+  expect((await until(decided)).explanation).toBe('The parameters are too large')
+  expect(system.executions.asked).toBe(1)
+  system.executions.failure = undefined
+  expect((await system.get(id)).id).toBe(id)
 })
 
 test('a firing whose replica was lost in the middle is taken up by another, without a second run', async () => {

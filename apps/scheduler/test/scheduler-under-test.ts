@@ -4,6 +4,7 @@ import { InProcessNetwork, type Client } from '@automation/rpc'
 import { Environment, type Part } from '@automation/service'
 import { AuditBook, testContext, testDatabase, userContext, type TestDatabase } from '@automation/testing'
 import type { Tracer } from '@automation/tracing'
+import type { DescService } from '@bufbuild/protobuf'
 import pg from 'pg'
 import { createScheduler, readSchedulerConfig } from '../src/service.ts'
 import { ScriptedExecutions } from './scripted-executions.ts'
@@ -14,6 +15,7 @@ export interface Replica {
   effects: Client<typeof ScheduleEffectService>
   /** What `/metrics` tells. */
   metrics(): Promise<string>
+  client<S extends DescService>(service: S): Client<S>
 }
 
 export type NewSchedule = Parameters<Replica['schedules']['createSchedule']>[0]
@@ -48,16 +50,16 @@ export class SchedulerUnderTest {
     this.sql.on('error', () => undefined)
   }
 
-  static async open(replicas = 1): Promise<SchedulerUnderTest> {
+  static async open(replicas = 1, settings: Record<string, string> = {}): Promise<SchedulerUnderTest> {
     const system = new SchedulerUnderTest(await testDatabase())
-    for (let count = 0; count < replicas; count += 1) await system.replica()
+    for (let count = 0; count < replicas; count += 1) await system.replica(undefined, settings)
     return system
   }
 
-  async replica(tracer?: Tracer): Promise<Replica> {
+  async replica(tracer?: Tracer, settings: Record<string, string> = {}): Promise<Replica> {
     const network = new InProcessNetwork()
     network.add([this.executions.service, this.audit.service])
-    const env = new Environment({ DATABASE_URL: this.database.url })
+    const env = new Environment({ DATABASE_URL: this.database.url, ...settings })
     const context = { ...testContext(network), tracer }
     const part = createScheduler(readSchedulerConfig(env), context)
     network.add(part.serves)
@@ -66,6 +68,7 @@ export class SchedulerUnderTest {
       schedules: network.client(ScheduleService),
       effects: network.client(ScheduleEffectService),
       metrics: () => context.metrics.metrics(),
+      client: <S extends DescService>(service: S) => network.client(service),
     }
     this.#replicas.push(replica)
     await part.start()
@@ -78,6 +81,10 @@ export class SchedulerUnderTest {
 
   get effects(): Client<typeof ScheduleEffectService> {
     return this.#replicas[0]!.effects
+  }
+
+  client<S extends DescService>(service: S): Client<S> {
+    return this.#replicas[0]!.client(service)
   }
 
   metrics(): Promise<string> {

@@ -195,14 +195,6 @@ test('lists are newest first, in pages, by process and by words of the process o
   expect(await ids({ keywords: 'of%it' })).toEqual([])
 })
 
-test('lists leave out parameters above 64 KiB', async () => {
-  const parameters = Buffer.from(JSON.stringify({ text: 'x'.repeat(65_536) }))
-  const { id } = await create({ cron: daily, input: { parameters } })
-  const [listed] = (await system.schedules.listSchedules({}, me())).schedules
-  expect(listed!.input!.parameters).toHaveLength(0)
-  expect((await system.get(id, team)).input!.parameters).toEqual(parameters)
-})
-
 test('a new zone moves what is due next, unless older news come late', async () => {
   const { id } = await create()
   const [once, paused] = [await create({ dateTime: inMs(3_600_000) }), await create()]

@@ -27,6 +27,8 @@ export class ScriptedExecutions {
   runsGoOn = false
   /** Nobody hears which of their runs are active. */
   readonly hangingTeams = new Set<string>()
+  /** Nobody hears what became of their starts. */
+  readonly hangingStarts = new Set<string>()
   zoneId = 'UTC'
   revision = 1n
   /** Thrown in place of an answer. */
@@ -77,6 +79,7 @@ export class ScriptedExecutions {
         this.asked += 1
         if (this.failure !== undefined) throw this.failure
         this.#process(request.processId, request.tag)
+        if (this.hangingStarts.has(memberIn(context).team)) await once(context.signal, 'abort')
         await this.#landed
         const key = `${request.scheduleId} ${request.nominalTimeMs}`
         let run = this.#known.get(key)

@@ -13,6 +13,7 @@ export interface StorageConfig {
   uploadMaxBytes: number
   /** Of all objects of a team together. */
   teamMaxBytes: number
+  teamMaxObjects: number
   teamMaxKeys: number
   /** Of a set of installed packages, packed. */
   packageSetMaxBytes: number
@@ -40,6 +41,7 @@ export function readStorageConfig(env: Environment): StorageConfig {
     publicUrl: env.url('PUBLIC_URL', `http://localhost:${env.integer('PORT', { default: 8080, max: 65_535 })}`),
     uploadMaxBytes: env.integer('UPLOAD_MAX_BYTES', { default: 5 * 2 ** 30, min: 1, max: 2 ** 42 }),
     teamMaxBytes: env.integer('TEAM_MAX_STORAGE_BYTES', { default: 50 * 2 ** 30 }),
+    teamMaxObjects: env.integer('TEAM_MAX_OBJECTS', { default: 1_000_000, min: 1 }),
     teamMaxKeys: env.integer('TEAM_MAX_DATASTORE_KEYS', { default: 10_000, max: 1_000_000 }),
     // What hardly packs is a little larger packed.
     packageSetMaxBytes: (env.integer('DEPENDENCIES_MAX_MB', { default: 512, min: 1, max: 65_536 }) + 16) * 2 ** 20,

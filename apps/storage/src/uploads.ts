@@ -43,7 +43,8 @@ export class Uploads {
       const type = contentTypeOf(name, contentType)
       const writing = { blobId: v7(), team: asker.team, name }
       const declared = size === undefined ? undefined : Number(size)
-      return await writings.write(writing, config.uploadMaxBytes, left, async (writer) => {
+      const most = { maxBytes: config.uploadMaxBytes, teamMaxObjects: config.teamMaxObjects }
+      return await writings.write(writing, most, left, async (writer) => {
         if (declared !== undefined) await writer.room.take(declared)
         return this.#store(writing, { requests, ...writer, declared, type, asker, expiresInS })
       })
@@ -69,7 +70,8 @@ export class Uploads {
       asker,
       expiresInS: expiresInS === undefined ? undefined : Number(expiresInS),
     }
-    const limits = { teamMaxBytes: config.teamMaxBytes, graceMs: config.replacedGraceMs }
+    const { teamMaxBytes, teamMaxObjects, replacedGraceMs: graceMs } = config
+    const limits = { teamMaxBytes, teamMaxObjects, graceMs }
     return finishUpload(store, writing, written, limits)
   }
 }

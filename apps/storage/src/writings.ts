@@ -38,14 +38,14 @@ export class Writings {
   /** Does the work of an upload, whose blob is then there to be made something. `maxBytes` is the largest content. */
   async write<T>(
     writing: Writing,
-    maxBytes: number,
+    { maxBytes, teamMaxObjects }: { maxBytes: number; teamMaxObjects?: number },
     left: AbortSignal,
     work: (writer: Writer) => Promise<T>,
   ): Promise<T> {
     const { config, store } = this.#options
     const limits = { teamMaxBytes: config.teamMaxBytes, leaseMs: config.uploadLeaseMs }
     const room = new Room(maxBytes, (bytes) => reserve(store, writing, bytes, limits))
-    await beginUpload(store, writing, config.uploadLeaseMs)
+    await beginUpload(store, writing, { leaseMs: config.uploadLeaseMs, teamMaxObjects })
     const lost = new AbortController()
     const signal = AbortSignal.any([left, lost.signal])
     const written = this.#leased(writing, lost, () => work({ room, signal }))

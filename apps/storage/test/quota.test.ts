@@ -6,6 +6,7 @@ const mebibyte = 2 ** 20
 const under = await StorageUnderTest.open({
   TEAM_MAX_STORAGE_BYTES: String(10 * mebibyte),
   UPLOAD_MAX_BYTES: String(6 * mebibyte),
+  TEAM_MAX_OBJECTS: '25',
 })
 afterAll(() => under.close())
 const { storage } = await under.replica({ replacedGraceMs: 60_000 })
@@ -39,4 +40,22 @@ test('many uploads at once stay within the limit together', async () => {
   const made = (await Promise.allSettled(tries)).filter(({ status }) => status === 'fulfilled')
   expect(made.length).toBe(10)
   await until(async () => (await under.used('rush')) === 10 * mebibyte, { what: 'only what is kept counts' })
+})
+
+test('a team keeps no more objects than it may, however many come at once; replacing one is no more', async () => {
+  const context = userContext('many')
+  const put = (name: string) => upload(storage, name, bytes(1), {}, context)
+  const tries = await Promise.allSettled(Array.from({ length: 40 }, (_, n) => put(`f${n}`)))
+  const kept = tries.flatMap(({ status }, n) => (status === 'fulfilled' ? [`f${n}`] : []))
+  expect(kept).toHaveLength(25)
+  expect(await refusal(put('more'))).toBe('limit_reached')
+  await expect(put('more')).rejects.toMatchObject({
+    kind: 'failed_precondition',
+    message:
+      'The team has 25 objects, and may have no more: delete some, or ask the operator to raise TEAM_MAX_OBJECTS',
+  })
+  await put(kept[0]!)
+  await storage.deleteObject({ name: kept[0]! }, context)
+  await put('more')
+  expect(await refusal(put('again'))).toBe('limit_reached')
 })

@@ -43,6 +43,8 @@ export interface Team {
 export interface Ours extends Team {
   pid: number
   url: string
+  /** Where it tells details of its health, and metrics. */
+  healthUrl: string
   dataDir: string
   /** Makes one more team, by the admin command line. */
   team(slug: string): Promise<Team>
@@ -54,20 +56,29 @@ const sandboxPorts = { SANDBOX_PUBLIC_PORT: '0', SANDBOX_GRPC_PORT: '0' }
 
 /** Starts it on an empty folder, or on a given one, with further settings. */
 export async function openOurs(lab: Lab, settings: Record<string, string> = {}, folder?: string): Promise<Ours> {
-  const [dataDir, port] = await Promise.all([folder ?? lab.folder('ours'), lab.port()])
+  const [dataDir, port, healthPort] = await Promise.all([folder ?? lab.folder('ours'), lab.port(), lab.port()])
+  const healthUrl = `http://127.0.0.1:${healthPort}`
   const url = `http://127.0.0.1:${port}`
   const program = await startProgram({
     file: process.execPath,
     args: ['apps/embedded/src/main.ts'],
     cwd: root,
-    env: { PORT: String(port), ...sandboxPorts, PUBLIC_URL: url, DATA_DIR: dataDir, ...settings },
+    env: {
+      PORT: String(port),
+      HEALTH_PORT: String(healthPort),
+      ...sandboxPorts,
+      PUBLIC_URL: url,
+      DATA_DIR: dataDir,
+      ISOLATION_MANY_TEAMS: 'true',
+      ...settings,
+    },
     ready: () => answers(`${url}/readyz`),
   })
   try {
     const apiToken = (await readFile(join(dataDir, 'bootstrap-token'), 'utf8')).trim()
-    const [demo] = await Promise.all([openTeam(url, 'demo', apiToken), noteWall(url)])
+    const [demo] = await Promise.all([openTeam(url, 'demo', apiToken), noteWall(healthUrl)])
     const team = (slug: string) => newTeam(url, dataDir, slug)
-    return { ...demo, pid: program.pid, url, dataDir, team, close: () => program.stop() }
+    return { ...demo, pid: program.pid, url, healthUrl, dataDir, team, close: () => program.stop() }
   } catch (error) {
     await program.stop()
     throw error
@@ -97,8 +108,10 @@ async function openTeam(url: string, slug: string, apiToken: string): Promise<Te
 }
 
 /** What `/readyz` says of the wall. */
-async function noteWall(url: string): Promise<void> {
-  const { checks } = (await (await fetch(`${url}/readyz`)).json()) as { checks: { name: string; detail?: string }[] }
+async function noteWall(healthUrl: string): Promise<void> {
+  const { checks } = (await (await fetch(`${healthUrl}/readyz`)).json()) as {
+    checks: { name: string; detail?: string }[]
+  }
   wall = checks.find(({ name }) => name === 'wall')?.detail ?? 'not told'
 }
 

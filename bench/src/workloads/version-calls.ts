@@ -107,7 +107,7 @@ export class VersionCalls {
     await untilTrue(
       async () => {
         await new Promise((resolve) => setTimeout(resolve, 100))
-        const metrics = await (await fetch(`${this.#ours.url}/metrics`)).text()
+        const metrics = await (await fetch(`${this.#ours.healthUrl}/metrics`)).text()
         const children = (state: string) => metricSum(metrics, 'runner_children', `state="${state}"`)
         looks = children('starting') === 0 && children('blank') > 0 ? looks + 1 : 0
         return looks === 2

@@ -75,7 +75,6 @@ async function open(lab: Lab): Promise<{ ours: Ours; clock: Clock }> {
   const settings = {
     TEAM_MAX_RUNNING: String(places),
     TEAM_MAX_QUEUED: String(noopsOf(lab) + 1000),
-    WALL_NONE_MANY_TEAMS: 'true',
   }
   const ours = await openOurs(lab, settings)
   try {

@@ -32,11 +32,13 @@ export async function applyMigrations(
     await client.connect()
     await client.query('SELECT pg_advisory_lock(hashtextextended($1, 0))', [`migrations of ${schema}`])
     const applied = await recorded(client, schema)
+    const made: string[] = []
     for (const migration of migrations) {
       const checksum = applied.get(migration.name)
-      if (checksum === undefined) await apply(client, schema, migration, logger)
+      if (checksum === undefined) made.push(await apply(client, schema, migration))
       else if (checksum !== migration.checksum) throw changed(schema, migration.name)
     }
+    if (made.length > 0) logger.info({ schema, migrations: made }, 'applied migrations')
     const known = new Set(migrations.map(({ name }) => name))
     const newer = [...applied.keys()].filter((name) => !known.has(name))
     if (newer.length > 0) logger.warn({ schema, migrations: newer }, 'the database is newer than this program')
@@ -74,7 +76,7 @@ async function recorded(client: pg.Client, schema: string): Promise<Map<string, 
   return new Map(rows.map(({ name, checksum }) => [name, checksum]))
 }
 
-async function apply(client: pg.Client, schema: string, migration: Migration, logger: Logger): Promise<void> {
+async function apply(client: pg.Client, schema: string, migration: Migration): Promise<string> {
   try {
     await client.query('BEGIN')
     await client.query(migration.sql)
@@ -83,10 +85,10 @@ async function apply(client: pg.Client, schema: string, migration: Migration, lo
       migration.checksum,
     ])
     await client.query('COMMIT')
+    return migration.name
   } catch (error) {
     throw new Error(`Migration ${migration.name} failed: ${(error as Error).message}`, { cause: error })
   }
-  logger.info({ migration: migration.name }, 'applied a migration')
 }
 
 function changed(schema: string, name: string): Failure {

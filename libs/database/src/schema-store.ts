@@ -4,6 +4,7 @@ import type pg from 'pg'
 import { openDatabase, type Database } from './database.ts'
 import { databaseFailure } from './failure.ts'
 import type { SchemaOptions } from './migrate.ts'
+import { TeamShare } from './team-share.ts'
 
 export interface SchemaStoreOptions extends SchemaOptions {
   url: string
@@ -20,10 +21,12 @@ export interface SchemaStoreOptions extends SchemaOptions {
 /** The rows of a service, by statements of its own. All failures are Failures: `unavailable` while it is away or not open. */
 export class SchemaStore {
   readonly #options: SchemaStoreOptions
+  readonly #share: TeamShare
   #open: Database | undefined
 
   constructor(options: SchemaStoreOptions) {
     this.#options = options
+    this.#share = new TeamShare(options.poolSize)
   }
 
   /** Connects, after the migrations where it makes them; waits for a database that is not there yet until `signal` is aborted. */
@@ -49,6 +52,11 @@ export class SchemaStore {
     } catch (error) {
       throw databaseFailure(error)
     }
+  }
+
+  /** The same for a caller of this team, by its share of the connections. */
+  queryFor<R extends pg.QueryResultRow>(team: string, statement: pg.QueryConfig): Promise<R[]> {
+    return this.#share.use(team, () => this.query<R>(statement))
   }
 
   /** Statements of one transaction, on one connection. */

@@ -9,6 +9,9 @@ export interface Sealed {
 const nonceBytes = 12
 const tagBytes = 16
 
+/** By how much a ciphertext is larger than its text. */
+export const sealedExtraBytes = nonceBytes + tagBytes
+
 /**
  * AES-256-GCM under the keys of ENCRYPTION_KEY: the first one seals, all of them open. Each secret is bound to its
  * place (`variable:<id>`), so that a ciphertext moved to another row does not open.

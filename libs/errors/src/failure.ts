@@ -31,6 +31,16 @@ export interface FailureOptions {
   retryAfterS?: number
   /** The execution that the failure belongs to. */
   executionId?: string
+  /** What the code of that execution has failed with, for callers who may read it. */
+  error?: CodeError
+}
+
+/** A failure of process code. */
+export interface CodeError {
+  name: string
+  message: string
+  /** Of the source of the process. */
+  line?: number
 }
 
 /**
@@ -45,6 +55,7 @@ export class Failure extends Error {
   readonly fields: FieldFault[]
   readonly retryAfterS: number | undefined
   readonly executionId: string | undefined
+  readonly error: CodeError | undefined
 
   constructor(kind: FailureKind, code: string, publicText: string, options: FailureOptions = {}) {
     super(publicText, options.cause === undefined ? undefined : { cause: options.cause })
@@ -53,6 +64,7 @@ export class Failure extends Error {
     this.fields = options.fields ?? []
     this.retryAfterS = options.retryAfterS
     this.executionId = options.executionId
+    this.error = options.error
   }
 }
 
@@ -61,10 +73,20 @@ export function invalid(path: string, message: string, code = 'invalid_input'): 
   return new Failure('invalid_argument', code, message, { fields: [{ path, message }] })
 }
 
-/** Something that is not there, or not for this caller: `notFound('process')` has the code `process_not_found`. */
-export function notFound(what: string): Failure {
+/**
+ * Something that is not there, or not for this caller: `notFound('process')` has the code `process_not_found`. `publicText`
+ * may name what was asked for, and must not tell the one case from the other.
+ */
+export function notFound(what: string, publicText?: string): Failure {
   const name = what.replaceAll('_', ' ')
-  return new Failure('not_found', `${what}_not_found`, `${name.charAt(0).toUpperCase()}${name.slice(1)} not found`)
+  const text = publicText ?? `${name.charAt(0).toUpperCase()}${name.slice(1)} not found`
+  return new Failure('not_found', `${what}_not_found`, text)
+}
+
+/** There is as much of something as there may be; `inUse` says how much of what, `setting` what the operator may raise. */
+export function limitReached(inUse: string, setting: string): Failure {
+  const text = `${inUse}, and may have no more: delete some, or ask the operator to raise ${setting}`
+  return new Failure('failed_precondition', 'limit_reached', text)
 }
 
 /** A part that is away for the moment; the caller may try again after `retryAfterS` seconds. */

@@ -25,8 +25,11 @@ SLIRP = (
     *("--configure", "--mtu=65520", "--disable-host-loopback", "--ready-fd=3"),
     *("--enable-sandbox", "--enable-seccomp"),
 )
-# The machine itself and those next door, where metadata are (of one cloud on a public address): whatever is allowed.
-NEVER_OPEN = ("0.0.0.0/8", "169.254.0.0/16", "168.63.129.16", "fe80::/10")
+# The machine itself and those next door, and where clouds have their metadata: whatever is allowed.
+NEVER_OPEN = (
+    *("0.0.0.0/8", "169.254.0.0/16", "168.63.129.16", "100.100.100.200", "192.0.0.192"),
+    *("fe80::/10", "fd00:ec2::254", "fd20:ce::254"),
+)
 CLOSED = (
     *("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24", "192.168.0.0/16"),
     *("198.18.0.0/15", "224.0.0.0/4", "240.0.0.0/4"),

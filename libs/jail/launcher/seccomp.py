@@ -1,4 +1,7 @@
-"""A filter of system calls: those that no user code needs, and by which it could reach others, are refused."""
+"""
+A filter of system calls: those that no user code needs, and by which it could reach others, are refused; those that
+nobody has looked at yet are not there.
+"""
 
 import _socket
 import errno
@@ -17,15 +20,19 @@ from kernel import (
     prctl,
 )
 from system_calls import (
+    ABSENT,
     CLONE,
     CLONE3,
+    GAP,
     IOCTL,
+    NEWEST,
     NONE,
     PRLIMIT,
     REFUSED,
     SCHED_SETAFFINITY,
     SENDING,
     SETSOCKOPT,
+    SHARED_FROM,
     SOCKET,
     SOCKETPAIR,
 )
@@ -35,7 +42,6 @@ KILL_PROCESS = 0x80000000
 ALLOW = 0x7FFF0000
 ERROR = 0x00050000
 ARCHITECTURE = 0xC00000B7 if IS_ARM else 0xC000003E
-X32_BIT = 0x40000000
 NAMESPACES = (
     CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET
 )
@@ -138,10 +144,13 @@ def program(unix_sockets):
         instruction(RETURN, KILL_PROCESS),
         instruction(LOAD, NUMBER_AT),
     ]
-    if not IS_ARM:
-        steps += [instruction(JUMP_AT_LEAST, X32_BIT, 0, 1), *refuse()]
+    absent = refuse(errno.ENOSYS)
+    steps += [instruction(JUMP_AT_LEAST, NEWEST + 1, 0, 1), *absent]
+    steps += [instruction(JUMP_AT_LEAST, SHARED_FROM, 2, 0), instruction(JUMP_AT_LEAST, GAP[IS_ARM], 0, 1), *absent]
     for call in REFUSED.values():
         steps += when(call, refuse())
+    for call in ABSENT.values():
+        steps += when(call, absent)
     # Its flags lie in memory, where no filter sees them; C libraries then use the older call.
     steps += when(CLONE3, refuse(errno.ENOSYS))
     flags = instruction(LOAD, argument_at(0))

@@ -15,4 +15,12 @@ export {
 export { Turns } from './turns.ts'
 export { networkHelpers } from './wall/helper.ts'
 export { readWallConfig, type NetworkName, type WallConfig, type WallName } from './wall/config.ts'
-export { candidates, chooseWall, describeWall, type Candidate, type Trial, type Wall } from './wall/wall.ts'
+export {
+  candidates,
+  chooseWall,
+  describeWall,
+  summarizeWall,
+  type Candidate,
+  type Trial,
+  type Wall,
+} from './wall/wall.ts'

@@ -17,7 +17,7 @@ export async function findInterpreter(python: string): Promise<Interpreter> {
     const [path = '', version = ''] = stdout.trim().split('\n')
     return { path, version }
   } catch (error) {
-    const missing = (error as NodeJS.ErrnoException).code === 'ENOENT'
+    const missing = ['ENOENT', 'EACCES'].includes((error as NodeJS.ErrnoException).code ?? '')
     throw new Error(
       missing
         ? `The service needs Python 3 to start users' code, and found no '${python}'. Install python3, or name it in RUNNER_PYTHON.`

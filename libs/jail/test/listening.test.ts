@@ -47,7 +47,7 @@ describe.each(['namespaces', 'pod', 'none'])('a child that stays and listens, be
   let address = ''
 
   beforeAll(async () => {
-    const wall = { ...readWallConfig(new Environment({ WALL: wanted })), network: 'host' as const }
+    const wall = { ...readWallConfig(new Environment({ ISOLATION: wanted })), network: 'host' as const }
     launcher = await Launcher.prepare({
       name: 'test',
       interpreter: await findInterpreter('python3'),

@@ -10,19 +10,23 @@ describe('which wall', () => {
       candidates(wallOf(settings), helpers).map(({ wall, network }) => `${wall}/${network}`)
     expect(names({}, '/bin/pasta')).toEqual(['namespaces/own', 'namespaces/host', 'pod/host', 'none/host'])
     expect(names({})).toEqual(['namespaces/host', 'pod/host', 'none/host'])
-    expect(names({ WALL: 'namespaces', WALL_NETWORK: 'host' }, '/bin/pasta')).toEqual(['namespaces/host'])
-    expect(names({ WALL_NETWORK: 'own' }, '/bin/pasta')).toEqual(['namespaces/own', 'pod/host', 'none/host'])
-    expect(names({ WALL: 'pod' }, '/bin/pasta')).toEqual(['pod/host'])
+    expect(names({ ISOLATION: 'namespaces', ISOLATION_NETWORK: 'host' }, '/bin/pasta')).toEqual(['namespaces/host'])
+    expect(names({ ISOLATION_NETWORK: 'own' }, '/bin/pasta')).toEqual(['namespaces/own', 'pod/host', 'none/host'])
+    expect(names({ ISOLATION: 'pod' }, '/bin/pasta')).toEqual(['pod/host'])
   })
 
   test('one that does not hold is passed over, and said why', async () => {
     const wall = await chooseWall(wallOf({}), [], async ({ wall: name }) =>
       name === 'namespaces' ? { why: 'clone: Operation not permitted' } : { open: ['the network'] },
     )
-    expect(wall).toMatchObject({ wall: 'pod', oneTeam: true })
+    expect(wall).toMatchObject({
+      wall: 'pod',
+      oneTeam: true,
+      remedy: expect.stringMatching(/^the isolation is pod: let/),
+    })
     expect(wall.tried).toEqual([{ wall: 'namespaces, host network', why: 'clone: Operation not permitted' }])
-    expect(describeWall(wall)).toBe(
-      'pod; serves one team; open: the network; namespaces, host network does not hold: clone: Operation not permitted',
+    expect(describeWall(wall)).toMatch(
+      /^pod; serves one team, as the isolation .* open: the network; namespaces, host network does not hold: clone: Operation not permitted$/,
     )
   })
 
@@ -45,23 +49,60 @@ describe('which wall', () => {
   )
 
   test('one that is forced and does not hold is a failed start, in words', async () => {
-    const forced = chooseWall(wallOf({ WALL: 'namespaces' }), [], async () => ({ why: 'not permitted' }))
-    await expect(forced).rejects.toThrow(/^WALL=namespaces does not hold here.*not permitted.*WALL=auto/)
+    const forced = chooseWall(wallOf({ ISOLATION: 'namespaces' }), [], async () => ({ why: 'not permitted' }))
+    await expect(forced).rejects.toThrow(/^ISOLATION=namespaces does not hold here.*not permitted.*ISOLATION=auto/)
   })
 
+  const own = ['/bin/pasta']
   test.for([
-    ['namespaces', {}, false],
-    ['pod', {}, true],
-    ['none', {}, true],
-    ['none', { WALL_NONE_MANY_TEAMS: 'true' }, false],
-  ] as const)('%s with %j serves one team: %s', async ([name, settings, oneTeam]) => {
-    const wall = await chooseWall(wallOf({ WALL: name, ...settings }), [], async () => ({ open: [] }))
+    ['namespaces', own, {}, false],
+    ['namespaces', [], {}, true],
+    ['namespaces', own, { ISOLATION_NETWORK: 'host' }, true],
+    ['namespaces', [], { ISOLATION_MANY_TEAMS: 'true' }, false],
+    ['pod', own, {}, true],
+    ['none', own, {}, true],
+    ['none', own, { ISOLATION_MANY_TEAMS: 'true' }, false],
+  ] as const)('%s with the helpers %j and %j serves one team: %s', async ([name, helpers, settings, oneTeam]) => {
+    const config = wallOf({ ISOLATION: name, ...settings })
+    const wall = await chooseWall(config, [...helpers], async () => ({ open: [] }))
     expect(wall.oneTeam).toBe(oneTeam)
   })
 
+  test('one that parts no networks serves one team, and says what to install', async () => {
+    const open = { open: [] }
+    const remedyWith = async (helpers: string[], settings: Record<string, string> = {}) =>
+      (
+        await chooseWall(wallOf(settings), helpers, async ({ network }) =>
+          network === 'own' ? { why: 'EPERM' } : open,
+        )
+      ).remedy
+    const anyway = 'or set ISOLATION_MANY_TEAMS=true where teams trust each other'
+    expect(await remedyWith([])).toBe(
+      `runs have no network of their own: install slirp4netns or passt on the machine of the runner, ${anyway}`,
+    )
+    expect(await remedyWith(own)).toBe(
+      `runs have no network of their own: namespaces, own network (pasta) does not hold: EPERM, ${anyway}`,
+    )
+    expect(await remedyWith(own, { ISOLATION_NETWORK: 'host' })).toBe(
+      `runs have no network of their own: set ISOLATION_NETWORK=auto, ${anyway}`,
+    )
+  })
+
+  test('one whose children have but their loopback serves many teams', async () => {
+    expect(await chooseWall(wallOf({}), [], async () => ({ open: [] }), true)).toMatchObject({ oneTeam: false })
+  })
+
   test('settings that are none are refused', () => {
-    const env = new Environment({ WALL: 'high', EGRESS_ALLOW: '10.0.0.0/40', RUNNER_CLOSED_PORTS: '80x' })
+    const env = new Environment({ ISOLATION: 'high', EGRESS_ALLOW: '10.0.0.0/40', RUNNER_CLOSED_PORTS: '80x' })
     readWallConfig(env)
-    expect(() => env.check()).toThrow(/WALL must be.*EGRESS_ALLOW has.*RUNNER_CLOSED_PORTS has/s)
+    expect(() => env.check()).toThrow(/ISOLATION must be.*EGRESS_ALLOW has.*RUNNER_CLOSED_PORTS has/s)
+  })
+
+  test('old names of settings are refused with the new ones', () => {
+    const env = new Environment({ WALL: 'namespaces', WALL_NETWORK: '', WALL_NONE_MANY_TEAMS: 'false' })
+    readWallConfig(env)
+    expect(() => env.check()).toThrow(
+      /2 faults:\n {2}WALL is now called ISOLATION: .*\n {2}WALL_NONE_MANY_TEAMS is now called ISOLATION_MANY_TEAMS: /,
+    )
   })
 })

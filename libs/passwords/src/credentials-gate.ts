@@ -97,7 +97,7 @@ export class CredentialsGate {
     const same = this.#comparing.get(digest)
     if (same !== undefined) return same
     const end = this.#atWork.begin(target)
-    const comparing = this.#compare(password, hash).finally(() => {
+    const comparing = this.#compare(target, password, hash).finally(() => {
       end()
       this.#comparing.delete(digest)
     })
@@ -105,10 +105,10 @@ export class CredentialsGate {
     return comparing
   }
 
-  async #compare(password: string, hash: string): Promise<boolean> {
+  async #compare({ id, team = id }: CheckTarget, password: string, hash: string): Promise<boolean> {
     const cost = Number(/^\$2[abxy]?\$(\d\d)\$/.exec(hash)?.[1] ?? 0)
     try {
-      return (await this.#worker.run({ password, hash }, cost > 10 ? 3000 : 200)) as boolean
+      return (await this.#worker.run({ password, hash }, { deadlineMs: cost > 10 ? 3000 : 200, team })) as boolean
     } catch (error) {
       if (error instanceof DeadlineError)
         throw unavailable('The credentials could not be checked in time, try again', error)

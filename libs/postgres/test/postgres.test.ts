@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chown, cp, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { findPostgres, startPostgres, type RunningPostgres } from '@automation/postgres'
@@ -139,18 +139,32 @@ test('a folder too deep for a socket is served over TCP', async () => {
   expect(await rows(url, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
 })
 
-test.runIf(process.getuid?.() === 0)('as root, data of another user is served as that user', async () => {
-  const nobody = 65_534
-  await rm(join(dataDir, 'data'), { recursive: true })
-  await rm(join(dataDir, 'password'))
-  await chown(dataDir, nobody, nobody)
-  await start()
-  expect((await stat(join(dataDir, 'data'))).uid).toBe(nobody)
-})
+const isRoot = process.getuid?.() === 0
 
-test.runIf(process.getuid?.() === 0)('as root, folders that only root may enter are fine', async () => {
+test.runIf(isRoot)(
+  'as root, data of another user is served as that user, where that one reaches the program',
+  async () => {
+    const nobody = 65_534
+    await rm(join(dataDir, 'data'), { recursive: true })
+    await rm(join(dataDir, 'password'))
+    await chown(dataDir, nobody, nobody)
+    if (await anybodyMayEnter(import.meta.dirname)) {
+      await start()
+      expect((await stat(join(dataDir, 'data'))).uid).toBe(nobody)
+    } else {
+      await expect(start()).rejects.toThrow(/keep the program and DATA_DIR in folders that every user may enter/)
+    }
+  },
+)
+
+test.runIf(isRoot)('as root, folders that only root may enter are fine', async () => {
   const closed = join(dataDir, 'closed')
   await mkdir(closed, { mode: 0o700 })
   await start(join(closed, 'postgres'))
   expect((await stat(join(closed, 'postgres/data'))).uid).toBe(0)
 })
+
+async function anybodyMayEnter(folder: string): Promise<boolean> {
+  const isOpen = ((await stat(folder)).mode & 0o001) !== 0
+  return isOpen && (dirname(folder) === folder || (await anybodyMayEnter(dirname(folder))))
+}

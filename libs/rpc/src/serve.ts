@@ -1,3 +1,4 @@
+import { createServer } from 'node:net'
 import type { DescService } from '@bufbuild/protobuf'
 import type { Tracer } from '@automation/tracing'
 import { Server, ServerCredentials } from '@grpc/grpc-js'
@@ -64,8 +65,19 @@ function bind(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     server.bindAsync(address, ServerCredentials.createInsecure(), (error, bound) => {
       if (error === null) resolve(bound)
-      else reject(new Error(`Can't listen on ${address} for gRPC: ${error.message}`, { cause: error }))
+      else
+        void faultOf(host, port).then((fault) =>
+          reject(fault ?? new Error(`Can't listen on ${address} for gRPC: ${error.message}`, { cause: error })),
+        )
     })
+  })
+}
+
+/** The system's own error for an address that can't be listened on: grpc-js tells it in words alone. */
+function faultOf(host: string, port: number): Promise<Error | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer().once('error', resolve)
+    server.listen(port, host, () => server.close(() => resolve(undefined)))
   })
 }
 

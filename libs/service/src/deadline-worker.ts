@@ -2,29 +2,42 @@ import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { unavailable } from '@automation/errors'
 import { watchProcessorTime } from './processor-time.ts'
+import { TeamTurns } from './team-turns.ts'
 
 /** The job took longer than it may. */
 export class DeadlineError extends Error {
   override readonly name = 'DeadlineError'
 }
 
-interface Job {
-  input: unknown
+/** What a job is to whom it is done for. */
+export interface JobOptions {
   /** Of the thread's own processor time: on a busy machine nothing is late because others were quicker. */
   deadlineMs: number
+  /** Whose it is: teams take turns. What belongs to none is one more. */
+  team: string
+  /** What it holds in memory while it waits, where that is much. */
+  bytes?: number
+}
+
+interface Job extends JobOptions {
+  input: unknown
   resolve(answer: unknown): void
   reject(error: Error): void
 }
 
-const longestQueue = 200
+/** What may wait in all. A team has half of what others leave, so there is always some for a team that comes next. */
+const most = { jobs: 400, bytes: 128 * 1024 * 1024 }
 
 /**
- * A thread for work that must neither hold up this one nor go on for ever. One job at a time; a job that is late ends
- * the thread, and the next one gets a new thread. The file answers each message with `{ answer }` or `{ error }`.
+ * A thread for work that must neither hold up this one nor go on for ever. One job at a time, teams in turn; a job that is
+ * late ends the thread, and the next one gets a new thread. The file answers each message with `{ answer }` or `{ error }`.
  */
 export class DeadlineWorker {
   readonly #file: URL
-  readonly #waiting: Job[] = []
+  readonly #waiting = new TeamTurns<Job>()
+  /** What waits of all teams. */
+  #jobs = 0
+  #bytes = 0
   #worker: Worker | undefined
   #busy = false
   #closed = false
@@ -33,25 +46,40 @@ export class DeadlineWorker {
     this.#file = file
   }
 
-  /** Failures: DeadlineError; unavailable where too many wait. */
-  run(input: unknown, deadlineMs: number): Promise<unknown> {
-    if (this.#closed || this.#waiting.length >= longestQueue)
-      return Promise.reject(unavailable('The service is overloaded, try again'))
+  /** Failures: DeadlineError; unavailable where too much of the team waits. */
+  run(input: unknown, options: JobOptions): Promise<unknown> {
+    if (this.#closed) return Promise.reject(unavailable('The service is stopping, try again'))
+    if (this.#isFull(options))
+      return Promise.reject(unavailable('Too much of your team waits to be checked here, try again when it is done'))
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ input, deadlineMs, resolve, reject })
+      this.#waiting.add(options.team, { ...options, input, resolve, reject })
+      this.#jobs += 1
+      this.#bytes += options.bytes ?? 0
       if (!this.#busy) void this.#work()
     })
   }
 
   async close(): Promise<void> {
     this.#closed = true
-    for (const { reject } of this.#waiting.splice(0)) reject(unavailable('The service is stopping, try again'))
+    for (const { reject } of this.#waiting.clear()) reject(unavailable('The service is stopping, try again'))
     await this.#worker?.terminate()
+  }
+
+  #isFull({ team, bytes = 0 }: JobOptions): boolean {
+    const waiting = this.#waiting.of(team)
+    const waitingBytes = waiting.reduce((sum, job) => sum + (job.bytes ?? 0), 0)
+    const jobsLeft = most.jobs - (this.#jobs - waiting.length)
+    const bytesLeft = most.bytes - (this.#bytes - waitingBytes)
+    // The first one of a team is always taken.
+    return (
+      (waiting.length > 0 && waiting.length + 1 > jobsLeft / 2) ||
+      (waitingBytes > 0 && waitingBytes + bytes > bytesLeft / 2)
+    )
   }
 
   async #work(): Promise<void> {
     this.#busy = true
-    for (let job = this.#waiting.shift(); job !== undefined; job = this.#waiting.shift()) {
+    for (let job = this.#next(); job !== undefined; job = this.#next()) {
       try {
         job.resolve(await this.#answer(job))
       } catch (error) {
@@ -59,6 +87,14 @@ export class DeadlineWorker {
       }
     }
     this.#busy = false
+  }
+
+  #next(): Job | undefined {
+    const job = this.#waiting.next()
+    if (job === undefined) return undefined
+    this.#jobs -= 1
+    this.#bytes -= job.bytes ?? 0
+    return job
   }
 
   async #answer({ input, deadlineMs }: Job): Promise<unknown> {

@@ -115,6 +115,12 @@ export class Environment {
     if (!this.#faults.includes(fault)) this.#faults.push(fault)
   }
 
+  /** Settings by their old names: one that is set is a fault, as nothing reads it. */
+  renamed(names: Record<string, string>): void {
+    for (const [old, name] of Object.entries(names))
+      if (this.#raw(old) !== undefined) this.fault(old, `is now called ${name}: set that instead`)
+  }
+
   /** Throws a ConfigurationError when any read found a fault. */
   check(): void {
     if (this.#faults.length > 0) throw new ConfigurationError(this.#faults)

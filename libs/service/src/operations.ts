@@ -3,14 +3,14 @@ import type { AddressInfo } from 'node:net'
 import type { Registry } from 'prom-client'
 import type { Health } from './health.ts'
 
-export interface OperationsAnswer {
+interface OperationsAnswer {
   status: number
   contentType: string
   body: string
 }
 
 /** Answers `/livez`, `/readyz` and `/metrics`; undefined for any other path. */
-export async function operationsAnswer(
+async function operationsAnswer(
   path: string,
   health: Pick<Health, 'report'>,
   metrics: Registry,
@@ -38,7 +38,7 @@ export interface OperationsServer {
   close(): Promise<void>
 }
 
-/** Serves the same over HTTP, for parts that serve no HTTP of their own. */
+/** Serves them over HTTP on a port of their own, which users do not reach. */
 export async function serveOperations(
   options: { host: string; port: number },
   health: Health,

@@ -8,6 +8,8 @@ export interface Check {
   name: string
   ok: boolean
   detail?: string
+  /** What would make it better, where it is well but could be better. */
+  advice?: string
 }
 
 /** What every part is given beside its own configuration. */

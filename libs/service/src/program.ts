@@ -97,8 +97,9 @@ export async function runProgram<Config>(program: Program<Config>): Promise<void
     health.started()
   } catch (error) {
     if (stopping.signal.aborted) return
-    if (!(error instanceof Failure)) fatal(logger, error, 'could not start')
-    console.error(`${program.name}: ${error.message}`)
+    const failure = portTaken(error, env) ?? error
+    if (!(failure instanceof Failure)) fatal(logger, error, 'could not start')
+    console.error(`${program.name}: ${failure.message}`)
     logger.debug({ err: error }, 'could not start')
     process.exit(1)
   }
@@ -107,6 +108,16 @@ export async function runProgram<Config>(program: Program<Config>): Promise<void
 /** How long a start that is told to stop may take to come to its end. */
 function patience(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 3000).unref())
+}
+
+/** For a port that another program has: which it is, and the setting that it comes from. */
+function portTaken(error: unknown, env: Environment): Failure | undefined {
+  const { code, port } = error as NodeJS.ErrnoException & { port?: number }
+  if (code !== 'EADDRINUSE' || port === undefined) return undefined
+  const names = env.settings().flatMap(({ name, value }) => (/_?PORT$/.test(name) && value === `${port}` ? [name] : []))
+  const [setting = 'the setting of this port'] = names
+  const text = `Port ${port} (${setting}) is taken by another program. Stop that one, or set ${setting} to a free port.`
+  return new Failure('failed_precondition', 'port_taken', text, { cause: error })
 }
 
 function configured<Config>(program: Program<Config>, env: Environment): Config {

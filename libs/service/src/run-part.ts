@@ -13,7 +13,7 @@ export interface PartProgram<Config> {
   name: string
   readConfig(env: Environment): Config
   create(config: Config, context: PartContext): Part
-  /** Defaults of GRPC_PORT and HEALTH_PORT; absent for a part that serves no gRPC, or answers `/readyz` itself. */
+  /** Defaults of GRPC_PORT and HEALTH_PORT; `grpc` is absent for a part that serves no gRPC. */
   ports?: { grpc?: number; health?: number }
   /** `runner` for the part that must not hold INTERNAL_KEY. */
   key?: 'internal' | 'runner'
@@ -44,7 +44,7 @@ function usageOf<Config>({ name, ports, migrate }: PartProgram<Config>): Usage {
     settings: {
       ...(migrate !== undefined && { DATABASE_URL: 'its PostgreSQL' }),
       ...(grpc !== undefined && { GRPC_PORT: `where it serves the others (${grpc})` }),
-      ...(health !== undefined && { HEALTH_PORT: `where /healthz, /readyz and /metrics are (${health})` }),
+      ...(health !== undefined && { HEALTH_PORT: `where /livez, /readyz and /metrics are (${health})` }),
       LOG_LEVEL: 'how much it logs (info)',
     },
   }

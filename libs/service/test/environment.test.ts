@@ -23,13 +23,13 @@ test('an empty value counts as absent', () => {
 })
 
 test('all faults are told at once, each with its setting', () => {
-  const faults = faultsOf({ PORT: '70000', DEBUG: 'perhaps', WALL: 'brick', URL: 'nowhere' }, (env) => {
+  const faults = faultsOf({ PORT: '70000', DEBUG: 'perhaps', ISOLATION: 'brick', URL: 'nowhere' }, (env) => {
     env.integer('PORT', { default: 1, max: 65_535 })
     env.boolean('DEBUG', false)
-    env.choice('WALL', ['namespaces', 'none'])
+    env.choice('ISOLATION', ['namespaces', 'none'])
     env.url('URL')
   })
-  expect(faults.map((fault) => fault.split(' ')[0])).toEqual(['PORT', 'DEBUG', 'WALL', 'URL'])
+  expect(faults.map((fault) => fault.split(' ')[0])).toEqual(['PORT', 'DEBUG', 'ISOLATION', 'URL'])
 })
 
 test.each(['1.5', 'abc', '-1', '1e9', '0x', 'NaN', 'Infinity'])('%s is no whole number from 0 to 100', (raw) => {

@@ -57,6 +57,9 @@ test('metrics are told in the form of Prometheus', async () => {
   const { status, text } = await ask('/metrics')
   expect(status).toBe(200)
   expect(text).toMatch(/^process_resident_memory_bytes \d/m)
+  expect(text).toMatch(/^# TYPE \w+ (counter|gauge|histogram)/m)
+  for (const line of text.split('\n').filter((one) => one !== '' && !one.startsWith('#')))
+    expect(line).toMatch(/^[a-zA-Z_:][a-zA-Z0-9_:]*(\{.*\})? (-?[\d.e+-]+|NaN|Nan|[+-]Inf)( \d+)?$/)
 })
 
 test('anything else is not found, whatever the method', async () => {

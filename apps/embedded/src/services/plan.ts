@@ -29,7 +29,7 @@ const forStorage = ['S3_ACCESS_KEY', 'S3_SECRET_KEY']
 
 /** What a runner may know of the operator's environment: the machine's own settings and its own, and no secret. */
 const forRunners =
-  /^(PATH|HOME|USER|LOGNAME|SHELL|TERM|TZ|LANG|LC_\w+|TMPDIR|NODE_\w+|SSL_CERT_\w+|LOG_\w+|OTEL_\w+|RUN_\w+|RUNNER_\w+|DEPENDENCIES_\w+|NPM_REGISTRY\w*|PYPI_INDEX_URL\w*|REGISTRY_CA_FILE|WALL|WALL_\w+|EGRESS_ALLOW|CODE_GLOBAL_ALIAS|AGENT_POOLS|PARAMETERS_MAX_BYTES|RETURN_VALUE_MAX_BYTES|SHUTDOWN_GRACE_MS|FAIL_POINT|AUTOMATION_\w+)$/
+  /^(PATH|HOME|USER|LOGNAME|SHELL|TERM|TZ|LANG|LC_\w+|TMPDIR|NODE_\w+|SSL_CERT_\w+|LOG_\w+|OTEL_\w+|RUN_\w+|RUNNER_\w+|DEPENDENCIES_\w+|NPM_REGISTRY\w*|PYPI_INDEX_URL\w*|REGISTRY_CA_FILE|ISOLATION|ISOLATION_\w+|EGRESS_ALLOW|CODE_GLOBAL_ALIAS|AGENT_POOLS|PARAMETERS_MAX_BYTES|RETURN_VALUE_MAX_BYTES|SHUTDOWN_GRACE_MS|FAIL_POINT|AUTOMATION_\w+)$/
 
 export interface ServicePlans {
   catalog: ServicePlan
@@ -98,11 +98,12 @@ export function planServices(settings: ServicesSettings, values: EnvironmentValu
       INTERNAL_KEY,
       GRPC_PORT: String(ports.scheduler),
     }),
-    gateway: {
-      name: 'gateway',
-      env: { ...shared, ...addresses, INTERNAL_KEY, PORT: String(settings.port) },
-      healthUrl: `http://127.0.0.1:${settings.port}`,
-    },
+    gateway: withHealth('gateway', ports.gatewayHealth, {
+      ...shared,
+      ...addresses,
+      INTERNAL_KEY,
+      PORT: String(settings.port),
+    }),
   }
 }
 

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Failure } from '@automation/errors'
+import type { Check } from '@automation/service'
 import type { ServicePlan } from './plan.ts'
 import type { Supervised } from './supervised.ts'
 
@@ -36,6 +37,12 @@ async function readyz(healthUrl: string): Promise<string> {
     const { cause } = error as Error
     return cause instanceof Error ? cause.message : String(error)
   }
+}
+
+/** What a service that is ready tells of its checks. */
+export async function checksAt(healthUrl: string): Promise<Check[]> {
+  const response = await fetch(`${healthUrl}/readyz`, { signal: AbortSignal.timeout(2000) })
+  return ((await response.json()) as { checks: Check[] }).checks
 }
 
 function notStarted(text: string): Failure {

@@ -11,7 +11,7 @@ import { gives, withKeys, type EnvironmentValues } from '../keys.ts'
 import { readConfigs } from '../parts.ts'
 import { welcome } from '../welcome.ts'
 import { planServices, type ServiceName, type ServicePlan } from './plan.ts'
-import { untilReady } from './readiness.ts'
+import { checksAt, untilReady } from './readiness.ts'
 import { writeServicesFile } from './services-file.ts'
 import { readServicesSettings, type ServicesSettings } from './settings.ts'
 import { supervise, type Supervised } from './supervised.ts'
@@ -85,7 +85,9 @@ class Services implements Running {
       await launch(plans.gateway)
       if (this.#stopping.aborted) return
       dataDir.tell(settings.publicUrl, addresses)
-      await welcome(target, settings.publicUrl, first)
+      const { healthUrl } = plans.gateway
+      const checks = await checksAt(plans.runner.healthUrl)
+      await welcome(target, { ...first, address: settings.publicUrl, healthUrl, checks })
     } finally {
       await target.close()
     }

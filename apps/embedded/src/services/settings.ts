@@ -3,6 +3,7 @@ import { readSystemSettings, type SystemSettings } from '../settings.ts'
 
 export interface ServicesSettings extends SystemSettings {
   ports: {
+    gatewayHealth: number
     catalog: number
     catalogHealth: number
     execution: number
@@ -23,6 +24,7 @@ export function readServicesSettings(env: Environment): ServicesSettings {
   return {
     ...readSystemSettings(env),
     ports: {
+      gatewayHealth: port('GATEWAY_HEALTH_PORT', 9200),
       catalog: port('CATALOG_PORT', 9101),
       catalogHealth: port('CATALOG_HEALTH_PORT', 9201),
       execution: port('EXECUTION_PORT', 9102),

@@ -96,7 +96,7 @@ async function slotFaults(database: Database): Promise<string[]> {
       GROUP BY s.team, s.running, s.wanted, s.queued
      HAVING s.running <> count(e.id) FILTER (WHERE e.status = 4 AND e.slot = 1)
          OR s.wanted <> count(e.id) FILTER (WHERE e.status = 4 AND e.slot = 2)
-         OR s.queued <> count(e.id) FILTER (WHERE e.status = 2)`,
+         OR s.queued <> count(e.id) FILTER (WHERE e.status IN (1, 2))`,
   )
   return rows.map(({ team }) => `the slots of ${team} are counted wrongly`)
 }

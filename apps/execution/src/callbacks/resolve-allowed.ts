@@ -7,7 +7,7 @@ export class NotAllowed extends Error {
   override readonly name = 'NotAllowed'
 
   constructor() {
-    super('its address is not allowed')
+    super('its address is private, and the setting EGRESS_ALLOW does not name it')
   }
 }
 

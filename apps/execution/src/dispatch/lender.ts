@@ -10,6 +10,8 @@ export interface LenderInit {
   oneTeam: boolean
   /** With `oneTeam`: a team that has so many runners in the pool takes no further one; 0: no bound. */
   teamMaxRunners?: number
+  /** With `oneTeam`: why, and what its operator can do about it, in words for whoever waits. */
+  oneTeamRemedy?: string
   /** It gets no runs in others. */
   languages: Languages
 }
@@ -27,6 +29,13 @@ export interface Lender extends LenderInit {
   returned?: (places: number) => void
 }
 
+/** A runner as it is at first: it lends nothing yet, and is nobody's. */
+export function lenderOf({ sessionId, pool, places, languages, ...init }: LenderInit): Lender {
+  const { oneTeam, teamMaxRunners, oneTeamRemedy } = init
+  const about = { sessionId, pool, places, languages, oneTeam, teamMaxRunners, oneTeamRemedy }
+  return { ...about, credit: 0, bound: false, doubtful: false }
+}
+
 /** Lenders among which a place is looked for: of one pool and of the same languages. */
 export interface Among {
   pool: string
@@ -41,6 +50,12 @@ export function isShared(lender: Lender, among: Among): boolean {
 /** A runner of one team that is this one's, and not in doubt. */
 export function isOf(lender: Lender, among: Among, team: string): boolean {
   return isAmong(lender, among) && lender.oneTeam && lender.team === team && !lender.doubtful && !isLeaving(lender)
+}
+
+/** Why these serve one team each and what helps, as one of them says it: the end of a sentence. */
+export function whyOneTeam(lenders: Lender[]): string {
+  const remedy = lenders.find(({ oneTeamRemedy }) => oneTeamRemedy)?.oneTeamRemedy
+  return remedy === undefined ? '' : `, as ${remedy}`
 }
 
 /** It takes its places back. */

@@ -1,6 +1,7 @@
 import type { Language } from '@automation/contract/common/v1/language'
 import { allLanguages, nameOf, type Languages } from './languages.ts'
-import { add, free, isLeaving, isNobodys, isOf, isShared, type Among, type Lender, type LenderInit } from './lender.ts'
+import type { Among, Lender, LenderInit } from './lender.ts'
+import { add, free, isLeaving, isNobodys, isOf, isShared, lenderOf, whyOneTeam } from './lender.ts'
 
 /** A place that was taken. It belongs to the stream that lent it: what is lent over a later one does not rise by it. */
 export interface Place {
@@ -26,10 +27,9 @@ export class Places {
   /** Runs by pool and team that hold a place lent to this replica. */
   readonly #held = new Map<string, Map<string, number>>()
 
-  open({ sessionId, pool, places, oneTeam, teamMaxRunners, languages }: LenderInit): void {
-    const runner = { sessionId, pool, places, oneTeam, teamMaxRunners, languages }
-    this.#lenders.set(sessionId, { ...runner, credit: 0, bound: false, doubtful: false })
-    this.#kinds.delete(pool)
+  open(runner: LenderInit): void {
+    this.#lenders.set(runner.sessionId, lenderOf(runner))
+    this.#kinds.delete(runner.pool)
   }
 
   close(sessionId: string): void {
@@ -157,7 +157,7 @@ export class Places {
     if (speaking.length === 0) return `no runner of the pool ${pool} runs ${nameOf(language)}`
     if (speaking.some((lender) => (lender.team ?? team) === team)) return undefined
     const which = speaking.length === all.length ? '' : ` that run ${nameOf(language)}`
-    return `the runners of the pool ${pool}${which} serve one team each, and all serve other teams`
+    return `the runners of the pool ${pool}${which} serve one team each, and all serve other teams${whyOneTeam(all)}`
   }
 
   /** Runners are there, and none of them can serve this team's runs in one of these languages. */

@@ -7,7 +7,7 @@ import type { Specs } from '../specs.ts'
 import type { Languages } from './languages.ts'
 import type { MessageQueue } from './message-queue.ts'
 import { Places, type Place } from './places.ts'
-import { SpecShelf } from './spec-shelf.ts'
+import { SpecShelf, type ShelfRoom } from './spec-shelf.ts'
 
 export type ReplicaMessageInit = NonNullable<MessageInitShape<typeof ReplicaMessageSchema>['message']>
 
@@ -20,6 +20,7 @@ export interface RunnerStream {
   oneTeam: boolean
   languages: Languages
   teamMaxRunners: number
+  oneTeamRemedy?: string
   messages: MessageQueue<{ message: ReplicaMessageInit }>
 }
 
@@ -65,8 +66,10 @@ export class Runners {
   readonly #specs: Specs
   readonly #tokens: RunTokens
   readonly #traces: RunTraces
+  readonly #shelfRoom: ShelfRoom
 
-  constructor(specs: Specs, tokens: RunTokens, traces: RunTraces) {
+  constructor(specs: Specs, tokens: RunTokens, traces: RunTraces, shelfRoom: ShelfRoom) {
+    this.#shelfRoom = shelfRoom
     this.#specs = specs
     this.#tokens = tokens
     this.#traces = traces
@@ -76,7 +79,7 @@ export class Runners {
     const old = this.#streams.get(stream.sessionId)?.stream
     if (old !== undefined) this.close(old)
     old?.messages.close()
-    this.#streams.set(stream.sessionId, { stream, shelf: new SpecShelf() })
+    this.#streams.set(stream.sessionId, { stream, shelf: new SpecShelf(this.#shelfRoom) })
     this.places.open(stream)
   }
 

@@ -4,8 +4,6 @@ import type { Places } from './places.ts'
 import type { RunnerSupply } from './runner-supply.ts'
 
 const tellEveryMs = 60_000
-const remedy =
-  'more runners are needed, in the languages of their processes, or with the wall none, WALL_NONE_MANY_TEAMS=true where teams trust each other'
 
 /** Tells the operator of teams that wait though runners are there: those that run their languages serve other teams. */
 export class UnservedTeams {
@@ -43,9 +41,16 @@ export class UnservedTeams {
 
   #remedy(pool: string): string {
     const supply = this.#supply.of(pool)
-    if (supply === undefined) return remedy
+    if (supply === undefined) return `${this.#why(pool)}: more runners are needed, or such as serve many teams`
     if (supply.trouble !== '') return `${supply.trouble}: look at the sandbox service`
     return `all ${supply.mostRunners} runner pods serve other teams, RUNNER_PODS_MAX allows no more`
+  }
+
+  /** Of the first of them. */
+  #why(pool: string): string {
+    const [team = ''] = this.#in(pool)
+    const whys = [...this.#backlog.languages(pool, team)].map((each) => this.#places.whyNone(pool, team, each))
+    return whys.find((why) => why !== undefined) ?? 'no runner serves them'
   }
 
   /** Teams that no runner serves and, where runners are made on demand, for which none is about to be made. */

@@ -6,6 +6,7 @@ import type { Outcomes } from '../outcomes.ts'
 import type { ProcessDeletion } from '../process-deletion.ts'
 import type { Records } from '../records.ts'
 import type { Watches } from '../watching/watches.ts'
+import { timestampFromMs } from '@bufbuild/protobuf/wkt'
 import { traceparentIn, wishOf } from './wishes.ts'
 
 export interface ExecutionServiceParts {
@@ -52,6 +53,10 @@ export function executionService(parts: ExecutionServiceParts): Handlers<typeof 
     appendLogs: async ({ executionId, level, message }, context) => {
       await records.appendLog(memberIn(context).team, executionId, level, message)
       return {}
+    },
+    getOldest: async (_, context) => {
+      principalIn(context, 'service')
+      return { time: timestampFromMs(await records.oldestMs()) }
     },
     deleteProcessExecutions: async ({ team, processId }, context) => {
       principalIn(context, 'service', 'operator')

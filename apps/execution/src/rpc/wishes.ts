@@ -3,7 +3,7 @@ import type { StartFiringRequest } from '@automation/contract/execution/v1/firin
 import type { ProcessCall } from '@automation/contract/run/v1/run'
 import { invalid } from '@automation/errors'
 import { memberIn, type CallContext } from '@automation/rpc'
-import type { Wish } from '../admission.ts'
+import type { Wish } from '../wish.ts'
 import { readTraceparent } from '@automation/tracing'
 import { isUuid } from '../execution-id.ts'
 import type { RunRights } from '@automation/rpc/run-token'
@@ -17,6 +17,7 @@ export function wishOf(request: StartExecutionRequest, context: CallContext): Wi
     identifier,
     tag,
     parameters,
+    hasTexts: request.textualParameters,
     comment,
     settings,
     webhook,
@@ -45,6 +46,7 @@ export function wishOfFiring(request: StartFiringRequest, context: CallContext):
     initiatedBy,
     depth: 0,
     isUnattended: true,
+    needsNoVersion: true,
     key,
     traceparent: traceparentIn(context),
   }

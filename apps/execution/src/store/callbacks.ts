@@ -1,6 +1,6 @@
 import type { Status } from '@automation/contract/execution/v1/execution'
 import type pg from 'pg'
-import { appendedFrom, type LogLine } from './log-pages.ts'
+import { nextAppended, type LogLine } from './log-pages.ts'
 
 /** A callback that is to be delivered when its run has ended. */
 export interface WantedCallback {
@@ -137,9 +137,7 @@ export async function giveUpCallback(pool: pg.Pool, id: string, line: LogLine): 
     name: 'callback-give-up',
     text: `WITH given AS (UPDATE callbacks SET done_at = now() WHERE execution_id = $1 AND done_at IS NULL RETURNING execution_id)
            INSERT INTO log_chunks (execution_id, first, lines, body)
-           SELECT g.execution_id, coalesce((SELECT max(l.first) + 1 FROM log_chunks l
-                                             WHERE l.execution_id = $1 AND l.first >= ${appendedFrom}), ${appendedFrom}), 1, $2
-             FROM given g`,
+           SELECT g.execution_id, ${nextAppended('$1')}, 1, $2 FROM given g`,
     values: [id, JSON.stringify([line])],
   })
 }

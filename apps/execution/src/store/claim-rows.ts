@@ -1,5 +1,6 @@
 import type { Language } from '@automation/contract/common/v1/language'
 import type pg from 'pg'
+import { waitsForPlace } from './waiting.ts'
 
 /** A queued run that was made RUNNING for a session. */
 export interface Claimed {
@@ -56,25 +57,25 @@ WITH slots AS MATERIALIZED (
          least($3::integer, greatest($2::integer - s.running - s.wanted, 0)) AS asked
     FROM unnest($1::text[]) WITH ORDINALITY AS u(team, turn) JOIN slots s USING (team)
 ), picked AS MATERIALIZED (
-  SELECT t.team, t.turn, q.id, row_number() OVER (PARTITION BY t.team ORDER BY q.id) AS nth
+  SELECT t.team, t.turn, q.id, q.status, row_number() OVER (PARTITION BY t.team ORDER BY q.id) AS nth
     FROM turns t CROSS JOIN LATERAL (
-      SELECT e.id FROM executions e WHERE e.status = 2 AND NOT e.held AND e.pool = $4 AND e.team = t.team${limit}
+      SELECT e.id, e.status FROM executions e WHERE ${waitsForPlace} AND e.pool = $4 AND e.team = t.team${limit}
        ORDER BY e.id LIMIT t.asked FOR UPDATE SKIP LOCKED) q
 ), chosen AS MATERIALIZED (
-  SELECT id, row_number() OVER (ORDER BY nth, turn) AS place FROM picked ORDER BY nth, turn LIMIT cardinality($5::uuid[])
+  SELECT id, status, row_number() OVER (ORDER BY nth, turn) AS place FROM picked ORDER BY nth, turn LIMIT cardinality($5::uuid[])
 ), claimed AS (
   UPDATE executions e
-     SET status = 4, sequence = e.sequence + 2, fence = $6, session_id = ($5::uuid[])[c.place], slot = 1,
+     SET status = 4, sequence = e.sequence + CASE c.status WHEN 2 THEN 2 ELSE 1 END, fence = $6, session_id = ($5::uuid[])[c.place], slot = 1,
          started_at = now(), updated_at = now()
     FROM chosen c WHERE e.id = c.id
-  RETURNING ${row}, e.sequence, e.process_id
+  RETURNING ${row}, e.sequence, e.process_id, c.status AS was
 ), taken AS (
   UPDATE team_slots t SET running = t.running + c.count, queued = t.queued - c.count
     FROM (SELECT team, count(*) AS count FROM claimed GROUP BY team ORDER BY team) c WHERE t.team = c.team
 ), events AS (
   INSERT INTO timeline_events (execution_id, sequence, status, at, team, process_id)
   SELECT c.id, c.sequence + e.step, e.status, now(), c.team, c.process_id
-    FROM claimed c CROSS JOIN (VALUES (-1, 3), (0, 4)) AS e(step, status)
+    FROM claimed c JOIN (VALUES (-1, 3), (0, 4)) AS e(step, status) ON e.status = 4 OR c.was = 2
 )
 SELECT t.team AS "turnOf", t.free, t.asked, (SELECT count(*) FROM picked p WHERE p.team = t.team)::integer AS picked, c.*
   FROM turns t LEFT JOIN claimed c ON c.team = t.team`
@@ -87,7 +88,10 @@ SELECT ${row} FROM executions e WHERE e.session_id = ANY ($1::uuid[]) AND e.stat
 
 type Row = Claimed & { id: string | null; turnOf: string; free: number; asked: number; picked: number }
 
-/** Makes queued runs RUNNING, in one statement: team by team in turn, oldest first, within the teams' limits. */
+/**
+ * Makes runs that wait RUNNING, in one statement: team by team in turn, oldest first, within the teams' limits. Those that
+ * were QUEUED (2) have two events more then, those that were CREATED one.
+ */
 export async function claimRows(pool: pg.Pool, request: ClaimRequest): Promise<{ claimed: Claimed[]; turns: Turn[] }> {
   const { teams, only, sessions, quota, maxRunning, fence } = request
   const values = [teams, maxRunning, quota, request.pool, sessions, fence]
@@ -116,7 +120,7 @@ export interface QueueLength {
 
 /** What waits in these pools, over all teams and replicas. */
 export async function readQueueLengths(pool: pg.Pool, pools: string[]): Promise<QueueLength[]> {
-  const queued = 'FROM executions e WHERE e.status = 2 AND NOT e.held AND e.pool = p.pool AND e.team = t.team'
+  const queued = `FROM executions e WHERE ${waitsForPlace} AND e.pool = p.pool AND e.team = t.team`
   const { rows } = await pool.query<QueueLength>({
     name: 'queue-lengths',
     text: `SELECT p.pool,
@@ -144,10 +148,10 @@ export async function readBacklog(pool: pg.Pool, pools: { name: string; withLang
     name: 'backlog',
     text: `SELECT p.pool, t.team, CASE WHEN p.with_languages THEN (
                     SELECT CASE WHEN count(*) = count(e.language) THEN array_agg(DISTINCT e.language) END FROM executions e
-                     WHERE e.status = 2 AND NOT e.held AND e.pool = p.pool AND e.team = t.team) END AS languages
+                     WHERE ${waitsForPlace} AND e.pool = p.pool AND e.team = t.team) END AS languages
              FROM team_slots t CROSS JOIN unnest($1::text[], $2::boolean[]) AS p(pool, with_languages)
             WHERE t.queued > 0
-              AND EXISTS (SELECT FROM executions e WHERE e.status = 2 AND NOT e.held AND e.pool = p.pool AND e.team = t.team)`,
+              AND EXISTS (SELECT FROM executions e WHERE ${waitsForPlace} AND e.pool = p.pool AND e.team = t.team)`,
     values: [pools.map(({ name }) => name), pools.map(({ withLanguages }) => withLanguages)],
   })
   return rows

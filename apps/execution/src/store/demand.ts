@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { createdAtMs } from '../execution-id.ts'
+import { waitsForPlace } from './waiting.ts'
 
 /** A runner of a pool, as all replicas together know it. */
 export interface LivingRunner {
@@ -44,7 +45,7 @@ export async function readWaitingTeams(
   const { rows } = await pool.query<{ team: string; oldest: string }>({
     name: 'waiting-teams',
     text: `SELECT t.team, q.id AS oldest FROM team_slots t
-            CROSS JOIN LATERAL (SELECT e.id FROM executions e WHERE e.status = 2 AND NOT e.held AND e.pool = $1 AND e.team = t.team
+            CROSS JOIN LATERAL (SELECT e.id FROM executions e WHERE ${waitsForPlace} AND e.pool = $1 AND e.team = t.team
                                  ORDER BY e.id LIMIT 1) q
             WHERE t.queued > 0 AND t.running + t.wanted < $2
             ORDER BY q.id LIMIT ${mostTeams}`,

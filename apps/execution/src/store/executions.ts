@@ -14,6 +14,21 @@ export async function readPlaced(pool: pg.Pool, ids: string[]): Promise<Placed[]
   return rows
 }
 
+/** The status of the moment with what was said of it, such as why it waits; undefined where the execution is gone. */
+export async function readProgress(
+  pool: pg.Pool,
+  id: string,
+): Promise<{ status: Status; explanation?: string } | undefined> {
+  const { rows } = await pool.query<{ status: Status; explanation: string | null }>({
+    name: 'progress',
+    text: `SELECT e.status, t.explanation FROM executions e
+             LEFT JOIN timeline_events t ON t.execution_id = e.id AND t.sequence = e.sequence WHERE e.id = $1`,
+    values: [id],
+  })
+  const [row] = rows
+  return row && { status: row.status, explanation: row.explanation ?? undefined }
+}
+
 /** Undefined where the execution is gone. */
 export async function readStatus(pool: pg.Pool, id: string): Promise<Status | undefined> {
   const { rows } = await pool.query<{ status: Status }>({

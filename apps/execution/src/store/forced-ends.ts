@@ -5,6 +5,7 @@ import type { Member } from '@automation/rpc'
 import type pg from 'pg'
 import { v7 } from 'uuid'
 import { dayOf } from '../execution-id.ts'
+import { lastWord, lastWordBody } from './log-pages.ts'
 
 /** An end that does not come from the run itself. */
 export interface ForcedEnd {
@@ -47,12 +48,15 @@ WITH old AS MATERIALIZED (
 ), freed AS (
   UPDATE team_slots t SET running = t.running - c.held, wanted = t.wanted - c.wanted, queued = t.queued - c.queued
     FROM (SELECT team, count(*) FILTER (WHERE was = 4 AND slot = 1) AS held,
-                 count(*) FILTER (WHERE was = 4 AND slot = 2) AS wanted, count(*) FILTER (WHERE was = 2) AS queued
+                 count(*) FILTER (WHERE was = 4 AND slot = 2) AS wanted, count(*) FILTER (WHERE was IN (1, 2)) AS queued
             FROM ended GROUP BY team ORDER BY team) c
    WHERE t.team = c.team
 ), events AS (
   INSERT INTO timeline_events (execution_id, sequence, status, at, explanation, team, process_id)
   SELECT id, sequence, $4, now(), $5, team, process_id FROM ended
+), word AS (
+  INSERT INTO log_chunks (execution_id, first, lines, body) SELECT id, ${lastWord}, 1, ${lastWordBody('$5::text')} FROM ended
+  ON CONFLICT (execution_id, first) DO UPDATE SET lines = EXCLUDED.lines, body = EXCLUDED.body
 )${records}
 SELECT id, team, pool, session_id AS "sessionId", was, traceparent FROM ended`
 

@@ -1,5 +1,6 @@
 import type { Language } from '@automation/contract/common/v1/language'
 import type pg from 'pg'
+import { waits } from './waiting.ts'
 
 /** A process with runs that wait for its packages. */
 export interface HeldProcess {
@@ -21,7 +22,7 @@ export async function readHeldProcesses(pool: pg.Pool): Promise<HeldProcess[]> {
     name: 'held-processes',
     text: `SELECT t.team, h.process_id AS "processId"
              FROM team_slots t CROSS JOIN LATERAL (
-               SELECT DISTINCT e.process_id FROM executions e WHERE e.team = t.team AND e.status = 2 AND e.held) h
+               SELECT DISTINCT e.process_id FROM executions e WHERE e.team = t.team AND ${waits} AND e.held) h
             WHERE t.queued > 0 ORDER BY t.team, h.process_id LIMIT ${heldBatch}`,
   })
   return rows
@@ -31,23 +32,51 @@ export async function readHeldProcesses(pool: pg.Pool): Promise<HeldProcess[]> {
 export async function readHeld(pool: pg.Pool, { team, processId }: HeldProcess): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>({
     name: 'held',
-    text: `SELECT id FROM executions WHERE team = $1 AND process_id = $2 AND status = 2 AND held
+    text: `SELECT id FROM executions e WHERE team = $1 AND process_id = $2 AND ${waits} AND held
             ORDER BY id LIMIT ${heldBatch}`,
     values: [team, processId],
   })
   return rows.map(({ id }) => id)
 }
 
-/** Lets the oldest of a process's held runs wait for places as others do, a batch at most. */
+/**
+ * Lets the oldest of a process's held runs have places, a batch at most. They stay CREATED for a moment, with the time of
+ * their release as `updated_at`.
+ */
 export async function releaseHeld(pool: pg.Pool, { team, processId }: HeldProcess): Promise<ReleasedRun[]> {
   const { rows } = await pool.query<ReleasedRun>({
     name: 'release-held',
     text: `WITH old AS MATERIALIZED (
-             SELECT id FROM executions WHERE team = $1 AND process_id = $2 AND status = 2 AND held
+             SELECT id FROM executions e WHERE team = $1 AND process_id = $2 AND ${waits} AND held
               ORDER BY id LIMIT ${heldBatch} FOR UPDATE
            )
-           UPDATE executions e SET held = false FROM old o WHERE e.id = o.id RETURNING e.pool, e.language`,
+           UPDATE executions e SET held = false, updated_at = now() FROM old o WHERE e.id = o.id RETURNING e.pool, e.language`,
     values: [team, processId],
   })
   return rows
+}
+
+/**
+ * Runs that may have had places for this long and have got none: from now on they are QUEUED, a batch at most. Until then
+ * they go straight from CREATED to RUNNING, for some callers take every other status for an end.
+ */
+export async function queueReleased(pool: pg.Pool, afterMs: number): Promise<string[]> {
+  const { rows } = await pool.query<{ id: string }>({
+    name: 'queue-released',
+    text: `WITH late AS MATERIALIZED (
+             SELECT id FROM executions
+              WHERE status = 1 AND NOT held AND updated_at < now() - $1 * interval '1 ms'
+              ORDER BY id LIMIT ${heldBatch} FOR UPDATE SKIP LOCKED
+           ), queued AS (
+             UPDATE executions e SET status = 2, sequence = e.sequence + 1, updated_at = now() FROM late l
+              WHERE e.id = l.id AND e.status = 1 RETURNING e.id, e.sequence, e.pool, e.team, e.process_id
+           ), events AS (
+             INSERT INTO timeline_events (execution_id, sequence, status, at, explanation, team, process_id)
+             SELECT id, sequence, 2, now(), format('Its packages are installed; it waits for a free place in the pool %s', pool),
+                    team, process_id FROM queued
+           )
+           SELECT id FROM queued`,
+    values: [afterMs],
+  })
+  return rows.map(({ id }) => id)
 }

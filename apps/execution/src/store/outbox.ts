@@ -2,11 +2,13 @@ import { ExecutionEventSchema } from '@automation/contract/events/v1/execution_e
 import { Status } from '@automation/contract/execution/v1/execution'
 import type { Cursor, Leadership, Outbox, OutboxEvent, Waiting } from '@automation/events'
 import { installsProcessId } from '@automation/rpc'
+import type { Logger } from '@automation/service'
 import { create } from '@bufbuild/protobuf'
 import { timestampFromDate } from '@bufbuild/protobuf/wkt'
 import type pg from 'pg'
 import type { RunTraces } from '../run-traces.ts'
 import { isTerminal, statuses } from '../status.ts'
+import { eventNumbers, isWaiting } from './event-numbers.ts'
 
 interface Row {
   executionId: string
@@ -37,17 +39,17 @@ const useful: Record<string, string> = {
   [errorHandlersReader]: `AND t.status = ${Status.ERROR}`,
 }
 
-const isWaiting = 't.xid >= c.window_from AND NOT (t.xid < c.window_to AND t.position <= c.position)'
-
 /** The timeline as an outbox. Who leads holds an advisory lock on a connection of its own, and does all else on it. */
 export class TimelineOutbox implements Outbox {
   readonly #pool: pg.Pool
   readonly #traces: RunTraces
+  readonly #logger: Logger
 
   /** `pool`: has room for one connection a consumer. */
-  constructor(pool: pg.Pool, traces: RunTraces) {
+  constructor(pool: pg.Pool, traces: RunTraces, logger: Logger) {
     this.#pool = pool
     this.#traces = traces
+    this.#logger = logger
   }
 
   async lead(consumer: string): Promise<Leadership | undefined> {
@@ -58,7 +60,11 @@ export class TimelineOutbox implements Outbox {
         text: `SELECT pg_try_advisory_lock(hashtextextended('events for ' || $1, 0)) AS mine`,
         values: [consumer],
       })
-      if (rows[0]!.mine) return leadership(client, consumer, this.#traces)
+      if (rows[0]!.mine) {
+        // Another connection may have found another server.
+        const added = await eventNumbers(client, this.#logger)
+        return leadership({ client, consumer, traces: this.#traces, added })
+      }
     } catch (error) {
       client.release(true)
       throw error
@@ -67,9 +73,19 @@ export class TimelineOutbox implements Outbox {
     return undefined
   }
 
-  /** Lets a consumer begin now, unless it has begun before. */
-  async register(consumer: string): Promise<void> {
-    await begin(this.#pool, consumer)
+  /** Lets consumers begin now, unless they have begun before. */
+  async register(consumers: string[]): Promise<void> {
+    const client = await this.#pool.connect()
+    let failure: Error | undefined
+    try {
+      const added = await eventNumbers(client, this.#logger)
+      for (const consumer of consumers) await begin(client, consumer, added)
+    } catch (error) {
+      failure = error as Error
+      throw error
+    } finally {
+      client.release(failure)
+    }
   }
 
   /** Counts up to 100,000. */
@@ -86,15 +102,31 @@ export class TimelineOutbox implements Outbox {
   }
 }
 
-async function begin(client: pg.Pool | pg.PoolClient, consumer: string): Promise<void> {
+async function begin(client: pg.PoolClient, consumer: string, added: bigint): Promise<void> {
   await client.query(
     `INSERT INTO bus_cursors (consumer, window_from, window_to, position)
-     SELECT $1, horizon, horizon, 0 FROM pg_snapshot_xmin(pg_current_snapshot()) AS horizon ON CONFLICT DO NOTHING`,
-    [consumer],
+     VALUES ($1, $2::text::xid8, $2::text::xid8, 0) ON CONFLICT DO NOTHING`,
+    [consumer, await horizonOf(client, added)],
   )
 }
 
-function leadership(client: pg.PoolClient, consumer: string, traces: RunTraces): Leadership {
+async function horizonOf(client: pg.PoolClient, added: bigint): Promise<bigint> {
+  const { rows } = await client.query<{ horizon: string }>({
+    name: 'outbox-horizon',
+    text: 'SELECT pg_snapshot_xmin(pg_current_snapshot()) AS horizon',
+  })
+  return BigInt(rows[0]!.horizon) + added
+}
+
+interface Leading {
+  client: pg.PoolClient
+  consumer: string
+  traces: RunTraces
+  /** What the numbers of events are ahead of those of transactions. */
+  added: bigint
+}
+
+function leadership({ client, consumer, traces, added }: Leading): Leadership {
   // Only who publishes tells of traces.
   const traceparent =
     traces.areMade && consumer === 'kafka'
@@ -110,19 +142,13 @@ function leadership(client: pg.PoolClient, consumer: string, traces: RunTraces):
         })
       let { rows } = await read()
       if (rows.length === 0) {
-        await begin(client, consumer)
+        await begin(client, consumer, added)
         rows = (await read()).rows
       }
       const { from, to, position } = rows[0]!
       return { from: BigInt(from), to: BigInt(to), position: BigInt(position) }
     },
-    async horizon() {
-      const { rows } = await client.query<{ horizon: string }>({
-        name: 'outbox-horizon',
-        text: 'SELECT pg_snapshot_xmin(pg_current_snapshot()) AS horizon',
-      })
-      return BigInt(rows[0]!.horizon)
-    },
+    horizon: () => horizonOf(client, added),
     async read({ from, to, position }, limit) {
       const { rows } = await client.query<Row>({
         name: 'outbox-read',

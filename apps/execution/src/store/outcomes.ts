@@ -10,24 +10,27 @@ interface Row {
   returnValue: string | null
   transient: boolean
   explanation: string | null
+  errorLine: number | null
 }
 
 /** The outcomes of those of these runs that have ended, from their records. */
 export async function readOutcomes(pool: pg.Pool, ids: string[]): Promise<Map<string, RunOutcome>> {
   const { rows } = await pool.query<Row>({
     name: 'outcomes',
-    text: `SELECT id, status, return_value AS "returnValue", transient, explanation
+    text: `SELECT id, status, return_value AS "returnValue", transient, explanation,
+                  error_line AS "errorLine"
              FROM executions WHERE id = ANY ($1::uuid[])`,
     values: [ids],
   })
   return new Map(rows.filter(({ status }) => isTerminal(status)).map((row) => [row.id, outcomeOf(row)]))
 }
 
-function outcomeOf({ status, returnValue, transient, explanation }: Row): RunOutcome {
+function outcomeOf({ status, returnValue, transient, explanation, errorLine }: Row): RunOutcome {
   if (transient) return { status, notKept: true }
   return {
     status,
     returnValue: status === Status.FINISHED ? bytesOf(returnValue ?? 'null') : undefined,
     explanation: explanation ?? undefined,
+    errorLine: errorLine ?? undefined,
   }
 }

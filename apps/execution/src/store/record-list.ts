@@ -1,7 +1,7 @@
 import type { Status } from '@automation/contract/execution/v1/execution'
-import { literally } from '@automation/database'
+import { literally, pageRoom, sizeOf } from '@automation/database'
 import { countedUpTo, installsProcessId, type Window } from '@automation/rpc'
-import type pg from 'pg'
+import type { Queries } from './team-queries.ts'
 import { recordColumns, type RecordRow } from './records.ts'
 
 export interface RecordFilter {
@@ -9,7 +9,7 @@ export interface RecordFilter {
   keywords?: string
   comment?: string
   processId?: string
-  status?: Status
+  statuses?: Status[]
   /** Bounds of ids, which hold the time of creation: from inclusive, until exclusive. */
   fromId?: string
   untilId?: string
@@ -23,7 +23,7 @@ interface Search {
 
 /** A page of executions, newest first, and how many there are. */
 export async function listRecords(
-  pool: pg.Pool,
+  pool: Queries,
   filter: RecordFilter,
   { skip, take }: Window,
 ): Promise<{ rows: RecordRow[]; total: number }> {
@@ -41,13 +41,19 @@ function pageStatement({ branches, values }: Search): string {
   const order = 'ORDER BY e.id DESC'
   const [only, ...others] = branches
   if (others.length === 0)
-    return `SELECT ${recordColumns(true)} FROM executions e WHERE ${only} ${order} LIMIT ${limit} OFFSET ${offset}`
+    return listed(`SELECT e.* FROM executions e WHERE ${only} ${order} LIMIT ${limit} OFFSET ${offset}`)
   const parts = branches.map(
     (branch) => `(SELECT e.id FROM executions e WHERE ${branch} ${order} LIMIT ${limit} + ${offset})`,
   )
-  return `SELECT ${recordColumns(true)}
-            FROM (SELECT id FROM (${parts.join(' UNION ')}) AS found ORDER BY id DESC LIMIT ${limit} OFFSET ${offset}) AS page
-            JOIN executions e USING (id) ${order}`
+  return listed(`SELECT e.*
+    FROM (SELECT id FROM (${parts.join(' UNION ')}) AS found ORDER BY id DESC LIMIT ${limit} OFFSET ${offset}) AS page
+    JOIN executions e USING (id)`)
+}
+
+/** The rows of a page, without what a page has no room for. */
+function listed(page: string): string {
+  return `WITH e AS (${page}), room AS (${pageRoom('e', ['e.parameters', 'e.return_value', 'e.comment'].map(sizeOf))})
+    SELECT ${recordColumns(true)} FROM e CROSS JOIN room ORDER BY e.id DESC`
 }
 
 function countStatement({ branches }: Search): string {
@@ -55,7 +61,7 @@ function countStatement({ branches }: Search): string {
   return `SELECT least(count(*), ${countedUpTo})::integer AS total FROM (${parts.join(' UNION ')}) AS found`
 }
 
-async function searchOf(pool: pg.Pool, filter: RecordFilter): Promise<Search> {
+async function searchOf(pool: Queries, filter: RecordFilter): Promise<Search> {
   const values: unknown[] = [filter.team]
   const parameter = (value: unknown) => `$${values.push(value)}`
   const conditions = ['e.team = $1']
@@ -64,7 +70,7 @@ async function searchOf(pool: pg.Pool, filter: RecordFilter): Promise<Search> {
   if (hidden.length > 0) conditions.push(`e.process_id <> ALL (${parameter(hidden)}::uuid[])`)
   if (filter.processId !== undefined) conditions.push(`e.process_id = ${parameter(filter.processId)}::uuid`)
   // Written into the text, so that the partial indexes are found.
-  if (filter.status !== undefined) conditions.push(`e.status = ${Number(filter.status)}`)
+  if (filter.statuses !== undefined) conditions.push(`e.status IN (${filter.statuses.map(Number).join(', ')})`)
   if (filter.fromId !== undefined) conditions.push(`e.id >= ${parameter(filter.fromId)}::uuid`)
   if (filter.untilId !== undefined) conditions.push(`e.id < ${parameter(filter.untilId)}::uuid`)
   if (filter.comment !== undefined)
@@ -80,7 +86,7 @@ async function searchOf(pool: pg.Pool, filter: RecordFilter): Promise<Search> {
 }
 
 /** Deleted processes whose executions are not removed yet, and the one of installs where the team has had any. */
-async function readHidden(pool: pg.Pool, team: string): Promise<string[]> {
+async function readHidden(pool: Queries, team: string): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>({
     name: 'hidden',
     text: `SELECT process_id AS id FROM deleted_processes WHERE team = $1 AND removed_at IS NULL
@@ -91,7 +97,7 @@ async function readHidden(pool: pg.Pool, team: string): Promise<string[]> {
 }
 
 /** Processes that have had runs under a name with these words. */
-async function readProcessesNamed(pool: pg.Pool, team: string, keywords: string): Promise<string[]> {
+async function readProcessesNamed(pool: Queries, team: string, keywords: string): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>(
     'SELECT DISTINCT process_id AS id FROM process_names WHERE team = $1 AND process_name ILIKE $2',
     [team, pattern(keywords)],

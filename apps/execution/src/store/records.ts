@@ -1,7 +1,8 @@
 import type { Status } from '@automation/contract/execution/v1/execution'
+import { roomFor } from '@automation/database'
 import { notFound } from '@automation/errors'
 import { installsProcessId } from '@automation/rpc'
-import type pg from 'pg'
+import type { Queries } from './team-queries.ts'
 import { isUuid } from '../execution-id.ts'
 
 /** An execution as it is shown. */
@@ -40,20 +41,18 @@ export interface EventRow {
 /** Executions of deleted processes are not shown, nor are installs. */
 export const visible = `e.process_id <> '${installsProcessId}' AND NOT EXISTS (SELECT FROM deleted_processes d WHERE d.team = e.team AND d.process_id = e.process_id)`
 
-const small = (column: string) => `CASE WHEN octet_length(${column}) <= 65536 THEN ${column} END`
-
-/** Columns of a record; in lists, large values are left out. */
+/** Columns of a record; in lists, values that are too large by the row `room` are left out. */
 export function recordColumns(list: boolean): string {
-  const text = (column: string) => (list ? small(column) : column)
+  const text = (column: string) => (list ? roomFor(column) : column)
   return `e.id, e.process_id AS "processId", e.process_name AS "processName", e.process_slug AS "processSlug",
     e.version_id AS "versionId", e.schedule_id AS "scheduleId", e.status, e.sequence, e.pool, ${text('e.parameters')} AS parameters,
-    ${list ? 'NULL' : 'e.request'} AS request, e.comment, ${text('e.return_value')} AS "returnValue",
+    ${list ? 'NULL' : 'e.request'} AS request, ${text('e.comment')} AS comment, ${text('e.return_value')} AS "returnValue",
     e.timeout_ms AS "timeoutMs", e.fresh_process AS "freshProcess", e.callback_url AS "callbackUrl",
     e.initiated_by AS "initiatedBy", e.created_by AS "createdBy", e.updated_by AS "updatedBy", e.updated_at AS "updatedAt"`
 }
 
 /** An execution as people see it; undefined where the team has none of this id. */
-export async function readRecord(pool: pg.Pool, team: string, id: string): Promise<RecordRow | undefined> {
+export async function readRecord(pool: Queries, team: string, id: string): Promise<RecordRow | undefined> {
   const { rows } = await pool.query<RecordRow>({
     name: 'record',
     text: `SELECT ${recordColumns(false)} FROM executions e WHERE e.id = $1 AND e.team = $2 AND ${visible}`,
@@ -63,7 +62,7 @@ export async function readRecord(pool: pg.Pool, team: string, id: string): Promi
 }
 
 /** The id, as it is stored, of an execution that is shown to a team. Failure execution_not_found. */
-export async function visibleId(pool: pg.Pool, team: string, id: string): Promise<string> {
+export async function visibleId(pool: Queries, team: string, id: string): Promise<string> {
   const key = id.toLowerCase()
   if (!isUuid(key)) throw notFound('execution')
   const { rows } = await pool.query({
@@ -76,7 +75,7 @@ export async function visibleId(pool: pg.Pool, team: string, id: string): Promis
 }
 
 /** The events of executions in their order, by execution id. */
-export async function readTimelines(pool: pg.Pool, ids: string[]): Promise<Map<string, EventRow[]>> {
+export async function readTimelines(pool: Queries, ids: string[]): Promise<Map<string, EventRow[]>> {
   const { rows } = await pool.query<EventRow>({
     name: 'timelines',
     text: `SELECT execution_id AS "executionId", sequence, status, at, explanation
@@ -84,4 +83,10 @@ export async function readTimelines(pool: pg.Pool, ids: string[]): Promise<Map<s
     values: [ids],
   })
   return Map.groupBy(rows, ({ executionId }) => executionId)
+}
+
+/** The id of the oldest execution, of all teams; undefined where there is none. */
+export async function readOldest(pool: Queries): Promise<string | undefined> {
+  const { rows } = await pool.query<{ id: string }>('SELECT id FROM executions ORDER BY id LIMIT 1')
+  return rows[0]?.id
 }

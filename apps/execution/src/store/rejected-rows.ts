@@ -2,6 +2,7 @@ import { Status } from '@automation/contract/execution/v1/execution'
 import type pg from 'pg'
 import { storedText } from '../stored-text.ts'
 import { arrivalParameters, oneArrival, rowColumns, type Arrival } from './new-run-columns.ts'
+import { lastWord, lastWordBody } from './log-pages.ts'
 import { keyValues, takenKey, type StartKey } from './start-keys.ts'
 import type { Placed } from './start-rows.ts'
 
@@ -17,6 +18,8 @@ WITH ${takenKey(arrivalParameters + 3)}, rows AS (
   INSERT INTO timeline_events (execution_id, sequence, status, at, explanation, team, process_id)
   SELECT r.id, e.sequence, e.status, now(), CASE e.sequence WHEN 2 THEN ${why} END, r.team, r.process_id
     FROM rows r CROSS JOIN (VALUES (1, 1), (2, 7)) AS e(sequence, status)
+), word AS (
+  INSERT INTO log_chunks (execution_id, first, lines, body) SELECT id, ${lastWord}, 1, ${lastWordBody(why)} FROM rows
 )
 SELECT id FROM rows`
 

@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { dayOf } from '../execution-id.ts'
+import { waits } from './waiting.ts'
 
 /** A run that waits for another gives its team's slot back; false when it is not RUNNING any more. */
 export async function releaseSlot(pool: pg.Pool, id: string): Promise<boolean> {
@@ -58,7 +59,7 @@ export async function recountSlots(pool: pg.Pool): Promise<number> {
                       count(*) FILTER (WHERE e.slot = -1) AS queued
                  FROM team_slots s
                  LEFT JOIN (SELECT team, slot FROM executions WHERE status = 4
-                            UNION ALL SELECT team, -1 FROM executions WHERE status = 2) e USING (team)
+                            UNION ALL SELECT team, -1 FROM executions e WHERE ${waits}) e USING (team)
                 GROUP BY s.team) c
         WHERE t.team = c.team AND (t.running, t.wanted, t.queued) <> (c.running, c.wanted, c.queued)`,
     )

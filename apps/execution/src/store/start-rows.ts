@@ -8,12 +8,15 @@ import {
   type Arrival,
   type ArrivalSource,
 } from './new-run-columns.ts'
+import { lastWord, lastWordBody } from './log-pages.ts'
+import { waits } from './waiting.ts'
 import { deletedProcess, keyValues, manyKeyValues, takenKey, takenKeys, type StartKey } from './start-keys.ts'
 
 /** What became of an arrival. */
 export interface Placed {
   id: string
-  status: Status.RUNNING | Status.QUEUED | Status.REJECTED
+  /** CREATED where it waits for packages. */
+  status: Status.CREATED | Status.RUNNING | Status.QUEUED | Status.REJECTED
   explanation?: string
   /** The session to which its first fence belongs: set where the statement that created it made it RUNNING. */
   sessionId?: string | null
@@ -56,7 +59,7 @@ const aheadInPool = `
   SELECT w.team, w.pool, q.count
     FROM (SELECT DISTINCT team, pool FROM ranked WHERE NOT runs) w CROSS JOIN LATERAL (
       SELECT count(*) AS count FROM (
-        SELECT FROM executions e WHERE e.status = 2 AND e.pool = w.pool AND e.team = w.team LIMIT 1001) c) q`
+        SELECT FROM executions e WHERE ${waits} AND e.pool = w.pool AND e.team = w.team LIMIT 1001) c) q`
 const aheadOfTeam = 'SELECT DISTINCT team, pool, queued AS count FROM ranked WHERE NOT runs'
 
 /** The array makes it read all input before it locks the first team: keys come before slots, whatever the plan. */
@@ -74,7 +77,7 @@ WITH ${input}, slots AS MATERIALIZED (
          a.count + count(*) FILTER (WHERE NOT runs) OVER (PARTITION BY team, pool ORDER BY n) AS place_in_pool
     FROM ranked r LEFT JOIN ahead a USING (team, pool)
 ), placed AS MATERIALIZED (
-  SELECT c.*, CASE WHEN runs THEN 4 WHEN place > ${next(2)}::integer THEN 7 ELSE 2 END AS status,
+  SELECT c.*, CASE WHEN runs THEN 4 WHEN place > ${next(2)}::integer THEN 7 WHEN held THEN 1 ELSE 2 END AS status,
          CASE WHEN runs THEN NULL
               WHEN place > ${next(2)}::integer THEN format('The team has %s runs that wait, the most it may have', ${next(2)}::integer)
               WHEN held THEN waits_for
@@ -86,19 +89,22 @@ WITH ${input}, slots AS MATERIALIZED (
     FROM counted c
 ), taken AS (
   UPDATE team_slots t SET running = t.running + c.starts, queued = t.queued + c.waits
-    FROM (SELECT team, count(*) FILTER (WHERE status = 4) AS starts, count(*) FILTER (WHERE status = 2) AS waits
+    FROM (SELECT team, count(*) FILTER (WHERE status = 4) AS starts, count(*) FILTER (WHERE status IN (1, 2)) AS waits
             FROM placed GROUP BY team) c
    WHERE t.team = c.team
 ), rows AS (
   ${insertRows}
-  SELECT ${rowColumns}, status, 2, CASE WHEN runs THEN ${firstFence} ELSE 0 END, CASE WHEN runs THEN session_id END,
+  SELECT ${rowColumns}, status, CASE status WHEN 1 THEN 1 ELSE 2 END, CASE WHEN runs THEN ${firstFence} ELSE 0 END, CASE WHEN runs THEN session_id END,
          ${next(3)}::uuid, runs::integer, CASE WHEN status = 7 THEN why END, CASE WHEN runs THEN now() END, now()
     FROM placed
 ), events AS (
   ${insertEvents}
   SELECT p.id, e.sequence, CASE e.sequence WHEN 1 THEN 1 ELSE p.status END, now(),
-         CASE e.sequence WHEN 2 THEN p.why END, p.team, p.process_id
-    FROM placed p CROSS JOIN (VALUES (1), (2)) AS e(sequence)
+         CASE WHEN e.sequence = 2 OR p.status = 1 THEN p.why END, p.team, p.process_id
+    FROM placed p JOIN (VALUES (1), (2)) AS e(sequence) ON e.sequence = 1 OR p.status <> 1
+), words AS (
+  INSERT INTO log_chunks (execution_id, first, lines, body)
+  SELECT id, ${lastWord}, 1, ${lastWordBody('why')} FROM placed WHERE status = 7
 )
 SELECT id, status, why AS explanation, CASE WHEN runs THEN session_id END AS "sessionId" FROM placed`
 
@@ -109,11 +115,11 @@ const placedAll = ({ rows }: ArrivalSource, ahead: string) =>
 const placedOnce = (taken: string, { rows }: ArrivalSource, ahead: string) =>
   placed(`${taken}, input AS MATERIALIZED (SELECT i.* FROM ${rows} JOIN key k ON k.execution_id = i.id)`, ahead)
 
-/** After a commit with unknown outcome: what is not there yet is there as QUEUED. */
+/** After a commit with unknown outcome: what is not there yet is there as QUEUED, or as CREATED where it waits for packages. */
 const requeue = `
 WITH rows AS (
   ${insertRows}
-  SELECT ${rowColumns}, 2, 2, 0, NULL, ${next(1)}::uuid, 0, NULL, NULL, now() FROM ${manyArrivals.rows}
+  SELECT ${rowColumns}, 2 - held::integer, 2 - held::integer, 0, NULL, ${next(1)}::uuid, 0, NULL, NULL, now() FROM ${manyArrivals.rows}
    WHERE NOT EXISTS (${deletedProcess})
   ON CONFLICT (id) DO NOTHING RETURNING id, team, process_id, pool, held
 ), taken AS (
@@ -122,10 +128,9 @@ WITH rows AS (
 ), events AS (
   ${insertEvents}
   SELECT r.id, e.sequence, e.status, now(),
-         CASE WHEN e.sequence = 1 THEN NULL
-              WHEN r.held THEN 'Waits for packages that are being installed'
-              ELSE format('Waits for a free place in the pool %s', r.pool) END, r.team, r.process_id
-    FROM rows r CROSS JOIN (VALUES (1, 1), (2, 2)) AS e(sequence, status)
+         CASE WHEN r.held THEN 'Waits for packages that are being installed'
+              WHEN e.sequence = 2 THEN format('Waits for a free place in the pool %s', r.pool) END, r.team, r.process_id
+    FROM rows r JOIN (VALUES (1, 1), (2, 2)) AS e(sequence, status) ON e.sequence = 1 OR NOT r.held
 )
 SELECT count(*) FROM rows`
 

@@ -1,6 +1,6 @@
 import type { Status } from '@automation/contract/execution/v1/execution'
 import type pg from 'pg'
-import { appendedFrom, type LogLine } from './log-pages.ts'
+import { appendedFrom, lastWord, type LogLine } from './log-pages.ts'
 
 export interface TimelineRow {
   sequence: number
@@ -42,13 +42,23 @@ export async function readChunksFrom(pool: pg.Pool, id: string, from: number): P
     text: `SELECT first, lines, body FROM (
              SELECT first, lines, body, sum(octet_length(body)) OVER (ORDER BY first) - octet_length(body) AS before FROM (
                SELECT first, lines, body FROM log_chunks
-                WHERE execution_id = $1 ${own ? `AND first < ${appendedFrom}` : ''} AND first + lines > $2
+                WHERE execution_id = $1 AND first < ${own ? appendedFrom : lastWord} AND first + lines > $2
                   AND first >= coalesce((SELECT max(first) FROM log_chunks WHERE execution_id = $1 AND first <= $2), 0)
                 ORDER BY first LIMIT ${maxChunks}) AS next_few) AS weighed
             WHERE before < ${maxBytes} ORDER BY first`,
     values: [id, from],
   })
   return rows
+}
+
+/** Why a run was ended by something else than itself; undefined where it has ended by itself. */
+export async function readLastWord(pool: pg.Pool, id: string): Promise<LogLine | undefined> {
+  const { rows } = await pool.query<{ body: string }>({
+    name: 'last-word',
+    text: `SELECT body FROM log_chunks WHERE execution_id = $1 AND first = ${lastWord}`,
+    values: [id],
+  })
+  return rows[0] && (JSON.parse(rows[0].body) as LogLine[])[0]
 }
 
 /** The lines of a chunk from number `from` on. */
@@ -66,7 +76,8 @@ export async function readSigns(pool: pg.Pool, ids: string[]): Promise<Map<strin
              LEFT JOIN LATERAL (SELECT first + lines AS next FROM log_chunks
                                  WHERE execution_id = w.id AND first < ${appendedFrom} ORDER BY first DESC LIMIT 1) own ON true
              LEFT JOIN LATERAL (SELECT first + lines AS next FROM log_chunks
-                                 WHERE execution_id = w.id AND first >= ${appendedFrom} ORDER BY first DESC LIMIT 1) added ON true`,
+                                 WHERE execution_id = w.id AND first >= ${appendedFrom} AND first < ${lastWord}
+                                 ORDER BY first DESC LIMIT 1) added ON true`,
     values: [ids],
   })
   return new Map(rows.map(({ id, sign }) => [id, sign]))

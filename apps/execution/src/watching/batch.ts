@@ -10,8 +10,8 @@ import { create } from '@bufbuild/protobuf'
 import { timestampFromDate } from '@bufbuild/protobuf/wkt'
 import type pg from 'pg'
 import { isTerminal } from '../status.ts'
-import { appendedFrom } from '../store/log-pages.ts'
-import { linesOf, maxEvents, readChunksFrom, readEventsFrom, type TimelineRow } from '../store/updates.ts'
+import { appendedFrom, type LogLine } from '../store/log-pages.ts'
+import { linesOf, maxEvents, readChunksFrom, readEventsFrom, readLastWord, type TimelineRow } from '../store/updates.ts'
 import { endText, positionText, type Position } from './position.ts'
 
 /** Some updates of an execution, from one position to another. Readers share it. */
@@ -33,7 +33,8 @@ const killedSettleMs = 500
 
 /**
  * Reads what is behind a position: events that are not the end, then lines, and the end once all lines were read. Events
- * are read before lines, so that whoever sees the end sees all that was stored before it. Failure: execution_not_found
+ * are read before lines, so that whoever sees the end sees all that was stored before it. The last of all lines says why
+ * something else has ended the run. Failure: execution_not_found
  * where the position never was, or is no more.
  */
 export async function readBatch(pool: pg.Pool, id: string, from: Position): Promise<Batch> {
@@ -47,7 +48,11 @@ export async function readBatch(pool: pg.Pool, id: string, from: Position): Prom
   if (!isTerminal(last.status)) return updates.batch({ more: known.length === maxEvents })
   const settleMs = last.status === Status.KILLED && events.includes(last) ? killedSettleMs - last.ageMs : 0
   if (settleMs > 0) return updates.batch({ settleMs })
-  if (events.includes(last)) updates.event(last)
+  if (events.includes(last)) {
+    const word = last.status === Status.FINISHED || from.closed ? undefined : await readLastWord(pool, id)
+    if (word !== undefined) updates.lastWord(word)
+    updates.event(last)
+  }
   updates.end(last.status)
   return updates.batch({ ended: true })
 }
@@ -78,16 +83,22 @@ class Updates {
 
   event({ sequence, status, at, explanation }: TimelineRow): void {
     this.#position.sequence = sequence
+    this.#position.closed = false
     const value = { status, time: timestampFromDate(at), explanation: explanation ?? undefined }
     this.#add({ case: 'status', value }, explanation?.length)
   }
 
   lines(kind: 'lines' | 'appended', first: number, lines: ReturnType<typeof linesOf>, from: number): void {
     let number = Math.max(first, from)
-    for (const [timeUs, level, message] of lines) {
+    for (const line of lines) {
       this.#position[kind] = ++number
-      this.#add({ case: 'log', value: { timeUs: BigInt(timeUs), level, message } }, message.length)
+      this.#line(line)
     }
+  }
+
+  lastWord(line: LogLine): void {
+    this.#position.closed = true
+    this.#line(line)
   }
 
   end(status: Status): void {
@@ -97,6 +108,10 @@ class Updates {
   batch(how: { ended?: boolean; more?: boolean; settleMs?: number }): Batch {
     this.#flush()
     return { messages: this.#messages, position: this.#position, ended: false, more: false, ...how }
+  }
+
+  #line([timeUs, level, message]: LogLine): void {
+    this.#add({ case: 'log', value: { timeUs: BigInt(timeUs), level, message } }, message.length)
   }
 
   #add(update: UpdateInit, characters = 0, position = positionText(this.#id, this.#position)): void {

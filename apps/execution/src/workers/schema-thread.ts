@@ -1,17 +1,25 @@
 import { parentPort } from 'node:worker_threads'
-import { Ajv, type ErrorObject, type SchemaObject, type ValidateFunction } from 'ajv'
+import { schemaFaults } from '@automation/errors/schema-faults'
+import { Ajv, type SchemaObject, type ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
+import { typeTexts } from './typed-texts.ts'
 
 interface Request {
   digest: string
   schema: string
   parameters: string
+  /** They are texts: they get the types that the schema names for them. */
+  areTexts: boolean
+  /** Whether they must match the schema. */
+  isEnforced: boolean
 }
 
 const options = {
   strict: false,
   allErrors: true,
+  // With the values at fault, for the words of it.
+  verbose: true,
   ownProperties: true,
   logger: false,
   validateSchema: false,
@@ -19,34 +27,45 @@ const options = {
   multipleOfPrecision: 6,
 } as const
 const room = 200
-const longestList = 50
-const validators = new Map<string, ValidateFunction>()
 
-/** Answers `{ digest, schema, parameters }` with the faults: `[{ path, message }]`, paths being pointers into the parameters. */
-parentPort?.on('message', ({ digest, schema, parameters }: Request) => {
+interface Known {
+  schema: SchemaObject
+  /** Once it was asked for. */
+  validate?: ValidateFunction
+}
+
+const known = new Map<string, Known>()
+
+/** Answers with the faults, `[{ path, message }]`, paths being pointers into the parameters, and what the texts read as. */
+parentPort?.on('message', (request: Request) => {
   try {
-    const validate = validatorOf(digest, schema)
-    const right = validate(JSON.parse(parameters))
-    const errors = right === true ? [] : (validate.errors ?? [])
-    parentPort?.postMessage({ answer: errors.slice(0, longestList).map(faultOf) })
+    parentPort?.postMessage({ answer: answerTo(request) })
   } catch (error) {
     parentPort?.postMessage({ error: String(error) })
   }
 })
+
+function answerTo({ digest, schema, parameters, areTexts, isEnforced }: Request) {
+  const value = JSON.parse(parameters) as Record<string, unknown>
+  const own = knownOf(digest, schema)
+  const typed = areTexts && typeTexts(value, own.schema) ? JSON.stringify(value) : undefined
+  if (!isEnforced) return { faults: [], typed }
+  const validate = (own.validate ??= compiled(own.schema))
+  return { faults: validate(value) === true ? [] : schemaFaults(validate.errors ?? []), typed }
+}
 
 // Makes the validator of schemas before the time of a request runs.
 const latest = new Ajv2020(options)
 void latest.validateSchema({})
 parentPort?.postMessage('ready')
 
-function validatorOf(digest: string, text: string): ValidateFunction {
-  let validate = validators.get(digest)
-  if (validate === undefined) {
-    validate = compiled(JSON.parse(text) as SchemaObject)
-  } else validators.delete(digest)
-  validators.set(digest, validate)
-  if (validators.size > room) validators.delete(validators.keys().next().value!)
-  return validate
+/** A schema, read once; those that were asked for least lately are forgotten. */
+function knownOf(digest: string, text: string): Known {
+  const own = known.get(digest) ?? { schema: JSON.parse(text) as SchemaObject }
+  known.delete(digest)
+  known.set(digest, own)
+  if (known.size > room) known.delete(known.keys().next().value!)
+  return own
 }
 
 /** By the dialect that the schema names; without one by 2020-12 where it is such a schema, else by draft-07. */
@@ -73,13 +92,4 @@ function compiled(schema: SchemaObject): ValidateFunction {
 function compiledBy(ajv: Ajv, schema: SchemaObject): ValidateFunction {
   addFormats.default(ajv)
   return ajv.compile(schema)
-}
-
-function faultOf({ instancePath, keyword, params, message }: ErrorObject): { path: string; message: string } {
-  const missing = keyword === 'required' ? (params as { missingProperty?: string }).missingProperty : undefined
-  const extra =
-    keyword === 'additionalProperties' ? (params as { additionalProperty?: string }).additionalProperty : undefined
-  const name = missing ?? extra
-  const path = name === undefined ? instancePath : `${instancePath}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
-  return { path, message: message ?? 'is not valid' }
 }

@@ -20,6 +20,38 @@ export function clientAddress(trustedProxies: string[]): ClientAddress {
   }
 }
 
+/** Says whether an address is one that many clients come from: a trusted proxy, or one on this machine. */
+export function proxies(trustedProxies: string[]): (address: string) => boolean {
+  const list = blockList([...trustedProxies, '127.0.0.0/8', '::1'])
+  return (address) => isTrusted(list, plain(address))
+}
+
+/**
+ * What one client is counted under: its address, of IPv6 the first 64 bits, since a client is given all the others to
+ * choose from.
+ */
+export function clientKey(address: string): string {
+  const own = plain(address)
+  if (isIP(own) !== 6) return own
+  const [head = '', tail] = own.split('::')
+  const before = groupsOf(head)
+  const after = groupsOf(tail ?? '')
+  const between = tail === undefined ? 0 : 8 - before.length - after.length
+  const groups = [...before, ...Array.from({ length: between }, () => 0), ...after]
+  // An IPv4 address written in hex.
+  if (groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff) return own
+  return `${groups
+    .slice(0, 4)
+    .map((group) => group.toString(16))
+    .join(':')}::/64`
+}
+
+/** Numbers of a part of an IPv6 address; an IPv4 address at its end counts as two. */
+function groupsOf(part: string): number[] {
+  if (part === '') return []
+  return part.split(':').flatMap((group) => (group.includes('.') ? [0, 0] : [parseInt(group, 16)]))
+}
+
 /** Throws a RangeError that names the first entry that is neither an address nor a CIDR. */
 export function blockList(entries: string[]): BlockList {
   const list = new BlockList()

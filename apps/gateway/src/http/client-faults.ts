@@ -4,6 +4,8 @@ import { Failure } from '@automation/errors'
 import { problemAnswer } from './problem.ts'
 import { malformedRequest, methodNotAllowed, requestTimeout } from './refusals.ts'
 
+const CLOSED_AFTER_MS = 500
+
 /** What Node's parser found wrong with a request, as callers are told. */
 export function faultOf(error: NodeJS.ErrnoException): Failure {
   switch (error.code) {
@@ -32,7 +34,22 @@ export function refuseConnect(socket: Duplex): void {
   writeAndClose(methodNotAllowed('CONNECT', 'GET or POST'), socket)
 }
 
+/** Answers, on the bare connection, that there are too many, and closes it in a moment: its client may be sending. */
+export function turnAway(socket: Duplex): void {
+  const text = 'There are too many connections; try again in a moment, and use those that you have'
+  const failure = new Failure('unavailable', 'too_many_connections', text, { retryAfterS: 2 })
+  const timer = setTimeout(() => socket.destroy(), CLOSED_AFTER_MS)
+  socket.on('close', () => clearTimeout(timer))
+  socket.on('error', () => socket.destroy())
+  socket.end(answerText(failure))
+}
+
 function writeAndClose(failure: Failure, socket: Duplex): void {
+  socket.on('error', () => socket.destroy())
+  socket.end(answerText(failure), () => socket.destroy())
+}
+
+function answerText(failure: Failure): string {
   const occasion = { requestId: crypto.randomUUID(), path: '/', executionIdHeader: '' }
   const { status, headers, body } = problemAnswer(failure, occasion)
   const lines = Object.entries({
@@ -40,10 +57,7 @@ function writeAndClose(failure: Failure, socket: Duplex): void {
     'Content-Length': String(Buffer.byteLength(body as string)),
     Connection: 'close',
   }).map(([name, value]) => `${name}: ${String(value)}\r\n`)
-  socket.on('error', () => socket.destroy())
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${String(body)}`, () =>
-    socket.destroy(),
-  )
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${String(body)}`
 }
 
 /** A half-written answer can only be cut off. */

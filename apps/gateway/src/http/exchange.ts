@@ -16,6 +16,14 @@ export class Exchange {
   route = ''
   team = ''
   executionId: string | undefined
+  /** Whether it came to a host that one team has for itself. */
+  isTeamHost = false
+  /** Of its body, what counts towards the budget of all bodies. */
+  bodyBytes = 0
+  /** What its body takes of the share of a team or an address. */
+  bodyShare: { end(): void } | undefined
+  /** It was answered, or its client has gone. */
+  isOver = false
   /** W3C: of the caller, or of the span for this request. */
   traceparent: string | undefined
   #controller: AbortController | undefined

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http'
-import type { Failure, FailureKind } from '@automation/errors'
+import type { Failure, FailureKind, FieldFault } from '@automation/errors'
 import type { Answer, AnswerHeaders } from './answer.ts'
+import { oauthRefusal } from './oauth-refusal.ts'
 
 const STATUS_BY_KIND: Record<FailureKind, number> = {
   invalid_argument: 400,
@@ -16,6 +17,9 @@ const STATUS_BY_KIND: Record<FailureKind, number> = {
   unimplemented: 501,
   internal: 500,
 }
+
+// Of faults in a text for people.
+const MOST_TOLD = 20
 
 /** Codes that HTTP has a status of its own for. */
 const STATUS_BY_CODE: Record<string, number> = {
@@ -48,12 +52,17 @@ export interface Occasion {
   path: string
   /** Such as `Svc-Execution-ID`. */
   executionIdHeader: string
+  /** What HTTP Basic is asked for: browsers keep a password for each. */
+  realm?: string
+  /** The header Accept of the request, where there may be a choice. */
+  accept?: string | undefined
 }
 
 /** The problem (RFC 9457) that a caller sees for a failure. Shows the public text only, never the cause. */
 export function problemAnswer(failure: Failure, occasion: Occasion, headers: AnswerHeaders = {}): Answer {
   const status = statusOf(failure)
   const text = textOf(failure)
+  const oauth = oauthRefusal(failure.code, text, occasion.accept)
   const problem = {
     type: 'about:blank',
     title: STATUS_CODES[status] ?? 'Error',
@@ -65,43 +74,46 @@ export function problemAnswer(failure: Failure, occasion: Occasion, headers: Ans
     requestId: occasion.requestId,
     ...(failure.fields.length > 0 && { errors: failure.fields }),
     ...(failure.executionId !== undefined && { executionId: failure.executionId }),
+    ...(failure.error !== undefined && { error: failure.error }),
+    ...oauth?.members,
   }
   const all: AnswerHeaders = {
     'Content-Type': 'application/problem+json',
     'X-Request-Id': occasion.requestId,
+    ...oauth?.headers,
     ...headers,
   }
   if (failure.executionId !== undefined) all[occasion.executionIdHeader] = failure.executionId
-  if (status === 401) all['WWW-Authenticate'] = challengeOf(failure)
+  if (status === 401) all['WWW-Authenticate'] = challengeOf(failure, occasion)
   if (failure.retryAfterS !== undefined) all['Retry-After'] = String(Math.max(1, Math.ceil(failure.retryAfterS)))
   else if (status === 503 || status === 429) all['Retry-After'] = '1'
   return { status, headers: all, body: JSON.stringify(problem) }
 }
 
-/** The text of a failure, which names the field where there is one: many clients show nothing else. */
+/** The text of a failure, with all faults of fields and where they are: many clients show nothing else. */
 function textOf({ message, fields }: Failure): string {
-  const [fault] = fields
-  if (fields.length !== 1 || fault === undefined || fault.path === '') return message
-  const names = fault.path.slice(1).split('/').map(unescaped)
-  if (message.includes(fault.path) || isNamed(names.at(-1) ?? '', message)) return message
-  const field = names.join('.')
-  // "is required" goes on from the name; a sentence of its own stands behind it.
+  const told = fields.slice(0, MOST_TOLD).map(wordsOf)
+  if (fields.length > MOST_TOLD) told.push(`and ${fields.length - MOST_TOLD} more`)
+  if (fields.some((fault) => fault.message === message)) return told.join('; ')
+  return [message, ...told.filter((words) => !message.includes(words))].join('; ')
+}
+
+/** The pointer of a fault and what it is. */
+function wordsOf({ path, message }: FieldFault): string {
+  if (path === '' || message.includes(path)) return message
+  // "is required" goes on from the pointer; a sentence of its own stands behind it.
   return /^(?:is|are|must|can|has|have|may|does|names|holds)\b/.test(message)
-    ? `${field} ${message}`
-    : `${field}: ${message}`
+    ? `${path} ${message}`
+    : `${path}: ${message}`
 }
 
-/** Whether a text has the name as a word of its own; the number of an item is no name. */
-function isNamed(name: string, text: string): boolean {
-  return /^\d*$/.test(name) ? false : text.split(/[^\w$-]+/).includes(name)
+function challengeOf({ code }: Failure, { realm = 'service' }: Occasion): string {
+  if (code === 'webhook_credentials' || code === 'sandbox_credentials') return basicChallenge(realm)
+  if (code === 'invalid_client') return basicChallenge('token')
+  return code === 'token_missing' ? 'Bearer realm="rest"' : 'Bearer realm="rest", error="invalid_token"'
 }
 
-function unescaped(segment: string): string {
-  return segment.replaceAll('~1', '/').replaceAll('~0', '~')
-}
-
-function challengeOf(failure: Failure): string {
-  if (failure.code === 'webhook_credentials') return 'Basic realm="webhook", charset="UTF-8"'
-  if (failure.code === 'sandbox_credentials') return 'Basic realm="sandbox", charset="UTF-8"'
-  return failure.code === 'token_missing' ? 'Bearer realm="rest"' : 'Bearer realm="rest", error="invalid_token"'
+/** Asks a browser for a user name and a password; `realm` holds no quotes. */
+export function basicChallenge(realm: string): string {
+  return `Basic realm="${realm}", charset="UTF-8"`
 }

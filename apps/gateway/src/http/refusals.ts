@@ -2,7 +2,9 @@ import { Failure } from '@automation/errors'
 
 /** A path or a method on it that this gateway does not have. */
 export function noSuchRoute(): Failure {
-  return new Failure('not_found', 'not_found', 'There is nothing at this address')
+  const text =
+    'There is nothing at this address. REST begins with /api/{team}/rest, webhooks with /api/{team}/webhooks; /docs has all addresses'
+  return new Failure('not_found', 'not_found', text)
 }
 
 /** 405; `allowed` are the methods, as the header Allow has them. */

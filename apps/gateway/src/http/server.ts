@@ -2,7 +2,8 @@ import { createServer, ServerResponse, type IncomingMessage, type Server } from 
 import type { AddressInfo, Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { Failure } from '@automation/errors'
-import { refuseConnect, refuseOnSocket } from './client-faults.ts'
+import { refuseConnect, refuseOnSocket, turnAway } from './client-faults.ts'
+import type { ConnectionLimits } from './connection-limits.ts'
 import { Exchange } from './exchange.ts'
 import { linger } from './linger.ts'
 import { OpenExchanges } from './open-exchanges.ts'
@@ -18,6 +19,8 @@ const LIMITS = {
   keepAliveTimeout: 65_000,
 }
 
+const MAX_TURNED_AWAY = 500
+
 // Time for those who call all the time to hear of the stop: a part of the grace, and at most.
 const partingShare = 0.1
 const partingMs = 4000
@@ -27,6 +30,8 @@ export interface ServerOptions {
   bodyMaxBytes: (target: string) => number
   /** Connections without a byte in either direction for so long are cut. */
   idleTimeoutMs: number
+  /** Absent: there may be any number of connections. */
+  connections?: ConnectionLimits
   /** A request must have arrived within this time; 60,000. 0: only silence cuts it. */
   requestTimeoutMs?: number
   /**
@@ -46,6 +51,7 @@ export class HttpServer {
   readonly #options: ServerOptions
   readonly #open = new OpenExchanges()
   readonly #upgraded = new Set<Socket>()
+  readonly #turnedAway = new Set<Socket>()
   #stopping = false
   #idle: (() => void) | undefined
   #connected = 0
@@ -138,13 +144,26 @@ export class HttpServer {
 
   #connection(socket: Socket): void {
     this.#connected += 1
+    const leave = this.#options.connections?.admit(socket.remoteAddress ?? '')
+    if (leave === undefined && this.#options.connections !== undefined) this.#turnAway(socket)
     socket.on('close', () => {
+      leave?.()
       this.#connected -= 1
       if (this.#connected === 0) this.#alone?.()
     })
   }
 
+  #turnAway(socket: Socket): void {
+    // In a flood there is no time for words.
+    if (this.#turnedAway.size >= MAX_TURNED_AWAY) return void socket.destroy()
+    this.#turnedAway.add(socket)
+    socket.on('close', () => this.#turnedAway.delete(socket))
+    turnAway(socket)
+  }
+
   #request(incoming: IncomingMessage, outgoing: ServerResponse): void {
+    // Its parser goes on with what comes on a connection that was answered.
+    if (this.#turnedAway.size > 0 && this.#turnedAway.has(incoming.socket)) return
     const exchange = new Exchange(incoming, outgoing)
     const remove = this.#open.add(exchange)
     if (this.#stopping) outgoing.shouldKeepAlive = false
@@ -156,6 +175,7 @@ export class HttpServer {
   }
 
   #upgrade(incoming: IncomingMessage, socket: Socket, head: Buffer): void {
+    if (this.#turnedAway.has(socket)) return
     this.#upgraded.add(socket)
     socket.on('error', () => socket.destroy())
     socket.on('close', () => this.#upgraded.delete(socket))
@@ -164,6 +184,7 @@ export class HttpServer {
   }
 
   #over(exchange: Exchange): void {
+    exchange.isOver = true
     if (exchange.outgoing.writableFinished) linger(exchange.incoming)
     else exchange.abandon(new Failure('unavailable', 'client_gone', 'The client has gone'))
     this.#options.ended(exchange)

@@ -5,8 +5,10 @@ import { z } from '@hono/zod-openapi'
  */
 const storable = (text: string) => !text.includes('\0') && text.isWellFormed()
 
+const UNSTORABLE = 'must hold neither NUL nor unpaired surrogates'
+
 /** A text. Its rules (length, form) belong to the service that owns it. */
-export const text = () => z.string().refine(storable, 'must hold neither NUL nor unpaired surrogates')
+export const text = () => z.string().refine(storable, UNSTORABLE)
 
 /** A text that may be absent; `null` and `""` mean the same. */
 export const optionalText = () =>
@@ -27,6 +29,16 @@ export const optionalFlag = () =>
     .nullish()
     .transform((value) => value ?? undefined)
 
+/** A text that has to be there and not be empty. */
+export const requiredText = () =>
+  z
+    .string({ error: ({ input }) => (input == null ? 'is required' : undefined) })
+    .min(1, 'is required')
+    .refine(storable, UNSTORABLE)
+
+/** A whole number of at most 32 bits. */
+export const int32 = () => z.int32().openapi({ type: 'integer', format: 'int32' })
+
 export const languageName = () => z.enum(['JAVASCRIPT', 'PYTHON'])
 
 /** A map from text to text. */
@@ -40,7 +52,11 @@ export const blankable = <S extends z.ZodType>(schema: S) =>
 export const jsonObject = (what: string) =>
   z
     .union([text(), z.looseObject({})], { error: `must be ${what}: an object, or a string that holds its JSON` })
-    .openapi({ type: ['string', 'object', 'null'], description: `${what}: an object, or a string that holds its JSON` })
+    .openapi({
+      type: ['string', 'object', 'null'],
+      additionalProperties: true,
+      description: `${what}: an object, or a string that holds its JSON`,
+    })
 
 /** A moment on output: RFC 3339 in UTC. */
 export const moment = () => z.string().openapi({ format: 'date-time' })

@@ -4,7 +4,10 @@ import { languageName, text } from './fields.ts'
 /** The same fields once more, as older clients send them. */
 export const moduleScript = z
   .object({ programmingLanguage: languageName().nullish(), sourceCode: text().nullish() })
-  .openapi({ description: 'Counts where the fields of the same names beside it are absent' })
+  .openapi({
+    title: 'CreateModuleScriptInput',
+    description: 'Counts where the fields of the same names beside it are absent',
+  })
 
 export const createModuleInput = z
   .object({
@@ -20,6 +23,6 @@ export const updateModuleInput = z
     name: text().nullish(),
     sourceCode: text().nullish(),
     programmingLanguage: z.unknown().optional().openapi({ type: 'string', description: 'Ignored' }),
-    script: z.object({ sourceCode: text().nullish() }).nullish(),
+    script: z.object({ sourceCode: text().nullish() }).openapi({ title: 'UpdateModuleScriptInput' }).nullish(),
   })
   .openapi('UpdateModuleInput')

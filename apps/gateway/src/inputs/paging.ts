@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { int32 } from './fields.ts'
 
 export const MAX_LIMIT = 1000
 const MAX_PAGE = 2 ** 31 - 1
@@ -28,14 +29,16 @@ export interface Paging {
   limit: number
 }
 
-const whole = { type: 'integer', format: 'int32', minimum: 0 } as const
+const count = () => int32().openapi({ minimum: 0 })
 
-/** What a list answers, for the document. */
-export const pageOf = (item: z.ZodType) =>
-  z.object({
-    hasNextPage: z.boolean(),
-    page: z.int32().openapi(whole),
-    limit: z.int32().openapi(whole),
-    total: z.int32().openapi({ ...whole, description: 'Exact up to 10,000; 10,001 stands for more' }),
-    data: z.array(item),
-  })
+/** What a list answers, for the document, where it has this name. */
+export const pageOf = (name: string, item: z.ZodType) =>
+  z
+    .object({
+      hasNextPage: z.boolean(),
+      page: count(),
+      limit: count(),
+      total: count().openapi({ description: 'Exact up to 10,000; 10,001 stands for more' }),
+      data: z.array(item),
+    })
+    .openapi(name)

@@ -15,19 +15,35 @@ const script = z
     sourceCode: text().nullish().openapi(deprecated),
     parametersSchema: jsonObject('a JSON Schema').nullish().openapi(deprecated),
   })
-  .openapi(deprecatedScript)
+  .openapi({ ...deprecatedScript, title: 'CreateScriptInput' })
 
-const webhook = z.object({
-  enabled: z.boolean().nullish(),
-  username: text().nullish(),
-  password: text().nullish(),
-})
+const webhook = z
+  .object({
+    enabled: z.boolean().nullish(),
+    username: text().nullish(),
+    password: text().nullish(),
+  })
+  .openapi({ title: 'WebhookInput' })
 
-const settings = z.object({
-  formsConfig: z.object({ enabled: z.boolean().nullish() }).nullish(),
-  publicConfig: z.object({ enabled: z.boolean().nullish(), token: text().nullish() }).nullish(),
-  dependencies: z.object({ scopedToProcess: z.boolean().nullish(), autoDetect: z.boolean().nullish() }).nullish(),
-})
+const formsConfig = z.object({ enabled: z.boolean().nullish() }).openapi({ title: 'FormsConfigInput' })
+
+const publicConfig = z
+  .object({ enabled: z.boolean().nullish(), token: text().nullish() })
+  .openapi({ title: 'PublicConfigInput' })
+
+const dependencies = z
+  .object({ scopedToProcess: z.boolean().nullish(), autoDetect: z.boolean().nullish() })
+  .openapi({ title: 'DependenciesConfigInput' })
+
+const settings = z
+  .object({
+    formsConfig: formsConfig.nullish(),
+    publicConfig: publicConfig.nullish(),
+    dependencies: dependencies.nullish(),
+  })
+  .openapi({ title: 'SettingsInput' })
+
+const manifest = z.object({ dependencies: textMap().nullish() }).openapi({ title: 'ProcessManifestInput' })
 
 const fields = {
   name: text().nullish(),
@@ -37,7 +53,7 @@ const fields = {
   sourceCode: text().nullish(),
   parametersSchema: jsonObject('a JSON Schema').nullish(),
   webhook: webhook.nullish(),
-  manifest: z.object({ dependencies: textMap().nullish() }).nullish(),
+  manifest: manifest.nullish(),
   settings: settings.nullish(),
   script: script.nullish(),
   tags: z.array(text()).nullish(),
@@ -58,7 +74,7 @@ export const updateProcessInput = z
           .optional()
           .openapi({ type: 'string', description: 'Ignored', deprecated: true }),
       })
-      .openapi(deprecatedScript)
+      .openapi({ ...deprecatedScript, title: 'UpdateScriptInput' })
       .nullish(),
   })
   .openapi('UpdateProcessInput')

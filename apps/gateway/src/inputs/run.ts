@@ -4,40 +4,57 @@ import { z } from '@hono/zod-openapi'
 import { isObject, parseJson } from '../json/decode.ts'
 import { memberText } from '../json/scan.ts'
 import { blankable, clearableText, jsonObject } from './fields.ts'
-import { invalidInput } from './validate.ts'
+import { invalidInput, pointerOf } from './validate.ts'
 
 const UINT32_MAX = 2 ** 32 - 1
+const MOST_NAMED = 20
 
-const settings = z.object({
-  agentPoolSlug: clearableText(),
-  callbackUrl: clearableText(),
-  timeout: z
-    .number()
-    .int()
-    .min(0)
-    .max(UINT32_MAX)
-    .nullish()
-    .openapi({
-      type: ['integer', 'null'],
-      minimum: 100,
-      description: 'Milliseconds, 100 up to the configured maximum',
-    }),
-  freshProcess: z.boolean().nullish(),
-})
+const settings = z
+  .object({
+    agentPoolSlug: clearableText(),
+    callbackUrl: clearableText(),
+    timeout: z
+      .number()
+      .int()
+      .min(0)
+      .max(UINT32_MAX)
+      .nullish()
+      .openapi({
+        type: ['integer', 'null'],
+        format: 'int64',
+        minimum: 100,
+        description: 'Milliseconds, 100 up to the configured maximum',
+      }),
+    freshProcess: z.boolean().nullish(),
+  })
+  .openapi({ title: 'ExecutionSettingsInput' })
 
 /** What a run is started with, now or by a schedule; `""` means the same as `null`. */
-export const runInput = z.object({
-  parameters: jsonObject('the parameters').nullish(),
-  tag: clearableText().openapi({ description: 'A version id, a version tag or an alias' }),
-  comment: clearableText(),
-  settings: blankable(settings),
-})
+export const executeProcessInput = z
+  .object({
+    parameters: jsonObject('the parameters').nullish(),
+    tag: clearableText().openapi({ description: 'A version id, a version tag or an alias' }),
+    comment: clearableText(),
+    settings: blankable(settings),
+  })
+  .openapi({ title: 'ExecuteProcessInput' })
 
-export type RunInput = z.output<typeof runInput>
-
-export const executeProcessInput = runInput.openapi('ExecuteProcessInput')
+export type RunInput = z.output<typeof executeProcessInput>
 
 export type StartRequest = Exclude<MessageInitShape<typeof StartExecutionRequestSchema>, { $typeName: string }>
+
+/**
+ * Refuses a body that has members, and none of those that a start has: it holds the parameters themselves, which would be
+ * lost. `body` is the text that the input was read from. Failure: invalid_input at each of them.
+ */
+export function refuseBareParameters(input: RunInput, body: string): void {
+  if (Object.values(input).some((value) => value != null)) return
+  const value = parseJson(body)
+  const names = isObject(value) ? Object.keys(value) : []
+  if (names.length === 0 || names.some((name) => Object.hasOwn(executeProcessInput.shape, name))) return
+  const message = 'is not known here; parameters stand in the member "parameters": {"parameters": {…}}'
+  throw invalidInput(names.slice(0, MOST_NAMED).map((name) => ({ path: pointerOf([name]), message })))
+}
 
 /**
  * What starts a run of `identifier`. The parameters stay the text that they came as, so that no number changes. `body` is
@@ -67,6 +84,9 @@ function parametersText(parameters: RunInput['parameters'], from: { text: string
   if (parameters == null || parameters === '') return '{}'
   if (typeof parameters !== 'string') return memberText(from.text, 'parameters') ?? '{}'
   const path = `${from.pointer}/parameters`
-  if (!isObject(parseJson(parameters, path))) throw invalidInput([{ path, message: 'must hold a JSON object' }])
+  const value = parseJson(parameters, path)
+  // What clients write that have no parameters to pass on.
+  if (value === null || (Array.isArray(value) && value.length === 0)) return '{}'
+  if (!isObject(value)) throw invalidInput([{ path, message: 'must hold a JSON object' }])
   return parameters
 }

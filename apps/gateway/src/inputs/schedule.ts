@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { memberText } from '../json/scan.ts'
 import { clearableText } from './fields.ts'
-import { runInput, runValues, type RunInput } from './run.ts'
+import { executeProcessInput, runValues, type RunInput } from './run.ts'
 import { toldAt } from './told-at.ts'
 
 export const scheduledProcessInput = z
@@ -13,7 +13,7 @@ export const scheduledProcessInput = z
       description: "RFC 3339; without an offset it is a time of the team's zone",
     }),
     allowConcurrentExecutions: z.boolean().nullish(),
-    input: runInput.nullish().openapi({ description: 'What each of its runs gets' }),
+    input: executeProcessInput.nullish().openapi({ description: 'What each of its runs gets' }),
   })
   .openapi('ScheduledProcessInput')
 

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { Failure } from '@automation/errors'
+import { jsonFault } from '@automation/errors/json-fault'
 import { isDeeperThan } from './scan.ts'
 
 /** Deeper JSON is refused: nobody writes it, and recursion over it would end the process's stack. */
@@ -14,19 +15,19 @@ export function utf8Text(bytes: Buffer): string | undefined {
 
 /** Parses JSON that came from outside. Failures: invalid_json, at `path`. */
 export function parseJson(text: string, path = ''): unknown {
-  if (isDeeperThan(text, MAX_LEVELS)) throw invalidJson(path, `JSON nested deeper than ${MAX_LEVELS} levels`)
+  if (isDeeperThan(text, MAX_LEVELS)) throw invalidJson(path, `is JSON nested deeper than ${MAX_LEVELS} levels`)
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw invalidJson(path, 'not valid JSON', error)
+    const where = jsonFault(text)
+    throw invalidJson(path, where === undefined ? 'is not valid JSON' : `is not valid JSON at ${where}`, error)
   }
 }
 
-/** 400, with the path of the field. */
+/** 400, with the path of the field. `reason` goes on from its name. */
 export function invalidJson(path: string, reason: string, cause?: unknown): Failure {
-  const where = path === '' ? 'The request body' : path
-  const fields = [{ path, message: reason }]
-  return new Failure('invalid_argument', 'invalid_json', `${where}: ${reason}`, { cause, fields })
+  const text = path === '' ? `The request body ${reason}` : reason
+  return new Failure('invalid_argument', 'invalid_json', text, { cause, fields: [{ path, message: text }] })
 }
 
 /** Whether a value of JSON is an object. */

@@ -28,7 +28,9 @@ export function describeOperation(path: string, operation: Operation, idHeader: 
       params: z.object(params),
       ...(operation.query !== undefined && { query: operation.query }),
       ...(operation.headers !== undefined && { headers: operation.headers }),
-      ...(content !== undefined && { body: { required: true, content: contentOf(content) } }),
+      ...(content !== undefined && {
+        body: { required: operation.bodyOptional !== true, content: contentOf(content) },
+      }),
       ...(operation.body !== undefined && {
         body: {
           required: operation.bodyOptional !== true,

@@ -25,6 +25,9 @@ export interface MediaTypeJson {
 
 export interface SchemaJson {
   $ref?: string
+  title?: string
+  description?: string
+  deprecated?: boolean
   type?: string | string[]
   format?: string
   enum?: unknown[]

@@ -1,16 +1,18 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { GatewayConfig } from '../config.ts'
-import { problemRecord } from './refusals.ts'
+import { codeErrorRecord, problemRecord } from './problem-record.ts'
 
 type Registry = OpenAPIHono['openAPIRegistry']
 
 /** What the operations of the document refer to: security schemes, headers, the form of refusals. */
 export function registerParts(registry: Registry, { publicUrl }: GatewayConfig): void {
   registry.register('Problem', problemRecord)
+  registry.register('CodeError', codeErrorRecord)
   registry.registerComponent('securitySchemes', 'oauth2', {
     type: 'oauth2',
     description:
-      'For clients that look for the scope. The token address takes an API token in x-api-token, no client secret',
+      'An API token is sk- and the base64 of client id, colon, client secret. The token address takes those two, by ' +
+      'HTTP Basic or in the form, with the slug of the team in place of {team}; or the API token in x-api-token',
     flows: {
       clientCredentials: {
         tokenUrl: `${publicUrl}/api/%7Bteam%7D/rest/auth/token`,
@@ -44,19 +46,21 @@ export function registerParts(registry: Registry, { publicUrl }: GatewayConfig):
 interface Header {
   text: string
   required?: boolean
-  schema?: { type: 'string' | 'integer'; format?: string; minimum?: number; enum?: string[] }
+  schema?: { type: 'string' | 'integer' | 'boolean'; format?: string; minimum?: number; enum?: string[] }
 }
 
 /** Response headers that more than one answer has. */
 const HEADERS: Record<string, Header> = {
   RequestId: { text: 'Of the request where it is sane, else a new one', required: true },
   Challenge: { text: 'What credentials are needed', required: true },
-  RetryAfter: { text: 'Seconds', required: true, schema: { type: 'integer', minimum: 1 } },
+  RetryAfter: { text: 'Seconds', required: true, schema: { type: 'integer', format: 'int32', minimum: 1 } },
   ContentRange: { text: 'The range that is sent, or the size where it can not be', required: true },
   ExecutionId: { text: 'Where the answer belongs to an execution', schema: { type: 'string', format: 'uuid' } },
+  NoSniff: { text: 'nosniff' },
+  Caching: { text: 'no-store, but where an answer may be kept and asked for by its ETag' },
   Replayed: {
     text: 'true where the idempotency key was known and nothing was started',
-    schema: { type: 'string', enum: ['true'] },
+    schema: { type: 'boolean' },
   },
 }
 
@@ -73,6 +77,13 @@ const PARAMETERS = {
 /** The references of an operation to them. */
 export const EVERY_CALL = Object.values(PARAMETERS).map(({ key }) => ({ $ref: `#/components/parameters/${key}` }))
 
+/** Response headers that every answer of REST may have. */
+export const EVERY_ANSWER = {
+  'X-Request-Id': { $ref: '#/components/headers/RequestId' },
+  'X-Content-Type-Options': { $ref: '#/components/headers/NoSniff' },
+  'Cache-Control': { $ref: '#/components/headers/Caching' },
+}
+
 /** Response headers by name: what they say. Those that HEADERS has are referred to. `idHeader` is such as `Svc-Execution-ID`. */
 export function responseHeaders(headers: Record<string, string>, idHeader: string): Record<string, object> {
   const known: Record<string, string> = { 'Idempotency-Replayed': 'Replayed', 'Content-Range': 'ContentRange' }
@@ -82,7 +93,7 @@ export function responseHeaders(headers: Record<string, string>, idHeader: strin
       ? { description, required: true, schema: { type: 'string', ...formatOf(name, idHeader) } }
       : { $ref: `#/components/headers/${known[name]}` },
   ])
-  return { 'X-Request-Id': { $ref: '#/components/headers/RequestId' }, ...Object.fromEntries(described) }
+  return { ...EVERY_ANSWER, ...Object.fromEntries(described) }
 }
 
 function formatOf(name: string, idHeader: string): { format?: string } {

@@ -4,6 +4,7 @@ import type { DocumentJson } from './document-json.ts'
 import { EVERY_CALL, registerParts } from './document-parts.ts'
 import { addExamples } from './examples.ts'
 import { addLinks } from './links.ts'
+import { nameParts } from './named-parts.ts'
 import { shareRefusals } from './shared-refusals.ts'
 import { describeTags } from './tags.ts'
 import { webhookPaths } from './webhook-paths.ts'
@@ -44,6 +45,7 @@ function makeDocument(app: Described, config: GatewayConfig): object {
   }
   const { paths, components } = app.getOpenAPI31Document(head) as unknown as DocumentJson
   const document: DocumentJson = { paths: { ...paths, ...webhookPaths(config.headerPrefix) }, components }
+  nameParts(document)
   addLinks(document.paths, `${config.headerPrefix}Execution-ID`)
   addExamples(document)
   shareRefusals(document)

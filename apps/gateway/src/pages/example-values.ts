@@ -159,12 +159,14 @@ export const EXAMPLES: Record<string, unknown> = {
     ip: '192.0.2.10',
     createdAt: AT,
   },
+  TokenRequest: { grant_type: 'client_credentials', client_id: 'sa-demo-1a2b3c4d', client_secret: 'its secret' },
   Token: { access_token: 'eyJhbGciOi…', token_type: 'Bearer', expires_in: 3600, scope: 'executor' },
 }
 
 /** What refusals say, by their codes. */
 export const REFUSAL_TEXTS: Record<string, string> = {
   alias_not_found: 'Alias not found',
+  api_token_missing: 'The header x-api-token is missing',
   api_token_invalid: 'The API token is not valid',
   body_too_large: 'The request body is larger than 10485760 bytes',
   deadline_exceeded: 'The operation took too long',

@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import { EXAMPLES, REFUSAL_TEXTS } from './example-values.ts'
 import type { DocumentJson, MediaTypeJson, SchemaJson } from './document-json.ts'
 
-const PROBLEM = 'application/problem+json'
+const PROBLEM = '#/components/schemas/Problem'
 
 type Schemas = Record<string, SchemaJson>
 
@@ -13,10 +13,12 @@ export function addExamples({ paths, components: { schemas } }: DocumentJson): v
       for (const media of Object.values(operation.requestBody?.content ?? {}))
         media.example ??= exampleOf(media, schemas)
       for (const [status, { content = {} }] of Object.entries(operation.responses))
-        for (const [type, media] of Object.entries(content))
-          media.example ??= type === PROBLEM ? refusalExample(Number(status), media) : exampleOf(media, schemas)
+        for (const media of Object.values(content))
+          media.example ??= isRefusal(media) ? refusalExample(Number(status), media) : exampleOf(media, schemas)
     }
 }
+
+const isRefusal = ({ schema }: MediaTypeJson) => schema?.allOf?.[0]?.$ref === PROBLEM
 
 function exampleOf({ schema }: MediaTypeJson, schemas: Schemas): unknown {
   return schema === undefined ? undefined : valueOf(schema, schemas)

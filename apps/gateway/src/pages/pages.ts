@@ -1,4 +1,4 @@
-import { operationsAnswer, type Check, type Registry } from '@automation/service'
+import type { Check } from '@automation/service'
 import type { SigningKeys } from '../auth/signing-keys.ts'
 import type { Answer } from '../http/answer.ts'
 import type { Exchange } from '../http/exchange.ts'
@@ -9,7 +9,6 @@ const KEYS_MAX_AGE_MS = 5_000
 
 export interface PageSources {
   readiness: () => Promise<Check[]>
-  metrics: Registry
   keys: SigningKeys
   document: () => string
 }
@@ -28,16 +27,17 @@ export async function pageAnswer(exchange: Exchange, sources: PageSources): Prom
   throw methodNotAllowed(method, 'GET, HEAD')
 }
 
-/** Needs no token: a chart keeps these pages inside the cluster. */
-async function healthAnswer(path: string, { readiness, metrics }: PageSources): Promise<Answer | undefined> {
-  const report = async () => {
-    const checks = await readiness()
-    return { status: checks.every((check) => check.ok) ? ('ready' as const) : ('unready' as const), checks }
-  }
-  const answer = await operationsAnswer(path, { report }, metrics)
-  if (answer === undefined) return undefined
-  const { status, contentType, body } = answer
-  return { status, headers: { 'Content-Type': contentType, 'Cache-Control': 'no-store' }, body }
+/** The world learns whether it serves, and no more: details and metrics are on HEALTH_PORT. */
+async function healthAnswer(path: string, { readiness }: PageSources): Promise<Answer | undefined> {
+  if (path === '/livez') return statusAnswer(200, 'live')
+  if (path !== '/readyz') return undefined
+  const isReady = (await readiness()).every((check) => check.ok)
+  return isReady ? statusAnswer(200, 'ready') : statusAnswer(503, 'unready')
+}
+
+function statusAnswer(code: number, status: string): Answer {
+  const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' }
+  return { status: code, headers, body: JSON.stringify({ status }) }
 }
 
 async function keysAnswer(path: string, { keys }: PageSources): Promise<Answer | undefined> {

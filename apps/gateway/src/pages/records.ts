@@ -1,15 +1,34 @@
 import { z } from '@hono/zod-openapi'
-import { languageName, moment, uuid } from '../inputs/fields.ts'
+import { languageName, moment, textMap, uuid } from '../inputs/fields.ts'
 import { INSTALLATION_STATUS_NAMES } from '../presenters/manifest.ts'
-import { AUDIT_TYPE_NAMES } from '../presenters/audit-event.ts'
 import { STATUS_NAMES } from '../presenters/execution.ts'
-import { SANDBOX_STATUS_NAMES } from '../presenters/sandbox.ts'
 import { SCHEDULE_TYPES } from '../presenters/schedule.ts'
 
 const textOrNull = z.string().nullable()
-const manifest = z.object({ dependencies: z.record(z.string(), z.string()) })
+const object = () => z.looseObject({})
+const manifest = z.object({ dependencies: textMap() }).openapi({ title: 'ProcessManifest' })
+const leavesOut = {
+  description:
+    'What takes more than 64 KiB is left out, and less where the page would be larger than 8 MiB; a single read has it',
+}
+
 const changed = { updatedBy: z.string().optional(), updatedAt: moment().optional() }
 const made = { createdBy: z.string(), createdAt: moment() }
+
+const processSettings = z
+  .object({
+    formsConfig: z.object({ enabled: z.boolean() }).openapi({ title: 'FormsConfig' }),
+    publicConfig: z.object({ enabled: z.boolean(), token: z.string().optional() }).openapi({ title: 'PublicConfig' }),
+    dependencies: z
+      .object({ scopedToProcess: z.boolean(), autoDetect: z.boolean() })
+      .openapi({ title: 'DependenciesConfig' }),
+  })
+  .openapi({ title: 'ProcessSettings' })
+
+const warnings = z
+  .array(z.object({ path: z.string(), message: z.string() }).openapi({ title: 'Warning' }))
+  .optional()
+  .openapi({ description: 'In answers of create and update: faults of what is saved as it is, such as of its syntax' })
 
 /** Records as callers receive them; for the document only, presenters make them. */
 export const processRecord = z
@@ -20,29 +39,39 @@ export const processRecord = z
     description: textOrNull,
     readme: textOrNull,
     programmingLanguage: languageName(),
-    sourceCode: z.string().optional().openapi({ description: 'Left out of lists above 64 KiB' }),
-    parametersSchema: z.looseObject({}).nullable(),
-    webhook: z.object({ enabled: z.boolean(), username: z.string().optional() }),
-    settings: z.object({
-      formsConfig: z.object({ enabled: z.boolean() }),
-      publicConfig: z.object({ enabled: z.boolean(), token: z.string().optional() }),
-      dependencies: z.object({ scopedToProcess: z.boolean(), autoDetect: z.boolean() }),
-    }),
+    sourceCode: z.string(),
+    parametersSchema: object().nullable(),
+    webhook: z.object({ enabled: z.boolean(), username: z.string().optional() }).openapi({ title: 'ProcessWebhook' }),
+    settings: processSettings,
     manifest,
     tags: z.array(z.string()),
     ...made,
     updatedBy: z.string().openapi({ description: 'Who created it, until somebody changes it' }),
     updatedAt: moment(),
+    warnings,
   })
   .openapi('Process')
+
+/** One of a list. */
+export const listedProcessRecord = processRecord
+  .omit({ warnings: true })
+  .partial({
+    sourceCode: true,
+    description: true,
+    readme: true,
+    parametersSchema: true,
+    manifest: true,
+    tags: true,
+  })
+  .openapi('ListedProcess', leavesOut)
 
 export const versionRecord = z
   .object({
     id: uuid(),
     tag: z.string(),
     programmingLanguage: languageName(),
-    sourceCode: z.string().optional().openapi({ description: 'Left out of lists above 64 KiB' }),
-    parametersSchema: z.looseObject({}).nullable(),
+    sourceCode: z.string(),
+    parametersSchema: object().nullable(),
     readme: textOrNull,
     manifest,
     comment: z.string().optional(),
@@ -50,6 +79,11 @@ export const versionRecord = z
     ...changed,
   })
   .openapi('VersionedProcess')
+
+/** One of a list. */
+export const listedVersionRecord = versionRecord
+  .partial({ sourceCode: true, parametersSchema: true, readme: true, manifest: true })
+  .openapi('ListedVersionedProcess', leavesOut)
 
 export const aliasRecord = z
   .object({ id: uuid(), name: z.string(), versionId: uuid(), ...made, ...changed })
@@ -60,23 +94,35 @@ export const moduleRecord = z
     id: uuid(),
     name: z.string(),
     programmingLanguage: languageName(),
-    sourceCode: z.string().optional().openapi({ description: 'Left out of lists above 64 KiB' }),
+    sourceCode: z.string(),
     ...made,
     ...changed,
+    warnings,
   })
   .openapi('Module')
+
+/** One of a list. */
+export const listedModuleRecord = moduleRecord
+  .omit({ warnings: true })
+  .partial({ sourceCode: true })
+  .openapi('ListedModule', leavesOut)
 
 export const moduleVersionRecord = z
   .object({
     id: uuid(),
     tag: z.string(),
     programmingLanguage: languageName(),
-    sourceCode: z.string().optional().openapi({ description: 'Left out of lists above 64 KiB' }),
+    sourceCode: z.string(),
     comment: z.string().optional(),
     ...made,
     ...changed,
   })
   .openapi('VersionedModule')
+
+/** One of a list. */
+export const listedModuleVersionRecord = moduleVersionRecord
+  .partial({ sourceCode: true })
+  .openapi('ListedVersionedModule', leavesOut)
 
 export const moduleAliasRecord = z
   .object({ id: uuid(), name: z.string(), versionId: uuid(), ...made, ...changed })
@@ -93,23 +139,31 @@ export const variableRecord = z
   })
   .openapi('TeamVariable')
 
+/** One of a list. */
+export const listedVariableRecord = variableRecord.partial({ value: true }).openapi('ListedTeamVariable', leavesOut)
+
 export const manifestRecord = z
   .object({
     id: languageName(),
     programmingLanguage: languageName(),
-    dependencies: z.record(z.string(), z.string()).openapi({ description: 'Installed' }),
+    dependencies: textMap().openapi({ description: 'Installed' }),
     nextInstallation: z
       .object({
         status: z.enum(INSTALLATION_STATUS_NAMES),
         error: z.string().optional().openapi({ description: "The installer's last lines, where it failed" }),
-        dependencies: z.record(z.string(), z.string()),
+        dependencies: textMap(),
       })
+      .openapi({ title: 'NextInstallation' })
       .optional()
       .openapi({ description: 'What is staged' }),
   })
   .openapi('ProgrammingLanguageManifest')
 
 const status = z.enum(STATUS_NAMES)
+
+const timelineEvent = z
+  .object({ status, timestamp: moment(), explanation: z.string().optional() })
+  .openapi({ title: 'ExecutionTimelineEvent' })
 
 export const executionRecord = z
   .object({
@@ -120,17 +174,18 @@ export const executionRecord = z
     versionId: uuid().optional(),
     scheduledId: uuid().optional(),
     status,
-    timeline: z.object({
-      explanation: z.string().optional(),
-      events: z.array(z.object({ status, timestamp: moment(), explanation: z.string().optional() })),
-    }),
-    parameters: z.looseObject({}).optional(),
+    timeline: z
+      .object({ explanation: z.string().optional(), events: z.array(timelineEvent) })
+      .openapi({ title: 'ExecutionTimeline' }),
+    parameters: object().optional(),
     comment: z.string().optional(),
     returnValue: z.string().optional().openapi({ description: 'JSON text' }),
-    settings: z.object({
-      timeout: z.int().openapi({ description: 'Milliseconds' }),
-      agentPoolSlug: z.string().optional(),
-    }),
+    settings: z
+      .object({
+        timeout: z.int().openapi({ format: 'int64', description: 'Milliseconds' }),
+        agentPoolSlug: z.string().optional(),
+      })
+      .openapi({ title: 'ExecutionSettings' }),
     initiatedBy: z.string().optional(),
     ...made,
     updatedBy: z.string().optional(),
@@ -150,85 +205,16 @@ export const scheduleRecord = z
     processId: uuid(),
     versionId: uuid().optional(),
     comment: z.string().optional(),
-    parameters: z.looseObject({}).optional().openapi({ description: 'Left out of lists above 64 KiB' }),
+    parameters: object().optional().openapi({ description: 'Left out of lists above 64 KiB' }),
     paused: z.boolean(),
     type: z.enum(SCHEDULE_TYPES),
     cron: z.string().optional(),
     dateTime: moment().optional(),
     nextExecutionAt: moment().optional().openapi({ description: 'Absent while it is paused and after its last run' }),
-    settings: z.object({ allowConcurrentExecutions: z.boolean(), agentPoolSlugs: z.array(z.string()) }),
+    settings: z
+      .object({ allowConcurrentExecutions: z.boolean(), agentPoolSlugs: z.array(z.string()) })
+      .openapi({ title: 'ScheduleSettings' }),
     ...made,
     ...changed,
   })
   .openapi('Schedule')
-
-export const teamRecord = z
-  .object({
-    slug: z.string(),
-    name: z.string(),
-    zoneId: z.string().openapi({ description: 'IANA name of the time zone' }),
-    parentTeamSlugs: z.array(z.string()),
-    paramsSchemaValidationEnabled: z.boolean(),
-    errorHandlerConfig: z
-      .object({ processSlug: z.string(), tag: z.string().optional() })
-      .optional()
-      .openapi({ description: 'The process that runs after each execution that ends in ERROR' }),
-    createdAt: moment(),
-  })
-  .openapi('Team')
-
-export const sandboxRecord = z
-  .object({
-    id: uuid(),
-    name: z.string(),
-    status: z.enum(SANDBOX_STATUS_NAMES),
-    reason: z.string().optional().openapi({ description: 'Why it failed, in words' }),
-    grpcServerUrl: z.string().openapi({ description: 'Where its daemon answers gRPC' }),
-    grpcApiKey: z.string().openapi({ description: 'For the metadata x-api-key of gRPC calls' }),
-    imageId: z.string(),
-    publicHttpPorts: z.array(z.int32()),
-    publicUrls: z.record(z.string(), z.string()).openapi({ description: 'The address of each public port' }),
-    metadata: z.record(z.string(), z.string()),
-    timeoutAt: moment().openapi({ description: 'When it is ended' }),
-    ...made,
-  })
-  .openapi('Sandbox')
-
-export const storageObjectRecord = z
-  .object({
-    name: z.string(),
-    size: z.int().openapi({ format: 'int64', description: 'Bytes' }),
-    md5Hash: z.string().openapi({ description: 'Base64' }),
-    contentType: z.string(),
-    createdAt: moment(),
-    updatedAt: moment().openapi({ description: 'When its content came' }),
-    link: z.string().openapi({ description: 'Its address here' }),
-  })
-  .openapi('StorageObject')
-
-export const signedUrlRecord = z.object({ url: z.string(), path: z.string(), expiresAt: moment() }).openapi('SignedUrl')
-
-export const auditEventRecord = z
-  .object({
-    id: uuid(),
-    type: z.enum(AUDIT_TYPE_NAMES),
-    event: z.string().openapi({ description: 'What was done, such as created, updated, started or killed' }),
-    entityId: z.string().openapi({ description: 'What it was done to' }),
-    user: z.string().openapi({ description: 'Who did it, as in createdBy; system where nobody asked' }),
-    initiatedBy: z
-      .string()
-      .optional()
-      .openapi({ description: 'For whom it was done, where the caller said so in a header' }),
-    ip: z.string().optional().openapi({ description: 'The address that the call came from' }),
-    createdAt: moment(),
-  })
-  .openapi('AuditEvent')
-
-export const tokenRecord = z
-  .object({
-    access_token: z.string(),
-    token_type: z.literal('Bearer'),
-    expires_in: z.int().openapi({ description: 'Seconds' }),
-    scope: z.string(),
-  })
-  .openapi('Token')

@@ -1,3 +1,4 @@
+import { OAUTH_ERRORS } from '../http/oauth-refusal.ts'
 import type { RefusedCall } from './refusals.ts'
 
 type Row = [calls: RegExp, status: number, ...codes: string[]]
@@ -8,14 +9,17 @@ const rows: readonly Row[] = [
   [/./, 417, 'expectation_failed'],
   [/./, 431, 'headers_too_large'],
   [/./, 500, 'internal_error'],
-  [/./, 503, 'unavailable', 'stopping'],
+  [/./, 503, 'unavailable', 'stopping', 'too_many_connections'],
   [/./, 504, 'deadline_exceeded'],
 
+  [/^POST \/rest\/(processes|modules)$/, 400, 'limit_reached'],
+  [/^POST .*\/(versions|aliases|variables|schedule|storage\/objects)$|\/webhooks\//, 400, 'limit_reached'],
   [/^(POST|PATCH) \/rest\/processes(\/\{identifier\})?$/, 400, 'slug_taken'],
   [/^(POST|PATCH) .*\/modules(\/\{id\})?$/, 400, 'name_taken'],
   [/^POST .*\/versions$/, 400, 'tag_taken'],
   [/^(POST|PATCH) .*\/aliases/, 400, 'alias_taken'],
   [/^DELETE .*\/versions\/\{versionId\}$/, 400, 'version_in_use'],
+  [/^DELETE .*\/aliases\/\{aliasId\}$/, 400, 'alias_in_use'],
   [/^(POST|PATCH) .*\/variables/, 400, 'key_taken'],
   [/^PATCH \/rest\/team$/, 400, 'parent_cycle', 'parent_not_granted'],
   [/\/(execute(-sync)?|rerun)$|\/webhooks\//, 400, 'invalid_parameters'],
@@ -26,10 +30,11 @@ const rows: readonly Row[] = [
   [/^(POST|DELETE) \/rest\/dependencies\//, 400, 'nothing_staged'],
   [/\/schedules\/\{id\}\/pause$/, 400, 'schedule_paused'],
   [/\/schedules\/\{id\}\/resume$/, 400, 'schedule_active'],
-  [/\/auth\/token$/, 400, 'api_token_missing', 'api_token_malformed'],
-  [/\/webhooks\//, 400, 'too_many_files'],
+  [/\/auth\/token$/, 400, 'api_token_missing', 'api_token_malformed', ...OAUTH_ERRORS],
+  [/^POST \/webhooks\//, 400, 'too_many_files', 'too_many_fields'],
+  [/^POST \/(rest\/storage\/objects$|webhooks\/)/, 400, 'too_many_parts'],
 
-  [/\/auth\/token$/, 401, 'api_token_invalid'],
+  [/\/auth\/token$/, 401, 'api_token_invalid', 'invalid_client'],
   [/\/webhooks\//, 401, 'webhook_credentials'],
   [/\/storage\/signed\//, 403, 'signed_url_invalid', 'signed_url_expired'],
 
@@ -55,6 +60,7 @@ const rows: readonly Row[] = [
   [/\/execute-sync$|\/webhooks\//, 409, 'result_not_kept'],
   [/\/storage\//, 412, 'precondition_failed'],
   [/\/execute(-sync)?$|\/schedule$|^PATCH \/rest\/schedules\/|\/webhooks\//, 413, 'parameters_too_large'],
+  [/\/execute(-sync)?$|\/rerun$|\/webhooks\//, 413, 'run_too_large'],
   [/^POST \/(rest\/storage\/objects$|webhooks\/)/, 413, 'object_too_large', 'storage_full'],
   [/\/storage\//, 416, 'range_not_satisfiable'],
 
@@ -78,6 +84,7 @@ const OF_BODIES: Record<number, string[]> = {
   408: ['request_timeout'],
   413: ['body_too_large'],
   415: ['unsupported_media_type'],
+  503: ['too_many_bodies'],
 }
 
 /** The codes that a refusal with this status can have. */

@@ -1,27 +1,6 @@
-import { z } from '@hono/zod-openapi'
+import { NOT_STORED, OAUTH_ERRORS } from '../http/oauth-refusal.ts'
+import { EVERY_ANSWER } from './document-parts.ts'
 import { codesOf } from './refusal-codes.ts'
-
-/** The body of every refusal; for the document only, http/problem.ts makes it. */
-export const problemRecord = z
-  .object({
-    type: z.literal('about:blank'),
-    title: z.string().openapi({ description: 'The name of the status' }),
-    status: z.int().openapi({ minimum: 400, maximum: 599 }),
-    detail: z.string().openapi({ description: 'What is wrong, in words that may be shown' }),
-    instance: z.string().openapi({ description: 'Path of the request' }),
-    message: z.string().openapi({ description: 'The same text as detail' }),
-    code: z.string().openapi({
-      pattern: '^[a-z]+(_[a-z]+)*$',
-      description: 'A stable word. Each answer lists those that it can have; a later release may add some',
-    }),
-    requestId: z.string().openapi({ description: 'As in the header X-Request-Id' }),
-    errors: z
-      .array(z.object({ path: z.string().openapi({ description: 'JSON pointer' }), message: z.string() }))
-      .optional()
-      .openapi({ description: 'The faults of the input, one by one' }),
-    executionId: z.string().optional().openapi({ format: 'uuid', description: 'Where it is about one execution' }),
-  })
-  .openapi('Problem', { description: 'RFC 9457 problem details' })
 
 /** What decides how a call may be refused. */
 export interface RefusedCall {
@@ -89,13 +68,26 @@ export function refusalsOf(call: RefusedCall, idHeader: string): Record<string, 
 }
 
 function refusal(status: number, codes: readonly string[], idHeader: string): Refusal {
-  const own = { properties: { status: { const: status }, code: { enum: codes } } }
+  const oauth = codes.filter((code) => OAUTH_ERRORS.has(code))
+  const isOauth = oauth.length > 0
+  // With their types, as generators of clients merge this with the problem.
+  const own = {
+    type: 'object',
+    properties: {
+      status: { type: 'integer', format: 'int32', enum: [status] },
+      code: wordOf(codes),
+      ...(isOauth && oauthMembers(oauth)),
+      ...(codes.includes('execution_failed') && { error: { $ref: '#/components/schemas/CodeError' } }),
+    },
+  }
+  const media = { schema: { allOf: [{ $ref: '#/components/schemas/Problem' }, own] } }
   return {
     description: `${REASONS[status] ?? 'Refused'}: ${codes.map((code) => `\`${code}\``).join(', ')}`,
     headers: {
-      'X-Request-Id': { $ref: '#/components/headers/RequestId' },
+      ...EVERY_ANSWER,
       ...(status === 401 && { 'WWW-Authenticate': { $ref: '#/components/headers/Challenge' } }),
       ...((status === 429 || status === 503) && { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } }),
+      ...(isOauth && OAUTH_HEADERS),
       ...(status === 416 && { 'Content-Range': { $ref: '#/components/headers/ContentRange' } }),
       ...(codes.some((code) => OF_A_RUN.has(code)) && { [idHeader]: { $ref: '#/components/headers/ExecutionId' } }),
       ...(codes.some((code) => REPEATED.has(code)) && {
@@ -103,7 +95,25 @@ function refusal(status: number, codes: readonly string[], idHeader: string): Re
       }),
     },
     content: {
-      'application/problem+json': { schema: { allOf: [{ $ref: '#/components/schemas/Problem' }, own] } },
+      'application/problem+json': media,
+      // A copy, as examples are added to each.
+      ...(isOauth && { 'application/json': { ...media } }),
     },
   }
+}
+
+/** Members that OAuth clients look for, on refusals of the form that they send. */
+function oauthMembers(words: readonly string[]): Record<string, object> {
+  return {
+    error: { ...wordOf(words), description: 'The code, for OAuth clients' },
+    error_description: { type: 'string', description: 'The same text as detail' },
+  }
+}
+
+const OAUTH_HEADERS = Object.fromEntries(
+  Object.entries(NOT_STORED).map(([name, value]) => [name, { description: value, schema: { type: 'string' } }]),
+)
+
+function wordOf(words: readonly string[]): object {
+  return { type: 'string', enum: words }
 }

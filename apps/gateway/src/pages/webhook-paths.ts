@@ -7,12 +7,17 @@ export function webhookPaths(prefix: string): Record<string, Record<'get' | 'pos
   const idHeader = `${prefix}Execution-ID`
   return {
     '/api/{team}/webhooks/{slug}': {
-      get: operation('get', 'Run a process with the query as its parameters', prefix),
+      get: operation(
+        'get',
+        'Run a process with the query as its parameters, with the types that its schema names',
+        prefix,
+      ),
       post: {
         ...operation('post', 'Run a process with the body as its parameters', prefix),
         requestBody: {
           required: false,
-          description: 'JSON and forms become the parameters; of other types the process gets the raw body',
+          description:
+            'JSON and forms become the parameters (fields of forms with the types that the schema of the process names); of other types the process gets the raw body',
           content: {
             'application/json': { schema: ANY_JSON },
             'application/x-www-form-urlencoded': { schema: { type: 'object', additionalProperties: true } },
@@ -46,7 +51,11 @@ export function webhookPaths(prefix: string): Record<string, Record<'get' | 'pos
   }
 }
 
-const ANY_JSON = { type: ['object', 'array', 'string', 'number', 'boolean', 'null'], description: 'Any JSON' }
+const ANY_JSON = {
+  type: ['object', 'array', 'string', 'number', 'boolean', 'null'],
+  additionalProperties: true,
+  description: 'Any JSON',
+}
 const ANY = { ...ANY_JSON, description: 'JSON, text or bytes, as the process returned it' }
 
 /** Refusals of its own beside those of every call. */
@@ -76,14 +85,15 @@ function unsure(headers: Record<string, object>): Record<string, object> {
 const OF_ASYNC = { description: 'Address of the execution, where the run is asynchronous', schema: { type: 'string' } }
 
 function parametersOf(prefix: string): object[] {
-  const header = (name: string, description: string) => parameter('header', `${prefix}${name}`, description)
+  const header = (name: string, description: string, schema: object = TEXT) =>
+    parameter('header', `${prefix}${name}`, description, schema)
   return [
     { name: 'team', in: 'path', required: true, description: 'Team slug', schema: { type: 'string' } },
     { name: 'slug', in: 'path', required: true, description: 'Process slug or id', schema: { type: 'string' } },
-    parameter('query', 'async', 'true: answer at once; wins over the header'),
+    parameter('query', 'async', 'true: answer at once; wins over the header', FLAG),
     parameter('query', 'async_response', 'Body of the answer to an asynchronous call; false: an empty body'),
     header('Version-Tag', 'Version tag, alias or version id to run'),
-    header('Async', 'true: answer at once'),
+    header('Async', 'true: answer at once', FLAG),
     header('Initiated-By', 'Recorded for audit'),
     header('Agent-Pool', 'Agent pool to run in'),
     header('Comment', 'Comment of the execution'),
@@ -91,8 +101,11 @@ function parametersOf(prefix: string): object[] {
   ]
 }
 
-function parameter(where: 'query' | 'header', name: string, description: string): object {
-  return { name, in: where, required: false, description, schema: { type: 'string' } }
+const TEXT = { type: 'string' }
+const FLAG = { type: 'boolean', default: false }
+
+function parameter(where: 'query' | 'header', name: string, description: string, schema: object = TEXT): object {
+  return { name, in: where, required: false, description, schema }
 }
 
 function successes(idHeader: string): Record<number, object> {
@@ -115,7 +128,7 @@ function successes(idHeader: string): Record<number, object> {
 /** What keeps an answer from being a page of this origin. */
 const GUARDS = {
   'X-Content-Type-Options': 'nosniff',
-  'Content-Security-Policy': 'sandbox, unless the process sets one',
+  'Content-Security-Policy': 'Always with the directive sandbox on a host that webhooks share',
 }
 
 function commonHeaders(idHeader: string): Record<string, object> {
@@ -123,6 +136,7 @@ function commonHeaders(idHeader: string): Record<string, object> {
 }
 
 const ASYNC_BODY = {
+  title: 'WebhookExecution',
   type: 'object',
   required: ['id', 'status', 'data'],
   properties: {

@@ -1,5 +1,6 @@
 import type { Module } from '@automation/contract/catalog/v1/module'
 import { presentLanguage } from './language.ts'
+import { presentWarnings } from './process.ts'
 import { presentTime } from './time.ts'
 
 /** A module as JSON. */
@@ -16,7 +17,12 @@ export function presentModule(module: Module): Record<string, unknown> {
   }
 }
 
-/** The same for a list, where a source above 64 KiB is left out. */
+/** The same as the answer to a write, which may have warnings. */
+export function presentWrittenModule(module: Module): Record<string, unknown> {
+  return { ...presentModule(module), warnings: presentWarnings(module.warnings) }
+}
+
+/** The same for a list, where a source that is too large is left out. */
 export function presentListedModule(module: Module): Record<string, unknown> {
   return { ...presentModule(module), sourceCode: module.sourceCode }
 }

@@ -1,4 +1,5 @@
 import type { Process } from '@automation/contract/catalog/v1/process'
+import type { Warning } from '@automation/contract/common/v1/warning'
 import { RawJson } from '../json/raw-json.ts'
 import { presentLanguage } from './language.ts'
 import { presentTime } from './time.ts'
@@ -33,9 +34,24 @@ export function presentProcess(process: Process): Record<string, unknown> {
   }
 }
 
-/** The same for a list, where a source above 64 KiB is left out. */
+/** The same as the answer to a write, which may have warnings. */
+export function presentWrittenProcess(process: Process): Record<string, unknown> {
+  return { ...presentProcess(process), warnings: presentWarnings(process.warnings) }
+}
+
+/** Warnings where there are any. */
+export function presentWarnings(warnings: Warning[]): { path: string; message: string }[] | undefined {
+  return warnings.length === 0 ? undefined : warnings.map(({ path, message }) => ({ path, message }))
+}
+
+/** The same for a list, where what is too large is left out. */
 export function presentListedProcess(process: Process): Record<string, unknown> {
-  return { ...presentProcess(process), sourceCode: process.sourceCode }
+  return { ...presentProcess(process), sourceCode: process.sourceCode, ...absent(process.leftOut) }
+}
+
+/** Members that a list leaves out. */
+export function absent(names: string[]): Record<string, undefined> {
+  return Object.fromEntries(names.map((name) => [name, undefined]))
 }
 
 /** A stored JSON Schema as it is, or null. */

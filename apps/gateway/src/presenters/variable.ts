@@ -6,7 +6,7 @@ export function presentVariable(variable: Variable): Record<string, unknown> {
   return {
     id: variable.id,
     key: variable.key,
-    value: variable.value,
+    value: variable.valueLeftOut ? undefined : variable.value,
     isSensitive: variable.isSensitive,
     createdBy: variable.createdBy,
     createdAt: presentTime(variable.createdAt),

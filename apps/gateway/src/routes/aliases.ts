@@ -1,23 +1,20 @@
 import { AliasService } from '@automation/contract/catalog/v1/alias'
+import type { FieldFault } from '@automation/errors'
 import type { Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
 import { text } from '../inputs/fields.ts'
-import { pageOf, pagingFields } from '../inputs/paging.ts'
+import { pagingFields } from '../inputs/paging.ts'
+import { invalidInput } from '../inputs/validate.ts'
 import { presentAlias } from '../presenters/alias.ts'
 import { presentPage } from '../presenters/page.ts'
 import { ownerIn, type VersionOwner } from './version-owner.ts'
 import { aliasId } from './path-parameters.ts'
 import type { RestApi } from './rest-api.ts'
 
-const reference = text().openapi({ description: 'A version id or a tag' })
-const aliasInputOf = ({ aliasInputName }: VersionOwner) =>
-  z.object({ name: text(), versionId: reference }).openapi(aliasInputName)
-const aliasPatch = z.object({ name: text().nullish(), versionId: reference.nullish() })
-
 /** Aliases of versions of processes, or of modules: list, create, read, update, delete. */
 export function aliasRoutes(api: RestApi, neighbours: Neighbours, owner: VersionOwner): void {
   const aliases = neighbours.client(AliasService)
-  const { word, aliasRecord } = owner
+  const { word, aliasRecord, aliasPage } = owner
   const all = { path: `${owner.path}/aliases`, tag: owner.aliasTag, parameters: owner.parameters }
   const one = { ...all, path: `${all.path}/{aliasId}`, parameters: { ...owner.parameters, aliasId } }
 
@@ -30,7 +27,7 @@ export function aliasRoutes(api: RestApi, neighbours: Neighbours, owner: Version
         versionId: text().optional().openapi({ description: 'Only aliases of this version (id or tag)' }),
         ...pagingFields,
       }),
-      success: { status: 200, description: 'One page of aliases', schema: pageOf(aliasRecord) },
+      success: { status: 200, description: 'One page of aliases', schema: aliasPage },
       refusals: [400, 404],
     },
     async ({ params, query, context }) => {
@@ -48,15 +45,15 @@ export function aliasRoutes(api: RestApi, neighbours: Neighbours, owner: Version
       ...all,
       method: 'post',
       summary: `Create an alias of a version of a ${word}`,
-      body: aliasInputOf(owner),
+      body: owner.aliasInput,
       success: { status: 201, description: 'The new alias', schema: aliasRecord },
       refusals: [400, 404, 413, 415],
     },
-    async ({ params, body, context }) => ({
-      body: presentAlias(
-        await aliases.createAlias({ ...ownerIn(params), name: body.name, version: body.versionId }, context),
-      ),
-    }),
+    async ({ params, body, context }) => {
+      const { name, versionId: version } = body
+      if (name == null || version == null) throw invalidInput(missing(body))
+      return { body: presentAlias(await aliases.createAlias({ ...ownerIn(params), name, version }, context)) }
+    },
   )
 
   api.add(
@@ -77,7 +74,7 @@ export function aliasRoutes(api: RestApi, neighbours: Neighbours, owner: Version
       ...one,
       method: 'patch',
       summary: `Rename an alias of a ${word}, or point it to another version`,
-      body: aliasPatch,
+      body: owner.aliasInput,
       success: { status: 200, description: 'The changed alias', schema: aliasRecord },
       refusals: [400, 404, 413, 415],
     },
@@ -100,13 +97,18 @@ export function aliasRoutes(api: RestApi, neighbours: Neighbours, owner: Version
     {
       ...one,
       method: 'delete',
-      summary: `Delete an alias of a ${word}`,
+      summary: `Delete an alias of a ${word} that nothing uses`,
       success: { status: 200, description: 'Deleted' },
-      refusals: [404],
+      refusals: [400, 404],
     },
     async ({ params, context }) => {
       await aliases.deleteAlias({ ...ownerIn(params), aliasId: params['aliasId'] }, context)
       return {}
     },
   )
+}
+
+function missing({ name, versionId }: { name?: unknown; versionId?: unknown }): FieldFault[] {
+  const paths = [...(name == null ? ['/name'] : []), ...(versionId == null ? ['/versionId'] : [])]
+  return paths.map((path) => ({ path, message: 'is required' }))
 }

@@ -4,7 +4,7 @@ import { z } from '@hono/zod-openapi'
 import { text } from '../inputs/fields.ts'
 import { pageOf, pagingFields } from '../inputs/paging.ts'
 import { time } from '../inputs/time.ts'
-import { auditEventRecord } from '../pages/records.ts'
+import { auditEventRecord } from '../pages/team-records.ts'
 import { AUDIT_TYPE_NAMES, auditTypeFrom, presentAuditEvent, type AuditTypeName } from '../presenters/audit-event.ts'
 import { presentPage } from '../presenters/page.ts'
 import type { RestApi } from './rest-api.ts'
@@ -36,7 +36,11 @@ export function auditEventRoutes(api: RestApi, neighbours: Neighbours): void {
       tag: 'Audit',
       summary: 'List who did what, newest first',
       query: z.object({ type, entityId, from: time(), to: time(), ...pagingFields }),
-      success: { status: 200, description: 'One page of audit events', schema: pageOf(auditEventRecord) },
+      success: {
+        status: 200,
+        description: 'One page of audit events',
+        schema: pageOf('AuditEventsPaginatedResult', auditEventRecord),
+      },
       refusals: [400],
     },
     async ({ query, context }) => {

@@ -45,7 +45,11 @@ export function executionRoutes(api: RestApi, neighbours: Neighbours): void {
       tag: 'Executions',
       summary: 'List executions, newest first',
       query: filters,
-      success: { status: 200, description: 'One page of executions', schema: pageOf(executionRecord) },
+      success: {
+        status: 200,
+        description: 'One page of executions',
+        schema: pageOf('ExecutionsPaginatedResult', executionRecord),
+      },
       refusals: [400],
     },
     async ({ query, context }) => {
@@ -86,7 +90,11 @@ export function executionRoutes(api: RestApi, neighbours: Neighbours): void {
       path: '/executions/{id}/logs',
       summary: 'Read the log of an execution, oldest first, also while it runs',
       query: z.object(pagingFields),
-      success: { status: 200, description: 'One page of the log', schema: pageOf(logEntryRecord) },
+      success: {
+        status: 200,
+        description: 'One page of the log',
+        schema: pageOf('ExecutionLogsPaginatedResult', logEntryRecord),
+      },
       refusals: [400, 404],
     },
     async ({ params, query, context }) => {

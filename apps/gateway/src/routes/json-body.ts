@@ -1,4 +1,4 @@
-import { readBody } from '../http/body.ts'
+import { readBody, type BodyRules } from '../http/body.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { isJson, mediaTypeOf } from '../http/media-type.ts'
 import { unsupportedMediaType } from '../http/refusals.ts'
@@ -15,17 +15,17 @@ const UTF8_CHARSETS = new Set([undefined, 'utf-8', 'utf8', 'us-ascii'])
 
 /**
  * Reads the JSON object in a request's body; without a Content-Type too. With `optional` an empty body counts as `{}`.
- * Failures: unsupported_media_type, body_too_large, invalid_json.
+ * Failures: those of the body; unsupported_media_type, invalid_json.
  */
-export async function readJsonBody(exchange: Exchange, maxBytes: number, optional: boolean): Promise<JsonBody> {
-  const bytes = await readBody(exchange.incoming, maxBytes)
+export async function readJsonBody(exchange: Exchange, rules: BodyRules, optional: boolean): Promise<JsonBody> {
+  const bytes = await readBody(exchange, rules)
   if (bytes.length === 0 && optional) return { value: {}, text: '{}', bytes }
   const { essence, charset } = mediaTypeOf(exchange.incoming.headers['content-type'])
   if (bytes.length > 0 && essence !== '' && !isJson(essence))
     throw unsupportedMediaType('The body must be application/json')
   if (!UTF8_CHARSETS.has(charset)) throw unsupportedMediaType('The body must be JSON in UTF-8')
   const text = utf8Text(bytes)
-  if (text === undefined) throw invalidJson('', 'not valid UTF-8')
+  if (text === undefined) throw invalidJson('', 'is not valid UTF-8')
   const value = parseJson(text)
   if (!isObject(value)) throw invalidJson('', 'must be a JSON object')
   return { value, text, bytes }

@@ -3,9 +3,9 @@ import type { Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
 import { createModuleInput, updateModuleInput } from '../inputs/module.ts'
 import { pageOf, pagingFields } from '../inputs/paging.ts'
-import { moduleRecord } from '../pages/records.ts'
+import { listedModuleRecord, moduleRecord } from '../pages/records.ts'
 import { languageFrom } from '../presenters/language.ts'
-import { presentListedModule, presentModule } from '../presenters/module.ts'
+import { presentListedModule, presentModule, presentWrittenModule } from '../presenters/module.ts'
 import { presentPage } from '../presenters/page.ts'
 import { moduleId } from './path-parameters.ts'
 import type { RestApi } from './rest-api.ts'
@@ -22,7 +22,11 @@ export function moduleRoutes(api: RestApi, neighbours: Neighbours): void {
       tag: 'Modules',
       summary: 'List modules, newest first',
       query: z.object(pagingFields),
-      success: { status: 200, description: 'One page of modules', schema: pageOf(moduleRecord) },
+      success: {
+        status: 200,
+        description: 'One page of modules',
+        schema: pageOf('ModulesPaginatedResult', listedModuleRecord),
+      },
       refusals: [400],
     },
     async ({ query, context }) => {
@@ -48,7 +52,7 @@ export function moduleRoutes(api: RestApi, neighbours: Neighbours): void {
         language: language == null ? undefined : languageFrom(language),
         sourceCode: body.sourceCode ?? body.script?.sourceCode ?? undefined,
       }
-      return { body: presentModule(await modules.createModule(values, context)) }
+      return { body: presentWrittenModule(await modules.createModule(values, context)) }
     },
   )
 
@@ -78,7 +82,7 @@ export function moduleRoutes(api: RestApi, neighbours: Neighbours): void {
         name: body.name ?? undefined,
         sourceCode: body.sourceCode ?? body.script?.sourceCode ?? undefined,
       }
-      return { body: presentModule(await modules.updateModule(change, context)) }
+      return { body: presentWrittenModule(await modules.updateModule(change, context)) }
     },
   )
 

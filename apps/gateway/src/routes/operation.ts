@@ -18,7 +18,7 @@ export interface Operation<Q extends z.ZodObject = z.ZodObject, B extends z.ZodT
   body?: B
   /** Instead of a JSON body: media types that the handler reads itself, as they come. */
   content?: Record<string, z.ZodType>
-  /** An empty body is read as `{}`. */
+  /** An empty body is read as `{}`, or left to the handler. */
   bodyOptional?: boolean
   success: Success
   /** Statuses of refusals beside those that every call can have (pages/refusals.ts), for the document. */

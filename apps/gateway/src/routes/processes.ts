@@ -5,9 +5,9 @@ import { text } from '../inputs/fields.ts'
 import { pageOf, pagingFields } from '../inputs/paging.ts'
 import { updatedValues } from '../inputs/process-patch.ts'
 import { createdValues, createProcessInput, toldAtScript, updateProcessInput } from '../inputs/process.ts'
-import { processRecord } from '../pages/records.ts'
+import { listedProcessRecord, processRecord } from '../pages/records.ts'
 import { presentPage } from '../presenters/page.ts'
-import { presentListedProcess, presentProcess } from '../presenters/process.ts'
+import { presentListedProcess, presentProcess, presentWrittenProcess } from '../presenters/process.ts'
 import { processIdentifier } from './path-parameters.ts'
 import type { RestApi } from './rest-api.ts'
 
@@ -38,7 +38,11 @@ export function processRoutes(api: RestApi, neighbours: Neighbours): void {
         tags,
         ...pagingFields,
       }),
-      success: { status: 200, description: 'One page of processes', schema: pageOf(processRecord) },
+      success: {
+        status: 200,
+        description: 'One page of processes',
+        schema: pageOf('ProcessesPaginatedResult', listedProcessRecord),
+      },
       refusals: [400],
     },
     async ({ query, context }) => {
@@ -62,7 +66,7 @@ export function processRoutes(api: RestApi, neighbours: Neighbours): void {
       refusals: [400, 413, 415],
     },
     async ({ body, bodyText, context }) => ({
-      body: presentProcess(
+      body: presentWrittenProcess(
         await toldAtScript(body, processes.createProcess({ values: createdValues(body, bodyText) }, context)),
       ),
     }),
@@ -93,7 +97,7 @@ export function processRoutes(api: RestApi, neighbours: Neighbours): void {
       refusals: [400, 404, 413, 415],
     },
     async ({ params, body, bodyText, context }) => ({
-      body: presentProcess(
+      body: presentWrittenProcess(
         await toldAtScript(
           body,
           processes.updateProcess({ identifier: params['identifier'], ...updatedValues(body, bodyText) }, context),

@@ -1,3 +1,5 @@
+import { formPairs } from '../http/form-pairs.ts'
+
 /** A query as names and values; a repeated name has all its values. Names like `__proto__` are names like others. */
 export type QueryRecord = Record<string, string | string[]>
 
@@ -9,16 +11,15 @@ export function listedQueryRecord(query: string): QueryRecord {
   return { ...others, tags: [others['tags'] ?? [], listed ?? []].flat() }
 }
 
-/** Reads an encoded query (without the question mark). Leaves out the names in `without`. */
-export function queryRecord(query: string, without?: ReadonlySet<string>): QueryRecord {
+/** Reads an encoded query (without the question mark) or form. Failure: too_many_fields. */
+export function queryRecord(query: string): QueryRecord {
   const record = Object.create(null) as QueryRecord
   if (query === '') return record
-  for (const [name, value] of new URLSearchParams(query)) {
-    if (without?.has(name) === true) continue
+  formPairs(query, (name, value) => {
     const known = record[name]
     if (known === undefined) record[name] = value
     else if (typeof known === 'string') record[name] = [known, value]
     else known.push(value)
-  }
+  })
   return record
 }

@@ -5,6 +5,8 @@ import type { Failure } from '@automation/errors'
 import { bearerToken, principalFor } from '../auth/authorize.ts'
 import type { TokenVerifier } from '../auth/token-verifier.ts'
 import type { GatewayConfig } from '../config.ts'
+import type { BodyRules } from '../http/body.ts'
+import type { BodyBudget } from '../http/body-budget.ts'
 import { addressOf, callContext, headerText } from '../http/caller.ts'
 import type { ClientAddress } from '../http/client-address.ts'
 import type { Exchange } from '../http/exchange.ts'
@@ -25,6 +27,7 @@ export interface RestDependencies {
   config: GatewayConfig
   verifier: TokenVerifier
   clientAddress: ClientAddress
+  budget: BodyBudget
 }
 
 /**
@@ -34,11 +37,13 @@ export interface RestDependencies {
 export class RestApi {
   readonly app: OpenAPIHono<RestEnv> = new OpenAPIHono<RestEnv>()
   readonly #dependencies: RestDependencies
+  readonly #bodyRules: BodyRules
   readonly #initiatedByHeader: string
   readonly #allowed = new Map<string, string[]>()
 
   constructor(dependencies: RestDependencies) {
     this.#dependencies = dependencies
+    this.#bodyRules = { maxBytes: dependencies.config.bodyMaxBytes, budget: dependencies.budget }
     this.#initiatedByHeader = `${dependencies.config.headerPrefix}initiated-by`.toLowerCase()
   }
 
@@ -87,7 +92,7 @@ export class RestApi {
     const { value, text, bytes } =
       operation.body === undefined
         ? NO_BODY
-        : await readJsonBody(exchange, this.#dependencies.config.bodyMaxBytes, operation.bodyOptional === true)
+        : await readJsonBody(exchange, this.#bodyRules, operation.bodyOptional === true)
     const call: Call<z.output<Q>, z.output<B>> = {
       exchange,
       team,
@@ -122,7 +127,7 @@ export class RestApi {
     const ip = addressOf(exchange, clientAddress)
     if (operation.open === true)
       return { principal: { role: 'user', team, subject: '', name: '', ip }, tokenTeams: [], tokenEndsMs: Infinity }
-    const identity = await verifier.verify(bearerToken(exchange.incoming.headers.authorization))
+    const identity = await verifier.verify(bearerToken(exchange.incoming.headers.authorization, team))
     const initiatedBy = headerText(exchange, this.#initiatedByHeader)
     const principal = principalFor(identity, team, initiatedBy, ip)
     return { principal, tokenTeams: identity.groups, tokenEndsMs: identity.endsMs }
@@ -135,14 +140,17 @@ function restOf(path: string, template: string): string {
   return path.split('/').slice(fixed).join('/')
 }
 
+// Some clients fail on an answer that may have a body and says nothing of its type.
+const EMPTY_BODY = { 'Content-Length': '0', 'Content-Type': 'text/plain; charset=utf-8' }
+
 const NO_BODY = { value: undefined, text: '', bytes: Buffer.alloc(0) }
 
 function responseOf(operation: Operation, reply: Reply): Response {
   const { status = operation.success.status } = reply
   if (reply.stream !== undefined) return new Response(reply.stream, { status, headers: reply.headers })
   if (reply.body === undefined) {
-    const length = status === 204 || status === 304 ? undefined : { 'Content-Length': '0' }
-    return new Response(null, { status, headers: { ...length, ...reply.headers } })
+    const isBodyless = status === 204 || status === 304
+    return new Response(null, { status, headers: { ...(isBodyless ? undefined : EMPTY_BODY), ...reply.headers } })
   }
   const headers = { 'Content-Type': 'application/json', ...reply.headers }
   return new Response(jsonText(reply.body), { status, headers })

@@ -53,15 +53,16 @@ export function restApp(dependencies: RestAppDependencies): RestApi['app'] {
   signedDownloadRoutes(api, dependencies)
   teamRoutes(api, neighbours)
   auditEventRoutes(api, neighbours)
-  tokenRoutes(api, neighbours)
+  tokenRoutes(api, dependencies)
   api.close()
   const pages: PageSources = { ...dependencies, document: openApiDocument(api.app, config) }
 
   const refusal = (failure: Failure, exchange: Exchange): Response => {
     report(failure, exchange)
-    const { requestId, path } = exchange
+    const { requestId, path, incoming } = exchange
+    const { accept } = incoming.headers
     return responseOf(
-      problemAnswer(failure, { requestId, path, executionIdHeader: `${config.headerPrefix}Execution-ID` }),
+      problemAnswer(failure, { requestId, path, executionIdHeader: `${config.headerPrefix}Execution-ID`, accept }),
     )
   }
   api.app.notFound(async (c) => {

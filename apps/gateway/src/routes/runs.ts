@@ -3,7 +3,7 @@ import type { Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
 import type { GatewayConfig } from '../config.ts'
 import { idempotencyKey } from '../idempotency.ts'
-import { executeProcessInput, startRequest, type StartRequest } from '../inputs/run.ts'
+import { executeProcessInput, refuseBareParameters, startRequest, type StartRequest } from '../inputs/run.ts'
 import { RawJson } from '../json/raw-json.ts'
 import { executionIdRecord } from '../pages/records.ts'
 import { returnedText } from '../run-outcome.ts'
@@ -70,7 +70,9 @@ export function runRoutes(api: RestApi, neighbours: Neighbours, config: GatewayC
       success: {
         status: 203,
         description: 'What the process returned',
-        schema: z.unknown().openapi({ type: [...JSON_TYPES], example: { hello: 'Ada' } }),
+        schema: z
+          .unknown()
+          .openapi({ type: [...JSON_TYPES], additionalProperties: true, items: {}, example: { hello: 'Ada' } }),
         headers: { [idHeader]: 'Execution id', ...REPLAYED },
       },
       refusals: [400, 404, 408, 409, 413, 415, 429, 500],
@@ -80,7 +82,10 @@ export function runRoutes(api: RestApi, neighbours: Neighbours, config: GatewayC
       const outcome = await syncRuns.run(startOf(call), call.context)
       call.exchange.executionId = outcome.executionId
       if (outcome.replayed) call.exchange.outgoing.setHeader('Idempotency-Replayed', 'true')
-      return { body: new RawJson(returnedText(outcome)), headers: executionHeaders(idHeader, outcome) }
+      return {
+        body: new RawJson(returnedText(outcome, { mayRead: true })),
+        headers: executionHeaders(idHeader, outcome),
+      }
     },
   )
 
@@ -97,7 +102,7 @@ export function runRoutes(api: RestApi, neighbours: Neighbours, config: GatewayC
         schema: z.string(),
         headers: { [idHeader]: 'Execution id', Location: 'Address of the execution' },
       },
-      refusals: [404],
+      refusals: [404, 413],
     },
     async ({ params, context, exchange, team }) => {
       const started = await executions.rerunExecution({ id: params['id'] }, context)
@@ -110,6 +115,7 @@ export function runRoutes(api: RestApi, neighbours: Neighbours, config: GatewayC
 
 function startOf(call: Call<unknown, z.output<typeof executeProcessInput>>): StartRequest {
   const { exchange, params, body, bodyText, bodyBytes } = call
+  refuseBareParameters(body, bodyText)
   return {
     ...startRequest(params['identifier'] ?? '', body, bodyText),
     idempotencyKey: idempotencyKey(exchange.incoming.headers['idempotency-key'], {

@@ -2,9 +2,9 @@ import { SandboxService, type Sandbox } from '@automation/contract/sandbox/v1/sa
 import { invalid } from '@automation/errors'
 import type { Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
-import { optionalText, text, textMap } from '../inputs/fields.ts'
+import { int32, optionalText, requiredText, textMap } from '../inputs/fields.ts'
 import { pageOf, pagingFields } from '../inputs/paging.ts'
-import { sandboxRecord } from '../pages/records.ts'
+import { sandboxRecord } from '../pages/team-records.ts'
 import { presentPage } from '../presenters/page.ts'
 import { presentSandbox } from '../presenters/sandbox.ts'
 import type { SandboxAddresses } from '../sandbox-ports/addresses.ts'
@@ -15,7 +15,7 @@ import type { RestApi } from './rest-api.ts'
 const SLOW_MS = 30_000
 
 const timeout = () =>
-  z.int().openapi({
+  z.int({ error: ({ input }) => (input == null ? 'is required' : undefined) }).openapi({
     format: 'int64',
     minimum: 1000,
     maximum: 86_400_000,
@@ -24,11 +24,11 @@ const timeout = () =>
 
 const createInput = z
   .object({
-    imageId: text().nullish().openapi({ description: 'Of the catalogue of images; without one it is refused' }),
+    imageId: requiredText().openapi({ description: 'Of the catalogue of images' }),
     name: optionalText(),
     metadata: textMap().nullish(),
     timeout: timeout().nullish(),
-    publicHttpPorts: z.array(z.int32().openapi({ minimum: 1, maximum: 65_535 })).nullish(),
+    publicHttpPorts: z.array(int32().openapi({ minimum: 1, maximum: 65_535 })).nullish(),
     publicHttpPortsBasicAuth: optionalText().openapi({
       description:
         'user:credential for the public ports; the credential as text, or as a bcrypt, apr1, MD5 or {SHA} hash',
@@ -36,9 +36,7 @@ const createInput = z
   })
   .openapi('CreateSandboxInput')
 
-const updateInput = z
-  .object({ timeout: timeout().nullish().openapi({ description: 'Without it the update is refused' }) })
-  .openapi('UpdateSandboxInput')
+const updateInput = z.object({ timeout: timeout() }).openapi('UpdateSandboxInput')
 
 /** Sandboxes: create, change the timeout, kill, list, read. */
 export function sandboxRoutes(api: RestApi, neighbours: Neighbours, addresses: () => SandboxAddresses): void {
@@ -54,7 +52,11 @@ export function sandboxRoutes(api: RestApi, neighbours: Neighbours, addresses: (
       tag,
       summary: 'List sandboxes, newest first',
       query: z.object(pagingFields),
-      success: { status: 200, description: 'One page of sandboxes', schema: pageOf(sandboxRecord) },
+      success: {
+        status: 200,
+        description: 'One page of sandboxes',
+        schema: pageOf('SandboxesPaginatedResult', sandboxRecord),
+      },
       refusals: [400],
     },
     async ({ query, context }) => {
@@ -78,7 +80,6 @@ export function sandboxRoutes(api: RestApi, neighbours: Neighbours, addresses: (
     },
     async ({ body, context }) => {
       const { imageId, name, metadata, publicHttpPorts, publicHttpPortsBasicAuth } = body
-      if (imageId == null || imageId === '') throw invalid('/imageId', 'is required')
       requirePorts(publicHttpPorts ?? [])
       const made = await sandboxes.createSandbox(
         {
@@ -118,7 +119,6 @@ export function sandboxRoutes(api: RestApi, neighbours: Neighbours, addresses: (
       refusals: [400, 404, 413, 415],
     },
     async ({ params, body, context }) => {
-      if (body.timeout == null) throw invalid('/timeout', 'is required')
       const timeoutMs = BigInt(body.timeout)
       return {
         body: present(await sandboxes.updateSandbox({ id: params['sandboxId'], timeoutMs }, context)),

@@ -49,7 +49,11 @@ export function scheduleRoutes(api: RestApi, neighbours: Neighbours): void {
       tag: 'Schedules',
       summary: 'List schedules, newest first',
       query: filters,
-      success: { status: 200, description: 'One page of schedules', schema: pageOf(scheduleRecord) },
+      success: {
+        status: 200,
+        description: 'One page of schedules',
+        schema: pageOf('SchedulesPaginatedResult', scheduleRecord),
+      },
       refusals: [400],
     },
     async ({ query, context }) => {

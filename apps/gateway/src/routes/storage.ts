@@ -3,8 +3,9 @@ import { invalid } from '@automation/errors'
 import { asService, uploadMessages, type CallContext, type Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
 import type { GatewayConfig } from '../config.ts'
-import { text } from '../inputs/fields.ts'
-import { signedUrlRecord, storageObjectRecord } from '../pages/records.ts'
+import type { BodyBudget } from '../http/body-budget.ts'
+import { requiredText, text } from '../inputs/fields.ts'
+import { signedUrlRecord, storageObjectRecord } from '../pages/team-records.ts'
 import { presentStorageObject } from '../presenters/storage-object.ts'
 import { presentTime } from '../presenters/time.ts'
 import { download } from '../storage/download.ts'
@@ -16,11 +17,12 @@ import type { RestApi } from './rest-api.ts'
 export interface StorageRoutesDependencies {
   neighbours: Neighbours
   config: GatewayConfig
+  budget: BodyBudget
 }
 
 const signedUrlInput = z
   .object({
-    path: text().nullish().openapi({ description: 'Name of an object; without one it is refused' }),
+    path: requiredText().openapi({ description: 'Name of an object' }),
     expiresInSeconds: z.int().nullish().openapi({ format: 'int64', minimum: 1, maximum: 604_800, default: 3600 }),
   })
   .openapi('SignedUrlRequest')
@@ -56,7 +58,7 @@ const downloaded = {
 } as const
 
 /** Objects: upload, list, download, delete, sign. */
-export function storageRoutes(api: RestApi, { neighbours, config }: StorageRoutesDependencies): void {
+export function storageRoutes(api: RestApi, { neighbours, config, budget }: StorageRoutesDependencies): void {
   // A connection of its own: contents hold up no other call.
   const storage = neighbours.client(StorageService, 'contents')
   const one = { path: '/storage/objects/{filename}', tag, parameters: { filename: objectName } }
@@ -86,17 +88,23 @@ export function storageRoutes(api: RestApi, { neighbours, config }: StorageRoute
       query: z.object({
         filename: text()
           .optional()
-          .openapi({ description: 'Name of the object; may have slashes. Without one it is refused' }),
-        name: text().optional().openapi({ description: 'The same as filename' }),
+          .openapi({ description: 'Name of the object; may have slashes', param: { required: true } }),
+        name: text().optional().openapi({ description: 'Read where there is no filename, as some clients send it' }),
       }),
-      content: { 'multipart/form-data': z.object({ file: bytes }), 'application/octet-stream': bytes },
+      content: {
+        'multipart/form-data': z.object({ file: bytes }).openapi({ title: 'ObjectUpload' }),
+        'application/octet-stream': bytes,
+      },
       success: { status: 204, description: 'It is kept, whole' },
       refusals: [400, 408, 413, 415],
     },
     async (call) => {
       const name = call.query.filename || call.query.name
       if (!name) throw invalid('/filename', 'is required')
-      const { contentType, size, content } = await uploadBody(call.exchange.incoming, config.uploadMaxBytes)
+      const { contentType, size, content } = await uploadBody(call.exchange, {
+        maxBytes: config.uploadMaxBytes,
+        budget,
+      })
       const known = size === undefined ? undefined : BigInt(size)
       await storage.uploadObject(uploadMessages({ name, contentType, size: known }, content), unhurried(call))
       return {}
@@ -143,7 +151,6 @@ export function storageRoutes(api: RestApi, { neighbours, config }: StorageRoute
       refusals: [400, 404, 413, 415],
     },
     async ({ body, context }) => {
-      if (!body.path) throw invalid('/path', 'is required')
       const expiresInS = body.expiresInSeconds == null ? undefined : BigInt(body.expiresInSeconds)
       const signed = await storage.signUrl({ name: body.path, expiresInS }, context)
       return { body: { url: signed.url, path: signed.name, expiresAt: presentTime(signed.expiresAt) } }

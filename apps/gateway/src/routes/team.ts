@@ -2,7 +2,7 @@ import { TeamService } from '@automation/contract/catalog/v1/team'
 import type { Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
 import { clearableText, text } from '../inputs/fields.ts'
-import { teamRecord } from '../pages/records.ts'
+import { teamRecord } from '../pages/team-records.ts'
 import { presentTeam } from '../presenters/team.ts'
 import type { RestApi } from './rest-api.ts'
 
@@ -20,6 +20,7 @@ const updateTeamInput = z
         processSlug: text().nullish(),
         tag: clearableText().openapi({ description: 'A version tag, an alias or a version id' }),
       })
+      .openapi({ title: 'ErrorHandlerConfigInput' })
       .nullish()
       .openapi({ description: 'The process that runs after each execution that ends in ERROR; null: none' }),
   })

@@ -4,7 +4,7 @@ import type { Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
 import { optionalFlag, text } from '../inputs/fields.ts'
 import { pageOf, pagingFields } from '../inputs/paging.ts'
-import { variableRecord } from '../pages/records.ts'
+import { listedVariableRecord, variableRecord } from '../pages/records.ts'
 import { presentPage } from '../presenters/page.ts'
 import { presentVariable } from '../presenters/variable.ts'
 import { variableId } from './path-parameters.ts'
@@ -34,7 +34,11 @@ export function variableRoutes(api: RestApi, neighbours: Neighbours): void {
       tag: 'Variables',
       summary: 'List team variables, newest first',
       query: z.object(pagingFields),
-      success: { status: 200, description: 'One page of variables', schema: pageOf(variableRecord) },
+      success: {
+        status: 200,
+        description: 'One page of variables',
+        schema: pageOf('TeamVariablesPaginatedResult', listedVariableRecord),
+      },
       refusals: [400],
     },
     async ({ query, context }) => {

@@ -3,8 +3,16 @@ import type { MessageInitShape } from '@bufbuild/protobuf'
 import { z } from '@hono/zod-openapi'
 import { jsonObject, optionalText, text } from '../inputs/fields.ts'
 import { moduleScript } from '../inputs/module.ts'
+import { pageOf } from '../inputs/paging.ts'
 import { schemaText } from '../inputs/process.ts'
-import { aliasRecord, moduleAliasRecord, moduleVersionRecord, versionRecord } from '../pages/records.ts'
+import {
+  aliasRecord,
+  listedModuleVersionRecord,
+  listedVersionRecord,
+  moduleAliasRecord,
+  moduleVersionRecord,
+  versionRecord,
+} from '../pages/records.ts'
 import { presentModuleVersion, presentVersion } from '../presenters/version.ts'
 import { moduleId, processIdentifier, type PathParameter } from './path-parameters.ts'
 
@@ -18,9 +26,11 @@ export interface VersionOwner {
   parameters: Record<string, PathParameter>
   versionTag: string
   aliasTag: string
-  aliasInputName: string
+  aliasInput: typeof aliasInput
   aliasRecord: z.ZodType
+  aliasPage: z.ZodType
   versionRecord: z.ZodType
+  versionPage: z.ZodType
   publishInput: z.ZodType<PublishInput>
   /** `bodyText` is what the input was read from. */
   publishedValues(input: PublishInput, bodyText: string): Published
@@ -36,6 +46,11 @@ interface PublishInput {
   script?: { sourceCode?: string | null | undefined } | null | undefined
 }
 
+/** What an alias is made of; a change may leave out either. */
+const aliasInput = z
+  .object({ name: text().nullish(), versionId: text().nullish().openapi({ description: 'A version id or a tag' }) })
+  .openapi({ description: 'Both are needed to create one' })
+
 const published = { tag: text(), comment: optionalText(), sourceCode: text().nullish() }
 
 export const processVersions: VersionOwner = {
@@ -44,9 +59,11 @@ export const processVersions: VersionOwner = {
   parameters: { identifier: processIdentifier },
   versionTag: 'Versions',
   aliasTag: 'Aliases',
-  aliasInputName: 'VersionedProcessAliasInput',
+  aliasInput: aliasInput.openapi('VersionedProcessAliasInput'),
   aliasRecord,
+  aliasPage: pageOf('VersionedProcessAliasesPaginatedResult', aliasRecord),
   versionRecord,
+  versionPage: pageOf('VersionedProcessesPaginatedResult', listedVersionRecord),
   publishInput: z
     .object({ ...published, parametersSchema: jsonObject('a JSON Schema').nullish(), readme: text().nullish() })
     .openapi('PublishProcessInput'),
@@ -66,9 +83,11 @@ export const moduleVersions: VersionOwner = {
   parameters: { moduleId },
   versionTag: 'Module versions',
   aliasTag: 'Module aliases',
-  aliasInputName: 'CreateVersionedModuleAliasInput',
+  aliasInput: aliasInput.openapi('CreateVersionedModuleAliasInput'),
   aliasRecord: moduleAliasRecord,
+  aliasPage: pageOf('VersionedModuleAliasesPaginatedResult', moduleAliasRecord),
   versionRecord: moduleVersionRecord,
+  versionPage: pageOf('VersionedModulesPaginatedResult', listedModuleVersionRecord),
   publishInput: z.object({ ...published, script: moduleScript.nullish() }).openapi('CreateVersionedModuleInput'),
   publishedValues: ({ tag, comment, sourceCode, script }) => ({
     tag,

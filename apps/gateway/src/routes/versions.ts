@@ -1,8 +1,9 @@
 import { VersionService } from '@automation/contract/catalog/v1/version'
 import type { Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
-import { pageOf, pagingFields } from '../inputs/paging.ts'
+import { pagingFields } from '../inputs/paging.ts'
 import { presentPage } from '../presenters/page.ts'
+import { absent } from '../presenters/process.ts'
 import { versionIdentifier } from './path-parameters.ts'
 import { ownerIn, type VersionOwner } from './version-owner.ts'
 import type { RestApi } from './rest-api.ts'
@@ -10,7 +11,7 @@ import type { RestApi } from './rest-api.ts'
 /** Published versions of processes, or of modules: list, publish, read, delete. */
 export function versionRoutes(api: RestApi, neighbours: Neighbours, owner: VersionOwner): void {
   const versions = neighbours.client(VersionService)
-  const { word, versionRecord, presentVersion } = owner
+  const { word, versionRecord, versionPage, presentVersion } = owner
   const all = { path: `${owner.path}/versions`, tag: owner.versionTag, parameters: owner.parameters }
   const one = {
     ...all,
@@ -24,7 +25,7 @@ export function versionRoutes(api: RestApi, neighbours: Neighbours, owner: Versi
       method: 'get',
       summary: `List the versions of a ${word}, newest first`,
       query: z.object(pagingFields),
-      success: { status: 200, description: 'One page of versions', schema: pageOf(versionRecord) },
+      success: { status: 200, description: 'One page of versions', schema: versionPage },
       refusals: [400, 404],
     },
     async ({ params, query, context }) => {
@@ -33,7 +34,11 @@ export function versionRoutes(api: RestApi, neighbours: Neighbours, owner: Versi
         body: presentPage(
           query,
           list.page,
-          list.versions.map((version) => ({ ...presentVersion(version), sourceCode: version.sourceCode })),
+          list.versions.map((version) => ({
+            ...presentVersion(version),
+            sourceCode: version.sourceCode,
+            ...absent(version.leftOut),
+          })),
         ),
       }
     },
@@ -72,7 +77,7 @@ export function versionRoutes(api: RestApi, neighbours: Neighbours, owner: Versi
     {
       ...one,
       method: 'delete',
-      summary: `Delete a version of a ${word} that no alias points to`,
+      summary: `Delete a version of a ${word} that nothing uses`,
       success: { status: 200, description: 'Deleted' },
       refusals: [400, 404],
     },

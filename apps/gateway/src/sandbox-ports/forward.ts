@@ -43,7 +43,7 @@ export function forward(
       waited()
       answer.on('error', fail)
       try {
-        beginAnswer(outgoing, answer)
+        beginAnswer(outgoing, answer, admitted)
         outgoing.flushHeaders()
       } catch (error) {
         return fail(error)
@@ -80,9 +80,9 @@ export function onwardRequest(
 }
 
 /** Begins the answer as the application has; throws when no answer can begin so, and leaves it free for another. */
-export function beginAnswer(outgoing: ServerResponse, answer: IncomingMessage): void {
+export function beginAnswer(outgoing: ServerResponse, answer: IncomingMessage, { about }: Admitted): void {
   try {
-    outgoing.writeHead(answer.statusCode!, answer.statusMessage, answerHeaders(answer))
+    outgoing.writeHead(answer.statusCode!, answer.statusMessage, answerHeaders(answer, about))
   } catch (error) {
     outgoing.statusMessage = ''
     throw error

@@ -1,4 +1,6 @@
 import type { IncomingMessage } from 'node:http'
+import { isOriginWide } from '../http/origin-wide-headers.ts'
+import { hostCookie, type OwnCookies } from './own-cookies.ts'
 
 /** What belongs to one connection alone (RFC 9110), and what is made anew for the next one. */
 const hopByHop = new Set([
@@ -21,8 +23,10 @@ export interface Forwarded {
   address: string
   protocol: string
   prefix: string
-  /** The `Authorization` header was for the gateway. */
+  /** The `Authorization` header was for the gateway, or may be for another sandbox. */
   withoutAuthorization: boolean
+  /** Where all sandboxes share an origin: those of this one; undefined for a host per sandbox. */
+  cookies: OwnCookies | undefined
   /** The connection is to become something else than HTTP. */
   upgrade: boolean
 }
@@ -32,6 +36,7 @@ export function requestHeaders(incoming: IncomingMessage, about: Forwarded): str
   const kept = endToEnd(
     incoming,
     (name) => forwarded.test(name) || (about.withoutAuthorization && name === 'authorization'),
+    (name, value) => (name === 'cookie' && about.cookies !== undefined ? about.cookies.received(value) : value),
   )
   const { host = 'localhost', upgrade } = incoming.headers
   if (incoming.headers.host === undefined) kept.push('Host', host)
@@ -44,12 +49,24 @@ export function requestHeaders(incoming: IncomingMessage, about: Forwarded): str
   return kept
 }
 
-/** The headers of an answer as they are passed back. */
-export function answerHeaders(answer: IncomingMessage): string[] {
-  return endToEnd(answer, () => false)
+/** The headers of an answer as they are passed back. What would act on the origin is left out where others share it. */
+export function answerHeaders(answer: IncomingMessage, { cookies }: Forwarded): string[] {
+  return endToEnd(
+    answer,
+    (name) => cookies !== undefined && isOriginWide(name),
+    (name, value) => {
+      if (name !== 'set-cookie') return value
+      return cookies === undefined ? hostCookie(value) : cookies.sent(value)
+    },
+  )
 }
 
-function endToEnd({ rawHeaders, headers }: IncomingMessage, leftOut: (name: string) => boolean): string[] {
+/** `changed` gives a value as it is passed on; empty for a header that has nothing to say then. */
+function endToEnd(
+  { rawHeaders, headers }: IncomingMessage,
+  leftOut: (name: string) => boolean,
+  changed: (name: string, value: string) => string,
+): string[] {
   const named = new Set((headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase()))
   const kept: string[] = []
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -57,7 +74,9 @@ function endToEnd({ rawHeaders, headers }: IncomingMessage, leftOut: (name: stri
     if (hopByHop.has(name) || leftOut(name)) continue
     // What the application can't do without is no matter of the connection, whatever that says.
     if (named.has(name) && name !== 'host' && name !== 'content-length') continue
-    kept.push(rawHeaders[at]!, rawHeaders[at + 1]!)
+    const given = rawHeaders[at + 1]!
+    const value = changed(name, given)
+    if (value !== '' || given === '') kept.push(rawHeaders[at]!, value)
   }
   return kept
 }

@@ -7,6 +7,7 @@ import type { ClientAddress } from '../http/client-address.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { basicCredentials } from '../webhooks/request-context.ts'
 import { DaemonChannels } from './daemon-channels.ts'
+import { OwnCookies } from './own-cookies.ts'
 import type { Forwarded } from './passed-headers.ts'
 import { openPort, type PortConnection } from './port-connection.ts'
 import { publicTarget, type PublicTarget } from './public-target.ts'
@@ -57,7 +58,10 @@ export class PublicEntry {
     if (basicAuth !== undefined)
       await this.#gate.check({ id: sandboxId, team }, basicAuth, basicCredentials(headers.authorization) ?? {}, address)
     const protocol = behindProxies && headers['x-forwarded-proto'] === 'https' ? 'https' : 'http'
-    const about = { address, protocol, prefix, withoutAuthorization: basicAuth !== undefined, upgrade }
+    const sharesOrigin = prefix !== ''
+    const cookies = sharesOrigin ? new OwnCookies(sandboxId, prefix) : undefined
+    const withoutAuthorization = basicAuth !== undefined || sharesOrigin
+    const about = { address, protocol, prefix, withoutAuthorization, cookies, upgrade }
     return { target, route, about }
   }
 

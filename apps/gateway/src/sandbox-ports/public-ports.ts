@@ -7,6 +7,7 @@ import { HttpServer } from '../http/server.ts'
 import { sandboxRoute } from '../observe.ts'
 import { forward } from './forward.ts'
 import { PublicEntry, type PublicEntryOptions } from './public-entry.ts'
+import { publicTarget } from './public-target.ts'
 import type { Traffic } from './traffic.ts'
 import { answerOn, forwardUpgrade } from './upgrade.ts'
 
@@ -74,7 +75,17 @@ export class PublicPorts {
     const { requestId, path } = exchange
     // What has begun can't be taken back: the client sees that it is cut off.
     if (exchange.outgoing.headersSent) exchange.outgoing.destroy()
-    else send(exchange.outgoing, problemAnswer(failure, { requestId, path, executionIdHeader: '' }))
+    else
+      send(
+        exchange.outgoing,
+        problemAnswer(failure, { requestId, path, executionIdHeader: '', realm: this.#realm(exchange) }),
+      )
+  }
+
+  /** Of one sandbox alone, so that no browser shows its password to another. */
+  #realm({ path, query, incoming }: Exchange): string {
+    const target = publicTarget({ path, query, host: incoming.headers.host ?? '' }, this.#options.domain)
+    return target === undefined ? 'sandbox' : `sandbox ${target.sandboxId}`
   }
 }
 

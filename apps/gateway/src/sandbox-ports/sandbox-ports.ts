@@ -6,6 +6,7 @@ import type { Logger, Registry } from '@automation/service'
 import { sandboxAddresses, type SandboxAddresses } from './addresses.ts'
 import { GrpcPort } from './grpc-port.ts'
 import { PublicPorts } from './public-ports.ts'
+import { SharedOriginWarning } from './shared-origin.ts'
 import { Traffic } from './traffic.ts'
 
 /** How long a connection may stay silent beyond the longest wait for an answer. */
@@ -28,12 +29,15 @@ export class SandboxPorts {
   readonly #config: GatewayConfig
   readonly #grpc: GrpcPort
   readonly #public: PublicPorts
+  readonly #sharedOrigin: SharedOriginWarning | undefined
   #ports: { publicPort: number; grpcPort: number }
 
   constructor({ config, neighbours, logger, observer, metrics, clientAddress }: SandboxPortsDependencies) {
     const { callTimeoutMs, sandboxes } = config
     this.#config = config
     this.#ports = sandboxes
+    if (sandboxes.publicDomain === undefined)
+      this.#sharedOrigin = new SharedOriginWarning({ neighbours, logger }, callTimeoutMs)
     const traffic = new Traffic(metrics)
     this.#grpc = new GrpcPort({ neighbours, callTimeoutMs, logger, traffic, tls: sandboxes.grpcTls })
     this.#public = new PublicPorts({
@@ -53,9 +57,10 @@ export class SandboxPorts {
   async listen(): Promise<void> {
     const { sandboxes, host } = this.#config
     this.#ports = {
-      publicPort: await named('SANDBOX_PUBLIC_PORT', this.#public.listen(sandboxes.publicPort, host)),
-      grpcPort: await named('SANDBOX_GRPC_PORT', this.#grpc.listen(sandboxes.grpcPort, host)),
+      publicPort: await this.#public.listen(sandboxes.publicPort, host),
+      grpcPort: await this.#grpc.listen(sandboxes.grpcPort, host),
     }
+    void this.#sharedOrigin?.start()
   }
 
   /** Those that it listens on, once it does. */
@@ -72,16 +77,8 @@ export class SandboxPorts {
   }
 
   async stop(graceMs: number): Promise<void> {
+    this.#sharedOrigin?.stop()
     const grace = Math.min(graceMs, graceMostMs)
     await Promise.all([this.#grpc.stop(grace), this.#public.stop(grace)])
-  }
-}
-
-/** A port that is taken is told with its setting: the usual ones are taken when a second system runs on the machine. */
-async function named(setting: string, listening: Promise<number>): Promise<number> {
-  try {
-    return await listening
-  } catch (error) {
-    throw new Error(`${setting}: ${(error as Error).message}`, { cause: error })
   }
 }

@@ -38,13 +38,13 @@ export async function forwardUpgrade(
     onward.on('upgrade', (answer, _connection, first) => {
       clearTimeout(timer)
       traffic.passed('upgrade', socket)
-      join(socket, connection, answer, head, first)
+      join(socket, connection, { answer, headers: answerHeaders(answer, admitted.about) }, head, first)
       resolve()
     })
     onward.on('response', (answer) => {
       clearTimeout(timer)
       try {
-        beginAnswer(exchange.outgoing, answer)
+        beginAnswer(exchange.outgoing, answer, admitted)
       } catch (error) {
         return fail(broken(error))
       }
@@ -58,12 +58,17 @@ export async function forwardUpgrade(
 }
 
 /** From here on bytes only. An upgraded connection may be silent for hours; TCP tells when its client has vanished. */
-function join(socket: Socket, connection: PortConnection, answer: IncomingMessage, head: Buffer, first: Buffer): void {
+function join(
+  socket: Socket,
+  connection: PortConnection,
+  { answer, headers }: { answer: IncomingMessage; headers: string[] },
+  head: Buffer,
+  first: Buffer,
+): void {
   socket.setTimeout(0)
   socket.setNoDelay(true)
   socket.setKeepAlive(true, keepAliveMs)
   const lines = [`HTTP/1.1 101 ${answer.statusMessage}`, 'Connection: Upgrade', `Upgrade: ${answer.headers.upgrade}`]
-  const headers = answerHeaders(answer)
   for (let at = 0; at < headers.length; at += 2) lines.push(`${headers[at]}: ${headers[at + 1]}`)
   socket.write(`${lines.join('\r\n')}\r\n\r\n`, 'latin1')
   if (first.length > 0) connection.unshift(first)

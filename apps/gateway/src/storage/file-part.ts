@@ -1,11 +1,11 @@
-import { once } from 'node:events'
 import type { Readable } from 'node:stream'
 import { Dicer } from '@fastify/busboy'
 import { invalid } from '@automation/errors'
-import { malformedRequest } from '../http/refusals.ts'
+import { feedForm, malformedForm, MAX_PARTS, tooManyParts } from '../http/form-feed.ts'
 import type { UploadBody } from './upload-body.ts'
 
 const name = 'file'
+const MOST_NAMED = 5
 
 // Of a part: names in lower case, each with its values.
 type PartHeaders = Record<string, string[] | undefined>
@@ -19,20 +19,25 @@ export async function filePart(body: AsyncIterable<Uint8Array>, contentType: str
   const parser = parserOf(contentType)
   const found = Promise.withResolvers<{ stream: Readable; type: string }>()
   let opened: Readable | undefined
+  const { ended: fed, refuse } = feedForm(parser, body)
+  let parts = 0
+  const others: string[] = []
   parser.on('part', (part) => {
+    if (++parts > MAX_PARTS) refuse(tooManyParts())
     // An error that nobody listens to would end the process; one that came early is told to who reads later.
     part.on('error', (error) => part.destroy(error))
     part.on('header', (given) => {
       const headers = given as PartHeaders
-      if (opened !== undefined || fieldOf(headers) !== name) return
+      const field = fieldOf(headers)
+      if (field !== name) others.push(field ?? '')
+      if (opened !== undefined || field !== name) return
       opened = part.pause()
       found.resolve({ stream: part, type: headers['content-type']?.[0] ?? '' })
     })
     part.resume()
   })
-  const fed = feed(parser, body)
   fed.then(
-    () => found.reject(invalid(`/${name}`, 'is required: the form has no such file')),
+    () => found.reject(invalid(`/${name}`, `is required: ${insteadOf(others)}`)),
     (error: Error) => {
       found.reject(error)
       // What was read of it is not all.
@@ -42,6 +47,14 @@ export async function filePart(body: AsyncIterable<Uint8Array>, contentType: str
   )
   const { stream, type } = await found.promise
   return { contentType: type, size: undefined, content: contentOf(stream, fed) }
+}
+
+/** What a form has that lacks the file. */
+function insteadOf(fields: string[]): string {
+  if (fields.length === 0) return `send the file in the field "${name}" of the form, which is empty`
+  const named = fields.slice(0, MOST_NAMED).map((field) => JSON.stringify(field.slice(0, 100).toWellFormed()))
+  const more = fields.length > MOST_NAMED ? ', …' : ''
+  return `send the file in the field "${name}"; the form has ${named.join(', ')}${more} instead`
 }
 
 /** The name of the field that a part is for. */
@@ -58,25 +71,13 @@ async function* contentOf(stream: Readable, fed: Promise<void>): AsyncIterable<U
   } catch (error) {
     // The form's own end says why.
     await fed
-    throw malformedRequest('The multipart body is malformed', error)
+    throw malformedForm(error)
   }
   await fed
 }
 
 function parserOf(contentType: string): Dicer {
   const boundary = /;\s*boundary\s*=\s*(?:"([^"]+)"|([^;\s"]+))/i.exec(contentType)
-  if (boundary === null) throw malformedRequest('The multipart body is malformed', new Error('no boundary'))
+  if (boundary === null) throw malformedForm(new Error('no boundary'))
   return new Dicer({ boundary: boundary[1] ?? boundary[2] })
-}
-
-/** Gives the body to the parser, as fast as that takes it; resolves when the form has ended. */
-async function feed(parser: Dicer, body: AsyncIterable<Uint8Array>): Promise<void> {
-  const { promise: ended, resolve, reject } = Promise.withResolvers<void>()
-  // Stays: an error that nobody listens to would end the process.
-  parser.on('error', (error) => reject(malformedRequest('The multipart body is malformed', error)))
-  parser.on('finish', resolve)
-  ended.catch(() => undefined)
-  for await (const piece of body) if (!parser.write(piece)) await Promise.race([once(parser, 'drain'), ended])
-  parser.end()
-  await ended
 }

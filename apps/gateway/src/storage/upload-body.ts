@@ -1,6 +1,6 @@
-import type { IncomingMessage } from 'node:http'
-import { requirePlain } from '../http/body.ts'
+import { requirePlain, type BodyRules } from '../http/body.ts'
 import { bodyStream } from '../http/body-stream.ts'
+import type { Exchange } from '../http/exchange.ts'
 import { mediaTypeOf } from '../http/media-type.ts'
 import { filePart } from './file-part.ts'
 
@@ -13,6 +13,8 @@ export interface UploadBody {
   content: AsyncIterable<Uint8Array>
 }
 
+// What waits here of an upload that goes on to where objects are kept.
+const BUFFERED_BYTES = 128 * 1024
 // What a form may have around the file.
 const formBytes = 64 * 1024
 
@@ -25,8 +27,10 @@ export function isUpload(target: string): boolean {
  * Reads an upload: the part `file` of a multipart form, else the body itself. Failures: those of the body; invalid_input
  * at /file for a form without it.
  */
-export async function uploadBody(incoming: IncomingMessage, maxBytes: number): Promise<UploadBody> {
+export async function uploadBody(exchange: Exchange, { maxBytes, budget }: BodyRules): Promise<UploadBody> {
+  const { incoming } = exchange
   requirePlain(incoming)
+  budget.takeForUpload(exchange, BUFFERED_BYTES)
   const { headers } = incoming
   const contentType = headers['content-type'] ?? ''
   if (mediaTypeOf(contentType).essence === 'multipart/form-data')

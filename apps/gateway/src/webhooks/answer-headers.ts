@@ -1,11 +1,14 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import type { AnswerHeaders } from '../http/answer.ts'
+import { isOriginWide } from '../http/origin-wide-headers.ts'
+import { readSetCookie, setCookieText } from '../http/set-cookie.ts'
 import { isObject } from '../json/decode.ts'
+import { sandboxedPolicy } from './content-policy.ts'
 
 /** Headers that a process may answer with, and what was dropped of them; or why they can't be sent. */
 export type GivenHeaders = { headers: AnswerHeaders; warnings: string[] } | { fault: string }
 
-/** What belongs to the connection or to this gateway, not to the answer. */
+/** What belongs to the connection or to this gateway, not to the answer; and what leads a reader away unasked. */
 const DROPPED = new Set([
   'connection',
   'content-length',
@@ -13,6 +16,7 @@ const DROPPED = new Set([
   'proxy-authenticate',
   'proxy-authorization',
   'proxy-connection',
+  'refresh',
   'te',
   'trailer',
   'transfer-encoding',
@@ -20,11 +24,20 @@ const DROPPED = new Set([
   'x-request-id',
 ])
 
+/** What a browser asks for a user name and a password for, or hands them out to by itself. */
+const PASSWORD_SCHEME = /(?:^|[\s,])(?:basic|digest|hoba|mutual|negotiate|ntlm)(?:[\s,]|$)/i
+
 export interface HeaderRules {
   /** Whether cookies may be set for a domain: one of the names that this gateway is reached by. */
   isOwnHost(domain: string): boolean
   /** One more header that is not the process's to set, in lower case. */
   reserved: string
+  /** Of the webhook's address, as a browser sees it: its cookies are for this path alone. */
+  path: string
+  /** The challenge that asks for the user name and password of this webhook and of no other. */
+  challenge: string
+  /** Whether other teams' answers come from the same host, so that no answer may be a page of it. */
+  sharesHost: boolean
 }
 
 /** Checks the headers that a process returned; their names come back in lower case. */
@@ -33,17 +46,21 @@ export function answerHeaders(given: unknown, rules: HeaderRules): GivenHeaders 
   const warnings: string[] = []
   if (given === undefined || given === null) return { headers, warnings }
   if (!isObject(given)) return { fault: 'The returned headers are no object' }
+  const policies: string[] = []
   for (const [name, value] of Object.entries(given)) {
     const values = headerValues(value)
     if (values === undefined) return { fault: `The returned header ${JSON.stringify(name)} is no text` }
     if (!isHeaderValue(name, '') || !values.every((text) => isHeaderValue(name, text)))
       return { fault: `The returned header ${JSON.stringify(name)} is not valid` }
     const lower = name.toLowerCase()
-    if (DROPPED.has(lower) || lower === rules.reserved)
+    if (DROPPED.has(lower) || isOriginWide(lower) || lower === rules.reserved)
       warnings.push(`The returned header ${name} was dropped: it is not the process's to set`)
     else if (lower === 'set-cookie') keepCookies(values, rules, headers, warnings)
+    else if (lower === 'content-security-policy') policies.push(...values)
+    else if (lower === 'www-authenticate') keepChallenges(values, rules, headers, warnings)
     else if (values.length > 0) headers[lower] = values.length === 1 ? (values[0] as string) : values
   }
+  if (policies.length > 0) keepPolicies(policies, rules, headers, warnings)
   return { headers, warnings }
 }
 
@@ -71,12 +88,35 @@ export function isHeaderValue(name: string, value: string): boolean {
   }
 }
 
+/** Cookies go to the webhook that has set them, and to nothing else on this host. */
 function keepCookies(cookies: string[], rules: HeaderRules, headers: AnswerHeaders, warnings: string[]): void {
-  const kept = cookies.filter((cookie) => {
-    const domain = /;\s*domain\s*=\s*"?\.?([^;"\s]*)/i.exec(cookie)?.[1]?.toLowerCase()
-    if (domain === undefined || domain === '' || rules.isOwnHost(domain)) return true
-    warnings.push(`A returned cookie for the domain ${domain} was dropped`)
-    return false
-  })
+  const kept: string[] = []
+  for (const text of cookies) {
+    const cookie = readSetCookie(text)
+    const { name, domain } = cookie
+    if (domain !== undefined && !rules.isOwnHost(domain))
+      warnings.push(`A returned cookie for the domain ${domain} was dropped`)
+    else if (/^__host-/i.test(name))
+      warnings.push(`The returned cookie ${name} was dropped: such a name is for cookies of the whole host`)
+    else kept.push(setCookieText({ ...cookie, path: rules.path }))
+  }
   if (kept.length > 0) headers['set-cookie'] = kept
+}
+
+function keepPolicies(policies: string[], rules: HeaderRules, headers: AnswerHeaders, warnings: string[]): void {
+  const { value, warnings: left } = rules.sharesHost
+    ? sandboxedPolicy(policies)
+    : { value: policies.join(', '), warnings: [] }
+  headers['content-security-policy'] = value
+  warnings.push(...left)
+}
+
+/** A browser answers a challenge with what it knows for the realm: another's is not to be had by its name. */
+function keepChallenges(values: string[], rules: HeaderRules, headers: AnswerHeaders, warnings: string[]): void {
+  if (values.length === 0) return
+  const asks = values.some((value) => PASSWORD_SCHEME.test(value))
+  if (asks && (values.length !== 1 || values[0] !== rules.challenge))
+    warnings.push(`The returned WWW-Authenticate became ${rules.challenge}`)
+  if (asks) headers['www-authenticate'] = rules.challenge
+  else headers['www-authenticate'] = values.length === 1 ? (values[0] as string) : values
 }

@@ -1,10 +1,12 @@
 import { randomUUIDv7 } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
 import { Busboy } from '@fastify/busboy'
 import { invalid } from '@automation/errors'
-import { malformedRequest } from '../http/refusals.ts'
+import { feedForm, malformedForm, MAX_PARTS, tooManyParts } from '../http/form-feed.ts'
 import { raw, type FormFile, type Payload } from './payload.ts'
 
 const MAX_FILES = 50
+const PIECE_BYTES = 64 * 1024
 const UNKNOWN_TYPE = 'application/octet-stream'
 
 /** What parameters tell of a file. */
@@ -17,36 +19,46 @@ interface FileParameter {
 
 /**
  * Reads a multipart form: fields as they are, files as what is known of them and where they will be kept; repeated names
- * become arrays. Failures: too_many_files, malformed_request.
+ * become arrays. Failures: too_many_files, too_many_parts, malformed_request.
  */
-export function readMultipart(body: Buffer, contentType: string): Promise<Payload> {
-  return new Promise((resolve, reject) => {
-    const form = new Form()
-    const malformed = (cause: unknown) => reject(malformedRequest('The multipart body is malformed', cause))
-    let parser: Busboy
-    try {
-      const limits = { fieldSize: body.length + 1 }
-      parser = new Busboy({ headers: { 'content-type': contentType }, limits })
-    } catch (error) {
-      malformed(error)
-      return
-    }
-    parser.on('field', (name, value) => form.add(name, value))
-    parser.on('file', (name, stream, filename, _encoding, type) => {
-      const chunks: Buffer[] = []
-      const at = form.add(name, undefined)
-      stream.on('error', malformed)
-      stream.on('data', (chunk: Buffer) => chunks.push(chunk))
-      stream.on('end', () => form.addFile(at, Buffer.concat(chunks), filename, type))
-    })
-    parser.on('error', malformed)
-    parser.on('finish', () => {
-      if (form.files.length > MAX_FILES)
-        reject(invalid('', `The form has more than ${MAX_FILES} files`, 'too_many_files'))
-      else resolve({ parameters: form.parameters(), files: form.files, ...raw(body, false) })
-    })
-    parser.end(body)
+export async function readMultipart(body: Buffer, contentType: string): Promise<Payload> {
+  const form = new Form()
+  const parser = parserOf(contentType, body.length)
+  const { ended, refuse } = feedForm(parser, piecesOf(body))
+  parser.on('partsLimit', () => refuse(tooManyParts()))
+  parser.on('field', (name, value) => form.add(name, value))
+  parser.on('file', (name, stream, filename, _encoding, type) => {
+    const chunks: Buffer[] = []
+    const at = form.add(name, undefined)
+    stream.on('error', (error) => parser.destroy(malformedForm(error)))
+    stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+    stream.on('end', () => form.addFile(at, Buffer.concat(chunks), filename, type))
   })
+  try {
+    await ended
+  } catch (error) {
+    parser.destroy()
+    throw error
+  }
+  if (form.files.length > MAX_FILES) throw invalid('', `The form has more than ${MAX_FILES} files`, 'too_many_files')
+  return { parameters: form.parameters(), hasTexts: true, files: form.files, ...raw(body, false) }
+}
+
+function parserOf(contentType: string, bodyBytes: number): Busboy {
+  const limits = { fieldSize: bodyBytes + 1, parts: MAX_PARTS }
+  try {
+    return new Busboy({ headers: { 'content-type': contentType }, limits })
+  } catch (error) {
+    throw malformedForm(error)
+  }
+}
+
+/** Others have their turn between the pieces. */
+async function* piecesOf(body: Buffer): AsyncGenerator<Buffer> {
+  for (let at = 0; at < body.length; at += PIECE_BYTES) {
+    if (at > 0) await setImmediate()
+    yield body.subarray(at, at + PIECE_BYTES)
+  }
 }
 
 /** The parts of a form in their order; a file has its place before it has been read. */

@@ -1,6 +1,7 @@
 import { invalid } from '@automation/errors'
 import { headerText } from '../http/caller.ts'
 import type { Exchange } from '../http/exchange.ts'
+import type { QueryRecord } from '../routes/query-record.ts'
 
 /** Names of the headers that steer a webhook call, in lower case, and the one that each answer carries. */
 export interface WebhookHeaders {
@@ -36,16 +37,18 @@ export interface WebhookOptions {
   comment: string | undefined
 }
 
-/** Query parameters that the process does not get. */
-export const STEERING_PARAMETERS: ReadonlySet<string> = new Set(['async', 'async_response'])
-
-/** Reads the options of a call; the query wins over headers. Failure: invalid_input for a flag that is none. */
-export function webhookOptions(exchange: Exchange, names: WebhookHeaders): WebhookOptions {
-  const query = mayHold(exchange.query) ? new URLSearchParams(exchange.query) : undefined
-  const response = query?.get('async_response') ?? undefined
+/**
+ * Reads the options of a call; the query wins over headers. Takes what steers out of `query`, so that the process does not
+ * get it. Failure: invalid_input for a flag that is none.
+ */
+export function webhookOptions(exchange: Exchange, query: QueryRecord, names: WebhookHeaders): WebhookOptions {
+  const { async, async_response: responses } = query
+  if (async !== undefined) delete query['async']
+  if (responses !== undefined) delete query['async_response']
+  const response = first(responses)
   return {
     tag: headerText(exchange, names.versionTag) ?? '',
-    isAsync: flag('async', query?.get('async')) ?? flag(names.async, headerText(exchange, names.async)) ?? false,
+    isAsync: flag('async', first(async)) ?? flag(names.async, headerText(exchange, names.async)) ?? false,
     asyncResponse: response === 'false' ? '' : response || undefined,
     initiatedBy: headerText(exchange, names.initiatedBy),
     agentPool: headerText(exchange, names.agentPool),
@@ -53,13 +56,12 @@ export function webhookOptions(exchange: Exchange, names: WebhookHeaders): Webho
   }
 }
 
-/** Parsing the query is left out where it can hold none of the parameters: `%` may hide one. */
-function mayHold(query: string): boolean {
-  return query !== '' && (query.includes('async') || query.includes('%'))
+function first(values: string | string[] | undefined): string | undefined {
+  return typeof values === 'string' ? values : values?.[0]
 }
 
-function flag(name: string, value: string | null | undefined): boolean | undefined {
-  if (value == null || value === '') return undefined
+function flag(name: string, value: string | undefined): boolean | undefined {
+  if (value === undefined || value === '') return undefined
   switch (value.toLowerCase()) {
     case 'true':
     case '1':

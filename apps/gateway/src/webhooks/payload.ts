@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { setImmediate } from 'node:timers/promises'
 import { Failure } from '@automation/errors'
 import { isJson, isText, type MediaType } from '../http/media-type.ts'
 import { unsupportedMediaType } from '../http/refusals.ts'
@@ -9,6 +10,8 @@ import { queryRecord } from '../routes/query-record.ts'
 export interface Payload {
   /** JSON text of an object. */
   parameters: string
+  /** All values of the parameters are texts, as those of a form. */
+  hasTexts?: boolean
   /** The body as it came: text, or base64. */
   rawBody: string
   isBase64: boolean
@@ -23,6 +26,8 @@ export interface FormFile {
   bytes: Buffer
 }
 
+export const FORM = 'application/x-www-form-urlencoded'
+
 export const NO_PAYLOAD: Payload = { parameters: '{}', rawBody: '', isBase64: false }
 
 /**
@@ -34,11 +39,22 @@ export function readPayload(body: Buffer, type: MediaType): Payload {
   if (body.length === 0) return NO_PAYLOAD
   if (type.essence === '') return withoutType(body)
   if (!isText(type.essence)) return { parameters: '{}', ...raw(body, false) }
-  const form = type.essence === 'application/x-www-form-urlencoded'
+  const form = type.essence === FORM
   if (!form && !isJson(type.essence)) return { parameters: '{}', ...raw(body, true) }
   const text = decoded(body, type.charset)
   const parameters = form ? JSON.stringify(queryRecord(text)) : jsonParameters(text, parseJson(text))
-  return { parameters, ...raw(body, true) }
+  return { parameters, ...(form && { hasTexts: true }), ...raw(body, true) }
+}
+
+/** The same of a large form, step by step, so that others have their turn in between. */
+export async function readLongForm(body: Buffer, { charset }: MediaType): Promise<Payload> {
+  const text = decoded(body, charset)
+  await setImmediate()
+  const record = queryRecord(text)
+  await setImmediate()
+  const parameters = JSON.stringify(record)
+  await setImmediate()
+  return { parameters, hasTexts: true, ...raw(body, true) }
 }
 
 /** The body as process code sees it, for any type. */
@@ -73,13 +89,13 @@ function jsonParameters(text: string, value: unknown): string {
 function decoded(body: Buffer, charset: string | undefined): string {
   if (charset === undefined || charset === 'utf-8' || charset === 'utf8') {
     const text = utf8Text(body)
-    if (text === undefined) throw invalidJson('', 'not valid UTF-8')
+    if (text === undefined) throw invalidJson('', 'is not valid UTF-8')
     return text
   }
   try {
     return new TextDecoder(charset, { fatal: true }).decode(body)
   } catch (error) {
     if (error instanceof RangeError) throw unsupportedMediaType(`The charset ${charset} is not known`)
-    throw invalidJson('', `not valid ${charset}`, error)
+    throw invalidJson('', `is not valid ${charset}`, error)
   }
 }

@@ -28,9 +28,12 @@ function mayDescribe(text: string): boolean {
   return text.includes('"status"') || (text.includes('"headers"') && text.includes('"body"'))
 }
 
+/** A numeric status beside headers or a body says it all, whatever else is there: a refusal must not become a 200. */
 function isDescription(value: Record<string, unknown>): boolean {
+  const hasStatus = typeof value['status'] === 'number'
+  if (hasStatus && ('headers' in value || 'body' in value)) return true
   if (!Object.keys(value).every((key) => DESCRIBING.has(key))) return false
-  return typeof value['status'] === 'number' || ('headers' in value && 'body' in value)
+  return hasStatus || ('headers' in value && 'body' in value)
 }
 
 function described(value: Record<string, unknown>, returned: string, rules: HeaderRules): WebhookAnswer {
@@ -41,9 +44,19 @@ function described(value: Record<string, unknown>, returned: string, rules: Head
   if ('fault' in given) return given
   const content = bodyContent(value['body'], memberText(returned, 'body') ?? 'null')
   if (content === undefined) return { fault: 'The returned body holds malformed base64 or a malformed content type' }
-  const { headers, warnings } = given
+  const { headers } = given
+  const warnings = [...leftOut(value), ...given.warnings]
   if (BODILESS.has(status)) return { answer: { status, headers, body: '' }, warnings }
   return { answer: { status, headers: { ...content.headers, ...headers }, body: content.body }, warnings }
+}
+
+/** What of a description is no part of an answer, as a warning. */
+function leftOut(value: Record<string, unknown>): string[] {
+  const names = Object.keys(value).filter((key) => !DESCRIBING.has(key))
+  if (names.length === 0) return []
+  const named = JSON.stringify(names.slice(0, 10)).slice(1, 500).replace(/\]$/, '')
+  const more = names.length > 10 ? ` and ${names.length - 10} more` : ''
+  return [`Left out of the answer, which status, headers and body describe: ${named}${more}`]
 }
 
 interface Content {

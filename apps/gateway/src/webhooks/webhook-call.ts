@@ -1,13 +1,13 @@
-import type { GatewayConfig } from '../config.ts'
-import { readBody } from '../http/body.ts'
+import { setImmediate } from 'node:timers/promises'
+import { readBody, type BodyRules } from '../http/body.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { mediaTypeOf } from '../http/media-type.ts'
 import { idempotencyKey } from '../idempotency.ts'
 import type { StartRequest } from '../inputs/run.ts'
 import { queryRecord } from '../routes/query-record.ts'
 import { readMultipart } from './multipart.ts'
-import { STEERING_PARAMETERS, webhookOptions, type WebhookHeaders, type WebhookOptions } from './options.ts'
-import { NO_PAYLOAD, readPayload, type FormFile, type Payload } from './payload.ts'
+import { webhookOptions, type WebhookHeaders, type WebhookOptions } from './options.ts'
+import { FORM, NO_PAYLOAD, readLongForm, readPayload, type FormFile, type Payload } from './payload.ts'
 import { basicCredentials, requestContext } from './request-context.ts'
 
 /** A webhook request, read: how to answer it, and what it starts. */
@@ -17,41 +17,63 @@ export interface WebhookCall {
   files: FormFile[]
 }
 
-export type ReadWebhookCall = (exchange: Exchange, identifier: string) => Promise<WebhookCall>
+/**
+ * `permitted` is awaited before a body that is not small is read: it fails where the caller may not start what `options`
+ * and `start`, still without a body, name.
+ */
+export type ReadWebhookCall = (
+  exchange: Exchange,
+  identifier: string,
+  permitted: (options: WebhookOptions, start: StartRequest) => Promise<void>,
+) => Promise<WebhookCall>
 
 /** Makes the reader of webhook requests. Failures: invalid_input, invalid_json, and those of the body. */
-export function webhookCallReader(config: GatewayConfig, names: WebhookHeaders): ReadWebhookCall {
+export function webhookCallReader(body: Omit<BodyRules, 'beforeLarge'>, names: WebhookHeaders): ReadWebhookCall {
   const hidden = new Set([names.versionTag, names.async, names.initiatedBy, names.agentPool, names.comment])
-  return async (exchange, identifier) => {
+  return async (exchange, identifier, permitted) => {
     const { headers, method } = exchange.incoming
-    const options = webhookOptions(exchange, names)
-    const query = queryRecord(exchange.query, STEERING_PARAMETERS)
-    const body = method === 'POST' ? await readBody(exchange.incoming, config.bodyMaxBytes) : NO_BODY
-    const payload = await payloadOf(body, headers['content-type'])
+    const query = queryRecord(exchange.query)
+    const options = webhookOptions(exchange, query, names)
     const credentials = basicCredentials(headers.authorization)
+    const named = { identifier, tag: options.tag }
+    const caller = {
+      username: credentials?.username,
+      password: credentials?.password,
+      authorization: headers.authorization,
+    }
+    const beforeLarge = () => permitted(options, { ...named, webhook: caller })
+    const bytes = method === 'POST' ? await readBody(exchange, { ...body, beforeLarge }) : NO_BODY
+    // Others have their turn between what is done with all of a large body.
+    if (bytes.length > LONG_WORK_BYTES) await setImmediate()
+    const payload = await payloadOf(bytes, headers['content-type'])
+    if (bytes.length > LONG_WORK_BYTES) await setImmediate()
+    const parameters = method === 'POST' ? payload.parameters : JSON.stringify(query)
+    const areTexts = method !== 'POST' || payload.hasTexts === true
     const start: StartRequest = {
-      identifier,
-      tag: options.tag,
-      parameters: Buffer.from(method === 'POST' ? payload.parameters : JSON.stringify(query)),
+      ...named,
+      parameters: Buffer.from(parameters),
+      // Only where there are values: types for none are nobody's need.
+      textualParameters: areTexts && parameters !== '{}',
       comment: options.comment,
       settings: { agentPool: options.agentPool },
-      webhook: {
-        request: Buffer.from(requestContext(method ?? '', headers, hidden, query, payload)),
-        username: credentials?.username,
-        password: credentials?.password,
-        authorization: headers.authorization,
-      },
-      idempotencyKey: idempotencyKey(headers['idempotency-key'], { body, query: exchange.query, tag: options.tag }),
+      webhook: { ...caller, request: Buffer.from(requestContext(method ?? '', headers, hidden, query, payload)) },
+      idempotencyKey: idempotencyKey(headers['idempotency-key'], {
+        body: bytes,
+        query: exchange.query,
+        tag: options.tag,
+      }),
     }
     return { options, start, files: payload.files ?? [] }
   }
 }
 
 const NO_BODY = Buffer.alloc(0)
+const LONG_WORK_BYTES = 1024 * 1024
 
 async function payloadOf(body: Buffer, contentType: string | undefined): Promise<Payload> {
   if (body.length === 0) return NO_PAYLOAD
   const type = mediaTypeOf(contentType)
   if (type.essence === 'multipart/form-data') return await readMultipart(body, contentType ?? '')
+  if (type.essence === FORM && body.length > LONG_WORK_BYTES) return await readLongForm(body, type)
   return readPayload(body, type)
 }

@@ -5,16 +5,18 @@ import type { CallContext, Client, Neighbours } from '@automation/rpc'
 import type { Logger } from '@automation/service'
 import type { GatewayConfig } from '../config.ts'
 import { send, type Answer, type AnswerHeaders } from '../http/answer.ts'
+import type { BodyBudget } from '../http/body-budget.ts'
 import { addressOf, callContext } from '../http/caller.ts'
 import type { ClientAddress } from '../http/client-address.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { problemAnswer } from '../http/problem.ts'
 import { methodNotAllowed } from '../http/refusals.ts'
+import type { StartRequest } from '../inputs/run.ts'
 import { returnedText } from '../run-outcome.ts'
 import { SyncRuns } from '../sync-runs.ts'
-import type { HeaderRules } from './answer-headers.ts'
 import { keepFiles } from './kept-files.ts'
 import { webhookHeaders, type WebhookOptions } from './options.ts'
+import { publicAddress, realmOf, WebhookHeaderRules, type PublicAddress } from './own-headers.ts'
 import { webhookTarget } from './target.ts'
 import { webhookAnswer } from './webhook-answer.ts'
 import { webhookCallReader, type ReadWebhookCall, type WebhookCall } from './webhook-call.ts'
@@ -25,6 +27,7 @@ export interface WebhookDependencies {
   config: GatewayConfig
   neighbours: Neighbours
   clientAddress: ClientAddress
+  budget: BodyBudget
   logger: Logger
   /** Is told of every failure that a caller is answered with. */
   report: (failure: Failure, exchange: Exchange) => void
@@ -42,7 +45,7 @@ export class WebhookEntry {
   readonly #read: ReadWebhookCall
   readonly #idHeader: string
   readonly #reserved: string
-  readonly #publicHost: string
+  readonly #address: PublicAddress
 
   constructor(dependencies: WebhookDependencies) {
     this.#dependencies = dependencies
@@ -51,10 +54,10 @@ export class WebhookEntry {
     this.#executions = neighbours.client(ExecutionService)
     this.#syncRuns = new SyncRuns(neighbours, config.syncWaitMaxMs)
     this.#storage = neighbours.client(StorageService)
-    this.#read = webhookCallReader(config, names)
+    this.#read = webhookCallReader({ maxBytes: config.bodyMaxBytes, budget: dependencies.budget }, names)
     this.#idHeader = names.executionId
     this.#reserved = names.executionId.toLowerCase()
-    this.#publicHost = new URL(config.publicUrl).hostname
+    this.#address = publicAddress(config.publicUrl)
   }
 
   /** Answers one request; a failure is an answer too. */
@@ -69,7 +72,8 @@ export class WebhookEntry {
     const { headers } = answer
     headers['X-Request-Id'] = exchange.requestId
     headers['X-Content-Type-Options'] = 'nosniff'
-    if (headers['content-security-policy'] === undefined) headers['Content-Security-Policy'] = 'sandbox'
+    if (headers['content-security-policy'] === undefined && !exchange.isTeamHost)
+      headers['Content-Security-Policy'] = 'sandbox'
     send(exchange.outgoing, answer)
   }
 
@@ -77,7 +81,8 @@ export class WebhookEntry {
     this.#dependencies.report(failure, exchange)
     const { requestId, path } = exchange
     const headers: AnswerHeaders = failure.code === 'method_not_allowed' ? { Allow: ALLOW } : {}
-    return problemAnswer(failure, { requestId, path, executionIdHeader: this.#idHeader }, headers)
+    const occasion = { requestId, path, executionIdHeader: this.#idHeader, realm: realmOf(path) }
+    return problemAnswer(failure, occasion, headers)
   }
 
   async #answer(exchange: Exchange): Promise<Answer> {
@@ -87,15 +92,24 @@ export class WebhookEntry {
     const target = webhookTarget(exchange.path)
     if (target === undefined) throw notFound('webhook')
     exchange.team = target.team
-    const call = await this.#read(exchange, target.identifier)
+    const call = await this.#read(exchange, target.identifier, (options, start) =>
+      this.#permitted(exchange, options, start),
+    )
     if (call.files.length > 0) await this.#keepFiles(exchange, call)
     return call.options.isAsync ? await this.#start(exchange, call) : await this.#run(exchange, call)
   }
 
-  /** Only for who may start the process; the files are there when it starts. */
-  async #keepFiles(exchange: Exchange, { options, start, files }: WebhookCall): Promise<void> {
+  /** Fails where this caller may not start the process. */
+  async #permitted(exchange: Exchange, options: WebhookOptions, start: StartRequest): Promise<void> {
     const context = this.#context(exchange, options, this.#dependencies.config.callTimeoutMs)
     await exchange.settle(this.#executions.checkWebhook(start, context))
+  }
+
+  /** Only for who may start the process; the files are there when it starts. */
+  async #keepFiles(exchange: Exchange, { options, start, files }: WebhookCall): Promise<void> {
+    const { identifier, tag, webhook } = start
+    await this.#permitted(exchange, options, { identifier, tag, webhook })
+    const context = this.#context(exchange, options, this.#dependencies.config.callTimeoutMs)
     await exchange.settle(keepFiles(this.#storage, files, context))
   }
 
@@ -125,7 +139,10 @@ export class WebhookEntry {
 
   async #answerOf(outcome: Outcome, exchange: Exchange, context: CallContext): Promise<Answer> {
     const { executionId } = outcome
-    const made = webhookAnswer(returnedText(outcome), this.#rules(exchange))
+    const made = webhookAnswer(
+      returnedText(outcome, { mayRead: false }),
+      new WebhookHeaderRules(exchange, this.#address, this.#reserved),
+    )
     if ('fault' in made) {
       await this.#log(outcome, LogLevel.ERROR, [made.fault], context)
       const text = 'The process returned a response that can not be sent'
@@ -149,12 +166,6 @@ export class WebhookEntry {
         this.#dependencies.logger.warn({ err: error, executionId }, 'a line for an execution could not be stored')
       }
     }
-  }
-
-  #rules(exchange: Exchange): HeaderRules {
-    const isOwnHost = (domain: string) =>
-      domain === this.#publicHost || domain === exchange.incoming.headers.host?.replace(/:\d+$/, '').toLowerCase()
-    return { isOwnHost, reserved: this.#reserved }
   }
 
   #context(exchange: Exchange, options: WebhookOptions, timeoutMs: number): CallContext {

@@ -58,6 +58,11 @@ export type Effect = Prisma.EffectModel
  */
 export type Version = Prisma.VersionModel
 /**
+ * Model DeletedVersion
+ * What is left of a deleted version, for runs of it that are repeated.
+ */
+export type DeletedVersion = Prisma.DeletedVersionModel
+/**
  * Model Alias
  * 
  */

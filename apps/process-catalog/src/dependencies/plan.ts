@@ -43,10 +43,20 @@ export function planTeamSave(
   return { awaits, change }
 }
 
-/** The packages of a process of its own: whatever differs from what is installed is installed by itself. */
+/** A set of packages that is there already. */
+export interface InstalledSet {
+  setKey: string
+  digest: string
+}
+
+/**
+ * The packages of a process of its own: whatever differs from what is installed is installed by itself, unless the team has a set of
+ * just these.
+ */
 export function planScopedSave(
   manifest: ManifestState,
   wanted: Dependencies,
+  known: InstalledSet | undefined,
 ): { awaits: string[]; change: ManifestChange } {
   const { installed, staged, installing, status } = manifest
   const text = manifestText(wanted)
@@ -54,6 +64,8 @@ export function planScopedSave(
     const change: ManifestChange = staged === null ? {} : nothingStaged
     return { awaits: installing === null ? [] : awaited(wanted), change: installing === null ? change : {} }
   }
+  if (known !== undefined && manifest.installId === null)
+    return { awaits: [], change: { installed: text, ...known, ...nothingStaged } }
   if (status === 'INSTALLING' && staged === text) return { awaits: awaited(wanted), change: {} }
   return { awaits: awaited(wanted), change: { staged: text, status: 'INSTALLING', error: null } }
 }

@@ -2,7 +2,7 @@ import { isUuid } from '../identifier.ts'
 import type { LanguageName } from '../language.ts'
 import { isModuleName } from '../module-rules.ts'
 import { isTag } from '../tag.ts'
-import type { Reading } from './reading.ts'
+import type { Reading, SourceFault } from './reading.ts'
 import { wishOf, type Wish } from './wish.ts'
 
 const maxEach = 1000
@@ -50,7 +50,12 @@ export class Findings {
     this.#packages.clear()
   }
 
-  reading(): Reading {
-    return { imports: [...this.#imports], packages: [...this.#packages], wishes: [...this.#wishes.values()] }
+  reading(fault?: SourceFault): Reading {
+    return {
+      ...(fault && { fault }),
+      imports: [...this.#imports],
+      packages: [...this.#packages],
+      wishes: [...this.#wishes.values()],
+    }
   }
 }

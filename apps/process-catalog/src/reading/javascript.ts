@@ -1,6 +1,8 @@
 import { isBuiltin } from 'node:module'
+import { Script } from 'node:vm'
 import { Parser, type Node } from 'acorn'
 import type { Findings } from './findings.ts'
+import type { SourceFault } from './reading.ts'
 
 type AnyNode = Node & Record<string, unknown>
 
@@ -11,15 +13,33 @@ declare module 'acorn' {
   }
 }
 
+/** What acorn says of `import` in what it reads as a script. */
+const isOfModules = /sourceType: module/
+
 /**
  * Finds `import`, `export … from`, `import()` and `require()`, which may mean a module or a package, and `svc.import()`,
- * which means a module. Without a program, only comments are found.
+ * which means a module. Without a program, only comments are found, and its fault is given.
  */
-export function readJavascript(source: string, findings: Findings): void {
-  if (!isRead(source, 'script', findings)) isRead(source, 'module', findings)
+export function readJavascript(source: string, findings: Findings): SourceFault | undefined {
+  const ofScript = faultAs('script', source, findings)
+  if (ofScript === undefined) return undefined
+  const ofModule = faultAs('module', source, findings)
+  if (ofModule === undefined) return undefined
+  if (isOfModules.test(ofScript.message)) return ofModule
+  // What runs programs may know more of the language than what reads them.
+  return isCompiled(source) ? undefined : ofScript
 }
 
-function isRead(source: string, sourceType: 'script' | 'module', findings: Findings): boolean {
+function isCompiled(source: string): boolean {
+  try {
+    return new Script(`(async function () {${source}\n})`) instanceof Script
+  } catch {
+    return false
+  }
+}
+
+/** Reads a source as a script or as a module. */
+function faultAs(sourceType: 'script' | 'module', source: string, findings: Findings): SourceFault | undefined {
   // Looked at as they are parsed, as the whole tree of a large source would need far more memory than the thread has.
   class Reader extends Parser {
     override finishNode(node: Node, type: string): Node {
@@ -38,12 +58,13 @@ function isRead(source: string, sourceType: 'script' | 'module', findings: Findi
       allowHashBang: true,
       onComment: (_, text) => findings.comment(text),
     })
-    return true
+    return undefined
   } catch (error) {
     // Of what is nested too deeply acorn says this; it may well be a program.
     if (!(error instanceof SyntaxError) || error.message.startsWith('Not enough stack space')) throw error
     findings.dropImports()
-    return false
+    const { message, loc } = error as SyntaxError & { loc: { line: number; column: number } }
+    return { message: message.replace(/ \(\d+:\d+\)$/, ''), line: loc.line, column: loc.column + 1 }
   }
 }
 

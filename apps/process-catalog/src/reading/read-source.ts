@@ -10,7 +10,7 @@ import type { Reading } from './reading.ts'
  */
 export function readSource(language: LanguageName, source: string): Reading {
   const findings = new Findings(language)
-  if (language === 'PYTHON') readPython(source, findings)
-  else readJavascript(source, findings)
+  if (language !== 'PYTHON') return findings.reading(readJavascript(source, findings))
+  readPython(source, findings)
   return findings.reading()
 }

@@ -8,6 +8,15 @@ export interface Reading {
   readonly packages: string[]
   /** What its comments ask for with `@add-package`; the last of a name counts. */
   readonly wishes: Wish[]
+  /** Where it is no program of its language, as far as that is known. */
+  readonly fault?: SourceFault
+}
+
+/** Where a source breaks its language's syntax; lines and columns count from 1. */
+export interface SourceFault {
+  message: string
+  line: number
+  column: number
 }
 
 /** A source with its reading. */

@@ -3,12 +3,14 @@ import { invalid } from '@automation/errors'
 import { type Handlers, windowOf } from '@automation/rpc'
 import { teamOf } from '../caller.ts'
 import type { Catalog } from '../catalog.ts'
-import { createAlias, deleteAlias, getAlias, listAliases, updateAlias } from '../store/aliases.ts'
+import { deleteAlias } from '../deletion-of-names.ts'
+import { createAlias, getAlias, listAliases, updateAlias } from '../store/aliases.ts'
 import { tag } from '../tag.ts'
 import { authorOf } from './author.ts'
 
 /** Aliases of processes and modules. */
-export function aliasHandlers({ store }: Catalog): Handlers<typeof AliasService> {
+export function aliasHandlers(catalog: Catalog): Handlers<typeof AliasService> {
+  const { store } = catalog
   return {
     async createAlias({ process, module, name, version }, context) {
       const alias = { name: tag('/name', name), version: required(version) }
@@ -32,7 +34,7 @@ export function aliasHandlers({ store }: Catalog): Handlers<typeof AliasService>
     },
 
     async deleteAlias({ process, module, aliasId }, context) {
-      await deleteAlias(store, authorOf(context), { process, module }, aliasId)
+      await deleteAlias(catalog, { process, module }, aliasId, context)
       return {}
     },
   }

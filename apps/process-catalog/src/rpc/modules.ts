@@ -1,11 +1,12 @@
 import type { ModuleService } from '@automation/contract/catalog/v1/module'
+import { readAll } from '@automation/errors/faults'
 import { type Handlers, windowOf } from '@automation/rpc'
 import { teamOf } from '../caller.ts'
 import type { Catalog } from '../catalog.ts'
 import { languageName } from '../language.ts'
 import { limits } from '../limits.ts'
 import { moduleName } from '../module-rules.ts'
-import { readChange } from '../source-reading.ts'
+import { readChange, warningsOf } from '../source-reading.ts'
 import { createModule, deleteModule, getModule, listModules, updateModule } from '../store/modules.ts'
 import { text } from '../text.ts'
 import { authorOf } from './author.ts'
@@ -17,13 +18,13 @@ export function moduleHandlers(catalog: Catalog): Handlers<typeof ModuleService>
     async createModule(request, context) {
       const author = authorOf(context)
       const language = languageName(request.language)
-      const module = {
-        name: moduleName(request.name),
-        language,
-        sourceCode: text('/sourceCode', request.sourceCode, limits.sourceCode),
-      }
-      const { imports } = await checks.read(language, module.sourceCode)
-      return createModule(store, author, { ...module, imports })
+      const module = readAll({
+        name: () => moduleName(request.name),
+        sourceCode: () => text('/sourceCode', request.sourceCode, limits.sourceCode),
+      })
+      const reading = await checks.read(author.team, language, module.sourceCode)
+      const made = await createModule(store, author, { ...module, language, imports: reading.imports })
+      return { ...made, warnings: warningsOf(reading) }
     },
 
     getModule({ id }, context) {
@@ -36,12 +37,13 @@ export function moduleHandlers(catalog: Catalog): Handlers<typeof ModuleService>
 
     async updateModule({ id, name, sourceCode }, context) {
       const author = authorOf(context)
-      const change = {
-        name: name === undefined ? undefined : moduleName(name),
-        sourceCode: sourceCode === undefined ? undefined : text('/sourceCode', sourceCode, limits.sourceCode),
-      }
+      const change = readAll({
+        name: () => (name === undefined ? undefined : moduleName(name)),
+        sourceCode: () => (sourceCode === undefined ? undefined : text('/sourceCode', sourceCode, limits.sourceCode)),
+      })
       const read = await readChange(catalog, author.team, { process: '', module: id }, change.sourceCode)
-      return updateModule(store, author, id, { ...change, imports: read?.reading.imports })
+      const changed = await updateModule(store, author, id, { ...change, imports: read?.reading.imports })
+      return { ...changed, warnings: warningsOf(read?.reading) }
     },
 
     async deleteModule({ id }, context) {

@@ -9,7 +9,7 @@ import { deleteProcess } from '../deletion.ts'
 import { languageName } from '../language.ts'
 import { maskedChange, newProcess, type NewProcess, type ProcessChange } from '../process-values.ts'
 import { listProcesses } from '../store/process-list.ts'
-import { readChange } from '../source-reading.ts'
+import { readChange, warningsOf } from '../source-reading.ts'
 import { createProcess, getProcess, updateProcess } from '../store/processes.ts'
 import { authorOf } from './author.ts'
 
@@ -23,8 +23,10 @@ export function processHandlers(catalog: Catalog): Handlers<typeof ProcessServic
     async createProcess({ values = create(ProcessValuesSchema) }, context) {
       const author = authorOf(context)
       const process = { ...newProcess(values), language: languageName(values.language) }
-      const reading = await checks.read(process.language, process.columns.sourceCode)
-      return createProcess(store, author, { ...process, reading }, await checked(process, checks), config.dependencies)
+      const reading = await checks.read(author.team, process.language, process.columns.sourceCode)
+      const passwordHash = await checked(author.team, process, checks)
+      const made = await createProcess(store, author, { ...process, reading }, passwordHash, config.dependencies)
+      return { ...made, warnings: warningsOf(reading) }
     },
 
     getProcess({ identifier }, context) {
@@ -40,16 +42,17 @@ export function processHandlers(catalog: Catalog): Handlers<typeof ProcessServic
       const change = maskedChange(values, mask?.paths ?? [])
       const owner = { process: identifier, module: '' }
       let read = await readChange(catalog, author.team, owner, change.columns.sourceCode)
-      const passwordHash = await checked(change, checks)
+      const warnings = warningsOf(read?.reading)
+      const passwordHash = await checked(author.team, change, checks)
       for (let tries = 0; tries < maxTries; tries += 1) {
         const written = { ...change, read }
         const outcome = await updateProcess(store, author, identifier, written, passwordHash, config.dependencies)
         if (!('unread' in outcome)) {
           if (change.columns.name !== undefined) await effects.tell(author.team, context)
-          return outcome
+          return { ...outcome, warnings }
         }
         const { language, source } = outcome.unread
-        read = { source, reading: await checks.read(language, source) }
+        read = { source, reading: await checks.read(author.team, language, source) }
       }
       throw unavailable('Others change the source of the process at the same time, try again')
     },
@@ -62,8 +65,8 @@ export function processHandlers(catalog: Catalog): Handlers<typeof ProcessServic
 }
 
 /** What takes long, before a transaction begins: checks the schema, and hashes the password where one is given. */
-async function checked({ columns, credentials }: NewProcess | ProcessChange, checks: Checks) {
-  await checks.checkSchema(columns.parametersSchema)
+async function checked(team: string, { columns, credentials }: NewProcess | ProcessChange, checks: Checks) {
+  await checks.checkSchema(team, columns.parametersSchema)
   const { password } = credentials
-  return password === undefined ? undefined : checks.hashPassword(password)
+  return password === undefined ? undefined : checks.hashPassword(team, password)
 }

@@ -1,8 +1,9 @@
-import type { ResolveService } from '@automation/contract/catalog/v1/resolve'
-import { notFound } from '@automation/errors'
+import type { ResolveRunRequest, ResolveService } from '@automation/contract/catalog/v1/resolve'
+import { Failure, notFound } from '@automation/errors'
 import { installsProcessId, type Handlers } from '@automation/rpc'
 import { serviceOrTeam } from '../caller.ts'
 import type { Catalog } from '../catalog.ts'
+import { noteNeed } from '../store/deleted-versions.ts'
 import { readInstallSpec } from '../store/installs.ts'
 import { isUuid } from '../identifier.ts'
 import { readRunSpec } from '../store/run-spec.ts'
@@ -10,19 +11,31 @@ import { isTeamSlug } from '../team-slug.ts'
 
 /** What a name stands for when it is run, for execution. */
 export function resolveHandlers({ store, box, revisions }: Catalog): Handlers<typeof ResolveService> {
+  const needDeleted = async ({ team, tag }: ResolveRunRequest) => {
+    if (!isUuid(tag)) throw notFound('version')
+    await noteNeed(store, team, tag)
+  }
+  const spec = async (request: ResolveRunRequest) => {
+    const found = await readRunSpec(store, box, request, request.deleted ? 'deleted' : 'living')
+    // Who does not know of the fault would run it without variables.
+    if (found.variablesFault !== undefined && !request.takesVariablesFault)
+      throw new Failure('too_large', 'run_too_large', found.variablesFault)
+    return { outcome: { case: 'spec' as const, value: found } }
+  }
   return {
     async resolveRun(request, context) {
-      const { team, knownRevision } = request
+      const { team, knownRevision, deleted } = request
       serviceOrTeam(context, team)
       if (!isTeamSlug(team)) throw notFound('team')
       if (request.identifier === installsProcessId) {
-        const spec = isUuid(request.tag) ? await readInstallSpec(store, team, request.tag) : undefined
-        if (spec === undefined) throw notFound('process')
-        return { outcome: { case: 'spec', value: spec } }
+        const install = isUuid(request.tag) ? await readInstallSpec(store, team, request.tag) : undefined
+        if (install === undefined) throw notFound('process')
+        return { outcome: { case: 'spec', value: install } }
       }
+      if (deleted) await needDeleted(request)
       if (knownRevision !== 0n && (await revisions.ask(team)) === knownRevision)
         return { outcome: { case: 'unchanged', value: {} } }
-      return { outcome: { case: 'spec', value: await readRunSpec(store, box, request) } }
+      return spec(request)
     },
   }
 }

@@ -2,10 +2,10 @@ import { TeamSchema, type TeamService } from '@automation/contract/catalog/v1/te
 import { invalid, notFound } from '@automation/errors'
 import type { Handlers } from '@automation/rpc'
 import { create } from '@bufbuild/protobuf'
-import { operatorOnly, teamOf } from '../caller.ts'
+import { operatorOnly, serviceOnly, teamOf } from '../caller.ts'
 import type { Catalog } from '../catalog.ts'
 import { teamChange } from '../team-change.ts'
-import { createTeam, getTeam, grantParent, listTeams, revokeParent, updateTeam } from '../store/teams.ts'
+import { countTeams, createTeam, getTeam, grantParent, listTeams, revokeParent, updateTeam } from '../store/teams.ts'
 import { isTeamSlug, newTeamSlug } from '../team-slug.ts'
 import { authorOf, operatorFor } from './author.ts'
 
@@ -33,6 +33,11 @@ export function teamHandlers({ store, effects }: Catalog): Handlers<typeof TeamS
     async listTeams(_, context) {
       operatorOnly(context)
       return { teams: await listTeams(store) }
+    },
+
+    async countTeams(_, context) {
+      serviceOnly(context)
+      return { count: await countTeams(store) }
     },
 
     async grantParent({ child, parent }, context) {

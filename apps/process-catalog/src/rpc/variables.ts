@@ -1,4 +1,5 @@
 import type { VariableService } from '@automation/contract/catalog/v1/variable'
+import { readAll } from '@automation/errors/faults'
 import { type Handlers, windowOf } from '@automation/rpc'
 import { teamOf } from '../caller.ts'
 import type { Catalog } from '../catalog.ts'
@@ -10,8 +11,8 @@ import { authorOf } from './author.ts'
 export function variableHandlers({ store, box }: Catalog): Handlers<typeof VariableService> {
   return {
     async createVariable({ key, value, isSensitive }, context) {
-      const variable = { key: variableKey(key), value: variableValue(value), isSensitive }
-      return createVariable(store, box, authorOf(context), variable)
+      const read = readAll({ key: () => variableKey(key), value: () => variableValue(value) })
+      return createVariable(store, box, authorOf(context), { ...read, isSensitive })
     },
 
     listVariables({ page }, context) {
@@ -19,12 +20,11 @@ export function variableHandlers({ store, box }: Catalog): Handlers<typeof Varia
     },
 
     async updateVariable({ id, key, value, isSensitive }, context) {
-      const change = {
-        key: key === undefined ? undefined : variableKey(key),
-        value: value === undefined ? undefined : variableValue(value),
-        isSensitive,
-      }
-      return updateVariable(store, box, authorOf(context), id, change)
+      const change = readAll({
+        key: () => (key === undefined ? undefined : variableKey(key)),
+        value: () => (value === undefined ? undefined : variableValue(value)),
+      })
+      return updateVariable(store, box, authorOf(context), id, { ...change, isSensitive })
     },
 
     async deleteVariable({ id }, context) {

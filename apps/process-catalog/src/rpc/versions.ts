@@ -1,11 +1,13 @@
 import type { VersionService } from '@automation/contract/catalog/v1/version'
+import { readAll } from '@automation/errors/faults'
 import { type Handlers, windowOf } from '@automation/rpc'
 import { teamOf } from '../caller.ts'
 import type { Catalog } from '../catalog.ts'
+import { deleteVersion } from '../deletion-of-names.ts'
 import { limits } from '../limits.ts'
 import { schemaText } from '../process-values.ts'
 import { readChange } from '../source-reading.ts'
-import { deleteVersion, getVersion, listVersions, publishVersion } from '../store/versions.ts'
+import { getVersion, listVersions, publishVersion } from '../store/versions.ts'
 import { tag } from '../tag.ts'
 import { optionalText } from '../text.ts'
 import { authorOf } from './author.ts'
@@ -16,15 +18,15 @@ export function versionHandlers(catalog: Catalog): Handlers<typeof VersionServic
   return {
     async publishVersion(request, context) {
       const author = authorOf(context)
-      const version = {
-        tag: tag('/tag', request.tag),
+      const version = readAll({
+        tag: () => tag('/tag', request.tag),
         // An empty comment is none.
-        comment: optionalText('/comment', request.comment || undefined, limits.comment),
-        sourceCode: optionalText('/sourceCode', request.sourceCode, limits.sourceCode) ?? undefined,
-        parametersSchema: schemaText(request.parametersSchema) ?? undefined,
-        readme: optionalText('/readme', request.readme, limits.readme) ?? undefined,
-      }
-      await checks.checkSchema(version.parametersSchema)
+        comment: () => optionalText('/comment', request.comment || undefined, limits.comment),
+        sourceCode: () => optionalText('/sourceCode', request.sourceCode, limits.sourceCode) ?? undefined,
+        parametersSchema: () => schemaText(request.parametersSchema) ?? undefined,
+        readme: () => optionalText('/readme', request.readme, limits.readme) ?? undefined,
+      })
+      await checks.checkSchema(author.team, version.parametersSchema)
       const read = await readChange(catalog, author.team, request, version.sourceCode)
       return publishVersion(store, author, request, { ...version, imports: read?.reading.imports })
     },
@@ -38,7 +40,7 @@ export function versionHandlers(catalog: Catalog): Handlers<typeof VersionServic
     },
 
     async deleteVersion({ process, module, version }, context) {
-      await deleteVersion(store, authorOf(context), { process, module }, version)
+      await deleteVersion(catalog, { process, module }, version, context)
       return {}
     },
   }

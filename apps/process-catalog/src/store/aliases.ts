@@ -11,7 +11,10 @@ import { audit } from './audit.ts'
 import { auditTypeOf, findOwnerId, wordOf, type OwnerName } from './owners.ts'
 import type { Author } from './processes.ts'
 import { changeTeam } from './revisions.ts'
+import { requireRoomFor } from './room-for.ts'
 import type { Rows, Store } from './store.ts'
+import type { Users } from '../users.ts'
+import { usersOfAlias } from './version-users.ts'
 import { findVersionId } from './versions.ts'
 
 type AliasMessage = MessageInitShape<typeof AliasSchema>
@@ -27,6 +30,7 @@ export function createAlias(
     const ownerId = await findOwnerId(rows, author.team, owner)
     const versionId = await findVersionId(rows, ownerId, version)
     await requireFreeName(rows, owner, ownerId, name)
+    await requireRoomFor((take) => rows.alias.count({ where: { ownerId }, take }), 'aliases', store.limits)
     const row = await rows.alias.create({
       data: {
         id: v7(),
@@ -45,12 +49,14 @@ export function createAlias(
 
 /** Failures: process_not_found or module_not_found, alias_not_found. */
 export function getAlias(store: Store, team: string, owner: OwnerName, aliasId: string): Promise<AliasMessage> {
-  return store.read(async (rows) => aliasMessage(await findAlias(rows, await findOwnerId(rows, team, owner), aliasId)))
+  return store.readFor(team, async (rows) =>
+    aliasMessage(await findAlias(rows, await findOwnerId(rows, team, owner), aliasId)),
+  )
 }
 
 /** A page of the owner's aliases, newest first; of one version (id or tag) where one is named. */
 export function listAliases(store: Store, team: string, owner: OwnerName, version: string, window: Window) {
-  return store.read(async (rows) => {
+  return store.readFor(team, async (rows) => {
     const ownerId = await findOwnerId(rows, team, owner)
     const where = {
       ownerId,
@@ -84,11 +90,24 @@ export function updateAlias(
   })
 }
 
-/** Failures: those of `getAlias`. */
-export function deleteAlias(store: Store, author: Author, owner: OwnerName, aliasId: string): Promise<void> {
+/** What the alias is called. Failures: those of `getAlias`. */
+export function findAliasName(store: Store, team: string, owner: OwnerName, aliasId: string) {
+  return store.read(async (rows) => findAlias(rows, await findOwnerId(rows, team, owner), aliasId))
+}
+
+/** `schedules` are users that the caller knows of. Fails with alias_in_use, naming who uses the alias. */
+export function removeAlias(
+  store: Store,
+  author: Author,
+  owner: OwnerName,
+  aliasId: string,
+  schedules: Users,
+): Promise<void> {
   return changeTeam(store, author.team, async (rows) => {
     const ownerId = await findOwnerId(rows, author.team, owner)
-    const { id } = await findAlias(rows, ownerId, aliasId)
+    const { id, name } = await findAlias(rows, ownerId, aliasId)
+    const users = await usersOfAlias(rows, author.team, owner, { ownerId, name }, schedules)
+    if (users !== undefined) throw invalid('/aliasId', `The alias ${name} is used by ${users}`, 'alias_in_use')
     await rows.alias.delete({ where: { id } })
     await audit(rows, author, { type: auditTypeOf(owner), event: 'alias_deleted', entityId: ownerId })
   })

@@ -50,18 +50,18 @@ export async function listAuditRecords(store: Store, filter: AuditFilter, window
   const { where, values } = conditionsOf(filter)
   const limits = `LIMIT $${values.length + 1}::bigint OFFSET $${values.length + 2}::bigint`
   const [found, counted] = await Promise.all([
-    store.statement<Row>({
+    store.statementFor<Row>(filter.team, {
       text: `SELECT id, type, event, entity_id AS "entityId", actor AS "user", initiated_by AS "initiatedBy", ip
                FROM audit_records WHERE ${where} ORDER BY id DESC ${limits}`,
       values: [...values, window.take, window.skip],
     }),
-    store.statement<{ total: number }>({
+    store.statementFor<{ total: number }>(filter.team, {
       text: `SELECT count(*)::integer AS total FROM (SELECT FROM audit_records WHERE ${where} LIMIT ${countedUpTo}) AS found`,
       values,
     }),
   ])
   const total = counted[0]?.total ?? 0
-  if (total === 0) await store.read((rows) => requireTeam(rows, filter.team))
+  if (total === 0) await store.readFor(filter.team, (rows) => requireTeam(rows, filter.team))
   return { records: found.map((row) => recordOf(filter.team, row)), page: pageInfo(window, total, found.length) }
 }
 

@@ -20,7 +20,7 @@ export type ManifestRow = DependencyManifest & { language: LanguageName }
 
 /** What a team has installed and staged in a language. Failure: team_not_found. */
 export function getManifest(store: Store, team: string, language: LanguageName): Promise<ManifestMessage> {
-  return store.read(async (rows) => {
+  return store.readFor(team, async (rows) => {
     await requireTeam(rows, team)
     const row = await rows.dependencyManifest.findFirst({ where: { team, language, processId: null } })
     return manifestMessage(language, row)

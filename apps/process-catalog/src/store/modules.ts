@@ -8,11 +8,12 @@ import { v7 } from 'uuid'
 import type { Module } from '../../prisma/generated/client.ts'
 import { languageOf, type LanguageName } from '../language.ts'
 import { audit } from './audit.ts'
+import { largeTexts, listedTexts } from './listed-texts.ts'
 import { requireUnused } from './module-users.ts'
 import { findModule } from './owners.ts'
-import { smallSources } from './process-list.ts'
 import type { Author } from './processes.ts'
 import { changeTeam } from './revisions.ts'
+import { requireRoomFor } from './room-for.ts'
 import type { Rows, Store } from './store.ts'
 import { requireTeam } from './teams.ts'
 
@@ -33,6 +34,7 @@ export function createModule(
 ): Promise<ModuleMessage> {
   return changeTeam(store, author.team, async (rows) => {
     await requireFreeName(rows, author.team, module)
+    await requireRoomFor((take) => rows.module.count({ where: { team: author.team }, take }), 'modules', store.limits)
     const data = { ...module, id: v7(), team: author.team, createdBy: author.name, createdAt: new Date() }
     await audit(rows, author, { type: AuditType.MODULE, event: 'created', entityId: data.id })
     return moduleMessage(await rows.module.create({ data }))
@@ -41,18 +43,18 @@ export function createModule(
 
 /** Failure: module_not_found. */
 export function getModule(store: Store, team: string, id: string): Promise<ModuleMessage> {
-  return store.read(async (rows) => moduleMessage(await findModule(rows, team, id)))
+  return store.readFor(team, async (rows) => moduleMessage(await findModule(rows, team, id)))
 }
 
-/** A page of the team's modules, newest first, without sources above 64 KiB. */
+/** A page of the team's modules, newest first, without sources that are too large. */
 export function listModules(store: Store, team: string, window: Window) {
-  return store.read(async (rows) => {
+  return store.readFor(team, async (rows) => {
     const where = { team }
-    const found = await rows.module.findMany({ where, orderBy: { id: 'desc' }, ...window, omit: { sourceCode: true } })
+    const found = await rows.module.findMany({ where, orderBy: { id: 'desc' }, ...window, omit: largeTexts.modules })
     const total = await rows.module.count({ where, take: countedUpTo })
     if (total === 0) await requireTeam(rows, team)
-    const sources = await smallSources(rows, 'modules', found)
-    const modules = found.map((row) => moduleMessage({ ...row, sourceCode: sources.get(row.id) }))
+    const textsOf = await listedTexts(rows, 'modules', found)
+    const modules = found.map((row) => moduleMessage({ ...row, sourceCode: textsOf(row.id).sourceCode }))
     return { modules, page: pageInfo(window, total, found.length) }
   })
 }

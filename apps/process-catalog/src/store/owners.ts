@@ -37,7 +37,7 @@ export async function findOwnerId(rows: Rows, team: string, { process, module }:
 
 /** The language that the owner and all its versions are written in. */
 export function readLanguage(store: Store, team: string, owner: OwnerName): Promise<LanguageName> {
-  return store.read(async (rows) => {
+  return store.readFor(team, async (rows) => {
     const where = { id: await findOwnerId(rows, team, owner) }
     const query = { where, select: { language: true } } as const
     const row = await (owner.module === '' ? rows.process.findUnique(query) : rows.module.findUnique(query))

@@ -1,7 +1,7 @@
 import type { DetectionOptions } from '../dependencies/detect.ts'
 import { detectDependencies } from '../dependencies/detect.ts'
 import { checkManifest, manifestOf, manifestText, missingFrom, type Dependencies } from '../dependencies/manifest.ts'
-import { planScopedSave, planTeamSave } from '../dependencies/plan.ts'
+import { planScopedSave, planTeamSave, type InstalledSet } from '../dependencies/plan.ts'
 import type { LanguageName } from '../language.ts'
 import type { ProcessColumns } from '../process-values.ts'
 import type { Reading } from '../reading/reading.ts'
@@ -46,7 +46,9 @@ export async function settleDependencies(rows: Rows, process: SavedProcess, opti
   const wanted = { ...own, ...missingFrom(language, own, found) }
   if (!isScoped && Object.keys(found).length === 0) return nothing
   const manifest = await manifestRow(rows, team, language, isScoped ? id : null)
-  const { awaits, change } = isScoped ? planScopedSave(manifest, wanted) : planTeamSave(manifest, found)
+  const { awaits, change } = isScoped
+    ? planScopedSave(manifest, wanted, await installedSet(rows, team, language, wanted))
+    : planTeamSave(manifest, found)
   if (Object.keys(change).length > 0)
     await rows.dependencyManifest.update({ where: { id: manifest.id }, data: { ...change, updatedAt: new Date() } })
   const awaitedDependencies = awaits.length === 0 ? null : JSON.stringify(awaits)
@@ -55,6 +57,22 @@ export async function settleDependencies(rows: Rows, process: SavedProcess, opti
     awaitedDependencies,
     ...(isScoped && reading !== undefined && { dependencies: manifestText(wanted) }),
   }
+}
+
+/** The newest set of just these packages that is installed for something of the team. */
+async function installedSet(
+  rows: Rows,
+  team: string,
+  language: LanguageName,
+  wanted: Dependencies,
+): Promise<InstalledSet | undefined> {
+  if (Object.keys(wanted).length === 0) return undefined
+  const found = await rows.dependencyManifest.findFirst({
+    where: { team, language, installed: manifestText(wanted), setKey: { not: null } },
+    orderBy: { updatedAt: 'desc' },
+    select: { setKey: true, digest: true },
+  })
+  return found?.setKey ? { setKey: found.setKey, digest: found.digest ?? '' } : undefined
 }
 
 /** Team modules come before packages, so a name that is one's asks for no package. */

@@ -1,13 +1,11 @@
 import { literally } from '@automation/database'
 import { countedUpTo, pageInfo, type Window } from '@automation/rpc'
 import { invalid } from '@automation/errors'
-import { Prisma } from '../../prisma/generated/client.ts'
+import type { Prisma } from '../../prisma/generated/client.ts'
+import { largeTexts, listedTexts } from './listed-texts.ts'
 import { processMessage } from './process-message.ts'
-import type { Rows, Store } from './store.ts'
+import type { Store } from './store.ts'
 import { requireTeam } from './teams.ts'
-
-/** Sources above this size are left out of lists. */
-const listedSourceBytes = 64 * 1024
 
 export interface ProcessFilter {
   /** Part of the name or the description; empty for all. */
@@ -16,35 +14,22 @@ export interface ProcessFilter {
   tags: string[]
 }
 
-/** A page of the team's processes, newest first, without sources above 64 KiB. */
+/** A page of the team's processes, newest first, without what is too large. */
 export function listProcesses(store: Store, team: string, filter: ProcessFilter, window: Window) {
   const where = { team, ...matching(filter) }
-  return store.read(async (rows) => {
+  return store.readFor(team, async (rows) => {
     const found = await rows.process.findMany({
       where,
       orderBy: { id: 'desc' },
       ...window,
-      omit: { sourceCode: true, webhookPasswordHash: true },
+      omit: { ...largeTexts.processes, webhookPasswordHash: true },
     })
     const total = await rows.process.count({ where, take: countedUpTo })
     if (total === 0) await requireTeam(rows, team)
-    const sources = await smallSources(rows, 'processes', found)
-    const processes = found.map((row) => processMessage({ ...row, sourceCode: sources.get(row.id) }))
+    const textsOf = await listedTexts(rows, 'processes', found)
+    const processes = found.map((row) => processMessage({ ...row, ...textsOf(row.id) }))
     return { processes, page: pageInfo(window, total, found.length) }
   })
-}
-
-/** The sources of these rows that are not above 64 KiB, by id; larger ones are not even read. */
-export async function smallSources(
-  rows: Rows,
-  table: 'processes' | 'versions' | 'modules',
-  of: { id: string }[],
-): Promise<Map<string, string>> {
-  if (of.length === 0) return new Map()
-  const sources = await rows.$queryRaw<{ id: string; source: string }[]>`
-    SELECT id::text, source_code AS source FROM ${Prisma.raw(table)}
-    WHERE id = ANY(${of.map(({ id }) => id)}::uuid[]) AND octet_length(source_code) <= ${listedSourceBytes}`
-  return new Map(sources.map(({ id, source }) => [id, source]))
 }
 
 function matching({ keywords, tags }: ProcessFilter): Prisma.ProcessWhereInput {

@@ -6,7 +6,7 @@ import { languageOf } from '../language.ts'
 
 export type ProcessMessage = MessageInitShape<typeof ProcessSchema>
 
-type ShownRow = Omit<Process, 'webhookPasswordHash' | 'sourceCode'> & { sourceCode?: string }
+type ShownRow = Omit<Process, 'webhookPasswordHash' | 'sourceCode'> & { sourceCode?: string; leftOut?: string[] }
 
 /** A process's row as a message; the password's hash stays behind. */
 export function processMessage(row: ShownRow): ProcessMessage {
@@ -33,5 +33,6 @@ export function processMessage(row: ShownRow): ProcessMessage {
     createdAt: timestampFromDate(row.createdAt),
     updatedBy: row.updatedBy ?? undefined,
     updatedAt: timestampFromDate(row.updatedAt),
+    leftOut: row.leftOut,
   }
 }

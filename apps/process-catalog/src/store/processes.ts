@@ -15,6 +15,7 @@ import { findProcess } from './find-process.ts'
 import { decidesOnDependencies, settleDependencies } from './process-dependencies.ts'
 import { processMessage, type ProcessMessage } from './process-message.ts'
 import { changeTeam } from './revisions.ts'
+import { requireRoomFor } from './room-for.ts'
 import type { Rows, Store } from './store.ts'
 
 /** Who writes, for which team. */
@@ -36,6 +37,11 @@ export function createProcess(
   detection: DetectionOptions,
 ): Promise<ProcessMessage> {
   return changeTeam(store, author.team, async (rows) => {
+    await requireRoomFor(
+      (take) => rows.process.count({ where: { team: author.team }, take }),
+      'processes',
+      store.limits,
+    )
     const now = new Date()
     const id = v7()
     const detects = columns.dependenciesAutoDetect
@@ -63,7 +69,7 @@ export function createProcess(
 
 /** By id or slug. Failure: process_not_found. */
 export function getProcess(store: Store, team: string, identifier: string): Promise<ProcessMessage> {
-  return store.read(async (rows) => processMessage(await findProcess(rows, team, identifier)))
+  return store.readFor(team, async (rows) => processMessage(await findProcess(rows, team, identifier)))
 }
 
 /**

@@ -11,7 +11,7 @@ type Change<T> = (rows: Rows, revision: bigint) => Promise<T>
  * Fails with team_not_found.
  */
 export function changeTeam<T>(store: Store, team: string, change: Change<T>): Promise<T> {
-  return store.write(async (rows) => {
+  return store.writeFor(team, async (rows) => {
     // Who inherits from whom stays as it is meanwhile: else a team that comes to inherit just now would miss this change.
     await rows.$executeRaw`SELECT pg_advisory_xact_lock_shared(${teamGraph})`
     return change(rows, await raise(rows, team))
@@ -20,7 +20,7 @@ export function changeTeam<T>(store: Store, team: string, change: Change<T>): Pr
 
 /** Writes which teams `child` inherits from; waits for the writes of all teams and holds them up. */
 export function changeParents<T>(store: Store, child: string, change: Change<T>): Promise<T> {
-  return store.write(async (rows) => {
+  return store.writeFor(child, async (rows) => {
     await rows.$executeRaw`SELECT pg_advisory_xact_lock(${teamGraph})`
     return change(rows, await raise(rows, child))
   })

@@ -11,8 +11,13 @@ const versionConditions = {
     (SELECT version_id FROM aliases WHERE process_id = process.id AND name = $3))`,
 }
 
+/** How a version is named, if at all: by its id where it may only be a deleted one. */
+export type NamedVersion = keyof typeof versionConditions | 'deleted'
+
 /** The prepared statement that reads a run's specification: $1 the team, $2 the process, $3 the version where one is named. */
-export function runSpecStatement(process: keyof typeof processConditions, version: keyof typeof versionConditions) {
+export function runSpecStatement(process: keyof typeof processConditions, version: NamedVersion) {
+  const [versions, condition] =
+    version === 'deleted' ? ['deleted_versions', versionConditions.id] : ['versions', versionConditions[version]]
   return {
     name: `run_spec_${process}_${version}`,
     text: `
@@ -25,23 +30,24 @@ export function runSpecStatement(process: keyof typeof processConditions, versio
           CASE WHEN version.id IS NULL THEN process.language ELSE version.language END AS language,
           CASE WHEN version.id IS NULL THEN process.source_code ELSE version.source_code END AS "sourceCode",
           CASE WHEN version.id IS NULL THEN process.imports ELSE version.imports END AS imports,
-          CASE WHEN NOT teams.params_schema_validation_enabled THEN NULL
-               WHEN version.id IS NULL THEN process.parameters_schema
-               ELSE version.parameters_schema END AS "enforcedSchema",
+          CASE WHEN version.id IS NULL THEN process.parameters_schema
+               ELSE version.parameters_schema END AS "parametersSchema",
+          teams.params_schema_validation_enabled AS "enforcesSchema",
           manifest.set_key AS "setKey", manifest.installed AS "installedDependencies", manifest.digest AS "setDigest",
           CASE WHEN version.id IS NULL THEN process.awaited_dependencies END AS "awaitedDependencies",
           process.dependencies_error AS "dependenciesError"
         FROM revisions
         JOIN teams ON teams.slug = revisions.team
         LEFT JOIN processes process ON process.team = revisions.team AND ${processConditions[process]}
-        LEFT JOIN versions version ON version.process_id = process.id AND ${versionConditions[version]}
+        LEFT JOIN ${versions} version ON version.process_id = process.id AND ${condition}
         LEFT JOIN dependency_manifests manifest ON manifest.team = revisions.team AND manifest.language = process.language
           AND manifest.process_id IS NOT DISTINCT FROM (CASE WHEN process.dependencies_scoped_to_process THEN process.id END)
         WHERE revisions.team = $1
       ),
       scope (team) AS (SELECT $1::text COLLATE "C" UNION ALL SELECT parent FROM inheritance WHERE child = $1),
-      ${needed}
-      SELECT run.*, seen.*, ${linksAndSources}
+      ${needed},
+      ${unmet}
+      SELECT run.*, seen.*, ${linksAndSources}, ${unmetAndNames}
       FROM run CROSS JOIN LATERAL (${variables}) seen`,
   }
 }
@@ -49,7 +55,8 @@ export function runSpecStatement(process: keyof typeof processConditions, versio
 // A team's own variables come before those of its parents, and these in the order of their slugs.
 const variables = `
   SELECT array_agg(id::text) AS "variableIds", array_agg(key::text) AS "variableKeys",
-    array_agg(ciphertext) AS "variableCiphertexts", array_agg(key_id) AS "variableKeyIds",
+    CASE WHEN sum(octet_length(ciphertext)) <= ${limits.runVariablesBytes} THEN array_agg(ciphertext)
+      END AS "variableCiphertexts", array_agg(key_id) AS "variableKeyIds",
     array_agg(is_sensitive) AS "variableSensitive"
   FROM (
     SELECT DISTINCT ON (key) * FROM variables
@@ -97,3 +104,31 @@ const linksAndSources = `
   (SELECT CASE WHEN sum(octet_length(source)) <= ${limits.runModulesBytes} AND count(*) <= ${limits.runModules}
      THEN json_agg(json_build_object('id', id, 'name', name, 'tag', tag, 'team', team, 'source', source) ORDER BY id)
    END FROM sources) AS modules`
+
+// Versions of the module that the run would have, where only the version is not there.
+const unmet = `
+  unmet AS (
+    SELECT wanted AS reference, place, (
+      SELECT array_agg(name) FROM (
+        SELECT name FROM (
+          SELECT tag AS name, id FROM versions WHERE process_id = module.id AND tag IS NOT NULL
+          UNION ALL SELECT name, id FROM aliases WHERE process_id = module.id
+        ) named ORDER BY id DESC LIMIT ${limits.toldVersions}
+      ) newest
+    ) AS versions
+    FROM run CROSS JOIN unnest(run.imports) WITH ORDINALITY AS import (wanted, place) LEFT JOIN LATERAL (
+      SELECT id FROM modules
+      WHERE split_part(wanted, ' ', 2) <> '' AND name = split_part(wanted, ' ', 1)
+        AND team IN (SELECT team FROM scope) AND language = run.language
+      ORDER BY team <> $1, team LIMIT 1
+    ) module ON true
+    WHERE NOT EXISTS (SELECT FROM needed WHERE importer IS NULL AND needed.reference = wanted)
+  )`
+
+const unmetAndNames = `
+  (SELECT json_agg(json_build_object('reference', reference, 'versions', versions) ORDER BY place) FROM unmet) AS unmet,
+  (SELECT array_agg(name) FROM (
+    SELECT DISTINCT name FROM modules
+    WHERE EXISTS (SELECT FROM unmet) AND team IN (SELECT team FROM scope) AND language = (SELECT language FROM run)
+    ORDER BY name LIMIT ${limits.comparedNames}
+  ) named) AS "moduleNames"`

@@ -4,18 +4,21 @@ import { notFound } from '@automation/errors'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { manifestOf } from '../dependencies/manifest.ts'
 import { sourceDigest } from '../digest.ts'
+import { absentProcess, absentVersionOrAlias } from '../absent.ts'
 import { isUuid } from '../identifier.ts'
 import { languageOf } from '../language.ts'
+import { limits } from '../limits.ts'
 import { isSlug } from '../slug.ts'
 import { isTag } from '../tag.ts'
 import { variablePlace } from '../variable-rules.ts'
 import { runModules, type ModuleRows } from './run-modules.ts'
 import { runSpecStatement } from './run-spec-statement.ts'
 import type { Store } from './store.ts'
+import { unmetImports, type UnmetRows } from './unmet-imports.ts'
 
 type RunSpecMessage = MessageInitShape<typeof RunSpecSchema>
 
-interface RunRow extends ModuleRows {
+interface RunRow extends ModuleRows, UnmetRows {
   revision: string
   zoneId: string
   processId: string | null
@@ -24,7 +27,8 @@ interface RunRow extends ModuleRows {
   versionId: string | null
   language: string
   sourceCode: string
-  enforcedSchema: string | null
+  parametersSchema: string | null
+  enforcesSchema: boolean
   webhookEnabled: boolean
   webhookUsername: string | null
   webhookPasswordHash: string | null
@@ -35,7 +39,8 @@ interface RunRow extends ModuleRows {
   dependenciesError: string | null
   variableIds: string[] | null
   variableKeys: string[]
-  variableCiphertexts: Buffer[]
+  /** None where they are too large. */
+  variableCiphertexts: Buffer[] | null
   variableKeyIds: string[]
   variableSensitive: boolean[]
 }
@@ -54,15 +59,16 @@ export async function readRevisions(store: Store, teams: string[]): Promise<(big
 /**
  * Everything that a run sees, with the revision that it was read at, in one statement: so all of it is from one snapshot.
  * `tag` is a version id, a tag or an alias; empty for the current source.
- * Fails with team_not_found, process_not_found, version_not_found.
+ * Of `deleted` versions only such are found, by their ids. Fails with team_not_found, process_not_found, version_not_found.
  */
 export async function readRunSpec(
   store: Store,
   box: SecretBox,
   { team, identifier, tag }: { team: string; identifier: string; tag: string },
+  named: 'living' | 'deleted' = 'living',
 ): Promise<RunSpecMessage> {
   const byId = isUuid(identifier)
-  const version = tag === '' ? 'none' : isUuid(tag) ? 'id' : 'name'
+  const version = tag === '' ? 'none' : isUuid(tag) ? (named === 'deleted' ? 'deleted' : 'id') : 'name'
   // What can't be a slug or a name is asked for as the empty text, which nothing has.
   const process = byId || isSlug(identifier) ? identifier : ''
   const name = version !== 'name' || isTag(tag) ? tag : ''
@@ -71,17 +77,19 @@ export async function readRunSpec(
     values: version === 'none' ? [team, process] : [team, process, name],
   })
   if (row === undefined) throw notFound('team')
-  if (row.processId === null) throw notFound('process')
-  if (version !== 'none' && row.versionId === null) throw notFound('version')
+  if (row.processId === null) throw absentProcess(identifier)
+  if (version !== 'none' && row.versionId === null) throw absentVersionOrAlias(tag)
   return runSpec(row, row.processId, team, box)
 }
 
 function runSpec(row: RunRow, processId: string, team: string, box: SecretBox): RunSpecMessage {
   const { versionId, language, sourceCode } = row
   const modules = runModules(row, team)
+  const schema = row.parametersSchema ?? undefined
+  const unmet = unmetImports(row)
   return {
     revision: BigInt(row.revision),
-    digest: sourceDigest({ processId, versionId, language, sourceCode, modules: textOf(modules) }),
+    digest: sourceDigest({ processId, versionId, language, sourceCode, modules: textOf(modules, unmet) }),
     team,
     timeZone: row.zoneId,
     processId,
@@ -90,14 +98,15 @@ function runSpec(row: RunRow, processId: string, team: string, box: SecretBox): 
     versionId: versionId ?? undefined,
     language: languageOf(language),
     sourceCode,
-    enforcedSchema: row.enforcedSchema ?? undefined,
+    ...(row.enforcesSchema ? { enforcedSchema: schema } : { unenforcedSchema: schema }),
     webhook: {
       enabled: row.webhookEnabled,
       username: row.webhookUsername ?? undefined,
       passwordHash: row.webhookPasswordHash ?? undefined,
     },
-    variables: variables(row, box),
+    ...variables(row, box),
     ...modules,
+    unmetImports: unmet,
     ...dependencies(row),
   }
 }
@@ -114,17 +123,23 @@ function dependencies(row: RunRow) {
   }
 }
 
-function textOf(modules: ReturnType<typeof runModules>): string {
-  return modules.modules?.length === 0 ? '' : JSON.stringify(modules)
+function textOf(modules: ReturnType<typeof runModules>, unmet: ReturnType<typeof unmetImports>): string {
+  const text = modules.modules?.length === 0 ? '' : JSON.stringify(modules)
+  return unmet.length === 0 ? text : text + JSON.stringify(unmet)
 }
 
-function variables(row: RunRow, box: SecretBox): NonNullable<RunSpecMessage['variables']> {
-  return (row.variableIds ?? []).map((id, index) => ({
-    key: row.variableKeys[index]!,
-    value: box.open(
-      { ciphertext: row.variableCiphertexts[index]!, keyId: row.variableKeyIds[index]! },
-      variablePlace(id),
-    ),
-    isSensitive: row.variableSensitive[index]!,
-  }))
+function variables(row: RunRow, box: SecretBox): Pick<RunSpecMessage, 'variables' | 'variablesFault'> {
+  const { variableIds, variableKeys, variableCiphertexts, variableKeyIds, variableSensitive } = row
+  if (variableIds === null) return {}
+  if (variableCiphertexts === null)
+    return { variablesFault: `The variables of the team are larger than ${limits.runVariablesBytes} bytes together` }
+  const valueOf = (id: string, index: number) =>
+    box.open({ ciphertext: variableCiphertexts[index]!, keyId: variableKeyIds[index]! }, variablePlace(id))
+  return {
+    variables: variableIds.map((id, index) => ({
+      key: variableKeys[index]!,
+      value: valueOf(id, index),
+      isSensitive: variableSensitive[index]!,
+    })),
+  }
 }

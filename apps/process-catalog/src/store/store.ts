@@ -1,7 +1,15 @@
-import { databaseFailure, openDatabase, type Database, type SchemaOptions } from '@automation/database'
+import {
+  databaseFailure,
+  openDatabase,
+  TeamShare,
+  turnMs,
+  type Database,
+  type SchemaOptions,
+} from '@automation/database'
 import { unavailable } from '@automation/errors'
 import type { Check, PartContext } from '@automation/service'
 import type pg from 'pg'
+import type { DefinitionLimits } from './room-for.ts'
 import { PrismaClient, type Prisma } from '../../prisma/generated/client.ts'
 
 /** Where the catalog keeps its rows. */
@@ -16,15 +24,13 @@ export type Rows = Prisma.TransactionClient
 export interface StoreConfig {
   databaseUrl: string
   databasePoolSize: number
+  limits: DefinitionLimits
 }
 
 type StoreContext = Pick<PartContext, 'logger' | 'metrics'>
 
 // What runs ask for never waits behind what people ask for.
 const runsPoolSize = 4
-
-/** How long a call waits for its turn on the database, in ms: many writers of one team follow each other. */
-const turnMs = 4000
 
 /**
  * The catalog's database: opened by `open`, closed by `close`. All failures are Failures: `unavailable` while the
@@ -33,11 +39,13 @@ const turnMs = 4000
 export class Store {
   readonly #config: StoreConfig
   readonly #context: StoreContext
+  readonly #share: TeamShare
   #open: { prisma: PrismaClient; main: Database; runs: Database } | undefined
 
   constructor(config: StoreConfig, context: StoreContext) {
     this.#config = config
     this.#context = context
+    this.#share = new TeamShare(config.databasePoolSize)
   }
 
   /** Migrates and connects; waits for a database that is not there yet until `signal` is aborted. */
@@ -71,9 +79,19 @@ export class Store {
     return failing(() => query(this.#connected().prisma))
   }
 
+  /** The same for a caller of this team, by its share of the connections. */
+  readFor<T>(team: string, query: (rows: Rows) => Promise<T>): Promise<T> {
+    return this.#share.use(team, () => this.read(query))
+  }
+
   /** Writes, in one transaction. */
   async write<T>(change: (rows: Rows) => Promise<T>): Promise<T> {
     return failing(() => this.#connected().prisma.$transaction(change, { maxWait: turnMs }))
+  }
+
+  /** The same for a caller of this team, by its share of the connections. */
+  writeFor<T>(team: string, change: (rows: Rows) => Promise<T>): Promise<T> {
+    return this.#share.use(team, () => this.write(change))
   }
 
   /** One prepared statement on the pool that serves runs alone. */
@@ -84,6 +102,16 @@ export class Store {
   /** One prepared statement beside the Prisma client, on its pool. */
   async statement<R extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<R[]> {
     return failing(async () => (await this.#connected().main.pool.query<R>(statement)).rows)
+  }
+
+  /** The same for a caller of this team, by its share of the connections. */
+  statementFor<R extends pg.QueryResultRow>(team: string, statement: pg.QueryConfig): Promise<R[]> {
+    return this.#share.use(team, () => this.statement<R>(statement))
+  }
+
+  /** How many things of a kind there may be. */
+  get limits(): DefinitionLimits {
+    return this.#config.limits
   }
 
   /** For what works on connections of its own. */

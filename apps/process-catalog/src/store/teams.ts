@@ -17,7 +17,7 @@ type TeamMessage = MessageInitShape<typeof TeamSchema>
 
 /** Failure: team_not_found. */
 export async function getTeam(store: Store, slug: string): Promise<TeamMessage> {
-  const [team] = await store.read((rows) => withParents(rows, { slug }))
+  const [team] = await store.readFor(slug, (rows) => withParents(rows, { slug }))
   if (team === undefined) throw notFound('team')
   return team
 }
@@ -30,6 +30,11 @@ export async function requireTeam(rows: Rows, slug: string): Promise<void> {
 /** All teams, by slug. */
 export function listTeams(store: Store): Promise<TeamMessage[]> {
   return store.read((rows) => withParents(rows, {}))
+}
+
+/** How many teams there are. */
+export function countTeams(store: Store): Promise<number> {
+  return store.read((rows) => rows.team.count())
 }
 
 /** The author's team, in UTC. Failure: team_exists. */

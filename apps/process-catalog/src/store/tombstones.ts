@@ -53,6 +53,10 @@ export async function removeRemains(store: Store, processId: string): Promise<vo
     removed = (await store.read((rows) => rows.version.deleteMany({ where: { ownerId: processId }, limit: batchRows })))
       .count
   }
+  for (let removed = batchRows; removed === batchRows;) {
+    const where = { ownerId: processId }
+    removed = (await store.read((rows) => rows.deletedVersion.deleteMany({ where, limit: batchRows }))).count
+  }
   failPoint('delete-before-end')
   await store.read((rows) => rows.tombstone.deleteMany({ where: { processId } }))
 }

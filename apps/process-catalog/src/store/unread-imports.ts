@@ -27,9 +27,9 @@ export async function readImports(store: Store, checks: Checks): Promise<void> {
   }
 }
 
-async function importsOf({ language, source }: UnreadRow, checks: Checks): Promise<string[]> {
+async function importsOf({ team, language, source }: UnreadRow, checks: Checks): Promise<string[]> {
   try {
-    return (await checks.read(language, source)).imports
+    return (await checks.read(team, language, source)).imports
   } catch (error) {
     // Too complex to be read: it was accepted then, and imports nothing.
     if (error instanceof Failure && error.kind === 'invalid_argument') return []

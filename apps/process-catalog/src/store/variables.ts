@@ -1,6 +1,6 @@
 import { countedUpTo, pageInfo, type Window } from '@automation/rpc'
 import type { VariableSchema } from '@automation/contract/catalog/v1/variable'
-import type { SecretBox } from '@automation/database'
+import { pageRoom, sealedExtraBytes, type SecretBox } from '@automation/database'
 import { AuditType } from '@automation/contract/audit/v1/audit'
 import { invalid, notFound } from '@automation/errors'
 import type { MessageInitShape } from '@bufbuild/protobuf'
@@ -12,6 +12,7 @@ import { masked, variablePlace } from '../variable-rules.ts'
 import { audit } from './audit.ts'
 import type { Author } from './processes.ts'
 import { changeTeam } from './revisions.ts'
+import { requireRoomFor } from './room-for.ts'
 import type { Rows, Store } from './store.ts'
 import { requireTeam } from './teams.ts'
 
@@ -27,6 +28,11 @@ export interface NewVariable {
 export function createVariable(store: Store, box: SecretBox, author: Author, variable: NewVariable) {
   return changeTeam(store, author.team, async (rows) => {
     await requireFreeKey(rows, author.team, variable.key)
+    await requireRoomFor(
+      (take) => rows.variable.count({ where: { team: author.team }, take }),
+      'variables',
+      store.limits,
+    )
     const id = v7()
     const row = await rows.variable.create({
       data: {
@@ -44,14 +50,24 @@ export function createVariable(store: Store, box: SecretBox, author: Author, var
   })
 }
 
-/** A page of the team's variables, newest first. */
+/** A page of the team's variables, newest first, without values that are too large. */
 export function listVariables(store: Store, box: SecretBox, team: string, window: Window) {
-  return store.read(async (rows) => {
+  return store.readFor(team, async (rows) => {
     const where = { team }
-    const found = await rows.variable.findMany({ where, orderBy: { id: 'desc' }, ...window })
+    const found = await rows.variable.findMany({
+      where,
+      orderBy: { id: 'desc' },
+      ...window,
+      omit: { ciphertext: true },
+    })
     const total = await rows.variable.count({ where, take: countedUpTo })
     if (total === 0) await requireTeam(rows, team)
-    return { variables: found.map((row) => variableMessage(row, box)), page: pageInfo(window, total, found.length) }
+    const values = await listedValues(rows, found)
+    const variables = found.map((row) => ({
+      ...variableMessage({ ...row, ciphertext: values.get(row.id) }, box),
+      valueLeftOut: !row.isSensitive && !values.has(row.id),
+    }))
+    return { variables, page: pageInfo(window, total, found.length) }
   })
 }
 
@@ -64,7 +80,7 @@ export function updateVariable(store: Store, box: SecretBox, author: Author, id:
   return changeTeam(store, author.team, async (rows) => {
     const current = await findVariable(rows, author.team, id)
     if (isSensitive !== undefined && isSensitive !== current.isSensitive)
-      throw invalid('/isSensitive', "can't be changed")
+      throw invalid('/isSensitive', fixed(current.isSensitive))
     if (key !== undefined && key !== current.key) await requireFreeKey(rows, author.team, key)
     const stays = value === undefined || (current.isSensitive && value === masked)
     const row = await rows.variable.update({
@@ -90,10 +106,29 @@ export function deleteVariable(store: Store, author: Author, id: string): Promis
   })
 }
 
+/** The ciphertexts of those that are not sensitive, by id, within what a page may take in bytes. */
+async function listedValues(rows: Rows, of: { id: string; isSensitive: boolean }[]) {
+  const ids = of.filter(({ isSensitive }) => !isSensitive).map(({ id }) => id)
+  if (ids.length === 0) return new Map<string, Variable['ciphertext']>()
+  const found = await rows.$queryRawUnsafe<Pick<Variable, 'id' | 'ciphertext'>[]>(listedValuesStatement, ids)
+  return new Map(found.map(({ id, ciphertext }) => [id, ciphertext]))
+}
+
+const valueSize = `octet_length(ciphertext) - ${sealedExtraBytes}`
+const listedValuesStatement = `
+  WITH page AS (SELECT * FROM variables WHERE id = ANY ($1::uuid[])),
+    room AS (${pageRoom('page', [valueSize])})
+  SELECT id::text, ciphertext FROM page CROSS JOIN room WHERE ${valueSize} <= room.bytes`
+
 async function findVariable(rows: Rows, team: string, id: string): Promise<Variable> {
   const row = isUuid(id) ? await rows.variable.findFirst({ where: { id, team } }) : null
   if (row === null) throw notFound('variable')
   return row
+}
+
+function fixed(isSensitive: boolean): string {
+  const [is, remedy] = isSensitive ? ['sensitive', true] : ['not sensitive', false]
+  return `can't be changed: the variable is ${is} since it was created. Leave isSensitive out or send ${remedy}, or create a variable anew`
 }
 
 async function requireFreeKey(rows: Rows, team: string, key: string): Promise<void> {
@@ -101,11 +136,13 @@ async function requireFreeKey(rows: Rows, team: string, key: string): Promise<vo
     throw invalid('/key', 'is taken by another variable', 'key_taken')
 }
 
-function variableMessage(row: Variable, box: SecretBox): VariableMessage {
+function variableMessage(row: Omit<Variable, 'ciphertext'> & Partial<Variable>, box: SecretBox): VariableMessage {
+  const { ciphertext, keyId } = row
+  const open = () => (ciphertext === undefined ? '' : box.open({ ciphertext, keyId }, variablePlace(row.id)))
   return {
     id: row.id,
     key: row.key,
-    value: row.isSensitive ? masked : box.open(row, variablePlace(row.id)),
+    value: row.isSensitive ? masked : open(),
     isSensitive: row.isSensitive,
     createdBy: row.createdBy,
     createdAt: timestampFromDate(row.createdAt),

@@ -5,15 +5,20 @@ import type { MessageInitShape } from '@bufbuild/protobuf'
 import { timestampFromDate } from '@bufbuild/protobuf/wkt'
 import { v7 } from 'uuid'
 import type { Version } from '../../prisma/generated/client.ts'
+import { absentVersion } from '../absent.ts'
 import { isUuid } from '../identifier.ts'
 import { languageOf } from '../language.ts'
 import { isTag } from '../tag.ts'
 import { audit } from './audit.ts'
+import { keepContent } from './deleted-versions.ts'
 import { auditTypeOf, findOwner, findOwnerId, wordOf, type Owner, type OwnerName } from './owners.ts'
-import { smallSources } from './process-list.ts'
+import { largeTexts, listedTexts } from './listed-texts.ts'
 import type { Author } from './processes.ts'
 import { changeTeam } from './revisions.ts'
+import { requireRoomFor } from './room-for.ts'
 import type { Rows, Store } from './store.ts'
+import type { Users } from '../users.ts'
+import { usersOfVersion } from './version-users.ts'
 
 type VersionMessage = MessageInitShape<typeof VersionSchema>
 
@@ -43,6 +48,7 @@ export function publishVersion(
       throw invalid('/tag', `is taken: the ${wordOf(owner)} has a version ${tag}`, 'tag_taken')
     if ((await rows.alias.count({ where: { ownerId, name: tag } })) > 0)
       throw invalid('/tag', `is taken: the ${wordOf(owner)} has an alias ${tag}`, 'tag_taken')
+    await requireRoomFor((take) => rows.version.count({ where: { ownerId }, take }), 'versions', store.limits)
     const row = await rows.version.create({
       data: {
         id: v7(),
@@ -75,7 +81,7 @@ function textsOf({ kind, row }: Owner, { parametersSchema, readme }: NewVersion)
 
 /** By id or tag. Failures: process_not_found or module_not_found, version_not_found. */
 export function getVersion(store: Store, team: string, owner: OwnerName, version: string): Promise<VersionMessage> {
-  return store.read(async (rows) => {
+  return store.readFor(team, async (rows) => {
     const where = whereVersion(await findOwnerId(rows, team, owner), version)
     const row = where && (await rows.version.findFirst({ where }))
     if (!row) throw notFound('version')
@@ -83,25 +89,47 @@ export function getVersion(store: Store, team: string, owner: OwnerName, version
   })
 }
 
-/** A page of the owner's versions, newest first, without sources above 64 KiB. */
+/** A page of the owner's versions, newest first, without what is too large. */
 export function listVersions(store: Store, team: string, owner: OwnerName, window: Window) {
-  return store.read(async (rows) => {
+  return store.readFor(team, async (rows) => {
     const where = { ownerId: await findOwnerId(rows, team, owner) }
-    const found = await rows.version.findMany({ where, orderBy: { id: 'desc' }, ...window, omit: { sourceCode: true } })
+    const found = await rows.version.findMany({ where, orderBy: { id: 'desc' }, ...window, omit: largeTexts.versions })
     const total = await rows.version.count({ where, take: countedUpTo })
-    const sources = await smallSources(rows, 'versions', found)
-    const versions = found.map((row) => versionMessage({ ...row, sourceCode: sources.get(row.id) }))
+    const textsOf = await listedTexts(rows, 'versions', found)
+    const versions = found.map((row) => versionMessage({ ...row, ...textsOf(row.id) }))
     return { versions, page: pageInfo(window, total, found.length) }
   })
 }
 
-/** Fails with version_in_use, naming an alias that points to the version. */
-export function deleteVersion(store: Store, author: Author, owner: OwnerName, version: string): Promise<void> {
+/** What a version, by id or tag, may be named by. Failures: those of `getVersion`. */
+export function findVersionName(store: Store, team: string, owner: OwnerName, version: string) {
+  return store.read(async (rows) => {
+    const where = whereVersion(await findOwnerId(rows, team, owner), version)
+    const found = where && (await rows.version.findFirst({ where, select: { id: true, ownerId: true, tag: true } }))
+    if (!found) throw notFound('version')
+    return found
+  })
+}
+
+/**
+ * Its content stays for runs of it that are repeated. `schedules` are users that the caller knows of. Fails with
+ * version_in_use, naming who uses the version.
+ */
+export function removeVersion(
+  store: Store,
+  author: Author,
+  owner: OwnerName,
+  id: string,
+  schedules: Users,
+): Promise<void> {
   return changeTeam(store, author.team, async (rows) => {
     const ownerId = await findOwnerId(rows, author.team, owner)
-    const id = await findVersionId(rows, ownerId, version)
-    const alias = await rows.alias.findFirst({ where: { versionId: id }, orderBy: { name: 'asc' } })
-    if (alias !== null) throw invalid('/versionId', `The alias ${alias.name} points to this version`, 'version_in_use')
+    const version = await rows.version.findFirst({ where: { id, ownerId }, select: { tag: true } })
+    if (version === null) throw notFound('version')
+    const users = await usersOfVersion(rows, author.team, owner, { id, ownerId, name: version.tag }, schedules)
+    if (users !== undefined)
+      throw invalid('/versionId', `The version ${version.tag} is used by ${users}`, 'version_in_use')
+    if (owner.module === '') await keepContent(rows, { id, processId: ownerId }, store.limits.maxVersions)
     await rows.version.delete({ where: { id } })
     await audit(rows, author, { type: auditTypeOf(owner), event: 'version_deleted', entityId: ownerId })
   })
@@ -111,7 +139,7 @@ export function deleteVersion(store: Store, author: Author, owner: OwnerName, ve
 export async function findVersionId(rows: Rows, ownerId: string, version: string): Promise<string> {
   const where = whereVersion(ownerId, version)
   const found = where && (await rows.version.findFirst({ where, select: { id: true } }))
-  if (!found) throw notFound('version')
+  if (!found) throw absentVersion(version)
   return found.id
 }
 
@@ -121,7 +149,9 @@ function whereVersion(ownerId: string, version: string) {
   return isTag(version) ? { ownerId, tag: version } : undefined
 }
 
-function versionMessage(row: Omit<Version, 'sourceCode'> & { sourceCode?: string }): VersionMessage {
+function versionMessage(
+  row: Omit<Version, 'sourceCode'> & { sourceCode?: string; leftOut?: string[] },
+): VersionMessage {
   return {
     id: row.id,
     tag: row.tag,
@@ -133,5 +163,6 @@ function versionMessage(row: Omit<Version, 'sourceCode'> & { sourceCode?: string
     comment: row.comment ?? undefined,
     createdBy: row.createdBy,
     createdAt: timestampFromDate(row.createdAt),
+    leftOut: row.leftOut,
   }
 }

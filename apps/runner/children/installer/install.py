@@ -69,11 +69,16 @@ def why_not_git(order, path):
     """Why nothing comes from git, in words; else None."""
     if not order["allowGit"]:
         return "this runner installs nothing from git (DEPENDENCIES_ALLOW_GIT)"
-    if order["language"] == "PYTHON" and "@" in order["registry"].split("/")[2]:
+    if order["language"] == "PYTHON" and "@" in host_of(order["registry"]):
         return "what pip builds from git could read the password of the index (PYPI_INDEX_URL)"
     if not shutil.which("git", path=path):
         return "git is not installed on this runner"
     return None
+
+
+def host_of(registry):
+    """With a port and credentials; empty where none is named and the installer's own default counts."""
+    return registry.split("/")[2] if registry else ""
 
 
 def with_usual_ones(certificates, home):
@@ -96,7 +101,9 @@ def install_javascript(order, made, environment, node, npm, home):
         json.dump({"name": "dependencies", "version": "0.0.0", "private": True, "dependencies": wanted}, manifest)
     settings = home + "/npmrc"
     registry = order["registry"]
-    lines = ["registry=" + registry, "cache=" + home + "/npm", "allow-git=" + ("all" if order["allowGit"] else "none")]
+    lines = ["cache=" + home + "/npm", "allow-git=" + ("all" if order["allowGit"] else "none")]
+    if registry:
+        lines.append("registry=" + registry)
     if order["token"]:
         lines.append("//" + registry.split("://", 1)[1].rstrip("/") + "/:_authToken=" + order["token"])
     with open(settings, "w", encoding="utf-8") as file:
@@ -108,12 +115,14 @@ def install_javascript(order, made, environment, node, npm, home):
 
 def install_python(order, made, environment, certificates):
     target = made + "/site-packages"
-    own = [*PIP, "--target", target, "--index-url", order["registry"]]
+    own = [*PIP, "--target", target]
+    if order["registry"]:
+        own += ["--index-url", order["registry"]]
     if certificates:
         own += ["--cert", certificates]
     if order["registry"].startswith("http://"):
         # As npm does: who names such an index means it.
-        own += ["--trusted-host", order["registry"].split("/")[2].rpartition("@")[2]]
+        own += ["--trusted-host", host_of(order["registry"]).rpartition("@")[2]]
     wanted = [requirement(name, specifier) for name, specifier in order["packages"].items()]
     run([sys.executable, "-I", *own, "--", *wanted], made, {**environment, "PIP_CONFIG_FILE": "/dev/null"})
     unchecked = py_compile.PycInvalidationMode.UNCHECKED_HASH

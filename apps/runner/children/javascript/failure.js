@@ -51,11 +51,19 @@ function causesOf(error) {
     text += isError
       ? `\n  [cause]: ${cause.name}: ${cause.message}${framesOf(cause)}`
       : `\n  [cause]: ${inspect(cause)}`
+    text += isError ? among(cause) : ''
     cause = isError ? cause.cause : undefined
   }
-  if (Array.isArray(error.errors))
-    for (const each of error.errors.slice(0, MAX_CAUSES)) text += `\n  [error]: ${describe(each).stack}`
-  return text
+  return text + among(error)
+}
+
+/** Those that an error holds, such as one for each address that a name has. */
+function among({ errors }) {
+  if (!Array.isArray(errors)) return ''
+  return errors
+    .slice(0, MAX_CAUSES)
+    .map((each) => `\n  [error]: ${describe(each).stack}`)
+    .join('')
 }
 
 const cut = (text, length) => (text.length > length ? `${text.slice(0, length)}… (cut)` : text)

@@ -108,6 +108,7 @@ function begin(payload) {
       packages: new Map(program.names.map((name) => [name, svc])),
       directory,
       team: (name) => team.find(compiled.imports, name, ''),
+      imports: compiled.imports,
     })
     const body = apply(compiled.evaluate(), compiled.isModule ? undefined : scope.module.exports, [
       ...scope.values,

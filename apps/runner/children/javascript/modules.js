@@ -10,6 +10,7 @@ const { isAbsolute } = require('node:path')
 const { pathToFileURL } = require('node:url')
 const { isModuleNamespaceObject } = require('node:util').types
 const loadedModules = require('./loaded-modules.js')
+const missing = require('./missing.js')
 const { requirerOf } = require('./packages.js')
 const subprocesses = require('./subprocesses.js')
 
@@ -29,14 +30,20 @@ function builtin(specifier) {
   return nodeRequire(specifier)
 }
 
-/** The `require` of installed packages; undefined where nothing is installed. */
+/** The `require` of installed packages, and where they lie; undefined where nothing is installed. */
 let installed
+let packagesDirectory
 
 /** From now on process code finds the packages that lie below this directory. */
 function showPackages(directory) {
   loadedModules.watch((each) => used.has(nameOf(each)) || firstUse(each))
   installed = requirerOf(directory)
+  packagesDirectory = directory
 }
+
+/** What is said of a name that leads nowhere to a source with these imports. */
+const hintOn = (name, imports, names = []) =>
+  missing.hint(name, [...names, ...missing.namesOf(imports), ...missing.installed(packagesDirectory)])
 
 const isPackage = (name) => /^(?:@[^/]+\/)?[^./@][^/]*(?:\/|$)/.test(name)
 
@@ -55,9 +62,10 @@ process.getBuiltinModule = (specifier) => (isBuiltin(specifier) ? builtin(specif
 
 /**
  * The scope that one run's source is evaluated in. `packages` maps the names of our own packages to their exports;
- * `team(name)` gives the team's module of this name as `{ exported, isNamespace }`, or undefined.
+ * `team(name)` gives the team's module of this name as `{ exported, isNamespace }`, or undefined; `imports` are
+ * those that there are.
  */
-function scopeOf({ fileName, isModule, packages, directory, team }) {
+function scopeOf({ fileName, isModule, packages, directory, team, imports }) {
   const path = `${directory}/${fileName}`
   const module = { exports: {}, id: '.', filename: path, path: directory, loaded: false, children: [], paths: [] }
 
@@ -67,13 +75,14 @@ function scopeOf({ fileName, isModule, packages, directory, team }) {
     if (packages.has(name)) return packages.get(name)
     const found = team(name)
     if (found !== undefined) return found.exported
-    if (installed !== undefined && isPackage(name)) return installed(name)
-    throw notFound(name, isModule)
+    if (installed !== undefined && isPackage(name)) return installed(name, () => hintOn(name, imports, packages.keys()))
+    throw notFound(name, isModule, hintOn(name, imports, packages.keys()))
   }
   const isOurs = (name) => isBuiltin(name) || packages.has(name) || team(name) !== undefined
   const locate = (specifier) => {
     const name = String(specifier)
-    if (installed !== undefined && isPackage(name) && !isOurs(name)) return installed.resolve(name)
+    if (installed !== undefined && isPackage(name) && !isOurs(name))
+      return installed.resolve(name, () => hintOn(name, imports, packages.keys()))
     return (resolve(name), name)
   }
   const require = Object.assign((specifier) => resolve(specifier), {
@@ -146,9 +155,9 @@ function namespaceOf(exported) {
   return Object.freeze(Object.defineProperty(namespace, 'default', { value: exported, enumerable: true }))
 }
 
-function notFound(name, isModule) {
-  const error = new Error(`Cannot find ${isModule ? 'package' : 'module'} '${name}'`)
+function notFound(name, isModule, hint) {
+  const error = new Error(`Cannot find ${isModule ? 'package' : 'module'} '${name}'${hint}`)
   return Object.assign(error, { code: isModule ? 'ERR_MODULE_NOT_FOUND' : 'MODULE_NOT_FOUND' })
 }
 
-module.exports = { scopeOf, showPackages, usedBuiltins, watchBuiltins }
+module.exports = { hintOn, scopeOf, showPackages, usedBuiltins, watchBuiltins }

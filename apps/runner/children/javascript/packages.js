@@ -11,17 +11,17 @@ const CONDITIONS = ['node', 'import', 'module-sync', 'default']
 
 /**
  * A `require` of the packages below a directory, and its `resolve`, which gives the file; those that are made for `import`
- * alone are found, too.
+ * alone are found, too. Both are also given what makes the end of the sentence on one that is not there.
  */
 function requirerOf(directory) {
   const from = join(directory, 'index.js')
   const require = createRequire(from)
-  const found = (find) => (name) => {
+  const found = (find) => (name, hint) => {
     try {
       return find(name)
     } catch (error) {
       if (error?.code === 'MODULE_NOT_FOUND' && error.requireStack?.length === 1 && error.requireStack[0] === from)
-        throw Object.assign(new Error(`Cannot find module '${name}'`), { code: error.code })
+        throw Object.assign(new Error(`Cannot find module '${name}'${hint()}`), { code: error.code })
       if (error?.code !== 'ERR_PACKAGE_PATH_NOT_EXPORTED') throw error
       const path = exportedTo(name, from)
       if (path === undefined) throw error

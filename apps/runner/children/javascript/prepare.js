@@ -1,5 +1,6 @@
 'use strict'
 
+const missing = require('./missing.js')
 const realm = require('./realm.js')
 const teamModules = require('./team-modules.js')
 const { compile } = require('./program.js')
@@ -11,6 +12,7 @@ const ALONE = 'child_process writeSync writeFileSync appendFileSync createWriteS
 
 /** Compiles a program with its modules, and looks from now on at what any of them may reach. Before its first run. */
 function prepare(program) {
+  missing.know(program.unmet)
   if (program.modulesFault !== undefined) throw new Error(program.modulesFault)
   const made = compile(program.source, program.fileName)
   const prepared = teamModules.prepare(program)

@@ -4,8 +4,9 @@
  * The team's modules that a program needs: compiled once, evaluated afresh by each run that imports them.
  */
 
+const missing = require('./missing.js')
 const { compile } = require('./program.js')
-const { scopeOf } = require('./modules.js')
+const { hintOn, scopeOf } = require('./modules.js')
 
 const { apply } = Reflect
 const { freeze } = Object
@@ -43,7 +44,7 @@ function forRun({ prepared, names, svc, directory }) {
     const own = Object.assign(Object.create(svc), { import: use(imports) })
     const packages = new Map(names.map((name) => [name, own]))
     const team = (name) => find(imports, name, '')
-    const scope = scopeOf({ fileName, isModule, packages, directory, team })
+    const scope = scopeOf({ fileName, isModule, packages, directory, team, imports })
     // There before it is evaluated: modules may import each other.
     const entry = {
       get exported() {
@@ -69,8 +70,10 @@ function forRun({ prepared, names, svc, directory }) {
     const found = find(imports, name, tag ?? '')
     if (found !== undefined) return found.exported
     const version = tag ? ` with the version or alias '${tag}'` : ''
-    const hint = 'it is no module of the team, or its name does not stand in the source as a literal'
-    throw Object.assign(new Error(`Cannot find module '${name}'${version}: ${hint}`), { code: 'MODULE_NOT_FOUND' })
+    const why = 'it is no module of the team, or its name does not stand in the source as a literal'
+    const said = missing.versionsOf(name, tag ?? '') ?? why + hintOn(name, imports)
+    const text = `Cannot find module '${name}'${version}: ${said}`
+    throw Object.assign(new Error(text), { code: 'MODULE_NOT_FOUND' })
   }
 
   return { find, use }

@@ -4,6 +4,8 @@ import os
 import sys
 import traceback
 
+import missing
+
 MAX_MESSAGE = 16 * 1024
 MAX_STACK = 64 * 1024
 OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
@@ -22,6 +24,7 @@ def describe(error):
 
 
 def described(error):
+    missing.explain(error)
     told = traceback.TracebackException.from_exception(error)
     keep_users_frames(told)
     name = type(error).__name__
@@ -37,6 +40,7 @@ def described(error):
 
 def text_of(error):
     """The traceback of an exception that ends no run, as Python prints it."""
+    missing.explain(error)
     told = traceback.TracebackException.from_exception(error)
     keep_users_frames(told)
     return cut("".join(told.format()).rstrip("\n"), MAX_STACK)

@@ -7,6 +7,8 @@ import sys
 import types
 from importlib.machinery import ModuleSpec
 
+import missing
+
 OWN = frozenset(sys.stdlib_module_names)
 
 
@@ -27,6 +29,7 @@ class TeamModules:
             for (name, tag), place in imports.items():
                 if not tag:
                     self.plain.setdefault(name, place)
+        missing.prepare([*self.plain, *self.names], settings.get("packages"), settings.get("unmet") or ())
         self.packages = {name[:at] for name in self.plain for at, sign in enumerate(name) if sign == "."}
 
     def install(self, svc):
@@ -88,6 +91,7 @@ class TeamModules:
         if place is None:
             version = f" with the version or alias '{tag_or_alias}'" if tag_or_alias else ""
             hint = "it is no module of the team, or its name does not stand in the source as a literal"
+            hint = missing.versions_of(name, tag_or_alias or "") or hint + missing.hint(name)
             raise ModuleNotFoundError(f"Cannot find module '{name}'{version}: {hint}", name=name)
         if not tag_or_alias and self.plain.get(name) == place and name.partition(".")[0] not in OWN:
             return importlib.import_module(name)

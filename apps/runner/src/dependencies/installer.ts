@@ -68,7 +68,7 @@ export class Installer {
     control.on('data', (chunk: Buffer) => (report += chunk.toString('latin1')))
     events.began((how) => control.write(how === 'kill' ? 'K' : 'T'))
     const isPython = language === Language.PYTHON
-    const registry = isPython ? config.pypiIndex : config.npmRegistry
+    const registry = (isPython ? config.pypiIndex : config.npmRegistry) ?? ''
     const token = isPython ? '' : (config.npmToken ?? '')
     const name = Language[language]
     orders.write(`${JSON.stringify({ language: name, packages, registry, token, allowGit: config.allowGit })}\n`)
@@ -117,7 +117,10 @@ export class Installer {
       interpreter,
       tmpDir,
       homeMb: config.maxMb * 2,
-      wall: await wallTo([config.npmRegistry, config.pypiIndex], wall),
+      wall: await wallTo(
+        [config.npmRegistry, config.pypiIndex].filter((each) => each !== undefined),
+        wall,
+      ),
       places: [
         nodePlace,
         { path: programFolder, shown: `${shownRoot}/apps/runner/children/installer` },

@@ -58,9 +58,9 @@ export class RunLog {
     )
   }
 
-  /** The runner's own word on the run, which no limit drops. */
+  /** The runner's own word on the run, which no limit drops. It goes with the rest: only its result makes it true. */
   addFinal(level: LogLevel, text: string): void {
-    this.#push(level, this.#shown(text, false))
+    this.#append(level, this.#shown(text, false))
   }
 
   /** What is not yet sent, for the result. Nothing is sent afterwards. */
@@ -93,13 +93,17 @@ export class RunLog {
     for (const { at, chunk } of this.#sent) if (at > since) this.#options.send(chunk)
   }
 
-  #push(level: LogLevel, message: string, timeUs = Infinity): void {
+  #push(level: LogLevel, message: string, timeUs?: number): void {
+    this.#append(level, message, timeUs)
+    if (this.#pendingBytes >= chunkBytes) this.flush()
+    else this.#timer ??= setTimeout(() => this.flush(), chunkEveryMs)
+  }
+
+  #append(level: LogLevel, message: string, timeUs = Infinity): void {
     const latest = Math.min(timeUs, nowUs())
     if (latest > this.#lastUs) this.#lastUs = Math.round(latest)
     this.#pending.push({ $typeName: 'automation.execution.v1.LogEntry', timeUs: BigInt(this.#lastUs), level, message })
     this.#pendingBytes += message.length
-    if (this.#pendingBytes >= chunkBytes) this.flush()
-    else this.#timer ??= setTimeout(() => this.flush(), chunkEveryMs)
   }
 
   /** Whether a secret of several lines ends with this entry; those before it that are not yet sent are hidden, too. */

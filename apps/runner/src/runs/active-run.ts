@@ -6,7 +6,8 @@ import { runFrame } from '../children/frames.ts'
 import type { Ending, RunningChild, Task } from '../children/task.ts'
 import type { OnLine } from '../logs/output-reader.ts'
 import { RunLog } from '../logs/run-log.ts'
-import { outOfMemory, reasonOf, timedOut, timelineText, type Reason } from './explanation.ts'
+import { lineIn, outOfMemory, reasonOf, timedOut, timelineText, type Reason } from './explanation.ts'
+import { explainRefusal, type RunNetwork } from './refused-connection.ts'
 import type { Version } from './version.ts'
 
 export interface RunEnvironment {
@@ -14,6 +15,7 @@ export interface RunEnvironment {
   logMaxLines: number
   logMaxBytes: number
   returnValueMaxBytes: number
+  network: RunNetwork
   sendLogs(run: ActiveRun, chunk: LogChunk): boolean
   called(run: ActiveRun, payload: Buffer): void
   /** Whether it waits for other runs, and takes no place. */
@@ -157,8 +159,11 @@ export class ActiveRun implements Task {
   }
 
   #resultOf(ending: Ending): Result {
-    const { memoryMb, returnValueMaxBytes } = this.#environment
-    if (ending.kind !== 'value') return this.#failed(reasonOf(ending, memoryMb))
+    const { memoryMb, returnValueMaxBytes, network } = this.#environment
+    if (ending.kind !== 'value') {
+      const line = ending.kind === 'failure' ? lineIn(ending.stack, this.version.fileName) : undefined
+      return this.#failed(explainRefusal(reasonOf(ending, memoryMb), network), line)
+    }
     if (ending.json.length > returnValueMaxBytes)
       return this.#failed(
         reasonOf(
@@ -170,9 +175,10 @@ export class ActiveRun implements Task {
     return this.#result({ case: 'finished', value })
   }
 
-  #failed({ explanation, log }: Reason): Result {
+  #failed({ explanation, log }: Reason, line?: number): Result {
     this.#log.addFinal(LogLevel.ERROR, log)
-    return this.#result({ case: 'failed', value: { explanation: timelineText(this.version.mask(explanation)) } })
+    const text = timelineText(this.version.mask(explanation))
+    return this.#result({ case: 'failed', value: { explanation: text, line } })
   }
 
   #result(end: NonNullable<Parameters<typeof create<typeof ResultSchema>>[1]>['end']): Result {

@@ -40,6 +40,18 @@ export function reasonOf(ending: Exclude<Ending, { kind: 'value' }>, memoryMb: n
   return reason('Error', `The process ended (exit code ${exit.code}) before the run had a value`)
 }
 
+/** The line of this file that the stack of a failure names: the innermost one in JavaScript's order, then in Python's. */
+export function lineIn(stack: string, fileName: string): number | undefined {
+  let line: string | undefined
+  for (const frame of stack.split('\n')) {
+    const python = /^\s+File "(.*)", line (\d+)/.exec(frame)
+    if (python !== null && python[1] === fileName) line = python[2]
+    const javascript = /^\s+at (?:.* \()?([^() ]+?):(\d+)(?::\d+)?\)?$/.exec(frame)
+    if (javascript !== null && javascript[1] === fileName) return Number(javascript[2])
+  }
+  return line === undefined ? undefined : Number(line)
+}
+
 /** As the timeline takes it: one bounded text without what a database refuses. */
 export function timelineText(explanation: string): string {
   const safe = explanation.replaceAll('\0', '\uFFFD').toWellFormed()

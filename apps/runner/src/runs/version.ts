@@ -19,10 +19,13 @@ export class Version {
   readonly spec: RunSpec
   readonly program: Program
   readonly surroundings: Surroundings
+  /** As stacks name the source of the process. */
+  readonly fileName: string
   #mask: Mask | undefined
 
   constructor(spec: RunSpec, options: VersionOptions) {
     this.spec = spec
+    this.fileName = `${spec.processSlug || 'process'}${extensions[childLanguage(spec.language)]}`
     this.program = programOf(spec, options)
     this.surroundings = surroundingsOf(spec)
   }
@@ -54,6 +57,7 @@ function programOf(spec: RunSpec, options: VersionOptions): Program {
       source: each.sourceCode,
       imports: importsOf(each.imports),
     })),
+    unmet: spec.unmetImports.map(({ name, tag, near, versions }) => ({ name, tag, near, versions })),
     modulesFault,
     names: globalNames,
     logs: { lines: logMaxLines, bytes: logMaxBytes },

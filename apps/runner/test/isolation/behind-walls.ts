@@ -42,7 +42,7 @@ export async function testBehindWalls({ settings, attempts, controls, makeAll }:
   describe('behind no wall, as a control', () => {
     let under: RunnerUnderTest
     beforeAll(async () => {
-      under = await startRunner({ ...settings, WALL: 'none' })
+      under = await startRunner({ ...settings, ISOLATION: 'none' })
     })
     afterAll(() => under.stop())
 

@@ -3,7 +3,7 @@ import { forged, onChannels } from './forged-frames.ts'
 import { startBehind, titleOf, walls } from './walls.ts'
 
 for (const wall of walls) {
-  const under = await startBehind(wall, { WALL_NONE_MANY_TEAMS: 'true' })
+  const under = await startBehind(wall, { ISOLATION_MANY_TEAMS: 'true' })
   describe.skipIf(under === undefined)(titleOf(wall), () => {
     afterAll(() => under?.stop())
 

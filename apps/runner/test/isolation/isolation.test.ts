@@ -7,7 +7,7 @@ import { languages, runAttempts, testBehindWalls } from './behind-walls.ts'
 const { bait, remove } = await layBait()
 afterAll(remove)
 
-const settings = { RUNNER_CLOSED_PORTS: bait.servicePorts.join(), WALL_NONE_MANY_TEAMS: 'true' }
+const settings = { RUNNER_CLOSED_PORTS: bait.servicePorts.join(), ISOLATION_MANY_TEAMS: 'true' }
 const controls = attempts.filter((attempt) => hasControl(attempt, bait))
 const inSlices = 3
 

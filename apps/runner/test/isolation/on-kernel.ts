@@ -111,6 +111,37 @@ call(303, 264, -100, b'/tmp', handle, ctypes.byref(ctypes.c_int()), 0)`,
     asRoot,
   ),
   byCalls(
+    'lists the mounts of its own',
+    'every wall',
+    `return call(458, 458, struct.pack('<IIQQ', 24, 0, 0xFFFFFFFFFFFFFFFF, 0), ctypes.create_string_buffer(800), 100, 0) >= 0`,
+    inVain,
+  ),
+  isHeard('asks what a mount is', `457, 457, b'', 0, 0, 0`, inVain),
+  isHeard('asks what keeps it', `459, 459, 0, 0, 0, 0`, inVain),
+  isHeard('asks who keeps it', `461, 461, 0, 0, 0`, inVain),
+  isHeard('sets an attribute of a file anew', `463, 463, -1, 0, 0, 0, 0, 0`, inVain),
+  isHeard('asks whose files are in memory', `451, 451, -1, 0, 0, 0`, inVain),
+  isHeard('gives its pages away', `278, 75, -1, 0, 0, 0`, { control: () => true }),
+  byCalls(
+    'makes a call that is newer than the wall',
+    'every wall',
+    `
+for number in range(463, 1200):
+    try:
+        if is_heard(number, number, -1, 0, 0, 0, 0, 0):
+            return True
+    except OSError:
+        pass
+raise OSError(errno.ENOSYS, 'none is there')`,
+    inVain,
+  ),
+  byCalls(
+    'makes calls of the other ABI of 64 bits',
+    'every wall',
+    `return call(0x40000000 + 39, 0x40000000 + 172) == os.getpid()`,
+    inVain,
+  ),
+  byCalls(
     'makes calls of 32 bits',
     'every wall',
     `

@@ -6,7 +6,7 @@ import { startVictim } from './victims.ts'
 
 // Attempts on the things of a run of another team, in a run of another process.
 await testBehindWalls({
-  settings: { WALL_NONE_MANY_TEAMS: 'true' },
+  settings: { ISOLATION_MANY_TEAMS: 'true' },
   attempts: attemptsOnRuns,
   controls: attemptsOnRuns,
   async makeAll(under, language, attempts, wall) {

@@ -21,8 +21,8 @@ const report: PodReport = { wall: '', results: [] }
 for (const wall of ['pod', 'none'] as const) {
   const under = await startInPod({
     RUNNER_CLOSED_PORTS: bait.servicePorts.join(),
-    WALL_NONE_MANY_TEAMS: 'true',
-    ...(wall === 'none' && { WALL: 'none' }),
+    ISOLATION_MANY_TEAMS: 'true',
+    ...(wall === 'none' && { ISOLATION: 'none' }),
   })
   if (wall === 'pod') report.wall = (await under.runner.ready()).find(({ name }) => name === 'wall')?.detail ?? ''
   for (const language of languages) {

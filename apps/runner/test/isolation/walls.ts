@@ -15,15 +15,15 @@ export const walls: KnownWall[] = [
     name: 'namespaces with its own network',
     refuses: ['every wall', 'namespaces', 'own'],
     needs: ['namespaces', 'own network'],
-    settings: { WALL: 'namespaces', WALL_NETWORK: 'own' },
+    settings: { ISOLATION: 'namespaces', ISOLATION_NETWORK: 'own' },
   },
   {
     name: 'namespaces on the network of the host',
     refuses: ['every wall', 'namespaces'],
     needs: ['namespaces', 'Landlock for ports'],
-    settings: { WALL: 'namespaces', WALL_NETWORK: 'host' },
+    settings: { ISOLATION: 'namespaces', ISOLATION_NETWORK: 'host' },
   },
-  { name: 'pod', refuses: ['every wall'], needs: ['Landlock'], settings: { WALL: 'pod' } },
+  { name: 'pod', refuses: ['every wall'], needs: ['Landlock'], settings: { ISOLATION: 'pod' } },
 ]
 
 /** Of tests behind this wall; says why they are left out where the machine does not give it. */

@@ -61,6 +61,8 @@ async function start() {
     SANDBOX_PUBLIC_PORT: String(publicPort),
     SANDBOX_GRPC_PORT: String(grpcPort),
     DATA_DIR: folder,
+    // As the machine may give runs no network of their own.
+    ISOLATION_MANY_TEAMS: 'true',
   }
   const system = spawn(process.execPath, [join(root, 'apps/embedded/src/main.ts')], { env, stdio: 'ignore' })
   const gone = new Promise((resolve) => system.once('exit', resolve))

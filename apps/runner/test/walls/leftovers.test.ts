@@ -5,7 +5,7 @@ import { startRunner, type RunnerUnderTest } from '../runner-under-test.ts'
 let under: RunnerUnderTest
 beforeAll(async () => {
   // Without a wall, which would refuse some of them.
-  under = await startRunner({ WALL: 'none' })
+  under = await startRunner({ ISOLATION: 'none' })
 })
 afterAll(() => under.stop())
 

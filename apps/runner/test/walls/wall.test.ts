@@ -7,13 +7,15 @@ import { startBehind, titleOf, walls } from '../isolation/walls.ts'
 import { startRunner } from '../runner-under-test.ts'
 
 test('the wall in force is told on /readyz', async () => {
-  const under = await startRunner({ WALL: 'none' })
+  const under = await startRunner({ ISOLATION: 'none', ISOLATION_MANY_TEAMS: 'false' })
   const checks = await under.runner.ready()
   await under.stop()
   expect(checks.find(({ name }) => name === 'wall')).toEqual({
     name: 'wall',
     ok: true,
-    detail: 'none; serves one team; open: all that this account may do: files, processes, network',
+    detail: expect.stringMatching(
+      /^none; serves one team, as the isolation is none: .*ISOLATION_MANY_TEAMS=true.*; open: all that this account may do/,
+    ),
   })
 })
 
@@ -49,7 +51,7 @@ const local = createServer((_, response) => response.end('local'))
 beforeAll(() => new Promise<void>((resolve) => local.listen(0, '127.0.0.1', resolve)))
 afterAll(() => local.close())
 
-for (const wall of [...walls, { name: 'none', refuses: [], needs: [], settings: { WALL: 'none' } }]) {
+for (const wall of [...walls, { name: 'none', refuses: [], needs: [], settings: { ISOLATION: 'none' } }]) {
   const under = await startBehind(wall, { RUN_TMP_MB: '16' })
   describe.skipIf(under === undefined)(`${titleOf(wall)}, everyday things work`, () => {
     afterAll(() => under?.stop())
@@ -103,12 +105,36 @@ for (const wall of [...walls, { name: 'none', refuses: [], needs: [], settings: 
       expect(await value(source)).toEqual([true, 'own'])
     })
 
-    test.runIf(wall.settings['WALL_NETWORK'] === 'own')('the loopback of the machine is another one', async () => {
+    test.runIf(wall.settings['ISOLATION_NETWORK'] === 'own')('the loopback of the machine is another one', async () => {
       const { port } = local.address() as AddressInfo
       expect(await value(`return fetch('http://127.0.0.1:${port}')`)).toMatch(/fetch failed/)
     })
 
-    test.runIf(wall.settings['WALL_NETWORK'] === 'own')('what lies in a connection of TCP is little', async () => {
+    test.runIf(wall.settings['ISOLATION_NETWORK'] === 'own')('no setting opens metadata of clouds', async () => {
+      const open = await startBehind(wall, { EGRESS_ALLOW: '0.0.0.0/0,::/0' })
+      const addresses = [
+        '169.254.169.254',
+        '168.63.129.16',
+        '100.100.100.200',
+        '192.0.0.192',
+        'fd00:ec2::254',
+        'fe80::1',
+      ]
+      const source = `
+        const net = require('net')
+        const codeOf = (host) => new Promise((resolve) => {
+          const socket = net.connect({ host, port: 80, timeout: 2000 })
+          for (const name of ['connect', 'timeout']) socket.on(name, () => resolve(name, socket.destroy()))
+          socket.on('error', ({ code }) => resolve(code))
+        })
+        return Promise.all(${JSON.stringify(addresses)}.map(codeOf))`
+      const { value: codes, explanation } = await open!.replica.run(source)
+      await open!.stop()
+      const unreachable = addresses.map(() => expect.stringMatching(/^E(HOST|NET)UNREACH$/))
+      expect(codes ?? explanation).toEqual(unreachable)
+    })
+
+    test.runIf(wall.settings['ISOLATION_NETWORK'] === 'own')('what lies in a connection of TCP is little', async () => {
       const source = `
         const net = require('net')
         const server = net.createServer((socket) => socket.pause())

@@ -5,7 +5,7 @@ import type { Store } from './store.ts'
 
 /** A sandbox of a team, ended ones too. */
 export async function readSandbox(store: Store, team: string, id: string): Promise<SandboxRow | undefined> {
-  const [row] = await store.query<SandboxRow>({
+  const [row] = await store.queryFor<SandboxRow>(team, {
     name: 'sandbox_of_team',
     text: `SELECT ${columns} FROM sandboxes WHERE id = $1 AND team = $2`,
     values: [id, team],
@@ -30,12 +30,12 @@ export async function listSandboxes(
   { skip, take }: Window,
 ): Promise<{ rows: SandboxRow[]; total: number }> {
   const [rows, [count]] = await Promise.all([
-    store.query<SandboxRow>({
+    store.queryFor<SandboxRow>(team, {
       name: 'list_sandboxes',
       text: `SELECT ${columns} FROM sandboxes WHERE team = $1 ORDER BY id DESC LIMIT $2::bigint OFFSET $3::bigint`,
       values: [team, take, skip],
     }),
-    store.query<{ total: number }>({
+    store.queryFor<{ total: number }>(team, {
       name: 'count_sandboxes',
       text: `SELECT count(*)::integer AS total FROM (SELECT FROM sandboxes WHERE team = $1 LIMIT $2) counted`,
       values: [team, countedUpTo],

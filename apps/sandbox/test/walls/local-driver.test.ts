@@ -54,7 +54,7 @@ async function holds(driver: LocalDriver): Promise<boolean> {
 for (const wall of ['namespaces', 'pod'])
   driverConformance(`the local driver behind ${wall}`, async () => {
     const tmpDir = mkdtempSync(join(tmpdir(), 'sandboxes-'))
-    const driver = driverBehind({ WALL: wall }, tmpDir)
+    const driver = driverBehind({ ISOLATION: wall }, tmpDir)
     if (!(await holds(driver))) return `the wall ${wall} does not hold here`
     return {
       driver,
@@ -68,7 +68,7 @@ for (const wall of ['namespaces', 'pod'])
 
 describe('teams', () => {
   const tmpDir = mkdtempSync(join(tmpdir(), 'sandboxes-'))
-  const driver = driverBehind({ WALL: 'none' }, tmpDir)
+  const driver = driverBehind({ ISOLATION: 'none' }, tmpDir)
   afterAll(async () => {
     await driver.stop()
     rmSync(tmpDir, { recursive: true })
@@ -115,7 +115,7 @@ describe('what is compiled of the daemon', () => {
 
 describe('a sandbox that shows no processes', () => {
   const tmpDir = mkdtempSync(join(tmpdir(), 'sandboxes-'))
-  const driver = driverBehind({ WALL: 'pod' }, tmpDir)
+  const driver = driverBehind({ ISOLATION: 'pod' }, tmpDir)
   afterAll(async () => {
     await driver.stop()
     rmSync(tmpDir, { recursive: true })
@@ -200,7 +200,7 @@ describe('one that was kept ready and can not be given', () => {
 
 describe('the network of a sandbox without a way out', () => {
   const tmpDir = mkdtempSync(join(tmpdir(), 'sandboxes-'))
-  const driver = driverBehind({ WALL: 'namespaces', WALL_NETWORK: 'host' }, tmpDir)
+  const driver = driverBehind({ ISOLATION: 'namespaces', ISOLATION_NETWORK: 'host' }, tmpDir)
   const local = createServer((socket) => socket.end('of the host'))
   beforeAll(() => new Promise<void>((resolve) => local.listen(0, '127.0.0.1', resolve)))
   afterAll(async () => {

@@ -1,5 +1,5 @@
 import type { FiringService } from '@automation/contract/execution/v1/firing'
-import { asFailure, Failure } from '@automation/errors'
+import { asFailure, Failure, type FailureKind } from '@automation/errors'
 import { asService, ownContext, type CallContext, type Client } from '@automation/rpc'
 import { failPoint, Gathered, GatheredBy, type Logger } from '@automation/service'
 import type { Tracer } from '@automation/tracing'
@@ -17,6 +17,15 @@ const callTimeoutMs = 10_000
 const promptMs = 5000
 const atOnce = 500
 const retryMs = { least: 300, most: 5000 }
+/** What is refused for one of these is refused again, however often it is asked for. */
+const lasting = new Set<FailureKind>([
+  'invalid_argument',
+  'permission_denied',
+  'not_found',
+  'already_exists',
+  'failed_precondition',
+  'too_large',
+])
 
 export interface FirerOptions {
   store: Store
@@ -53,8 +62,7 @@ export class Firer {
       await this.#start(firing)
     } catch (error) {
       if (!(error instanceof Failure)) throw error
-      const isRefused = error.kind === 'not_found' || error.code === 'start_given_up'
-      if (isRefused) await this.#giveUp(firing, error.message, 'refused')
+      if (lasting.has(error.kind)) await this.#giveUp(firing, error.message, 'refused')
       else await this.#again(firing, error)
     }
   }

@@ -2,8 +2,9 @@ import { failPoint, Periodic, type Logger } from '@automation/service'
 import { dueAt } from '../due-times.ts'
 import { whenOf } from '../schedule.ts'
 import { fireDue, readDue, untilNext } from '../store/due.ts'
-import { holdFirings, takeFirings, type OpenFiring } from '../store/firings.ts'
+import { holdFirings, takeFirings, type OpenFiring, type Room } from '../store/firings.ts'
 import type { Store } from '../store/store.ts'
+import { shareOf } from '../store/turns.ts'
 import type { Firer } from './firer.ts'
 
 const atOnce = 500
@@ -82,11 +83,19 @@ export class Pulse {
       await fireDue(this.#store, fire)
       failPoint('firings-after-commit')
     }
-    const room = atOnce - this.#deciding.size
-    if (room > 0) for (const firing of await takeFirings(this.#store, room, leaseMs)) this.#decide(firing)
+    const room = this.#room()
+    if (room.most > 0) for (const firing of await takeFirings(this.#store, room, leaseMs)) this.#decide(firing)
     if (this.#deciding.size >= atOnce) return mostPauseMs
     const nextMs = await untilNext(this.#store)
     return Math.min(Math.max(nextMs ?? mostPauseMs, leastPauseMs), mostPauseMs)
+  }
+
+  /** Those that take long, of one team, leave room for others. */
+  #room(): Room {
+    const most = atOnce - this.#deciding.size
+    const held = Map.groupBy(this.#deciding.keys(), ({ team }) => team)
+    const shares = new Map([...held].map(([team, firings]) => [team, shareOf(most, firings.length)]))
+    return { most, share: shareOf(most, 0), shares }
   }
 
   #decide(firing: OpenFiring): void {

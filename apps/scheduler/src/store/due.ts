@@ -1,5 +1,6 @@
 import type { Due } from '../due-times.ts'
 import type { Store } from './store.ts'
+import { dueTeams, teamsWith } from './turns.ts'
 
 /** A schedule whose nominal time has come. */
 export interface DueSchedule {
@@ -12,13 +13,31 @@ export interface DueSchedule {
   now: Date
 }
 
-/** Schedules whose nominal time has come, the longest ago first. Other replicas may see the same ones. */
-export function readDue(store: Store, limit: number): Promise<DueSchedule[]> {
-  return store.query<DueSchedule>({
+const dueColumns = `s.id, s.revision, s.cron, s.date_time AS "dateTime", s.next_at AS "nextAt", z.zone_id AS "zoneId",
+             now() AS now`
+
+/**
+ * Schedules whose nominal time has come, the longest ago first; where there are too many, teams take turns. Other replicas
+ * may see the same ones.
+ */
+export async function readDue(store: Store, limit: number): Promise<DueSchedule[]> {
+  const first = await store.query<DueSchedule>({
     name: 'read_due',
-    text: `SELECT s.id, s.revision, s.cron, s.date_time AS "dateTime", s.next_at AS "nextAt", z.zone_id AS "zoneId",
-             now() AS now
-           FROM schedules s JOIN team_zones z USING (team) WHERE s.next_at <= now() ORDER BY s.next_at LIMIT $1`,
+    text: `SELECT ${dueColumns} FROM schedules s JOIN team_zones z USING (team)
+           WHERE s.next_at <= now() ORDER BY s.next_at LIMIT $1`,
+    values: [limit],
+  })
+  if (first.length < limit) return first
+  return store.query<DueSchedule>({
+    name: 'read_due_in_turns',
+    text: `WITH RECURSIVE ${teamsWith('schedules', 'next_at IS NOT NULL')},
+           ${dueTeams('schedules', 'next_at <= now()', '$1')}, due AS MATERIALIZED (
+             SELECT d.id FROM due_teams t CROSS JOIN LATERAL (
+               SELECT id, next_at, row_number() OVER (ORDER BY next_at) AS turn FROM schedules
+                WHERE team = t.team AND next_at <= now() ORDER BY next_at LIMIT t.part
+             ) d ORDER BY d.turn, d.next_at LIMIT $1
+           )
+           SELECT ${dueColumns} FROM due JOIN schedules s USING (id) JOIN team_zones z USING (team)`,
     values: [limit],
   })
 }
@@ -33,7 +52,7 @@ export async function fireDue(store: Store, due: (Due & { id: string; revision: 
   await store.query({
     name: 'fire_due',
     text: `WITH mine AS (
-             SELECT i.* FROM unnest($1::uuid[], $2::bigint[], $3::timestamptz[], $4::timestamptz[], $5::timestamptz[])
+             SELECT i.*, s.team FROM unnest($1::uuid[], $2::bigint[], $3::timestamptz[], $4::timestamptz[], $5::timestamptz[])
                  AS i(id, revision, fires, missed, next)
                JOIN schedules s ON s.id = i.id AND s.revision = i.revision
               ORDER BY s.id FOR UPDATE OF s SKIP LOCKED
@@ -44,8 +63,8 @@ export async function fireDue(store: Store, due: (Due & { id: string; revision: 
              SELECT id, missed, 4, 'It was missed for too long', now() FROM mine WHERE missed IS NOT NULL
              ON CONFLICT DO NOTHING
            )
-           INSERT INTO firings (schedule_id, nominal_at, state, due_at)
-           SELECT id, fires, 1, now() FROM mine WHERE fires IS NOT NULL ON CONFLICT DO NOTHING`,
+           INSERT INTO firings (schedule_id, nominal_at, state, due_at, team)
+           SELECT id, fires, 1, now(), team FROM mine WHERE fires IS NOT NULL ON CONFLICT DO NOTHING`,
     values: [
       due.map(({ id }) => id),
       due.map(({ revision }) => revision),

@@ -1,6 +1,7 @@
 import type { ScheduleRow } from '../schedule.ts'
 import { scheduleColumns } from './schedules.ts'
 import type { Store } from './store.ts'
+import { dueTeams, teamsWith } from './turns.ts'
 
 /** A firing that somebody is to look at, with its schedule. */
 export interface OpenFiring extends ScheduleRow {
@@ -20,13 +21,36 @@ export interface OpenFiring extends ScheduleRow {
   behindWaiting: boolean
 }
 
-/** Takes firings that are due to be looked at; nobody else does for `leaseMs` unless they are held longer. */
-export function takeFirings(store: Store, limit: number, leaseMs: number): Promise<OpenFiring[]> {
+/** How many firings may be taken. */
+export interface Room {
+  /** In all. */
+  most: number
+  /** Of a team that has none yet. */
+  share: number
+  /** Of those that have some. */
+  shares: Map<string, number>
+}
+
+/**
+ * Takes firings that are due to be looked at, of each team in turn; nobody else does for `leaseMs` unless they are held
+ * longer.
+ */
+export function takeFirings(store: Store, { most, share, shares }: Room, leaseMs: number): Promise<OpenFiring[]> {
   return store.query<OpenFiring>({
     name: 'take_firings',
-    text: `WITH open AS (
-             SELECT schedule_id, nominal_at FROM firings WHERE state < 3 AND due_at <= now()
-              ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
+    text: `WITH RECURSIVE ${teamsWith('firings', 'state < 3')},
+           ${dueTeams('firings', 'state < 3 AND due_at <= now()', '$1')}, due AS MATERIALIZED (
+             SELECT d.schedule_id, d.nominal_at FROM due_teams t
+               LEFT JOIN unnest($4::text[], $5::integer[]) AS known(team, share) ON known.team = t.team
+              CROSS JOIN LATERAL (
+                SELECT schedule_id, nominal_at, due_at, row_number() OVER (ORDER BY due_at) AS turn FROM firings
+                 WHERE team = t.team AND state < 3 AND due_at <= now() ORDER BY due_at
+                 LIMIT least(t.part, coalesce(known.share, $3))
+              ) d ORDER BY d.turn, d.due_at LIMIT $1
+           ), open AS (
+             SELECT f.schedule_id, f.nominal_at FROM due d
+               JOIN firings f ON f.schedule_id = d.schedule_id AND f.nominal_at = d.nominal_at
+              WHERE f.state < 3 AND f.due_at <= now() FOR UPDATE OF f SKIP LOCKED
            ), taken AS (
              UPDATE firings f SET due_at = now() + $2 * interval '1 ms', holder = gen_random_uuid(),
                  asked = asked OR holder IS NOT NULL
@@ -44,7 +68,7 @@ export function takeFirings(store: Store, limit: number, leaseMs: number): Promi
              a.state IS NOT NULL AS behind, a.state IS NOT DISTINCT FROM 2 AS "behindWaiting"
              FROM taken t JOIN schedules s ON s.id = t.schedule_id JOIN team_zones z USING (team)
              LEFT JOIN ahead a ON a.schedule_id = t.schedule_id AND a.nominal_at = t.nominal_at`,
-    values: [limit, leaseMs],
+    values: [most, leaseMs, share, [...shares.keys()], [...shares.values()]],
   })
 }
 

@@ -1,14 +1,12 @@
-import { literally } from '@automation/database'
+import { literally, pageRoom, roomFor, sizeOf } from '@automation/database'
 import { countedUpTo, type Window } from '@automation/rpc'
 import type { ScheduleRow } from '../schedule.ts'
 import { scheduleColumns } from './schedules.ts'
 import type { Store } from './store.ts'
 
-const listedBytes = 64 * 1024
-const listedColumns = scheduleColumns.replace(
-  's.parameters',
-  `CASE WHEN length(s.parameters) > ${listedBytes} THEN '' ELSE s.parameters END AS parameters`,
-)
+const listedColumns = scheduleColumns
+  .replace('s.parameters', `coalesce(${roomFor('s.parameters')}, '') AS parameters`)
+  .replace('s.comment', `${roomFor('s.comment')} AS comment`)
 
 export interface ScheduleFilter {
   team: string
@@ -16,7 +14,7 @@ export interface ScheduleFilter {
   keywords?: string
 }
 
-/** A page of schedules, newest first, and how many there are; parameters above 64 KiB are empty. */
+/** A page of schedules, newest first, and how many there are; parameters that are too large are empty. */
 export async function listSchedules(
   store: Store,
   { team, processId, keywords }: ScheduleFilter,
@@ -31,11 +29,13 @@ export async function listSchedules(
   }
   const found = `FROM schedules s JOIN processes p ON p.id = s.process_id WHERE ${conditions.join(' AND ')}`
   const [rows, [count]] = await Promise.all([
-    store.query<ScheduleRow>({
-      text: `SELECT ${listedColumns} ${found} ORDER BY s.id DESC LIMIT $${values.length + 1} OFFSET $${values.length + 2}`,
+    store.queryFor<ScheduleRow>(team, {
+      text: `WITH s AS (SELECT s.* ${found} ORDER BY s.id DESC LIMIT $${values.length + 1} OFFSET $${values.length + 2}),
+               room AS (${pageRoom('s', [sizeOf('s.parameters'), sizeOf('s.comment')])})
+             SELECT ${listedColumns} FROM s CROSS JOIN room ORDER BY s.id DESC`,
       values: [...values, take, skip],
     }),
-    store.query<{ total: number }>({
+    store.queryFor<{ total: number }>(team, {
       text: `SELECT count(*)::integer AS total FROM (SELECT ${found} LIMIT ${countedUpTo}) AS counted`,
       values,
     }),

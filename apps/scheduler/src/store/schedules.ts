@@ -36,6 +36,16 @@ export async function databaseTime(client: pg.ClientBase): Promise<number> {
   return rows[0]!.now.getTime()
 }
 
+/** Whether a team has so many schedules. */
+export async function hasSchedules(client: pg.ClientBase, team: string, count: number): Promise<boolean> {
+  const { rows } = await client.query({
+    name: 'has_schedules',
+    text: 'SELECT FROM schedules WHERE team = $1 OFFSET $2::bigint - 1 LIMIT 1',
+    values: [team, count],
+  })
+  return rows.length > 0
+}
+
 /** Gives the row as it is kept. */
 export async function insertSchedule(client: pg.ClientBase, schedule: NewSchedule): Promise<ScheduleRow> {
   const { id, team, processId, createdBy, initiatedBy } = schedule
@@ -79,7 +89,7 @@ function columnsOf({ when, nextAt, allowConcurrent, input, versionId }: Schedule
 
 /** Undefined where the team has none of this id. */
 export async function readSchedule(store: Store, team: string, id: string): Promise<ScheduleRow | undefined> {
-  const [row] = await store.query<ScheduleRow>({
+  const [row] = await store.queryFor<ScheduleRow>(team, {
     name: 'read_schedule',
     text: `SELECT ${scheduleColumns} FROM schedules s WHERE s.id = $1 AND s.team = $2`,
     values: [id, team],

@@ -22,7 +22,7 @@ export const columns = `name, blob_id AS "blobId", size, md5, content_type AS "c
 
 /** Undefined where the team has no file of this name. */
 export async function readObject(store: Store, team: string, name: string): Promise<ObjectRow | undefined> {
-  const [row] = await store.query<ObjectRow>({
+  const [row] = await store.queryFor<ObjectRow>(team, {
     name: 'read_object',
     text: `SELECT ${columns} FROM objects
            WHERE team = $1 AND name = $2 AND (expires_at IS NULL OR expires_at > now())`,
@@ -47,7 +47,7 @@ export async function listObjects(
   team: string,
   { prefix, after, limit }: { prefix: string; after: string; limit: number },
 ): Promise<ObjectRow[]> {
-  return store.query<ObjectRow>({
+  return store.queryFor<ObjectRow>(team, {
     name: 'list_objects',
     text: `SELECT ${columns} FROM objects WHERE team = $1 AND expires_at IS NULL AND name > $2 AND name >= $3 AND starts_with(name, $3)
            ORDER BY name LIMIT $4`,

@@ -1,6 +1,6 @@
 import { recordAudit } from '@automation/audit'
 import { AuditType } from '@automation/contract/audit/v1/audit'
-import { unavailable } from '@automation/errors'
+import { limitReached, unavailable } from '@automation/errors'
 import type { Member } from '@automation/rpc'
 import type pg from 'pg'
 import { columns, type ObjectRow } from './objects.ts'
@@ -19,14 +19,25 @@ export interface Limits {
   leaseMs: number
 }
 
-/** The intent, before a byte is stored: a blob that is being written. With `size`, that much is reserved at once. */
-export async function beginUpload(store: Store, { blobId, team, name }: Writing, leaseMs: number): Promise<void> {
-  await store.query({
+/**
+ * The intent, before a byte is stored: a blob that is being written. Failure limit_reached where an object more would be too many for
+ * the team; the end of the upload decides.
+ */
+export async function beginUpload(
+  store: Store,
+  { blobId, team, name }: Writing,
+  { leaseMs, teamMaxObjects }: { leaseMs: number; teamMaxObjects: number | undefined },
+): Promise<void> {
+  const begun = await store.query({
     name: 'begin_upload',
     text: `INSERT INTO blobs (id, team, name, state, counted, due_at)
-           VALUES ($1, $2, $3, 1, 0, now() + $4 * interval '1 ms')`,
-    values: [blobId, team, name, leaseMs],
+           SELECT $1::uuid, $2::text, $3::text, 1, 0, now() + $4 * interval '1 ms'
+           WHERE NOT EXISTS (SELECT FROM usage WHERE team = $2 AND objects >= $5)
+              OR EXISTS (SELECT FROM objects WHERE team = $2 AND name = $3)
+           RETURNING id`,
+    values: [blobId, team, name, leaseMs, teamMaxObjects],
   })
+  if (begun.length === 0) throw tooManyObjects(teamMaxObjects ?? 0)
 }
 
 /**
@@ -71,19 +82,20 @@ export interface Written {
 
 /**
  * The content is stored: it becomes that of its object, and what it replaces goes later. Failures: storage_full;
- * unavailable where the upload has been given up.
+ * limit_reached; unavailable where the upload has been given up.
  */
 export async function finishUpload(
   store: Store,
   writing: Writing,
   written: Written,
-  limits: { teamMaxBytes: number; graceMs: number },
+  limits: { teamMaxBytes: number; teamMaxObjects: number; graceMs: number },
 ): Promise<ObjectRow> {
   const { blobId, team, name } = writing
   return store.transaction(async (client) => {
     const used = await lockUsage(client, team)
     const counted = await makeCurrent(client, blobId, written.size)
     const replaced = await currentOf(client, team, name)
+    if (replaced === undefined) await requireRoomForObject(client, team, limits.teamMaxObjects)
     const row = await putRow(client, writing, written)
     const freed = replaced === undefined ? 0 : await replace(client, replaced.blobId, limits.graceMs)
     const added = written.size - counted - freed
@@ -156,6 +168,20 @@ async function replace(client: pg.PoolClient, blobId: string, graceMs: number): 
     values: [blobId, graceMs],
   })
   return Number(rows[0]?.freed ?? 0)
+}
+
+/** The team's usage must be locked. */
+async function requireRoomForObject(client: pg.PoolClient, team: string, teamMaxObjects: number): Promise<void> {
+  const { rows } = await client.query({
+    name: 'has_objects',
+    text: 'SELECT FROM usage WHERE team = $1 AND objects >= $2',
+    values: [team, teamMaxObjects],
+  })
+  if (rows.length > 0) throw tooManyObjects(teamMaxObjects)
+}
+
+function tooManyObjects(teamMaxObjects: number) {
+  return limitReached(`The team has ${teamMaxObjects} objects`, 'TEAM_MAX_OBJECTS')
 }
 
 function givenUp() {

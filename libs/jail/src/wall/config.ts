@@ -11,7 +11,7 @@ export type NetworkName = 'own' | 'host' | 'alone'
 export interface WallConfig {
   wanted: 'auto' | WallName
   network: 'auto' | 'own' | 'host'
-  /** Several teams may be served behind a wall that does not part them. */
+  /** Several teams may be served behind a wall that does not part them, or where their runs share a network. */
   manyTeamsAnyway: boolean
   /** Private ranges (CIDRs) that a network of a child's own leads to. */
   egressAllow: string[]
@@ -19,12 +19,20 @@ export interface WallConfig {
   closedPorts: number[]
 }
 
+/** Settings that had another name: unread, a wall that was forced would be chosen by trying. */
+const renamed = {
+  WALL: 'ISOLATION',
+  WALL_NETWORK: 'ISOLATION_NETWORK',
+  WALL_NONE_MANY_TEAMS: 'ISOLATION_MANY_TEAMS',
+}
+
 /** Reads the settings of the wall; faults are noted in the environment. */
 export function readWallConfig(env: Environment): WallConfig {
+  env.renamed(renamed)
   return {
-    wanted: env.choice('WALL', ['auto', 'namespaces', 'pod', 'none'], 'auto'),
-    network: env.choice('WALL_NETWORK', ['auto', 'own', 'host'], 'auto'),
-    manyTeamsAnyway: env.boolean('WALL_NONE_MANY_TEAMS', false),
+    wanted: env.choice('ISOLATION', ['auto', 'namespaces', 'pod', 'none'], 'auto'),
+    network: env.choice('ISOLATION_NETWORK', ['auto', 'own', 'host'], 'auto'),
+    manyTeamsAnyway: env.boolean('ISOLATION_MANY_TEAMS', false),
     egressAllow: env.list('EGRESS_ALLOW', []).filter((entry) => isRange(entry) || faulty(env, entry)),
     closedPorts: env.list('RUNNER_CLOSED_PORTS', []).flatMap((entry) => {
       const port = /^\d{1,5}$/.test(entry) ? Number(entry) : 0

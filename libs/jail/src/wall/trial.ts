@@ -11,7 +11,8 @@ const withinMs = 15_000
 // Of the channels: descriptor 4.
 const answersAt = 1
 
-const unreachable = 'the network of the host: loopback and private addresses, but not the ports of the service'
+const unreachable =
+  'the network of the host: loopback, private, link-local and metadata addresses (no kernel closes addresses there), but not the ports of the service'
 
 /** Starts children in the wall that is being tried. */
 export interface TrialStarts {

@@ -20,16 +20,22 @@ export interface Wall extends Candidate {
   tried: { wall: string; why: string }[]
   /** The wall does not part teams: only one may be served. */
   oneTeam: boolean
+  /** Why it parts no teams, and what the operator can do about it; undefined where it does. */
+  remedy?: string
 }
 
 // As trials, receptions and launchers say it.
 const late = /\bin time$/
 
+const permitNamespaces =
+  'let this account make user namespaces (sysctl user.max_user_namespaces, kernel.unprivileged_userns_clone, ' +
+  'kernel.apparmor_restrict_unprivileged_userns, or the seccomp profile of the container)'
+const installHelper = 'install slirp4netns or passt on the machine of the runner'
+const allowAnyway = 'set ISOLATION_MANY_TEAMS=true where teams trust each other'
+
 const advice: Record<WallName, string> = {
-  namespaces:
-    'Let this account make user namespaces (sysctl user.max_user_namespaces, kernel.unprivileged_userns_clone, ' +
-    'kernel.apparmor_restrict_unprivileged_userns, or the seccomp profile of the container), or set WALL=auto.',
-  pod: 'It needs a kernel with Landlock (5.13 or later, "landlock" in /sys/kernel/security/lsm). Or set WALL=auto.',
+  namespaces: `L${permitNamespaces.slice(1)}, or set ISOLATION=auto.`,
+  pod: 'It needs a kernel with Landlock (5.13 or later, "landlock" in /sys/kernel/security/lsm). Or set ISOLATION=auto.',
   none: 'Look at RUNNER_PYTHON and at what the words above say.',
 }
 
@@ -66,19 +72,42 @@ export async function chooseWall(
     const first = await tryOut(candidate)
     const trial = 'why' in first && late.test(first.why) ? await tryOut(candidate) : first
     if ('open' in trial) {
-      const oneTeam = candidate.wall !== 'namespaces' && !config.manyTeamsAnyway
-      return { ...candidate, open: trial.open, tried, oneTeam }
+      const remedy = remedyFor(candidate, config, helpers, tried)
+      const oneTeam = remedy !== undefined && !config.manyTeamsAnyway
+      return { ...candidate, open: trial.open, tried, oneTeam, ...(remedy !== undefined && { remedy }) }
     }
     tried.push({ wall: nameOf(candidate), why: trial.why })
   }
   const wanted = config.wanted === 'auto' ? 'none' : config.wanted
   const words = tried.map(({ wall, why }) => `${wall}: ${why}`).join('; ') || 'Nothing could be tried'
-  const own = config.network === 'own' ? ' WALL_NETWORK=own needs slirp4netns or pasta (package passt).' : ''
+  const own = config.network === 'own' ? ' ISOLATION_NETWORK=own needs slirp4netns or pasta (package passt).' : ''
   throw new Failure(
     'failed_precondition',
     'wall_does_not_hold',
-    `WALL=${config.wanted} does not hold here. ${words}. ${advice[wanted]}${own}`,
+    `ISOLATION=${config.wanted} does not hold here. ${words}. ${advice[wanted]}${own}`,
   )
+}
+
+/**
+ * Why runs behind this wall are not parted from those of other teams, and what helps. On the network of the host any of
+ * them reaches what others listen on, and what listens on the loopback of the machine.
+ */
+function remedyFor(
+  { wall, network }: Candidate,
+  { wanted, network: wantedNetwork, manyTeamsAnyway }: WallConfig,
+  helpers: string[],
+  tried: Wall['tried'],
+): string | undefined {
+  if (wall === 'namespaces' && network !== 'host') return undefined
+  const steps: string[] = []
+  if (wall !== 'namespaces') steps.push(wanted === 'auto' ? permitNamespaces : 'set ISOLATION=auto')
+  if (wantedNetwork === 'host') steps.push('set ISOLATION_NETWORK=auto')
+  if (helpers.length === 0) steps.push(installHelper)
+  // What was tried before a jail on the network of the host is the same with a network of its own.
+  const failed = wall === 'namespaces' && tried.map((each) => `${each.wall} does not hold: ${each.why}`).join('; ')
+  const how = [steps.join(' and '), failed, !manyTeamsAnyway && allowAnyway].filter(Boolean).join(', or ')
+  const why = wall === 'namespaces' ? 'runs have no network of their own' : `the isolation is ${wall}`
+  return `${why}: ${how}`
 }
 
 /** For people: `namespaces, own network (pasta)`. */
@@ -90,8 +119,13 @@ export function nameOf({ wall, network, helper }: Candidate): string {
 
 /** One line for `/readyz` and logs. */
 export function describeWall(wall: Wall): string {
-  const teams = wall.oneTeam ? '; serves one team' : ''
+  const teams = wall.oneTeam ? `; serves one team, as ${wall.remedy}` : ''
   const open = wall.open.length === 0 ? '' : `; open: ${wall.open.join(', ')}`
   const tried = wall.tried.map((each) => `; ${each.wall} does not hold: ${each.why}`).join('')
   return `${nameOf(wall)}${teams}${open}${tried}`
+}
+
+/** What a newcomer is told of the isolation, and what would make it better where something would. */
+export function summarizeWall(wall: Wall): { detail: string; advice?: string } {
+  return { detail: `${nameOf(wall)}; serves ${wall.oneTeam ? 'one team' : 'many teams'}`, advice: wall.remedy }
 }

@@ -4,7 +4,7 @@
 async function readDocument() {
   const document = await (await fetch('/openapi.json')).json()
   document.servers = [{ url: window.location.origin }]
-  // Its token address takes an API token in a header, which a dialog for client secrets has no field for.
+  // Its token address has the slug of the team in it, which a dialog for client secrets has no field for.
   delete document.components.securitySchemes.oauth2
   for (const operations of Object.values(document.paths))
     for (const operation of Object.values(operations))

@@ -405,6 +405,7 @@ export const ModelName = {
   Tombstone: 'Tombstone',
   Effect: 'Effect',
   Version: 'Version',
+  DeletedVersion: 'DeletedVersion',
   Alias: 'Alias',
   Module: 'Module',
   Variable: 'Variable',
@@ -426,7 +427,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "team" | "revision" | "teamParent" | "parentGrant" | "process" | "tombstone" | "effect" | "version" | "alias" | "module" | "variable" | "dependencyManifest" | "apiToken" | "signingKey"
+    modelProps: "team" | "revision" | "teamParent" | "parentGrant" | "process" | "tombstone" | "effect" | "version" | "deletedVersion" | "alias" | "module" | "variable" | "dependencyManifest" | "apiToken" | "signingKey"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1019,6 +1020,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.VersionCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.VersionCountAggregateOutputType> | number
+        }
+      }
+    }
+    DeletedVersion: {
+      payload: Prisma.$DeletedVersionPayload<ExtArgs>
+      fields: Prisma.DeletedVersionFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.DeletedVersionFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeletedVersionPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.DeletedVersionFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeletedVersionPayload>
+        }
+        findFirst: {
+          args: Prisma.DeletedVersionFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeletedVersionPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.DeletedVersionFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeletedVersionPayload>
+        }
+        findMany: {
+          args: Prisma.DeletedVersionFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeletedVersionPayload>[]
+        }
+        create: {
+          args: Prisma.DeletedVersionCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeletedVersionPayload>
+        }
+        createMany: {
+          args: Prisma.DeletedVersionCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.DeletedVersionCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeletedVersionPayload>[]
+        }
+        delete: {
+          args: Prisma.DeletedVersionDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeletedVersionPayload>
+        }
+        update: {
+          args: Prisma.DeletedVersionUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeletedVersionPayload>
+        }
+        deleteMany: {
+          args: Prisma.DeletedVersionDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.DeletedVersionUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.DeletedVersionUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeletedVersionPayload>[]
+        }
+        upsert: {
+          args: Prisma.DeletedVersionUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeletedVersionPayload>
+        }
+        aggregate: {
+          args: Prisma.DeletedVersionAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateDeletedVersion>
+        }
+        groupBy: {
+          args: Prisma.DeletedVersionGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.DeletedVersionGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.DeletedVersionCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.DeletedVersionCountAggregateOutputType> | number
         }
       }
     }
@@ -1615,6 +1690,20 @@ export const VersionScalarFieldEnum = {
 export type VersionScalarFieldEnum = (typeof VersionScalarFieldEnum)[keyof typeof VersionScalarFieldEnum]
 
 
+export const DeletedVersionScalarFieldEnum = {
+  id: 'id',
+  team: 'team',
+  ownerId: 'ownerId',
+  language: 'language',
+  sourceCode: 'sourceCode',
+  parametersSchema: 'parametersSchema',
+  imports: 'imports',
+  neededAt: 'neededAt'
+} as const
+
+export type DeletedVersionScalarFieldEnum = (typeof DeletedVersionScalarFieldEnum)[keyof typeof DeletedVersionScalarFieldEnum]
+
+
 export const AliasScalarFieldEnum = {
   id: 'id',
   team: 'team',
@@ -1988,6 +2077,7 @@ export type GlobalOmitConfig = {
   tombstone?: Prisma.TombstoneOmit
   effect?: Prisma.EffectOmit
   version?: Prisma.VersionOmit
+  deletedVersion?: Prisma.DeletedVersionOmit
   alias?: Prisma.AliasOmit
   module?: Prisma.ModuleOmit
   variable?: Prisma.VariableOmit

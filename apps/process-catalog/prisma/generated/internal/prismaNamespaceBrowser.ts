@@ -59,6 +59,7 @@ export const ModelName = {
   Tombstone: 'Tombstone',
   Effect: 'Effect',
   Version: 'Version',
+  DeletedVersion: 'DeletedVersion',
   Alias: 'Alias',
   Module: 'Module',
   Variable: 'Variable',
@@ -191,6 +192,20 @@ export const VersionScalarFieldEnum = {
 } as const
 
 export type VersionScalarFieldEnum = (typeof VersionScalarFieldEnum)[keyof typeof VersionScalarFieldEnum]
+
+
+export const DeletedVersionScalarFieldEnum = {
+  id: 'id',
+  team: 'team',
+  ownerId: 'ownerId',
+  language: 'language',
+  sourceCode: 'sourceCode',
+  parametersSchema: 'parametersSchema',
+  imports: 'imports',
+  neededAt: 'neededAt'
+} as const
+
+export type DeletedVersionScalarFieldEnum = (typeof DeletedVersionScalarFieldEnum)[keyof typeof DeletedVersionScalarFieldEnum]
 
 
 export const AliasScalarFieldEnum = {

@@ -200,7 +200,7 @@ export class LocalDriver implements Driver {
     this.#onlyTeam ??= team
     if (this.#onlyTeam !== team)
       throw new SandboxFault(
-        `The wall of this machine (${wall.wall}) parts no teams, and another team has sandboxes here`,
+        `The wall of this machine (${wall.wall}) parts no teams, and another team has sandboxes here: ${wall.remedy}`,
       )
   }
 

@@ -237,7 +237,9 @@ export declare const DeleteAliasRequestSchema: GenMessage<DeleteAliasRequest>;
 
 /**
  * Aliases: movable names of published versions, of a process (`process`, id or slug) or of a module (`module`, its id).
- * Errors: NOT_FOUND process_not_found, module_not_found, alias_not_found, version_not_found; INVALID_ARGUMENT (name taken, name of a tag).
+ * Errors: NOT_FOUND process_not_found, module_not_found, alias_not_found, version_not_found; INVALID_ARGUMENT
+ * (name taken, name of a tag; alias_in_use with who uses it: schedules, the team's error handler, imports); UNAVAILABLE where
+ * schedules can't be asked.
  *
  * @generated from service automation.catalog.v1.AliasService
  */

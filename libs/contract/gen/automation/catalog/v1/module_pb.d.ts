@@ -6,6 +6,7 @@ import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegen
 import type { Message } from "@bufbuild/protobuf";
 import type { Language } from "../../common/v1/language_pb.js";
 import type { EmptySchema, Timestamp } from "@bufbuild/protobuf/wkt";
+import type { Warning } from "../../common/v1/warning_pb.js";
 import type { PageInfo, PageRequest } from "../../common/v1/page_pb.js";
 
 /**
@@ -35,7 +36,7 @@ export declare type Module = Message<"automation.catalog.v1.Module"> & {
   language: Language;
 
   /**
-   * Absent in lists when larger than 64 KiB; else there, also when empty.
+   * Absent in lists where it is left out; else there, also when empty.
    *
    * @generated from field: optional string source_code = 4;
    */
@@ -60,6 +61,13 @@ export declare type Module = Message<"automation.catalog.v1.Module"> & {
    * @generated from field: google.protobuf.Timestamp updated_at = 8;
    */
   updatedAt?: Timestamp | undefined;
+
+  /**
+   * In answers of create and update.
+   *
+   * @generated from field: repeated automation.common.v1.Warning warnings = 9;
+   */
+  warnings: Warning[];
 };
 
 /**

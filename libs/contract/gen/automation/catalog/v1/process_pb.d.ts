@@ -6,6 +6,7 @@ import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegen
 import type { Message } from "@bufbuild/protobuf";
 import type { Language } from "../../common/v1/language_pb.js";
 import type { EmptySchema, FieldMask, Timestamp } from "@bufbuild/protobuf/wkt";
+import type { Warning } from "../../common/v1/warning_pb.js";
 import type { PageInfo, PageRequest } from "../../common/v1/page_pb.js";
 
 /**
@@ -48,7 +49,7 @@ export declare type Process = Message<"automation.catalog.v1.Process"> & {
   language: Language;
 
   /**
-   * Absent in lists when larger than 64 KiB; else there, also when empty.
+   * Absent in lists where it is left out; else there, also when empty.
    *
    * @generated from field: optional string source_code = 7;
    */
@@ -100,6 +101,20 @@ export declare type Process = Message<"automation.catalog.v1.Process"> & {
    * @generated from field: google.protobuf.Timestamp updated_at = 16;
    */
   updatedAt?: Timestamp | undefined;
+
+  /**
+   * In lists: the names, as callers know them, of fields that are too large to be there.
+   *
+   * @generated from field: repeated string left_out = 17;
+   */
+  leftOut: string[];
+
+  /**
+   * In answers of create and update.
+   *
+   * @generated from field: repeated automation.common.v1.Warning warnings = 18;
+   */
+  warnings: Warning[];
 };
 
 /**

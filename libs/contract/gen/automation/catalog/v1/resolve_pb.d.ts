@@ -35,11 +35,27 @@ export declare type ResolveRunRequest = Message<"automation.catalog.v1.ResolveRu
   tag: string;
 
   /**
-   * The revision of the RunSpec that the caller holds for this team, identifier and tag; 0 when it holds none.
+   * The revision of the RunSpec that the caller holds for this team, identifier, tag and `deleted`; 0 when it
+   * holds none.
    *
    * @generated from field: uint64 known_revision = 4;
    */
   knownRevision: bigint;
+
+  /**
+   * The tag is the id of a version that was deleted, and whose content is kept: for runs of it that are repeated, and those
+   * that were accepted before. Nothing else finds such a version.
+   *
+   * @generated from field: bool deleted = 5;
+   */
+  deleted: boolean;
+
+  /**
+   * The caller looks at `variables_fault`. Nobody else gets a spec that has it: ResolveRun fails with run_too_large.
+   *
+   * @generated from field: bool takes_variables_fault = 6;
+   */
+  takesVariablesFault: boolean;
 };
 
 /**
@@ -220,6 +236,27 @@ export declare type RunSpec = Message<"automation.catalog.v1.RunSpec"> & {
    * @generated from field: optional string dependencies_error = 20;
    */
   dependenciesError?: string | undefined;
+
+  /**
+   * JSON text; the schema of a process whose team does not enforce it: what the texts of a form are read by.
+   *
+   * @generated from field: optional string unenforced_schema = 21;
+   */
+  unenforcedSchema?: string | undefined;
+
+  /**
+   * Why nothing can run with its variables; `variables` is empty then.
+   *
+   * @generated from field: optional string variables_fault = 22;
+   */
+  variablesFault?: string | undefined;
+
+  /**
+   * Imports of the source that lead to no module of the team, as far as there is something to say of them.
+   *
+   * @generated from field: repeated automation.catalog.v1.UnmetImport unmet_imports = 23;
+   */
+  unmetImports: UnmetImport[];
 };
 
 /**
@@ -259,6 +296,43 @@ export declare type RunImport = Message<"automation.catalog.v1.RunImport"> & {
  * Use `create(RunImportSchema)` to create a new message.
  */
 export declare const RunImportSchema: GenMessage<RunImport>;
+
+/**
+ * @generated from message automation.catalog.v1.UnmetImport
+ */
+export declare type UnmetImport = Message<"automation.catalog.v1.UnmetImport"> & {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * A tag, an alias or a version id; empty for the current source.
+   *
+   * @generated from field: string tag = 2;
+   */
+  tag: string;
+
+  /**
+   * Modules that the run could have, whose names come near.
+   *
+   * @generated from field: repeated string near = 3;
+   */
+  near: string[];
+
+  /**
+   * Where it is the version that is not there: tags and aliases that are, the newest first.
+   *
+   * @generated from field: repeated string versions = 4;
+   */
+  versions: string[];
+};
+
+/**
+ * Describes the message automation.catalog.v1.UnmetImport.
+ * Use `create(UnmetImportSchema)` to create a new message.
+ */
+export declare const UnmetImportSchema: GenMessage<UnmetImport>;
 
 /**
  * @generated from message automation.catalog.v1.RunModule

@@ -173,6 +173,34 @@ export declare type ListTeamsResponse = Message<"automation.catalog.v1.ListTeams
 export declare const ListTeamsResponseSchema: GenMessage<ListTeamsResponse>;
 
 /**
+ * @generated from message automation.catalog.v1.CountTeamsRequest
+ */
+export declare type CountTeamsRequest = Message<"automation.catalog.v1.CountTeamsRequest"> & {
+};
+
+/**
+ * Describes the message automation.catalog.v1.CountTeamsRequest.
+ * Use `create(CountTeamsRequestSchema)` to create a new message.
+ */
+export declare const CountTeamsRequestSchema: GenMessage<CountTeamsRequest>;
+
+/**
+ * @generated from message automation.catalog.v1.CountTeamsResponse
+ */
+export declare type CountTeamsResponse = Message<"automation.catalog.v1.CountTeamsResponse"> & {
+  /**
+   * @generated from field: uint32 count = 1;
+   */
+  count: number;
+};
+
+/**
+ * Describes the message automation.catalog.v1.CountTeamsResponse.
+ * Use `create(CountTeamsResponseSchema)` to create a new message.
+ */
+export declare const CountTeamsResponseSchema: GenMessage<CountTeamsResponse>;
+
+/**
  * @generated from message automation.catalog.v1.GrantParentRequest
  */
 export declare type GrantParentRequest = Message<"automation.catalog.v1.GrantParentRequest"> & {
@@ -256,6 +284,16 @@ export declare const TeamService: GenService<{
     methodKind: "unary";
     input: typeof ListTeamsRequestSchema;
     output: typeof ListTeamsResponseSchema;
+  },
+  /**
+   * For other parts of the system: how many teams there are.
+   *
+   * @generated from rpc automation.catalog.v1.TeamService.CountTeams
+   */
+  countTeams: {
+    methodKind: "unary";
+    input: typeof CountTeamsRequestSchema;
+    output: typeof CountTeamsResponseSchema;
   },
   /**
    * Operator only: lets `child` name `parent` as its parent team. Granting twice is no error.

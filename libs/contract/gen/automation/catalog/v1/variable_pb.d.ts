@@ -57,6 +57,13 @@ export declare type Variable = Message<"automation.catalog.v1.Variable"> & {
    * @generated from field: google.protobuf.Timestamp updated_at = 8;
    */
   updatedAt?: Timestamp | undefined;
+
+  /**
+   * In lists: the value is too large to be there.
+   *
+   * @generated from field: bool value_left_out = 9;
+   */
+  valueLeftOut: boolean;
 };
 
 /**

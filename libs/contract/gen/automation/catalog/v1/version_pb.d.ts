@@ -33,7 +33,7 @@ export declare type Version = Message<"automation.catalog.v1.Version"> & {
   language: Language;
 
   /**
-   * Absent in lists when larger than 64 KiB; else there, also when empty.
+   * Absent in lists where it is left out; else there, also when empty.
    *
    * @generated from field: optional string source_code = 4;
    */
@@ -80,6 +80,13 @@ export declare type Version = Message<"automation.catalog.v1.Version"> & {
    * @generated from field: google.protobuf.Timestamp updated_at = 12;
    */
   updatedAt?: Timestamp | undefined;
+
+  /**
+   * In lists: the names, as callers know them, of fields that are too large to be there.
+   *
+   * @generated from field: repeated string left_out = 13;
+   */
+  leftOut: string[];
 };
 
 /**
@@ -240,7 +247,8 @@ export declare const DeleteVersionRequestSchema: GenMessage<DeleteVersionRequest
 /**
  * Published versions of a process (`process`, id or slug) or of a module (`module`, its id). A published version never changes.
  * `version` in requests is a version id or a tag.
- * Errors: NOT_FOUND process_not_found, module_not_found, version_not_found; INVALID_ARGUMENT (tag taken, version that an alias points to).
+ * Errors: NOT_FOUND process_not_found, module_not_found, version_not_found; INVALID_ARGUMENT (tag taken; version_in_use
+ * with who uses it: aliases, schedules, the team's error handler, imports); UNAVAILABLE where schedules can't be asked.
  *
  * @generated from service automation.catalog.v1.VersionService
  */

@@ -59,6 +59,14 @@ export declare type StartExecutionRequest = Message<"automation.execution.v1.Sta
    * @generated from field: automation.execution.v1.IdempotencyKey idempotency_key = 7;
    */
   idempotencyKey?: IdempotencyKey | undefined;
+
+  /**
+   * The parameters came as texts alone, in a query or a form: they get the types that the schema of the process names,
+   * where it has one, also where the team does not enforce it.
+   *
+   * @generated from field: bool textual_parameters = 8;
+   */
+  textualParameters: boolean;
 };
 
 /**
@@ -266,7 +274,7 @@ export declare type Outcome = Message<"automation.execution.v1.Outcome"> & {
   returnValue?: Uint8Array | undefined;
 
   /**
-   * For ERROR: `Name: message`.
+   * For ERROR: `Name: message`. For one that waits: for what.
    *
    * @generated from field: optional string explanation = 5;
    */
@@ -278,6 +286,13 @@ export declare type Outcome = Message<"automation.execution.v1.Outcome"> & {
    * @generated from field: bool replica_stops = 6;
    */
   replicaStops: boolean;
+
+  /**
+   * For ERROR: the line of the source of the process, where the failure came out of it.
+   *
+   * @generated from field: optional uint32 error_line = 7;
+   */
+  errorLine?: number | undefined;
 };
 
 /**
@@ -716,6 +731,24 @@ export declare type RerunExecutionRequest = Message<"automation.execution.v1.Rer
 export declare const RerunExecutionRequestSchema: GenMessage<RerunExecutionRequest>;
 
 /**
+ * @generated from message automation.execution.v1.GetOldestResponse
+ */
+export declare type GetOldestResponse = Message<"automation.execution.v1.GetOldestResponse"> & {
+  /**
+   * Of the creation of the oldest execution; now, where there is none.
+   *
+   * @generated from field: google.protobuf.Timestamp time = 1;
+   */
+  time?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message automation.execution.v1.GetOldestResponse.
+ * Use `create(GetOldestResponseSchema)` to create a new message.
+ */
+export declare const GetOldestResponseSchema: GenMessage<GetOldestResponse>;
+
+/**
  * @generated from message automation.execution.v1.DeleteProcessExecutionsRequest
  */
 export declare type DeleteProcessExecutionsRequest = Message<"automation.execution.v1.DeleteProcessExecutionsRequest"> & {
@@ -997,6 +1030,16 @@ export declare const ExecutionService: GenService<{
     methodKind: "unary";
     input: typeof DeleteProcessExecutionsRequestSchema;
     output: typeof EmptySchema;
+  },
+  /**
+   * Since when there are executions, of whichever team: what was begun before is not kept any more. Catalog only.
+   *
+   * @generated from rpc automation.execution.v1.ExecutionService.GetOldest
+   */
+  getOldest: {
+    methodKind: "unary";
+    input: typeof EmptySchema;
+    output: typeof GetOldestResponseSchema;
   },
 }>;
 

@@ -289,8 +289,8 @@ export declare const FiringService: GenService<{
   },
   /**
    * Starts the run of a schedule's nominal time once, however often it is asked for within a week. What the run can't be
-   * started with (a schema that its parameters break, a pool that is gone) makes a REJECTED execution that says why.
-   * Errors: NOT_FOUND process_not_found, version_not_found; FAILED_PRECONDITION start_given_up; UNAVAILABLE.
+   * started with (a schema that its parameters break, a pool or version that is gone) makes a REJECTED execution that says why.
+   * Errors: NOT_FOUND process_not_found; FAILED_PRECONDITION start_given_up; UNAVAILABLE.
    *
    * @generated from rpc automation.execution.v1.FiringService.StartFiring
    */

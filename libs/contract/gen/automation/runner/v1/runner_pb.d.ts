@@ -167,6 +167,13 @@ export declare type Hello = Message<"automation.runner.v1.Hello"> & {
    * @generated from field: uint32 team_max_runners = 7;
    */
   teamMaxRunners: number;
+
+  /**
+   * With one_team: why it serves no more, and what its operator can do about it, in words for whoever waits.
+   *
+   * @generated from field: string one_team_remedy = 8;
+   */
+  oneTeamRemedy: string;
 };
 
 /**
@@ -271,7 +278,7 @@ export declare type Run = Message<"automation.runner.v1.Run"> & {
   executionId: string;
 
   /**
-   * Returned with the result; a result with another fence is refused.
+   * Returned with the result; a result with another fence, or in another session than this, is refused.
    *
    * @generated from field: uint64 fence = 2;
    */
@@ -491,6 +498,13 @@ export declare type Failed = Message<"automation.runner.v1.Failed"> & {
    * @generated from field: string explanation = 1;
    */
   explanation: string;
+
+  /**
+   * Of the source of the process, where the failure came out of it.
+   *
+   * @generated from field: optional uint32 line = 2;
+   */
+  line?: number | undefined;
 };
 
 /**

@@ -442,6 +442,84 @@ export declare type DeleteProcessSchedulesRequest = Message<"automation.schedule
 export declare const DeleteProcessSchedulesRequestSchema: GenMessage<DeleteProcessSchedulesRequest>;
 
 /**
+ * @generated from message automation.schedule.v1.FindScheduleUsersRequest
+ */
+export declare type FindScheduleUsersRequest = Message<"automation.schedule.v1.FindScheduleUsersRequest"> & {
+  /**
+   * @generated from field: string process_id = 1;
+   */
+  processId: string;
+
+  /**
+   * A tag or an alias's name, as `input.tag` may have it.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * The id by which a version may be named as well.
+   *
+   * @generated from field: optional string version_id = 3;
+   */
+  versionId?: string | undefined;
+};
+
+/**
+ * Describes the message automation.schedule.v1.FindScheduleUsersRequest.
+ * Use `create(FindScheduleUsersRequestSchema)` to create a new message.
+ */
+export declare const FindScheduleUsersRequestSchema: GenMessage<FindScheduleUsersRequest>;
+
+/**
+ * @generated from message automation.schedule.v1.FindScheduleUsersResponse
+ */
+export declare type FindScheduleUsersResponse = Message<"automation.schedule.v1.FindScheduleUsersResponse"> & {
+  /**
+   * At most five, the oldest first.
+   *
+   * @generated from field: repeated automation.schedule.v1.ScheduleUser users = 1;
+   */
+  users: ScheduleUser[];
+
+  /**
+   * Of all of them.
+   *
+   * @generated from field: uint32 count = 2;
+   */
+  count: number;
+};
+
+/**
+ * Describes the message automation.schedule.v1.FindScheduleUsersResponse.
+ * Use `create(FindScheduleUsersResponseSchema)` to create a new message.
+ */
+export declare const FindScheduleUsersResponseSchema: GenMessage<FindScheduleUsersResponse>;
+
+/**
+ * @generated from message automation.schedule.v1.ScheduleUser
+ */
+export declare type ScheduleUser = Message<"automation.schedule.v1.ScheduleUser"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * The beginning of the schedule's.
+   *
+   * @generated from field: optional string comment = 2;
+   */
+  comment?: string | undefined;
+};
+
+/**
+ * Describes the message automation.schedule.v1.ScheduleUser.
+ * Use `create(ScheduleUserSchema)` to create a new message.
+ */
+export declare const ScheduleUserSchema: GenMessage<ScheduleUser>;
+
+/**
  * Schedules of the caller's team.
  * Errors: NOT_FOUND schedule_not_found, process_not_found, version_not_found; INVALID_ARGUMENT with the field's path;
  * UNAVAILABLE when the database or the catalog is away.
@@ -551,6 +629,25 @@ export declare const ScheduleEffectService: GenService<{
     methodKind: "unary";
     input: typeof DeleteProcessSchedulesRequestSchema;
     output: typeof EmptySchema;
+  },
+}>;
+
+/**
+ * Who uses what, for the catalog (principals with the role ROLE_SERVICE only, on behalf of the team).
+ *
+ * @generated from service automation.schedule.v1.ScheduleUseService
+ */
+export declare const ScheduleUseService: GenService<{
+  /**
+   * Schedules of a process that name one of its versions or aliases and may still fire. One that is made at the same time
+   * may be missing.
+   *
+   * @generated from rpc automation.schedule.v1.ScheduleUseService.FindScheduleUsers
+   */
+  findScheduleUsers: {
+    methodKind: "unary";
+    input: typeof FindScheduleUsersRequestSchema;
+    output: typeof FindScheduleUsersResponseSchema;
   },
 }>;
 

@@ -1,0 +1,2 @@
+-- Of the source, where a failure came out of it.
+ALTER TABLE executions ADD COLUMN error_line integer;

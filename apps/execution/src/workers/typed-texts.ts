@@ -1,0 +1,125 @@
+type Json = Record<string, unknown>
+
+/** A JSON number, also with a plus sign or zeros before it, as people type them. */
+const numeral = /^[+-]?\d+(\.\d+)?([eE][+-]?\d+)?$/
+const truth = new Map([
+  ...['true', '1', 'on'].map((text) => [text, true] as const),
+  ...['false', '0', 'off'].map((text) => [text, false] as const),
+])
+
+/**
+ * Gives the texts of a query or a form the types that a JSON Schema names for them: numbers, booleans, null, and lists
+ * where a name came once. A text stays one where the schema allows texts, or where it reads as nothing that is allowed:
+ * then the schema's own check has the word. Changes `fields`; says whether it did.
+ */
+export function typeTexts(fields: Json, schema: unknown): boolean {
+  const branches = branchesOf([schema], schema)
+  let hasChanged = false
+  for (const [name, value] of Object.entries(fields)) {
+    const typed = typedValue(value, memberSchemas(name, branches), schema)
+    if (typed === value) continue
+    fields[name] = typed
+    hasChanged = true
+  }
+  return hasChanged
+}
+
+function typedValue(value: unknown, schemas: unknown[], root: unknown): unknown {
+  const branches = branchesOf(schemas, root)
+  const types = typesOf(branches)
+  if (Array.isArray(value)) {
+    const typed = value.map((item: unknown, at) => typedItem(item, at, branches, root))
+    return types.has('array') && typed.some((item, at) => item !== value[at]) ? typed : value
+  }
+  const isText = typeof value === 'string'
+  if (isText && types.has('string')) return value
+  const typed = isText ? typedText(value, types) : value
+  const isList = types.has('array') && typed === value && (isText || !types.has('object'))
+  return isList ? [typedItem(value, 0, branches, root)] : typed
+}
+
+function typedItem(item: unknown, at: number, branches: Json[], root: unknown): unknown {
+  const schemas = branches.flatMap((branch) => {
+    // Draft-07 has the items of a tuple where 2020-12 has those behind it.
+    const { prefixItems, items, additionalItems } = branch
+    const [first, others] = Array.isArray(items) ? [items, additionalItems] : [prefixItems, items]
+    return [Array.isArray(first) && at < first.length ? (first[at] as unknown) : others]
+  })
+  return typeof item === 'string' ? typedValue(item, schemas, root) : item
+}
+
+function typedText(text: string, types: Set<string>): unknown {
+  const trimmed = text.trim()
+  if ((types.has('number') || types.has('integer')) && numeral.test(trimmed)) {
+    const number = Number(trimmed)
+    // A whole number that would lose digits stays a text, for the check to refuse.
+    if (Number.isFinite(number) && (!Number.isInteger(number) || Number.isSafeInteger(number))) return number
+  }
+  if (types.has('boolean')) {
+    const value = truth.get(trimmed.toLowerCase())
+    if (value !== undefined) return value
+  }
+  return types.has('null') && (trimmed === '' || trimmed === 'null') ? null : text
+}
+
+/** The schemas and all that stand for them or beside them by `$ref`, `allOf`, `anyOf`, `oneOf`; each once. */
+function branchesOf(schemas: unknown[], root: unknown): Json[] {
+  const found = new Set<Json>()
+  const open = [...schemas]
+  for (let schema = open.pop(); open.length > 0 || schema !== undefined; schema = open.pop()) {
+    if (!isObject(schema) || found.has(schema)) continue
+    found.add(schema)
+    if (typeof schema['$ref'] === 'string') open.push(at(schema['$ref'], root))
+    for (const many of ['allOf', 'anyOf', 'oneOf']) if (Array.isArray(schema[many])) open.push(...schema[many])
+  }
+  return [...found]
+}
+
+/** What the branches say of a member: by its name, else of all others. */
+function memberSchemas(name: string, branches: Json[]): unknown[] {
+  return branches.flatMap(({ properties, additionalProperties }) => {
+    if (isObject(properties) && Object.hasOwn(properties, name)) return [properties[name]]
+    return additionalProperties === undefined ? [] : [additionalProperties]
+  })
+}
+
+/** The types that any branch allows; those of the values that it lists, where it names no type. */
+function typesOf(branches: Json[]): Set<string> {
+  const types = new Set<string>()
+  for (const { type, nullable, const: only, enum: several } of branches) {
+    if (nullable === true) types.add('null')
+    if (type !== undefined) for (const each of [type].flat()) types.add(`${each as string}`)
+    else if (Array.isArray(several)) for (const value of several) types.add(typeOf(value))
+    else if (only !== undefined) types.add(typeOf(only))
+  }
+  return types
+}
+
+function typeOf(value: unknown): string {
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'array' : typeof value
+}
+
+/** What a reference into the same schema (`#/$defs/size`) leads to. */
+function at(reference: string, root: unknown): unknown {
+  if (!reference.startsWith('#')) return undefined
+  let found: unknown = root
+  for (const segment of reference.slice(1).split('/').slice(1)) {
+    const name = decoded(segment).replaceAll('~1', '/').replaceAll('~0', '~')
+    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, name)) return undefined
+    found = (found as Json)[name]
+  }
+  return found
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

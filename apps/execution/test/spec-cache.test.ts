@@ -1,0 +1,122 @@
+import { Status } from '@automation/contract/execution/v1/execution'
+import { FiringService } from '@automation/contract/execution/v1/firing'
+import { serviceContext, userContext } from '@automation/testing'
+import { v7 } from 'uuid'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { System } from './system.ts'
+
+let system: System
+const kib = 1024
+const mib = 1024 * kib
+
+beforeAll(async () => {
+  system = await System.start({ specCacheBytes: 8 * mib, runSpecMaxBytes: 3 * mib })
+  await system.runner({ places: 8 })
+})
+beforeEach(() => void system.catalog.read.splice(0))
+afterAll(() => system.stop())
+
+const heldBytes = async () =>
+  (await system.metrics.getSingleMetric('execution_spec_cache_bytes')!.get()).values[0]!.value
+const large = (slug: string, init: object = {}) =>
+  system.catalog.put(slug, { sourceCode: `return 1 // ${'x'.repeat(mib)}`, ...init })
+
+test('what is refused leaves nothing in memory, however many large sources are asked for', async () => {
+  const before = await heldBytes()
+  for (let n = 0; n < 20; n++) {
+    large(`refused ${n}`, { enforcedSchema: '{"required":["name"]}' })
+    await expect(system.start('demo', { identifier: `refused ${n}` })).rejects.toMatchObject({
+      code: 'invalid_parameters',
+    })
+    await expect(system.start('demo', { identifier: `refused ${n}`, comment: 'x'.repeat(10_001) })).rejects.toThrow(
+      'comment',
+    )
+  }
+  expect(await heldBytes()).toBe(before)
+})
+
+test('a team that runs many large sources takes its share, and those of other teams stay', async () => {
+  large('of others')
+  large('another of others')
+  for (const team of ['one', 'two'])
+    for (const identifier of ['of others', 'another of others']) await system.run(team, { identifier })
+  for (let n = 0; n < 12; n++) {
+    large(`many ${n}`)
+    await system.run('demo', { identifier: `many ${n}` })
+    expect(await heldBytes()).toBeLessThanOrEqual(8 * mib)
+  }
+  const first = system.catalog.read.length
+  for (const team of ['one', 'two'])
+    for (const identifier of ['of others', 'another of others']) await system.run(team, { identifier })
+  // That of the largest team which was used last is there, too.
+  await system.run('demo', { identifier: 'many 11' })
+  expect(system.catalog.read.slice(first)).toEqual([])
+})
+
+test('runs of a deleted version share a read of it, and get the variables of the moment', async () => {
+  await system.dismissRunners()
+  large('deleted')
+  system.catalog.put('deleted', {}, 'v1')
+  const init = { identifier: 'deleted', tag: 'v1' }
+  const ids: string[] = []
+  while (ids.length < 8) ids.push(await system.start('demo', init))
+  system.catalog.removeVersion('deleted', 'v1')
+  system.catalog.read.splice(0)
+  await system.runner({ places: 4 })
+  for (const id of ids) expect((await system.ended(id)).status).toBe(Status.FINISHED)
+  const again = async (id: string) => {
+    const { executionId } = await system.executions.rerunExecution({ id }, userContext('demo'))
+    expect((await system.ended(executionId)).status).toBe(Status.FINISHED)
+  }
+  // One that comes just between the answer and its keeping may ask again.
+  const reads = system.catalog.read.length
+  expect(reads).toBeLessThan(3)
+  for (const id of ids) await again(id)
+  expect(system.catalog.read).toHaveLength(reads)
+  system.catalog.changeDeleted()
+  for (const id of ids) await again(id)
+  expect(system.catalog.read).toHaveLength(reads + 1)
+})
+
+test('what is too large for a run is refused with the limit, counted with its modules and variables', async () => {
+  const modules = [{ name: 'helper', sourceCode: 'x'.repeat(2 * mib) }]
+  const variables = [{ key: 'A', value: 'x'.repeat(2 * mib) }]
+  const parts = [
+    { sourceCode: 'x'.repeat(4 * mib) },
+    { modules, ...{ sourceCode: 'x'.repeat(mib) } },
+    { modules, variables },
+  ]
+  for (const part of parts) {
+    large('too large', part)
+    await expect(system.start('demo', { identifier: 'too large' })).rejects.toMatchObject({
+      kind: 'too_large',
+      code: 'run_too_large',
+      message: expect.stringContaining(`more than the ${3 * mib} (RUN_SPEC_MAX_BYTES)`),
+    })
+  }
+})
+
+test('with more variables than the catalog gives out nothing starts', async () => {
+  system.catalog.put('many variables', { variablesFault: 'The variables are too large' })
+  const start = system.start('demo', { identifier: 'many variables' })
+  await expect(start).rejects.toMatchObject({ code: 'run_too_large', message: 'The variables are too large' })
+})
+
+test('a run that waits while its source grows too large ends as ERROR that says so', async () => {
+  await system.dismissRunners()
+  large('grows')
+  const id = await system.start('demo', { identifier: 'grows' })
+  large('grows', { sourceCode: 'x'.repeat(4 * mib) })
+  await system.runner({ places: 8 })
+  const { status, timeline } = await system.ended(id)
+  expect([status, timeline.at(-1)!.explanation]).toEqual([Status.ERROR, expect.stringContaining('RUN_SPEC_MAX_BYTES')])
+})
+
+test('a schedule whose process has grown too large has a REJECTED execution that says so', async () => {
+  const processId = large('grown', { sourceCode: 'x'.repeat(4 * mib) })
+  const firings = system.replicas[0]!.network.client(FiringService)
+  const firing = { scheduleId: v7(), nominalTimeMs: 1n, processId, createdBy: 'its creator' }
+  const { executionId, status } = await firings.startFiring(firing, serviceContext('scheduler', 'demo'))
+  expect(status).toBe(Status.REJECTED)
+  expect((await system.get(executionId)).timeline.at(-1)!.explanation).toContain('RUN_SPEC_MAX_BYTES')
+})

@@ -1,0 +1,43 @@
+import { clientKey } from './client-address.ts'
+
+/** What bounds the connections of one server. */
+export interface ConnectionBounds {
+  /** In all. */
+  max: number
+  /** From one address; of IPv6 from one /64. */
+  maxOfAddress: number
+  /** Whether many clients come from an address, so that only the first bound is for it. */
+  isProxy: (address: string) => boolean
+}
+
+/** Counts the open connections of a server and says whether one more may come. */
+export class ConnectionLimits {
+  readonly #bounds: ConnectionBounds
+  readonly #byAddress = new Map<string, number>()
+  #open = 0
+
+  constructor(bounds: ConnectionBounds) {
+    this.#bounds = bounds
+  }
+
+  get open(): number {
+    return this.#open
+  }
+
+  /** Counts a connection until what it gives is called; undefined when there may be no more. */
+  admit(address: string): (() => void) | undefined {
+    const { max, maxOfAddress, isProxy } = this.#bounds
+    if (this.#open >= max) return undefined
+    const key = clientKey(address)
+    const own = this.#byAddress.get(key) ?? 0
+    if (own >= maxOfAddress && !isProxy(address)) return undefined
+    this.#open += 1
+    this.#byAddress.set(key, own + 1)
+    return () => {
+      this.#open -= 1
+      const left = (this.#byAddress.get(key) ?? 1) - 1
+      if (left === 0) this.#byAddress.delete(key)
+      else this.#byAddress.set(key, left)
+    }
+  }
+}

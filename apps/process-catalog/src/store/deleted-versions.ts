@@ -1,0 +1,43 @@
+import type { Rows, Store } from './store.ts'
+
+const batchRows = 100
+
+/**
+ * Before a version of a process is deleted: leaves what runs of it need that are repeated. Beyond as many as a process may have versions,
+ * what was needed longest ago goes: else publishing and deleting in turns would fill the database.
+ */
+export async function keepContent(
+  rows: Rows,
+  { id, processId }: { id: string; processId: string },
+  most: number,
+): Promise<void> {
+  await rows.$executeRaw`
+    INSERT INTO deleted_versions (id, team, process_id, language, source_code, parameters_schema, imports, needed_at)
+    SELECT id, team, process_id, language, source_code, parameters_schema, imports, now() FROM versions WHERE id = ${id}::uuid`
+  await rows.$executeRaw`
+    DELETE FROM deleted_versions WHERE id IN (
+      SELECT id FROM deleted_versions WHERE process_id = ${processId}::uuid
+       ORDER BY needed_at DESC, id DESC OFFSET ${most})`
+}
+
+/** A run of it is repeated: it is kept for that one, too. */
+export async function noteNeed(store: Store, team: string, id: string): Promise<void> {
+  await store.forRuns({
+    name: 'need_deleted_version',
+    text: `UPDATE deleted_versions SET needed_at = now()
+            WHERE id = $1 AND team = $2 AND needed_at < now() - interval '1 hour'`,
+    values: [id, team],
+  })
+}
+
+/** Removes those that no execution can name any more that was created at `oldest` or later, a day as a margin. */
+export async function forgetContents(store: Store, oldest: Date): Promise<void> {
+  const statement = {
+    name: 'forget_deleted_versions',
+    text: `DELETE FROM deleted_versions WHERE id IN (
+             SELECT id FROM deleted_versions WHERE needed_at < $1::timestamptz - interval '1 day' LIMIT ${batchRows})
+           RETURNING id`,
+    values: [oldest],
+  }
+  while ((await store.statement(statement)).length === batchRows);
+}

@@ -1,0 +1,62 @@
+import {
+  allowInsecureRequests,
+  ClientSecretBasic,
+  ClientSecretPost,
+  clientCredentialsGrantRequest,
+  processClientCredentialsResponse,
+  ResponseBodyError,
+  WWWAuthenticateChallengeError,
+  type ClientAuth,
+} from 'oauth4webapi'
+import { describe, expect, test } from 'vitest'
+import { client, contract, hasOther, other, shared } from './shared-system.ts'
+
+const [clientId = '', secret = ''] = atob(shared.main.apiToken.slice(3)).split(':')
+
+/** What a standard OAuth client gets; every answer is held against the document. */
+async function grant(auth: ClientAuth, { team = shared.main.team, scope = 'executor', id = clientId } = {}) {
+  const path = `/api/${team}/rest/auth/token`
+  const server = { issuer: shared.host, token_endpoint: `${shared.host}${path}` }
+  const asked = { client_id: id }
+  const form = new URLSearchParams(scope === '' ? {} : { scope })
+  const answer = await clientCredentialsGrantRequest(server, asked, auth, form, { [allowInsecureRequests]: true })
+  const { status, headers } = answer
+  expect(contract.faultsOf('POST', path, { status, headers, text: await answer.clone().text() })).toEqual([])
+  return processClientCredentialsResponse(server, asked, answer)
+}
+
+const WAYS: [string, (secret: string) => ClientAuth][] = [
+  ['HTTP Basic', ClientSecretBasic],
+  ['the form', ClientSecretPost],
+]
+
+describe.each(WAYS)('a standard OAuth client with its credentials in %s', (_, by) => {
+  test.each(['executor', ''])('gets an access token, asking for the scope %j', async (scope) => {
+    const { access_token: token, ...rest } = await grant(by(secret), { scope })
+    expect(rest).toEqual({ token_type: 'bearer', expires_in: expect.any(Number) as number, scope: 'executor' })
+    expect((await client.call('GET', '/team', { token })).status).toBe(200)
+  })
+
+  test('is told what the matter is', async () => {
+    const refused = await grant(by(secret), { scope: 'admin' }).catch((error: unknown) => error)
+    expect(refused).toBeInstanceOf(ResponseBodyError)
+    expect(refused).toMatchObject({
+      status: 400,
+      error: 'invalid_scope',
+      error_description: expect.any(String) as string,
+    })
+  })
+
+  test('gets nothing with a wrong secret, as an unknown client, of a team that is not there', async () => {
+    const tries = [
+      () => grant(by('x'.repeat(secret.length))),
+      () => grant(by(secret), { id: `sa-${shared.main.team}-zzzzzzz0` }),
+      () => grant(by(secret), { team: 'no-such-team' }),
+    ]
+    for (const attempt of tries) await expect(attempt()).rejects.toThrow(WWWAuthenticateChallengeError)
+  })
+
+  test.runIf(hasOther)('gets nothing of another team', async () => {
+    await expect(grant(by(secret), { team: other.address.team })).rejects.toThrow(WWWAuthenticateChallengeError)
+  })
+})
