@@ -8,7 +8,7 @@ import { restartedSystem } from './restarted-system.ts'
 import { makeProcess } from './runs.ts'
 import { shared } from './shared-system.ts'
 
-const guide = new URL('../../docs/backup-and-restore.md', import.meta.url)
+const guide = new URL('../../docs/guides/operating/backup-and-restore.md', import.meta.url)
 
 /** Runs the commands that the guide has under this name. */
 async function follow(name: string, env: Record<string, string>): Promise<void> {

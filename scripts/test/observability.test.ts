@@ -24,7 +24,7 @@ const read = (path: string) => readFileSync(join(chart, path), 'utf8')
 const rulesText = read('observability/rules.yaml')
 const alerts = (parse(rulesText) as { groups: { rules: Alert[] }[] }).groups.flatMap(({ rules }) => rules)
 const dashboard = JSON.parse(read('observability/dashboard.json')) as Dashboard
-const docs = readFileSync(resolve(chart, '../../docs/metrics.md'), 'utf8')
+const docs = readFileSync(resolve(chart, '../../docs/reference/metrics.md'), 'utf8')
 
 /** What Grafana puts in by itself. */
 const filledIn = (expr: string) => expr.replaceAll('$__rate_interval', '5m')
@@ -41,7 +41,7 @@ function piecesOf(expr: string): { kind: string; text: string }[] {
   return pieces
 }
 
-/** The names that docs/metrics.md tells, by row, with the labels of the row. */
+/** The names that docs/reference/metrics.md tells, by row, with the labels of the row. */
 const told = new Map(
   docs.split('\n').flatMap((line) => {
     const [, names = '', labels = ''] = line.split('|')
@@ -64,7 +64,7 @@ describe('alerts and dashboard', () => {
     expect(faulty.filter(isFaulty)).toEqual(faulty)
   })
 
-  test('speak of metrics and labels that docs/metrics.md tells', () => {
+  test('speak of metrics and labels that docs/reference/metrics.md tells', () => {
     for (const expr of expressions) {
       const texts = (wanted: string) => piecesOf(expr).flatMap(({ kind, text }) => (kind === wanted ? [text] : []))
       const names = texts('Identifier')
@@ -81,7 +81,7 @@ describe('alerts and dashboard', () => {
     }
   })
 
-  test('each alert says what is wrong and what to do, how bad it is, and is told in docs/metrics.md', () => {
+  test('each alert says what is wrong and what to do, how bad it is, and is told in docs/reference/metrics.md', () => {
     expect(new Set(alerts.map(({ alert }) => alert)).size).toBe(alerts.length)
     for (const { alert, labels, annotations } of alerts) {
       expect(labels.severity, alert).toMatch(/^(critical|warning)$/)

@@ -37,7 +37,7 @@ test('the services together serve what the banner promises', async () => {
   expect(stdout.trim().split('\n').at(-1)).toBe('Hi world')
 })
 
-test('docs/metrics.md has a line for every metric that they tell, and for no other', async () => {
+test('docs/reference/metrics.md has a line for every metric that they tell, and for no other', async () => {
   const { services } = await servicesFile()
   const names = new Set((await Promise.all(Object.values(services).map(({ health }) => metricsAt(health)))).flat())
   // On a cluster alone.

@@ -8,9 +8,9 @@ export async function metricsAt(address: string): Promise<string[]> {
   return names.filter((name) => !/^(process|nodejs)_/.test(name))
 }
 
-/** The names of metrics that docs/metrics.md has a line for. */
+/** The names of metrics that docs/reference/metrics.md has a line for. */
 export async function metricsInDocs(): Promise<string[]> {
-  const text = await readFile(join(import.meta.dirname, '../../../docs/metrics.md'), 'utf8')
+  const text = await readFile(join(import.meta.dirname, '../../../docs/reference/metrics.md'), 'utf8')
   const cells = text.split('\n').flatMap((line) => (line.startsWith('| `') ? [line.split('|')[1] ?? ''] : []))
   return cells.flatMap((cell) => [...cell.matchAll(/`([a-z_]+)`/g)].map(([, name = '']) => name))
 }

@@ -52,7 +52,7 @@ async function dumpAndRestore(from: string, to: string): Promise<void> {
 
 /** Runs the commands that the guide has under this name. */
 async function follow(name: string, env: Record<string, string>): Promise<void> {
-  const guide = await readFile(new URL('../../../docs/backup-and-restore.md', import.meta.url), 'utf8')
+  const guide = await readFile(new URL('../../../docs/guides/operating/backup-and-restore.md', import.meta.url), 'utf8')
   const [, commands] = new RegExp('^```sh ' + name + '\\n(.*?)^```', 'ms').exec(guide) ?? []
   if (commands === undefined) throw new Error(`The guide has no commands ${name}`)
   await promisify(execFile)('bash', ['-euc', commands], { env: { ...process.env, ...env } })
