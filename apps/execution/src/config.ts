@@ -1,6 +1,6 @@
 import { readKafkaConfig, type Connect, type KafkaConfig } from '@automation/events'
 import type { Environment } from '@automation/service'
-import { checkEgressAllow } from './egress.ts'
+import { checkEgressAllow } from './react/egress.ts'
 import type { WaitingStatus } from './status.ts'
 
 /** What execution reads from the environment; every name ends in its unit where it has one. */

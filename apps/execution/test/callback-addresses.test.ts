@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { pauseAfter } from '../src/callbacks/callbacks.ts'
-import { post } from '../src/callbacks/post.ts'
-import { Egress } from '../src/egress.ts'
+import { pauseAfter } from '../src/react/callbacks.ts'
+import { post } from '../src/react/post.ts'
+import { Egress } from '../src/react/egress.ts'
 import { Receiver } from './receiver.ts'
 
 let receiver: Receiver

@@ -7,7 +7,7 @@ import { Backlog } from '../src/dispatch/backlog.ts'
 import { allLanguages } from '../src/dispatch/languages.ts'
 import type { LenderInit } from '../src/dispatch/lender.ts'
 import { Places, type Place } from '../src/dispatch/places.ts'
-import { SpecShelf } from '../src/dispatch/spec-shelf.ts'
+import { SpecShelf } from '../src/dispatch/run-spec-cache.ts'
 
 const teams = ['a', 'b', 'c']
 

@@ -2,7 +2,7 @@ import { Environment, type ConfigurationError } from '@automation/service'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { readExecutionConfig } from '../src/config.ts'
-import { Egress } from '../src/egress.ts'
+import { Egress } from '../src/react/egress.ts'
 
 const hostOf = (url: string) => new URL(url).hostname
 

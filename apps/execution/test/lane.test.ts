@@ -1,7 +1,7 @@
 import { until } from '@automation/testing'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Lane } from '../src/lane.ts'
+import { Lane } from '../src/store/batch-writer.ts'
 
 interface Item {
   owner: string

@@ -1,6 +1,6 @@
 import { Failure } from '@automation/errors'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { ParametersCheck } from '../src/parameters-check.ts'
+import { ParametersCheck } from '../src/accept/parameters-check.ts'
 
 let check: ParametersCheck
 

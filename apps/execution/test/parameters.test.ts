@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ParametersCheck } from '../src/parameters-check.ts'
+import { ParametersCheck } from '../src/accept/parameters-check.ts'
 import { value } from './scripted-runner.ts'
 import { System } from './system.ts'
 

@@ -1,6 +1,6 @@
 import { Status } from '@automation/contract/execution/v1/execution'
 import { expect, test } from 'vitest'
-import { Waiters, type RunOutcome } from '../src/waiters.ts'
+import { Waiters, type RunOutcome } from '../src/end/waiters.ts'
 
 const value: RunOutcome = { status: Status.FINISHED, returnValue: Buffer.from('1') }
 const notKept: RunOutcome = { status: Status.FINISHED, notKept: true }

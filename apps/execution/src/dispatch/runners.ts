@@ -3,11 +3,11 @@ import type { ReplicaMessageSchema } from '@automation/contract/runner/v1/runner
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import type { RunTokens } from '@automation/rpc/run-token'
 import type { RunTraces } from '../run-traces.ts'
-import type { Specs } from '../specs.ts'
+import type { Specs } from '../accept/specs.ts'
 import type { Languages } from './languages.ts'
 import type { MessageQueue } from './message-queue.ts'
 import { Places, type Place } from './places.ts'
-import { SpecShelf, type ShelfRoom } from './spec-shelf.ts'
+import { SpecShelf, type ShelfRoom } from './run-spec-cache.ts'
 
 export type ReplicaMessageInit = NonNullable<MessageInitShape<typeof ReplicaMessageSchema>['message']>
 

@@ -1,13 +1,13 @@
 import type { ExecutionService } from '@automation/contract/execution/v1/execution'
 import { memberIn, principalIn, type Handlers } from '@automation/rpc'
-import type { Admission } from '../admission.ts'
-import type { Kills } from '../kills.ts'
-import type { Outcomes } from '../outcomes.ts'
-import type { ProcessDeletion } from '../process-deletion.ts'
-import type { Records } from '../records.ts'
-import type { Watches } from '../watching/watches.ts'
+import type { Admission } from '../accept/admission.ts'
+import type { Kills } from '../end/kills.ts'
+import type { Outcomes } from '../end/outcomes.ts'
+import type { ProcessDeletion } from '../end/process-deletion.ts'
+import type { Records } from '../read/records.ts'
+import type { Watches } from '../read/watches.ts'
 import { timestampFromMs } from '@bufbuild/protobuf/wkt'
-import { traceparentIn, wishOf } from './wishes.ts'
+import { traceparentIn, wishOf } from './start-requests.ts'
 
 export interface ExecutionServiceParts {
   admission: Admission

@@ -3,11 +3,11 @@ import { databaseFailure } from '@automation/database'
 import { invalid } from '@automation/errors'
 import { memberIn, principalIn, type CallContext, type Handlers } from '@automation/rpc'
 import type pg from 'pg'
-import type { Admission } from '../admission.ts'
+import type { Admission } from '../accept/admission.ts'
 import { isUuid } from '../execution-id.ts'
 import { readActive, readVersionId } from '../store/firings.ts'
 import { giveUpStart } from '../store/start-keys.ts'
-import { firingKey, wishOfFiring } from './wishes.ts'
+import { firingKey, wishOfFiring } from './start-requests.ts'
 
 const mostIds = 1000
 

@@ -4,7 +4,7 @@ import { notFound } from '@automation/errors'
 import { installsProcessId, memberIn, principalIn, type Handlers } from '@automation/rpc'
 import { create } from '@bufbuild/protobuf'
 import type pg from 'pg'
-import type { Admission } from '../admission.ts'
+import type { Admission } from '../accept/admission.ts'
 import { isUuid } from '../execution-id.ts'
 import { readInstall } from '../store/installs.ts'
 

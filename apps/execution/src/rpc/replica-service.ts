@@ -2,9 +2,9 @@ import { Status, type ReplicaService } from '@automation/contract/execution/v1/e
 import { principalIn, type Handlers } from '@automation/rpc'
 import { isUuid } from '../execution-id.ts'
 import type { Runners } from '../dispatch/runners.ts'
-import type { Outcomes } from '../outcomes.ts'
-import type { Waiters } from '../waiters.ts'
-import type { Watches } from '../watching/watches.ts'
+import type { Outcomes } from '../end/outcomes.ts'
+import type { Waiters } from '../end/waiters.ts'
+import type { Watches } from '../read/watches.ts'
 
 /** `lookAtQueue`: there may be queued runs that this replica has places for. */
 export function replicaService(

@@ -1,10 +1,10 @@
 import type { RunService } from '@automation/contract/run/v1/run'
 import { Failure } from '@automation/errors'
 import { principalIn, type Handlers } from '@automation/rpc'
-import type { Admission } from '../admission.ts'
-import type { NestedRuns } from '../nested-runs.ts'
+import type { Admission } from '../accept/admission.ts'
+import type { NestedRuns } from '../dispatch/nested-runs.ts'
 import type { RunRights, RunTokens } from '@automation/rpc/run-token'
-import { wishOfRun } from './wishes.ts'
+import { wishOfRun } from './start-requests.ts'
 
 const deepest = 16
 

@@ -1,7 +1,7 @@
 import type { RunnerService } from '@automation/contract/runner/v1/runner'
 import { principalIn, type Handlers } from '@automation/rpc'
-import type { Sessions } from '../sessions.ts'
-import type { WorkStreams } from '../work-streams.ts'
+import type { Sessions } from '../dispatch/sessions.ts'
+import type { WorkStreams } from '../dispatch/runner-streams.ts'
 
 /** The way of runners to their work: a stream each, and a session that outlives it. */
 export function runnerService(streams: WorkStreams, sessions: Sessions): Handlers<typeof RunnerService> {

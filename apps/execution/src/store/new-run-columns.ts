@@ -1,6 +1,6 @@
 import type { RunSpec } from '@automation/contract/catalog/v1/resolve'
-import { awaitsPackages } from '../awaited-packages.ts'
-import { storedText, textOf } from '../stored-text.ts'
+import { awaitsPackages } from '../accept/awaited-packages.ts'
+import { storedText, textOf } from './stored-text.ts'
 
 /** A run that is to be accepted: what its row will hold. */
 export interface NewRun {

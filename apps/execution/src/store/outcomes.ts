@@ -1,8 +1,8 @@
 import { Status } from '@automation/contract/execution/v1/execution'
 import type pg from 'pg'
 import { isTerminal } from '../status.ts'
-import { bytesOf } from '../stored-text.ts'
-import type { RunOutcome } from '../waiters.ts'
+import { bytesOf } from './stored-text.ts'
+import type { RunOutcome } from '../end/waiters.ts'
 
 interface Row {
   id: string

@@ -1,6 +1,6 @@
 import { Status } from '@automation/contract/execution/v1/execution'
 import type pg from 'pg'
-import { storedText } from '../stored-text.ts'
+import { storedText } from './stored-text.ts'
 import { arrivalParameters, oneArrival, rowColumns, type Arrival } from './new-run-columns.ts'
 import { lastWord, lastWordBody } from './log-pages.ts'
 import { keyValues, takenKey, type StartKey } from './start-keys.ts'

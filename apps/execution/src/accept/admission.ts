@@ -1,0 +1,228 @@
+import type { RunSpec } from '@automation/contract/catalog/v1/resolve'
+import { Status } from '@automation/contract/execution/v1/execution'
+import { databaseFailure } from '@automation/database'
+import { Failure, notFound, stopping } from '@automation/errors'
+import type pg from 'pg'
+import type { ExecutionConfig } from '../config.ts'
+import type { Egress } from '../react/egress.ts'
+import { newRun, type RunInput } from './new-run.ts'
+import type { ParametersCheck } from './parameters-check.ts'
+import { isRefusal, refusedInput } from './refused-input.ts'
+import { checkComment, checkParameters, checkSettings } from './run-settings.ts'
+import { checkSpecSize } from './spec-size.ts'
+import type { Specs } from './specs.ts'
+import type { Starts } from './starts.ts'
+import { readStatus } from '../store/executions.ts'
+import type { NewRun } from '../store/new-run-columns.ts'
+import { readStartKey, sameHash } from '../store/start-keys.ts'
+import type { Waiter, Waiters } from '../end/waiters.ts'
+import type { WebhookGate } from './webhook-gate.ts'
+import type { Wish } from './start-request.ts'
+
+export interface Accepted {
+  id: string
+  status: Status.CREATED | Status.REJECTED
+  /** What it is a run of, where it is no version the current source; not told of what was replayed. */
+  versionId?: string
+  explanation?: string
+  /** Nothing was started: the key was known. */
+  replayed: boolean
+  /** For those who asked for it; to be closed. */
+  waiter?: Waiter
+}
+
+/** Of a caller that waits for the end of what it starts. */
+export interface Waiting {
+  /** Called before the run may begin, once nothing is known that stands against it; not where it has begun before. */
+  beforeStart?(): Promise<void>
+}
+
+export interface AdmissionContext {
+  pool: pg.Pool
+  config: ExecutionConfig
+  egress: Egress
+  specs: Specs
+  gate: WebhookGate
+  parametersCheck: ParametersCheck
+  starts: Starts
+  waiters: Waiters
+}
+
+/** Decides whether a wish becomes a run, and makes it one. */
+export class Admission {
+  readonly #context: AdmissionContext
+  #accepts: 'all' | 'from runs' | 'nothing' = 'all'
+
+  constructor(context: AdmissionContext) {
+    this.#context = context
+  }
+
+  /** Nothing new is accepted any more, or only what runs ask for. */
+  stop(accepts: 'from runs' | 'nothing' = 'nothing'): void {
+    this.#accepts = accepts
+  }
+
+  /** Durable when it returns. For who waits, the answer has a waiter that misses no end. */
+  async accept(wish: Wish, waiting?: Waiting): Promise<Accepted> {
+    if (this.#accepts !== 'all' && (this.#accepts === 'nothing' || wish.parentId === undefined)) throw stopping()
+    try {
+      return await this.#decide(wish, waiting)
+    } catch (error) {
+      throw databaseFailure(error)
+    }
+  }
+
+  /**
+   * What runs of this wish would be runs of, where they can be started; a schema is not asked. Failures: those of
+   * ResolveRun, and of the wish's fields.
+   */
+  async check(wish: Wish): Promise<RunSpec> {
+    const spec = await this.#permitted(wish)
+    this.#checkInput(wish)
+    return spec
+  }
+
+  /** Whether the caller of a webhook may start its process. Failures: those of the gate. */
+  async checkWebhook(wish: Wish): Promise<void> {
+    if (wish.webhook === undefined) throw notFound('webhook')
+    try {
+      await this.#permitted(wish)
+    } catch (error) {
+      throw databaseFailure(error)
+    }
+  }
+
+  async #decide(wish: Wish, waiting: Waiting | undefined): Promise<Accepted> {
+    try {
+      return await this.#place(wish, waiting)
+    } catch (error) {
+      if (!wish.isUnattended || !(error instanceof Failure) || error.kind !== 'not_found') throw error
+      // One that nobody attends is known by its key even when its process or version is gone.
+      const begun = await this.#replay(wish, wish.key!.scope!, waiting)
+      if (begun !== undefined) return begun
+      if (!wish.needsNoVersion || error.code !== 'version_not_found') throw error
+      return await this.#rejectWithoutVersion(wish)
+    }
+  }
+
+  /** Its record is one of the process's current source, which it would not have run. */
+  async #rejectWithoutVersion(wish: Wish): Promise<Accepted> {
+    const spec = await this.#permitted({ ...wish, tag: '' })
+    const reason = `The process has no version or alias "${wish.tag}" any more`
+    const run = newRun(wish, spec, refusedInput(wish, this.#context.config))
+    const placed = await this.#start(wish, run, reason)
+    if (placed === undefined) return this.#cameFirst(wish, spec, undefined)
+    return { id: run.id, status: Status.REJECTED, explanation: placed.explanation, replayed: false }
+  }
+
+  async #place(wish: Wish, waiting: Waiting | undefined): Promise<Accepted> {
+    const spec = await this.#permitted(wish)
+    // Asked first, so that an old key still answers when the schema or the settings have changed since.
+    const known =
+      wish.key === undefined || wish.key.scope !== undefined
+        ? undefined
+        : await this.#replay(wish, scopeOf(wish, spec), waiting)
+    if (known !== undefined) {
+      this.#context.specs.keep(wish, spec)
+      return known
+    }
+    const { run, refusal } = await this.#checkedOrRefused(wish, spec)
+    await waiting?.beforeStart?.()
+    const waiter = waiting && this.#context.waiters.open(run.id)
+    try {
+      const placed = await this.#start(wish, run, refusal)
+      if (placed === undefined) return await this.#cameFirst(wish, spec, waiting)
+      const { id } = run
+      const { versionId } = spec
+      if (placed.status !== Status.REJECTED) {
+        this.#context.specs.keep(wish, spec)
+        return { id, status: Status.CREATED, versionId, replayed: false, waiter }
+      }
+      waiter?.close()
+      return { id, status: Status.REJECTED, versionId, explanation: placed.explanation, replayed: false }
+    } catch (error) {
+      waiter?.close()
+      throw error
+    }
+  }
+
+  async #permitted(wish: Wish): Promise<RunSpec> {
+    const { gate } = this.#context
+    const spec = await (wish.webhook === undefined ? this.#specOf(wish) : gate.pass(wish, wish.webhook))
+    if (spec.isInstall !== (wish.isInstall ?? false)) throw notFound('process')
+    return spec
+  }
+
+  #specOf(wish: Wish): Promise<RunSpec> {
+    const { specs } = this.#context
+    const { rerunOf, traceparent } = wish
+    return rerunOf === undefined ? specs.resolve(wish, traceparent) : specs.resolveAgain(wish, traceparent)
+  }
+
+  /** With a refusal where a run that nobody attends can't be started: the run is its record then. */
+  async #checkedOrRefused(wish: Wish, spec: RunSpec): Promise<{ run: NewRun; refusal?: string }> {
+    try {
+      const input = this.#checkInput(wish)
+      checkSpecSize(spec, this.#context.config.runSpecMaxBytes)
+      const { parametersCheck } = this.#context
+      const parameters = await parametersCheck.forRun(spec, input.parameters, wish.hasTexts)
+      return { run: newRun(wish, spec, { ...input, parameters }) }
+    } catch (error) {
+      if (!wish.isUnattended || !isRefusal(error)) throw error
+      const limits = { ...this.#context.config, parametersMaxBytes: this.#parametersMaxBytes(wish) }
+      return { run: newRun(wish, spec, refusedInput(wish, limits)), refusal: error.message }
+    }
+  }
+
+  #checkInput(wish: Wish): RunInput {
+    const { parameters, settings, comment } = wish
+    const { config, egress } = this.#context
+    return {
+      parameters: checkParameters(parameters, this.#parametersMaxBytes(wish)),
+      ...checkSettings(settings, config, egress),
+      comment: checkComment(comment),
+    }
+  }
+
+  #parametersMaxBytes({ hasOwnParameters }: Wish): number {
+    return hasOwnParameters ? Infinity : this.#context.config.parametersMaxBytes
+  }
+
+  #start(wish: Wish, run: NewRun, refusal: string | undefined) {
+    const { starts } = this.#context
+    if (wish.key === undefined) return starts.start(run)
+    const key = { ...wish.key, scope: scopeOf(wish, run.spec) }
+    return refusal === undefined ? starts.startOnce(run, key) : starts.rejectOnce(run, key, refusal)
+  }
+
+  /** Another call with the same key was faster, or nothing may be started for this caller any more. */
+  async #cameFirst(wish: Wish, spec: RunSpec, waiting: Waiting | undefined): Promise<Accepted> {
+    const known = await this.#replay(wish, scopeOf(wish, spec), waiting)
+    if (known !== undefined) return known
+    const { parentId } = wish
+    const parentRuns = parentId === undefined || (await readStatus(this.#context.pool, parentId)) === Status.RUNNING
+    if (parentRuns) throw notFound(wish.webhook === undefined ? 'process' : 'webhook')
+    throw new Failure('failed_precondition', 'execution_ended', 'The calling execution has ended')
+  }
+
+  async #replay(wish: Wish, scope: string, waiting: Waiting | undefined): Promise<Accepted | undefined> {
+    const { pool, waiters } = this.#context
+    const { key, bodyHash } = wish.key!
+    const known = await readStartKey(pool, wish.team, scope, key)
+    if (known === undefined) return undefined
+    if (!sameHash(known.bodyHash, bodyHash))
+      throw new Failure(
+        'already_exists',
+        'idempotency_key_reused',
+        'This idempotency key came with another request before',
+      )
+    const id = known.executionId
+    if (id === null) throw new Failure('failed_precondition', 'start_given_up', 'Its start was given up before')
+    const status = (await readStatus(pool, id)) === Status.REJECTED ? Status.REJECTED : Status.CREATED
+    return { id, status, replayed: true, waiter: waiting && waiters.open(id) }
+  }
+}
+
+function scopeOf({ key }: Wish, { processId }: RunSpec): string {
+  return key?.scope ?? `process ${processId}`
+}

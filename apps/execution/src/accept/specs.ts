@@ -1,0 +1,167 @@
+import { createHmac, randomBytes } from 'node:crypto'
+import { ResolveService, type RunSpec } from '@automation/contract/catalog/v1/resolve'
+import { Failure } from '@automation/errors'
+import { asService, type CallContext, type Client, type Neighbours } from '@automation/rpc'
+import { isUuid } from '../execution-id.ts'
+import { specBytes } from './spec-size.ts'
+import { TeamShares } from './team-shares.ts'
+
+/** Which spec is asked for: the texts of the caller, as they came. */
+export interface SpecName {
+  team: string
+  identifier: string
+  tag: string
+}
+
+/** A read that is on its way. */
+interface Asking {
+  name: SpecName
+  id: string
+  /** Among the deleted versions. */
+  deleted: boolean
+  answer?: Promise<RunSpec>
+  /** Of those that came meanwhile. */
+  next?: Promise<RunSpec>
+  /** What the read before it has found. */
+  found?: RunSpec
+}
+
+export interface SpecsOptions {
+  /** What the specs that are kept may hold together, and those of one team. */
+  maxBytes: number
+  teamMaxBytes: number
+  /** Told of what is held when it changes. */
+  held?: { set(bytes: number): void }
+}
+
+const askTimeoutMs = 3000
+const neverAborted = new AbortController().signal
+
+/**
+ * What runs need to know, as the catalog has it at the moment of asking. The specs of runs that were accepted are kept,
+ * and the catalog says whether they are still true; askers that come while a read is on its way share the next one.
+ */
+export class Specs {
+  readonly #catalog: Client<typeof ResolveService>
+  readonly #kept: TeamShares<RunSpec>
+  readonly #asked = new Map<string, Asking>()
+  readonly #keys = new WeakMap<RunSpec, string>()
+  /** Those of deleted versions, which are kept apart: only runs that may have them find them. */
+  readonly #deleted = new WeakSet<RunSpec>()
+  readonly #secret = randomBytes(32)
+  readonly #options: SpecsOptions
+
+  constructor(neighbours: Neighbours, options: SpecsOptions) {
+    this.#catalog = neighbours.client(ResolveService)
+    this.#options = options
+    this.#kept = new TeamShares(options)
+  }
+
+  /**
+   * `traceparent`: of who asks; a read that several share belongs to the first. Failures: those of ResolveRun; unavailable
+   * when the catalog does not answer in time.
+   */
+  resolve(name: SpecName, traceparent?: string): Promise<RunSpec> {
+    return this.#share(name, false, traceparent)
+  }
+
+  /** A run of this spec was accepted, so the next one need not read it anew. What is refused leaves nothing here. */
+  keep(name: SpecName, spec: RunSpec): void {
+    const id = cacheKey(name, this.#deleted.has(spec))
+    const kept = this.#kept.get(name.team, id)
+    if (kept !== undefined && kept.revision >= spec.revision) return
+    this.#kept.set(name.team, id, spec, specBytes(spec))
+    this.#options.held?.set(this.#kept.bytes)
+  }
+
+  /** The same for a run that is repeated, or was accepted before: its version, named by the id, may be deleted by now. */
+  async resolveAgain(name: SpecName, traceparent?: string): Promise<RunSpec> {
+    // What was deleted stays so: of those that are known to be, nothing else is asked.
+    if (this.#isDeleted(name)) return this.#share(name, true, traceparent)
+    try {
+      return await this.resolve(name, traceparent)
+    } catch (error) {
+      if (!(error instanceof Failure) || error.code !== 'version_not_found' || !isUuid(name.tag)) throw error
+      return this.#share(name, true, traceparent)
+    }
+  }
+
+  /** Names the content of a spec: equal for equal content, whatever the revision. */
+  keyOf(spec: RunSpec): string {
+    let key = this.#keys.get(spec)
+    if (key === undefined) {
+      const { digest, team, timeZone, processId, processName, processSlug, versionId, language, variables } = spec
+      const content = [digest, team, timeZone, processId, processName, processSlug, versionId, language]
+      const values = variables.map(({ key: name, value, isSensitive }) => [name, value, isSensitive])
+      const set = [spec.dependencies?.key, spec.isInstall]
+      const text = JSON.stringify([content, values, set, spec.sourceCode])
+      key = createHmac('sha256', this.#secret).update(text).digest('base64url')
+      this.#keys.set(spec, key)
+    }
+    return key
+  }
+
+  #isDeleted(name: SpecName): boolean {
+    if (!isUuid(name.tag)) return false
+    const id = cacheKey(name, true)
+    return this.#asked.has(id) || this.#kept.get(name.team, id) !== undefined
+  }
+
+  #share({ team, identifier, tag }: SpecName, deleted: boolean, traceparent: string | undefined): Promise<RunSpec> {
+    const name = { team, identifier, tag }
+    const id = cacheKey(name, deleted)
+    const asking = this.#asked.get(id)
+    if (asking !== undefined) {
+      const ask = () => this.#askNext(asking, traceparent)
+      return (asking.next ??= asking.answer!.then(ask, ask))
+    }
+    const begun: Asking = { name, id, deleted }
+    this.#asked.set(id, begun)
+    return (begun.answer = this.#ask(begun, traceparent))
+  }
+
+  #askNext(asking: Asking, traceparent: string | undefined): Promise<RunSpec> {
+    asking.next = undefined
+    return (asking.answer = this.#ask(asking, traceparent))
+  }
+
+  #contextFor(team: string, traceparent: string | undefined): CallContext {
+    const principal = asService('execution', team)
+    // The deadline ends it: a signal with a timer would cost as much as the call.
+    const deadlineMs = Date.now() + askTimeoutMs
+    return { principal, requestId: crypto.randomUUID(), traceparent, deadlineMs, signal: neverAborted }
+  }
+
+  async #ask(asking: Asking, traceparent: string | undefined): Promise<RunSpec> {
+    const { name, id, deleted } = asking
+    try {
+      const known = asking.found ?? this.#kept.get(name.team, id)
+      const context = this.#contextFor(name.team, traceparent)
+      const knownRevision = known?.revision ?? 0n
+      const request = { ...name, deleted, knownRevision, takesVariablesFault: true }
+      const { outcome } = await this.#catalog.resolveRun(request, context)
+      if (outcome.case === 'spec') {
+        if (deleted) this.#deleted.add(outcome.value)
+        return (asking.found = outcome.value)
+      }
+      if (outcome.case === 'unchanged' && known !== undefined) return (asking.found = known)
+      throw new Failure('internal', 'internal_error', 'Internal error', { cause: 'ResolveRun answered nothing' })
+    } catch (error) {
+      // A spec that is gone is not kept.
+      if (error instanceof Failure && error.kind === 'not_found') this.#forget(asking)
+      throw error
+    } finally {
+      if (asking.next === undefined) this.#asked.delete(id)
+    }
+  }
+
+  #forget(asking: Asking): void {
+    asking.found = undefined
+    this.#kept.delete(asking.name.team, asking.id)
+    this.#options.held?.set(this.#kept.bytes)
+  }
+}
+
+function cacheKey({ team, identifier, tag }: SpecName, deleted: boolean): string {
+  return `${team} ${deleted ? 'deleted ' : ''}${identifier.length} ${identifier} ${tag}`
+}

@@ -1,0 +1,39 @@
+import type { RunSettings, WebhookCall } from '@automation/contract/execution/v1/execution'
+import type { StartKey } from '../store/start-keys.ts'
+
+/** What somebody wants to run, and in whose name. */
+export interface Wish {
+  team: string
+  identifier: string
+  tag: string
+  parameters: Uint8Array
+  comment?: string
+  settings?: RunSettings
+  webhook?: WebhookCall
+  /** JSON text of the request, where a run of a webhook is run again. */
+  request?: Uint8Array
+  /** Of no account for webhooks: there it is the webhook's user name. */
+  createdBy: string
+  initiatedBy?: string
+  ip?: string
+  depth: number
+  parentId?: string
+  /** The execution that it repeats at somebody's wish. */
+  rerunOf?: string
+  /** W3C: the trace that the run belongs to. */
+  traceparent?: string
+  /** The schedule whose run it is. */
+  scheduleId?: string
+  /** Nobody hears of a refusal, so what it can't be started with makes it REJECTED. With a key of its own scope. */
+  isUnattended?: boolean
+  /** So does a version that is gone. */
+  needsNoVersion?: boolean
+  /** Its parameters are texts alone, to be read by the schema of the process. */
+  hasTexts?: boolean
+  /** Its parameters are the service's own words, which no limit is for. */
+  hasOwnParameters?: boolean
+  /** Asked for by the catalog; nobody else starts an install. */
+  isInstall?: boolean
+  /** Absent scope: the process. A key with a scope of its own is hardly ever used twice. */
+  key?: Omit<StartKey, 'scope'> & { scope?: string }
+}

@@ -1,0 +1,250 @@
+import { isConnectionFailure } from '@automation/database'
+import { Status } from '@automation/contract/execution/v1/execution'
+import { notFound, unavailable } from '@automation/errors'
+import { failPoint } from '@automation/service'
+import type pg from 'pg'
+import { awaitsPackages, whyHeld } from './awaited-packages.ts'
+import type { Backlog } from '../dispatch/backlog.ts'
+import type { Place } from '../dispatch/places.ts'
+import type { RunnerSupply } from '../dispatch/runner-supply.ts'
+import type { Runners } from '../dispatch/runners.ts'
+import { Lane } from '../store/batch-writer.ts'
+import type { Metrics } from '../metrics.ts'
+import { FirstSight } from '../store/known-teams.ts'
+import { isAway } from '../store/lock-fault.ts'
+import { insertRejected } from '../store/rejected-rows.ts'
+import type { StartKey } from '../store/start-keys.ts'
+import { readPlaced } from '../store/executions.ts'
+import { arrivalWeight, type Arrival, type NewRun } from '../store/new-run-columns.ts'
+import {
+  firstFence,
+  insertArrivals,
+  insertKeyedArrivals,
+  requeueArrivals,
+  type Placed,
+  type TeamLimits,
+} from '../store/start-rows.ts'
+import { untilReachable } from './until-reachable.ts'
+
+interface Item extends Arrival {
+  /** Monotonic ms after which the caller is told that the database is away. */
+  giveUpAtMs: number
+  /** Taken for it, where one was free. */
+  place?: Place
+}
+
+interface KeyedItem extends Item {
+  key: StartKey
+}
+
+export interface StartsContext {
+  /** For the lane. */
+  lanes: pg.Pool
+  /** For keyed starts, which may have to wait for those of other replicas. */
+  pool: pg.Pool
+  runners: Runners
+  supply: RunnerSupply
+  backlog: Backlog
+  limits: TeamLimits
+  replicaId: string
+  metrics: Metrics
+  /** A run waits. */
+  queued(run: NewRun): void
+  /** A place of this pool was kept for a run and is free again. */
+  placeFree(pool: string): void
+  /** There are new lifecycle events. */
+  changed(): void
+  /** Ids of now have no partition: the clock has leapt. */
+  makePartitions(): Promise<void>
+}
+
+/** Leaves time for one more attempt, which takes at most 2.5 s, within the 5 s in which a caller has an answer. */
+const patienceMs = 2000
+/** Later than that there is no time for an attempt any more. */
+const lateMs = 1500
+
+/**
+ * Accepts runs: with a place at hand and nobody of the team waiting, the row is written as RUNNING and the run handed
+ * over; else it waits in the queue. All that comes while a write is on its way goes with the next one.
+ */
+export class Starts {
+  readonly #context: StartsContext
+  readonly #lane: Lane<Item, Placed | undefined>
+  readonly #firstSight = new FirstSight()
+  /** Of starts under a key. */
+  readonly #keyed: Lane<KeyedItem, Placed | undefined>
+  /** Refusals under a key that are on their way. */
+  readonly #rejections = new Set<Promise<Placed | undefined>>()
+
+  constructor(context: StartsContext) {
+    this.#context = context
+    const common = {
+      weight: arrivalWeight,
+      owner: ({ run }: Item) => run.team,
+      width: 2,
+      isolates: (error: unknown) => !isConnectionFailure(error),
+      spreads: isConnectionFailure,
+    }
+    const { metrics } = context
+    const flush = (items: Item[]) => this.#flush(items)
+    this.#lane = new Lane<Item, Placed | undefined>({ ...common, flush, metrics: metrics.lane('start') })
+    const flushOnce = (items: KeyedItem[]) => this.#flushOnce(items)
+    const once = { ...common, isolates: (error: unknown) => !isAway(error), spreads: isAway }
+    this.#keyed = new Lane<KeyedItem, Placed | undefined>({
+      ...once,
+      flush: flushOnce,
+      metrics: metrics.lane('start_once'),
+    })
+  }
+
+  /** Durable when it returns. Failures: process_not_found where it was deleted meanwhile, unavailable within 5 s. */
+  async start(run: NewRun): Promise<Placed> {
+    const item = this.#arrive(run)
+    try {
+      const placed = await this.#lane.add(item)
+      if (placed === undefined) throw notFound('process')
+      this.#settle(item, placed)
+      return placed
+    } catch (error) {
+      throw this.#withdraw(item, error)
+    }
+  }
+
+  /** The same for what may start only once: undefined where its key was there before, or its caller has ended. */
+  async startOnce(run: NewRun, key: StartKey): Promise<Placed | undefined> {
+    const item = { ...this.#arrive(run), key }
+    try {
+      const placed = await this.#keyed.add(item)
+      if (placed !== undefined) this.#settle(item, placed)
+      else this.#giveBack(item)
+      return placed
+    } catch (error) {
+      throw this.#withdraw(item, error)
+    }
+  }
+
+  /** The same for what can't be started, for the reason that its record gives: it is REJECTED. */
+  rejectOnce(run: NewRun, key: StartKey, reason: string): Promise<Placed | undefined> {
+    const rejection = this.#rejectOnce(run, key, reason).finally(() => this.#rejections.delete(rejection))
+    this.#rejections.add(rejection)
+    return rejection
+  }
+
+  async #rejectOnce(run: NewRun, key: StartKey, reason: string): Promise<Placed | undefined> {
+    const { pool, replicaId } = this.#context
+    const item = { run, giveUpAtMs: performance.now() + patienceMs }
+    const insert = async () => {
+      const placed = await insertRejected(pool, item, key, reason, replicaId)
+      return placed === undefined ? [] : [placed]
+    }
+    try {
+      return (await this.#untilReachable(item, () => this.#insertOnce([item], insert)))[0]
+    } catch (error) {
+      throw this.#withdraw(item, error)
+    }
+  }
+
+  /** Returns when nothing is on its way. */
+  async idle(): Promise<void> {
+    await Promise.all([this.#lane.idle(), this.#keyed.idle(), Promise.allSettled(this.#rejections)])
+  }
+
+  #arrive(run: NewRun): Item {
+    const { runners, supply, backlog } = this.#context
+    const giveUpAtMs = performance.now() + patienceMs
+    const { pool, team, spec } = run
+    if (awaitsPackages(spec)) return { run, giveUpAtMs, waitsFor: whyHeld(spec) }
+    const isBehind = backlog.has(pool, team, spec.language)
+    const place = isBehind ? undefined : runners.places.take(pool, team, spec.language)
+    if (place !== undefined) return { run, giveUpAtMs, sessionId: place.sessionId, place }
+    const otherwise = isBehind ? 'older runs of the team come first' : `no place is free in the pool ${pool}`
+    return { run, giveUpAtMs, waitsFor: supply.whyNone(pool, team, spec.language) ?? otherwise }
+  }
+
+  async #flush(items: Item[]): Promise<(Placed | undefined)[]> {
+    const { lanes, limits, replicaId } = this.#context
+    const deadline = latestOf(items)
+    let unknown = false
+    const placed = await this.#untilReachable(deadline, async () => {
+      await this.#firstSight.ensure(lanes, items)
+      failPoint('start-before-commit')
+      if (unknown) {
+        await requeueArrivals(lanes, items, replicaId)
+        return readPlaced(
+          lanes,
+          items.map(({ run }) => run.id),
+        )
+      }
+      // From here on, a failure leaves open whether the rows are there.
+      unknown = true
+      return insertArrivals(lanes, items, limits, replicaId)
+    })
+    failPoint('start-after-commit')
+    this.#context.changed()
+    const byId = new Map(placed.map((one) => [one.id, one]))
+    return items.map(({ run }) => byId.get(run.id))
+  }
+
+  async #flushOnce(items: KeyedItem[]): Promise<(Placed | undefined)[]> {
+    const { pool, limits, replicaId } = this.#context
+    const latest = latestOf(items)
+    if (performance.now() > latest.giveUpAtMs + lateMs) throw unavailable('The database is not available, try again')
+    const insert = () => insertKeyedArrivals(pool, items, limits, replicaId)
+    // Where one of many waits for a lock, each is tried alone.
+    const repeats = items.length === 1 ? isConnectionFailure : isAway
+    return this.#untilReachable(latest, () => this.#insertOnce(items, insert), repeats)
+  }
+
+  async #insertOnce(items: Item[], insert: () => Promise<Placed[]>): Promise<(Placed | undefined)[]> {
+    const { pool } = this.#context
+    await this.#firstSight.ensure(pool, items)
+    failPoint('start-before-commit')
+    const placed = new Map((await insert()).map((one) => [one.id, one]))
+    failPoint('start-after-commit')
+    this.#context.changed()
+    const ids = items.map(({ run }) => run.id)
+    const missing = ids.filter((id) => !placed.has(id))
+    // After a commit with unknown outcome a key may be there through this very run.
+    if (missing.length > 0) for (const one of await readPlaced(pool, missing)) placed.set(one.id, one)
+    return ids.map((id) => placed.get(id))
+  }
+
+  #settle(item: Item, placed: Placed): void {
+    const { runners, backlog, queued } = this.#context
+    const { run, place } = item
+    // A run that was queued after an unknown outcome may be RUNNING by a claim, which hands it over.
+    if (placed.status === Status.RUNNING && place !== undefined && placed.sessionId === place.sessionId) {
+      failPoint('handover-before')
+      if (!runners.handOver({ ...run, place, fence: firstFence })) this.#context.placeFree(run.pool)
+      failPoint('handover-after')
+      return
+    }
+    this.#giveBack(item)
+    if (placed.status !== Status.QUEUED || awaitsPackages(run.spec)) return
+    backlog.add(run.pool, run.team, [run.spec.language])
+    queued(run)
+  }
+
+  #withdraw(item: Item, error: unknown): unknown {
+    this.#giveBack(item)
+    return isConnectionFailure(error) ? unavailable('The database is not available, try again', error) : error
+  }
+
+  #giveBack({ place, run }: Item): void {
+    if (place === undefined) return
+    this.#context.runners.places.giveBack(place)
+    this.#context.placeFree(run.pool)
+  }
+
+  #untilReachable<T>(
+    { giveUpAtMs }: { giveUpAtMs: number },
+    attempt: () => Promise<T>,
+    repeats = isConnectionFailure,
+  ): Promise<T> {
+    return untilReachable({ ...this.#context, giveUpAtMs, repeats }, attempt)
+  }
+}
+
+function latestOf(items: Item[]): { giveUpAtMs: number } {
+  return { giveUpAtMs: Math.max(...items.map(({ giveUpAtMs }) => giveUpAtMs)) }
+}

@@ -1,0 +1,30 @@
+import { isMissingPartition } from '../store/partitions.ts'
+
+export interface Patience {
+  /** Monotonic ms after which no further attempt is made. */
+  giveUpAtMs: number
+  /** Whether it may go well when it is tried again. */
+  repeats(error: unknown): boolean
+  /** Called once where what is written has no partition. */
+  makePartitions(): Promise<void>
+}
+
+const pauseMs = 150
+
+/** Tries until it works; throws the fault of the last attempt. */
+export async function untilReachable<T>(patience: Patience, attempt: () => Promise<T>): Promise<T> {
+  const { giveUpAtMs, repeats, makePartitions } = patience
+  for (let made = false; ;) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (isMissingPartition(error) && !made) {
+        made = true
+        await makePartitions()
+        continue
+      }
+      if (!repeats(error) || performance.now() > giveUpAtMs) throw error
+      await new Promise((resolve) => setTimeout(resolve, pauseMs))
+    }
+  }
+}

@@ -1,0 +1,235 @@
+import { isConnectionFailure } from '@automation/database'
+import { Failure } from '@automation/errors'
+import { failPoint, type Logger } from '@automation/service'
+import type pg from 'pg'
+import type { Backlog } from './backlog.ts'
+import { allLanguages, type Languages } from './languages.ts'
+import type { Place, Portion } from './places.ts'
+import type { Runners } from './runners.ts'
+import type { Metrics } from '../metrics.ts'
+import { checkSpecSize } from '../accept/spec-size.ts'
+import type { Specs } from '../accept/specs.ts'
+import { claimRows, readClaimed, type Claimed, type ClaimRequest } from '../store/claim-rows.ts'
+import { bytesOf } from '../store/stored-text.ts'
+
+export interface ClaimsContext {
+  pool: pg.Pool
+  runners: Runners
+  backlog: Backlog
+  specs: Specs
+  specMaxBytes: number
+  maxRunning: number
+  metrics: Metrics
+  logger: Logger
+  /** A claimed run that can't be handed over ends as ERROR. */
+  fail(id: string, explanation: string): Promise<unknown>
+  /** There are new lifecycle events. */
+  changed(ids: string[]): void
+  /** Runs that waited for others take their slots back first. */
+  resumeFirst(): Promise<void>
+}
+
+const teamsPerClaim = 64
+const largestClaim = 256
+/** How long a statement of ours may go on in the database after its connection was lost. */
+const statementTimeoutMs = 4500
+const resolvePatienceMs = 10_000
+
+/** Takes runs out of the queue when runners lend places: team by team in turn, one claim at a time for each pool. */
+export class Claims {
+  readonly #context: ClaimsContext
+  readonly #looking = new Map<string, { again: boolean }>()
+  /** Claims and hand-overs that are on their way. */
+  readonly #underWay = new Set<Promise<void>>()
+  #quiet = false
+  #stopped = false
+
+  constructor(context: ClaimsContext) {
+    this.#context = context
+  }
+
+  /** There may be something to claim in this pool: a place, a slot or a queued run is new. */
+  look(pool: string): void {
+    const looking = this.#looking.get(pool)
+    if (looking !== undefined) {
+      looking.again = true
+      return
+    }
+    const { backlog, runners } = this.#context
+    if (this.#stopped || !backlog.pools().includes(pool) || runners.places.credit(pool) === 0) return
+    const now = { again: true }
+    this.#looking.set(pool, now)
+    this.#track(this.#work(pool, now))
+  }
+
+  /** Nothing more is claimed; runs that waited for others still go on. */
+  quiesce(): void {
+    this.#quiet = true
+  }
+
+  /** Nothing more is claimed; returns when what was claimed is handed over. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    // A claim that comes back has runs to hand over.
+    while (this.#underWay.size > 0) await Promise.all(this.#underWay)
+  }
+
+  async #work(pool: string, now: { again: boolean }): Promise<void> {
+    while (now.again && !this.#stopped) {
+      now.again = false
+      try {
+        await this.#context.resumeFirst()
+        if (!this.#stopped && !this.#quiet && (await this.#round(pool))) now.again = true
+      } catch (error) {
+        this.#context.logger.warn({ err: error, pool }, 'a claim failed')
+      }
+    }
+    // In the same turn as the last look at `again`, so that no call is lost in between.
+    this.#looking.delete(pool)
+  }
+
+  /** One round of claims; whether another may bring more at once. */
+  async #round(pool: string): Promise<boolean> {
+    const { runners, backlog } = this.#context
+    const { places } = runners
+    const teamsOf = (languages: Languages) =>
+      backlog.turns(pool, teamsPerClaim, languages, (team) => places.hasFor({ pool, languages }, team))
+    let mayBringMore = false
+    for (const portion of places.portions(pool, teamsOf, largestClaim)) {
+      if (await this.#claim(pool, portion)) mayBringMore = true
+    }
+    return mayBringMore && places.credit(pool) > 0
+  }
+
+  /** One claim; whether it brought runs, or a team less to ask for. */
+  async #claim(pool: string, { languages, teams, places }: Portion): Promise<boolean> {
+    const { backlog, maxRunning, metrics } = this.#context
+    const sessions = places.map(({ sessionId }) => sessionId)
+    const quota = Math.ceil(places.length / teams.length)
+    const only = languages === allLanguages ? undefined : languages
+    const request: ClaimRequest = { pool, teams, only, sessions, quota, maxRunning, fence: newFence() }
+    const began = performance.now()
+    const result = await this.#claimRows(request, places)
+    if (result === undefined) return false
+    const { claimed, turns } = result
+    if (claimed.length > 0) metrics.lane('claim').flushed(claimed.length, performance.now() - began)
+    for (const team of new Set(claimed.map((run) => run.team))) backlog.served(pool, team)
+    let isOver = false
+    for (const { team, free, asked, picked } of turns) {
+      if (picked < asked) backlog.wasEmpty(pool, team, languages)
+      else if (asked === free) backlog.reachedLimit(pool, team)
+      else continue
+      isOver = true
+    }
+    this.#use(claimed, places, request.fence)
+    return claimed.length > 0 || isOver
+  }
+
+  /** Undefined where its outcome is unknown: then the places are kept until it is known. */
+  async #claimRows(request: ClaimRequest, places: Place[]): Promise<Awaited<ReturnType<typeof claimRows>> | undefined> {
+    try {
+      const result = await claimRows(this.#context.pool, request)
+      failPoint('claim-after-commit')
+      this.#context.changed(result.claimed.map(({ id }) => id))
+      return result
+    } catch (error) {
+      if (!isConnectionFailure(error)) {
+        this.#giveBack(places)
+        throw error
+      }
+      this.#recover(request, places)
+      return undefined
+    }
+  }
+
+  /** The claim may have been committed, now or a little later: what it made RUNNING is ours to hand over. */
+  #recover({ sessions, fence, pool }: ClaimRequest, places: Place[]): void {
+    const later = async () => {
+      await new Promise((resolve) => setTimeout(resolve, statementTimeoutMs))
+      try {
+        const ask = () => readClaimed(this.#context.pool, [...new Set(sessions)], fence)
+        this.#use(await this.#untilReachable(ask), places, fence)
+      } catch (error) {
+        // What it made RUNNING all the same is never named by its runner, and ends as lost.
+        this.#giveBack(places)
+        throw error
+      } finally {
+        this.look(pool)
+      }
+    }
+    this.#track(later())
+  }
+
+  #use(claimed: Claimed[], places: Place[], fence: bigint): void {
+    const unused = [...places]
+    for (const run of claimed) {
+      const index = unused.findIndex(({ sessionId }) => sessionId === run.sessionId)
+      this.#track(this.#handOver(run, unused.splice(index, 1)[0]!, fence))
+    }
+    this.#giveBack(unused)
+  }
+
+  #giveBack(places: Place[]): void {
+    for (const place of places) this.#context.runners.places.giveBack(place)
+  }
+
+  async #handOver(run: Claimed, place: Place, fence: bigint): Promise<void> {
+    const { specs, specMaxBytes, runners, fail } = this.#context
+    const { id, team, processId, versionId } = run
+    try {
+      const name = { team, identifier: processId, tag: versionId ?? '' }
+      const spec = await this.#untilReachable(() => specs.resolveAgain(name, run.traceparent ?? undefined))
+      // What runs see may have grown since it was accepted.
+      checkSpecSize(spec, specMaxBytes)
+      specs.keep(name, spec)
+      const texts = {
+        comment: run.comment ?? undefined,
+        initiatedBy: run.initiatedBy ?? undefined,
+        scheduleId: run.scheduleId ?? undefined,
+        traceparent: run.traceparent ?? undefined,
+      }
+      const request = run.request === null ? undefined : bytesOf(run.request)
+      failPoint('handover-before')
+      const handedOver = runners.handOver({
+        ...run,
+        ...texts,
+        place,
+        spec,
+        request,
+        fence,
+        parameters: bytesOf(run.parameters),
+      })
+      failPoint('handover-after')
+      if (!handedOver) this.look(run.pool)
+    } catch (error) {
+      runners.places.giveBack(place)
+      this.look(run.pool)
+      const explanation = error instanceof Failure ? error.message : 'The run could not be handed over'
+      await this.#untilReachable(() => fail(id, explanation))
+    }
+  }
+
+  async #untilReachable<T>(ask: () => Promise<T>): Promise<T> {
+    for (const end = performance.now() + resolvePatienceMs; ;) {
+      try {
+        return await ask()
+      } catch (error) {
+        const away = isConnectionFailure(error) || (error instanceof Failure && error.kind === 'unavailable')
+        if (!away || this.#stopped || performance.now() > end) throw error
+        await new Promise((resolve) => setTimeout(resolve, 200))
+      }
+    }
+  }
+
+  #track(work: Promise<void>): void {
+    const tracked = work
+      .catch((error: unknown) => this.#context.logger.error({ err: error }, 'a claim could not be completed'))
+      .finally(() => this.#underWay.delete(tracked))
+    this.#underWay.add(tracked)
+  }
+}
+
+/** Above every first fence, and different for each claim of each replica. */
+function newFence(): bigint {
+  return BigInt(Date.now()) * 4096n + BigInt(Math.floor(Math.random() * 4096))
+}

@@ -1,0 +1,95 @@
+import type { Language } from '@automation/contract/common/v1/language'
+import type { RunSpec } from '@automation/contract/catalog/v1/resolve'
+import { Failure } from '@automation/errors'
+import type { Logger } from '@automation/service'
+import type pg from 'pg'
+import { awaitsPackages } from '../accept/awaited-packages.ts'
+import type { Backlog } from './backlog.ts'
+import type { ForcedEnds } from '../end/forced-ends.ts'
+import type { Specs } from '../accept/specs.ts'
+import {
+  heldBatch,
+  queueReleased,
+  readHeld,
+  readHeldProcesses,
+  releaseHeld,
+  type HeldProcess,
+} from '../store/held-runs.ts'
+
+export interface HeldRunsContext {
+  pool: pg.Pool
+  specs: Specs
+  forced: ForcedEnds
+  backlog: Backlog
+  logger: Logger
+  /** Runs of this team wait for places in this pool. */
+  queued(pool: string, team: string, language: Language): void
+  /** There are new lifecycle events of these runs. */
+  changed(ids: string[]): void
+}
+
+/** So long a run whose packages are there may wait for a place and is CREATED still. */
+const patienceMs = 3000
+
+/** Runs that wait for packages, as CREATED: they go on when these are installed, and end when they can't be. */
+export class HeldRuns {
+  readonly #context: HeldRunsContext
+
+  constructor(context: HeldRunsContext) {
+    this.#context = context
+  }
+
+  /** One look at all of them. Any number of replicas may do so at the same time. */
+  async look(): Promise<void> {
+    const { pool, logger, changed } = this.#context
+    for (const process of await readHeldProcesses(pool)) {
+      try {
+        await this.#lookAt(process)
+      } catch (error) {
+        if (!(error instanceof Failure) || error.kind === 'unavailable') throw error
+        logger.warn({ err: error, ...process }, 'runs go on waiting for their packages')
+      }
+    }
+    const late = await queueReleased(pool, patienceMs)
+    if (late.length > 0) changed(late)
+  }
+
+  async #lookAt(process: HeldProcess): Promise<void> {
+    const spec = await this.#specOf(process)
+    if (spec !== undefined && awaitsPackages(spec)) return
+    const fault = spec?.dependenciesError
+    if (fault === undefined) await this.#release(process)
+    else await this.#fail(process, `The packages of the process could not be installed: ${fault}`)
+  }
+
+  /** Undefined where the process is gone: its runs find out where all do. */
+  async #specOf({ team, processId }: HeldProcess): Promise<RunSpec | undefined> {
+    try {
+      return await this.#context.specs.resolve({ team, identifier: processId, tag: '' })
+    } catch (error) {
+      if (error instanceof Failure && error.kind === 'not_found') return undefined
+      throw error
+    }
+  }
+
+  async #release(process: HeldProcess): Promise<void> {
+    const { pool, backlog, queued } = this.#context
+    for (let count = heldBatch; count === heldBatch;) {
+      const released = await releaseHeld(pool, process)
+      count = released.length
+      const kinds = new Map(released.map((run) => [`${run.language} ${run.pool}`, run]))
+      for (const { pool: runnerPool, language } of kinds.values()) {
+        backlog.add(runnerPool, process.team, [language])
+        queued(runnerPool, process.team, language)
+      }
+    }
+  }
+
+  async #fail(process: HeldProcess, explanation: string): Promise<void> {
+    const { pool, forced } = this.#context
+    for (let ids = await readHeld(pool, process); ids.length > 0;) {
+      await forced.failWaiting(ids, explanation)
+      ids = ids.length === heldBatch ? await readHeld(pool, process) : []
+    }
+  }
+}

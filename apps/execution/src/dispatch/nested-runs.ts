@@ -1,0 +1,148 @@
+import { stopping } from '@automation/errors'
+import type { Logger } from '@automation/service'
+import type pg from 'pg'
+import type { Admission } from '../accept/admission.ts'
+import type { Wish } from '../accept/start-request.ts'
+import type { Runners } from './runners.ts'
+import type { Outcomes, SyncOutcome } from '../end/outcomes.ts'
+import type { RunRights } from '@automation/rpc/run-token'
+import { releaseSlot, resumeSlot } from '../store/run-slots.ts'
+
+interface Resuming {
+  id: string
+  resolve(): void
+}
+
+/** Those of one team that want their slots again, in the order in which they came. */
+interface Line {
+  waiting: Set<Resuming>
+  /** Somebody looks after this line now; `again` when there is news meanwhile. */
+  looking: boolean
+  again: boolean
+}
+
+export interface NestedRunsContext {
+  pool: pg.Pool
+  admission: Admission
+  outcomes: Outcomes
+  runners: Runners
+  maxRunning: number
+  logger: Logger
+  /** A slot of this team came free. */
+  freed(team: string): void
+}
+
+/** Runs that wait for runs: while one waits, its slot is its team's, and it comes before new runs when it goes on. */
+export class NestedRuns {
+  readonly #context: NestedRunsContext
+  readonly #lines = new Map<string, Line>()
+  /** Calls that a run waits for, by its id. */
+  readonly #waiting = new Map<string, number>()
+
+  constructor(context: NestedRunsContext) {
+    this.#context = context
+  }
+
+  /**
+   * Starts a run and waits for its end, at most as long as the calling run may go on. Failures: those of the admission;
+   * stopping, also when it has been started: the same call elsewhere is the same run.
+   */
+  async run(wish: Wish, rights: RunRights, signal: AbortSignal): Promise<SyncOutcome> {
+    const { admission, outcomes } = this.#context
+    let outcome: SyncOutcome | undefined
+    let isReleased = false
+    const release = async () => {
+      if (isReleased) return
+      isReleased = true
+      await this.#release(rights)
+    }
+    try {
+      // Not before: what is refused need not wait for its slot again.
+      const accepted = await admission.accept(wish, { beforeStart: release })
+      await release()
+      outcome = await outcomes.of(accepted, Math.max(rights.exp * 1000 - Date.now(), 0), signal)
+    } finally {
+      // Where the replica stops, it goes on from another one.
+      if (isReleased && outcome?.replicaStops !== true) await this.#resume(rights, signal)
+    }
+    if (outcome.replicaStops) throw stopping()
+    return outcome
+  }
+
+  /** A slot of this team came free. */
+  slotFreed(team: string): void {
+    const line = this.#lines.get(team)
+    if (line !== undefined) void this.#move(team, line)
+  }
+
+  /** Slots may have come free: those that want theirs again take them first. */
+  async resumeAll(): Promise<void> {
+    for (const [team, line] of this.#lines) await this.#move(team, line)
+  }
+
+  /** Lets go on who may, from the front of the line. */
+  async #move(team: string, line: Line): Promise<void> {
+    line.again = true
+    if (line.looking) return
+    line.looking = true
+    while (line.again) {
+      line.again = false
+      for (const resuming of line.waiting) if (!(await this.#try(resuming, line))) break
+    }
+    line.looking = false
+    // The only place where a line goes: whoever holds one finds it in the map as long as it waits there.
+    if (line.waiting.size === 0 && this.#lines.get(team) === line) this.#lines.delete(team)
+  }
+
+  async #release({ executionId, team }: RunRights): Promise<void> {
+    const { pool, runners, freed } = this.#context
+    const calls = (this.#waiting.get(executionId) ?? 0) + 1
+    this.#waiting.set(executionId, calls)
+    if (calls > 1) return
+    runners.waits(executionId, true)
+    if (await this.#tried(() => releaseSlot(pool, executionId))) freed(team)
+  }
+
+  /** With the end of its last call: a run that still waits for others holds up none of its team. */
+  async #resume({ executionId: id, team }: RunRights, signal: AbortSignal): Promise<void> {
+    const calls = (this.#waiting.get(id) ?? 1) - 1
+    if (calls > 0) {
+      this.#waiting.set(id, calls)
+      return
+    }
+    this.#waiting.delete(id)
+    if (signal.aborted) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const resuming = { id, resolve }
+    const line = this.#lines.get(team) ?? { waiting: new Set(), looking: false, again: false }
+    this.#lines.set(team, line)
+    line.waiting.add(resuming)
+    // Also notes for all replicas that the slot is wanted, before any new run.
+    if (!(await this.#try(resuming, line))) {
+      signal.addEventListener('abort', () => resolve(), { once: true })
+      if (!signal.aborted) await promise
+    }
+    line.waiting.delete(resuming)
+    this.#context.runners.waits(id, false)
+  }
+
+  /** Whether the run need not wait: it has its slot, or it has ended. */
+  async #try(resuming: Resuming, line: Line): Promise<boolean> {
+    const { pool, maxRunning } = this.#context
+    const resumption = await this.#tried(() => resumeSlot(pool, resuming.id, maxRunning))
+    if (resumption === undefined || resumption === 'waits') return false
+    line.waiting.delete(resuming)
+    resuming.resolve()
+    return true
+  }
+
+  /** While the database is away, the next look tries again. */
+  async #tried<T>(work: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await work()
+    } catch (error) {
+      this.#context.logger.warn({ err: error }, 'a slot could not be changed yet')
+      return undefined
+    }
+  }
+}

@@ -1,0 +1,189 @@
+import { Status } from '@automation/contract/execution/v1/execution'
+import type { Hello, Logs as LogsMessage, Result, RunnerMessage } from '@automation/contract/runner/v1/runner'
+import { Failure } from '@automation/errors'
+import type { Logger } from '@automation/service'
+import type { Claims } from './claims.ts'
+import { languagesOf } from './languages.ts'
+import { MessageQueue } from './message-queue.ts'
+import type { Runners, RunnerStream } from './runners.ts'
+import type { Ends } from '../end/ends.ts'
+import { isUuid } from '../execution-id.ts'
+import type { Logs } from './log-writer.ts'
+import type { Sessions } from './sessions.ts'
+import type { Ending } from '../store/end-rows.ts'
+import { isOfRun } from '../store/log-chunks.ts'
+import { storedText, textOf } from '../store/stored-text.ts'
+
+export interface WorkStreamsContext {
+  sessions: Sessions
+  runners: Runners
+  claims: Claims
+  ends: Ends
+  logs: Logs
+  returnValueMaxBytes: number
+  logger: Logger
+}
+
+interface Stream extends RunnerStream {
+  /** Results on their way into the database. */
+  storing: Set<Promise<void>>
+  /** Whose it is, as its session's row says. */
+  team?: string
+}
+
+/** The Work streams of runners: what they lend, say and bring back. */
+export class WorkStreams {
+  readonly #context: WorkStreamsContext
+  readonly #open = new Set<MessageQueue<unknown>>()
+  /** Results on their way into the database, by run, fence and session: a runner brings them again over each new stream. */
+  readonly #storing = new Map<string, Promise<void>>()
+
+  constructor(context: WorkStreamsContext) {
+    this.#context = context
+  }
+
+  serve(requests: AsyncIterable<RunnerMessage>, signal: AbortSignal): RunnerStream['messages'] {
+    const messages: RunnerStream['messages'] = new MessageQueue()
+    this.#open.add(messages)
+    const close = () => messages.close()
+    signal.addEventListener('abort', close, { once: true })
+    void this.#read(requests, messages)
+      .then(close, (error: unknown) => messages.close(error as Error))
+      .finally(() => {
+        signal.removeEventListener('abort', close)
+        this.#open.delete(messages)
+      })
+    return messages
+  }
+
+  /** Ends all streams. */
+  close(): void {
+    for (const messages of this.#open) messages.close()
+  }
+
+  async #read(requests: AsyncIterable<RunnerMessage>, messages: RunnerStream['messages']): Promise<void> {
+    let stream: Stream | undefined
+    try {
+      for await (const { message } of requests) {
+        if (message.case === 'hello') stream = await this.#welcome(message.value, messages)
+        else if (stream === undefined) throw new Failure('failed_precondition', 'no_hello', 'A runner says hello first')
+        else if (message.case === 'goodbye') return await this.#goodbye(stream)
+        else await this.#hear(stream, message)
+      }
+    } finally {
+      if (stream !== undefined) this.#context.runners.close(stream)
+    }
+  }
+
+  async #welcome(hello: Hello, messages: RunnerStream['messages']): Promise<Stream> {
+    const { sessionId, runnerName, pool, places, oneTeam, teamMaxRunners, oneTeamRemedy } = hello
+    const { sessions, runners } = this.#context
+    const about = { runnerName, pool, places, oneTeam }
+    await sessions.open({ id: sessionId, ...about })
+    const runner = { sessionId, ...about, teamMaxRunners, oneTeamRemedy, languages: languagesOf(hello.languages) }
+    const stream = { ...runner, messages, storing: new Set<Promise<void>>() }
+    runners.open(stream)
+    messages.push({ message: { case: 'welcome', value: { leaseMs: sessions.leaseMs } } })
+    return stream
+  }
+
+  async #hear(stream: Stream, message: RunnerMessage['message']): Promise<void> {
+    const { runners, claims } = this.#context
+    if (message.case === 'credit') {
+      const { places, team } = message.value
+      runners.lend(stream, places, team || undefined)
+      claims.look(stream.pool)
+      if (stream.oneTeam && team !== '' && stream.team !== team) this.#bind(stream, team)
+    } else if (message.case === 'draining') {
+      const returned = (places: number) =>
+        stream.messages.push({ message: { case: 'placesReturned', value: { places } } })
+      runners.places.drain(stream.sessionId, returned)
+    } else if (message.case === 'logs') await this.#logs(stream, message.value)
+    else if (message.case === 'result') {
+      const storing = this.#result(stream, message.value).finally(() => stream.storing.delete(storing))
+      stream.storing.add(storing)
+    }
+  }
+
+  #bind(stream: Stream, team: string): void {
+    const { sessions, logger } = this.#context
+    stream.team = team
+    void sessions.bind(stream.sessionId, team).catch((error: unknown) => {
+      logger.warn({ err: error, sessionId: stream.sessionId }, 'whose a runner is was not noted; its renewal does')
+    })
+  }
+
+  async #logs({ sessionId }: Stream, { executionId, fence, chunk }: LogsMessage): Promise<void> {
+    if (chunk === undefined || chunk.entries.length === 0 || !isUuid(executionId)) return
+    if (!isOfRun(chunk)) return this.#refuseLines(sessionId, executionId, chunk.first)
+    await this.#context.logs.append({ id: executionId, fence, sessionId, first: chunk.first, entries: chunk.entries })
+  }
+
+  #refuseLines(sessionId: string, executionId: string, first: number): void {
+    const what =
+      'log lines were refused: their numbers are not those of lines of a run; look at the runner of the session'
+    this.#context.logger.warn({ sessionId, executionId, first }, what)
+  }
+
+  async #result(stream: Stream, result: Result): Promise<void> {
+    const { executionId, fence } = result
+    if (!isUuid(executionId)) return
+    const { sessionId } = stream
+    const key = `${executionId} ${fence} ${sessionId}`
+    try {
+      const storing = this.#storing.get(key) ?? this.#store(sessionId, result).finally(() => this.#storing.delete(key))
+      this.#storing.set(key, storing)
+      await storing
+      stream.messages.push({ message: { case: 'resultStored', value: { executionId } } })
+    } catch (error) {
+      this.#context.logger.warn({ err: error, executionId }, 'a result was not stored; its runner keeps it')
+    }
+  }
+
+  async #store(sessionId: string, result: Result): Promise<void> {
+    const { logs, ends, returnValueMaxBytes } = this.#context
+    const { executionId, lastLogs } = result
+    await logs.stored(executionId)
+    const refused = lastLogs !== undefined && !isOfRun(lastLogs)
+    if (refused) this.#refuseLines(sessionId, executionId, lastLogs.first)
+    const ending = endingOf(sessionId, refused ? { ...result, lastLogs: undefined } : result, returnValueMaxBytes)
+    const value =
+      ending.status === Status.FINISHED && result.end.case === 'finished' ? result.end.value.returnValue : undefined
+    await ends.end(ending, value)
+  }
+
+  async #goodbye(stream: Stream): Promise<void> {
+    this.#context.runners.close(stream)
+    await Promise.all(stream.storing)
+    await this.#context.sessions.end(stream.sessionId)
+  }
+}
+
+const largestLine = 2 ** 31 - 1
+const transientMark = '"[transient]"'
+
+function endingOf(
+  sessionId: string,
+  { executionId, fence, end, lastLogs }: Result,
+  returnValueMaxBytes: number,
+): Ending {
+  const base = { id: executionId, fence, sessionId, logs: lastLogs, transient: false }
+  if (end.case !== 'finished')
+    return {
+      ...base,
+      status: Status.ERROR,
+      explanation: storedText(end.value?.explanation ?? 'The run ended without a result'),
+      errorLine: end.value?.line === undefined ? undefined : Math.min(end.value.line, largestLine),
+      // A runner that gives a reason has it in the log, too.
+      isOverruled: end.value === undefined,
+    }
+  const { returnValue, transient } = end.value
+  if (returnValue.length > returnValueMaxBytes)
+    return {
+      ...base,
+      status: Status.ERROR,
+      explanation: `RangeError: the return value is larger than ${returnValueMaxBytes} bytes`,
+      isOverruled: true,
+    }
+  return { ...base, status: Status.FINISHED, transient, returnValue: transient ? transientMark : textOf(returnValue) }
+}

@@ -1,0 +1,93 @@
+import { databaseFailure } from '@automation/database'
+import { Failure } from '@automation/errors'
+import { failPoint } from '@automation/service'
+import type pg from 'pg'
+import type { Runners } from './runners.ts'
+import { isUuid } from '../execution-id.ts'
+import type { ForcedEnds } from '../end/forced-ends.ts'
+import {
+  bindSession,
+  endSession,
+  openSession,
+  readEnded,
+  readLeases,
+  readRunningOf,
+  readUnnamed,
+  renewSession,
+  type Renewal,
+  type Session,
+} from '../store/sessions.ts'
+
+/** The leases of runners' sessions. */
+export class Sessions {
+  readonly #pool: pg.Pool
+  readonly #forced: ForcedEnds
+  readonly leaseMs: number
+
+  constructor(pool: pg.Pool, forced: ForcedEnds, leaseMs: number) {
+    this.#pool = pool
+    this.#forced = forced
+    this.leaseMs = leaseMs
+  }
+
+  /** Failure failed_precondition session_lost for one that has ended. */
+  async open(session: Session): Promise<void> {
+    if (!isUuid(session.id)) throw new Failure('invalid_argument', 'invalid_session', 'The session id is no UUID')
+    const open = await this.#reached(() => openSession(this.#pool, session, this.leaseMs))
+    if (!open) throw lost()
+  }
+
+  /**
+   * Prolongs the lease and compares both sides: what the runner names is told when it is terminal, what it does not
+   * name though it should have it is lost.
+   */
+  async renew(renewal: Renewal, executionIds: string[]): Promise<string[]> {
+    failPoint('renew-before')
+    const { id } = renewal
+    const named = executionIds.filter(isUuid)
+    return this.#reached(async () => {
+      if (!isUuid(id) || !(await renewSession(this.#pool, renewal, this.leaseMs))) throw lost()
+      const unnamed = await readUnnamed(this.#pool, id, named, this.leaseMs)
+      if (unnamed.length > 0) await this.#forced.fail(unnamed, 'runner lost: the run never reached it')
+      return named.length > 0 ? readEnded(this.#pool, named) : []
+    })
+  }
+
+  /** The runner serves this team from now on; renewals say so again. */
+  async bind(id: string, team: string): Promise<void> {
+    await this.#reached(() => bindSession(this.#pool, id, team))
+  }
+
+  /** Cuts the streams of sessions that have ended, and doubts those that should have been renewed by now. */
+  async check(runners: Runners): Promise<void> {
+    const sessionIds = runners.streams.map(({ sessionId }) => sessionId)
+    if (sessionIds.length === 0) return
+    for (const { id, ended, leftMs } of await readLeases(this.#pool, sessionIds)) {
+      if (ended) runners.drop(id, lost())
+      else runners.places.doubt(id, leftMs < this.leaseMs / 4)
+    }
+  }
+
+  /** The runner has stopped: its children are gone, and whatever it still had with them. */
+  async end(id: string): Promise<void> {
+    const failRunning = async () => this.#forced.fail(await readRunningOf(this.#pool, id), 'service stopped')
+    await this.#reached(async () => {
+      // Before the session ends, so that no reaper takes them for lost; and again for what came in meanwhile.
+      await failRunning()
+      await endSession(this.#pool, id)
+      await failRunning()
+    })
+  }
+
+  async #reached<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      throw databaseFailure(error)
+    }
+  }
+}
+
+function lost(): Failure {
+  return new Failure('failed_precondition', 'session_lost', 'The session has ended')
+}

@@ -1,0 +1,114 @@
+import { isConnectionFailure } from '@automation/database'
+import { Status } from '@automation/contract/execution/v1/execution'
+import { failPoint, type Logger } from '@automation/service'
+import type pg from 'pg'
+import type { Runners } from '../dispatch/runners.ts'
+import { dayOf } from '../execution-id.ts'
+import { Lane } from '../store/batch-writer.ts'
+import type { Metrics } from '../metrics.ts'
+import type { Peers } from '../dispatch/peers.ts'
+import type { RunTraces } from '../run-traces.ts'
+import { isTerminal } from '../status.ts'
+import type { Partitions } from '../store/partitions.ts'
+import { endingWeight, endRows, type Ended, type Ending } from '../store/end-rows.ts'
+import type { Waiters } from './waiters.ts'
+
+export interface EndsContext {
+  pool: pg.Pool
+  partitions: Partitions
+  runners: Runners
+  waiters: Waiters
+  peers: Peers
+  replicaId: string
+  metrics: Metrics
+  traces: RunTraces
+  logger: Logger
+  /** A slot of this team came free. */
+  freed(team: string): void
+  /** There are new lifecycle events of these runs. */
+  changed(ids: string[]): void
+  /** The row has another end than the one that was brought: whoever waits is told that one. */
+  superseded(executionId: string): void
+  /** Aborted when this replica stops: results that can't be stored are left to the runner, which keeps them. */
+  signal: AbortSignal
+}
+
+const longestPauseMs = 1000
+
+/** Ends runs by their results. A result waits here until the database has it; callers are answered after that. */
+export class Ends {
+  readonly #context: EndsContext
+  readonly #lane: Lane<Ending, Ended | undefined>
+
+  constructor(context: EndsContext) {
+    this.#context = context
+    this.#lane = new Lane({
+      flush: (endings) => this.#flush(endings),
+      group: ({ id }) => dayOf(id),
+      weight: endingWeight,
+      owner: ({ id }) => context.runners.teamOf(id),
+      width: 2,
+      isolates: (error) => !isConnectionFailure(error),
+      metrics: context.metrics.lane('end'),
+    })
+  }
+
+  /**
+   * Returns when the run's row is terminal, by this ending or by another, or is not the ending runner's; `value` is what
+   * sync callers get.
+   */
+  async end(ending: Ending, value?: Uint8Array): Promise<void> {
+    const ended = await this.#store(ending)
+    const { runners, waiters, peers, replicaId, metrics, traces, freed, superseded, logger } = this.#context
+    if (ended !== undefined && !isTerminal(ended.status)) {
+      // The run goes on, and so does all that is known of it here.
+      const { id, sessionId } = ending
+      return logger.warn({ executionId: id, sessionId }, 'a result was refused: the run was not handed to its runner')
+    }
+    runners.ended(ending.id)
+    if (ended === undefined) return
+    freed(ended.team)
+    if (!ended.stored) return superseded(ending.id)
+    const { status, explanation, errorLine, transient } = ending
+    metrics.ended.inc({ status: Status[status] })
+    traces.ended(ended, status)
+    const outcome = { status, explanation, errorLine, returnValue: value }
+    waiters.settle(ending.id, outcome)
+    if (ended.replicaId !== replicaId) peers.ended(ending.id, { ...outcome, transient })
+  }
+
+  idle(): Promise<void> {
+    return this.#lane.idle()
+  }
+
+  async #store(ending: Ending): Promise<Ended | undefined> {
+    try {
+      return await this.#lane.add(ending)
+    } catch (error) {
+      if (isConnectionFailure(error)) throw error
+      this.#context.logger.error({ err: error, executionId: ending.id }, 'a result could not be stored')
+      const { id, fence, sessionId } = ending
+      const explanation = 'The result could not be stored'
+      const status = Status.ERROR
+      return this.#lane.add({ id, fence, sessionId, status, transient: false, explanation, isOverruled: true })
+    }
+  }
+
+  async #flush(endings: Ending[]): Promise<(Ended | undefined)[]> {
+    const { pool, partitions, signal, changed } = this.#context
+    for (let pauseMs = 50; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+      try {
+        // Days that retention has dropped: nobody is to be told.
+        if ((await partitions.kept([endings[0]!.id])).length === 0) return endings.map(() => undefined)
+        failPoint('end-before-commit')
+        const ended = await endRows(pool, endings)
+        failPoint('end-after-commit')
+        changed(endings.map(({ id }) => id))
+        return ended
+      } catch (error) {
+        if (!isConnectionFailure(error) || signal.aborted) throw error
+        await new Promise((resolve) => setTimeout(resolve, pauseMs))
+      }
+    }
+  }
+}

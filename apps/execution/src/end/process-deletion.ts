@@ -1,0 +1,71 @@
+import { databaseFailure } from '@automation/database'
+import { invalid } from '@automation/errors'
+import type pg from 'pg'
+import { isUuid } from '../execution-id.ts'
+import type { ForcedEnds } from './forced-ends.ts'
+import {
+  horizonPassed,
+  insertDeletedProcess,
+  markRemoved,
+  readLiving,
+  readUnremoved,
+  removeSome,
+} from '../store/deleted-processes.ts'
+
+const patienceMs = 2000
+const batch = 500
+
+/** Executions of deleted processes: hidden and killed at once, removed little by little. */
+export class ProcessDeletion {
+  readonly #pool: pg.Pool
+  readonly #forced: ForcedEnds
+  readonly #readers: () => string[]
+  readonly #deleted: () => void
+
+  /** `readers`: of the events; others have read them for another configuration. `deleted`: there is something new to sweep. */
+  constructor(pool: pg.Pool, forced: ForcedEnds, readers: () => string[], deleted: () => void) {
+    this.#readers = readers
+    this.#deleted = deleted
+    this.#pool = pool
+    this.#forced = forced
+  }
+
+  /** Hidden, refused and killed when it returns. Idempotent. */
+  async delete(team: string, processId: string): Promise<void> {
+    const id = processId.toLowerCase()
+    if (!isUuid(id)) throw invalid('/processId', 'The process id is no UUID')
+    try {
+      const xid = await insertDeletedProcess(this.#pool, team, id)
+      await this.#kill(team, id)
+      // A start that was on its way may have come in behind the first look.
+      for (const end = performance.now() + patienceMs; performance.now() < end;) {
+        const passed = await horizonPassed(this.#pool, xid)
+        await this.#kill(team, id)
+        if (passed) break
+        await new Promise((resolve) => setTimeout(resolve, 10))
+      }
+      this.#deleted()
+    } catch (error) {
+      throw databaseFailure(error)
+    }
+  }
+
+  /** Goes on with removing; also kills what came in late. Returns when nothing more can be done for now. */
+  async sweep(signal: AbortSignal): Promise<void> {
+    for (const process of await readUnremoved(this.#pool)) {
+      await this.#kill(process.team, process.processId)
+      let removed = batch
+      while (removed === batch && !signal.aborted)
+        removed = await removeSome(this.#pool, process, this.#readers(), batch)
+      if (!signal.aborted) await markRemoved(this.#pool, process)
+    }
+  }
+
+  async #kill(team: string, processId: string): Promise<void> {
+    for (;;) {
+      const living = await readLiving(this.#pool, team, processId)
+      const killed = living.length > 0 ? await this.#forced.kill(living, 'Killed with its process') : []
+      if (killed.length === 0) return
+    }
+  }
+}

@@ -1,0 +1,159 @@
+import { TeamService, type ErrorHandler } from '@automation/contract/catalog/v1/team'
+import type { ExecutionEvent } from '@automation/contract/events/v1/execution_event'
+import { LogLevel, Status } from '@automation/contract/execution/v1/execution'
+import { databaseFailure } from '@automation/database'
+import { Failure } from '@automation/errors'
+import { asService, installsProcessId, ownContext, type Client, type Neighbours } from '@automation/rpc'
+import type { Logger } from '@automation/service'
+import type pg from 'pg'
+import type { Admission } from '../accept/admission.ts'
+import type { Wish } from '../accept/start-request.ts'
+import type { Metrics } from '../metrics.ts'
+import { readFailedRun, type FailedRun } from '../store/failed-runs.ts'
+import { appendLineOnce } from '../store/log-pages.ts'
+import { errorHandlerScope } from '../store/start-keys.ts'
+import { failureInput } from './failure-input.ts'
+
+export interface ErrorHandlersContext {
+  pool: pg.Pool
+  neighbours: Neighbours
+  admission: Admission
+  retentionDays: number
+  metrics: Metrics
+  logger: Logger
+  /** There is something new in the log of this run. */
+  watched(id: string): void
+}
+
+const askTimeoutMs = 3000
+const atOnce = 8
+
+/** For so long what a part of ours has no good answer for is tried again. */
+const patienceMs = 20_000
+
+type HandlerOf = (team: string) => Promise<ErrorHandler | undefined>
+
+/** Runs the process that a team has for it after each of its runs that ends in ERROR: once for each. */
+export class ErrorHandlers {
+  readonly #context: ErrorHandlersContext
+  readonly #teams: Client<typeof TeamService>
+  /** Monotonic ms of the first fault, by the failed run. */
+  readonly #faultyFrom = new Map<string, number>()
+
+  constructor(context: ErrorHandlersContext) {
+    this.#context = context
+    this.#teams = context.neighbours.client(TeamService)
+  }
+
+  /** Consumes lifecycle events. Fails where something is to be tried again: then the same ones come again. */
+  async take(events: ExecutionEvent[], signal: AbortSignal): Promise<void> {
+    const failures = events.filter(
+      ({ status, processId }) => status === Status.ERROR && processId !== installsProcessId,
+    )
+    // Asked once for each batch: what a team changes counts from the next one on.
+    const handlers = new Map<string, Promise<ErrorHandler | undefined>>()
+    const handlerOf = (team: string) => handlers.get(team) ?? handlers.set(team, this.#handlerOf(team)).get(team)!
+    const open = failures.values()
+    const faults: unknown[] = []
+    let isAway = false
+    const work = async () => {
+      for (const event of open) {
+        if (isAway || signal.aborted) return
+        const fault = await this.#attempt(event, handlerOf)
+        if (fault === undefined) continue
+        faults.push(fault)
+        isAway ||= isPassing(fault)
+      }
+    }
+    await Promise.all(Array.from({ length: atOnce }, work))
+    signal.throwIfAborted()
+    // The time in which it is away is not counted.
+    if (isAway || faults.length === 0) this.#faultyFrom.clear()
+    if (faults.length > 0) throw faults.find(isPassing) ?? faults[0]
+  }
+
+  /** Gives the fault for which it is to be tried again. */
+  async #attempt({ team, executionId: id }: ExecutionEvent, handlerOf: HandlerOf): Promise<unknown> {
+    let handler: ErrorHandler | undefined
+    try {
+      handler = await handlerOf(team)
+      if (handler !== undefined) await this.#handle(team, id, handler)
+    } catch (error) {
+      const failure = databaseFailure(error)
+      const isLasting = failure.kind === 'not_found'
+      if (!isLasting && (isPassing(error) || this.#isNew(id))) return error
+      return this.#giveUp(team, id, handler, failure).catch((fault: unknown) => {
+        if (isPassing(fault)) return fault
+        this.#context.logger.error({ err: fault, executionId: id, team }, 'an error handler is passed over')
+      })
+    }
+  }
+
+  #isNew(id: string): boolean {
+    const now = performance.now()
+    const from = this.#faultyFrom.get(id) ?? now
+    this.#faultyFrom.set(id, from)
+    return now - from < patienceMs
+  }
+
+  async #handlerOf(team: string): Promise<ErrorHandler | undefined> {
+    const principal = asService('execution', team)
+    try {
+      return (await this.#teams.getTeam({}, ownContext(principal, askTimeoutMs))).errorHandlerConfig
+    } catch (error) {
+      if (error instanceof Failure && error.kind === 'not_found') return undefined
+      throw error
+    }
+  }
+
+  async #handle(team: string, id: string, handler: ErrorHandler): Promise<void> {
+    const { pool, admission, metrics, retentionDays } = this.#context
+    const run = await readFailedRun(pool, team, id)
+    if (run === undefined || run.isOfHandler) return
+    const { status, replayed } = await admission.accept(wishFor(run, handler, retentionDays))
+    if (replayed) return
+    metrics.errorHandlers.inc({ outcome: status === Status.REJECTED ? 'rejected' : 'started' })
+  }
+
+  /** `handler`: absent where the team's is not known. */
+  async #giveUp(team: string, id: string, handler: ErrorHandler | undefined, failure: Failure): Promise<void> {
+    const { pool, metrics, logger, watched } = this.#context
+    const run = await readFailedRun(pool, team, id)
+    if (run === undefined || run.isOfHandler) return
+    const text = `${nameOf(handler)} was not started: ${failure.message}`
+    if (!(await appendLineOnce(pool, team, id, [Date.now() * 1000, LogLevel.WARNING, text]))) return
+    metrics.errorHandlers.inc({ outcome: 'given_up' })
+    logger.warn(
+      { err: failure, executionId: id, team, processSlug: handler?.processSlug, tag: handler?.tag },
+      'an error handler is not started',
+    )
+    watched(id)
+  }
+}
+
+function nameOf(handler: ErrorHandler | undefined): string {
+  if (handler === undefined) return 'The error handler of the team'
+  const { processSlug, tag } = handler
+  return `The error handler ${tag === '' ? processSlug : `${processSlug} (${tag})`}`
+}
+
+/** Whether it may go well when it is tried again. */
+function isPassing(error: unknown): boolean {
+  const { kind } = databaseFailure(error)
+  return kind === 'unavailable' || kind === 'deadline_exceeded'
+}
+
+/** Known by its key for as long as the failed run is kept, so that it comes once however often it is told of. */
+function wishFor(run: FailedRun, { processSlug, tag }: ErrorHandler, retentionDays: number): Wish {
+  return {
+    team: run.team,
+    identifier: processSlug,
+    tag,
+    parameters: failureInput(run),
+    hasOwnParameters: true,
+    isUnattended: true,
+    createdBy: 'system',
+    depth: 0,
+    key: { scope: errorHandlerScope, key: run.id, keptDays: retentionDays + 1 },
+  }
+}

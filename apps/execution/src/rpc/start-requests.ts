@@ -1,0 +1,85 @@
+import type { StartExecutionRequest } from '@automation/contract/execution/v1/execution'
+import type { StartFiringRequest } from '@automation/contract/execution/v1/firing'
+import type { ProcessCall } from '@automation/contract/run/v1/run'
+import { invalid } from '@automation/errors'
+import { memberIn, type CallContext } from '@automation/rpc'
+import type { Wish } from '../accept/start-request.ts'
+import { readTraceparent } from '@automation/tracing'
+import { isUuid } from '../execution-id.ts'
+import type { RunRights } from '@automation/rpc/run-token'
+
+/** What a user or a webhook's caller wants. */
+export function wishOf(request: StartExecutionRequest, context: CallContext): Wish {
+  const { identifier, tag, parameters, comment, settings, webhook, idempotencyKey } = request
+  const { name, initiatedBy, ip } = context.principal
+  return {
+    team: memberIn(context).team,
+    identifier,
+    tag,
+    parameters,
+    hasTexts: request.textualParameters,
+    comment,
+    settings,
+    webhook,
+    createdBy: name,
+    initiatedBy,
+    ip,
+    depth: 0,
+    traceparent: traceparentIn(context),
+    key: idempotencyKey && { key: idempotencyKey.key, bodyHash: idempotencyKey.requestHash },
+  }
+}
+
+/** What the scheduler wants, for a schedule: once for each of its nominal times. */
+export function wishOfFiring(request: StartFiringRequest, context: CallContext): Wish {
+  const { processId, tag, parameters, comment, settings, createdBy, initiatedBy } = request
+  const { scheduleId, ...key } = firingKey(request)
+  return {
+    team: memberIn(context).team,
+    identifier: processId,
+    tag,
+    parameters,
+    comment,
+    settings,
+    scheduleId,
+    createdBy,
+    initiatedBy,
+    depth: 0,
+    isUnattended: true,
+    needsNoVersion: true,
+    key,
+    traceparent: traceparentIn(context),
+  }
+}
+
+/** The schedule of a firing, and under what it is known: for long, as who starts them may be away before it asks again. */
+export function firingKey({ scheduleId, nominalTimeMs }: Pick<StartFiringRequest, 'scheduleId' | 'nominalTimeMs'>) {
+  const id = scheduleId.toLowerCase()
+  if (!isUuid(id)) throw invalid('/scheduleId', 'The schedule id is no UUID')
+  return { scheduleId: id, scope: `schedule ${id}`, key: String(nominalTimeMs), keptDays: 7 }
+}
+
+/** What a run wants: once for each call number. */
+export function wishOfRun(call: ProcessCall, rights: RunRights, context: CallContext): Wish {
+  const { callNumber, identifier, tag, parameters, comment, settings } = call
+  const { team, executionId, depth, createdBy, initiatedBy } = rights
+  return {
+    team,
+    identifier,
+    tag,
+    parameters,
+    comment,
+    settings,
+    createdBy,
+    initiatedBy,
+    depth: depth + 1,
+    parentId: executionId,
+    traceparent: traceparentIn(context),
+    key: { scope: `run ${executionId}`, key: String(callNumber) },
+  }
+}
+
+/** Nothing of another form gets into a row. */
+export function traceparentIn({ traceparent }: CallContext): string | undefined {
+  return readTraceparent(traceparent) === undefined ? undefined : traceparent
+}

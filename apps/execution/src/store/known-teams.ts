@@ -1,0 +1,35 @@
+import type pg from 'pg'
+import { storedText } from './stored-text.ts'
+import type { Arrival } from './new-run-columns.ts'
+
+const room = 100_000
+
+const statement = `
+WITH teams AS (
+  INSERT INTO team_slots (team) SELECT DISTINCT team FROM unnest($1::text[]) AS t(team) ORDER BY team ON CONFLICT DO NOTHING
+)
+INSERT INTO process_names (team, process_id, process_name)
+SELECT DISTINCT * FROM unnest($1::text[], $2::uuid[], $3::text[]) AS n(team, process_id, process_name)
+ ORDER BY 1, 2, 3 ON CONFLICT DO NOTHING`
+
+/** Rows that a run needs beside its own, made when its team or the name of its process is seen for the first time here. */
+export class FirstSight {
+  readonly #seen = new Set<string>()
+
+  async ensure(pool: pg.Pool, arrivals: Arrival[]): Promise<void> {
+    const unseen = arrivals.filter(({ run }) => !this.#seen.has(keyOf(run.team, run.spec)))
+    if (unseen.length === 0) return
+    const values = [
+      unseen.map(({ run }) => run.team),
+      unseen.map(({ run }) => run.spec.processId),
+      unseen.map(({ run }) => storedText(run.spec.processName)),
+    ]
+    await pool.query({ name: 'first-sight', text: statement, values, query_timeout: 1500 } as pg.QueryConfig)
+    if (this.#seen.size > room) this.#seen.clear()
+    for (const { run } of unseen) this.#seen.add(keyOf(run.team, run.spec))
+  }
+}
+
+function keyOf(team: string, { processId, processName }: { processId: string; processName: string }): string {
+  return `${team} ${processId} ${processName}`
+}
