@@ -1,12 +1,12 @@
 import { configDefaults, defineConfig } from 'vitest/config'
 
-/** What the walls hold: attempts to leave them, attacks on limits, hostile packages, the sandboxes behind them: `npm run test:walls`. */
-export const walls = 'apps/{runner,sandbox}/test/{isolation,limits,walls}/**/*.test.ts'
+/** What the isolation holds: attempts to leave them, attacks on limits, hostile packages, sandboxes: `npm run test:isolation`. */
+export const isolation = 'apps/{runner,sandbox}/test/{isolation,limits}/**/*.test.ts'
 
 export default defineConfig({
   test: {
     include: ['{libs,apps}/*/test/**/*.test.ts', '{scripts,bench,e2e}/test/**/*.test.ts'],
-    exclude: [...configDefaults.exclude, walls],
+    exclude: [...configDefaults.exclude, isolation],
     globalSetup: ['libs/testing/src/postgres-for-tests.ts'],
     pool: 'forks',
     // Tests wait as long as they compute, so four on two cores; more would share too little of the database.

@@ -11,7 +11,7 @@ The tests that need no outside server: each room's own, then the whole system ov
 only the tests under them, of \`npm run test:e2e\` its own. \`npm run test:all\` adds those for the real servers that the
 environment names.
 
-  --only NAME,NAME    unit, e2e, walls, outside; walls are attacks on walls and limits, and sandboxes behind them
+  --only NAME,NAME    unit, e2e, isolation, outside; isolation is attacks on isolation and limits, and sandboxes
   --shape SHAPE       what the e2e suite starts: embedded (default) or services
   --all               also against the outside servers that DATABASE_URL, KAFKA_BROKERS, S3_* and KUBECONFIG name
   --again             a few files that failed run once more; what passes then is named, and has passed

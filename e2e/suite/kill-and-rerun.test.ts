@@ -56,7 +56,7 @@ describe('killing', () => {
       const node = spawn('sleep', ['305' + mark], { detached: true, stdio: 'ignore' }); node.unref()
       await new Promise((done) => setTimeout(done, 120_000))`
       const id = await execute(await makeProcess({ sourceCode }))
-      // By their commands: behind a wall, the pids that they know are of their own.
+      // By their commands: in isolation the pids that they know are of their own.
       const all = () => {
         const found = sleepers(mark)
         return found.length === 5 && found

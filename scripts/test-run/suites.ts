@@ -25,7 +25,7 @@ const embeddedDatabase = {
 
 const unit: Suite = { name: 'unit', config: 'vitest.config.ts', files: [], env: embeddedDatabase }
 
-const walls: Suite = { name: 'walls', config: 'vitest.walls.config.ts', files: [], env: embeddedDatabase }
+const isolation: Suite = { name: 'isolation', config: 'vitest.isolation.config.ts', files: [], env: embeddedDatabase }
 
 const e2e = (shape: string): Suite => ({
   name: `e2e ${shape}`,
@@ -79,7 +79,7 @@ const outside: OutsideServer[] = [
 ]
 
 export interface Wish {
-  /** Names of suites: unit, e2e, walls, outside. Walls only where it is named, or with all. */
+  /** Names of suites: unit, e2e, isolation, outside. Isolation only where it is named, or with all. */
   only: string[] | undefined
   /** Paths of tests; with any, only the unit suite runs, or where it alone is named the one over REST. */
   files: string[]
@@ -94,11 +94,11 @@ export function suitesFor(wish: Wish, environment: NodeJS.ProcessEnv): { suites:
     return { suites: [{ ...suite, files: wish.files }], leftOut: [] }
   }
   const wanted = (name: string) => wish.only === undefined || wish.only.includes(name)
-  const attacks = wish.only?.includes('walls') ?? wish.all
+  const attacks = wish.only?.includes('isolation') ?? wish.all
   const suites = [
     ...(wanted('unit') ? [unit] : []),
     ...(wanted('e2e') ? [e2e(wish.shape)] : []),
-    ...(attacks ? [walls] : []),
+    ...(attacks ? [isolation] : []),
   ]
   if (!wish.all && wish.only?.includes('outside') !== true) return { suites, leftOut: [] }
   const leftOut: string[] = []

@@ -21,9 +21,9 @@ test('test:all runs against the servers that are named and says which it left ou
   expect(suitesFor({ ...plain, all: true }, {}).leftOut[0]).toBe('PostgreSQL: DATABASE_URL not set')
 })
 
-test('the attacks on the walls run where they are asked for, and with all', () => {
-  expect(names({ ...plain, only: ['walls'] })).toEqual(['walls'])
-  expect(names({ ...plain, all: true })).toEqual(['unit', 'e2e embedded', 'walls'])
+test('the attacks on isolation run where they are asked for, and with all', () => {
+  expect(names({ ...plain, only: ['isolation'] })).toEqual(['isolation'])
+  expect(names({ ...plain, all: true })).toEqual(['unit', 'e2e embedded', 'isolation'])
 })
 
 test('paths and names choose what runs', () => {
@@ -36,6 +36,6 @@ test('paths and names choose what runs', () => {
 test('paths of tests that are for a cluster alone run with the one that the environment names', () => {
   const cluster = { KUBECONFIG: 'there' }
   const run = (...files: string[]) => suitesFor({ ...plain, files }, cluster).suites[0]!.env['KUBECONFIG']
-  expect(run('apps/sandbox/test/kubernetes/runner-walls', 'apps/sandbox/test/kubernetes/pods')).toBe('there')
+  expect(run('apps/sandbox/test/kubernetes/runner-isolation', 'apps/sandbox/test/kubernetes/pods')).toBe('there')
   expect(run('apps/sandbox/test')).toBeUndefined()
 })

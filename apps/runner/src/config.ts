@@ -1,5 +1,5 @@
 import { hostname, tmpdir, totalmem } from 'node:os'
-import { readWallConfig, type WallConfig } from '@automation/jail'
+import { readIsolationConfig, type IsolationConfig } from '@automation/jail'
 import type { Environment } from '@automation/service'
 import { readDependenciesConfig, type DependenciesConfig } from './dependencies/config.ts'
 
@@ -22,7 +22,7 @@ export interface RunnerConfig {
   globalNames: string[]
   children: ChildrenConfig
   dependencies: DependenciesConfig
-  wall: WallConfig
+  isolation: IsolationConfig
   /** Of a runner of one team: how many of them a team may have in the pool; 0: as many as it can get. */
   teamMaxRunners: number
   /** A runner that is a team's and had no run for so long retires; 0: never. */
@@ -71,7 +71,7 @@ export function readRunnerConfig(env: Environment): RunnerConfig {
       idleMs: env.integer('RUNNER_CHILD_IDLE_MS', { default: 60_000, min: 100 }),
     },
     dependencies: readDependenciesConfig(env),
-    wall: readWallConfig(env),
+    isolation: readIsolationConfig(env),
     teamMaxRunners: env.integer('RUNNER_TEAM_MAX_RUNNERS', { default: 0, max: 100_000 }),
     idleExitMs: env.integer('RUNNER_IDLE_EXIT_MS', { default: 0, max: 2_147_483_647 }),
   }

@@ -11,7 +11,7 @@ function readConfig(env: Environment): RunnerConfig {
     env.text('STORAGE_ADDRESS', '127.0.0.1:9104'),
   ]
   const ports = [env.integer('HEALTH_PORT', { default: healthPort }), ...addresses.map((each) => portOf(each))]
-  config.wall.closedPorts.push(...ports.filter((port) => port > 0 && port < 65_536))
+  config.isolation.closedPorts.push(...ports.filter((port) => port > 0 && port < 65_536))
   return config
 }
 

@@ -13,7 +13,7 @@ export interface Metrics {
 
 /** What is looked at when metrics are asked for. */
 export interface Measured {
-  wall: Candidate
+  isolation: Candidate
   slots: number
   running(): number
   keptResults(): number
@@ -53,10 +53,10 @@ export function runnerMetrics(registry: Registry, measured: Measured): Metrics {
       for (const [state, count] of counts) this.set({ state }, count)
     },
   })
-  const { wall, network } = measured.wall
-  const labelNames = ['wall', 'network']
-  new Gauge({ name: 'runner_wall', help: 'The wall around process code', labelNames, registers }).set(
-    { wall, network },
+  const { level, network } = measured.isolation
+  const labelNames = ['level', 'network']
+  new Gauge({ name: 'runner_isolation', help: 'The isolation level of process code', labelNames, registers }).set(
+    { level, network },
     1,
   )
   const durations = new Histogram({

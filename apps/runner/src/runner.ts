@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { RunnerService, type Result, type Run } from '@automation/contract/runner/v1/runner'
-import type { Wall } from '@automation/jail'
+import type { Isolation } from '@automation/jail'
 import type { Client, Neighbours, Principal } from '@automation/rpc'
 import { failPoint, type Logger } from '@automation/service'
 import { Bond } from './bond.ts'
@@ -31,7 +31,7 @@ export interface RunnerOptions {
   withoutPython: string | undefined
   logger: Logger
   /** It serves one team only: the first that it gets a run of. */
-  wall: Pick<Wall, 'oneTeam' | 'remedy' | 'network'>
+  isolation: Pick<Isolation, 'oneTeam' | 'remedy' | 'network'>
   /** It is a team's, and had nothing to do for long: it is to be stopped. */
   retire?(): void
 }
@@ -73,7 +73,7 @@ export class Runner {
     })
     this.#environment = {
       ...config,
-      network: { closedPorts: config.wall.closedPorts, isOwn: options.wall.network !== 'host' },
+      network: { closedPorts: config.isolation.closedPorts, isOwn: options.isolation.network !== 'host' },
       sendLogs: (run, chunk) =>
         this.#sendTo(this.#linkOf.get(run), {
           case: 'logs',
@@ -85,7 +85,7 @@ export class Runner {
       over: (run, result) => this.#over(run, result),
     }
     this.#links = neighbours.replicas(RunnerService).map((client) => this.#linkTo(client, principal))
-    this.#bond = new Bond(options.wall.oneTeam)
+    this.#bond = new Bond(options.isolation.oneTeam)
     const [busyWith, team] = [() => this.#runs.size + this.#results.size, () => this.#bond.team]
     this.#idleness = new Idleness({ busyWith, team, exitMs: config.idleExitMs, retire: options.retire })
     this.#lending = new Lending(this.#links, this.#runs, config.slots, this.#bond)
@@ -146,11 +146,11 @@ export class Runner {
   }
 
   #linkTo(client: Client<typeof RunnerService>, principal: Principal): ReplicaLink {
-    const { config, logger, wall, withoutPython } = this.#options
+    const { config, logger, isolation, withoutPython } = this.#options
     return new ReplicaLink({
       client,
       principal,
-      hello: () => helloOf(config, { sessionId: this.#sessionId, hasPython: withoutPython === undefined, wall }),
+      hello: () => helloOf(config, { sessionId: this.#sessionId, hasPython: withoutPython === undefined, isolation }),
       versionOf: (spec) => this.#options.pool.versionOf(spec, config),
       welcomed: (leaseMs) => this.#welcomed(leaseMs),
       run: (link, run, version) => this.#take(link, run, version),

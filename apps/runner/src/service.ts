@@ -1,4 +1,4 @@
-import { CpuGroups, describeWall, summarizeWall } from '@automation/jail'
+import { CpuGroups, describeIsolation, summarizeIsolation } from '@automation/jail'
 import type { Check, Part, PartContext } from '@automation/service'
 import { ChildLauncher } from './children/child-launcher.ts'
 import { DiskWatch } from './children/disk-watch.ts'
@@ -47,28 +47,28 @@ export function createRunner(config: RunnerConfig, context: PartContext, retire?
     const launcher = await ChildLauncher.prepare({
       ...config.children,
       memoryMb: config.memoryMb,
-      wall: config.wall,
+      isolation: config.isolation,
       groups: CpuGroups.find('runner'),
       logger,
     })
     const frameMaxBytes = config.returnValueMaxBytes + frameExtraBytes
-    const givingWay = chooseGivingWay(launcher.groups, launcher.wall.wall === 'namespaces' ? 2 : 1)
+    const givingWay = chooseGivingWay(launcher.groups, launcher.isolation.level === 'namespaces' ? 2 : 1)
     const pool = new ChildPool({ config: config.children, launcher, frameMaxBytes, givingWay, logger })
     const metrics = tracedEnds(
       measuredBy(launcher, pool, () => runner),
       tracer,
     )
     const { withoutPython } = launcher
-    const { wall } = launcher
+    const { isolation } = launcher
     const dependencies = runnerDependencies(config, launcher, context)
-    const working = { pool: new Workplace(pool, dependencies), metrics, withoutPython, wall, retire }
+    const working = { pool: new Workplace(pool, dependencies), metrics, withoutPython, isolation, retire }
     const runner: Runner = new Runner({ config, neighbours, logger, ...working })
     const watch = new MemoryWatch({
       limitMb: config.memoryMb + nodeMb,
       running: () => longRunning(pool.children, longMs),
       all: () => pool.children,
       exceeded: (child) => (child.task as ActiveRun | undefined)?.failOfMemory(),
-      inMemory: launcher.wall.wall === 'namespaces' ? ['/tmp', '/dev/shm'] : [],
+      inMemory: launcher.isolation.level === 'namespaces' ? ['/tmp', '/dev/shm'] : [],
       processLimit: maxProcesses,
       tooMany: (child) => (child.task as ActiveRun | undefined)?.fail(tooManyProcesses, 'kill'),
       openFilesLimit: maxOpenFiles,
@@ -83,9 +83,9 @@ export function createRunner(config: RunnerConfig, context: PartContext, retire?
     return { launcher, pool, runner, watch, disk, dependencies }
   }
 
-  function measuredBy({ wall }: ChildLauncher, pool: ChildPool, runner: () => Runner): Metrics {
+  function measuredBy({ isolation }: ChildLauncher, pool: ChildPool, runner: () => Runner): Metrics {
     return runnerMetrics(registry, {
-      wall,
+      isolation,
       slots: config.slots,
       running: () => runner().running,
       keptResults: () => runner().keptResults,
@@ -117,9 +117,12 @@ export function createRunner(config: RunnerConfig, context: PartContext, retire?
       parts.watch.start()
       parts.disk.start()
       parts.runner.start()
-      const { wall } = parts.launcher
-      const level = wall.tried.length === 0 && wall.remedy === undefined ? 'info' : 'warn'
-      logger[level]({ pool: config.pool, places: config.slots, wall }, `the runner starts; wall: ${describeWall(wall)}`)
+      const { isolation } = parts.launcher
+      const level = isolation.tried.length === 0 && isolation.remedy === undefined ? 'info' : 'warn'
+      logger[level](
+        { pool: config.pool, places: config.slots, isolation },
+        `the runner starts; isolation: ${describeIsolation(isolation)}`,
+      )
     },
     stop: (graceMs) => (stopping ??= stop(graceMs)),
     async ready() {
@@ -135,7 +138,11 @@ function checks(parts: { launcher: ChildLauncher; pool: ChildPool; runner: Runne
     { name: 'session', ok: connected > 0, detail: `${connected} of ${replicas} replicas of execution` },
     { name: 'children', ok: parts?.pool.failedToStart === false },
     ...(withoutPython === undefined ? [] : [{ name: 'python', ok: true, detail: withoutPython }]),
-    { name: 'wall', ok: parts !== undefined, detail: parts && describeWall(parts.launcher.wall) },
-    { name: 'isolation', ok: parts !== undefined, ...(parts && summarizeWall(parts.launcher.wall)) },
+    {
+      name: 'isolation details',
+      ok: parts !== undefined,
+      detail: parts && describeIsolation(parts.launcher.isolation),
+    },
+    { name: 'isolation', ok: parts !== undefined, ...(parts && summarizeIsolation(parts.launcher.isolation)) },
   ]
 }

@@ -6,20 +6,20 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { until } from '@automation/testing'
 import { afterAll, describe, expect, test } from 'vitest'
-import { startBehind, titleOf, walls } from './isolation/walls.ts'
+import { startBehind, titleOf, levels } from './isolation/levels.ts'
 import { namesIn } from './limits/left-over.ts'
 import { processesBelow, processesWith, sleepMark, stillRunning } from './processes.ts'
 import { startRunner } from './runner-under-test.ts'
 
 const program = fileURLToPath(new URL('runner-to-be-killed.ts', import.meta.url))
 
-for (const wall of [...walls, { name: 'no wall', refuses: [], needs: [], settings: { ISOLATION: 'none' } }]) {
+for (const level of [...levels, { name: 'no isolation', refuses: [], needs: [], settings: { ISOLATION: 'none' } }]) {
   const tmpDir = mkdtempSync(join(tmpdir(), 'killed-runner-'))
-  const settings = { ...wall.settings, RUNNER_TMP_DIR: tmpDir }
-  const tried = await startBehind(wall, settings)
+  const settings = { ...level.settings, RUNNER_TMP_DIR: tmpDir }
+  const tried = await startBehind(level, settings)
   await tried?.stop()
 
-  describe.skipIf(tried === undefined)(titleOf(wall), () => {
+  describe.skipIf(tried === undefined)(titleOf(level), () => {
     afterAll(() => rmSync(tmpDir, { recursive: true, force: true }))
 
     test('a runner that is killed leaves no process, and no file of a run', async () => {

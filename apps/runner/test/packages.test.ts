@@ -4,7 +4,7 @@ import { startRunner, type RunnerUnderTest } from './runner-under-test.ts'
 
 let under: RunnerUnderTest
 beforeAll(async () => {
-  // Packages of this repository, which no wall shows.
+  // Packages of this repository, which no isolation shows.
   under = await startRunner({ ISOLATION: 'none' })
 })
 afterAll(() => under.stop())

@@ -214,12 +214,12 @@ describe('stopping', () => {
     await stopped
   })
 
-  test('readiness tells of the session and the wall', async () => {
+  test('readiness tells of the session and the isolation', async () => {
     under = await startRunner()
     expect(await under.runner.ready()).toEqual([
       { name: 'session', ok: true, detail: '1 of 1 replicas of execution' },
       { name: 'children', ok: true },
-      { name: 'wall', ok: true, detail: expect.stringMatching(/^(namespaces|pod|none)\b/) },
+      { name: 'isolation details', ok: true, detail: expect.stringMatching(/^(namespaces|pod|none)\b/) },
       expect.objectContaining({ name: 'isolation', ok: true, detail: expect.stringMatching(/; serves \w+ teams?$/) }),
     ])
     await under.stop()

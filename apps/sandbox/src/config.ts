@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os'
 import { readEncryptionKeys } from '@automation/database'
-import { readWallConfig, type WallConfig } from '@automation/jail'
+import { readIsolationConfig, type IsolationConfig } from '@automation/jail'
 import type { Environment } from '@automation/service'
 import { readCatalogue, type Catalogue } from './catalogue.ts'
 import { readClusterPlace, type ClusterPlace } from './cluster/place.ts'
@@ -44,7 +44,7 @@ export interface LocalDriverConfig {
   /** What the home of a sandbox may hold. */
   homeMb: number
   maxProcesses: number
-  wall: WallConfig
+  isolation: IsolationConfig
 }
 
 /** Reads the settings of the sandbox service; faults are noted in `env`. */
@@ -72,7 +72,7 @@ export function readSandboxConfig(env: Environment): SandboxConfig {
       tmpDir: env.text('SANDBOX_TMP_DIR', tmpdir()),
       homeMb,
       maxProcesses: env.integer('SANDBOX_MAX_PROCESSES', { default: 512, min: 8, max: 32_768 }),
-      wall: readWallConfig(env),
+      isolation: readIsolationConfig(env),
     },
     driver,
     kubernetes: { ...place, daemonImage: daemonImageOf(env, driver === 'kubernetes', catalogue), homeMb },

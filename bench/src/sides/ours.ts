@@ -8,13 +8,13 @@ import type { About } from './side.ts'
 
 const root = resolve(import.meta.dirname, '../../..')
 
-let wall = 'not asked'
+let isolation = 'not asked'
 
 export const oursAbout: About = {
   software: 'this repository, embedded',
-  /** With the wall that the system itself said it has, when it was last started. */
+  /** With the isolation that the system itself said it has, when it was last started. */
   get isolation() {
-    return `a child process per team and process version, clean after each run; wall: ${wall}`
+    return `a child process per team and process version, clean after each run; isolation: ${isolation}`
   },
   durability: 'PostgreSQL with fsync; row, events and result committed before the answer',
 }
@@ -76,7 +76,7 @@ export async function openOurs(lab: Lab, settings: Record<string, string> = {}, 
   })
   try {
     const apiToken = (await readFile(join(dataDir, 'bootstrap-token'), 'utf8')).trim()
-    const [demo] = await Promise.all([openTeam(url, 'demo', apiToken), noteWall(healthUrl)])
+    const [demo] = await Promise.all([openTeam(url, 'demo', apiToken), noteIsolation(healthUrl)])
     const team = (slug: string) => newTeam(url, dataDir, slug)
     return { ...demo, pid: program.pid, url, healthUrl, dataDir, team, close: () => program.stop() }
   } catch (error) {
@@ -107,12 +107,12 @@ async function openTeam(url: string, slug: string, apiToken: string): Promise<Te
   return { call, headers, process: maker(`${url}/api/${slug}`, call) }
 }
 
-/** What `/readyz` says of the wall. */
-async function noteWall(healthUrl: string): Promise<void> {
+/** What `/readyz` says of the isolation. */
+async function noteIsolation(healthUrl: string): Promise<void> {
   const { checks } = (await (await fetch(`${healthUrl}/readyz`)).json()) as {
     checks: { name: string; detail?: string }[]
   }
-  wall = checks.find(({ name }) => name === 'wall')?.detail ?? 'not told'
+  isolation = checks.find(({ name }) => name === 'isolation details')?.detail ?? 'not told'
 }
 
 function caller(baseUrl: string, headers: Record<string, string>): Team['call'] {

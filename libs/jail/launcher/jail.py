@@ -1,5 +1,5 @@
 """
-The wall `namespaces`: processes, files (root.py), names and identity of a child's own. Its first process is this
+The isolation level `namespaces`: processes, files (root.py), names and identity of a child's own. Its first process is this
 program, which makes the jail, starts the child in it and takes everything along when the child ends. The launcher stays
 outside.
 """
@@ -26,25 +26,25 @@ def outside_id():
     return FIRST_UID + posix.getpid() if posix.getuid() == 0 else posix.getuid()
 
 
-def start(scratch, wall, group, become):
+def start(scratch, isolation, group, become):
     """Makes a jail on the empty directory, and runs `become` in it; gives its first process and where that reports."""
     go, may_go = posix.pipe2(posix.O_CLOEXEC)
     result, report = posix.pipe2(posix.O_CLOEXEC)
-    is_own_network = wall["network"] != "host"
-    leads_out = wall["network"] == "own"
+    is_own_network = isolation["network"] != "host"
+    leads_out = isolation["network"] == "own"
     launcher = posix.getpid()
     first = kernel.clone(NAMESPACES | (kernel.CLONE_NEWNET if is_own_network else 0))
     if first == 0:
         posix.close(may_go)
         posix.close(result)
-        be_first(scratch, wall, become, go, report, launcher)
+        be_first(scratch, isolation, become, go, report, launcher)
     posix.close(go)
     posix.close(report)
     map_identity(first)
     be_first_out_of_memory(first)
     cpu_group.join(group, first)
     if leads_out:
-        network.connect(first, scratch, wall)
+        network.connect(first, scratch, isolation)
     # The other end stays open as long as this process lives.
     posix.write(may_go, b"G")
     return first, result
@@ -62,24 +62,24 @@ def map_identity(first):
     write("/proc/%d/gid_map" % first, "%s%d %d 1" % (keeps_root, INSIDE_ID, gid))
 
 
-def be_first(scratch, wall, become, go, report, launcher):
+def be_first(scratch, isolation, become, go, report, launcher):
     """In the first process of the jail. Reports the child's wait status, or `failed WORDS`."""
     try:
         kernel.prctl(kernel.PR_SET_PDEATHSIG, _signal.SIGKILL)
         sleep_through_signals()
         if posix.read(go, 1) != b"G":
             posix._exit(1)
-        if wall["network"] == "own":
-            network.close_routes(wall)
-        elif wall["network"] == "alone":
+        if isolation["network"] == "own":
+            network.close_routes(isolation)
+        elif isolation["network"] == "alone":
             network.keep_buffers_small()
             network.wake_loopback()
-        make_root(scratch, wall)
+        make_root(scratch, isolation)
         name_next(launcher)
         child = posix.fork()
         if child == 0:
             take_identity()
-            become(wall["home"])
+            become(isolation["home"])
         take_identity()
         kernel.prctl(kernel.PR_SET_PDEATHSIG, _signal.SIGKILL)
         # A new identity has no such signal: the launcher may have gone in between.

@@ -1,6 +1,6 @@
 """Starts child processes, and sees to it that nothing which a child started outlives it.
 
-This program stays as small as it starts, reads from standard input the wall around all children (walls.py) and then
+This program stays as small as it starts, reads from standard input the isolation around all children (levels.py) and then
 orders, one JSON object a line, and forks a launcher for each: forking the service itself would hold up everything else
 that it does. An order names
 `socket` (where the service listens), `token` (by which it knows the connections), `channels` (the descriptors that are
@@ -25,7 +25,7 @@ sys.dont_write_bytecode = True
 import channels
 import cpu_group
 import jail
-import walls
+import levels
 from kernel import PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS, PR_SET_PDEATHSIG, prctl
 from processes import CONTROL, be_first_out_of_memory, sleep_through_signals, wake_on_signals, watch
 from removal import remove
@@ -33,7 +33,7 @@ from removal import remove
 OPEN_FILES = 1024
 
 
-def serve(wall):
+def serve(isolation):
     """Reads orders until there are no more; launchers are told by the kernel when this process ends."""
     prctl(PR_SET_PDEATHSIG, _signal.SIGKILL)
     prctl(PR_SET_NO_NEW_PRIVS, 1)
@@ -44,26 +44,26 @@ def serve(wall):
     posix.setsid()
     posix.umask(0o077)
     _signal.signal(_signal.SIGCHLD, _signal.SIG_IGN)
-    walls.prepare(wall)
+    levels.prepare(isolation)
     server = posix.getpid()
     for line in sys.stdin.buffer:
         if posix.fork() == 0:
-            launch(server, json.loads(line), wall)
+            launch(server, json.loads(line), isolation)
 
 
-def launch(server, order, wall):
+def launch(server, order, isolation):
     """In a launcher: starts the child and stays with it."""
     # Until it can be heard it waits: whoever ended by it here would leave what was made so far.
     _signal.pthread_sigmask(_signal.SIG_BLOCK, {_signal.SIGTERM})
     prctl(PR_SET_PDEATHSIG, _signal.SIGTERM)
-    wall["addresses"] = order["addresses"]
-    wall["readable"] = [*wall["readable"], *order["readable"]]
+    isolation["addresses"] = order["addresses"]
+    isolation["readable"] = [*isolation["readable"], *order["readable"]]
     if posix.getppid() != server:
         posix._exit(1)
     try:
         posix.mkdir(order["scratch"], 0o700)
         if channels.connect(order):
-            run(order, wall)
+            run(order, isolation)
         else:
             leave_nothing(order)
     except BaseException as fault:
@@ -80,24 +80,24 @@ def leave_nothing(order):
         unlink("%s.%d" % (order["scratch"], descriptor))
 
 
-def run(order, wall):
+def run(order, isolation):
     posix.setsid()
     prctl(PR_SET_CHILD_SUBREAPER, 1)
     wake = wake_on_signals()
     _signal.pthread_sigmask(_signal.SIG_UNBLOCK, {_signal.SIGTERM})
-    is_jail = wall["wall"] == "namespaces"
+    is_jail = isolation["level"] == "namespaces"
     report = None
-    group = cpu_group.make(wall.get("groups"), order["givesWay"])
+    group = cpu_group.make(isolation.get("groups"), order["givesWay"])
     if is_jail:
         channels.hand_over(jail.outside_id())
-        child, report = jail.start(order["scratch"], wall, group, lambda directory: become(order, wall, directory))
+        child, report = jail.start(order["scratch"], isolation, group, lambda directory: become(order, isolation, directory))
     else:
         launcher = posix.getpid()
         child = posix.fork()
         if child == 0:
             stay_with(launcher)
             cpu_group.join(group)
-            become(order, wall, order["scratch"])
+            become(order, isolation, order["scratch"])
     channels.let_go()
     status = watch(child, wake, is_jail, channels.give_up)
     clear_away(order)
@@ -113,16 +113,16 @@ def stay_with(launcher):
     sleep_through_signals()
 
 
-def become(order, wall, directory):
+def become(order, isolation, directory):
     """In the child: takes on its limits and turns into the program."""
     try:
         posix.chdir(directory)
         posix.setsid()
         posix.close(CONTROL)
         be_first_out_of_memory()
-        walls.limit(resource.RLIMIT_DATA, order["dataLimit"])
-        walls.limit(resource.RLIMIT_NOFILE, OPEN_FILES)
-        walls.restrict(wall, directory)
+        levels.limit(resource.RLIMIT_DATA, order["dataLimit"])
+        levels.limit(resource.RLIMIT_NOFILE, OPEN_FILES)
+        levels.restrict(isolation, directory)
         posix.execve(order["program"][0], order["program"], order["environment"])
     except BaseException as error:
         posix.write(2, ("%s\n" % error).encode())

@@ -54,12 +54,12 @@ OPEN_FIRST = 100
 THEN_CLOSED = 200
 
 
-def connect(first, scratch, wall):
+def connect(first, scratch, isolation):
     """In the launcher: starts the helper for the network of this process, and waits until it is there."""
     ready = fifo(scratch + ".3")
     helper = posix.fork()
     if helper == 0:
-        become_helper(first, scratch + ".3", wall["helper"])
+        become_helper(first, scratch + ".3", isolation["helper"])
     try:
         wait_for(ready, helper)
     finally:
@@ -115,22 +115,22 @@ def is_pasta(program):
     return program.endswith("pasta")
 
 
-def names_server(wall):
-    return PASTA_NAMES if is_pasta(wall["helper"]) else SLIRP_NAMES
+def names_server(isolation):
+    return PASTA_NAMES if is_pasta(isolation["helper"]) else SLIRP_NAMES
 
 
-def close_routes(wall):
+def close_routes(isolation):
     """In the first process of the jail: what its network must not lead to."""
     keep_buffers_small()
     rules = [
-        (names_server(wall), NAMES),
-        *((each, NEVER) for each in (*wall["addresses"], *NEVER_OPEN)),
-        *((each, OPEN_FIRST) for each in wall["egress"]),
+        (names_server(isolation), NAMES),
+        *((each, NEVER) for each in (*isolation["addresses"], *NEVER_OPEN)),
+        *((each, OPEN_FIRST) for each in isolation["egress"]),
         *((each, THEN_CLOSED) for each in CLOSED),
     ]
     netlink.tell([rule(entry, priority) for entry, priority in rules])
     # It answers for whoever is asked after; slirp4netns for nobody but itself.
-    if is_pasta(wall["helper"]):
+    if is_pasta(isolation["helper"]):
         netlink.tell(neighbours.messages(PASTA_NAMES))
 
 

@@ -1,4 +1,4 @@
-"""Run behind a wall, it tries to get out, and tells on its channel what it could do."""
+"""Run in isolation, it tries to get out, and tells on its channel what it could do."""
 
 import _socket
 import json

@@ -33,29 +33,29 @@ BOUNDS = {"max_user_namespaces": "0", "max_inotify_instances": "16", "max_inotif
 FILES_PER_MB = 64
 
 
-def make_root(scratch, wall):
+def make_root(scratch, isolation):
     """A root of what programs need, to be read only, with a private directory in memory."""
     own_umask = posix.umask(0o022)
     kernel.mount("none", "/", "", MS_REC | MS_PRIVATE)
     kernel.mount("root", scratch, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=1m,nr_inodes=4096")
     for path in PLACES:
         show(path, scratch)
-    for place in wall["readable"]:
+    for place in isolation["readable"]:
         show(place["path"], scratch, place["shown"])
-    for link in wall["links"]:
+    for link in isolation["links"]:
         make_directories(parent(scratch + link["shown"]))
         posix.symlink(link["to"], scratch + link["shown"])
     for path in python_places():
         show(path, scratch)
-    own_settings = {name: text % wall for name, text in ACCOUNTS.items()}
-    if wall["network"] == "own":
-        own_settings["resolv.conf"] = "nameserver %s\n" % network.names_server(wall)
+    own_settings = {name: text % isolation for name, text in ACCOUNTS.items()}
+    if isolation["network"] == "own":
+        own_settings["resolv.conf"] = "nameserver %s\n" % network.names_server(isolation)
     for name in SETTINGS:
         if name not in own_settings:
             show("/etc/" + name, scratch)
     for name, text in own_settings.items():
         write("%s/etc/%s" % (scratch, name), text)
-    for name in {"/dev/shm", "/tmp", "/proc", wall["home"]}:
+    for name in {"/dev/shm", "/tmp", "/proc", isolation["home"]}:
         make_directories(scratch + name)
     for name in DEVICES:
         write("%s/dev/%s" % (scratch, name), "")
@@ -65,14 +65,14 @@ def make_root(scratch, wall):
     kernel.protect(scratch, read_only)
     for name in DEVICES:
         kernel.bind("/dev/" + name, "%s/dev/%s" % (scratch, name))
-    memory(scratch + wall["home"], wall["homeMb"])
-    if wall["home"] != "/tmp":
-        memory(scratch + "/tmp", min(SHARED_MB, wall["homeMb"]))
-    memory(scratch + "/dev/shm", min(SHARED_MB, wall["homeMb"]))
+    memory(scratch + isolation["home"], isolation["homeMb"])
+    if isolation["home"] != "/tmp":
+        memory(scratch + "/tmp", min(SHARED_MB, isolation["homeMb"]))
+    memory(scratch + "/dev/shm", min(SHARED_MB, isolation["homeMb"]))
     mount_proc(scratch + "/proc")
     posix.chdir(scratch)
     kernel.pivot_here()
-    kernel.set_host_name(wall["account"])
+    kernel.set_host_name(isolation["account"])
     posix.umask(own_umask)
 
 

@@ -42,7 +42,7 @@ REFUSED = {
     "add_key": (248, 217),
     "request_key": (249, 218),
     "keyctl": (250, 219),
-    # Ways around a filter or a wall.
+    # Ways around a filter or an isolation.
     "io_uring_setup": (425, 425),
     "io_uring_enter": (426, 426),
     "io_uring_register": (427, 427),
@@ -103,7 +103,7 @@ ABSENT = {
     # Pages of others' files, and those that change under who reads them.
     "vmsplice": (278, 75),
     "cachestat": (451, 451),
-    # What a wall is made of.
+    # What isolation is made of.
     "statmount": (457, 457),
     "listmount": (458, 458),
     "lsm_get_self_attr": (459, 459),

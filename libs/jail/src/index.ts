@@ -13,14 +13,14 @@ export {
   type ProgramPlace,
 } from './program.ts'
 export { Turns } from './turns.ts'
-export { networkHelpers } from './wall/helper.ts'
-export { readWallConfig, type NetworkName, type WallConfig, type WallName } from './wall/config.ts'
+export { networkHelpers } from './isolation/helper.ts'
+export { readIsolationConfig, type NetworkName, type IsolationConfig, type IsolationLevel } from './isolation/config.ts'
 export {
   candidates,
-  chooseWall,
-  describeWall,
-  summarizeWall,
+  chooseIsolation,
+  describeIsolation,
+  summarizeIsolation,
   type Candidate,
   type Trial,
-  type Wall,
-} from './wall/wall.ts'
+  type Isolation,
+} from './isolation/isolation.ts'

@@ -5,16 +5,16 @@ import { networkInterfaces } from 'node:os'
 import { basename, join } from 'node:path'
 import type { Logger } from '@automation/service'
 import type { CpuGroups } from './cpu-groups.ts'
-import type { WallConfig } from './wall/config.ts'
+import type { IsolationConfig } from './isolation/config.ts'
 import type { Interpreter } from './interpreter.ts'
 import { leftOversIn, prefixOf } from './left-overs.ts'
 import { Output } from './output.ts'
 import { inJail, type JailProgram, type ProgramLink, type ProgramPlace } from './program.ts'
 import { Reception } from './reception.ts'
 import { Starter, type Order } from './starter.ts'
-import { networkHelpers } from './wall/helper.ts'
-import { Bait } from './wall/trial.ts'
-import { chooseWall, type Candidate, type Wall } from './wall/wall.ts'
+import { networkHelpers } from './isolation/helper.ts'
+import { Bait } from './isolation/trial.ts'
+import { chooseIsolation, type Candidate, type Isolation } from './isolation/isolation.ts'
 
 // Where a child has what it says and hears beside its outputs.
 const usualChannels = [3, 4]
@@ -49,15 +49,15 @@ export interface LauncherOptions {
   homeMb: number
   /** How many processes it may have in a jail. */
   processes?: number
-  /** Each child behind a wall gets one of its own. */
+  /** Each child in isolation gets one of its own. */
   groups?: CpuGroups | undefined
-  /** No child shares its loopback with another, where the wall can part them. */
+  /** No child shares its loopback with another, where the isolation can part them. */
   apart?: boolean
-  wall: WallConfig
+  isolation: IsolationConfig
   /** What children need beside the system. */
   places: ProgramPlace[]
   links?: ProgramLink[]
-  /** At least one: what must run behind a wall; each says something on its descriptor 4 when it has started. */
+  /** At least one: what must run in isolation; each says something on its descriptor 4 when it has started. */
   trials: JailProgram[]
   logger: Logger
 }
@@ -68,8 +68,8 @@ export class Launcher {
   readonly #options: LauncherOptions
   readonly #reception: Reception
   #starter!: Starter
-  /** The wall around all children. */
-  wall!: Wall
+  /** The isolation around all children. */
+  isolation!: Isolation
   #count = 0
 
   private constructor(root: string, options: LauncherOptions, reception: Reception) {
@@ -79,8 +79,8 @@ export class Launcher {
   }
 
   /**
-   * Makes the directory that holds the private ones, and chooses the wall by trying. Throws words for people where
-   * there is no wall that the configuration allows.
+   * Makes the directory that holds the private ones, and chooses the isolation by trying. Throws words for people where
+   * there is no isolation that the configuration allows.
    */
   static async prepare(options: LauncherOptions): Promise<Launcher> {
     removeLeftOvers(options.name, options.tmpDir, options.logger)
@@ -105,12 +105,12 @@ export class Launcher {
 
   /** In which children are; undefined where they have none. */
   get groups(): CpuGroups | undefined {
-    return this.wall.wall === 'none' ? undefined : this.#options.groups
+    return this.isolation.level === 'none' ? undefined : this.#options.groups
   }
 
-  /** The starter of the wall that holds stays. */
+  /** The starter of the isolation that holds stays. */
   async #choose(): Promise<void> {
-    const { interpreter, places: readable, trials, wall: config, logger, apart } = this.#options
+    const { interpreter, places: readable, trials, isolation: config, logger, apart } = this.#options
     const { account = 'run', home = '/tmp', homeMb, processes = 256, links = [], groups } = this.#options
     const jail = { readable, links, account, home, homeMb, processes }
     const bait = await Bait.lay(this.#root)
@@ -120,10 +120,10 @@ export class Launcher {
     const { path } = interpreter
     const tryOut = async (candidate: Candidate) => {
       this.#starter?.close()
-      const prefixes = candidate.wall === 'none' ? undefined : groups?.prefixes
-      const wall = { ...candidate, ...jail, groups: prefixes, ports, egress, addresses }
-      const starter = (this.#starter = new Starter(path, wall, logger, (why) => this.#reception.giveUpAll(why)))
-      this.wall = { ...candidate, open: [], tried: [], oneTeam: true }
+      const prefixes = candidate.level === 'none' ? undefined : groups?.prefixes
+      const isolation = { ...candidate, ...jail, groups: prefixes, ports, egress, addresses }
+      const starter = (this.#starter = new Starter(path, isolation, logger, (why) => this.#reception.giveUpAll(why)))
+      this.isolation = { ...candidate, open: [], tried: [], oneTeam: true }
       return bait.tryOut(candidate, {
         starterPid: () => starter.pid,
         children: () => trials.map((program) => this.#launch(program)),
@@ -131,7 +131,7 @@ export class Launcher {
       })
     }
     try {
-      this.wall = await chooseWall(config, networkHelpers(), tryOut, apart)
+      this.isolation = await chooseIsolation(config, networkHelpers(), tryOut, apart)
     } finally {
       bait.close()
     }
@@ -143,7 +143,7 @@ export class Launcher {
     const { channels = usualChannels } = program
     const listen = program.listens === true ? `${scratch}.socket` : undefined
     const coming = this.#reception.expect(token, [controlDescriptor, ...channels])
-    const isJail = this.wall.wall === 'namespaces'
+    const isJail = this.isolation.level === 'namespaces'
     const found = isJail ? inJail(program, this.#options.places) : program
     const environment = withHome(found.environment, isJail ? this.#options.home : scratch)
     this.#order({ token, scratch, channels, listen, givesWay, readable, ...found, environment })

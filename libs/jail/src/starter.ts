@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from '@automation/service'
 import type { ProgramLink, ProgramPlace } from './program.ts'
-import type { NetworkName, WallName } from './wall/config.ts'
+import type { NetworkName, IsolationLevel } from './isolation/config.ts'
 
 const launcherPath = fileURLToPath(new URL('../launcher/launcher.py', import.meta.url))
 
@@ -20,13 +20,13 @@ export interface Order {
   environment: Record<string, string>
   /** Whether it starts as one that gives way, where it has a group of its own. */
   givesWay: boolean
-  /** Beside what the wall shows to all. */
+  /** Beside what the isolation shows to all. */
   readable: ProgramPlace[]
 }
 
-/** What launcher.py is told first: the wall around all its children. */
-export interface WallOrder {
-  wall: WallName
+/** What launcher.py is told first: the isolation around all its children. */
+export interface IsolationOrder {
+  level: IsolationLevel
   network: NetworkName
   /** The program that leads a network of a child's own out. */
   helper?: string
@@ -51,23 +51,23 @@ export interface WallOrder {
 /** The small process that forks launchers; started again when it has ended. */
 export class Starter {
   readonly #python: string
-  readonly #wall: WallOrder
+  readonly #isolation: IsolationOrder
   readonly #logger: Logger
   readonly #ended: (why: Error) => void
   #process: ChildProcess | undefined
   #isClosed = false
 
   /** `ended` is told when it ends by itself: what was ordered and is not there does not come. */
-  constructor(python: string, wall: WallOrder, logger: Logger, ended: (why: Error) => void) {
+  constructor(python: string, isolation: IsolationOrder, logger: Logger, ended: (why: Error) => void) {
     this.#python = python
-    this.#wall = wall
+    this.#isolation = isolation
     this.#logger = logger
     this.#ended = ended
   }
 
   order(order: Order): void {
     this.#process ??= this.#start()
-    const addresses = this.#wall.network === 'own' ? this.#wall.addresses() : []
+    const addresses = this.#isolation.network === 'own' ? this.#isolation.addresses() : []
     this.#process.stdin!.write(`${JSON.stringify({ ...order, addresses })}\n`)
   }
 
@@ -93,7 +93,7 @@ export class Starter {
     if (!starter.stdin || !starter.stderr) throw new Error('no process can be started')
     starter.stderr.on('data', (chunk: Buffer) => (words = (words + chunk.toString()).slice(-2000)))
     starter.stdin.on('error', () => starter.kill('SIGKILL'))
-    starter.stdin.write(`${JSON.stringify(this.#wall)}\n`)
+    starter.stdin.write(`${JSON.stringify(this.#isolation)}\n`)
     starter.once('exit', () => this.#hasEnded(starter))
     starter.on('close', (code, signal) => {
       this.#hasEnded(starter)

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 import { Environment } from '@automation/service'
 import { silentLogger } from '@automation/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { findInterpreter, Launcher, nodePlace, readWallConfig, type JailProgram } from '../src/index.ts'
+import { findInterpreter, Launcher, nodePlace, readIsolationConfig, type JailProgram } from '../src/index.ts'
 
 const environment = { PATH: `/usr/local/bin:/usr/bin:/bin`, HOME: '' }
 const node = (source: string, more: Partial<JailProgram> = {}): JailProgram => ({
@@ -47,7 +47,7 @@ describe.each(['namespaces', 'pod', 'none'])('a child that stays and listens, be
   let address = ''
 
   beforeAll(async () => {
-    const wall = { ...readWallConfig(new Environment({ ISOLATION: wanted })), network: 'host' as const }
+    const isolation = { ...readIsolationConfig(new Environment({ ISOLATION: wanted })), network: 'host' as const }
     launcher = await Launcher.prepare({
       name: 'test',
       interpreter: await findInterpreter('python3'),
@@ -57,7 +57,7 @@ describe.each(['namespaces', 'pod', 'none'])('a child that stays and listens, be
       homeMb: 16,
       processes: 64,
       apart: true,
-      wall,
+      isolation,
       places: [nodePlace],
       links: [{ shown: '/opt/automation/bin/linked', to: 'node' }],
       trials: [hello],
@@ -89,8 +89,8 @@ describe.each(['namespaces', 'pod', 'none'])('a child that stays and listens, be
     if (wanted === 'namespaces') expect(home).toBe('/home/sandbox')
   })
 
-  test('shares no loopback with the host, where the wall can part them', async ({ skip }) => {
-    if (launcher?.wall.wall !== 'namespaces') return skip()
+  test('shares no loopback with the host, where the isolation can part them', async ({ skip }) => {
+    if (launcher?.isolation.level !== 'namespaces') return skip()
     const { port } = local.address() as AddressInfo
     const reach = (at: string) =>
       `new Promise((resolve) => require('net').connect(${at}, '127.0.0.1').on('data', (it) => resolve(String(it))).on('error', (it) => resolve(it.code)))`
@@ -103,7 +103,7 @@ describe.each(['namespaces', 'pod', 'none'])('a child that stays and listens, be
   })
 
   test('finds what is linked, and is called as its account', async ({ skip }) => {
-    if (launcher?.wall.wall !== 'namespaces') return skip()
+    if (launcher?.isolation.level !== 'namespaces') return skip()
     expect(await ask(address, `require('fs').readlinkSync('/opt/automation/bin/linked')`)).toBe('node')
     expect(await ask(address, `require('os').userInfo().username + require('os').hostname()`)).toBe('sandboxsandbox')
   })

@@ -40,13 +40,13 @@ _parent = os.getppid()
 _has_own_processes = _parent == 1 and os.uname().nodename == HOST_NAME
 _ruleset = None
 _filter = b""
-_is_behind_wall = True
+_is_isolated = True
 
 
 def prepare():
     """Looks what is to be had here, and makes the ruleset, or the filter, that all forks share."""
-    global _filter, _is_behind_wall
-    _is_behind_wall = _libc.prctl(PR_GET_SECCOMP, 0, 0, 0, 0) != 0
+    global _filter, _is_isolated
+    _is_isolated = _libc.prctl(PR_GET_SECCOMP, 0, 0, 0, 0) != 0
     _filter = _filter_of([os.getpid(), -1, -os.getpgrp()])
     _prepare_ruleset()
 
@@ -71,9 +71,9 @@ def confine_run():
     From now on this process, and all below it, can't signal or trace any that is not below it, nor reach its abstract
     sockets. Where a domain of its own would take too long, it leads a session of its own, and a filter keeps its
     signals from the process that prepared this; that one must not be dumpable, so that it can't be traced. False
-    without either. Where there is no wall around both, there is none between them.
+    without either. Where there is no isolation around both, there is none between them.
     """
-    if not _is_behind_wall:
+    if not _is_isolated:
         return False
     if _ruleset is not None:
         done = _syscall(LANDLOCK_RESTRICT_SELF, _ruleset, 0) == 0
@@ -115,14 +115,14 @@ def end_others():
 
 
 def _may_end_all():
-    """In a jail there is nobody else; where the wall keeps signals in, they reach only what is below."""
+    """In a jail there is nobody else; where the isolation keeps signals in, they reach only what is below."""
     if _has_own_processes:
         return True
     try:
         os.kill(_parent, 0)
         return False
     except PermissionError:
-        # The launcher is of the same account, so it was the wall that refused.
+        # The launcher is of the same account, so it was the isolation that refused.
         return os.getppid() == _parent
     except OSError:
         return False

@@ -4,8 +4,8 @@ import {
   findInterpreter,
   Launcher,
   type Launched as LaunchedProgram,
-  type Wall,
-  type WallConfig,
+  type Isolation,
+  type IsolationConfig,
 } from '@automation/jail'
 import type { Logger } from '@automation/service'
 import type { Spares } from './spares.ts'
@@ -29,7 +29,7 @@ export interface ChildLauncherOptions {
   tmpDir: string
   tmpMb: number
   memoryMb: number
-  wall: WallConfig
+  isolation: IsolationConfig
   groups: CpuGroups | undefined
   logger: Logger
 }
@@ -60,7 +60,7 @@ export class ChildLauncher {
   }
 
   /**
-   * Finds Python and chooses the wall by trying. Throws words for people where there is no Python, or no wall that the
+   * Finds Python and chooses the isolation by trying. Throws words for people where there is no Python, or no isolation that the
    * configuration allows.
    */
   static async prepare({ python, memoryMb, tmpMb, ...options }: ChildLauncherOptions): Promise<ChildLauncher> {
@@ -82,9 +82,9 @@ export class ChildLauncher {
     return this.#launcher.groups
   }
 
-  /** The wall around all children. */
-  get wall(): Wall {
-    return this.#launcher.wall
+  /** The isolation around all children. */
+  get isolation(): Isolation {
+    return this.#launcher.isolation
   }
 
   /** The languages of which children can be started. */

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { Language } from '@automation/contract/common/v1/language'
 import type { DependencySet } from '@automation/contract/catalog/v1/resolve'
-import { findInterpreter, Launcher, nodePlace, shownRoot, type Launched, type WallConfig } from '@automation/jail'
+import { findInterpreter, Launcher, nodePlace, shownRoot, type Launched, type IsolationConfig } from '@automation/jail'
 import type { Logger } from '@automation/service'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -10,13 +10,13 @@ import { exitOf } from '../children/ending.ts'
 import { limitsOf, unpackArchive, type Unpacked } from './archive.ts'
 import type { DependenciesConfig } from './config.ts'
 import { findNpm } from './npm-program.ts'
-import { wallTo } from './registry-wall.ts'
+import { isolationTo } from './registry-isolation.ts'
 
 export interface InstallerOptions {
   config: DependenciesConfig
   python: string
   tmpDir: string
-  wall: WallConfig
+  isolation: IsolationConfig
   logger: Logger
 }
 
@@ -96,7 +96,7 @@ export class Installer {
 
   async #start(): Promise<Launched> {
     const { python, config } = this.#options
-    // A wall that could not be had is tried for again.
+    // An isolation level that could not be had is tried for again.
     this.#launcher ??= this.#prepare().catch((error: unknown) => {
       this.#launcher = undefined
       throw error
@@ -107,7 +107,7 @@ export class Installer {
   }
 
   async #prepare(): Promise<Launcher> {
-    const { config, tmpDir, wall, logger } = this.#options
+    const { config, tmpDir, isolation, logger } = this.#options
     const interpreter = await findInterpreter(this.#options.python)
     const npm = await findNpm(config.npm)
     this.#npm = npm?.program ?? '-'
@@ -117,9 +117,9 @@ export class Installer {
       interpreter,
       tmpDir,
       homeMb: config.maxMb * 2,
-      wall: await wallTo(
+      isolation: await isolationTo(
         [config.npmRegistry, config.pypiIndex].filter((each) => each !== undefined),
-        wall,
+        isolation,
       ),
       places: [
         nodePlace,

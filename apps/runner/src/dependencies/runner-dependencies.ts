@@ -14,12 +14,12 @@ const tidyEveryMs = 3_600_000
 /** The packages of this runner: what installs them, where they are, and what children are shown of them. */
 export function runnerDependencies(
   config: RunnerConfig,
-  { wall, pythonVersion }: ChildLauncher,
+  { isolation, pythonVersion }: ChildLauncher,
   { neighbours, logger, metrics: registry }: PartContext,
 ) {
   const { children, dependencies } = config
   const { python, tmpDir } = children
-  const installer = new Installer({ config: dependencies, python, tmpDir, wall: config.wall, logger })
+  const installer = new Installer({ config: dependencies, python, tmpDir, isolation: config.isolation, logger })
   const platform = platformName(thisMachine())
   const runtimes = {
     JAVASCRIPT: `node${process.versions.modules}-${platform}`,
@@ -36,7 +36,7 @@ export function runnerDependencies(
     packagesOf({ language, dependencies: set, isInstall }: RunSpec) {
       if (set === undefined || isInstall) return undefined
       const path = sets.pathOf(language, set)
-      return { shown: { key: set.key, path }, found: wall.wall === 'namespaces' ? packagesPlace : path }
+      return { shown: { key: set.key, path }, found: isolation.level === 'namespaces' ? packagesPlace : path }
     },
     async start() {
       await tidy()

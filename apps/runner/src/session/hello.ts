@@ -1,16 +1,20 @@
 import { Language } from '@automation/contract/common/v1/language'
 import type { HelloSchema } from '@automation/contract/runner/v1/runner'
 import type { MessageInitShape } from '@bufbuild/protobuf'
-import type { Wall } from '@automation/jail'
+import type { Isolation } from '@automation/jail'
 import type { RunnerConfig } from '../config.ts'
 
 /** What a runner says of itself at the beginning of each stream. */
 export function helloOf(
   { name, pool, slots, teamMaxRunners }: RunnerConfig,
-  { sessionId, hasPython, wall }: { sessionId: string; hasPython: boolean; wall: Pick<Wall, 'oneTeam' | 'remedy'> },
+  {
+    sessionId,
+    hasPython,
+    isolation,
+  }: { sessionId: string; hasPython: boolean; isolation: Pick<Isolation, 'oneTeam' | 'remedy'> },
 ): MessageInitShape<typeof HelloSchema> {
   const languages = hasPython ? [Language.JAVASCRIPT, Language.PYTHON] : [Language.JAVASCRIPT]
-  const { oneTeam } = wall
-  const oneTeamRemedy = oneTeam ? wall.remedy : undefined
+  const { oneTeam } = isolation
+  const oneTeamRemedy = oneTeam ? isolation.remedy : undefined
   return { sessionId, runnerName: name, pool, places: slots, languages, oneTeam, teamMaxRunners, oneTeamRemedy }
 }

@@ -4,14 +4,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Language as RunLanguage } from '@automation/contract/common/v1/language'
 import type { RunnerUnderTest } from '../runner-under-test.ts'
 import { inBoth, sourceOf, type Attempt, type Found, type Language } from './attempt.ts'
-import { languages } from './behind-walls.ts'
+import { languages } from './at-levels.ts'
 import { startVictim, type Victim } from './victims.ts'
-import { startBehind, titleOf, walls } from './walls.ts'
+import { startBehind, titleOf, levels } from './levels.ts'
 
 const connects = (name: string, port: string): Attempt =>
   inBoth(
     name,
-    'every wall',
+    'every level',
     `return connects({ port: bait.${port}, host: '127.0.0.1' })`,
     `connects(socket.AF_INET, ('127.0.0.1', bait['${port}']))`,
   )
@@ -35,13 +35,13 @@ async function foundBy(under: RunnerUnderTest, language: Language, victim: Victi
 }
 
 // What a runner does by itself; where many teams are allowed all the same, as a control.
-for (const wall of walls) {
-  const isOwn = wall.settings['ISOLATION_NETWORK'] === 'own'
+for (const level of levels) {
+  const isOwn = level.settings['ISOLATION_NETWORK'] === 'own'
   describe.each([
     { many: 'false', gets: isOwn ? 0 : undefined },
     { many: 'true', gets: isOwn ? 0 : attempts.length },
-  ])(`${titleOf(wall)}, ISOLATION_MANY_TEAMS=$many, a second team`, async ({ many, gets }) => {
-    const under = await startBehind(wall, { ISOLATION_MANY_TEAMS: many })
+  ])(`${titleOf(level)}, ISOLATION_MANY_TEAMS=$many, a second team`, async ({ many, gets }) => {
+    const under = await startBehind(level, { ISOLATION_MANY_TEAMS: many })
     let victim: Victim | undefined
     beforeAll(async () => {
       if (under) victim = await startVictim(under, `mark-${randomBytes(12).toString('hex')}`, 'first')

@@ -5,14 +5,14 @@ import type { Bait } from './bait.ts'
 export type Language = 'javascript' | 'python'
 
 /**
- * Walls behind which an attempt is refused. `every wall`; `namespaces`: not `pod`; `own`: where the network is the jail's
+ * Isolation levels at which an attempt is refused. `every level`; `namespaces`: not `pod`; `own`: where the network is the jail's
  * own; `slirp4netns`: where that helper leads it out, not pasta.
  */
-export type Where = 'every wall' | 'namespaces' | 'own' | 'slirp4netns'
+export type Where = 'every level' | 'namespaces' | 'own' | 'slirp4netns'
 
 /**
- * One way out of a wall: the body of a function, which knows `bait` and the prelude of its language, and throws or returns
- * false when it is refused. Behind no wall at all it gets through, which shows that it would find the thing.
+ * One way out of the isolation: the body of a function, which knows `bait` and the prelude of its language, and throws or returns
+ * false when it is refused. Without isolation it gets through, which shows that it would find the thing.
  */
 export interface Attempt {
   name: string
@@ -81,12 +81,12 @@ export const whoMayWrite = (path: (bait: Bait) => string) => (bait: Bait) => {
     accessSync(path(bait), constants.W_OK)
     return true
   } catch {
-    // Then only a wall of another kind would be tested.
+    // Then only an isolation of another kind would be tested.
     return false
   }
 }
 
-/** Whether this account can show here that an attempt gets through where there is no wall. */
+/** Whether this account can show here that an attempt gets through where there is no isolation. */
 export function hasControl({ control }: Attempt, bait: Bait): boolean {
   if (control === 'none') return false
   if (control === 'root') return process.getuid?.() === 0

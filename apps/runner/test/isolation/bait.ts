@@ -9,7 +9,7 @@ import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { jailPythonPath } from '@automation/jail'
 
-/** What surrounds a wall: things that belong to the machine, the service or another team. */
+/** What surrounds a jail: things that belong to the machine, the service or another team. */
 export type Bait = Awaited<ReturnType<typeof layBait>>['bait']
 
 const runnerPath = fileURLToPath(new URL('../..', import.meta.url))

@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { Language } from '@automation/contract/common/v1/language'
 import { afterAll, describe, expect, test } from 'vitest'
 import { environment, leaves, looks, opened } from './left-by-runs.ts'
-import { startBehind, titleOf, walls } from './walls.ts'
+import { startBehind, titleOf, levels } from './levels.ts'
 
 process.env['DATABASE_URL'] = 'canary'
 afterAll(() => void delete process.env['DATABASE_URL'])
 
-for (const wall of walls) {
-  const under = await startBehind(wall, {})
-  describe.skipIf(under === undefined)(titleOf(wall), () => {
+for (const level of levels) {
+  const under = await startBehind(level, {})
+  describe.skipIf(under === undefined)(titleOf(level), () => {
     afterAll(() => under?.stop())
 
     describe.for(['javascript', 'python'] as const)('%s', (language) => {

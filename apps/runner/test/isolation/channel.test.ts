@@ -1,10 +1,10 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { forged, onChannels } from './forged-frames.ts'
-import { startBehind, titleOf, walls } from './walls.ts'
+import { startBehind, titleOf, levels } from './levels.ts'
 
-for (const wall of walls) {
-  const under = await startBehind(wall, { ISOLATION_MANY_TEAMS: 'true' })
-  describe.skipIf(under === undefined)(titleOf(wall), () => {
+for (const level of levels) {
+  const under = await startBehind(level, { ISOLATION_MANY_TEAMS: 'true' })
+  describe.skipIf(under === undefined)(titleOf(level), () => {
     afterAll(() => under?.stop())
 
     describe.each(onChannels)('$language', ({ run, waits, closes, source }) => {

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from 'vitest'
 import { hasControl, sourceOf, type Found } from './attempt.ts'
 import { attempts } from './attempts.ts'
 import { layBait } from './bait.ts'
-import { languages, runAttempts, testBehindWalls } from './behind-walls.ts'
+import { languages, runAttempts, testAtLevels } from './at-levels.ts'
 
 const { bait, remove } = await layBait()
 afterAll(remove)
@@ -16,7 +16,7 @@ test.for(languages)('there are enough attempts with a control for %s', () => {
   expect(controls.length).toBeGreaterThanOrEqual(60)
 })
 
-await testBehindWalls({
+await testAtLevels({
   settings,
   attempts,
   controls,

@@ -17,42 +17,42 @@ const asks = (name: string, host: string): Attempt =>
   )
 
 const socketOf = (name: string, family: number, type: number, protocol: number, more: Pick<Attempt, 'control'> = {}) =>
-  byCalls(name, 'every wall', `socket.socket(${family}, ${type}, ${protocol}).close()`, more)
+  byCalls(name, 'every level', `socket.socket(${family}, ${type}, ${protocol}).close()`, more)
 
 /** The database, ports of the service, other programs of this machine, and what lies below connections. */
 export const attemptsOnNetwork: Attempt[] = [
-  connects('the gateway', 'every wall', 'gatewayPort', '127.0.0.1'),
-  connects('the port of execution', 'every wall', 'executionPort', '127.0.0.1'),
-  connects('the port for health', 'every wall', 'healthPort', '127.0.0.1'),
-  connects('the database', 'every wall', 'databasePort', '127.0.0.1'),
-  connects('the gateway by another name of the loopback', 'every wall', 'gatewayPort', '127.1.2.3'),
-  connects('the gateway by no address', 'every wall', 'gatewayPort', '0.0.0.0'),
-  connects('the gateway by the address of the host', 'every wall', 'gatewayPort', 'bait.hostAddress'),
-  connects('the gateway by IPv6', 'every wall', 'gatewayPort', '::1'),
-  connects('the gateway by IPv6 that is mapped', 'every wall', 'gatewayPort', '::ffff:127.0.0.1'),
-  connects('the database by the address of the host', 'every wall', 'databasePort', 'bait.hostAddress'),
+  connects('the gateway', 'every level', 'gatewayPort', '127.0.0.1'),
+  connects('the port of execution', 'every level', 'executionPort', '127.0.0.1'),
+  connects('the port for health', 'every level', 'healthPort', '127.0.0.1'),
+  connects('the database', 'every level', 'databasePort', '127.0.0.1'),
+  connects('the gateway by another name of the loopback', 'every level', 'gatewayPort', '127.1.2.3'),
+  connects('the gateway by no address', 'every level', 'gatewayPort', '0.0.0.0'),
+  connects('the gateway by the address of the host', 'every level', 'gatewayPort', 'bait.hostAddress'),
+  connects('the gateway by IPv6', 'every level', 'gatewayPort', '::1'),
+  connects('the gateway by IPv6 that is mapped', 'every level', 'gatewayPort', '::ffff:127.0.0.1'),
+  connects('the database by the address of the host', 'every level', 'databasePort', 'bait.hostAddress'),
   byCalls(
     'connects to the gateway by several ways (MPTCP)',
-    'every wall',
+    'every level',
     `connects(socket.AF_INET, ('127.0.0.1', bait['gatewayPort']), 262)`,
   ),
   byCalls(
     'connects to the gateway by sending',
-    'every wall',
+    'every level',
     `
 with socket.socket() as one:
     one.sendto(b'x', 0x20000000, ('127.0.0.1', bait['gatewayPort']))`,
   ),
   byCalls(
     'connects to the gateway by sending a message',
-    'every wall',
+    'every level',
     `
 with socket.socket() as one:
     one.sendmsg([b'x'], [], 0x20000000, ('127.0.0.1', bait['gatewayPort']))`,
   ),
   inBoth(
     'asks the gateway by HTTP',
-    'every wall',
+    'every level',
     `try { await fetch('http://127.0.0.1:' + bait.gatewayPort) } catch (error) { if (error.cause.code !== 'UND_ERR_SOCKET' && error.cause.code !== 'ECONNRESET') throw error.cause }`,
     `
 import http.client

@@ -4,13 +4,13 @@ import { inBoth, type Attempt } from './attempt.ts'
 export const attemptsOnRuns: Attempt[] = [
   inBoth(
     'reads a file of the other run',
-    'every wall',
+    'every level',
     `return read(bait.directory + '/secret')`,
     `return read(bait['directory'] + '/secret')`,
   ),
   inBoth(
     'finds a file of the other run beside its own directory',
-    'every wall',
+    'every level',
     `const above = path.dirname(path.dirname(process.env.TMP_DATA_DIR))
      const within = (place) => anyOf(fs.readdirSync(place), (name) => read(path.join(place, name, 'secret')))
      return anyOf(fs.readdirSync(above), (name) => within(path.join(above, name)))`,
@@ -21,31 +21,31 @@ return any_of(glob.glob(above + '/*/secret') + glob.glob(above + '/../*/secret')
   ),
   inBoth(
     'finds shared memory of the other run',
-    'every wall',
+    'every level',
     `return anyOf(fs.readdirSync('/dev/shm'), (name) => read('/dev/shm/' + name))`,
     `return any_of(glob.glob('/dev/shm/*'), read)`,
   ),
   inBoth(
     'finds the environment of the other run',
-    'every wall',
+    'every level',
     `return anyOf(pids(), (pid) => read('/proc/' + pid + '/environ'))`,
     `return any_of(pids(), lambda pid: read('/proc/' + pid + '/environ'))`,
   ),
   inBoth(
     'finds its files by the working directories of all processes',
-    'every wall',
+    'every level',
     `return anyOf(pids(), (pid) => read('/proc/' + pid + '/cwd/secret'))`,
     `return any_of(pids(), lambda pid: read('/proc/' + pid + '/cwd/secret'))`,
   ),
   inBoth(
     'finds its files by the roots of all processes',
-    'every wall',
+    'every level',
     `return anyOf(pids(), (pid) => read('/proc/' + pid + '/root' + bait.directory + '/secret'))`,
     `return any_of(pids(), lambda pid: read('/proc/' + pid + '/root' + bait['directory'] + '/secret'))`,
   ),
   inBoth(
     'connects to a socket of the other run',
-    'every wall',
+    'every level',
     `return connects('\\0' + bait.abstractName)`,
     `connects(socket.AF_UNIX, '\\0' + bait['abstractName'])`,
   ),

@@ -2,10 +2,10 @@ import { byCalls, byProgram, inBoth, lists, opens, reads, type Attempt } from '.
 
 /** Memory, queues and sockets that processes of a machine share. */
 export const attemptsOnSharedThings: Attempt[] = [
-  byCalls('makes shared memory', 'every wall', `call(31, 195, call(29, 194, 0, 64, 0o600), 0, 0)`),
+  byCalls('makes shared memory', 'every level', `call(31, 195, call(29, 194, 0, 64, 0o600), 0, 0)`),
   byCalls(
     'reads shared memory of others',
-    'every wall',
+    'every level',
     `
 libc.shmat.restype = ctypes.c_void_p
 if libc.shmat(bait['sharedMemory'], None, 0o10000) in (None, ctypes.c_void_p(-1).value):
@@ -13,60 +13,60 @@ if libc.shmat(bait['sharedMemory'], None, 0o10000) in (None, ctypes.c_void_p(-1)
   ),
   byCalls(
     'asks about shared memory of others',
-    'every wall',
+    'every level',
     `call(31, 195, bait['sharedMemory'], 2, ctypes.create_string_buffer(256))`,
   ),
-  byProgram('makes shared memory by a program', 'every wall', `ipcrm -m $(ipcmk -M 64 | grep -o "[0-9]*$")`),
-  byCalls('makes semaphores', 'every wall', `call(66, 191, call(64, 190, 0, 1, 0o600), 0, 0)`),
-  byCalls('makes a queue of messages', 'every wall', `call(71, 187, call(68, 186, 0, 0o600), 0, 0)`),
+  byProgram('makes shared memory by a program', 'every level', `ipcrm -m $(ipcmk -M 64 | grep -o "[0-9]*$")`),
+  byCalls('makes semaphores', 'every level', `call(66, 191, call(64, 190, 0, 1, 0o600), 0, 0)`),
+  byCalls('makes a queue of messages', 'every level', `call(71, 187, call(68, 186, 0, 0o600), 0, 0)`),
   byCalls(
     'makes a queue of messages with a name',
-    'every wall',
+    'every level',
     `
 name = b'isolation-%d' % os.getpid()
 os.close(call(240, 180, name, os.O_CREAT | os.O_RDWR, 0o600, 0))
 call(241, 181, name)`,
   ),
-  reads('reads shared memory with a name', 'every wall', '{bait.sharedFile}'),
+  reads('reads shared memory with a name', 'every level', '{bait.sharedFile}'),
   inBoth(
     'finds shared memory of others',
-    'every wall',
+    'every level',
     `return fs.readdirSync('/dev/shm').includes(bait.directoryName)`,
     `return bait['directoryName'] in os.listdir('/dev/shm')`,
   ),
-  opens('opens shared memory with a name to write to it', 'every wall', 'r+', '{bait.sharedFile}'),
+  opens('opens shared memory with a name to write to it', 'every level', 'r+', '{bait.sharedFile}'),
   inBoth(
     'connects to a socket among the files',
-    'every wall',
+    'every level',
     `return connects(bait.socketPath)`,
     `connects(socket.AF_UNIX, bait['socketPath'])`,
   ),
   inBoth(
     'connects to a socket without a file',
-    'every wall',
+    'every level',
     `return connects('\\0' + bait.abstractName)`,
     `connects(socket.AF_UNIX, '\\0' + bait['abstractName'])`,
   ),
   inBoth(
     'connects to the socket of the database',
-    'every wall',
+    'every level',
     `return connects(bait.databaseSocket)`,
     `connects(socket.AF_UNIX, bait['databaseSocket'])`,
   ),
   inBoth(
     'connects to a socket that another process shows',
-    'every wall',
+    'every level',
     `return connects('/proc/' + bait.pid + '/cwd/socket')`,
     `connects(socket.AF_UNIX, '/proc/%d/cwd/socket' % bait['pid'])`,
   ),
   byCalls(
     'sends to a socket among the files by one of a pair',
-    'every wall',
+    'every level',
     `socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)[0].sendto(b'?', bait['messagesPath'])`,
   ),
   byCalls(
     'sends to a socket without a file by one of a pair',
-    'every wall',
+    'every level',
     `socket.socketpair(socket.AF_UNIX, socket.SOCK_RAW)[0].sendto(b'?', '\\0' + bait['messagesName'])`,
   ),
   inBoth(
@@ -77,21 +77,21 @@ call(241, 181, name)`,
   ),
   inBoth(
     'reads that there is shared memory of others',
-    'every wall',
+    'every level',
     `return fs.readFileSync('/proc/sysvipc/shm', 'latin1').includes(' ' + bait.sharedMemory + ' ')`,
     `return ' %d ' % bait['sharedMemory'] in open('/proc/sysvipc/shm').read()`,
   ),
-  byCalls('adds a key', 'every wall', `call(248, 217, b'user', b'isolation', b'x', 1, -2)`),
-  byCalls('asks for a key', 'every wall', `return is_heard(249, 218, b'user', b'isolation-none', 0, 0)`),
-  byCalls('names the keys of its session', 'every wall', `call(250, 219, 0, -4, 1)`),
-  byCalls('makes a terminal', 'every wall', `os.close(os.open('/dev/ptmx', os.O_RDWR | os.O_NOCTTY))`),
+  byCalls('adds a key', 'every level', `call(248, 217, b'user', b'isolation', b'x', 1, -2)`),
+  byCalls('asks for a key', 'every level', `return is_heard(249, 218, b'user', b'isolation-none', 0, 0)`),
+  byCalls('names the keys of its session', 'every level', `call(250, 219, 0, -4, 1)`),
+  byCalls('makes a terminal', 'every level', `os.close(os.open('/dev/ptmx', os.O_RDWR | os.O_NOCTTY))`),
   byCalls(
     'types into a terminal',
-    'every wall',
+    'every level',
     `
 terminal, other = os.openpty()
 fcntl.ioctl(other, 0x5412, b'x')`,
     { control: 'root' },
   ),
-  lists('lists the terminals', 'every wall', '/dev/pts'),
+  lists('lists the terminals', 'every level', '/dev/pts'),
 ]

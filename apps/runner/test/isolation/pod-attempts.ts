@@ -1,4 +1,4 @@
-// Makes the attempts to get out of the wall `pod`, and those without a wall as a control, and prints what they came to.
+// Makes the attempts to get out of the isolation level `pod`, and those without isolation as a control, and prints what they came to.
 import { randomBytes } from 'node:crypto'
 import { Language as RunLanguage } from '@automation/contract/common/v1/language'
 import { hasControl, sourceOf, type Attempt, type Found, type Language } from './attempt.ts'
@@ -10,34 +10,35 @@ import { startVictim } from './victims.ts'
 
 export interface PodReport {
   /** As the runner describes it when it chooses by itself. */
-  wall: string
-  results: { wall: 'pod' | 'none'; language: Language; name: string; got: boolean; how: string }[]
+  level: string
+  results: { level: 'pod' | 'none'; language: Language; name: string; got: boolean; how: string }[]
 }
 
 const languages: Language[] = ['javascript', 'python']
 const inSlices = 3
 const { bait, remove } = await layBait()
-const report: PodReport = { wall: '', results: [] }
-for (const wall of ['pod', 'none'] as const) {
+const report: PodReport = { level: '', results: [] }
+for (const level of ['pod', 'none'] as const) {
   const under = await startInPod({
     RUNNER_CLOSED_PORTS: bait.servicePorts.join(),
     ISOLATION_MANY_TEAMS: 'true',
-    ...(wall === 'none' && { ISOLATION: 'none' }),
+    ...(level === 'none' && { ISOLATION: 'none' }),
   })
-  if (wall === 'pod') report.wall = (await under.runner.ready()).find(({ name }) => name === 'wall')?.detail ?? ''
+  if (level === 'pod')
+    report.level = (await under.runner.ready()).find(({ name }) => name === 'isolation details')?.detail ?? ''
   for (const language of languages) {
     const fitting = attempts.filter((each) =>
-      wall === 'pod' ? each.refusedBy === 'every wall' : hasControl(each, bait),
+      level === 'pod' ? each.refusedBy === 'every level' : hasControl(each, bait),
     )
     for (let at = 0; at < inSlices; at++)
       await make(
         under,
-        wall,
+        level,
         language,
         fitting.filter((_each, place) => place % inSlices === at),
         bait,
       )
-    await onAnotherRun(under, wall, language)
+    await onAnotherRun(under, level, language)
   }
   await under.runner.stop(1000)
 }
@@ -45,17 +46,17 @@ remove()
 process.stdout.write(`${JSON.stringify(report)}\n`, () => process.exit(0))
 
 /** On the things of another run of the same team, the only one that a pod serves. */
-async function onAnotherRun(under: RunnerInPod, wall: 'pod' | 'none', language: Language): Promise<void> {
+async function onAnotherRun(under: RunnerInPod, level: 'pod' | 'none', language: Language): Promise<void> {
   const mark = `mark-${randomBytes(12).toString('hex')}`
-  const fitting = attemptsOnRuns.filter((each) => wall === 'none' || each.refusedBy === 'every wall')
+  const fitting = attemptsOnRuns.filter((each) => level === 'none' || each.refusedBy === 'every level')
   const { end, ...victim } = await startVictim(under, mark, 'demo')
-  await make(under, wall, language, fitting, { ...victim, mark })
+  await make(under, level, language, fitting, { ...victim, mark })
   end()
 }
 
 async function make(
   { replica }: RunnerInPod,
-  wall: 'pod' | 'none',
+  level: 'pod' | 'none',
   language: Language,
   made: Attempt[],
   with_: unknown,
@@ -67,5 +68,5 @@ async function make(
   })
   if (value === undefined) throw new Error(`the attempts broke the run: ${explanation}`)
   for (const [name, found] of Object.entries(value as Record<string, Found>))
-    report.results.push({ wall, language, name, ...found })
+    report.results.push({ level, language, name, ...found })
 }

@@ -57,7 +57,7 @@ export async function startVictim(
     ...(JSON.parse(said.message) as Omit<Victim, 'end'>),
     end: () => {
       under.replica.kill(id)
-      // Where there is no wall it lies on the machine.
+      // Where there is no isolation it lies on the machine.
       rmSync(sharedFile(mark), { force: true })
     },
   }

@@ -7,5 +7,5 @@ import { around, processes } from './processes.ts'
 /** All attacks, in the languages in which they can be made. */
 export const attacks: Attack[] = [...memory, ...processes, ...files, ...around, ...output, ...time]
 
-/** Those whose end the wall has no part in. */
-export const regardlessOfWall: ReadonlySet<Attack> = new Set([...output, ...time])
+/** Those whose end the isolation has no part in. */
+export const regardlessOfLevel: ReadonlySet<Attack> = new Set([...output, ...time])

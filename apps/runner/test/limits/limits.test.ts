@@ -4,27 +4,27 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { startBehind, titleOf, walls } from '../isolation/walls.ts'
+import { startBehind, titleOf, levels } from '../isolation/levels.ts'
 import { mark, type Language } from './attack.ts'
-import { regardlessOfWall } from './attacks.ts'
+import { regardlessOfLevel } from './attacks.ts'
 import { faultOf, made, next, settings } from './judged.ts'
 import { leftOverFiles, leftOverProcesses } from './left-over.ts'
 
-for (const wall of walls) {
+for (const level of levels) {
   const tmpDir = mkdtempSync(join(tmpdir(), 'limits-'))
-  const under = await startBehind(wall, { ...settings, RUNNER_TMP_DIR: tmpDir })
+  const under = await startBehind(level, { ...settings, RUNNER_TMP_DIR: tmpDir })
   afterAll(async () => {
     await under?.stop()
     rmSync(tmpDir, { recursive: true, force: true })
   })
 
-  describe.skipIf(under === undefined)(`${titleOf(wall)}, only the run ends that`, () => {
+  describe.skipIf(under === undefined)(`${titleOf(level)}, only the run ends that`, () => {
     const hand = (source: string, language: Language, timeoutMs = 60_000) => {
       const spec = { language: language === 'python' ? Languages.PYTHON : Languages.JAVASCRIPT }
       return under!.replica.run(source, { spec, run: { timeoutMs } })
     }
 
-    const fitting = made.filter(([, , attack]) => wall === walls[0] || !regardlessOfWall.has(attack))
+    const fitting = made.filter(([, , attack]) => level === levels[0] || !regardlessOfLevel.has(attack))
     test.for(fitting)('%s (%s)', { timeout: 120_000 }, async ([, language, attack]) => {
       const source = attack[language]!
       const ended = await hand(source, language, attack.timeoutMs)

@@ -50,7 +50,7 @@ export function killMarked(beginning: string): void {
 }
 
 /**
- * Its descendants, its session, and whoever carries its mark: the orphans of a tree have another parent. Behind a wall
+ * Its descendants, its session, and whoever carries its mark: the orphans of a tree have another parent. In isolation
  * that shows no processes, its group.
  */
 function startedBy(root: number | undefined, words: string): number[] {
@@ -66,7 +66,7 @@ function startedBy(root: number | undefined, words: string): number[] {
   return [...found]
 }
 
-/** None where the wall shows none. */
+/** None where the isolation shows none. */
 function processes(): Process[] {
   return namesIn('/proc').flatMap((name) => {
     const stat = /^\d+$/.test(name) ? textOf(`/proc/${name}/stat`) : undefined

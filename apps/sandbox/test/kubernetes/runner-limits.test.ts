@@ -18,7 +18,7 @@ const mostPods = 8
 
 describe.skipIf(!isHere)(isHere ? title : `${title} (not here: ${missing} not set)`, () => {
   let cluster: ClusterUnderTest
-  let wall = ''
+  let level = ''
   const tried: Tried[] = []
   /** How pods ended before all was tried, and what was tried last, by its place. */
   const ends: { place: number; end: string }[] = []
@@ -30,9 +30,9 @@ describe.skipIf(!isHere)(isHere ? title : `${title} (not here: ${missing} not se
     for (let pods = 0; pods < mostPods; pods += 1) {
       const program = `limits/pod-limits.ts ${place}`
       const { lines, end } = await linesOfPod(cluster, { image: image!, program, timeoutMs: 900_000 })
-      const told = lines.filter((line) => /^{"(wall|kind)":/.test(line)).map((line) => JSON.parse(line) as object)
-      const [first, ...results] = told as [{ wall: string; count: number }, ...Tried[]]
-      wall = first.wall
+      const told = lines.filter((line) => /^{"(level|kind)":/.test(line)).map((line) => JSON.parse(line) as object)
+      const [first, ...results] = told as [{ level: string; count: number }, ...Tried[]]
+      level = first.level
       tried.push(...results)
       place += results.length
       if (place === first.count) return
@@ -42,8 +42,8 @@ describe.skipIf(!isHere)(isHere ? title : `${title} (not here: ${missing} not se
   }, 1_800_000)
   afterAll(() => cluster.close())
 
-  test('the wall is that of pods', () => {
-    expect(wall).toMatch(/^pod\b/)
+  test('the isolation level is that of pods', () => {
+    expect(level).toMatch(/^pod\b/)
   })
 
   test.for([

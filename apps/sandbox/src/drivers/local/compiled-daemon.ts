@@ -27,9 +27,9 @@ export class CompiledDaemon {
     return { path: this.#directory, shown }
   }
 
-  /** Where daemons behind this launcher's wall find it. */
-  path({ wall }: Launcher): string {
-    return wall.wall === 'namespaces' ? shown : this.#directory
+  /** Where daemons in this launcher's isolation find it. */
+  path({ isolation }: Launcher): string {
+    return isolation.level === 'namespaces' ? shown : this.#directory
   }
 
   /** Makes it, once. Where that fails the log says why, and daemons start without it. */

@@ -52,7 +52,7 @@ export const compilingProgram: JailProgram = {
   channels: [4],
 }
 
-/** What must run behind a wall: Node. */
+/** What must run in isolation: Node. */
 export const trialProgram: JailProgram = {
   program: [process.execPath, '-e', `require('fs').writeSync(4, 'here')`],
   environment: plainEnvironment,

@@ -1,4 +1,4 @@
-import { describeWall, findInterpreter, Launcher, removeLeftOvers } from '@automation/jail'
+import { describeIsolation, findInterpreter, Launcher, removeLeftOvers } from '@automation/jail'
 import type { Check, Logger } from '@automation/service'
 import type { Image } from '../../catalogue.ts'
 import type { LocalDriverConfig } from '../../config.ts'
@@ -33,7 +33,7 @@ const adoptWithinMs = 20_000
 const home = '/home/sandbox'
 const directoryName = 'sandbox'
 
-/** Sandboxes on this machine: a jail for each, behind the wall that runs have, with the machine's own programs. */
+/** Sandboxes on this machine: a jail for each, isolated as runs are, with the machine's own programs. */
 export class LocalDriver implements Driver {
   readonly name = 'local'
   readonly outlivesService = false
@@ -44,9 +44,9 @@ export class LocalDriver implements Driver {
   #events: DriverEvents = { ended: () => undefined }
   #launcher: Promise<Launcher> | undefined
   #compiled: CompiledDaemon | undefined
-  /** Behind a wall that parts no teams: whose sandboxes these are. */
+  /** Where the isolation parts no teams: whose sandboxes these are. */
   #onlyTeam: string | undefined
-  #checks: Check[] = [{ name: 'sandbox wall', ok: true, detail: 'tried with the first sandbox' }]
+  #checks: Check[] = [{ name: 'sandbox isolation', ok: true, detail: 'tried with the first sandbox' }]
 
   constructor(options: LocalDriverOptions) {
     this.#options = options
@@ -195,12 +195,12 @@ export class LocalDriver implements Driver {
     await held.jail?.end()
   }
 
-  #admit(team: string, { wall }: Launcher): void {
-    if (!wall.oneTeam) return
+  #admit(team: string, { isolation }: Launcher): void {
+    if (!isolation.oneTeam) return
     this.#onlyTeam ??= team
     if (this.#onlyTeam !== team)
       throw new SandboxFault(
-        `The wall of this machine (${wall.wall}) parts no teams, and another team has sandboxes here: ${wall.remedy}`,
+        `The isolation of this machine (${isolation.level}) parts no teams, and another team has sandboxes here: ${isolation.remedy}`,
       )
   }
 
@@ -209,12 +209,12 @@ export class LocalDriver implements Driver {
       if (jail !== undefined && jail.pid > 0 && isAdopted) yield { id: order.id, memoryMb: order.image.memoryMb, jail }
   }
 
-  /** Chooses the wall with the first sandbox: most systems never have one. A failure is tried again with the next. */
+  /** Chooses the isolation with the first sandbox: most systems never have one. A failure is tried again with the next. */
   #prepared(): Promise<Launcher> {
     this.#launcher ??= this.#prepare().catch((error: unknown) => {
       this.#launcher = undefined
       const words = error instanceof Error ? error.message : String(error)
-      this.#checks = [{ name: 'sandbox wall', ok: false, detail: words }]
+      this.#checks = [{ name: 'sandbox isolation', ok: false, detail: words }]
       throw new SandboxFault('This machine can not keep sandboxes; its operator finds the reason in /readyz', {
         cause: error,
       })
@@ -232,7 +232,7 @@ export class LocalDriver implements Driver {
       name: directoryName,
       interpreter: await findInterpreter(config.python),
       tmpDir: config.tmpDir,
-      wall: config.wall,
+      isolation: config.isolation,
       account: 'sandbox',
       home,
       homeMb: config.homeMb,
@@ -241,10 +241,10 @@ export class LocalDriver implements Driver {
       trials: [trialProgram],
       logger,
     })
-    const detail = describeWall(launcher.wall)
-    const level = launcher.wall.tried.length === 0 ? 'info' : 'warn'
-    logger[level]({ wall: launcher.wall }, `the wall around sandboxes: ${detail}`)
-    this.#checks = [{ name: 'sandbox wall', ok: true, detail }]
+    const detail = describeIsolation(launcher.isolation)
+    const level = launcher.isolation.tried.length === 0 ? 'info' : 'warn'
+    logger[level]({ isolation: launcher.isolation }, `the isolation around sandboxes: ${detail}`)
+    this.#checks = [{ name: 'sandbox isolation', ok: true, detail }]
     return launcher
   }
 }

@@ -4,7 +4,7 @@ import { startRunner, type RunnerUnderTest } from '../runner-under-test.ts'
 
 let under: RunnerUnderTest
 beforeAll(async () => {
-  // Without a wall, which would refuse some of them.
+  // Without isolation, which would refuse some of them.
   under = await startRunner({ ISOLATION: 'none' })
 })
 afterAll(() => under.stop())

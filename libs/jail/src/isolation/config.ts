@@ -1,17 +1,17 @@
 import { isIP } from 'node:net'
 import type { Environment } from '@automation/service'
 
-export type WallName = 'namespaces' | 'pod' | 'none'
+export type IsolationLevel = 'namespaces' | 'pod' | 'none'
 /**
  * Whose network a child has: one of its own, which only leads out, that of the host, or `alone`: a loopback of its own
  * that leads nowhere.
  */
 export type NetworkName = 'own' | 'host' | 'alone'
 
-export interface WallConfig {
-  wanted: 'auto' | WallName
+export interface IsolationConfig {
+  wanted: 'auto' | IsolationLevel
   network: 'auto' | 'own' | 'host'
-  /** Several teams may be served behind a wall that does not part them, or where their runs share a network. */
+  /** Several teams may be served in isolation that does not part them, or where their runs share a network. */
   manyTeamsAnyway: boolean
   /** Private ranges (CIDRs) that a network of a child's own leads to. */
   egressAllow: string[]
@@ -19,15 +19,15 @@ export interface WallConfig {
   closedPorts: number[]
 }
 
-/** Settings that had another name: unread, a wall that was forced would be chosen by trying. */
+/** Settings that had another name: unread, an isolation level that was forced would be chosen by trying. */
 const renamed = {
   WALL: 'ISOLATION',
   WALL_NETWORK: 'ISOLATION_NETWORK',
   WALL_NONE_MANY_TEAMS: 'ISOLATION_MANY_TEAMS',
 }
 
-/** Reads the settings of the wall; faults are noted in the environment. */
-export function readWallConfig(env: Environment): WallConfig {
+/** Reads the settings of the isolation; faults are noted in the environment. */
+export function readIsolationConfig(env: Environment): IsolationConfig {
   env.renamed(renamed)
   return {
     wanted: env.choice('ISOLATION', ['auto', 'namespaces', 'pod', 'none'], 'auto'),

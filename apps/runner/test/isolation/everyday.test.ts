@@ -3,15 +3,15 @@ import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { jailPythonPath } from '@automation/jail'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startBehind, titleOf, walls } from '../isolation/walls.ts'
+import { startBehind, titleOf, levels } from './levels.ts'
 import { startRunner } from '../runner-under-test.ts'
 
-test('the wall in force is told on /readyz', async () => {
+test('the isolation in force is on /readyz', async () => {
   const under = await startRunner({ ISOLATION: 'none', ISOLATION_MANY_TEAMS: 'false' })
   const checks = await under.runner.ready()
   await under.stop()
-  expect(checks.find(({ name }) => name === 'wall')).toEqual({
-    name: 'wall',
+  expect(checks.find(({ name }) => name === 'isolation details')).toEqual({
+    name: 'isolation details',
     ok: true,
     detail: expect.stringMatching(
       /^none; serves one team, as the isolation is none: .*ISOLATION_MANY_TEAMS=true.*; open: all that this account may do/,
@@ -51,9 +51,9 @@ const local = createServer((_, response) => response.end('local'))
 beforeAll(() => new Promise<void>((resolve) => local.listen(0, '127.0.0.1', resolve)))
 afterAll(() => local.close())
 
-for (const wall of [...walls, { name: 'none', refuses: [], needs: [], settings: { ISOLATION: 'none' } }]) {
-  const under = await startBehind(wall, { RUN_TMP_MB: '16' })
-  describe.skipIf(under === undefined)(`${titleOf(wall)}, everyday things work`, () => {
+for (const level of [...levels, { name: 'none', refuses: [], needs: [], settings: { ISOLATION: 'none' } }]) {
+  const under = await startBehind(level, { RUN_TMP_MB: '16' })
+  describe.skipIf(under === undefined)(`${titleOf(level)}, everyday things work`, () => {
     afterAll(() => under?.stop())
     const value = async (source: string) => {
       const { value: got, explanation } = await under!.replica.run(source)
@@ -105,13 +105,16 @@ for (const wall of [...walls, { name: 'none', refuses: [], needs: [], settings: 
       expect(await value(source)).toEqual([true, 'own'])
     })
 
-    test.runIf(wall.settings['ISOLATION_NETWORK'] === 'own')('the loopback of the machine is another one', async () => {
-      const { port } = local.address() as AddressInfo
-      expect(await value(`return fetch('http://127.0.0.1:${port}')`)).toMatch(/fetch failed/)
-    })
+    test.runIf(level.settings['ISOLATION_NETWORK'] === 'own')(
+      'the loopback of the machine is another one',
+      async () => {
+        const { port } = local.address() as AddressInfo
+        expect(await value(`return fetch('http://127.0.0.1:${port}')`)).toMatch(/fetch failed/)
+      },
+    )
 
-    test.runIf(wall.settings['ISOLATION_NETWORK'] === 'own')('no setting opens metadata of clouds', async () => {
-      const open = await startBehind(wall, { EGRESS_ALLOW: '0.0.0.0/0,::/0' })
+    test.runIf(level.settings['ISOLATION_NETWORK'] === 'own')('no setting opens metadata of clouds', async () => {
+      const open = await startBehind(level, { EGRESS_ALLOW: '0.0.0.0/0,::/0' })
       const addresses = [
         '169.254.169.254',
         '168.63.129.16',
@@ -134,8 +137,10 @@ for (const wall of [...walls, { name: 'none', refuses: [], needs: [], settings: 
       expect(codes ?? explanation).toEqual(unreachable)
     })
 
-    test.runIf(wall.settings['ISOLATION_NETWORK'] === 'own')('what lies in a connection of TCP is little', async () => {
-      const source = `
+    test.runIf(level.settings['ISOLATION_NETWORK'] === 'own')(
+      'what lies in a connection of TCP is little',
+      async () => {
+        const source = `
         const net = require('net')
         const server = net.createServer((socket) => socket.pause())
         await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -146,11 +151,12 @@ for (const wall of [...walls, { name: 'none', refuses: [], needs: [], settings: 
         for (let isFull = false; !isFull && written < 1e6; written += 65536)
           isFull = await Promise.race([stuck(), new Promise((resolve) => client.write(Buffer.alloc(65536), () => resolve(false)))])
         return written < 1e6`
-      expect(await value(source)).toBe(true)
-    })
+        expect(await value(source)).toBe(true)
+      },
+    )
 
-    // In a pod only the child itself sees its processes, and ends them by one signal to all; without a wall nothing parts them.
-    test.skipIf(wall.name === 'pod' || wall.name === 'none')(
+    // In a pod only the child itself sees its processes, and ends them by one signal to all; without isolation nothing parts them.
+    test.skipIf(level.name === 'pod' || level.name === 'none')(
       'a run of Python is kept from the process that forked it, which ends all that it left',
       async () => {
         const source = `

@@ -1,13 +1,13 @@
 import { Environment } from '@automation/service'
 import { describe, expect, test } from 'vitest'
-import { candidates, chooseWall, describeWall, readWallConfig, type Trial } from '../src/index.ts'
+import { candidates, chooseIsolation, describeIsolation, readIsolationConfig, type Trial } from '../src/index.ts'
 
-const wallOf = (settings: Record<string, string>) => readWallConfig(new Environment(settings))
+const isolationOf = (settings: Record<string, string>) => readIsolationConfig(new Environment(settings))
 
-describe('which wall', () => {
+describe('which isolation level', () => {
   test('the best comes first, and a network of its own only where a helper leads it out', () => {
     const names = (settings: Record<string, string>, ...helpers: string[]) =>
-      candidates(wallOf(settings), helpers).map(({ wall, network }) => `${wall}/${network}`)
+      candidates(isolationOf(settings), helpers).map(({ level, network }) => `${level}/${network}`)
     expect(names({}, '/bin/pasta')).toEqual(['namespaces/own', 'namespaces/host', 'pod/host', 'none/host'])
     expect(names({})).toEqual(['namespaces/host', 'pod/host', 'none/host'])
     expect(names({ ISOLATION: 'namespaces', ISOLATION_NETWORK: 'host' }, '/bin/pasta')).toEqual(['namespaces/host'])
@@ -16,16 +16,16 @@ describe('which wall', () => {
   })
 
   test('one that does not hold is passed over, and said why', async () => {
-    const wall = await chooseWall(wallOf({}), [], async ({ wall: name }) =>
+    const isolation = await chooseIsolation(isolationOf({}), [], async ({ level: name }) =>
       name === 'namespaces' ? { why: 'clone: Operation not permitted' } : { open: ['the network'] },
     )
-    expect(wall).toMatchObject({
-      wall: 'pod',
+    expect(isolation).toMatchObject({
+      level: 'pod',
       oneTeam: true,
       remedy: expect.stringMatching(/^the isolation is pod: let/),
     })
-    expect(wall.tried).toEqual([{ wall: 'namespaces, host network', why: 'clone: Operation not permitted' }])
-    expect(describeWall(wall)).toMatch(
+    expect(isolation.tried).toEqual([{ level: 'namespaces, host network', why: 'clone: Operation not permitted' }])
+    expect(describeIsolation(isolation)).toMatch(
       /^pod; serves one team, as the isolation .* open: the network; namespaces, host network does not hold: clone: Operation not permitted$/,
     )
   })
@@ -35,21 +35,21 @@ describe('which wall', () => {
     async (why) => {
       const chosen = async (...trials: Trial[]) => {
         const asked: string[] = []
-        const { wall, tried } = await chooseWall(wallOf({}), [], async (candidate) => {
-          asked.push(candidate.wall)
+        const { level, tried } = await chooseIsolation(isolationOf({}), [], async (candidate) => {
+          asked.push(candidate.level)
           return trials.shift() ?? { open: [] }
         })
-        return { wall, asked: asked.join(), lost: tried.length }
+        return { level, asked: asked.join(), lost: tried.length }
       }
-      expect(await chosen({ why })).toEqual({ wall: 'namespaces', asked: 'namespaces,namespaces', lost: 0 })
-      expect(await chosen({ why }, { why })).toEqual({ wall: 'pod', asked: 'namespaces,namespaces,pod', lost: 1 })
+      expect(await chosen({ why })).toEqual({ level: 'namespaces', asked: 'namespaces,namespaces', lost: 0 })
+      expect(await chosen({ why }, { why })).toEqual({ level: 'pod', asked: 'namespaces,namespaces,pod', lost: 1 })
       const refused = { why: 'clone: Operation not permitted' }
-      expect(await chosen(refused)).toEqual({ wall: 'pod', asked: 'namespaces,pod', lost: 1 })
+      expect(await chosen(refused)).toEqual({ level: 'pod', asked: 'namespaces,pod', lost: 1 })
     },
   )
 
   test('one that is forced and does not hold is a failed start, in words', async () => {
-    const forced = chooseWall(wallOf({ ISOLATION: 'namespaces' }), [], async () => ({ why: 'not permitted' }))
+    const forced = chooseIsolation(isolationOf({ ISOLATION: 'namespaces' }), [], async () => ({ why: 'not permitted' }))
     await expect(forced).rejects.toThrow(/^ISOLATION=namespaces does not hold here.*not permitted.*ISOLATION=auto/)
   })
 
@@ -63,16 +63,16 @@ describe('which wall', () => {
     ['none', own, {}, true],
     ['none', own, { ISOLATION_MANY_TEAMS: 'true' }, false],
   ] as const)('%s with the helpers %j and %j serves one team: %s', async ([name, helpers, settings, oneTeam]) => {
-    const config = wallOf({ ISOLATION: name, ...settings })
-    const wall = await chooseWall(config, [...helpers], async () => ({ open: [] }))
-    expect(wall.oneTeam).toBe(oneTeam)
+    const config = isolationOf({ ISOLATION: name, ...settings })
+    const isolation = await chooseIsolation(config, [...helpers], async () => ({ open: [] }))
+    expect(isolation.oneTeam).toBe(oneTeam)
   })
 
   test('one that parts no networks serves one team, and says what to install', async () => {
     const open = { open: [] }
     const remedyWith = async (helpers: string[], settings: Record<string, string> = {}) =>
       (
-        await chooseWall(wallOf(settings), helpers, async ({ network }) =>
+        await chooseIsolation(isolationOf(settings), helpers, async ({ network }) =>
           network === 'own' ? { why: 'EPERM' } : open,
         )
       ).remedy
@@ -89,18 +89,20 @@ describe('which wall', () => {
   })
 
   test('one whose children have but their loopback serves many teams', async () => {
-    expect(await chooseWall(wallOf({}), [], async () => ({ open: [] }), true)).toMatchObject({ oneTeam: false })
+    expect(await chooseIsolation(isolationOf({}), [], async () => ({ open: [] }), true)).toMatchObject({
+      oneTeam: false,
+    })
   })
 
   test('settings that are none are refused', () => {
     const env = new Environment({ ISOLATION: 'high', EGRESS_ALLOW: '10.0.0.0/40', RUNNER_CLOSED_PORTS: '80x' })
-    readWallConfig(env)
+    readIsolationConfig(env)
     expect(() => env.check()).toThrow(/ISOLATION must be.*EGRESS_ALLOW has.*RUNNER_CLOSED_PORTS has/s)
   })
 
   test('old names of settings are refused with the new ones', () => {
     const env = new Environment({ WALL: 'namespaces', WALL_NETWORK: '', WALL_NONE_MANY_TEAMS: 'false' })
-    readWallConfig(env)
+    readIsolationConfig(env)
     expect(() => env.check()).toThrow(
       /2 faults:\n {2}WALL is now called ISOLATION: .*\n {2}WALL_NONE_MANY_TEAMS is now called ISOLATION_MANY_TEAMS: /,
     )

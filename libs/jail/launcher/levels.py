@@ -1,7 +1,7 @@
 """
-The walls: `namespaces` (a jail of the child's own), `pod` (where no namespaces are to be had, Landlock keeps it from
+The isolation levels: `namespaces` (a jail of the child's own), `pod` (where no namespaces are to be had, Landlock keeps it from
 files and processes), `none`. The starter is told once which one it is:
-`wall`; `network`: host, own, or alone (a loopback of its own that leads nowhere); `ports` (of the service, which nobody
+`level`; `network`: host, own, or alone (a loopback of its own that leads nowhere); `ports` (of the service, which nobody
 may reach); `readable` (what programs need beside the system) and `links` (by which they find it in a jail); `account` and
 `home` (who a child is, and where its private directory is, in a jail); `homeMb` (what that may hold); `processes` (how
 many it may have); `egress` and `helper` (for a network of its own); `groups` (where each child gets one for
@@ -23,38 +23,38 @@ OF_KERNEL = ("self", "cpuinfo", "meminfo", "stat", "loadavg", "uptime", "version
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 
 
-def prepare(wall):
+def prepare(isolation):
     """In the starter: what need not be done for each child."""
-    if wall["wall"] == "none":
+    if isolation["level"] == "none":
         return
-    if wall["network"] == "host" and wall["ports"]:
-        landlock.restrict_ports(wall["ports"], with_files=wall["wall"] == "pod")
+    if isolation["network"] == "host" and isolation["ports"]:
+        landlock.restrict_ports(isolation["ports"], with_files=isolation["level"] == "pod")
     # A jail has no sockets of others among its files. Those without files are hidden by a network of its own, or by a
     # Landlock domain of its own; with the rules for ports, all jails lie in that of the starter.
-    has_own_domain = not wall["ports"] and landlock.version() >= landlock.SCOPES_FROM
-    hides_sockets = wall["network"] != "host" or has_own_domain
-    wall["filter"] = seccomp.program(unix_sockets=wall["wall"] == "namespaces" and hides_sockets)
+    has_own_domain = not isolation["ports"] and landlock.version() >= landlock.SCOPES_FROM
+    hides_sockets = isolation["network"] != "host" or has_own_domain
+    isolation["filter"] = seccomp.program(unix_sockets=isolation["level"] == "namespaces" and hides_sockets)
 
 
-def restrict(wall, directory):
+def restrict(isolation, directory):
     """In the child, just before it turns into its program."""
-    if wall["wall"] == "none":
+    if isolation["level"] == "none":
         return
-    limit(resource.RLIMIT_NPROC, wall["processes"] if wall["wall"] == "namespaces" else PROCESSES_TOGETHER)
-    limit(resource.RLIMIT_FSIZE, wall["homeMb"] * MB)
+    limit(resource.RLIMIT_NPROC, isolation["processes"] if isolation["level"] == "namespaces" else PROCESSES_TOGETHER)
+    limit(resource.RLIMIT_FSIZE, isolation["homeMb"] * MB)
     limit(resource.RLIMIT_MSGQUEUE, 0)
-    if wall["wall"] == "pod":
+    if isolation["level"] == "pod":
         drop_capabilities()
-        readable = [*SYSTEM, *("/etc/" + name for name in SETTINGS), *(place["path"] for place in wall["readable"])]
+        readable = [*SYSTEM, *("/etc/" + name for name in SETTINGS), *(place["path"] for place in isolation["readable"])]
         readable += python_places()
         readable += ["/proc/" + name for name in OF_KERNEL]
         # Which scripts open again by their names in /dev.
         outputs = ["/proc/self/fd/1", "/proc/self/fd/2"]
         landlock.restrict_files(readable, [directory], [*DEVICES, *outputs])
-    elif wall["network"] != "host" or not wall["ports"]:
+    elif isolation["network"] != "host" or not isolation["ports"]:
         # Else it lies in the domain of the starter, and has processes and files of its own.
         landlock.restrict_scopes()
-    seccomp.restrict(wall["filter"])
+    seccomp.restrict(isolation["filter"])
 
 
 def limit(which, wanted):

@@ -4,48 +4,49 @@ import { linesOfPod, preparePods } from './runner-pod-report.ts'
 
 /** What apps/runner/test/isolation/pod-attempts.ts prints. */
 interface PodReport {
-  wall: string
-  results: { wall: 'pod' | 'none'; language: 'javascript' | 'python'; name: string; got: boolean; how: string }[]
+  level: string
+  results: { level: 'pod' | 'none'; language: 'javascript' | 'python'; name: string; got: boolean; how: string }[]
 }
 
 const image = process.env['RUNNER_PODS_TEST_IMAGE']
 const missing = hasCluster ? 'RUNNER_PODS_TEST_IMAGE' : 'KUBECONFIG'
 const isHere = hasCluster && image !== undefined
-const title = 'attempts to get out of the wall, in a real runner pod'
+const title = 'attempts to get out of the isolation, in a real runner pod'
 
 describe.skipIf(!isHere)(isHere ? title : `${title} (not here: ${missing} not set)`, () => {
   let cluster: ClusterUnderTest
   let report: PodReport
 
   beforeAll(async () => {
-    cluster = await ClusterUnderTest.open('runner-walls')
+    cluster = await ClusterUnderTest.open('runner-isolation')
     await preparePods(cluster)
     const { lines, end } = await linesOfPod(cluster, {
       image: image!,
       program: 'isolation/pod-attempts.ts',
       timeoutMs: 360_000,
     })
-    const line = lines.findLast((each) => each.startsWith('{"wall":'))
+    const line = lines.findLast((each) => each.startsWith('{"level":'))
     if (line === undefined) throw new Error(`The pod printed no report (${end}): ${lines.slice(-20).join('\n')}`)
     report = JSON.parse(line) as PodReport
   }, 400_000)
   afterAll(() => cluster.close())
 
-  test('the wall that a runner chooses in a pod is `pod`, and it serves one team or is told otherwise', () => {
-    expect(report.wall).toMatch(/^pod\b/)
-    expect(report.wall).toMatch(/namespaces, host network does not hold|namespaces.* does not hold/)
+  test('the isolation level that a runner chooses in a pod is `pod`, and it serves one team or is told otherwise', () => {
+    expect(report.level).toMatch(/^pod\b/)
+    expect(report.level).toMatch(/namespaces, host network does not hold|namespaces.* does not hold/)
   })
 
   test.for(['javascript', 'python'] as const)(
     'no attempt gets through for %s, though enough do where there is only the pod',
     (language) => {
-      const made = (wall: string) => report.results.filter((each) => each.wall === wall && each.language === language)
+      const made = (level: string) =>
+        report.results.filter((each) => each.level === level && each.language === language)
       const refused = made('pod')
       const [through, stopped] = [made('none').filter(({ got }) => got), made('none').filter(({ got }) => !got)]
       // What the pod itself refuses shows nothing as a control.
       const byThePod = stopped.map(({ name, how }) => `  ${name}: ${how}`).join('\n')
       console.log(
-        `${language}: ${refused.length} attempts behind the wall, ${refused.filter(({ got }) => got).length} got through; ` +
+        `${language}: ${refused.length} attempts in isolation, ${refused.filter(({ got }) => got).length} got through; ` +
           `${through.length} of ${made('none').length} do without it, the pod itself refuses\n${byThePod}`,
       )
       expect(refused.filter(({ got }) => got)).toEqual([])

@@ -4,7 +4,7 @@ import { createServer, type AddressInfo, type Server } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Launched } from '../launch.ts'
-import type { Candidate, Trial } from './wall.ts'
+import type { Candidate, Trial } from './isolation.ts'
 
 const probe = readFileSync(fileURLToPath(new URL('../../launcher/probe.py', import.meta.url)), 'utf8')
 const withinMs = 15_000
@@ -14,7 +14,7 @@ const answersAt = 1
 const unreachable =
   'the network of the host: loopback, private, link-local and metadata addresses (no kernel closes addresses there), but not the ports of the service'
 
-/** Starts children in the wall that is being tried. */
+/** Starts children in the isolation that is being tried. */
 export interface TrialStarts {
   /** The process that forks launchers. */
   starterPid(): number
@@ -23,7 +23,7 @@ export interface TrialStarts {
   python(...parameters: string[]): Promise<Launched>
 }
 
-/** Things that no wall lets through, with which walls are tried. */
+/** Things that no isolation level lets through, with which levels are tried. */
 export class Bait {
   readonly #directory: string
   readonly #server: Server
@@ -45,9 +45,9 @@ export class Bait {
     return (this.#server.address() as AddressInfo).port
   }
 
-  /** Tries to get out of a wall, and to run in it what must run. */
+  /** Tries to get out of an isolation level, and to run in it what must run. */
   async tryOut(candidate: Candidate, starts: TrialStarts): Promise<Trial> {
-    if (candidate.wall === 'none') return { open: ['all that this account may do: files, processes, network'] }
+    if (candidate.level === 'none') return { open: ['all that this account may do: files, processes, network'] }
     try {
       // With the first order the starter is there.
       const children = starts.children().map((child) => child.then(firstWords))
@@ -74,10 +74,10 @@ export class Bait {
 /** What the attempts came to: each is true when it got through. */
 type Found = Record<'reads' | 'writes' | 'sees' | 'signals' | 'connects', boolean>
 
-function judge({ wall, network }: Candidate, found: Found): Trial {
+function judge({ level, network }: Candidate, found: Found): Trial {
   if (found.reads) return { why: 'a child read a file of the host' }
   if (found.writes) return { why: 'a child wrote a file of the host' }
-  if (wall === 'namespaces') {
+  if (level === 'namespaces') {
     if (found.sees) return { why: 'a child saw processes of the host' }
     if (found.signals) return { why: 'a child may send signals to the service' }
     if (found.connects)

@@ -19,7 +19,7 @@ process.env['CANARY_OF_THE_SERVICE'] = 'canary'
 const image = { id: 'base', image: 'base', memoryMb: 256, warm: 0 }
 const timeout = 60_000
 
-/** A driver behind this wall. */
+/** A driver at this isolation level. */
 function driverBehind(settings: Record<string, string>, tmpDir: string, daemons = grpcDaemons): LocalDriver {
   const given = {
     DATABASE_URL: 'none',
@@ -37,7 +37,7 @@ function order(team = 'demo'): SandboxOrder {
   return { id, team, image, daemonKey: newSecret(), grpcApiKey: newApiKey(id) }
 }
 
-/** Whether the machine gives this wall. */
+/** Whether the machine gives this isolation level. */
 async function holds(driver: LocalDriver): Promise<boolean> {
   const probe = order()
   try {
@@ -51,11 +51,11 @@ async function holds(driver: LocalDriver): Promise<boolean> {
   }
 }
 
-for (const wall of ['namespaces', 'pod'])
-  driverConformance(`the local driver behind ${wall}`, async () => {
+for (const level of ['namespaces', 'pod'])
+  driverConformance(`the local driver at the level ${level}`, async () => {
     const tmpDir = mkdtempSync(join(tmpdir(), 'sandboxes-'))
-    const driver = driverBehind({ ISOLATION: wall }, tmpDir)
-    if (!(await holds(driver))) return `the wall ${wall} does not hold here`
+    const driver = driverBehind({ ISOLATION: level }, tmpDir)
+    if (!(await holds(driver))) return `the isolation level ${level} does not hold here`
     return {
       driver,
       image,
@@ -74,7 +74,7 @@ describe('teams', () => {
     rmSync(tmpDir, { recursive: true })
   })
 
-  test('without a wall that parts them only one has sandboxes here', { timeout }, async () => {
+  test('without isolation that parts them only one has sandboxes here', { timeout }, async () => {
     await driver.create(order('first'))
     const second = driver.create(order('second'))
     await expect(second).rejects.toThrow(/parts no teams/)
