@@ -9,10 +9,10 @@ import {
   type RunnerMessageSchema,
 } from '@automation/contract/runner/v1/runner'
 import { ownContext, type CallContext, type Neighbours } from '@automation/rpc'
+import { MessageQueue } from '@automation/rpc/message-queue'
 import { until } from '@automation/testing'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { v7 } from 'uuid'
-import { MessageQueue } from '../src/dispatch/message-queue.ts'
 
 type Sent = MessageInitShape<typeof RunnerMessageSchema>
 export type End = NonNullable<MessageInitShape<typeof ResultSchema>['end']>

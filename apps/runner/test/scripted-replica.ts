@@ -18,8 +18,8 @@ import {
 } from '@automation/contract/runner/v1/runner'
 import { Failure } from '@automation/errors'
 import { served, type CallContext, type ServedService } from '@automation/rpc'
+import { MessageQueue } from '@automation/rpc/message-queue'
 import type { MessageInitShape } from '@bufbuild/protobuf'
-import { Outbox } from '../src/session/outbox.ts'
 
 type Outgoing = MessageInitShape<typeof ReplicaMessageSchema>
 
@@ -68,7 +68,7 @@ export class ScriptedReplica {
   onItsWay = 0
   readonly #handed = new Map<string, Handed>()
   readonly #specs = new Map<string, string>()
-  #outbox: Outbox<Outgoing> | undefined
+  #outbox: MessageQueue<Outgoing> | undefined
   #count = 0
 
   get services(): ServedService[] {
@@ -174,7 +174,7 @@ export class ScriptedReplica {
   }
 
   async *#work(requests: AsyncIterable<RunnerMessage>, { signal }: CallContext): AsyncIterable<Outgoing> {
-    const outbox = (this.#outbox = new Outbox<Outgoing>())
+    const outbox = (this.#outbox = new MessageQueue<Outgoing>())
     this.credit = 0
     this.#specs.clear()
     signal.addEventListener('abort', () => outbox.close())
@@ -186,7 +186,7 @@ export class ScriptedReplica {
     }
   }
 
-  async #listen(requests: AsyncIterable<RunnerMessage>, outbox: Outbox<Outgoing>): Promise<void> {
+  async #listen(requests: AsyncIterable<RunnerMessage>, outbox: MessageQueue<Outgoing>): Promise<void> {
     try {
       for await (const { message } of requests) this.#hear(message, outbox)
     } catch (thrown) {
@@ -195,7 +195,7 @@ export class ScriptedReplica {
     outbox.close()
   }
 
-  #hear(message: RunnerMessage['message'], outbox: Outbox<Outgoing>): void {
+  #hear(message: RunnerMessage['message'], outbox: MessageQueue<Outgoing>): void {
     if (message.case === 'hello') {
       this.hellos.push(message.value)
       outbox.push({ message: { case: 'welcome', value: { leaseMs: this.leaseMs } } })

@@ -6,9 +6,9 @@ import type {
 } from '@automation/contract/sandbox/v1/daemon'
 import { Failure } from '@automation/errors'
 import type { Client } from '@automation/rpc'
+import { MessageQueue } from '@automation/rpc/message-queue'
 import type { Calls } from './calls.ts'
 import { pieces } from './pieces.ts'
-import { Requests } from './requests.ts'
 
 export interface CommandOptions {
   /** Absolute, or from the home directory of the sandbox, where it is when absent. */
@@ -59,14 +59,14 @@ export async function startCommand(
   command: string[],
   { workingDirectory, environment = {}, timeoutMs = 0, signal }: CommandOptions,
 ): Promise<RunningCommand> {
-  const requests = new Requests<Request>()
+  const requests = new MessageQueue<Request>()
   const left = new AbortController()
-  void requests.push({
+  requests.push({
     message: { case: 'start', value: { command, workingDirectory, environment, timeoutMs } },
   })
-  const responses = commands.runCommand(requests.sent(), calls.open(left.signal, signal))[Symbol.asyncIterator]()
+  const responses = commands.runCommand(requests, calls.open(left.signal, signal))[Symbol.asyncIterator]()
   const leave = () => {
-    requests.close()
+    requests.abort()
     left.abort()
   }
   const pid = await startOf(responses).catch((error: unknown) => {
@@ -82,11 +82,11 @@ export async function startCommand(
     ended: end.promise,
     write: async (data) => {
       // All at once, so that what is written or said next comes behind it.
-      const pushed = [...pieces(data)].map((value) => requests.push({ message: { case: 'input', value } }))
+      const pushed = [...pieces(data)].map((value) => requests.pass({ message: { case: 'input', value } }))
       await pushed.at(-1)
     },
-    endInput: () => void requests.push({ message: { case: 'endOfInput', value: {} } }),
-    signal: (number) => void requests.push({ message: { case: 'signal', value: number } }),
+    endInput: () => requests.push({ message: { case: 'endOfInput', value: {} } }),
+    signal: (number) => requests.push({ message: { case: 'signal', value: number } }),
     kill: async () => {
       await commands.killCommand({ pid }, calls.short()).catch((error: unknown) => {
         // It has ended by itself.

@@ -1,10 +1,10 @@
 import { Status } from '@automation/contract/execution/v1/execution'
 import type { Hello, Logs as LogsMessage, Result, RunnerMessage } from '@automation/contract/runner/v1/runner'
 import { Failure } from '@automation/errors'
+import { MessageQueue } from '@automation/rpc/message-queue'
 import type { Logger } from '@automation/service'
 import type { Claims } from './claims.ts'
 import { languagesOf } from './languages.ts'
-import { MessageQueue } from './message-queue.ts'
 import type { Runners, RunnerStream } from './runners.ts'
 import type { Ends } from '../end/ends.ts'
 import { isUuid } from '../execution-id.ts'
@@ -34,7 +34,7 @@ interface Stream extends RunnerStream {
 /** The Work streams of runners: what they lend, say and bring back. */
 export class WorkStreams {
   readonly #context: WorkStreamsContext
-  readonly #open = new Set<MessageQueue<unknown>>()
+  readonly #open = new Set<RunnerStream['messages']>()
   /** Results on their way into the database, by run, fence and session: a runner brings them again over each new stream. */
   readonly #storing = new Map<string, Promise<void>>()
 

@@ -5,7 +5,7 @@ import type { RunTokens } from '@automation/rpc/run-token'
 import type { RunTraces } from '../run-traces.ts'
 import type { Specs } from '../accept/specs.ts'
 import type { Languages } from './languages.ts'
-import type { MessageQueue } from './message-queue.ts'
+import type { MessageQueue } from '@automation/rpc/message-queue'
 import { Places, type Place } from './places.ts'
 import { SpecShelf, type ShelfRoom } from './run-spec-cache.ts'
 

@@ -2,13 +2,12 @@ import { Duplex } from 'node:stream'
 import type { ConnectPortResponse, ControlService } from '@automation/contract/sandbox/v1/daemon'
 import { Failure } from '@automation/errors'
 import { asService, type Client } from '@automation/rpc'
+import { MessageQueue } from '@automation/rpc/message-queue'
 
 const principal = asService('gateway')
 
-interface Piece {
-  data: Buffer
-  taken: () => void
-}
+/** The requests of a connection: the port, then what is sent. */
+type Sending = MessageQueue<{ port?: number; data?: Uint8Array }>
 
 /** Opens a connection to a port of a sandbox through its daemon. Failures: those of ConnectPort; deadline_exceeded. */
 export async function openPort(
@@ -19,13 +18,14 @@ export async function openPort(
   const left = new AbortController()
   const late = new Failure('deadline_exceeded', 'port_timeout', 'The sandbox did not answer in time')
   const timer = setTimeout(() => left.abort(late), timeoutMs)
-  const sending = new Sending()
+  const sending: Sending = new MessageQueue()
+  sending.push({ port })
   const context = { principal, requestId: crypto.randomUUID(), signal: left.signal }
-  const responses = control.connectPort(sending.requests(port), context)[Symbol.asyncIterator]()
+  const responses = control.connectPort(sending, context)[Symbol.asyncIterator]()
   try {
     await responses.next()
   } catch (error) {
-    sending.end()
+    sending.close()
     throw error
   } finally {
     clearTimeout(timer)
@@ -58,47 +58,17 @@ export class PortConnection extends Duplex {
   }
 
   override _write(data: Buffer, _encoding: string, taken: (error?: Error | null) => void): void {
-    this.#sending.push(data, taken)
+    this.#sending.push({ data }, taken)
   }
 
   override _final(done: (error?: Error | null) => void): void {
-    this.#sending.end()
+    this.#sending.close()
     done()
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     this.#leave()
-    this.#sending.end()
+    this.#sending.close()
     done(error)
-  }
-}
-
-/** The requests of a connection, each asked for when the one before has been passed on. */
-class Sending {
-  #piece: Piece | undefined
-  #ended = false
-  #wake: (() => void) | undefined
-
-  push(data: Buffer, taken: () => void): void {
-    this.#piece = { data, taken }
-    this.#wake?.()
-  }
-
-  end(): void {
-    this.#ended = true
-    this.#wake?.()
-  }
-
-  async *requests(port: number): AsyncGenerator<{ port?: number; data?: Uint8Array }> {
-    yield { port }
-    for (;;) {
-      const piece = this.#piece
-      this.#piece = undefined
-      if (piece !== undefined) {
-        yield { data: piece.data }
-        piece.taken()
-      } else if (this.#ended) return
-      else await new Promise<void>((resolve) => (this.#wake = resolve))
-    }
   }
 }

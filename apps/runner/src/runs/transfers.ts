@@ -1,11 +1,13 @@
 import type { StorageObject, StorageService } from '@automation/contract/storage/v1/storage'
 import { Failure, unavailable } from '@automation/errors'
 import { uploadMessages, type CallContext, type Client } from '@automation/rpc'
-import { HandOver } from './hand-over.ts'
+import { MessageQueue } from '@automation/rpc/message-queue'
 
 interface Upload {
-  pieces: HandOver
+  pieces: MessageQueue<Uint8Array>
   made: Promise<StorageObject>
+  /** Resolves when the last piece is on its way. */
+  passed: Promise<void>
 }
 
 type Reading = AsyncIterator<Uint8Array>
@@ -27,19 +29,21 @@ export class Transfers {
 
   beginUpload(name: string, contentType: string, context: CallContext): number {
     const number = this.#next()
-    const pieces = new HandOver()
+    const pieces = new MessageQueue<Uint8Array>()
     const made = this.#storage.uploadObject(uploadMessages({ name, contentType }, pieces), context)
     // Who gives pieces must not wait for one who takes no more.
-    made.catch((error: unknown) => pieces.fail(error as Error))
-    this.#uploads.set(number, { pieces, made })
+    made.catch((error: unknown) => pieces.abort(error as Error))
+    this.#uploads.set(number, { pieces, made, passed: Promise.resolve() })
     return number
   }
 
-  /** Resolves when the piece is on its way. */
+  /** Resolves when the piece before is on its way. */
   async write(number: number, piece: Uint8Array): Promise<void> {
-    const { pieces, made } = this.#upload(number)
+    const upload = this.#upload(number)
+    const { pieces, made, passed } = upload
+    upload.passed = pieces.pass(piece)
     try {
-      await Promise.race([pieces.give(piece), made])
+      await Promise.race([passed, made])
     } catch (error) {
       this.#uploads.delete(number)
       throw error
@@ -48,7 +52,7 @@ export class Transfers {
 
   async finish(number: number): Promise<StorageObject> {
     const { pieces, made } = this.#upload(number)
-    pieces.end()
+    pieces.close()
     try {
       return await made
     } finally {
@@ -79,7 +83,7 @@ export class Transfers {
 
   /** Gives an upload or a download up. */
   close(number: number): void {
-    this.#uploads.get(number)?.pieces.fail(unavailable('The upload was given up'))
+    this.#uploads.get(number)?.pieces.abort(unavailable('The upload was given up'))
     this.#uploads.delete(number)
     this.#readings
       .get(number)

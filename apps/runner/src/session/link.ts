@@ -8,10 +8,10 @@ import type {
 } from '@automation/contract/runner/v1/runner'
 import { asFailure, type Failure } from '@automation/errors'
 import type { Client, Principal } from '@automation/rpc'
+import { MessageQueue } from '@automation/rpc/message-queue'
 import type { Logger } from '@automation/service'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import type { Version } from '../runs/version.ts'
-import { Outbox } from './outbox.ts'
 
 type Outgoing = MessageInitShape<typeof RunnerMessageSchema>
 export type OutgoingMessage = NonNullable<Outgoing['message']>
@@ -51,7 +51,7 @@ export class ReplicaLink {
   readonly #versions = new Map<string, Version>()
   readonly #stopped = new AbortController()
   #connection: AbortController | undefined
-  #outbox: Outbox<Outgoing> | undefined
+  #outbox: MessageQueue<Outgoing> | undefined
   #loop: Promise<void> | undefined
 
   constructor(options: LinkOptions) {
@@ -116,7 +116,7 @@ export class ReplicaLink {
   async #connect(): Promise<boolean> {
     const { client, principal, hello, logger } = this.#options
     const connection = (this.#connection = new AbortController())
-    const outbox = (this.#outbox = new Outbox<Outgoing>(bytesOf))
+    const outbox = (this.#outbox = new MessageQueue<Outgoing>(bytesOf))
     outbox.push({ message: { case: 'hello', value: hello() } })
     const impatience = setTimeout(() => connection.abort(), welcomeWithinMs)
     let wasWelcome = false

@@ -3,7 +3,7 @@ import { constants } from 'node:os'
 import type { Readable } from 'node:stream'
 import type { CommandStart } from '@automation/contract/sandbox/v1/daemon'
 import { invalid } from '@automation/errors'
-import { BoundedQueue } from '../bounded-queue.ts'
+import { MessageQueue } from '@automation/rpc/message-queue'
 import { killAll, signalAll } from './processes.ts'
 
 export type Output =
@@ -27,7 +27,7 @@ export class Command {
   readonly ended: Promise<void>
   readonly #id: string
   readonly #child: ChildProcessWithoutNullStreams
-  readonly #output: BoundedQueue<Output>
+  readonly #output = new MessageQueue<Output>((output) => (output.case === 'ended' ? 0 : output.value.length))
   #timedOut = false
   #heardAt = 0
 
@@ -36,8 +36,6 @@ export class Command {
     this.#id = id
     this.pid = child.pid!
     this.command = command
-    const streams = [child.stdout, child.stderr]
-    this.#output = new BoundedQueue(mostOutputBytes, () => streams.forEach((stream) => stream.resume()))
     this.#take(child.stdout, 'standardOutput')
     this.#take(child.stderr, 'standardError')
     // A program that reads no input closes it; that is no failure.
@@ -53,8 +51,8 @@ export class Command {
   }
 
   /** What it writes, and at last how it ended. */
-  output(): AsyncGenerator<Output> {
-    return this.#output.read()
+  output(): AsyncIterable<Output> {
+    return this.#output
   }
 
   /** Waits while the command reads slower than it is fed. */
@@ -91,11 +89,21 @@ export class Command {
     stream.on('error', () => undefined) // its end is told by `close`
     stream.on('data', (value: Buffer) => {
       this.#heardAt = performance.now()
-      this.#output.push({ case: name, value }, value.length)
-      if (!this.#output.full) return
+      this.#output.push({ case: name, value }, () => this.#goOn())
+      if (!this.#isFull) return
       this.#child.stdout.pause()
       this.#child.stderr.pause()
     })
+  }
+
+  get #isFull(): boolean {
+    return this.#output.unread >= mostOutputBytes
+  }
+
+  #goOn(): void {
+    if (this.#isFull) return
+    this.#child.stdout.resume()
+    this.#child.stderr.resume()
   }
 
   #expire(): void {
@@ -106,8 +114,8 @@ export class Command {
   async #finish(code: number | null, signal: string | null): Promise<void> {
     await this.#written()
     const value = { exitCode: code ?? -1, signal: signal ?? undefined, timedOut: this.#timedOut }
-    this.#output.push({ case: 'ended', value }, 0)
-    this.#output.end()
+    this.#output.push({ case: 'ended', value })
+    this.#output.close()
     // What goes on in the background may go on writing.
     for (const stream of [this.#child.stdout, this.#child.stderr]) stream.removeAllListeners('data').resume()
   }
@@ -120,7 +128,7 @@ export class Command {
       const timer = setInterval(() => setImmediate(look), silenceMs)
       // After a stall timers run before pipes are read: what has arrived meanwhile counts.
       const look = () => {
-        const silent = !this.#output.full && performance.now() - this.#heardAt >= silenceMs
+        const silent = !this.#isFull && performance.now() - this.#heardAt >= silenceMs
         if ((stdout.closed && stderr.closed) || silent) done()
       }
       const closed = () => (stdout.closed && stderr.closed ? done() : undefined)

@@ -2,7 +2,7 @@ import type { MessageInitShape } from '@bufbuild/protobuf'
 import type { WatchDirectoryRequest, WatchDirectoryResponseSchema } from '@automation/contract/sandbox/v1/daemon'
 import { ChangeType } from '@automation/contract/sandbox/v1/daemon'
 import type { CallContext } from '@automation/rpc'
-import { BoundedQueue } from '../bounded-queue.ts'
+import { MessageQueue } from '@automation/rpc/message-queue'
 import { pathFrom } from '../home.ts'
 import { DirectoryTree } from './directory-tree.ts'
 import { fileFault } from './file-faults.ts'
@@ -18,20 +18,20 @@ export async function* watchDirectory(
   { signal }: CallContext,
 ): AsyncGenerator<Response> {
   const root = pathFrom('/path', path)
-  const changes = new BoundedQueue<{ type: ChangeType; path: string }>(mostWaiting)
+  const changes = new MessageQueue<{ type: ChangeType; path: string }>(() => 1)
   const told = (type: ChangeType, at: string) => {
     const { last } = changes
     if (last?.type === ChangeType.OVERFLOW || (last?.type === type && last.path === at)) return
-    if (!changes.full) return changes.push({ type, path: at }, 1)
+    if (changes.unread < mostWaiting) return changes.push({ type, path: at })
     changes.clear()
-    changes.push({ type: ChangeType.OVERFLOW, path: root }, 1)
+    changes.push({ type: ChangeType.OVERFLOW, path: root })
   }
-  const tree = watched(root, recursive, told, () => changes.end())
-  const stop = () => changes.end()
+  const tree = watched(root, recursive, told, () => changes.close())
+  const stop = () => changes.close()
   signal.addEventListener('abort', stop, { once: true })
   try {
     yield {}
-    for await (const change of changes.read()) yield { change }
+    for await (const change of changes) yield { change }
   } finally {
     signal.removeEventListener('abort', stop)
     tree.close()
