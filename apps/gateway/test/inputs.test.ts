@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { z } from '@hono/zod-openapi'
-import { parseMoment } from '../src/inputs/moment.ts'
-import { pagingFields } from '../src/inputs/paging.ts'
-import { updatedValues } from '../src/inputs/process-patch.ts'
-import { createdValues, createProcessInput, updateProcessInput } from '../src/inputs/process.ts'
-import { validate } from '../src/inputs/validate.ts'
-import { listedQueryRecord, queryRecord } from '../src/routes/query-record.ts'
+import { parseMoment } from '../src/rest/moment.ts'
+import { pagingFields } from '../src/rest/paging.ts'
+import { updatedValues } from '../src/resources/processes/patch.ts'
+import { createdValues, createProcessInput, updateProcessInput } from '../src/resources/processes/input.ts'
+import { validate } from '../src/rest/validate.ts'
+import { listedQueryRecord, queryRecord } from '../src/rest/query-record.ts'
 
 const paging = z.object(pagingFields)
 

@@ -4,7 +4,7 @@ import { Failure } from '@automation/errors'
 import { isJson, isText, type MediaType } from '../http/media-type.ts'
 import { unsupportedMediaType } from '../http/refusals.ts'
 import { invalidJson, isObject, parseJson, utf8Text } from '../json/decode.ts'
-import { queryRecord } from '../routes/query-record.ts'
+import { queryRecord } from '../rest/query-record.ts'
 
 /** What a process gets of a request body. */
 export interface Payload {

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { QueryRecord } from '../routes/query-record.ts'
+import type { QueryRecord } from '../rest/query-record.ts'
 import type { Payload } from './payload.ts'
 
 export interface Credentials {

@@ -1,0 +1,114 @@
+import { AliasService } from '@automation/contract/catalog/v1/alias'
+import type { FieldFault } from '@automation/errors'
+import type { Neighbours } from '@automation/rpc'
+import { z } from '@hono/zod-openapi'
+import { text } from '../../rest/fields.ts'
+import { pagingFields } from '../../rest/paging.ts'
+import { invalidInput } from '../../rest/validate.ts'
+import { presentAlias } from './record.ts'
+import { presentPage } from '../../rest/page.ts'
+import { ownerIn, type VersionOwner } from '../versions/owner.ts'
+import { aliasId } from '../../rest/path-parameters.ts'
+import type { RestApi } from '../../rest/rest-api.ts'
+
+/** Aliases of versions of processes, or of modules: list, create, read, update, delete. */
+export function aliasRoutes(api: RestApi, neighbours: Neighbours, owner: VersionOwner): void {
+  const aliases = neighbours.client(AliasService)
+  const { word, aliasRecord, aliasPage } = owner
+  const all = { path: `${owner.path}/aliases`, tag: owner.aliasTag, parameters: owner.parameters }
+  const one = { ...all, path: `${all.path}/{aliasId}`, parameters: { ...owner.parameters, aliasId } }
+
+  api.add(
+    {
+      ...all,
+      method: 'get',
+      summary: `List the aliases of a ${word}, newest first`,
+      query: z.object({
+        versionId: text().optional().openapi({ description: 'Only aliases of this version (id or tag)' }),
+        ...pagingFields,
+      }),
+      success: { status: 200, description: 'One page of aliases', schema: aliasPage },
+      refusals: [400, 404],
+    },
+    async ({ params, query, context }) => {
+      const { page, limit, versionId } = query
+      const list = await aliases.listAliases(
+        { ...ownerIn(params), page: { page, limit }, version: versionId ?? '' },
+        context,
+      )
+      return { body: presentPage(query, list.page, list.aliases.map(presentAlias)) }
+    },
+  )
+
+  api.add(
+    {
+      ...all,
+      method: 'post',
+      summary: `Create an alias of a version of a ${word}`,
+      body: owner.aliasInput,
+      success: { status: 201, description: 'The new alias', schema: aliasRecord },
+      refusals: [400, 404, 413, 415],
+    },
+    async ({ params, body, context }) => {
+      const { name, versionId: version } = body
+      if (name == null || version == null) throw invalidInput(missing(body))
+      return { body: presentAlias(await aliases.createAlias({ ...ownerIn(params), name, version }, context)) }
+    },
+  )
+
+  api.add(
+    {
+      ...one,
+      method: 'get',
+      summary: `Read an alias of a ${word}`,
+      success: { status: 200, description: 'The alias', schema: aliasRecord },
+      refusals: [404],
+    },
+    async ({ params, context }) => ({
+      body: presentAlias(await aliases.getAlias({ ...ownerIn(params), aliasId: params['aliasId'] }, context)),
+    }),
+  )
+
+  api.add(
+    {
+      ...one,
+      method: 'patch',
+      summary: `Rename an alias of a ${word}, or point it to another version`,
+      body: owner.aliasInput,
+      success: { status: 200, description: 'The changed alias', schema: aliasRecord },
+      refusals: [400, 404, 413, 415],
+    },
+    async ({ params, body, context }) => ({
+      body: presentAlias(
+        await aliases.updateAlias(
+          {
+            ...ownerIn(params),
+            aliasId: params['aliasId'],
+            name: body.name ?? undefined,
+            version: body.versionId ?? undefined,
+          },
+          context,
+        ),
+      ),
+    }),
+  )
+
+  api.add(
+    {
+      ...one,
+      method: 'delete',
+      summary: `Delete an alias of a ${word} that nothing uses`,
+      success: { status: 200, description: 'Deleted' },
+      refusals: [400, 404],
+    },
+    async ({ params, context }) => {
+      await aliases.deleteAlias({ ...ownerIn(params), aliasId: params['aliasId'] }, context)
+      return {}
+    },
+  )
+}
+
+function missing({ name, versionId }: { name?: unknown; versionId?: unknown }): FieldFault[] {
+  const paths = [...(name == null ? ['/name'] : []), ...(versionId == null ? ['/versionId'] : [])]
+  return paths.map((path) => ({ path, message: 'is required' }))
+}

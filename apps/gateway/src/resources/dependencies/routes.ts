@@ -1,0 +1,78 @@
+import { DependencyService } from '@automation/contract/catalog/v1/dependency'
+import { invalid } from '@automation/errors'
+import type { Neighbours } from '@automation/rpc'
+import { z } from '@hono/zod-openapi'
+import { textMap } from '../../rest/fields.ts'
+import { manifestRecord } from '../records.ts'
+import { languageFrom } from '../../rest/language.ts'
+import { presentManifest } from './record.ts'
+import { languageParameter } from '../../rest/path-parameters.ts'
+import type { RestApi } from '../../rest/rest-api.ts'
+
+const updateInput = z
+  .object({
+    dependencies: textMap()
+      .nullish()
+      .openapi({ description: 'Package names to semver ranges, PEP 440 specifiers or https git URLs; the full list' }),
+  })
+  .openapi('UpdateTeamDependenciesInput')
+
+/** The team's dependencies of each language: read, stage, install, discard. */
+export function dependencyRoutes(api: RestApi, neighbours: Neighbours): void {
+  const dependencies = neighbours.client(DependencyService)
+  const parameters = { language: languageParameter }
+  const one = { path: '/dependencies/{language}', tag: 'Dependencies', parameters }
+  const install = { ...one, path: '/dependencies/{language}/install' }
+  const manifest = { status: 200 as const, description: 'The manifest', schema: manifestRecord }
+  const languageOf = (params: Record<string, string>) => languageFrom(params['language'] as 'JAVASCRIPT' | 'PYTHON')
+
+  api.add(
+    { ...one, method: 'get', summary: 'Read what is installed and staged', success: manifest, refusals: [400] },
+    async ({ params, context }) => ({
+      body: presentManifest(await dependencies.getManifest({ language: languageOf(params) }, context)),
+    }),
+  )
+
+  api.add(
+    {
+      ...one,
+      method: 'put',
+      summary: 'Stage dependencies; nothing is installed yet',
+      body: updateInput,
+      success: { ...manifest, description: 'The manifest with what is staged' },
+      refusals: [400, 413, 415],
+    },
+    async ({ params, body, context }) => {
+      if (body.dependencies == null) throw invalid('/dependencies', 'is required')
+      const request = { language: languageOf(params), dependencies: body.dependencies }
+      return { body: presentManifest(await dependencies.stageDependencies(request, context)) }
+    },
+  )
+
+  api.add(
+    {
+      ...install,
+      method: 'post',
+      summary: 'Install what is staged; runs see what was installed before until it has succeeded',
+      success: { status: 200, description: 'The installation begins' },
+      refusals: [400],
+    },
+    async ({ params, context }) => {
+      await dependencies.installDependencies({ language: languageOf(params) }, context)
+      return {}
+    },
+  )
+
+  api.add(
+    {
+      ...install,
+      method: 'delete',
+      summary: 'Discard what is staged',
+      success: manifest,
+      refusals: [400],
+    },
+    async ({ params, context }) => ({
+      body: presentManifest(await dependencies.discardDependencies({ language: languageOf(params) }, context)),
+    }),
+  )
+}

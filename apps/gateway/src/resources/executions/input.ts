@@ -1,0 +1,92 @@
+import type { StartExecutionRequestSchema } from '@automation/contract/execution/v1/execution'
+import type { MessageInitShape } from '@bufbuild/protobuf'
+import { z } from '@hono/zod-openapi'
+import { isObject, parseJson } from '../../json/decode.ts'
+import { memberText } from '../../json/scan.ts'
+import { blankable, clearableText, jsonObject } from '../../rest/fields.ts'
+import { invalidInput, pointerOf } from '../../rest/validate.ts'
+
+const UINT32_MAX = 2 ** 32 - 1
+const MOST_NAMED = 20
+
+const settings = z
+  .object({
+    agentPoolSlug: clearableText(),
+    callbackUrl: clearableText(),
+    timeout: z
+      .number()
+      .int()
+      .min(0)
+      .max(UINT32_MAX)
+      .nullish()
+      .openapi({
+        type: ['integer', 'null'],
+        format: 'int64',
+        minimum: 100,
+        description: 'Milliseconds, 100 up to the configured maximum',
+      }),
+    freshProcess: z.boolean().nullish(),
+  })
+  .openapi({ title: 'ExecutionSettingsInput' })
+
+/** What a run is started with, now or by a schedule; `""` means the same as `null`. */
+export const executeProcessInput = z
+  .object({
+    parameters: jsonObject('the parameters').nullish(),
+    tag: clearableText().openapi({ description: 'A version id, a version tag or an alias' }),
+    comment: clearableText(),
+    settings: blankable(settings),
+  })
+  .openapi({ title: 'ExecuteProcessInput' })
+
+export type RunInput = z.output<typeof executeProcessInput>
+
+export type StartRequest = Exclude<MessageInitShape<typeof StartExecutionRequestSchema>, { $typeName: string }>
+
+/**
+ * Refuses a body that has members, and none of those that a start has: it holds the parameters themselves, which would be
+ * lost. `body` is the text that the input was read from. Failure: invalid_input at each of them.
+ */
+export function refuseBareParameters(input: RunInput, body: string): void {
+  if (Object.values(input).some((value) => value != null)) return
+  const value = parseJson(body)
+  const names = isObject(value) ? Object.keys(value) : []
+  if (names.length === 0 || names.some((name) => Object.hasOwn(executeProcessInput.shape, name))) return
+  const message = 'is not known here; parameters stand in the member "parameters": {"parameters": {…}}'
+  throw invalidInput(names.slice(0, MOST_NAMED).map((name) => ({ path: pointerOf([name]), message })))
+}
+
+/**
+ * What starts a run of `identifier`. The parameters stay the text that they came as, so that no number changes. `body` is
+ * the text that the input was read from. Failure: invalid_input at /parameters.
+ */
+export function startRequest(identifier: string, input: RunInput, body: string): StartRequest {
+  return { identifier, ...runValues(input, { text: body, pointer: '' }) }
+}
+
+/** The same for any request that has a run's values. `from` is the text of the input and where it stands in the body. */
+export function runValues(input: RunInput, from: { text: string; pointer: string }) {
+  const wanted = input.settings
+  return {
+    tag: input.tag ?? '',
+    parameters: Buffer.from(parametersText(input.parameters, from)),
+    comment: input.comment ?? undefined,
+    settings: {
+      agentPool: wanted?.agentPoolSlug ?? undefined,
+      callbackUrl: wanted?.callbackUrl ?? undefined,
+      timeoutMs: wanted?.timeout ?? undefined,
+      freshProcess: wanted?.freshProcess ?? false,
+    },
+  }
+}
+
+function parametersText(parameters: RunInput['parameters'], from: { text: string; pointer: string }): string {
+  if (parameters == null || parameters === '') return '{}'
+  if (typeof parameters !== 'string') return memberText(from.text, 'parameters') ?? '{}'
+  const path = `${from.pointer}/parameters`
+  const value = parseJson(parameters, path)
+  // What clients write that have no parameters to pass on.
+  if (value === null || (Array.isArray(value) && value.length === 0)) return '{}'
+  if (!isObject(value)) throw invalidInput([{ path, message: 'must hold a JSON object' }])
+  return parameters
+}

@@ -1,0 +1,70 @@
+import { z } from '@hono/zod-openapi'
+import { memberText } from '../../json/scan.ts'
+import { clearableText } from '../../rest/fields.ts'
+import { executeProcessInput, runValues, type RunInput } from '../executions/input.ts'
+import { toldAt } from '../../rest/faults-at.ts'
+
+export const scheduledProcessInput = z
+  .object({
+    cron: clearableText().openapi({
+      description: "Five fields, or six with seconds first, read in the team's time zone; either this or dateTime",
+    }),
+    dateTime: clearableText().openapi({
+      description: "RFC 3339; without an offset it is a time of the team's zone",
+    }),
+    allowConcurrentExecutions: z.boolean().nullish(),
+    input: executeProcessInput.nullish().openapi({ description: 'What each of its runs gets' }),
+  })
+  .openapi('ScheduledProcessInput')
+
+export type ScheduleInput = z.output<typeof scheduledProcessInput>
+
+/**
+ * What a schedule is made from. `body` is the text that the input was read from. Failure: invalid_input at
+ * /input/parameters.
+ */
+export function scheduleValues({ cron, dateTime, allowConcurrentExecutions, input }: ScheduleInput, body: string) {
+  return {
+    cron: cron ?? undefined,
+    dateTime: dateTime == null ? undefined : { text: dateTime },
+    allowConcurrentExecutions: allowConcurrentExecutions ?? false,
+    input: runValues(input ?? NO_INPUT, { text: memberText(body, 'input') ?? '', pointer: '/input' }),
+  }
+}
+
+/** The changes of a JSON Merge Patch: values, and in the mask the names of those that were given; `null` clears. */
+export function schedulePatch(patch: ScheduleInput, body: string) {
+  const paths = [
+    ...given(patch, { cron: 'cron', dateTime: 'date_time', allowConcurrentExecutions: 'allow_concurrent_executions' }),
+    ...(patch.input === undefined ? [] : givenInput(patch.input)),
+  ]
+  return { mask: { paths }, ...scheduleValues(patch, body) }
+}
+
+/** Runs work with a schedule's values; a fault in what its runs get is told within `input`. */
+export function toldAtInput<T>(work: Promise<T>): Promise<T> {
+  return toldAt(work, (path) => (/^\/(parameters|tag|comment|settings)(\/|$)/.test(path) ? `/input${path}` : path))
+}
+
+const NO_INPUT: RunInput = { tag: null, comment: null }
+
+const INPUT_PATHS = { tag: 'input.tag', parameters: 'input.parameters', comment: 'input.comment' } as const
+
+const SETTING_PATHS = {
+  agentPoolSlug: 'input.settings.agent_pool',
+  callbackUrl: 'input.settings.callback_url',
+  timeout: 'input.settings.timeout_ms',
+  freshProcess: 'input.settings.fresh_process',
+} as const
+
+function givenInput(input: RunInput | null): string[] {
+  const settings = input === null ? null : input.settings
+  return [...given(input, INPUT_PATHS), ...(settings === undefined ? [] : given(settings, SETTING_PATHS))]
+}
+
+/** The paths of what a patch names; `null` instead of a patch names all. */
+function given(patch: object | null, paths: Readonly<Record<string, string>>): string[] {
+  const values = new Map<string, unknown>(Object.entries(patch ?? {}))
+  const isGiven = (name: string) => patch === null || values.get(name) !== undefined
+  return Object.entries(paths).flatMap(([name, path]) => (isGiven(name) ? path : []))
+}

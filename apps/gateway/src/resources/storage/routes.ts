@@ -1,0 +1,207 @@
+import { StorageService, type ListObjectsResponse } from '@automation/contract/storage/v1/storage'
+import { invalid } from '@automation/errors'
+import { asService, uploadMessages, type CallContext, type Neighbours } from '@automation/rpc'
+import { z } from '@hono/zod-openapi'
+import type { GatewayConfig } from '../../config.ts'
+import type { BodyBudget } from '../../http/body-budget.ts'
+import { requiredText, text } from '../../rest/fields.ts'
+import { signedUrlRecord, storageObjectRecord } from '../team-records.ts'
+import { presentStorageObject } from './record.ts'
+import { presentTime } from '../../rest/time.ts'
+import { download } from './download.ts'
+import { uploadBody } from './upload-body.ts'
+import type { Call } from '../../rest/operation.ts'
+import { objectName } from '../../rest/path-parameters.ts'
+import type { RestApi } from '../../rest/rest-api.ts'
+
+export interface StorageRoutesDependencies {
+  neighbours: Neighbours
+  config: GatewayConfig
+  budget: BodyBudget
+}
+
+const signedUrlInput = z
+  .object({
+    path: requiredText().openapi({ description: 'Name of an object' }),
+    expiresInSeconds: z.int().nullish().openapi({ format: 'int64', minimum: 1, maximum: 604_800, default: 3600 }),
+  })
+  .openapi('SignedUrlRequest')
+
+const tag = 'Storage'
+const bytes = z.string().openapi({ format: 'binary' })
+const conditions = z.object({
+  Range: z.string().optional().openapi({ description: 'One range of bytes, such as bytes=0-99' }),
+  'If-Range': z.string().optional().openapi({ description: 'The range only of this content, by ETag or time' }),
+  'If-Match': z.string().optional().openapi({ description: 'Only content with one of these ETags' }),
+  'If-None-Match': z.string().optional().openapi({ description: 'Only content with none of these ETags' }),
+  'If-Modified-Since': z.string().optional().openapi({ description: 'Only content that came later' }),
+  'If-Unmodified-Since': z.string().optional().openapi({ description: 'Only content that did not come later' }),
+})
+const downloaded = {
+  status: 200,
+  description: 'The content, with ETag and Last-Modified; Range and conditions are honoured',
+  schema: bytes,
+  mediaType: '*/*',
+  headers: {
+    'Content-Disposition': 'attachment with the file name',
+    ETag: 'Of this content',
+    'Last-Modified': 'When its content came',
+    'Accept-Ranges': 'bytes',
+    'Cache-Control': 'private, no-cache',
+    'Content-Security-Policy': 'sandbox',
+    'X-Content-Type-Options': 'nosniff',
+  },
+  others: {
+    206: { text: 'The range that was asked for', headers: { 'Content-Range': 'Which it is' } },
+    304: { text: 'The caller has this content already', isEmpty: true },
+  },
+} as const
+
+/** Objects: upload, list, download, delete, sign. */
+export function storageRoutes(api: RestApi, { neighbours, config, budget }: StorageRoutesDependencies): void {
+  // A connection of its own: contents hold up no other call.
+  const storage = neighbours.client(StorageService, 'contents')
+  const one = { path: '/storage/objects/{filename}', tag, parameters: { filename: objectName } }
+
+  api.add(
+    {
+      method: 'get',
+      path: '/storage/objects',
+      tag,
+      summary: 'List objects by name',
+      query: z.object({ prefix: text().optional().openapi({ description: 'Objects whose names begin with it' }) }),
+      success: { status: 200, description: 'All of them', schema: z.array(storageObjectRecord) },
+      refusals: [400],
+    },
+    async (call) => {
+      const lists = storage.listObjects({ prefix: call.query.prefix ?? '' }, unhurried(call))
+      return { source: listed(lists), headers: { 'Content-Type': 'application/json' } }
+    },
+  )
+
+  api.add(
+    {
+      method: 'post',
+      path: '/storage/objects',
+      tag,
+      summary: 'Upload an object; one of the same name is replaced',
+      query: z.object({
+        filename: text()
+          .optional()
+          .openapi({ description: 'Name of the object; may have slashes', param: { required: true } }),
+        name: text().optional().openapi({ description: 'Read where there is no filename, as some clients send it' }),
+      }),
+      content: {
+        'multipart/form-data': z.object({ file: bytes }).openapi({ title: 'ObjectUpload' }),
+        'application/octet-stream': bytes,
+      },
+      success: { status: 204, description: 'It is kept, whole' },
+      refusals: [400, 408, 413, 415],
+    },
+    async (call) => {
+      const name = call.query.filename || call.query.name
+      if (!name) throw invalid('/filename', 'is required')
+      const { contentType, size, content } = await uploadBody(call.exchange, {
+        maxBytes: config.uploadMaxBytes,
+        budget,
+      })
+      const known = size === undefined ? undefined : BigInt(size)
+      await storage.uploadObject(uploadMessages({ name, contentType, size: known }, content), unhurried(call))
+      return {}
+    },
+  )
+
+  api.add(
+    {
+      ...one,
+      method: 'get',
+      summary: 'Download an object',
+      headers: conditions,
+      success: downloaded,
+      refusals: [400, 404, 412, 416],
+    },
+    async (call) => {
+      const found = await storage.getObject({ name: call.params['filename'] }, call.context)
+      return download(storage, found, call.exchange, unhurried(call))
+    },
+  )
+
+  api.add(
+    {
+      ...one,
+      method: 'delete',
+      summary: 'Delete an object',
+      success: { status: 204, description: 'It is gone, and with it the links to it' },
+      refusals: [400, 404],
+    },
+    async ({ params, context }) => {
+      await storage.deleteObject({ name: params['filename'] }, context)
+      return {}
+    },
+  )
+
+  api.add(
+    {
+      method: 'post',
+      path: '/storage/signed-urls',
+      tag,
+      summary: 'Make a link by which anybody may download an object for some time',
+      body: signedUrlInput,
+      success: { status: 200, description: 'The link', schema: signedUrlRecord },
+      refusals: [400, 404, 413, 415],
+    },
+    async ({ body, context }) => {
+      const expiresInS = body.expiresInSeconds == null ? undefined : BigInt(body.expiresInSeconds)
+      const signed = await storage.signUrl({ name: body.path, expiresInS }, context)
+      return { body: { url: signed.url, path: signed.name, expiresAt: presentTime(signed.expiresAt) } }
+    },
+  )
+}
+
+/** Downloads by links that lead to the gateway itself. */
+export function signedDownloadRoutes(api: RestApi, { neighbours }: StorageRoutesDependencies): void {
+  const storage = neighbours.client(StorageService, 'contents')
+  const query = ['Algorithm', 'Credential', 'Date', 'Expires', 'SignedHeaders', 'Signature']
+  // Whatever is wrong with a link makes it invalid.
+  const parameter = z.unknown().optional().openapi({ type: 'string' })
+
+  api.add(
+    {
+      method: 'get',
+      path: '/storage/signed/{filename}',
+      tag,
+      summary: 'Download an object by a signed link',
+      open: true,
+      parameters: { filename: objectName },
+      query: z.object(Object.fromEntries(query.map((name) => [`X-Amz-${name}`, parameter]))),
+      headers: conditions,
+      success: downloaded,
+      refusals: [400, 403, 404, 412, 416],
+    },
+    async (call) => {
+      const { exchange, team, params } = call
+      const link = { team, name: params['filename'], method: exchange.incoming.method ?? '', query: exchange.query }
+      const context = { ...unhurried(call), principal: asService('gateway', '') }
+      const found = await storage.openSignedUrl(link, { ...context, deadlineMs: call.context.deadlineMs })
+      return download(storage, found, exchange, { ...context, principal: asService('gateway', team) })
+    },
+  )
+}
+
+/** The context of a call that takes as long as its content needs; it ends with the exchange. */
+function unhurried({ context, exchange }: Call<unknown, unknown>): CallContext {
+  const { principal, requestId, traceparent } = context
+  return { principal, requestId, traceparent, signal: exchange.signal }
+}
+
+/** A JSON array, written as it is read. */
+async function* listed(lists: AsyncIterable<ListObjectsResponse>): AsyncIterable<Uint8Array> {
+  let before = '['
+  for await (const { objects } of lists) {
+    const items = objects.map((object) => JSON.stringify(presentStorageObject(object)))
+    if (items.length === 0) continue
+    yield Buffer.from(before + items.join(','))
+    before = ','
+  }
+  yield Buffer.from(before === '[' ? '[]' : ']')
+}

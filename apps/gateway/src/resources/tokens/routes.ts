@@ -1,0 +1,81 @@
+import { TokenService, type AccessToken } from '@automation/contract/catalog/v1/token'
+import { asFailure, invalid } from '@automation/errors'
+import type { Neighbours } from '@automation/rpc'
+import { z } from '@hono/zod-openapi'
+import type { BodyBudget } from '../../http/body-budget.ts'
+import { clientCredentials, invalidClient } from './client-credentials.ts'
+import { NOT_STORED } from '../../http/oauth-refusal.ts'
+import { tokenRecord } from '../team-records.ts'
+import type { Reply } from '../../rest/operation.ts'
+import type { RestApi } from '../../rest/rest-api.ts'
+
+const tokenRequest = z
+  .object({
+    grant_type: z.enum(['client_credentials']),
+    client_id: z.string().optional().openapi({ description: 'Such as sa-demo-1a2b3c4d, where not by HTTP Basic' }),
+    client_secret: z.string().optional().openapi({ format: 'password', description: 'Where not by HTTP Basic' }),
+    scope: z.enum(['executor']).optional(),
+  })
+  .openapi({ title: 'TokenRequest', description: 'The client-credentials form of OAuth 2.0 (RFC 6749)' })
+
+export interface TokenRoutesDependencies {
+  neighbours: Neighbours
+  /** Of the bodies of all calls in flight. */
+  budget: BodyBudget
+}
+
+/**
+ * The exchange of an API token for an access token. With the API token in a header a body of any form is tolerated: it
+ * is not read.
+ */
+export function tokenRoutes(api: RestApi, { neighbours, budget }: TokenRoutesDependencies): void {
+  const tokens = neighbours.client(TokenService)
+
+  api.add(
+    {
+      method: 'post',
+      path: '/auth/token',
+      tag: 'Token',
+      summary: 'Exchange an API token for an access token',
+      headers: z.object({
+        'x-api-token': z.string().openapi({
+          description: 'The API token. Who sends the form leaves it out; beside it any body is ignored',
+        }),
+      }),
+      content: { 'application/x-www-form-urlencoded': tokenRequest },
+      bodyOptional: true,
+      success: {
+        status: 200,
+        description: 'The access token',
+        schema: tokenRecord,
+        headers: NOT_STORED,
+      },
+      refusals: [400, 401],
+      open: true,
+    },
+    async ({ exchange, team, context }) => {
+      const { 'x-api-token': header } = exchange.incoming.headers
+      if (typeof header === 'string' && header !== '')
+        return granted(await tokens.exchangeToken({ team, apiToken: header }, context))
+      const apiToken = await clientCredentials(exchange, budget)
+      if (apiToken === undefined)
+        throw invalid('/x-api-token', 'The header x-api-token is missing', 'api_token_missing')
+      return granted(await asClient(tokens.exchangeToken({ team, apiToken }, context)))
+    },
+  )
+}
+
+function granted({ accessToken, expiresInS, scope }: AccessToken): Reply {
+  const body = { access_token: accessToken, token_type: 'Bearer', expires_in: expiresInS, scope }
+  return { body, headers: NOT_STORED }
+}
+
+/** Refusals of an API token in the words of OAuth. */
+async function asClient<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    const failure = asFailure(error)
+    throw failure.code.startsWith('api_token_') ? invalidClient(failure) : failure
+  }
+}

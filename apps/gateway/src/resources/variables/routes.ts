@@ -1,0 +1,108 @@
+import { VariableService } from '@automation/contract/catalog/v1/variable'
+import { invalid } from '@automation/errors'
+import type { Neighbours } from '@automation/rpc'
+import { z } from '@hono/zod-openapi'
+import { optionalFlag, text } from '../../rest/fields.ts'
+import { pageOf, pagingFields } from '../../rest/paging.ts'
+import { listedVariableRecord, variableRecord } from '../records.ts'
+import { presentPage } from '../../rest/page.ts'
+import { presentVariable } from './record.ts'
+import { variableId } from '../../rest/path-parameters.ts'
+import type { RestApi } from '../../rest/rest-api.ts'
+
+const createInput = z
+  .object({ key: text().nullish(), value: text().nullish(), isSensitive: optionalFlag() })
+  .openapi('CreateTeamVariableInput', { description: 'Without a key it is refused' })
+
+const updateInput = z
+  .object({
+    key: text().nullish(),
+    value: text().nullish().openapi({ description: 'The ****** that a sensitive value is read as keeps that value' }),
+    isSensitive: optionalFlag().openapi({ description: 'Fixed at creation: another value is refused' }),
+  })
+  .openapi('UpdateTeamVariableInput')
+
+/** Team variables: list, create, update, delete. */
+export function variableRoutes(api: RestApi, neighbours: Neighbours): void {
+  const variables = neighbours.client(VariableService)
+  const one = { path: '/variables/{id}', tag: 'Variables', parameters: { id: variableId } }
+
+  api.add(
+    {
+      method: 'get',
+      path: '/variables',
+      tag: 'Variables',
+      summary: 'List team variables, newest first',
+      query: z.object(pagingFields),
+      success: {
+        status: 200,
+        description: 'One page of variables',
+        schema: pageOf('TeamVariablesPaginatedResult', listedVariableRecord),
+      },
+      refusals: [400],
+    },
+    async ({ query, context }) => {
+      const list = await variables.listVariables({ page: query }, context)
+      return { body: presentPage(query, list.page, list.variables.map(presentVariable)) }
+    },
+  )
+
+  api.add(
+    {
+      method: 'post',
+      path: '/variables',
+      tag: 'Variables',
+      summary: 'Create a team variable',
+      body: createInput,
+      success: { status: 201, description: 'The new variable', schema: variableRecord },
+      refusals: [400, 413, 415],
+    },
+    async ({ body, context }) => {
+      const { key, value, isSensitive } = body
+      if (key == null) throw invalid('/key', 'is required')
+      const made = await variables.createVariable(
+        { key, value: value ?? '', isSensitive: isSensitive ?? false },
+        context,
+      )
+      return { body: presentVariable(made) }
+    },
+  )
+
+  api.add(
+    {
+      ...one,
+      method: 'patch',
+      summary: 'Change a team variable',
+      body: updateInput,
+      success: { status: 200, description: 'The changed variable', schema: variableRecord },
+      refusals: [400, 404, 413, 415],
+    },
+    async ({ params, body, context }) => ({
+      body: presentVariable(
+        await variables.updateVariable(
+          {
+            id: params['id'],
+            key: body.key ?? undefined,
+            value: body.value ?? undefined,
+            isSensitive: body.isSensitive,
+          },
+          context,
+        ),
+      ),
+    }),
+  )
+
+  api.add(
+    {
+      ...one,
+      method: 'delete',
+      summary: 'Delete a team variable for good',
+      success: { status: 200, description: 'Deleted' },
+      refusals: [404],
+    },
+    async ({ params, context }) => {
+      await variables.deleteVariable({ id: params['id'] }, context)
+      return {}
+    },
+  )
+}

@@ -1,0 +1,103 @@
+import type { PublishVersionRequestSchema, Version } from '@automation/contract/catalog/v1/version'
+import type { MessageInitShape } from '@bufbuild/protobuf'
+import { z } from '@hono/zod-openapi'
+import { jsonObject, optionalText, text } from '../../rest/fields.ts'
+import { moduleScript } from '../modules/input.ts'
+import { pageOf } from '../../rest/paging.ts'
+import { schemaText } from '../processes/input.ts'
+import {
+  aliasRecord,
+  listedModuleVersionRecord,
+  listedVersionRecord,
+  moduleAliasRecord,
+  moduleVersionRecord,
+  versionRecord,
+} from '../records.ts'
+import { presentModuleVersion, presentVersion } from './record.ts'
+import { moduleId, processIdentifier, type PathParameter } from '../../rest/path-parameters.ts'
+
+type Published = Exclude<MessageInitShape<typeof PublishVersionRequestSchema>, { $typeName: string }>
+
+/** What has versions and aliases, as the routes and the document need it. */
+export interface VersionOwner {
+  word: 'process' | 'module'
+  /** Of one of them, below `{base_url}`. */
+  path: string
+  parameters: Record<string, PathParameter>
+  versionTag: string
+  aliasTag: string
+  aliasInput: typeof aliasInput
+  aliasRecord: z.ZodType
+  aliasPage: z.ZodType
+  versionRecord: z.ZodType
+  versionPage: z.ZodType
+  publishInput: z.ZodType<PublishInput>
+  /** `bodyText` is what the input was read from. */
+  publishedValues(input: PublishInput, bodyText: string): Published
+  presentVersion(version: Version): Record<string, unknown>
+}
+
+interface PublishInput {
+  tag: string
+  comment?: string | undefined
+  sourceCode?: string | null | undefined
+  parametersSchema?: string | object | null | undefined
+  readme?: string | null | undefined
+  script?: { sourceCode?: string | null | undefined } | null | undefined
+}
+
+/** What an alias is made of; a change may leave out either. */
+const aliasInput = z
+  .object({ name: text().nullish(), versionId: text().nullish().openapi({ description: 'A version id or a tag' }) })
+  .openapi({ description: 'Both are needed to create one' })
+
+const published = { tag: text(), comment: optionalText(), sourceCode: text().nullish() }
+
+export const processVersions: VersionOwner = {
+  word: 'process',
+  path: '/processes/{identifier}',
+  parameters: { identifier: processIdentifier },
+  versionTag: 'Versions',
+  aliasTag: 'Aliases',
+  aliasInput: aliasInput.openapi('VersionedProcessAliasInput'),
+  aliasRecord,
+  aliasPage: pageOf('VersionedProcessAliasesPaginatedResult', aliasRecord),
+  versionRecord,
+  versionPage: pageOf('VersionedProcessesPaginatedResult', listedVersionRecord),
+  publishInput: z
+    .object({ ...published, parametersSchema: jsonObject('a JSON Schema').nullish(), readme: text().nullish() })
+    .openapi('PublishProcessInput'),
+  publishedValues: ({ tag, comment, sourceCode, parametersSchema, readme }, bodyText) => ({
+    tag,
+    comment,
+    sourceCode: sourceCode ?? undefined,
+    parametersSchema: schemaText(parametersSchema, bodyText),
+    readme: readme ?? undefined,
+  }),
+  presentVersion,
+}
+
+export const moduleVersions: VersionOwner = {
+  word: 'module',
+  path: '/modules/{moduleId}',
+  parameters: { moduleId },
+  versionTag: 'Module versions',
+  aliasTag: 'Module aliases',
+  aliasInput: aliasInput.openapi('CreateVersionedModuleAliasInput'),
+  aliasRecord: moduleAliasRecord,
+  aliasPage: pageOf('VersionedModuleAliasesPaginatedResult', moduleAliasRecord),
+  versionRecord: moduleVersionRecord,
+  versionPage: pageOf('VersionedModulesPaginatedResult', listedModuleVersionRecord),
+  publishInput: z.object({ ...published, script: moduleScript.nullish() }).openapi('CreateVersionedModuleInput'),
+  publishedValues: ({ tag, comment, sourceCode, script }) => ({
+    tag,
+    comment,
+    sourceCode: sourceCode ?? script?.sourceCode ?? undefined,
+  }),
+  presentVersion: presentModuleVersion,
+}
+
+/** The owner that a path names, for requests to the catalog. */
+export function ownerIn(params: Record<string, string>): { process?: string; module?: string } {
+  return { process: params['identifier'], module: params['moduleId'] }
+}

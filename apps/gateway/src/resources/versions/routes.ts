@@ -1,0 +1,89 @@
+import { VersionService } from '@automation/contract/catalog/v1/version'
+import type { Neighbours } from '@automation/rpc'
+import { z } from '@hono/zod-openapi'
+import { pagingFields } from '../../rest/paging.ts'
+import { presentPage } from '../../rest/page.ts'
+import { absent } from '../processes/record.ts'
+import { versionIdentifier } from '../../rest/path-parameters.ts'
+import { ownerIn, type VersionOwner } from './owner.ts'
+import type { RestApi } from '../../rest/rest-api.ts'
+
+/** Published versions of processes, or of modules: list, publish, read, delete. */
+export function versionRoutes(api: RestApi, neighbours: Neighbours, owner: VersionOwner): void {
+  const versions = neighbours.client(VersionService)
+  const { word, versionRecord, versionPage, presentVersion } = owner
+  const all = { path: `${owner.path}/versions`, tag: owner.versionTag, parameters: owner.parameters }
+  const one = {
+    ...all,
+    path: `${all.path}/{versionId}`,
+    parameters: { ...owner.parameters, versionId: versionIdentifier },
+  }
+
+  api.add(
+    {
+      ...all,
+      method: 'get',
+      summary: `List the versions of a ${word}, newest first`,
+      query: z.object(pagingFields),
+      success: { status: 200, description: 'One page of versions', schema: versionPage },
+      refusals: [400, 404],
+    },
+    async ({ params, query, context }) => {
+      const list = await versions.listVersions({ ...ownerIn(params), page: query }, context)
+      return {
+        body: presentPage(
+          query,
+          list.page,
+          list.versions.map((version) => ({
+            ...presentVersion(version),
+            sourceCode: version.sourceCode,
+            ...absent(version.leftOut),
+          })),
+        ),
+      }
+    },
+  )
+
+  api.add(
+    {
+      ...all,
+      method: 'post',
+      summary: `Publish a version of a ${word}`,
+      body: owner.publishInput,
+      success: { status: 201, description: 'The new version', schema: versionRecord },
+      refusals: [400, 404, 413, 415],
+    },
+    async ({ params, body, bodyText, context }) => ({
+      body: presentVersion(
+        await versions.publishVersion({ ...ownerIn(params), ...owner.publishedValues(body, bodyText) }, context),
+      ),
+    }),
+  )
+
+  api.add(
+    {
+      ...one,
+      method: 'get',
+      summary: `Read a version of a ${word}`,
+      success: { status: 200, description: 'The version', schema: versionRecord },
+      refusals: [404],
+    },
+    async ({ params, context }) => ({
+      body: presentVersion(await versions.getVersion({ ...ownerIn(params), version: params['versionId'] }, context)),
+    }),
+  )
+
+  api.add(
+    {
+      ...one,
+      method: 'delete',
+      summary: `Delete a version of a ${word} that nothing uses`,
+      success: { status: 200, description: 'Deleted' },
+      refusals: [400, 404],
+    },
+    async ({ params, context }) => {
+      await versions.deleteVersion({ ...ownerIn(params), version: params['versionId'] }, context)
+      return {}
+    },
+  )
+}

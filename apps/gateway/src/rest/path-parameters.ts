@@ -1,0 +1,73 @@
+import { z } from '@hono/zod-openapi'
+import { invalid, notFound } from '@automation/errors'
+import { languageName } from './fields.ts'
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+const NAME = /^[A-Za-z0-9._~-]{1,255}$/
+
+/** A parameter in a path: how it is read, and how the document shows it. */
+export interface PathParameter {
+  schema: z.ZodType
+  /** It is the rest of the path, slashes included; `read` gets it as it came, still encoded. */
+  rest?: boolean
+  /** The value as services want it. Failure: not found, for what can name nothing. */
+  read(text: string): string
+}
+
+/** Whether a text has the form of a UUID. */
+export function isUuid(text: string): boolean {
+  return UUID.test(text)
+}
+
+/** The id of a resource; `what` is its name in failures, such as `execution`. */
+export function idOf(what: string): PathParameter {
+  return {
+    schema: z.string().openapi({ format: 'uuid' }),
+    read(text) {
+      if (!isUuid(text)) throw notFound(what)
+      return text.toLowerCase()
+    },
+  }
+}
+
+/** An id or a name: a process's slug, a version's tag. */
+export function idOrNameOf(what: string, description: string): PathParameter {
+  return {
+    schema: z.string().openapi({ description }),
+    read(text) {
+      if (!NAME.test(text)) throw notFound(what)
+      return isUuid(text) ? text.toLowerCase() : text
+    },
+  }
+}
+
+export const languageParameter: PathParameter = {
+  schema: languageName(),
+  read(text) {
+    if (text !== 'JAVASCRIPT' && text !== 'PYTHON') throw invalid('/language', 'must be JAVASCRIPT or PYTHON')
+    return text
+  },
+}
+
+/** The name of an object: what is left of the path, decoded, so that `%2F` is a slash like others. */
+export const objectName: PathParameter = {
+  schema: z.string().openapi({ description: 'Name of the object; may have slashes' }),
+  rest: true,
+  read(text) {
+    try {
+      return decodeURIComponent(text)
+    } catch (error) {
+      if (error instanceof URIError) throw invalid('/filename', 'must be percent-encoded UTF-8')
+      throw error
+    }
+  },
+}
+
+export const processIdentifier = idOrNameOf('process', 'Process id or slug; the id wins where both match')
+export const versionIdentifier = idOrNameOf('version', 'Version id or tag')
+export const aliasId = idOf('alias')
+export const moduleId = idOf('module')
+export const executionId = idOf('execution')
+export const scheduleId = idOf('schedule')
+export const variableId = idOf('variable')
+export const sandboxId = idOf('sandbox')
