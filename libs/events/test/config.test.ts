@@ -31,8 +31,6 @@ test('TLS and SASL are read, and their secrets are masked where settings are sho
     clientId: 'process-automation',
     topic: 'process-automation.executions',
     partitions: 6,
-    replication: undefined,
-    minInsyncReplicas: undefined,
     tls: { ca: 'authority-pem', cert: undefined, key: undefined },
     sasl: { mechanism: 'scram-sha-512', username: 'us3r', password: 'passw0rd' },
   })

@@ -9,10 +9,6 @@ export interface KafkaConfig {
   topic: string
   /** Of a topic that is made; one that is there keeps what it has. */
   partitions: number
-  /** Absent: 3, or the number of brokers where there are fewer. */
-  replication?: number
-  /** Absent: 2 where there are three replicas or more, else 1. */
-  minInsyncReplicas?: number
   /** Absent: plain text. The texts are PEM. */
   tls?: { ca?: string; cert?: string; key?: string }
   sasl?: { mechanism: (typeof saslMechanisms)[number]; username: string; password: string }
@@ -23,11 +19,9 @@ export function readKafkaConfig(env: Environment): KafkaConfig | undefined {
   const brokers = env.list('KAFKA_BROKERS', [])
   const config = {
     brokers,
-    clientId: env.text('KAFKA_CLIENT_ID', 'process-automation'),
+    clientId: 'process-automation',
     topic: env.text('KAFKA_TOPIC', 'process-automation.executions'),
-    partitions: env.integer('KAFKA_TOPIC_PARTITIONS', { default: 6, min: 1, max: 1000 }),
-    replication: optional(env.integer('KAFKA_TOPIC_REPLICATION', { default: 0, max: 15 })),
-    minInsyncReplicas: optional(env.integer('KAFKA_TOPIC_MIN_INSYNC', { default: 0, max: 15 })),
+    partitions: 6,
     tls: readTls(env),
     sasl: readSasl(env),
   }
@@ -37,10 +31,6 @@ export function readKafkaConfig(env: Environment): KafkaConfig | undefined {
   if (!/^[A-Za-z0-9._-]{1,249}$/.test(config.topic))
     env.fault('KAFKA_TOPIC', 'must be 1 to 249 letters, digits, dots, hyphens and underscores')
   return config
-}
-
-function optional(value: number): number | undefined {
-  return value === 0 ? undefined : value
 }
 
 function readTls(env: Environment): KafkaConfig['tls'] {

@@ -2,13 +2,13 @@ import type { Logger } from '@automation/service'
 import type { Admin, ITopicMetadata, Kafka } from 'kafkajs'
 import type { KafkaConfig } from './kafka-config.ts'
 
-type TopicConfig = Pick<KafkaConfig, 'topic' | 'partitions' | 'replication' | 'minInsyncReplicas'>
+type TopicConfig = Pick<KafkaConfig, 'topic' | 'partitions'>
 
 const settleMs = 30_000
 
 /**
  * Makes the topic where it is missing, and waits until each partition has a leader; gives the number of partitions,
- * which for a topic that was there is its own. Says so where that has fewer replicas than it should.
+ * which for a topic that was there is its own.
  */
 export async function ensureTopic(kafka: Kafka, config: TopicConfig, logger: Logger): Promise<number> {
   const admin = kafka.admin()
@@ -17,7 +17,11 @@ export async function ensureTopic(kafka: Kafka, config: TopicConfig, logger: Log
     const found = await find(admin, config.topic)
     if (found === undefined) await make(admin, config, logger)
     const { partitions } = await settled(admin, config.topic)
-    if (found !== undefined) check(partitions, config, logger)
+    if (partitions.length !== config.partitions)
+      logger.info(
+        { topic: config.topic, partitions: partitions.length },
+        'the topic keeps its own number of partitions',
+      )
     return partitions.length
   } finally {
     await admin.disconnect()
@@ -25,10 +29,10 @@ export async function ensureTopic(kafka: Kafka, config: TopicConfig, logger: Log
 }
 
 async function make(admin: Admin, config: TopicConfig, logger: Logger): Promise<void> {
-  const { topic, partitions, replication, minInsyncReplicas } = config
+  const { topic, partitions } = config
   const { brokers } = await admin.describeCluster()
-  const replicationFactor = replication ?? Math.min(3, brokers.length)
-  const inSync = minInsyncReplicas ?? (replicationFactor >= 3 ? 2 : 1)
+  const replicationFactor = Math.min(3, brokers.length)
+  const inSync = replicationFactor >= 3 ? 2 : 1
   const configEntries = [{ name: 'min.insync.replicas', value: String(inSync) }]
   // Waiting for leaders is done below: this call's own way may fail on a topic that is there.
   const made = await admin.createTopics({
@@ -56,15 +60,4 @@ async function find(admin: Admin, topic: string): Promise<ITopicMetadata | undef
     if (type === 'UNKNOWN_TOPIC_OR_PARTITION' || type === 'LEADER_NOT_AVAILABLE') return undefined
     throw error
   }
-}
-
-function check(partitions: ITopicMetadata['partitions'], config: TopicConfig, logger: Logger): void {
-  const replicas = Math.min(...partitions.map((partition) => partition.replicas.length))
-  if (config.replication !== undefined && replicas < config.replication)
-    logger.warn(
-      { topic: config.topic, replicas, wanted: config.replication },
-      'the topic has fewer replicas than it should',
-    )
-  if (partitions.length !== config.partitions)
-    logger.info({ topic: config.topic, partitions: partitions.length }, 'the topic keeps its own number of partitions')
 }
