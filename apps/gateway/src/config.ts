@@ -64,6 +64,8 @@ export function readGatewayConfig(env: Environment): GatewayConfig {
   const port = env.integer('PORT', { default: 8080, min: 0, max: 65_535 })
   const bodyMaxBytes = env.integer('BODY_MAX_BYTES', { default: 10 * 1024 * 1024, min: 1024, max: 256 * 1024 * 1024 })
   const publicUrl = env.url('PUBLIC_URL', `http://localhost:${port}`)
+  const teamMaxStreams = env.integer('TEAM_MAX_STREAMS', { default: 100, min: 1, max: 100_000 })
+  const maxConnections = env.integer('MAX_CONNECTIONS', { default: 10_000, min: 10, max: 1_000_000 })
   return {
     port,
     host: env.text('HOST'),
@@ -71,15 +73,16 @@ export function readGatewayConfig(env: Environment): GatewayConfig {
     webhookDomain: readWebhookDomain(env, publicUrl),
     headerPrefix: readHeaderPrefix(env),
     bodyMaxBytes,
-    bodiesMaxBytes: readBodiesMaxBytes(env, bodyMaxBytes),
+    // One address may hold three eighths of it, which must do for a body.
+    bodiesMaxBytes: Math.max(128 * 1024 * 1024, 4 * bodyMaxBytes),
     uploadMaxBytes: env.integer('UPLOAD_MAX_BYTES', { default: 5 * 2 ** 30, min: 1, max: 2 ** 42 }),
     syncWaitMaxMs: env.integer('SYNC_WAIT_MAX_MS', { default: 55_000, min: 100, max: 3_600_000 }),
-    callTimeoutMs: env.integer('CALL_TIMEOUT_MS', { default: 15_000, min: 100, max: 600_000 }),
-    teamMaxStreams: env.integer('TEAM_MAX_STREAMS', { default: 100, min: 1, max: 100_000 }),
-    maxStreams: env.integer('MAX_STREAMS', { default: 1000, min: 1, max: 100_000 }),
-    maxConnections: env.integer('MAX_CONNECTIONS', { default: 10_000, min: 10, max: 1_000_000 }),
-    addressMaxConnections: env.integer('ADDRESS_MAX_CONNECTIONS', { default: 2000, min: 10, max: 1_000_000 }),
-    streamCommentMs: env.integer('STREAM_COMMENT_MS', { default: 15_000, min: 50, max: 600_000 }),
+    callTimeoutMs: 15_000,
+    teamMaxStreams,
+    maxStreams: 10 * teamMaxStreams,
+    maxConnections,
+    addressMaxConnections: Math.ceil(maxConnections / 5),
+    streamCommentMs: 15_000,
     corsOrigins: readCorsOrigins(env),
     trustedProxies: readTrustedProxies(env),
     external: readExternalIssuer(env),
@@ -98,14 +101,6 @@ function readWebhookDomain(env: Environment, publicUrl: string): string | undefi
   return domain
 }
 
-/** One address may hold three eighths of it, which must do for a body. */
-function readBodiesMaxBytes(env: Environment, bodyMaxBytes: number): number {
-  const least = Math.max(4 * bodyMaxBytes, 1024 * 1024)
-  const bytes = env.integer('BODIES_MAX_BYTES', { default: Math.max(128 * 1024 * 1024, least), min: 0, max: 2 ** 40 })
-  if (bytes < least) env.fault('BODIES_MAX_BYTES', `must be ${least} or more, four times BODY_MAX_BYTES`)
-  return bytes
-}
-
 /** Beside the gateway's port: those that follow it, or free ones as that one is. */
 function readSandboxListeners(env: Environment, port: number): SandboxListeners {
   const publicDomain = env.text('SANDBOX_PUBLIC_DOMAIN')
@@ -122,7 +117,7 @@ function readSandboxListeners(env: Environment, port: number): SandboxListeners 
     publicPort: env.integer('SANDBOX_PUBLIC_PORT', { default: nextPort(port, 1), min: 0, max: 65_535 }),
     grpcPort: env.integer('SANDBOX_GRPC_PORT', { default: nextPort(port, 2), min: 0, max: 65_535 }),
     publicDomain,
-    answerTimeoutMs: env.integer('SANDBOX_ANSWER_TIMEOUT_MS', { default: 300_000, min: 100, max: 3_600_000 }),
+    answerTimeoutMs: 300_000,
   }
 }
 

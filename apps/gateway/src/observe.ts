@@ -65,7 +65,7 @@ export function showHeld(metrics: Registry, held: { bodyBytes: () => number; con
         this.set(read())
       },
     })
-  show('gateway_body_bytes', 'What request bodies hold towards BODIES_MAX_BYTES', held.bodyBytes)
+  show('gateway_body_bytes', 'What request bodies hold of their budget', held.bodyBytes)
   show('gateway_connections', 'Connections that are open towards MAX_CONNECTIONS', held.connections)
 }
 

@@ -12,11 +12,10 @@ let gateway: GatewayForTests
 const sockets: Socket[] = []
 
 beforeAll(async () => {
-  gateway = await startGateway({
-    BODY_MAX_BYTES: String(1024 * KIB),
-    BODIES_MAX_BYTES: String(4096 * KIB),
-    TRUSTED_PROXIES: '127.0.0.1',
-  })
+  gateway = await startGateway(
+    { BODY_MAX_BYTES: String(1024 * KIB), TRUSTED_PROXIES: '127.0.0.1' },
+    { bodiesMaxBytes: 4096 * KIB },
+  )
 })
 afterAll(async () => {
   for (const socket of sockets) socket.destroy()

@@ -1,5 +1,6 @@
 import { Environment } from '@automation/service'
 import { testContext } from '@automation/testing'
+import type { GatewayConfig } from '../src/config.ts'
 import { createGateway, readGatewayConfig, type GatewayPart } from '../src/service.ts'
 import { ContractServers, ISSUER } from './contract-servers.ts'
 
@@ -22,13 +23,16 @@ export interface RequestOptions {
   body?: string | Uint8Array<ArrayBuffer>
 }
 
-export async function startGateway(settings: Record<string, string> = {}): Promise<GatewayForTests> {
+export async function startGateway(
+  settings: Record<string, string> = {},
+  fixed: Partial<GatewayConfig> = {},
+): Promise<GatewayForTests> {
   const servers = await ContractServers.create()
   const env = new Environment({ PORT: '0', HOST: '127.0.0.1', PUBLIC_URL: ISSUER, ...settings })
   const config = readGatewayConfig(env)
   env.check()
   const context = testContext(servers.network)
-  const gateway = createGateway(config, context)
+  const gateway = createGateway({ ...config, ...fixed }, context)
   await gateway.start()
   const base = `http://127.0.0.1:${gateway.port()}`
   const authorization = `Bearer ${await servers.token()}`

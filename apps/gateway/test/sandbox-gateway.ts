@@ -6,6 +6,7 @@ import { connectSandbox, type Sandbox } from '@automation/sandbox-client'
 import { Environment } from '@automation/service'
 import { testContext } from '@automation/testing'
 import { apiKey, daemonKey, startDaemonProcess, type DaemonProcess } from '@automation/testing/daemon-process'
+import type { SandboxListeners } from '../src/config.ts'
 import { createGateway, readGatewayConfig, type GatewayPart } from '../src/service.ts'
 
 export const sandboxId = '01890000-0000-7000-8000-00000000005a'
@@ -30,11 +31,15 @@ export interface SandboxGateway {
   stop(): Promise<void>
 }
 
-export async function startSandboxGateway(settings: Record<string, string> = {}): Promise<SandboxGateway> {
+export async function startSandboxGateway(
+  settings: Record<string, string> = {},
+  fixed: Partial<SandboxListeners> = {},
+): Promise<SandboxGateway> {
   const daemon = await startDaemonProcess()
   const network = new InProcessNetwork()
   const env = new Environment({ PORT: '0', HOST: '127.0.0.1', PUBLIC_URL: 'http://127.0.0.1:1', ...settings })
-  const config = readGatewayConfig(env)
+  const read = readGatewayConfig(env)
+  const config = { ...read, sandboxes: { ...read.sandboxes, ...fixed } }
   env.check()
   const context = testContext(network)
   const gateway = createGateway(config, context)

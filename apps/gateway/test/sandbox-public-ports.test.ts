@@ -92,7 +92,7 @@ test('a port where nobody listens is 502, a sandbox that starts 503, one that is
 })
 
 test('an application that does not answer in time is told as such', async () => {
-  const impatient = await startSandboxGateway({ SANDBOX_ANSWER_TIMEOUT_MS: '100' })
+  const impatient = await startSandboxGateway({}, { answerTimeoutMs: 100 })
   impatient.publicPorts.add(port)
   application.answer = () => undefined
   const silent = await fetch(`${impatient.publicBase}/${sandboxId}/${port}/`)
