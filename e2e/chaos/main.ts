@@ -1,19 +1,49 @@
 import { writeFile } from 'node:fs/promises'
 import { Random } from '../system/random.ts'
-import { endOnSignals, removeTraces } from '../system/system.ts'
+import { randomSeed, readOptions, wholeNumber } from '../system/options.ts'
+import { endOnSignals, removeTraces, type Shape } from '../system/system.ts'
 import { Campaign } from './campaign.ts'
 import type { Round } from './campaign.ts'
-import { readOptions } from './options.ts'
-import type { ChaosOptions } from './options.ts'
 import { roundLine, summaryOf, tableOf } from './report.ts'
 import { planStrikes } from './strikes.ts'
 import { Subject } from './subject.ts'
 
-const options = readOptions(process.argv.slice(2))
+const help = `npm run chaos [-- OPTIONS]
+
+Starts the system, puts load on it and kills it again and again with SIGKILL: all of its processes at once, one
+process, or at a named fail point. After each kill it starts again, and every promise about executions is checked
+against a ledger outside the system that counts what process code really did.
+
+  --kills N       how many kills (30)
+  --shape SHAPE   embedded, services or both, half of the kills each (both)
+  --seed S        repeats the choices of a former run; printed at the start
+  --json FILE     also writes the summary as JSON
+  --keep          keeps the data folder and the system's log when something is violated
+  --help
+
+Ends with 1 when a promise was broken.
+`
+
+const options = readOptions(
+  help,
+  {
+    kills: { type: 'string', default: '30' },
+    shape: { type: 'string', default: 'both' },
+    seed: { type: 'string', default: randomSeed },
+    json: { type: 'string' },
+    keep: { type: 'boolean', default: false },
+  },
+  ({ kills, shape, seed, ...others }) => {
+    const shapes = shapesOf(shape)
+    return shapes && { ...others, kills: wholeNumber(kills, 1), shapes, seed: wholeNumber(seed) }
+  },
+)
+type Options = NonNullable<typeof options>
+
 endOnSignals()
 if (options) await chaos(options)
 
-async function chaos({ kills, shapes, seed, json, keep }: ChaosOptions): Promise<void> {
+async function chaos({ kills, shapes, seed, json, keep }: Options): Promise<void> {
   console.log(`${kills} kills, ${shapes.join(' and ')}, seed ${seed}`)
   const rounds: Round[] = []
   for (const [index, shape] of shapes.entries()) {
@@ -54,4 +84,9 @@ async function campaign(random: Random, subject: Subject, kills: number, keep: b
   if (keep && rounds.some(({ violations }) => violations.length > 0)) console.log(`Kept: ${dataDir} and ${dataDir}.log`)
   else await removeTraces(dataDir)
   return rounds
+}
+
+function shapesOf(word: string): Shape[] | undefined {
+  if (word === 'both') return ['embedded', 'services']
+  return word === 'embedded' || word === 'services' ? [word] : undefined
 }

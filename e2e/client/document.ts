@@ -8,6 +8,10 @@ export interface Input {
   name: string
   /** It is one of a few words, a flag or a time, so it can't name anything that a team has. */
   closed: boolean
+  /** The JSON types that it may have; none where it may be anything. */
+  types: readonly string[]
+  /** Of a body's field: the media type of that body. */
+  media?: string
 }
 
 /** An operation of the OpenAPI document. */
@@ -72,9 +76,16 @@ export async function operationsOf(host: string): Promise<Operation[]> {
 function inputsOf({ parameters = [], requestBody }: Item, { schemas, parameters: shared = {} }: Components): Input[] {
   const given = parameters
     .map((parameter) => ('$ref' in parameter ? named(shared, parameter.$ref) : parameter))
-    .map(({ in: place, name, schema }) => ({ place, name, closed: isClosed(schema, schemas) }))
+    .map(({ in: place, name, schema }) => ({
+      place,
+      name,
+      closed: isClosed(schema, schemas),
+      types: typesOf(schema, schemas),
+    }))
   const inPath = given.filter(({ place }) => place === 'path')
-  const bodies = Object.entries(requestBody?.content ?? {}).flatMap(([, { schema }]) => fieldsOf(schema, '', schemas))
+  const bodies = Object.entries(requestBody?.content ?? {}).flatMap(([media, { schema }]) =>
+    fieldsOf(schema, '', schemas).map((field) => ({ ...field, media })),
+  )
   const inBody = new Map(bodies.map((field) => [field.name, field]))
   return [...inPath, ...given.filter((input) => !inPath.includes(input)), ...inBody.values()]
 }
@@ -86,7 +97,9 @@ function fieldsOf(schema: Schema, at: string, schemas: Schemas): Input[] {
     ...(items ? fieldsOf(items, `${at}/[]`, schemas) : []),
   ])
   const isValue = forms.some((form) => !form.properties && !form.items && form.type !== 'null')
-  return isValue && at !== '' ? [{ place: 'body', name: at, closed: isClosed(schema, schemas) }, ...inner] : inner
+  return isValue && at !== ''
+    ? [{ place: 'body', name: at, closed: isClosed(schema, schemas), types: typesOf(schema, schemas) }, ...inner]
+    : inner
 }
 
 /** What a schema stands for, each alternative alone. */
@@ -102,6 +115,14 @@ function named<T>(components: Record<string, T>, reference: string): T {
   const found = components[reference.split('/').at(-1) ?? '']
   if (!found) throw new Error(`The OpenAPI document lacks ${reference}`)
   return found
+}
+
+/** None where a form says neither its type nor its values. */
+function typesOf(schema: Schema, schemas: Schemas): string[] {
+  const forms = formsOf(schema, schemas).map(
+    ({ type, enum: words, const: word }) => type ?? (words ?? [word]).map((one) => typeof one),
+  )
+  return forms.flat().includes('undefined') ? [] : forms.flat()
 }
 
 function isClosed(schema: Schema, schemas: Schemas): boolean {

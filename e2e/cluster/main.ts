@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Process } from '../client/records.ts'
+import { readOptions } from '../system/options.ts'
 import { repositoryRoot } from '../system/system.ts'
 import { waitUntil } from '../system/wait-until.ts'
 import { say } from './commands.ts'
 import { monitoring } from './monitoring.ts'
 import { network } from './network.ts'
-import { readOptions, type ClusterOptions } from './options.ts'
 import { Release } from './release.ts'
 import { makeTeam } from './second-team.ts'
 import { SteadyLoad, type Verdict } from './steady-load.ts'
@@ -18,11 +18,53 @@ import { Warnings } from './warnings.ts'
 
 const otherTeam = 'e2e-other'
 
-const options = readOptions(process.argv.slice(2))
+const help = `npm run test:cluster [-- OPTIONS]
+
+Installs the chart on the cluster that KUBECONFIG names, and tries what is promised there: \`helm test\`, the suite over REST
+with two teams, what user code reaches over the network, what monitoring finds, a pod of each service killed while runs go on, an upgrade between
+two builds under load, and an uninstall that leaves nothing. In two namespaces of its own, on the database and brokers that
+the environment names as pods reach them.
+
+  --tag TAG         of the images that the nodes have
+  --next-tag TAG    of those that the upgrade goes to; without, the upgrade goes to the same images
+  --registry HOST   of both (localhost)
+  --only A,B        of install, test, network, monitoring, suite, kills, upgrade, uninstall; install and uninstall always
+  --rate N          calls a second during the upgrade (50)
+  --set NAME=VALUE  more values of the chart; may be given several times
+  --keep            leaves the release and its namespace
+  --report FILE     also writes the counts as JSON
+  --help
+
+KUBECONFIG, DATABASE_URL (an empty database) and, where events go to Kafka, KAFKA_BROKERS; for storage S3_ENDPOINT, S3_BUCKET,
+S3_ACCESS_KEY and S3_SECRET_KEY. Wants helm and kubectl.
+`
+
+const options = readOptions(
+  help,
+  {
+    tag: { type: 'string' },
+    'next-tag': { type: 'string' },
+    registry: { type: 'string', default: 'localhost' },
+    only: { type: 'string' },
+    rate: { type: 'string', default: '50' },
+    set: { type: 'string', multiple: true, default: [] },
+    keep: { type: 'boolean', default: false },
+    report: { type: 'string' },
+  },
+  ({ tag, 'next-tag': nextTag, only, rate, ...others }) => {
+    const missing = ['KUBECONFIG', 'DATABASE_URL'].filter((name) => !process.env[name])
+    if (tag === undefined) missing.push('--tag')
+    if (missing.length > 0) console.error(`missing: ${missing.join(', ')}\n`)
+    if (tag === undefined || missing.length > 0) return undefined
+    return { ...others, tag, nextTag, only: only?.split(','), ratePerS: Number(rate) }
+  },
+)
+type Options = NonNullable<typeof options>
+
 if (options !== undefined) await tryRelease(options)
 
 /** Each phase counts as one test; the suite's own are printed by it. */
-async function tryRelease(options: ClusterOptions): Promise<void> {
+async function tryRelease(options: Options): Promise<void> {
   const release = new Release(options)
   const counts = { passed: 0, failed: 0, failures: new Array<string>() }
   let made: Promise<string> | undefined

@@ -5,7 +5,6 @@ import { waitUntil } from '../system/wait-until.ts'
 import { must, run } from './commands.ts'
 import { Listeners } from './listeners.ts'
 import { MonitoringKinds } from './monitoring-kinds.ts'
-import type { ClusterOptions } from './options.ts'
 import { TracePod } from './trace-pod.ts'
 
 const chart = join(repositoryRoot, 'charts/process-automation')
@@ -17,18 +16,27 @@ interface Pod {
   status: { phase: string; conditions?: { type: string; status: string }[] }
 }
 
+/** Which images, and more values of the chart. */
+export interface ReleaseOptions {
+  tag: string
+  /** Of those that an upgrade goes to; without, it goes to the same. */
+  nextTag: string | undefined
+  registry: string
+  set: readonly string[]
+}
+
 /** One release of the chart in a namespace of its own, as its user has it. */
 export class Release {
   readonly namespace: string
   readonly team = 'e2e'
-  readonly #options: ClusterOptions
+  readonly #options: ReleaseOptions
   readonly listeners: Listeners
   readonly traces: TracePod
   readonly #monitoringKinds = new MonitoringKinds()
   host = ''
   #address = ''
 
-  constructor(options: ClusterOptions) {
+  constructor(options: ReleaseOptions) {
     this.#options = options
     this.namespace = `automation-e2e-${process.pid}`
     const image = `${options.registry}/process-automation-sandbox-base:${options.tag}`

@@ -1,159 +1,119 @@
 import type { Random } from '../system/random.ts'
-import type { Attempt } from './attempt.ts'
-import { identified, lists } from './addresses.ts'
+import type { Attempt } from './judge.ts'
 import type { Scene } from './scene.ts'
-import { oddSegment } from './values.ts'
 
-const badNumbers = [
-  '-1',
-  '0.5',
-  'x',
-  'NaN',
-  'null',
-  'true',
-  '1;2',
-  '%00',
-  '0x10g',
-  '--',
-  '[]',
-  '1,2',
-  '١',
-  '1 2',
-  'Infinity',
-]
+/** Bytes on a socket that are no HTTP, or HTTP that two readers would read differently. */
+export function rawBytes(scene: Scene, random: Random): Attempt {
+  const target = scene.path('/processes')
+  const authorization = `Authorization: ${scene.authorized['authorization']}`
+  const post = `POST ${target} HTTP/1.1\r\nHost: localhost\r\n${authorization}\r\nContent-Type: application/json\r\n`
+  const get = `GET ${target} HTTP/1.1\r\nHost: localhost\r\n${authorization}\r\n`
+  const raw = random.pick<() => string | Uint8Array>([
+    () => 'GARBAGE\r\n\r\n',
+    () => `${'A'.repeat(random.between(1, 20_000))}\r\n\r\n`,
+    () => '\r\n\r\n\r\n\r\n',
+    () => '\u0000\u0000\u0000\u0000',
+    () => Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01, 0xfc, 0x03]),
+    () => 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
+    () => 'GET / HTTP/9.9\r\nHost: x\r\n\r\n',
+    () => 'GET / HTTP/1.1\r\n\r\n',
+    () => `GET ${target}\r\n`,
+    () => `GET ${'/x'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`,
+    () => `GET ${target}?${'a=1&'.repeat(10_000)} HTTP/1.1\r\nHost: x\r\n\r\n`,
+    () => `GET /a b HTTP/1.1\r\nHost: x\r\n\r\n`,
+    () => `GET \u00ff\u00fe HTTP/1.1\r\nHost: x\r\n\r\n`,
+    () => `BREW ${target} HTTP/1.1\r\nHost: x\r\n\r\n`,
+    () => `${get}X-Big: ${'x'.repeat(random.between(16_500, 70_000))}\r\n\r\n`,
+    () => `${get}${Array.from({ length: 10_000 }, (_, n) => `X-${n}: 1`).join('\r\n')}\r\n\r\n`,
+    () => `${get}Bad Header: 1\r\n\r\n`,
+    () => `${get}: nameless\r\n\r\n`,
+    () => `${get}X-Folded: a\r\n b\r\n\r\n`,
+    () => `${get}X-Nul: a\u0000b\r\n\r\n`,
+    () => `${get}${authorization}x\r\n\r\n`,
+    () => `${get}Host: other\r\n\r\n`,
+    () => `${get}Connection: upgrade\r\nUpgrade: websocket\r\n\r\n`,
+    () => `${get}Expect: 200-maybe\r\n\r\n`,
+    () => `${post}Content-Length: 5\r\nContent-Length: 6\r\n\r\n{}`,
+    () => `${post}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+    () => `${post}Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n2\r\n{}\r\n0\r\n\r\n`,
+    () => `${post}Transfer-Encoding: identity, chunked\r\n\r\n0\r\n\r\n`,
+    () => `${post}Transfer-Encoding: xchunked\r\n\r\n{}`,
+    () => `${post}Content-Length: -1\r\n\r\n`,
+    () => `${post}Content-Length: 1e3\r\n\r\n`,
+    () => `${post}Content-Length: 99999999999999999999\r\n\r\n{}`,
+    () => `${post}Content-Length: 10737418240\r\n\r\n{"name"`,
+    () => `${post}Transfer-Encoding: chunked\r\n\r\nZZ\r\n{}\r\n`,
+    () => `${post}Transfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFFF\r\n`,
+    () => `${post}Transfer-Encoding: chunked\r\n\r\n2;${'x'.repeat(20_000)}\r\n{}\r\n0\r\n\r\n`,
+    () => `${post}Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\nTrailer: x\r\nBad Trailer\r\n\r\n`,
+    () => `${post}Content-Length: 3\r\n\r\n{}x GET / HTTP/1.1\r\n\r\n`,
+  ])()
+  return { fault: 'raw bytes', method: '', path: '', headers: {}, raw, expect: 'any' }
+}
 
-/** Query values that a list must refuse. */
-export function wrongQuery(scene: Scene, random: Random): Attempt {
-  const { path, strict, paged } = random.pick(lists)
-  const names = [...(paged ? ['page', 'limit'] : []), ...Object.keys(strict)]
-  const name = random.pick(names)
-  const value = random.pick([...(strict[name] ?? badNumbers), ...(name === 'limit' ? ['0'] : [])])
-  const query = `${name}=${value.startsWith('%') ? value : encodeURIComponent(value)}`
+/** A body that is cut off, or that never comes: the connection is closed on it. */
+export function brokenOff(scene: Scene, random: Random): Attempt {
+  const upload = '/storage/objects?filename=malformed-broken-off'
+  const path = random.pick(['/processes', '/variables', '/processes/{process}/execute', '/team', upload])
+  const form = random.chance(0.5)
+  const type = path !== upload ? 'application/json' : form ? 'multipart/form-data; boundary=b' : 'text/plain'
+  const head = [
+    `${path === '/team' ? 'PATCH' : 'POST'} ${scene.path(path)} HTTP/1.1`,
+    'Host: localhost',
+    `Authorization: ${scene.authorized['authorization']}`,
+    `Content-Type: ${type}`,
+    random.chance(0.5) ? `Content-Length: ${random.between(100, 5000)}` : 'Transfer-Encoding: chunked',
+  ]
+  const begun = type.startsWith('multipart')
+    ? '--b\r\nContent-Disposition: form-data; name="file"; filename="f"\r\n\r\nhalf'
+    : '{"name":"x'
+  const isChunked = head.at(-1) === 'Transfer-Encoding: chunked'
+  const part = isChunked ? `${begun.length.toString(16)}\r\n${begun}\r\n` : begun
+  const whole = `${head.join('\r\n')}\r\n\r\n${part}`
+  const raw = random.chance(0.3) ? whole.slice(0, random.between(10, whole.length)) : whole
+  return { fault: 'broken off', method: '', path: '', headers: {}, raw, expect: 'any' }
+}
+
+const bodyBytes = 10 * 1024 * 1024
+const form = 'application/x-www-form-urlencoded'
+const multipart = 'multipart/form-data; boundary=b'
+const part = '--b\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n'
+
+/** A large body of ever so many small things, each of which costs more than its bytes. */
+export function manyThings(scene: Scene, random: Random): Attempt {
+  const [type, unit, status] = random.pick<[string, string, readonly number[]]>([
+    [form, 'a&', [400]],
+    [form, 'a=1&', [400]],
+    [form, '%', [400, 413]],
+    [form, '%ff', [400, 413]],
+    [form, '&', [200, 204, 413]],
+    [form, '+', [400, 413]],
+    [multipart, part, [400]],
+    [multipart, '--b\r\n', [400]],
+    [multipart, '--b\r\nconstructor: x\r\n\r\n', [400]],
+  ])
   return {
-    ...get(scene, `${scene.path(path)}?${query}`),
-    fault: 'wrong query value',
-    status: [400],
-    paths: [`/${name}`],
+    fault: 'large body of many things',
+    method: 'POST',
+    path: scene.webhook(),
+    headers: { 'content-type': type },
+    body: unit.repeat(Math.floor(bodyBytes / unit.length)),
+    expect: 'any',
+    // Many at once are more than one address may leave unfinished.
+    status: [...status, 503],
   }
 }
 
-/** Queries that are odd, but no fault that the interface names. */
-export function oddQuery(scene: Scene, random: Random): Attempt {
-  const { path, free } = random.pick(lists)
-  const own = free.length > 0 && random.chance(0.3) ? `${random.pick(free)}=${oddSegment(random)}` : ''
-  const query = random.pick([
-    own,
-    `page=${'9'.repeat(random.between(5, 40))}`,
-    'page=2147483648',
-    'limit=99999999999999999999',
-    'limit=1&limit=2',
-    'page=0&page=x',
-    'keywords=%00',
-    'keywords=%ff%fe',
-    `keywords=${'x'.repeat(5000)}`,
-    `keywords=${'%25'.repeat(500)}`,
-    'keywords=(((((a*)*)*)*)*)*b',
-    'tags=%00&tags=,,,,&tags=%F0%9F%99%82',
-    `tags=${'a,'.repeat(2000)}`,
-    'processId=not-an-id',
-    'processId=%00',
-    'comment=%5C%5C%27%22',
-    'prefix=%ff%fe',
-    'prefix=..%2f..',
-    `prefix=${'x'.repeat(5000)}`,
-    'versionId=%2e%2e',
-    '__proto__[polluted]=1',
-    'constructor.prototype=1',
-    '=&&&=',
-    '?&?',
-    '%',
-    'a[]=1&a[b]=2',
-    'from=2026-01-01T00:00:00Z&to=1970-01-01',
-    'from=0001-01-01T00:00:00Z',
-    'to=9999-12-31T23:59:59Z',
-  ])
-  return { ...get(scene, `${scene.path(path)}?${query}`), fault: 'odd query', expect: 'any' }
-}
-
-/** An id that nobody forms, on a call that would change or read something. */
-export function oddPath(scene: Scene, random: Random): Attempt {
-  const { path, methods } = random.pick(identified)
-  const method = random.pick(methods)
-  const target = scene.path(path.replace('{id}', oddSegment(random)))
-  const json = method === 'GET' || method === 'DELETE' ? undefined : '{}'
-  const headers = { ...scene.authorized, ...(json ? { 'content-type': 'application/json' } : {}) }
-  // A dot segment may be resolved on the way to another address, where reading is right and nothing else is.
+/** The same where nobody may start anything: who is not let in is told so, not what is wrong with the body. */
+export function manyThingsForNobody(scene: Scene, random: Random): Attempt {
+  const unit = random.pick(['a&', 'a=1&', '%', '{"a":1}'])
   return {
-    fault: 'odd id in the path',
-    method,
-    path: target,
-    headers,
-    body: json,
-    expect: method === 'GET' ? 'any' : 'refused',
+    fault: 'large body for nobody',
+    method: 'POST',
+    path: scene.webhook('there-is-none'),
+    headers: { 'content-type': random.pick([form, multipart, 'application/json']) },
+    body: unit.repeat(Math.floor(bodyBytes / unit.length)),
+    expect: 'refused',
+    status: [404, 503],
   }
-}
-
-/** Paths that look like others: doubled slashes, dots, other roots. */
-export function strayPath(scene: Scene, random: Random): Attempt {
-  const base = scene.path('')
-  const path = random.pick([
-    `${base}//processes`,
-    `${base}/./processes`,
-    `${base}/../rest/processes`,
-    `${base}/processes/`,
-    `${base}/PROCESSES`,
-    `${base}/processes%2f`,
-    `${base}/processes;x=1`,
-    `${base}/processes%00`,
-    `${base}/nothing`,
-    `${base}`,
-    '/',
-    '//',
-    '/api',
-    '/api/',
-    '/api//rest/processes',
-    '/api/%2e%2e/rest/team',
-    '/api/%00/rest/team',
-    `/api/${'x'.repeat(64)}/rest/team`,
-    '/api/UPPER/rest/team',
-    '/api/no-such-team/rest/team',
-    '/api/a%2fb/rest/team',
-    '/.git/config',
-    '/etc/passwd',
-    '/%2e%2e/%2e%2e/etc/passwd',
-    '/metrics/../api',
-    '/openapi.json/x',
-    '/docs/../../package.json',
-    '/docs/%2e%2e%2f%2e%2e%2fpackage.json',
-    '/.well-known/jwks.json/..%2f',
-    `/${'a/'.repeat(2000)}`,
-    `/${'%61'.repeat(1000)}`,
-  ])
-  return { ...get(scene, path), fault: 'stray path', expect: 'any' }
-}
-
-/** A team that nobody is called, or that is not the caller's, in the address of any operation. */
-export function oddTeam(scene: Scene, random: Random): Attempt {
-  const { path, methods } = random.pick(scene.routes)
-  const method = random.pick([...methods])
-  const target = scene.fill(path.replace('{team}', oddSegment(random)))
-  const json = method === 'GET' || method === 'DELETE' ? undefined : '{}'
-  const headers = { ...scene.authorized, ...(json ? { 'content-type': 'application/json' } : {}) }
-  return { fault: 'odd team in the path', method, path: target, headers, body: json, expect: 'refused' }
-}
-
-/** A method that the address does not have. */
-export function wrongMethod(scene: Scene, random: Random): Attempt {
-  const { path, methods } = random.pick(scene.routes)
-  const method = random.pick(
-    ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND', 'SEARCH', 'LOCK', 'REPORT'].filter(
-      (one) => !methods.has(one),
-    ),
-  )
-  const headers = { ...scene.authorized, 'content-type': 'application/json' }
-  return { fault: 'wrong method', method, path: scene.fill(path), headers, expect: 'refused', status: [404, 405] }
-}
-
-function get(scene: Scene, path: string): Attempt {
-  return { fault: '', method: 'GET', path, headers: scene.authorized, expect: 'refused' }
 }

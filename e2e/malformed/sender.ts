@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http'
 import type { OutgoingHttpHeaders } from 'node:http'
 import { connect } from 'node:net'
-import type { Attempt, Reply } from './attempt.ts'
+import type { Attempt, Reply } from './judge.ts'
 
 /** Sends attempts as they are, over few connections that are kept, or over a socket of its own. */
 export class Sender {

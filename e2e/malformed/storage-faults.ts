@@ -1,28 +1,48 @@
 import type { Random } from '../system/random.ts'
-import type { Attempt } from './attempt.ts'
-import type { Aims } from './coverage.ts'
+import type { Attempt } from './judge.ts'
 import type { Scene } from './scene.ts'
-import { oddSegment } from './values.ts'
-
-const conditionsOfDownloads = ['Match', 'None-Match', 'Modified-Since', 'Unmodified-Since', 'Range'].map(
-  (part) => `header If-${part}`,
-)
-
-/** What the requests below aim at. */
-export const storageAims: Aims = {
-  'POST /storage/objects': ['query filename', 'query name', 'body /file'],
-  'GET /storage/objects/{}': ['header Range', ...conditionsOfDownloads],
-  'GET /storage/signed/{}': [
-    ...['Algorithm', 'Credential', 'Date', 'Expires', 'SignedHeaders', 'Signature'].map(
-      (part) => `query X-Amz-${part}`,
-    ),
-    ...['header Range', ...conditionsOfDownloads],
-  ],
-}
 
 const form = { 'content-type': 'multipart/form-data; boundary=b' }
 const partOf = (disposition: string, more = '') => `--b\r\nContent-Disposition: ${disposition}\r\n${more}\r\nhalf of it`
 const file = partOf('form-data; name="file"; filename="f"')
+
+/** Names as nobody forms them, as they stand in a query. */
+const oddNames = [
+  '%00',
+  'a%00b',
+  '%2e%2e',
+  '%2e%2e%2f%2e%2e%2fteam',
+  '..%5c..%5c',
+  '%c0%ae%c0%ae',
+  '%ff%fe',
+  '%',
+  '%zz',
+  '%u0000',
+  '%0d%0aSet-Cookie:%20a=b',
+  'x'.repeat(5000),
+  '%F0%9F%99%82',
+  ';a=b',
+  "';--",
+  '%22%3E%3Cscript%3E',
+  '__proto__',
+  'constructor',
+  'toString',
+  'null',
+  'undefined',
+  '-1',
+  '0',
+  '1e309',
+  '{}',
+  '%5B%5D',
+  '*',
+  '%25',
+  '%2500',
+  '.',
+  '...',
+  '~',
+  '%20',
+  '+',
+]
 
 /** Names that no object may have, as they stand in a query. */
 const wrongNames = [
@@ -103,8 +123,8 @@ export function oddUpload(scene: Scene, random: Random): Attempt {
         body: `${partOf(`form-data; name="file"; filename="${random.pick(['', '../x', '%00', 'é'])}"`, `Content-Type: ${type}\r\n`)}\r\n--b--\r\n`,
       }
   const query = random.pick([
-    `filename=${scene.folder}${oddSegment(random)}`,
-    `filename=${scene.folder}${oddSegment(random)}/${oddSegment(random)}`,
+    `filename=${scene.folder}${random.pick(oddNames)}`,
+    `filename=${scene.folder}${random.pick(oddNames)}/${random.pick(oddNames)}`,
     `filename=${scene.folder}one&filename=${scene.folder}two`,
     `filename=&name=${scene.folder}three`,
   ])
@@ -159,7 +179,7 @@ export function oddCondition(scene: Scene, random: Random): Attempt {
   return {
     fault: 'odd condition',
     method: 'GET',
-    path: random.pick([scene.path('/storage/objects/{object}'), scene.link]),
+    path: random.pick([scene.path(`/storage/objects/${scene.object}`), scene.link]),
     headers: { ...scene.authorized, ...headers },
     expect: status === 200 ? 'any' : 'refused',
     status: [status],
@@ -176,7 +196,7 @@ export function wrongLink(scene: Scene, random: Random): Attempt {
     () => `${path}?${changed([]).join('&')}`,
     () => `${path}?${changed([`${name}=${value}`, `${name}=${value}`]).join('&')}`,
     () => `${path}?${changed([`${name}=`]).join('&')}`,
-    () => `${path}?${changed([`${name}=${oddSegment(random)}`]).join('&')}`,
+    () => `${path}?${changed([`${name}=${random.pick(oddNames)}`]).join('&')}`,
     () => `${path}?${changed([`${name}=${value}x`]).join('&')}`,
     () => `${path}?${changed([`${name}=${value.slice(1)}`]).join('&')}`,
     () => `${path}?${changed([`${name.toLowerCase()}=${value}`]).join('&')}`,

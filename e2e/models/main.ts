@@ -1,11 +1,11 @@
 import { writeFile } from 'node:fs/promises'
 import { accessTokenOf, type Address } from '../client/client.ts'
 import { openRegistry } from '../system/package-registry.ts'
+import { randomSeed, readOptions, wholeNumber } from '../system/options.ts'
 import { endOnSignals, runScript, startSystem, type System } from '../system/system.ts'
 import { executions } from './executions.ts'
 import { explore, type Extent, type Finding } from './exploration.ts'
 import { moduleNames, processNames } from './names.ts'
-import { readOptions, type ModelsOptions } from './options.ts'
 import { javascriptPackages, offered, pythonPackages } from './packages.ts'
 import { limits } from './run-queue.ts'
 import { mostSandboxes, sandboxes } from './sandboxes.ts'
@@ -33,11 +33,48 @@ const settings = {
   TEAM_MAX_SANDBOXES: `${mostSandboxes}`,
 }
 
-const options = readOptions(process.argv.slice(2), Object.keys(machines))
+const help = `npm run test:models [-- OPTIONS]
+
+Does what can be done with ${Object.keys(machines).join(', ')}
+in sequences that nobody has thought of, against the running system, and compares each answer with a small model.
+A sequence that fails is shortened, and printed as calls.
+
+  --seconds N       goes on for so long; without it a fixed number of sequences of each machine
+  --runs N          so many sequences of each machine
+  --seed S          repeats the choices of a former run; printed at the start
+  --machine NAMES   only these, with commas between them
+  --path P, --replay R   one sequence of a former run, as it printed them
+  --json FILE       also writes the summary as JSON
+  --help
+
+Ends with 1 when the system and a model differ.
+`
+
+const options = readOptions(
+  help,
+  {
+    seconds: { type: 'string' },
+    runs: { type: 'string' },
+    seed: { type: 'string', default: randomSeed },
+    machine: { type: 'string' },
+    path: { type: 'string' },
+    replay: { type: 'string' },
+    json: { type: 'string' },
+  },
+  ({ seconds, runs, seed, machine, path, replay, json }) => {
+    const names = machine?.split(',') ?? Object.keys(machines)
+    if (names.some((name) => !Object.hasOwn(machines, name))) return undefined
+    const count = (text: string | undefined) =>
+      text === undefined ? undefined : Number(text) >= 1 ? Number(text) : Number.NaN
+    return { path, replay, json, seconds: count(seconds), runs: count(runs), seed: wholeNumber(seed), machines: names }
+  },
+)
+type Options = NonNullable<typeof options>
+
 endOnSignals()
 if (options) await test(options)
 
-async function test({ machines: wanted, json, ...extent }: ModelsOptions): Promise<void> {
+async function test({ machines: wanted, json, ...extent }: Options): Promise<void> {
   console.log(`${wanted.join(', ')}, seed ${extent.seed}`)
   const registry = await openRegistry(offered)
   const system = await startSystem({ team: 'models', env: { ...settings, ...registry.settings } })

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { accessTokenOf } from '../client/client.ts'
 import { openRegistry } from '../system/package-registry.ts'
+import { randomSeed, readOptions, wholeNumber } from '../system/options.ts'
 import { endOnSignals, startSystem } from '../system/system.ts'
-import { readOptions, type OpenapiOptions } from './options.ts'
 import { countsOf, readResult, type Result } from './result.ts'
 import { findSchemathesis } from './schemathesis.ts'
 
@@ -23,11 +23,43 @@ interface Target {
   stop(): Promise<void>
 }
 
-const options = readOptions(process.argv.slice(2))
+const help = `npm run test:openapi [-- OPTIONS]
+
+Starts the system (or takes the one that E2E_BASE_URL names) and has Schemathesis call every operation of its OpenAPI
+document, with values that the document allows and values that it does not, one by one and in sequences that follow the
+document's links. No answer may have a status, a header or a body that the document does not have. Schemathesis comes from
+PyPI (e2e/openapi/requirements.txt) into .cache, at the first time.
+
+  --minutes N     the most that the calls may take together (4)
+  --examples N    values for each operation (20)
+  --only REGEX    only the operations whose paths match
+  --seed S        repeats the calls of a former run; printed at the start
+  --report FILE   also writes the counts as JSON: an operation with a wrong answer counts as one that failed
+  --help
+
+Ends with 1 when an answer was wrong, with 3 when PyPI is not reached.
+`
+
+const options = readOptions(
+  help,
+  {
+    minutes: { type: 'string', default: '4' },
+    examples: { type: 'string', default: '20' },
+    only: { type: 'string' },
+    seed: { type: 'string', default: randomSeed },
+    report: { type: 'string' },
+  },
+  ({ minutes, examples, seed, ...others }) =>
+    Number(minutes) > 0
+      ? { ...others, minutes: Number(minutes), examples: wholeNumber(examples, 1), seed: wholeNumber(seed) }
+      : undefined,
+)
+type Options = NonNullable<typeof options>
+
 endOnSignals()
 if (options) await test(options)
 
-async function test(options: OpenapiOptions): Promise<void> {
+async function test(options: Options): Promise<void> {
   const found = await findSchemathesis()
   if ('fault' in found) {
     console.error(`Nothing was tried: ${found.fault}`)
@@ -75,7 +107,7 @@ async function run(
   { host, team, apiToken }: Target,
   phases: string,
   share: number,
-  { minutes, examples, only, seed }: OpenapiOptions,
+  { minutes, examples, only, seed }: Options,
 ): Promise<Result> {
   const folder = await mkdtemp(join(tmpdir(), 'automation-openapi-'))
   const report = join(folder, 'report.json')

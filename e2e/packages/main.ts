@@ -1,11 +1,10 @@
 import { writeFile } from 'node:fs/promises'
 import { Client, accessTokenOf } from '../client/client.ts'
 import type { Language } from '../client/records.ts'
+import { readOptions, wholeNumber } from '../system/options.ts'
 import { endOnSignals, startSystem } from '../system/system.ts'
 import { everydayOf } from './everyday.ts'
 import type { Everyday } from './everyday.ts'
-import { readOptions } from './options.ts'
-import type { PackagesOptions } from './options.ts'
 import { registrySettings, unreachable } from './registries.ts'
 import { heading, lineOf, summaryOf } from './table.ts'
 import { tryPackage } from './trial.ts'
@@ -13,11 +12,52 @@ import type { Outcome } from './trial.ts'
 
 type Task = [Language, Everyday]
 
-const options = readOptions(process.argv.slice(2))
+const help = `npm run test:packages [-- OPTIONS]
+
+Starts the system, gives each of the packages that people use every day to a process of its own, has it installed and
+runs code that imports it and makes one call whose answer is known; then a second time. Not among the default tests: it
+wants registries, those that NPM_REGISTRY and PYPI_INDEX_URL name, else those of npm's and pip's settings.
+
+  --only REGEX        only the packages whose names match
+  --language NAME     javascript or python (both)
+  --at-once N         how many packages at a time (2)
+  --timeout-s S       how long the installation and the first run of one package may take (240)
+  --json FILE         also writes the results as JSON
+  --list              names the packages, and does nothing
+  --help
+
+Ends with 1 when a package does not work, with 3 when a registry is not reached.
+`
+
+const languages: Record<string, Language[]> = {
+  javascript: ['JAVASCRIPT'],
+  python: ['PYTHON'],
+  both: ['JAVASCRIPT', 'PYTHON'],
+}
+
+const options = readOptions(
+  help,
+  {
+    only: { type: 'string', default: '' },
+    language: { type: 'string', default: 'both' },
+    'at-once': { type: 'string', default: '2' },
+    'timeout-s': { type: 'string', default: '240' },
+    json: { type: 'string' },
+    list: { type: 'boolean', default: false },
+  },
+  ({ only, language, 'at-once': atOnce, 'timeout-s': timeoutS, json, list }) => {
+    const chosen = languages[language.toLowerCase()]
+    if (chosen === undefined || !(Number(timeoutS) > 0)) return undefined
+    const limits = { atOnce: wholeNumber(atOnce, 1), timeoutMs: Number(timeoutS) * 1000 }
+    return { languages: chosen, only: new RegExp(only), ...limits, json, list }
+  },
+)
+type Options = NonNullable<typeof options>
+
 endOnSignals()
 if (options) await test(options)
 
-async function test(options: PackagesOptions): Promise<void> {
+async function test(options: Options): Promise<void> {
   const tasks = options.languages.flatMap((language) =>
     everydayOf(language)
       .packages.filter(({ name }) => options.only.test(name))
@@ -41,7 +81,7 @@ async function test(options: PackagesOptions): Promise<void> {
   if (outcomes.length === 0 || outcomes.some(({ fault }) => fault !== undefined)) process.exitCode = 1
 }
 
-async function tryAll(tasks: Task[], settings: Record<string, string>, options: PackagesOptions): Promise<Outcome[]> {
+async function tryAll(tasks: Task[], settings: Record<string, string>, options: Options): Promise<Outcome[]> {
   const { atOnce, timeoutMs } = options
   const system = await startSystem({ shape: 'embedded', team: 'packages', env: settings })
   try {

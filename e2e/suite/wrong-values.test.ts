@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'vitest'
+import { send } from '../client/client.ts'
+import { operationsOf, type Input, type Operation } from '../client/document.ts'
+import { expectProblem } from './problem.ts'
+import { client, shared } from './shared-system.ts'
+
+/** Inputs that count for nothing, so that no value of them is wrong. */
+const ignored: readonly [operation: RegExp, input: string][] = [
+  [/^PATCH .*\/(processes|modules)/, 'body /programmingLanguage'],
+  [/^PATCH .*\/processes/, 'body /script/programmingLanguage'],
+]
+
+const isIgnored = ({ name: operation }: Operation, { place, name }: Input) =>
+  ignored.some(([operations, input]) => operations.test(operation) && input === `${place} ${name}`)
+
+/** A value that the document refuses by its type alone; undefined where there is none. */
+function wrongFor({ place, types, closed, media }: Input): unknown {
+  const isNumber = types.some((type) => type === 'number' || type === 'integer')
+  if (place === 'query') return isNumber || (closed && !types.includes('boolean')) ? '%' : undefined
+  if (place !== 'body' || media !== 'application/json' || types.length === 0) return undefined
+  return isNumber ? 'x' : 5
+}
+
+/** Of things that nobody has: whoever gives a wrong value is told so first. */
+function addressOf({ path }: Operation): string {
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    if (name === 'team') return client.address.team
+    return name === 'language' ? 'PYTHON' : '00000000-0000-7000-8000-000000000000'
+  })
+}
+
+/** An object with one value, at a pointer of the document. */
+function bodyWith(pointer: string, value: unknown): unknown {
+  return pointer
+    .slice(1)
+    .split('/')
+    .reduceRight((inner, step) => (step === '[]' ? [inner] : { [step]: inner }), value)
+}
+
+const wrong = (await operationsOf(shared.host)).flatMap((operation) =>
+  operation.inputs
+    .filter((input) => !isIgnored(operation, input))
+    .map((input) => ({ operation, input, value: wrongFor(input) }))
+    .filter(({ value }) => value !== undefined),
+)
+
+describe('a value of a type that the OpenAPI document does not have is refused with where it stands', () => {
+  test.each(wrong.map((one) => ({ ...one, name: `${one.operation.name} ${one.input.place} ${one.input.name}` })))(
+    '$name',
+    async ({ operation: { method, ...operation }, input: { place, name }, value }) => {
+      const given = place === 'query' ? { query: { [name]: String(value) } } : { json: bodyWith(name, value) }
+      const authorization = `Bearer ${client.address.accessToken}`
+      const address = shared.host + addressOf({ method, ...operation })
+      const answer = await send(address, method, { ...given, headers: { authorization } })
+      const steps = `${place === 'query' ? '/' : ''}${name}`.split('/').slice(1)
+      const path = new RegExp(`^/${RegExp.escape(steps[0] ?? '')}`)
+      expectProblem(answer, 400, { path })
+    },
+  )
+
+  test('at most inputs of bodies and lists', () => {
+    expect(wrong.length).toBeGreaterThan(100)
+  })
+})

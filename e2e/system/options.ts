@@ -1,0 +1,33 @@
+import { randomInt } from 'node:crypto'
+import { parseArgs, type ParseArgsConfig } from 'node:util'
+
+type Given = NonNullable<ParseArgsConfig['options']>
+
+type Values<T extends Given> = ReturnType<typeof parseArgs<{ args: string[]; options: T }>>['values']
+
+/** For an option `seed`: where none is given, a run has one of its own. */
+export const randomSeed = `${randomInt(2 ** 31)}`
+
+/** A whole number from `least` on; NaN where a text is none. */
+export function wholeNumber(text: string, least = 0): number {
+  const number = Number(text)
+  return Number.isSafeInteger(number) && number >= least ? number : Number.NaN
+}
+
+/**
+ * What `choose` makes of the options of the command line. Undefined where they ask for help, or where it answers with
+ * undefined or a number that is none, since they are wrong; both print `help`, and the latter ends the program with 2.
+ */
+export function readOptions<const T extends Given, Chosen extends object>(
+  help: string,
+  given: T,
+  choose: (values: Values<T>) => Chosen | undefined,
+): Chosen | undefined {
+  const options = { ...given, help: { type: 'boolean' } } as const
+  const { help: asked, ...values } = parseArgs({ options }).values as Values<T> & { help?: boolean }
+  const chosen = asked === true ? undefined : choose(values as Values<T>)
+  if (chosen && !Object.values(chosen).some(Number.isNaN)) return chosen
+  process.stdout.write(help)
+  if (asked !== true) process.exitCode = 2
+  return undefined
+}
