@@ -42,7 +42,7 @@ import { Upkeep } from './upkeep.ts'
 import { Waiters } from './end/waiters.ts'
 import { Watches } from './read/watches.ts'
 import { WebhookGate } from './accept/webhook-gate.ts'
-import { WorkStreams } from './dispatch/runner-streams.ts'
+import { RunnerStreams } from './dispatch/runner-streams.ts'
 
 /** Of the specs that a runner keeps for one replica. */
 const runnerSpecsBytes = 64 * 1024 * 1024
@@ -61,7 +61,7 @@ export function compose(
   const giveUp = new AbortController()
   const { signal } = giveUp
   const replicaId = randomUUID()
-  const { lanes, hot, reads } = pools
+  const { batches, hot, reads } = pools
   const onePool = config.pools.length === 1
   const limits = { maxRunning: config.teamMaxRunning, maxQueued: config.teamMaxQueued, onePool }
   const leaseMs = config.runnerLeaseMs
@@ -102,14 +102,14 @@ export function compose(
   }
   const common = { pool: hot, partitions, runners, waiters, peers, metrics, traces, freed, changed }
   const forced = new ForcedEnds(common)
-  const ends = new Ends({ ...common, pool: lanes, replicaId, logger, superseded, signal })
-  const starting = { lanes, pool: hot, runners, supply, backlog, limits, replicaId, metrics }
+  const ends = new Ends({ ...common, pool: batches, replicaId, logger, superseded, signal })
+  const starting = { batches, pool: hot, runners, supply, backlog, limits, replicaId, metrics }
   const starts = new Starts({ ...starting, queued, placeFree, changed, makePartitions })
   const fail = (id: string, explanation: string) => forced.fail([id], explanation)
   const resumeFirst = () => nested.resumeAll()
   const { maxRunning } = limits
   const specMaxBytes = config.runSpecMaxBytes
-  const claiming = { pool: lanes, runners, backlog, specs, specMaxBytes, maxRunning, metrics, logger }
+  const claiming = { pool: batches, runners, backlog, specs, specMaxBytes, maxRunning, metrics, logger }
   const claims = new Claims({ ...claiming, fail, resumeFirst, changed })
   const held = new HeldRuns({ pool: hot, specs, forced, backlog, logger, queued: waits, changed })
   const logs = new Logs(pools.logs, partitions, metrics, logger, signal, (ids) => watches.wake(ids))
@@ -132,7 +132,7 @@ export function compose(
   )
   const reaper = new Reaper(hot, forced, leaseMs, logger)
   const { returnValueMaxBytes, retentionDays } = config
-  const streams = new WorkStreams({ sessions, runners, claims, ends, logs, returnValueMaxBytes, logger })
+  const streams = new RunnerStreams({ sessions, runners, claims, ends, logs, returnValueMaxBytes, logger })
   const startRecords = new StartRecords(reads, partitions, neighbours)
   const query = async <R extends pg.QueryResultRow>(statement: pg.QueryConfig) => (await reads.query<R>(statement)).rows
   const audit = new AuditRelay({ service: 'execution', query, neighbours, metrics: registry, logger })

@@ -1,12 +1,12 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 
-export interface LaneMetrics {
+export interface BatchMetrics {
   flushed(items: number, ms: number): void
   failed(): void
 }
 
 export interface Metrics {
-  lane(name: string): LaneMetrics
+  writer(name: string): BatchMetrics
   /** Runs by team slots taken and by rows that wait, over all replicas. */
   running: Gauge
   queued: Gauge
@@ -40,37 +40,37 @@ export function executionMetrics(registry: Registry): Metrics {
   const registers = [registry]
   const size = new Histogram({
     name: 'execution_flush_items',
-    help: 'Items written by one statement of a lane',
-    labelNames: ['lane'],
+    help: 'Items written by one statement of a batch writer',
+    labelNames: ['writer'],
     buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256],
     registers,
   })
   const seconds = new Histogram({
     name: 'execution_flush_seconds',
-    help: 'Time that one statement of a lane took',
-    labelNames: ['lane'],
+    help: 'Time that one statement of a batch writer took',
+    labelNames: ['writer'],
     buckets: [0.0005, 0.001, 0.002, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5],
     registers,
   })
   const failures = new Counter({
     name: 'execution_flush_failures_total',
-    help: 'Statements of a lane that failed',
-    labelNames: ['lane'],
+    help: 'Statements of a batch writer that failed',
+    labelNames: ['writer'],
     registers,
   })
   const gauge = (name: string, help: string) => new Gauge({ name, help, registers })
   const labelled = <L extends string>(name: string, help: string, label: L) =>
     new Gauge({ name, help, labelNames: [label], registers })
   return {
-    lane: (lane) => {
-      const sizes = size.labels(lane)
-      const times = seconds.labels(lane)
+    writer: (writer) => {
+      const sizes = size.labels(writer)
+      const times = seconds.labels(writer)
       return {
         flushed: (items, ms) => {
           sizes.observe(items)
           times.observe(ms / 1000)
         },
-        failed: () => failures.inc({ lane }),
+        failed: () => failures.inc({ writer }),
       }
     },
     running: gauge('execution_running', 'Runs that hold a slot of their team'),

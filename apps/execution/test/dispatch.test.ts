@@ -7,7 +7,7 @@ import { Backlog } from '../src/dispatch/backlog.ts'
 import { allLanguages } from '../src/dispatch/languages.ts'
 import type { LenderInit } from '../src/dispatch/lender.ts'
 import { Places, type Place } from '../src/dispatch/places.ts'
-import { SpecShelf } from '../src/dispatch/run-spec-cache.ts'
+import { RunSpecCache } from '../src/dispatch/run-spec-cache.ts'
 
 const teams = ['a', 'b', 'c']
 
@@ -158,11 +158,11 @@ test('a runner has every spec that it is given a run with, and no more bytes of 
   })
   fc.assert(
     fc.property(fc.array(given, { maxLength: 80 }), (specs) => {
-      const shelf = new SpecShelf({ maxBytes: 100 * kib, teamMaxBytes: 40 * kib })
+      const cache = new RunSpecCache({ maxBytes: 100 * kib, teamMaxBytes: 40 * kib })
       const there = new Map<string, { team: string; size: number }>()
       for (const { team, n, size } of specs) {
         const key = `${team} ${n} ${size}`
-        for (const message of shelf.put(key, specOf(team, size * kib)))
+        for (const message of cache.put(key, specOf(team, size * kib)))
           if (message.case === 'putSpec') there.set(message.value.key, { team, size })
           else expect(there.delete(message.value.key)).toBe(true)
         expect(there.has(key)).toBe(true)
@@ -176,8 +176,8 @@ test('a runner has every spec that it is given a run with, and no more bytes of 
 })
 
 test('a team with many specs drives none of another off a runner', () => {
-  const shelf = new SpecShelf({ maxBytes: 100 * kib, teamMaxBytes: 80 * kib })
-  for (const name of ['first', 'second']) shelf.put(`a ${name}`, specOf('a', 10 * kib))
-  for (let n = 0; n < 50; n++) shelf.put(`b ${n}`, specOf('b', 10 * kib))
-  expect(['first', 'second'].map((name) => shelf.put(`a ${name}`, specOf('a', 10 * kib)))).toEqual([[], []])
+  const cache = new RunSpecCache({ maxBytes: 100 * kib, teamMaxBytes: 80 * kib })
+  for (const name of ['first', 'second']) cache.put(`a ${name}`, specOf('a', 10 * kib))
+  for (let n = 0; n < 50; n++) cache.put(`b ${n}`, specOf('b', 10 * kib))
+  expect(['first', 'second'].map((name) => cache.put(`a ${name}`, specOf('a', 10 * kib)))).toEqual([[], []])
 })

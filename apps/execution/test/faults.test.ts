@@ -188,9 +188,9 @@ test('a result that is sent again and again while the database is away is stored
   expect(runner.stored).toEqual([])
   proxy.open()
   await until(() => runner.stored.includes(id))
-  const told = runner.stored.length
+  const before = runner.stored.length
   send()
-  await until(() => runner.stored.length > told)
+  await until(() => runner.stored.length > before)
   const { timeline, returnValue } = await system.get(id)
   expect(timeline.filter(({ status }) => status === Status.FINISHED)).toHaveLength(1)
   expect(Buffer.from(returnValue!).toString()).toBe('"once"')
@@ -241,6 +241,6 @@ test('a live stream outlasts a database that is away for a while', async () => {
   await expect(new Watched(system.replicas[0]!, id).opened).rejects.toMatchObject({ kind: 'unavailable' })
   proxy.open()
   await reader.done
-  expect(reader.told).toEqual(['CREATED', 'RUNNING', 'FINISHED', 'end FINISHED'])
+  expect(reader.observed).toEqual(['CREATED', 'RUNNING', 'FINISHED', 'end FINISHED'])
   await runner.goodbye()
 })

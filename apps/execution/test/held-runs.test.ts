@@ -91,7 +91,7 @@ test('where its packages are there and no place is free it is QUEUED, soon and o
   expect(reader.explanations[1]).toMatch(/waits for a free place in the pool default/)
   await system.runner({ places: 2 })
   await reader.done
-  expect(reader.told).toEqual(['CREATED', 'QUEUED', 'DEQUEUED', 'RUNNING', 'FINISHED', 'end FINISHED'])
+  expect(reader.observed).toEqual(['CREATED', 'QUEUED', 'DEQUEUED', 'RUNNING', 'FINISHED', 'end FINISHED'])
 })
 
 test('runs that wait for packages count in the queue of the team, and are found as CREATED', async () => {

@@ -44,7 +44,7 @@ async function hasItsLastWord(id: string, ...before: string[]): Promise<void> {
   expect(total).toBe(lines.length)
   const reader = new Watched(system.replicas[0]!, id)
   await reader.done
-  const end = reader.told.slice(-(before.length + 3))
+  const end = reader.observed.slice(-(before.length + 3))
   expect(end).toEqual([...[...before, explanation!].map((line) => `log ${line}`), end.at(-2), `end ${end.at(-2)}`])
   expect(timeline.filter((event) => event.status === status)).toHaveLength(1)
 }
@@ -168,10 +168,10 @@ test('from every position a reader goes on without a gap or a repetition', async
   await kill(id)
   const whole = new Watched(system.replicas[0]!, id)
   await whole.done
-  expect(whole.told).toEqual(['CREATED', 'RUNNING', 'log said', 'log Killed by tester', 'KILLED', 'end KILLED'])
+  expect(whole.observed).toEqual(['CREATED', 'RUNNING', 'log said', 'log Killed by tester', 'KILLED', 'end KILLED'])
   for (const [index, after] of whole.positions.entries()) {
     const reader = new Watched(system.replicas[0]!, id, after)
     await reader.done
-    expect(reader.told).toEqual(index < 5 ? whole.told.slice(index + 1) : ['end KILLED'])
+    expect(reader.observed).toEqual(index < 5 ? whole.observed.slice(index + 1) : ['end KILLED'])
   }
 })

@@ -9,7 +9,7 @@ beforeAll(() => {
 })
 afterAll(() => check.close())
 
-async function told(schema: object, parameters: unknown): Promise<string[]> {
+async function saidOf(schema: object, parameters: unknown): Promise<string[]> {
   try {
     await check.check('demo', JSON.stringify(schema), Buffer.from(JSON.stringify(parameters)))
     return []
@@ -54,29 +54,29 @@ test.each<[schema: object, parameters: unknown, said: string[]]>([
   [{ if: { maxProperties: 0 }, else: { required: ['b'] } }, { a: 1 }, ['/b is required']],
   [{ if: { required: ['a'] }, else: x(false) }, { x: 1 }, ['/x must not be given']],
 ])('%j says of %j: %j', async (schema, parameters, said) => {
-  expect(await told(schema, parameters)).toEqual(said)
+  expect(await saidOf(schema, parameters)).toEqual(said)
 })
 
 test('alternatives that differ in type are one fault, also behind references', async () => {
   const said = ['/x must be a string or a number, not true']
-  expect(await told(x({ oneOf: [text, number] }), { x: true })).toEqual(said)
-  expect(await told(x({ anyOf: [text, { anyOf: [number, text] }] }), { x: true })).toEqual(said)
+  expect(await saidOf(x({ oneOf: [text, number] }), { x: true })).toEqual(said)
+  expect(await saidOf(x({ anyOf: [text, { anyOf: [number, text] }] }), { x: true })).toEqual(said)
   const referring = { ...x({ oneOf: [text, { $ref: '#/$defs/n' }] }), $defs: { n: number } }
-  expect(await told(referring, { x: true })).toEqual(said)
+  expect(await saidOf(referring, { x: true })).toEqual(said)
   const values = x({ oneOf: [{ enum: ['a', 'b'] }, { type: 'null' }] })
-  expect(await told(values, { x: 'c' })).toEqual(['/x must be one of "a", "b" or null'])
+  expect(await saidOf(values, { x: 'c' })).toEqual(['/x must be one of "a", "b" or null'])
 })
 
 test('of alternatives the one that is meant says its faults; else they are told as a whole', async () => {
   const form = (kind: string, field: string) => ({ properties: { kind: { const: kind } }, required: ['kind', field] })
   const forms = { oneOf: [form('a', 'b'), form('c', 'd')] }
-  expect(await told(x(forms), { x: { kind: 'a' } })).toEqual(['/x/b is required'])
+  expect(await saidOf(x(forms), { x: { kind: 'a' } })).toEqual(['/x/b is required'])
   const whole = 'must match exactly one of the forms that the schema names'
-  expect(await told(x(forms), { x: {} })).toEqual([`/x ${whole}`])
+  expect(await saidOf(x(forms), { x: {} })).toEqual([`/x ${whole}`])
   const both = x({ oneOf: [number, { minimum: 1 }] })
-  expect(await told(both, { x: 2 })).toEqual([`/x ${whole}, not several`])
+  expect(await saidOf(both, { x: 2 })).toEqual([`/x ${whole}, not several`])
   const beside = { ...x({ type: 'string', anyOf: [{ minLength: 3 }, { pattern: '^b' }] }), required: ['y'] }
-  expect(await told(beside, { x: 'a' })).toEqual([
+  expect(await saidOf(beside, { x: 'a' })).toEqual([
     '/y is required',
     '/x must match one of the forms that the schema names',
   ])
@@ -84,6 +84,6 @@ test('of alternatives the one that is meant says its faults; else they are told 
 
 test('long lists of values are cut', async () => {
   const values = Array.from({ length: 25 }, (_, n) => n)
-  const [said] = await told(x({ enum: values }), { x: 'a' })
+  const [said] = await saidOf(x({ enum: values }), { x: 'a' })
   expect(said).toMatch(/^\/x must be one of 0, 1, .*, 19 and 5 more$/)
 })

@@ -105,7 +105,7 @@ test('a stop in the midst of starts and claims loses none: what was accepted end
   await system.stop()
 })
 
-test('readiness tells of the database, partitions and runners; metrics of lanes, runs and queue', async () => {
+test('readiness tells of the database, partitions and runners; metrics of batches, runs and queue', async () => {
   const system = await System.start()
   await system.runner({ places: 3 })
   await system.run()
@@ -118,8 +118,8 @@ test('readiness tells of the database, partitions and runners; metrics of lanes,
   ])
   const text = await system.metrics.metrics()
   for (const line of [
-    'execution_flush_items_count{lane="start"} 1',
-    'execution_flush_items_count{lane="end"} 1',
+    'execution_flush_items_count{writer="start"} 1',
+    'execution_flush_items_count{writer="end"} 1',
     'execution_ended_total{status="FINISHED"} 1',
     'execution_partition_days 14',
   ])

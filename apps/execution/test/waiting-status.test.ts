@@ -41,7 +41,7 @@ test('where runs that wait for a place are shown as CREATED, the filter finds th
     await runner.run(id)
     runner.finish(id)
     await reader.done
-    expect(reader.told).toEqual(['CREATED', 'QUEUED', 'DEQUEUED', 'RUNNING', 'FINISHED', 'end FINISHED'])
+    expect(reader.observed).toEqual(['CREATED', 'QUEUED', 'DEQUEUED', 'RUNNING', 'FINISHED', 'end FINISHED'])
     expect((await found(Status.FINISHED)).map((one) => one.id)).toEqual([id])
     expect(await brokenInvariants(system)).toEqual([])
   } finally {

@@ -2,10 +2,10 @@ import { Status } from '@automation/contract/execution/v1/execution'
 import { until, userContext } from '@automation/testing'
 import type { Replica } from './system.ts'
 
-/** A reader of an execution: what it was told, in short, with the position of each. */
+/** A reader of an execution: what it observes, in short, with the position of each. */
 export class Watched {
   /** `RUNNING`, `log text`, `end FINISHED`. */
-  readonly told: string[] = []
+  readonly observed: string[] = []
   readonly explanations: (string | undefined)[] = []
   readonly positions: string[] = []
   /** That the execution is there, or the failure. */
@@ -28,24 +28,24 @@ export class Watched {
     this.#leave.abort()
   }
 
-  /** Waits until it was told so much. */
+  /** Waits until it has observed so much. */
   async has(...last: string[]): Promise<void> {
-    await until(() => last.every((one) => this.told.includes(one)), {
-      what: `${last.join(', ')}; told ${this.told.join(', ')}`,
+    await until(() => last.every((one) => this.observed.includes(one)), {
+      what: `${last.join(', ')}; observed ${this.observed.join(', ')}`,
     })
   }
 
-  async #read(stream: AsyncIterator<Told>, first: Promise<IteratorResult<Told>>): Promise<void> {
+  async #read(stream: AsyncIterator<Update>, first: Promise<IteratorResult<Update>>): Promise<void> {
     for (let next = await first; !next.done; next = await stream.next())
       for (const { position, update } of next.value.updates) {
         this.positions.push(position)
         if (update.case === 'status') {
-          this.told.push(Status[update.value.status])
+          this.observed.push(Status[update.value.status])
           this.explanations.push(update.value.explanation)
-        } else if (update.case === 'log') this.told.push(`log ${update.value.message}`)
-        else if (update.case === 'end') this.told.push(`end ${String(Status[update.value])}`)
+        } else if (update.case === 'log') this.observed.push(`log ${update.value.message}`)
+        else if (update.case === 'end') this.observed.push(`end ${String(Status[update.value])}`)
       }
   }
 }
 
-type Told = ReturnType<Replica['executions']['watchExecution']> extends AsyncIterable<infer M> ? M : never
+type Update = ReturnType<Replica['executions']['watchExecution']> extends AsyncIterable<infer M> ? M : never

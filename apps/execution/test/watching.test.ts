@@ -45,7 +45,7 @@ test('a reader is told of statuses and lines in their order as they come, the lo
   finish(id, 2, 'c')
   for (const reader of readers) {
     await reader.done
-    expect(reader.told).toEqual(['CREATED', 'RUNNING', 'log a', 'log b', 'log c', 'FINISHED', 'end FINISHED'])
+    expect(reader.observed).toEqual(['CREATED', 'RUNNING', 'log a', 'log b', 'log c', 'FINISHED', 'end FINISHED'])
   }
 })
 
@@ -76,12 +76,12 @@ test('from every position a reader goes on without a gap or a repetition, at any
   const after = whole.positions.map((position, index) => watch(id, { after: position, replica: index % 2 }))
   for (const [index, reader] of during.entries()) {
     await reader.done
-    expect(reader.told).toEqual(whole.told.slice(index + 1))
+    expect(reader.observed).toEqual(whole.observed.slice(index + 1))
   }
   for (const [index, reader] of after.entries()) {
     await reader.done
-    const rest = whole.told.slice(index + 1)
-    expect(reader.told).toEqual(rest.length > 0 ? rest : ['end FINISHED'])
+    const rest = whole.observed.slice(index + 1)
+    expect(reader.observed).toEqual(rest.length > 0 ? rest : ['end FINISHED'])
   }
   expect(new Set(whole.positions).size).toBe(whole.positions.length)
 })
@@ -113,13 +113,13 @@ test('a line that is added after the end is found by whoever comes again', async
   await system.executions.appendLogs({ executionId: id, level: LogLevel.ERROR, message: 'added' }, userContext('demo'))
   const again = watch(id, { after: first.positions.at(-1) })
   await again.done
-  expect(again.told).toEqual(['log added', 'end FINISHED'])
+  expect(again.observed).toEqual(['log added', 'end FINISHED'])
   const third = watch(id, { after: again.positions[0] })
   await third.done
-  expect(third.told).toEqual(['end FINISHED'])
+  expect(third.observed).toEqual(['end FINISHED'])
   const whole = watch(id)
   await whole.done
-  expect(whole.told).toEqual(['CREATED', 'RUNNING', 'log own', 'log added', 'FINISHED', 'end FINISHED'])
+  expect(whole.observed).toEqual(['CREATED', 'RUNNING', 'log own', 'log added', 'FINISHED', 'end FINISHED'])
 })
 
 test('a kill at another replica ends the stream, behind the lines that were still on their way', async () => {
@@ -129,7 +129,14 @@ test('a kill at another replica ends the stream, behind the lines that were stil
   await system.replicas[1]!.executions.killExecution({ id }, userContext('demo'))
   log(id, 0, 'on its way')
   await reader.done
-  expect(reader.told).toEqual(['CREATED', 'RUNNING', 'log on its way', 'log Killed by tester', 'KILLED', 'end KILLED'])
+  expect(reader.observed).toEqual([
+    'CREATED',
+    'RUNNING',
+    'log on its way',
+    'log Killed by tester',
+    'KILLED',
+    'end KILLED',
+  ])
 })
 
 test('a run that waits says why, and goes on', async () => {
@@ -142,7 +149,7 @@ test('a run that waits says why, and goes on', async () => {
   await reader.has('DEQUEUED', 'RUNNING')
   for (const other of [...running.slice(1), id]) runner.finish(other)
   await reader.done
-  expect(reader.told.slice(-2)).toEqual(['FINISHED', 'end FINISHED'])
+  expect(reader.observed.slice(-2)).toEqual(['FINISHED', 'end FINISHED'])
 })
 
 test('what is not there, is not theirs, or was never a position is refused', async () => {
@@ -196,6 +203,6 @@ test('a replica that stops ends its streams at once; they go on at another', asy
   await again.opened
   runner.finish(id)
   await again.done
-  expect(again.told).toEqual(['FINISHED', 'end FINISHED'])
+  expect(again.observed).toEqual(['FINISHED', 'end FINISHED'])
   await stopped
 })

@@ -17,7 +17,7 @@ import type { NewRun } from '../store/new-run-columns.ts'
 import { readStartKey, sameHash } from '../store/start-keys.ts'
 import type { Waiter, Waiters } from '../end/waiters.ts'
 import type { WebhookGate } from './webhook-gate.ts'
-import type { Wish } from './start-request.ts'
+import type { StartRequest } from './start-request.ts'
 
 export interface Accepted {
   id: string
@@ -48,7 +48,7 @@ export interface AdmissionContext {
   waiters: Waiters
 }
 
-/** Decides whether a wish becomes a run, and makes it one. */
+/** Decides whether a start request becomes a run, and makes it one. */
 export class Admission {
   readonly #context: AdmissionContext
   #accepts: 'all' | 'from runs' | 'nothing' = 'all'
@@ -63,79 +63,79 @@ export class Admission {
   }
 
   /** Durable when it returns. For who waits, the answer has a waiter that misses no end. */
-  async accept(wish: Wish, waiting?: Waiting): Promise<Accepted> {
-    if (this.#accepts !== 'all' && (this.#accepts === 'nothing' || wish.parentId === undefined)) throw stopping()
+  async accept(request: StartRequest, waiting?: Waiting): Promise<Accepted> {
+    if (this.#accepts !== 'all' && (this.#accepts === 'nothing' || request.parentId === undefined)) throw stopping()
     try {
-      return await this.#decide(wish, waiting)
+      return await this.#decide(request, waiting)
     } catch (error) {
       throw databaseFailure(error)
     }
   }
 
   /**
-   * What runs of this wish would be runs of, where they can be started; a schema is not asked. Failures: those of
-   * ResolveRun, and of the wish's fields.
+   * What runs of this request would be runs of, where they can be started; a schema is not asked. Failures: those of
+   * ResolveRun, and of the request's fields.
    */
-  async check(wish: Wish): Promise<RunSpec> {
-    const spec = await this.#permitted(wish)
-    this.#checkInput(wish)
+  async check(request: StartRequest): Promise<RunSpec> {
+    const spec = await this.#permitted(request)
+    this.#checkInput(request)
     return spec
   }
 
   /** Whether the caller of a webhook may start its process. Failures: those of the gate. */
-  async checkWebhook(wish: Wish): Promise<void> {
-    if (wish.webhook === undefined) throw notFound('webhook')
+  async checkWebhook(request: StartRequest): Promise<void> {
+    if (request.webhook === undefined) throw notFound('webhook')
     try {
-      await this.#permitted(wish)
+      await this.#permitted(request)
     } catch (error) {
       throw databaseFailure(error)
     }
   }
 
-  async #decide(wish: Wish, waiting: Waiting | undefined): Promise<Accepted> {
+  async #decide(request: StartRequest, waiting: Waiting | undefined): Promise<Accepted> {
     try {
-      return await this.#place(wish, waiting)
+      return await this.#place(request, waiting)
     } catch (error) {
-      if (!wish.isUnattended || !(error instanceof Failure) || error.kind !== 'not_found') throw error
+      if (!request.isUnattended || !(error instanceof Failure) || error.kind !== 'not_found') throw error
       // One that nobody attends is known by its key even when its process or version is gone.
-      const begun = await this.#replay(wish, wish.key!.scope!, waiting)
+      const begun = await this.#replay(request, request.key!.scope!, waiting)
       if (begun !== undefined) return begun
-      if (!wish.needsNoVersion || error.code !== 'version_not_found') throw error
-      return await this.#rejectWithoutVersion(wish)
+      if (!request.needsNoVersion || error.code !== 'version_not_found') throw error
+      return await this.#rejectWithoutVersion(request)
     }
   }
 
   /** Its record is one of the process's current source, which it would not have run. */
-  async #rejectWithoutVersion(wish: Wish): Promise<Accepted> {
-    const spec = await this.#permitted({ ...wish, tag: '' })
-    const reason = `The process has no version or alias "${wish.tag}" any more`
-    const run = newRun(wish, spec, refusedInput(wish, this.#context.config))
-    const placed = await this.#start(wish, run, reason)
-    if (placed === undefined) return this.#cameFirst(wish, spec, undefined)
+  async #rejectWithoutVersion(request: StartRequest): Promise<Accepted> {
+    const spec = await this.#permitted({ ...request, tag: '' })
+    const reason = `The process has no version or alias "${request.tag}" any more`
+    const run = newRun(request, spec, refusedInput(request, this.#context.config))
+    const placed = await this.#start(request, run, reason)
+    if (placed === undefined) return this.#cameFirst(request, spec, undefined)
     return { id: run.id, status: Status.REJECTED, explanation: placed.explanation, replayed: false }
   }
 
-  async #place(wish: Wish, waiting: Waiting | undefined): Promise<Accepted> {
-    const spec = await this.#permitted(wish)
+  async #place(request: StartRequest, waiting: Waiting | undefined): Promise<Accepted> {
+    const spec = await this.#permitted(request)
     // Asked first, so that an old key still answers when the schema or the settings have changed since.
     const known =
-      wish.key === undefined || wish.key.scope !== undefined
+      request.key === undefined || request.key.scope !== undefined
         ? undefined
-        : await this.#replay(wish, scopeOf(wish, spec), waiting)
+        : await this.#replay(request, scopeOf(request, spec), waiting)
     if (known !== undefined) {
-      this.#context.specs.keep(wish, spec)
+      this.#context.specs.keep(request, spec)
       return known
     }
-    const { run, refusal } = await this.#checkedOrRefused(wish, spec)
+    const { run, refusal } = await this.#checkedOrRefused(request, spec)
     await waiting?.beforeStart?.()
     const waiter = waiting && this.#context.waiters.open(run.id)
     try {
-      const placed = await this.#start(wish, run, refusal)
-      if (placed === undefined) return await this.#cameFirst(wish, spec, waiting)
+      const placed = await this.#start(request, run, refusal)
+      if (placed === undefined) return await this.#cameFirst(request, spec, waiting)
       const { id } = run
       const { versionId } = spec
       if (placed.status !== Status.REJECTED) {
-        this.#context.specs.keep(wish, spec)
+        this.#context.specs.keep(request, spec)
         return { id, status: Status.CREATED, versionId, replayed: false, waiter }
       }
       waiter?.close()
@@ -146,69 +146,69 @@ export class Admission {
     }
   }
 
-  async #permitted(wish: Wish): Promise<RunSpec> {
+  async #permitted(request: StartRequest): Promise<RunSpec> {
     const { gate } = this.#context
-    const spec = await (wish.webhook === undefined ? this.#specOf(wish) : gate.pass(wish, wish.webhook))
-    if (spec.isInstall !== (wish.isInstall ?? false)) throw notFound('process')
+    const spec = await (request.webhook === undefined ? this.#specOf(request) : gate.pass(request, request.webhook))
+    if (spec.isInstall !== (request.isInstall ?? false)) throw notFound('process')
     return spec
   }
 
-  #specOf(wish: Wish): Promise<RunSpec> {
+  #specOf(request: StartRequest): Promise<RunSpec> {
     const { specs } = this.#context
-    const { rerunOf, traceparent } = wish
-    return rerunOf === undefined ? specs.resolve(wish, traceparent) : specs.resolveAgain(wish, traceparent)
+    const { rerunOf, traceparent } = request
+    return rerunOf === undefined ? specs.resolve(request, traceparent) : specs.resolveAgain(request, traceparent)
   }
 
   /** With a refusal where a run that nobody attends can't be started: the run is its record then. */
-  async #checkedOrRefused(wish: Wish, spec: RunSpec): Promise<{ run: NewRun; refusal?: string }> {
+  async #checkedOrRefused(request: StartRequest, spec: RunSpec): Promise<{ run: NewRun; refusal?: string }> {
     try {
-      const input = this.#checkInput(wish)
+      const input = this.#checkInput(request)
       checkSpecSize(spec, this.#context.config.runSpecMaxBytes)
       const { parametersCheck } = this.#context
-      const parameters = await parametersCheck.forRun(spec, input.parameters, wish.hasTexts)
-      return { run: newRun(wish, spec, { ...input, parameters }) }
+      const parameters = await parametersCheck.forRun(spec, input.parameters, request.hasTexts)
+      return { run: newRun(request, spec, { ...input, parameters }) }
     } catch (error) {
-      if (!wish.isUnattended || !isRefusal(error)) throw error
-      const limits = { ...this.#context.config, parametersMaxBytes: this.#parametersMaxBytes(wish) }
-      return { run: newRun(wish, spec, refusedInput(wish, limits)), refusal: error.message }
+      if (!request.isUnattended || !isRefusal(error)) throw error
+      const limits = { ...this.#context.config, parametersMaxBytes: this.#parametersMaxBytes(request) }
+      return { run: newRun(request, spec, refusedInput(request, limits)), refusal: error.message }
     }
   }
 
-  #checkInput(wish: Wish): RunInput {
-    const { parameters, settings, comment } = wish
+  #checkInput(request: StartRequest): RunInput {
+    const { parameters, settings, comment } = request
     const { config, egress } = this.#context
     return {
-      parameters: checkParameters(parameters, this.#parametersMaxBytes(wish)),
+      parameters: checkParameters(parameters, this.#parametersMaxBytes(request)),
       ...checkSettings(settings, config, egress),
       comment: checkComment(comment),
     }
   }
 
-  #parametersMaxBytes({ hasOwnParameters }: Wish): number {
+  #parametersMaxBytes({ hasOwnParameters }: StartRequest): number {
     return hasOwnParameters ? Infinity : this.#context.config.parametersMaxBytes
   }
 
-  #start(wish: Wish, run: NewRun, refusal: string | undefined) {
+  #start(request: StartRequest, run: NewRun, refusal: string | undefined) {
     const { starts } = this.#context
-    if (wish.key === undefined) return starts.start(run)
-    const key = { ...wish.key, scope: scopeOf(wish, run.spec) }
+    if (request.key === undefined) return starts.start(run)
+    const key = { ...request.key, scope: scopeOf(request, run.spec) }
     return refusal === undefined ? starts.startOnce(run, key) : starts.rejectOnce(run, key, refusal)
   }
 
   /** Another call with the same key was faster, or nothing may be started for this caller any more. */
-  async #cameFirst(wish: Wish, spec: RunSpec, waiting: Waiting | undefined): Promise<Accepted> {
-    const known = await this.#replay(wish, scopeOf(wish, spec), waiting)
+  async #cameFirst(request: StartRequest, spec: RunSpec, waiting: Waiting | undefined): Promise<Accepted> {
+    const known = await this.#replay(request, scopeOf(request, spec), waiting)
     if (known !== undefined) return known
-    const { parentId } = wish
+    const { parentId } = request
     const parentRuns = parentId === undefined || (await readStatus(this.#context.pool, parentId)) === Status.RUNNING
-    if (parentRuns) throw notFound(wish.webhook === undefined ? 'process' : 'webhook')
+    if (parentRuns) throw notFound(request.webhook === undefined ? 'process' : 'webhook')
     throw new Failure('failed_precondition', 'execution_ended', 'The calling execution has ended')
   }
 
-  async #replay(wish: Wish, scope: string, waiting: Waiting | undefined): Promise<Accepted | undefined> {
+  async #replay(request: StartRequest, scope: string, waiting: Waiting | undefined): Promise<Accepted | undefined> {
     const { pool, waiters } = this.#context
-    const { key, bodyHash } = wish.key!
-    const known = await readStartKey(pool, wish.team, scope, key)
+    const { key, bodyHash } = request.key!
+    const known = await readStartKey(pool, request.team, scope, key)
     if (known === undefined) return undefined
     if (!sameHash(known.bodyHash, bodyHash))
       throw new Failure(
@@ -223,6 +223,6 @@ export class Admission {
   }
 }
 
-function scopeOf({ key }: Wish, { processId }: RunSpec): string {
+function scopeOf({ key }: StartRequest, { processId }: RunSpec): string {
   return key?.scope ?? `process ${processId}`
 }

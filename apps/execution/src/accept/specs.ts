@@ -30,7 +30,7 @@ export interface SpecsOptions {
   /** What the specs that are kept may hold together, and those of one team. */
   maxBytes: number
   teamMaxBytes: number
-  /** Told of what is held when it changes. */
+  /** Set to what is held when that changes. */
   held?: { set(bytes: number): void }
 }
 

@@ -1,8 +1,8 @@
 import type { RunSettings, WebhookCall } from '@automation/contract/execution/v1/execution'
 import type { StartKey } from '../store/start-keys.ts'
 
-/** What somebody wants to run, and in whose name. */
-export interface Wish {
+/** A run that is asked for, and in whose name. */
+export interface StartRequest {
   team: string
   identifier: string
   tag: string
@@ -18,7 +18,7 @@ export interface Wish {
   ip?: string
   depth: number
   parentId?: string
-  /** The execution that it repeats at somebody's wish. */
+  /** The execution that it repeats. */
   rerunOf?: string
   /** W3C: the trace that the run belongs to. */
   traceparent?: string

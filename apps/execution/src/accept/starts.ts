@@ -8,9 +8,9 @@ import type { Backlog } from '../dispatch/backlog.ts'
 import type { Place } from '../dispatch/places.ts'
 import type { RunnerSupply } from '../dispatch/runner-supply.ts'
 import type { Runners } from '../dispatch/runners.ts'
-import { Lane } from '../store/batch-writer.ts'
+import { BatchWriter } from '../store/batch-writer.ts'
 import type { Metrics } from '../metrics.ts'
-import { FirstSight } from '../store/known-teams.ts'
+import { KnownTeams } from '../store/known-teams.ts'
 import { isAway } from '../store/lock-fault.ts'
 import { insertRejected } from '../store/rejected-rows.ts'
 import type { StartKey } from '../store/start-keys.ts'
@@ -38,8 +38,8 @@ interface KeyedItem extends Item {
 }
 
 export interface StartsContext {
-  /** For the lane. */
-  lanes: pg.Pool
+  /** For starts without a key. */
+  batches: pg.Pool
   /** For keyed starts, which may have to wait for those of other replicas. */
   pool: pg.Pool
   runners: Runners
@@ -69,10 +69,10 @@ const lateMs = 1500
  */
 export class Starts {
   readonly #context: StartsContext
-  readonly #lane: Lane<Item, Placed | undefined>
-  readonly #firstSight = new FirstSight()
+  readonly #writer: BatchWriter<Item, Placed | undefined>
+  readonly #knownTeams = new KnownTeams()
   /** Of starts under a key. */
-  readonly #keyed: Lane<KeyedItem, Placed | undefined>
+  readonly #keyed: BatchWriter<KeyedItem, Placed | undefined>
   /** Refusals under a key that are on their way. */
   readonly #rejections = new Set<Promise<Placed | undefined>>()
 
@@ -87,13 +87,13 @@ export class Starts {
     }
     const { metrics } = context
     const flush = (items: Item[]) => this.#flush(items)
-    this.#lane = new Lane<Item, Placed | undefined>({ ...common, flush, metrics: metrics.lane('start') })
+    this.#writer = new BatchWriter<Item, Placed | undefined>({ ...common, flush, metrics: metrics.writer('start') })
     const flushOnce = (items: KeyedItem[]) => this.#flushOnce(items)
     const once = { ...common, isolates: (error: unknown) => !isAway(error), spreads: isAway }
-    this.#keyed = new Lane<KeyedItem, Placed | undefined>({
+    this.#keyed = new BatchWriter<KeyedItem, Placed | undefined>({
       ...once,
       flush: flushOnce,
-      metrics: metrics.lane('start_once'),
+      metrics: metrics.writer('start_once'),
     })
   }
 
@@ -101,7 +101,7 @@ export class Starts {
   async start(run: NewRun): Promise<Placed> {
     const item = this.#arrive(run)
     try {
-      const placed = await this.#lane.add(item)
+      const placed = await this.#writer.add(item)
       if (placed === undefined) throw notFound('process')
       this.#settle(item, placed)
       return placed
@@ -146,7 +146,7 @@ export class Starts {
 
   /** Returns when nothing is on its way. */
   async idle(): Promise<void> {
-    await Promise.all([this.#lane.idle(), this.#keyed.idle(), Promise.allSettled(this.#rejections)])
+    await Promise.all([this.#writer.idle(), this.#keyed.idle(), Promise.allSettled(this.#rejections)])
   }
 
   #arrive(run: NewRun): Item {
@@ -162,22 +162,22 @@ export class Starts {
   }
 
   async #flush(items: Item[]): Promise<(Placed | undefined)[]> {
-    const { lanes, limits, replicaId } = this.#context
+    const { batches, limits, replicaId } = this.#context
     const deadline = latestOf(items)
     let unknown = false
     const placed = await this.#untilReachable(deadline, async () => {
-      await this.#firstSight.ensure(lanes, items)
+      await this.#knownTeams.ensure(batches, items)
       failPoint('start-before-commit')
       if (unknown) {
-        await requeueArrivals(lanes, items, replicaId)
+        await requeueArrivals(batches, items, replicaId)
         return readPlaced(
-          lanes,
+          batches,
           items.map(({ run }) => run.id),
         )
       }
       // From here on, a failure leaves open whether the rows are there.
       unknown = true
-      return insertArrivals(lanes, items, limits, replicaId)
+      return insertArrivals(batches, items, limits, replicaId)
     })
     failPoint('start-after-commit')
     this.#context.changed()
@@ -197,7 +197,7 @@ export class Starts {
 
   async #insertOnce(items: Item[], insert: () => Promise<Placed[]>): Promise<(Placed | undefined)[]> {
     const { pool } = this.#context
-    await this.#firstSight.ensure(pool, items)
+    await this.#knownTeams.ensure(pool, items)
     failPoint('start-before-commit')
     const placed = new Map((await insert()).map((one) => [one.id, one]))
     failPoint('start-after-commit')

@@ -112,7 +112,7 @@ export class Claims {
     const result = await this.#claimRows(request, places)
     if (result === undefined) return false
     const { claimed, turns } = result
-    if (claimed.length > 0) metrics.lane('claim').flushed(claimed.length, performance.now() - began)
+    if (claimed.length > 0) metrics.writer('claim').flushed(claimed.length, performance.now() - began)
     for (const team of new Set(claimed.map((run) => run.team))) backlog.served(pool, team)
     let isOver = false
     for (const { team, free, asked, picked } of turns) {

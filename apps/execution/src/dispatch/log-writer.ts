@@ -2,7 +2,7 @@ import { isConnectionFailure } from '@automation/database'
 import { failPoint, type Logger } from '@automation/service'
 import type pg from 'pg'
 import { dayOf } from '../execution-id.ts'
-import { Lane } from '../store/batch-writer.ts'
+import { BatchWriter } from '../store/batch-writer.ts'
 import type { Metrics } from '../metrics.ts'
 import { chunkWeight, insertChunks, type Chunk } from '../store/log-chunks.ts'
 import type { Partitions } from '../store/partitions.ts'
@@ -12,7 +12,7 @@ const pauseMs = 250
 
 /** Stores log chunks while runs go on, outside their slots. */
 export class Logs {
-  readonly #lane: Lane<Chunk, void>
+  readonly #writer: BatchWriter<Chunk, void>
   readonly #pending = new Map<string, Promise<void>>()
   #bytes = 0
 
@@ -25,7 +25,7 @@ export class Logs {
     signal: AbortSignal,
     stored: (ids: string[]) => void,
   ) {
-    this.#lane = new Lane<Chunk, void>({
+    this.#writer = new BatchWriter<Chunk, void>({
       flush: async (chunks) => {
         if ((await partitions.kept([chunks[0]!.id])).length > 0) await store(pool, chunks, signal)
         stored(chunks.map(({ id }) => id))
@@ -34,7 +34,7 @@ export class Logs {
       group: ({ id }) => dayOf(id),
       weight: chunkWeight,
       isolates: (error) => !isConnectionFailure(error),
-      metrics: metrics.lane('logs'),
+      metrics: metrics.writer('logs'),
     })
     this.#logger = logger
   }
@@ -44,7 +44,7 @@ export class Logs {
   async append(chunk: Chunk): Promise<void> {
     const weight = chunkWeight(chunk)
     this.#bytes += weight
-    const storing: Promise<void> = this.#lane
+    const storing: Promise<void> = this.#writer
       .add(chunk)
       .catch((error: unknown) => this.#logger.error({ err: error, executionId: chunk.id }, 'log lines are lost'))
       .finally(() => {

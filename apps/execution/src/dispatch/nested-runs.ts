@@ -2,7 +2,7 @@ import { stopping } from '@automation/errors'
 import type { Logger } from '@automation/service'
 import type pg from 'pg'
 import type { Admission } from '../accept/admission.ts'
-import type { Wish } from '../accept/start-request.ts'
+import type { StartRequest } from '../accept/start-request.ts'
 import type { Runners } from './runners.ts'
 import type { Outcomes, SyncOutcome } from '../end/outcomes.ts'
 import type { RunRights } from '@automation/rpc/run-token'
@@ -47,7 +47,7 @@ export class NestedRuns {
    * Starts a run and waits for its end, at most as long as the calling run may go on. Failures: those of the admission;
    * stopping, also when it has been started: the same call elsewhere is the same run.
    */
-  async run(wish: Wish, rights: RunRights, signal: AbortSignal): Promise<SyncOutcome> {
+  async run(request: StartRequest, rights: RunRights, signal: AbortSignal): Promise<SyncOutcome> {
     const { admission, outcomes } = this.#context
     let outcome: SyncOutcome | undefined
     let isReleased = false
@@ -58,7 +58,7 @@ export class NestedRuns {
     }
     try {
       // Not before: what is refused need not wait for its slot again.
-      const accepted = await admission.accept(wish, { beforeStart: release })
+      const accepted = await admission.accept(request, { beforeStart: release })
       await release()
       outcome = await outcomes.of(accepted, Math.max(rights.exp * 1000 - Date.now(), 0), signal)
     } finally {

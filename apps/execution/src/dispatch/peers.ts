@@ -5,7 +5,7 @@ import type { RunOutcome } from '../end/waiters.ts'
 
 const wakeTimeoutMs = 2000
 
-/** The other replicas. What they are told are hints; whoever misses one finds out by looking at the rows. */
+/** The other replicas. They are notified by hints; whoever misses one finds out by looking at the rows. */
 export class Peers {
   readonly #neighbours: Neighbours
   readonly #logger: Logger

@@ -14,7 +14,7 @@ import type { Ending } from '../store/end-rows.ts'
 import { isOfRun } from '../store/log-chunks.ts'
 import { storedText, textOf } from '../store/stored-text.ts'
 
-export interface WorkStreamsContext {
+export interface RunnerStreamsContext {
   sessions: Sessions
   runners: Runners
   claims: Claims
@@ -32,13 +32,13 @@ interface Stream extends RunnerStream {
 }
 
 /** The Work streams of runners: what they lend, say and bring back. */
-export class WorkStreams {
-  readonly #context: WorkStreamsContext
+export class RunnerStreams {
+  readonly #context: RunnerStreamsContext
   readonly #open = new Set<RunnerStream['messages']>()
   /** Results on their way into the database, by run, fence and session: a runner brings them again over each new stream. */
   readonly #storing = new Map<string, Promise<void>>()
 
-  constructor(context: WorkStreamsContext) {
+  constructor(context: RunnerStreamsContext) {
     this.#context = context
   }
 

@@ -15,20 +15,20 @@ const believedMs = 15_000
 /** Why a team waits for a runner, where runners are made on demand. */
 export class RunnerSupply {
   readonly #places: Places
-  readonly #told = new Map<string, Supply & { untilMs: number }>()
+  readonly #reported = new Map<string, Supply & { untilMs: number }>()
 
   constructor(places: Places) {
     this.#places = places
   }
 
-  told(pool: string, supply: Supply): void {
-    this.#told.set(pool, { ...supply, untilMs: performance.now() + believedMs })
+  report(pool: string, supply: Supply): void {
+    this.#reported.set(pool, { ...supply, untilMs: performance.now() + believedMs })
   }
 
   /** Undefined where the pool's runners are not made on demand, or nobody has said so lately. */
   of(pool: string): Supply | undefined {
-    const told = this.#told.get(pool)
-    return told !== undefined && performance.now() < told.untilMs ? told : undefined
+    const reported = this.#reported.get(pool)
+    return reported !== undefined && performance.now() < reported.untilMs ? reported : undefined
   }
 
   /** Why no runner that is here can serve this team's runs in this language, in words; undefined where one can, now or later. */

@@ -7,7 +7,7 @@ import type { Specs } from '../accept/specs.ts'
 import type { Languages } from './languages.ts'
 import type { MessageQueue } from '@automation/rpc/message-queue'
 import { Places, type Place } from './places.ts'
-import { SpecShelf, type ShelfRoom } from './run-spec-cache.ts'
+import { RunSpecCache, type RunSpecCacheOptions } from './run-spec-cache.ts'
 
 export type ReplicaMessageInit = NonNullable<MessageInitShape<typeof ReplicaMessageSchema>['message']>
 
@@ -24,7 +24,7 @@ export interface RunnerStream {
   messages: MessageQueue<{ message: ReplicaMessageInit }>
 }
 
-/** A run whose RUNNING row is committed, with all that the runner is told. */
+/** A run whose RUNNING row is committed, with all that the runner gets to know. */
 export interface Assignment {
   id: string
   fence: bigint
@@ -60,16 +60,16 @@ const tokenGraceS = 30
 /** The runners that have a stream to this replica, their places, and the runs that this replica gave them. */
 export class Runners {
   readonly places = new Places()
-  readonly #streams = new Map<string, { stream: RunnerStream; shelf: SpecShelf }>()
+  readonly #streams = new Map<string, { stream: RunnerStream; cache: RunSpecCache }>()
   readonly #active = new Map<string, Active>()
   readonly #killed = new Set<string>()
   readonly #specs: Specs
   readonly #tokens: RunTokens
   readonly #traces: RunTraces
-  readonly #shelfRoom: ShelfRoom
+  readonly #cacheOptions: RunSpecCacheOptions
 
-  constructor(specs: Specs, tokens: RunTokens, traces: RunTraces, shelfRoom: ShelfRoom) {
-    this.#shelfRoom = shelfRoom
+  constructor(specs: Specs, tokens: RunTokens, traces: RunTraces, cacheOptions: RunSpecCacheOptions) {
+    this.#cacheOptions = cacheOptions
     this.#specs = specs
     this.#tokens = tokens
     this.#traces = traces
@@ -79,7 +79,7 @@ export class Runners {
     const old = this.#streams.get(stream.sessionId)?.stream
     if (old !== undefined) this.close(old)
     old?.messages.close()
-    this.#streams.set(stream.sessionId, { stream, shelf: new SpecShelf(this.#shelfRoom) })
+    this.#streams.set(stream.sessionId, { stream, cache: new RunSpecCache(this.#cacheOptions) })
     this.places.open(stream)
   }
 
@@ -115,9 +115,9 @@ export class Runners {
       this.places.giveBack(place)
       return false
     }
-    const { stream, shelf } = open
+    const { stream, cache } = open
     const specKey = this.#specs.keyOf(run.spec)
-    for (const message of shelf.put(specKey, run.spec)) stream.messages.push({ message })
+    for (const message of cache.put(specKey, run.spec)) stream.messages.push({ message })
     const { id, fence, parameters, request, comment, scheduleId, timeoutMs, freshProcess } = run
     const value = {
       executionId: id,

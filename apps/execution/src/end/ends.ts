@@ -4,7 +4,7 @@ import { failPoint, type Logger } from '@automation/service'
 import type pg from 'pg'
 import type { Runners } from '../dispatch/runners.ts'
 import { dayOf } from '../execution-id.ts'
-import { Lane } from '../store/batch-writer.ts'
+import { BatchWriter } from '../store/batch-writer.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Peers } from '../dispatch/peers.ts'
 import type { RunTraces } from '../run-traces.ts'
@@ -38,18 +38,18 @@ const longestPauseMs = 1000
 /** Ends runs by their results. A result waits here until the database has it; callers are answered after that. */
 export class Ends {
   readonly #context: EndsContext
-  readonly #lane: Lane<Ending, Ended | undefined>
+  readonly #writer: BatchWriter<Ending, Ended | undefined>
 
   constructor(context: EndsContext) {
     this.#context = context
-    this.#lane = new Lane({
+    this.#writer = new BatchWriter({
       flush: (endings) => this.#flush(endings),
       group: ({ id }) => dayOf(id),
       weight: endingWeight,
       owner: ({ id }) => context.runners.teamOf(id),
       width: 2,
       isolates: (error) => !isConnectionFailure(error),
-      metrics: context.metrics.lane('end'),
+      metrics: context.metrics.writer('end'),
     })
   }
 
@@ -78,19 +78,19 @@ export class Ends {
   }
 
   idle(): Promise<void> {
-    return this.#lane.idle()
+    return this.#writer.idle()
   }
 
   async #store(ending: Ending): Promise<Ended | undefined> {
     try {
-      return await this.#lane.add(ending)
+      return await this.#writer.add(ending)
     } catch (error) {
       if (isConnectionFailure(error)) throw error
       this.#context.logger.error({ err: error, executionId: ending.id }, 'a result could not be stored')
       const { id, fence, sessionId } = ending
       const explanation = 'The result could not be stored'
       const status = Status.ERROR
-      return this.#lane.add({ id, fence, sessionId, status, transient: false, explanation, isOverruled: true })
+      return this.#writer.add({ id, fence, sessionId, status, transient: false, explanation, isOverruled: true })
     }
   }
 

@@ -5,7 +5,7 @@ import type pg from 'pg'
 import type { ForcedEnds } from './forced-ends.ts'
 import { visibleId } from '../store/records.ts'
 
-/** Kills at a user's wish, wherever the run is. */
+/** Kills on a user's behalf, wherever the run is. */
 export class Kills {
   readonly #pool: pg.Pool
   readonly #forced: ForcedEnds

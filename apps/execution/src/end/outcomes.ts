@@ -9,7 +9,7 @@ import { readOutcomes } from '../store/outcomes.ts'
 import { visibleId } from '../store/records.ts'
 import type { RunOutcome, Waiters } from './waiters.ts'
 
-/** What a sync caller is told. */
+/** The answer to a sync caller. */
 export interface SyncOutcome extends RunOutcome {
   executionId: string
   replayed: boolean

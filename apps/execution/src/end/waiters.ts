@@ -57,7 +57,7 @@ export class Waiters {
     }
   }
 
-  /** This replica stops: whoever still waits is told where the run is. */
+  /** This replica stops: whoever still waits gets to know where the run is. */
   abandon(): void {
     this.#abandoned = true
     for (const all of this.#waiting.values()) for (const { settle } of all) settle(undefined)

@@ -13,7 +13,7 @@ import {
   finishCallback,
   giveUpCallback,
   insertCallbacks,
-  laneOf,
+  receiverOf,
   postponeCallback,
   readContent,
   readWanted,
@@ -35,7 +35,7 @@ export interface CallbacksContext {
 
 const lookMs = 500
 /** Tries at work here at once: in all, of one team, of one receiver. A slow receiver holds up nobody else. */
-const most = { all: 32, team: 8, lanesPerTeam: 2, perLane: 4 }
+const most = { all: 32, team: 8, receiversPerTeam: 2, perReceiver: 4 }
 const longestPauseMs = 3_600_000
 
 /** Tells receivers of the ends of their runs: at least once each, with retries that end at some time. */
@@ -83,10 +83,10 @@ export class Callbacks {
     const perTeam = Map.groupBy(dues, ({ team }) => team)
     const found = await claimCallbacks(pool, {
       limit: most.all - dues.length,
-      busyLanes: [...new Set(dues.map(laneOf))],
+      busyReceivers: [...new Set(dues.map(receiverOf))],
       busyTeams: [...perTeam].filter(([, some]) => some.length >= most.team).map(([team]) => team),
-      lanesPerTeam: most.lanesPerTeam,
-      perLane: most.perLane,
+      receiversPerTeam: most.receiversPerTeam,
+      perReceiver: most.perReceiver,
       leaseMs: config.callbackTimeoutMs * 2 + 10_000,
     })
     for (const due of found) {

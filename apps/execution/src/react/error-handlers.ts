@@ -7,7 +7,7 @@ import { asService, installsProcessId, ownContext, type Client, type Neighbours 
 import type { Logger } from '@automation/service'
 import type pg from 'pg'
 import type { Admission } from '../accept/admission.ts'
-import type { Wish } from '../accept/start-request.ts'
+import type { StartRequest } from '../accept/start-request.ts'
 import type { Metrics } from '../metrics.ts'
 import { readFailedRun, type FailedRun } from '../store/failed-runs.ts'
 import { appendLineOnce } from '../store/log-pages.ts'
@@ -110,7 +110,7 @@ export class ErrorHandlers {
     const { pool, admission, metrics, retentionDays } = this.#context
     const run = await readFailedRun(pool, team, id)
     if (run === undefined || run.isOfHandler) return
-    const { status, replayed } = await admission.accept(wishFor(run, handler, retentionDays))
+    const { status, replayed } = await admission.accept(startRequestFor(run, handler, retentionDays))
     if (replayed) return
     metrics.errorHandlers.inc({ outcome: status === Status.REJECTED ? 'rejected' : 'started' })
   }
@@ -144,7 +144,7 @@ function isPassing(error: unknown): boolean {
 }
 
 /** Known by its key for as long as the failed run is kept, so that it comes once however often it is told of. */
-function wishFor(run: FailedRun, { processSlug, tag }: ErrorHandler, retentionDays: number): Wish {
+function startRequestFor(run: FailedRun, { processSlug, tag }: ErrorHandler, retentionDays: number): StartRequest {
   return {
     team: run.team,
     identifier: processSlug,

@@ -13,7 +13,7 @@ import { countedUpTo, pageInfo, windowOf, type Principal } from '@automation/rpc
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { timestampMs, type Timestamp } from '@bufbuild/protobuf/wkt'
 import type pg from 'pg'
-import type { Wish } from '../accept/start-request.ts'
+import type { StartRequest } from '../accept/start-request.ts'
 import { createdAtMs, isUuid, lowestIdAt } from '../execution-id.ts'
 import { executionOf } from './execution-message.ts'
 import { statusesFound, type WaitingStatus } from '../status.ts'
@@ -96,15 +96,15 @@ export class Records {
   }
 
   /**
-   * The wish to do the same again: the same version, or the current source of now, with the same input. `traceparent` is
+   * The request to do the same again: the same version, or the current source of now, with the same input. `traceparent` is
    * that of who wants it.
    */
-  wishAgain(
+  rerunRequest(
     team: string,
     id: string,
     { name, initiatedBy, ip }: Principal,
     traceparent: string | undefined,
-  ): Promise<Wish> {
+  ): Promise<StartRequest> {
     return this.#reached(async () => {
       const row = await this.#row(team, id)
       return {
@@ -114,7 +114,7 @@ export class Records {
         parameters: bytesOf(row.parameters ?? '{}'),
         request: row.request === null ? undefined : bytesOf(row.request),
         comment: row.comment ?? undefined,
-        settings: executionOf(row, []).settings as Wish['settings'],
+        settings: executionOf(row, []).settings as StartRequest['settings'],
         createdBy: name,
         initiatedBy,
         ip,

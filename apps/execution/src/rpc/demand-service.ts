@@ -26,7 +26,7 @@ export function demandService({
       principalIn(context, 'service')
       const { pool } = request
       if (!runnerPools.includes(pool)) throw invalid('/pool', 'is no pool of this system', 'unknown_pool')
-      if (request.supply !== undefined) supply.told(pool, request.supply)
+      if (request.supply !== undefined) supply.report(pool, request.supply)
       try {
         const [sessions, waiting] = await Promise.all([
           readLivingRunners(reads, pool),

@@ -7,7 +7,7 @@ import type { ProcessDeletion } from '../end/process-deletion.ts'
 import type { Records } from '../read/records.ts'
 import type { Watches } from '../read/watches.ts'
 import { timestampFromMs } from '@bufbuild/protobuf/wkt'
-import { traceparentIn, wishOf } from './start-requests.ts'
+import { traceparentIn, startRequestOf } from './start-requests.ts'
 
 export interface ExecutionServiceParts {
   admission: Admission
@@ -23,17 +23,17 @@ export function executionService(parts: ExecutionServiceParts): Handlers<typeof 
   const { admission, outcomes, records, kills, deletion, watches } = parts
   return {
     startExecution: async (request, context) => {
-      const { id, status, replayed } = await admission.accept(wishOf(request, context))
+      const { id, status, replayed } = await admission.accept(startRequestOf(request, context))
       return { executionId: id, status, replayed }
     },
     runExecution: async ({ start, waitMs }, context) => {
-      const accepted = await admission.accept(wishOf(start!, context), {})
+      const accepted = await admission.accept(startRequestOf(start!, context), {})
       return outcomes.of(accepted, waitMs, context.signal)
     },
     awaitExecution: ({ executionId, waitMs }, context) =>
       outcomes.ofAnother(memberIn(context).team, executionId, waitMs, context.signal),
     checkWebhook: async (request, context) => {
-      await admission.checkWebhook(wishOf(request, context))
+      await admission.checkWebhook(startRequestOf(request, context))
       return {}
     },
     getExecution: ({ id }, context) => records.get(memberIn(context).team, id),
@@ -46,8 +46,8 @@ export function executionService(parts: ExecutionServiceParts): Handlers<typeof 
       return {}
     },
     rerunExecution: async ({ id }, context) => {
-      const wish = await records.wishAgain(memberIn(context).team, id, context.principal, traceparentIn(context))
-      const accepted = await admission.accept(wish)
+      const request = await records.rerunRequest(memberIn(context).team, id, context.principal, traceparentIn(context))
+      const accepted = await admission.accept(request)
       return { executionId: accepted.id, status: accepted.status, replayed: false }
     },
     appendLogs: async ({ executionId, level, message }, context) => {

@@ -7,7 +7,7 @@ import type { Admission } from '../accept/admission.ts'
 import { isUuid } from '../execution-id.ts'
 import { readActive, readVersionId } from '../store/firings.ts'
 import { giveUpStart } from '../store/start-keys.ts'
-import { firingKey, wishOfFiring } from './start-requests.ts'
+import { firingKey, startRequestOfFiring } from './start-requests.ts'
 
 const mostIds = 1000
 
@@ -16,14 +16,14 @@ export function firingService(admission: Admission, pool: pg.Pool): Handlers<typ
   return {
     checkFiring: async ({ identifier, tag, parameters, comment, settings }, context) => {
       const { team, name } = serviceIn(context)
-      const wish = { team, identifier, tag, parameters, comment, settings, createdBy: name, depth: 0 }
-      const { processId, processName, versionId, timeZone, revision } = await admission.check(wish)
+      const request = { team, identifier, tag, parameters, comment, settings, createdBy: name, depth: 0 }
+      const { processId, processName, versionId, timeZone, revision } = await admission.check(request)
       return { processId, processName, versionId, zoneId: timeZone, revision }
     },
 
     startFiring: async (request, context) => {
       const { team } = serviceIn(context)
-      const { id, status, versionId, replayed } = await admission.accept(wishOfFiring(request, context))
+      const { id, status, versionId, replayed } = await admission.accept(startRequestOfFiring(request, context))
       const known = replayed ? await reached(readVersionId(pool, team, id)) : versionId
       return { executionId: id, status, versionId: known }
     },

@@ -4,7 +4,7 @@ import { principalIn, type Handlers } from '@automation/rpc'
 import type { Admission } from '../accept/admission.ts'
 import type { NestedRuns } from '../dispatch/nested-runs.ts'
 import type { RunRights, RunTokens } from '@automation/rpc/run-token'
-import { wishOfRun } from './start-requests.ts'
+import { startRequestOfRun } from './start-requests.ts'
 
 const deepest = 16
 
@@ -13,12 +13,12 @@ export function runService(admission: Admission, nested: NestedRuns, tokens: Run
   return {
     startProcess: async (call, context) => {
       const rights = deepEnough(tokens.read(principalIn(context, 'run').token, Date.now()))
-      const { id, status, replayed } = await admission.accept(wishOfRun(call, rights, context))
+      const { id, status, replayed } = await admission.accept(startRequestOfRun(call, rights, context))
       return { executionId: id, status, replayed }
     },
     runProcess: (call, context) => {
       const rights = deepEnough(tokens.read(principalIn(context, 'run').token, Date.now()))
-      return nested.run(wishOfRun(call, rights, context), rights, context.signal)
+      return nested.run(startRequestOfRun(call, rights, context), rights, context.signal)
     },
   }
 }

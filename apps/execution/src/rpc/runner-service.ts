@@ -1,10 +1,10 @@
 import type { RunnerService } from '@automation/contract/runner/v1/runner'
 import { principalIn, type Handlers } from '@automation/rpc'
 import type { Sessions } from '../dispatch/sessions.ts'
-import type { WorkStreams } from '../dispatch/runner-streams.ts'
+import type { RunnerStreams } from '../dispatch/runner-streams.ts'
 
 /** The way of runners to their work: a stream each, and a session that outlives it. */
-export function runnerService(streams: WorkStreams, sessions: Sessions): Handlers<typeof RunnerService> {
+export function runnerService(streams: RunnerStreams, sessions: Sessions): Handlers<typeof RunnerService> {
   return {
     work: (requests, context) => {
       principalIn(context, 'runner')

@@ -3,13 +3,13 @@ import type { StartFiringRequest } from '@automation/contract/execution/v1/firin
 import type { ProcessCall } from '@automation/contract/run/v1/run'
 import { invalid } from '@automation/errors'
 import { memberIn, type CallContext } from '@automation/rpc'
-import type { Wish } from '../accept/start-request.ts'
+import type { StartRequest } from '../accept/start-request.ts'
 import { readTraceparent } from '@automation/tracing'
 import { isUuid } from '../execution-id.ts'
 import type { RunRights } from '@automation/rpc/run-token'
 
-/** What a user or a webhook's caller wants. */
-export function wishOf(request: StartExecutionRequest, context: CallContext): Wish {
+/** Of a user or of a webhook's caller. */
+export function startRequestOf(request: StartExecutionRequest, context: CallContext): StartRequest {
   const { identifier, tag, parameters, comment, settings, webhook, idempotencyKey } = request
   const { name, initiatedBy, ip } = context.principal
   return {
@@ -30,8 +30,8 @@ export function wishOf(request: StartExecutionRequest, context: CallContext): Wi
   }
 }
 
-/** What the scheduler wants, for a schedule: once for each of its nominal times. */
-export function wishOfFiring(request: StartFiringRequest, context: CallContext): Wish {
+/** Of the scheduler, for a schedule: once for each of its nominal times. */
+export function startRequestOfFiring(request: StartFiringRequest, context: CallContext): StartRequest {
   const { processId, tag, parameters, comment, settings, createdBy, initiatedBy } = request
   const { scheduleId, ...key } = firingKey(request)
   return {
@@ -59,8 +59,8 @@ export function firingKey({ scheduleId, nominalTimeMs }: Pick<StartFiringRequest
   return { scheduleId: id, scope: `schedule ${id}`, key: String(nominalTimeMs), keptDays: 7 }
 }
 
-/** What a run wants: once for each call number. */
-export function wishOfRun(call: ProcessCall, rights: RunRights, context: CallContext): Wish {
+/** Of a run: once for each call number. */
+export function startRequestOfRun(call: ProcessCall, rights: RunRights, context: CallContext): StartRequest {
   const { callNumber, identifier, tag, parameters, comment, settings } = call
   const { team, executionId, depth, createdBy, initiatedBy } = rights
   return {

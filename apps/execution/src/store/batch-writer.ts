@@ -1,6 +1,6 @@
-import type { LaneMetrics } from '../metrics.ts'
+import type { BatchMetrics } from '../metrics.ts'
 
-export interface LaneOptions<I, O> {
+export interface BatchWriterOptions<I, O> {
   /** Writes all items with one statement and answers each, in their order. */
   flush(items: I[]): Promise<O[]>
   /** Items of one flush have the same group; absent: all may go together. */
@@ -18,7 +18,7 @@ export interface LaneOptions<I, O> {
   isolates(error: unknown): boolean
   /** Whether a failure is that of all that wait as well. */
   spreads?(error: unknown): boolean
-  metrics: LaneMetrics
+  metrics: BatchMetrics
 }
 
 interface Entry<I, O> {
@@ -34,8 +34,8 @@ const maxWeight = 8 * 1024 * 1024
  * Collects writes into multi-row statements: while a flush is on its way, what comes waits for the next one. An item
  * that spoils its flush fails alone.
  */
-export class Lane<I, O> {
-  readonly #options: LaneOptions<I, O>
+export class BatchWriter<I, O> {
+  readonly #options: BatchWriterOptions<I, O>
   readonly #width: number
   #waiting: Entry<I, O>[] = []
   /** Owners of what is on its way, for each flush. */
@@ -43,7 +43,7 @@ export class Lane<I, O> {
   #planned = false
   #idle: (() => void)[] = []
 
-  constructor(options: LaneOptions<I, O>) {
+  constructor(options: BatchWriterOptions<I, O>) {
     this.#options = options
     this.#width = options.width ?? 1
   }

@@ -58,8 +58,8 @@ export async function insertCallbacks(pool: pg.Pool, wanted: (WantedCallback & {
   })
 }
 
-/** The lane of a callback: its team and its receiver. */
-export function laneOf({ team, origin }: Pick<DueCallback, 'team' | 'origin'>): string {
+/** Names the receiver of a callback, for its team alone. */
+export function receiverOf({ team, origin }: Pick<DueCallback, 'team' | 'origin'>): string {
   return `${team} ${origin}`
 }
 
@@ -83,15 +83,15 @@ WITH RECURSIVE teams AS (
          ORDER BY next_try_at LIMIT ${readPerTeam}) read
        WHERE t.team || ' ' || origin <> ALL ($2::text[]) ORDER BY next_try_at LIMIT ${lookedAtPerTeam}) c
    WHERE t.team <> ALL ($3::text[])
-), lanes AS (
+), receivers AS (
   SELECT team, origin, next_try_at AS since, row_number() OVER (PARTITION BY team ORDER BY next_try_at) AS place
     FROM due WHERE nth = 1
 ), taken AS (
   SELECT c.execution_id FROM callbacks c
     JOIN due d ON d.execution_id = c.execution_id AND d.nth <= $5
-    JOIN lanes l ON l.team = d.team AND l.origin = d.origin AND l.place <= $4
+    JOIN receivers r ON r.team = d.team AND r.origin = d.origin AND r.place <= $4
    WHERE c.done_at IS NULL AND c.next_try_at <= now()
-   ORDER BY l.place, l.since, d.next_try_at LIMIT $1 FOR UPDATE OF c SKIP LOCKED
+   ORDER BY r.place, r.since, d.next_try_at LIMIT $1 FOR UPDATE OF c SKIP LOCKED
 )
 UPDATE callbacks c SET tries = c.tries + 1, next_try_at = now() + make_interval(secs => $6 / 1000.0)
   FROM taken t WHERE c.execution_id = t.execution_id AND c.done_at IS NULL
@@ -99,19 +99,19 @@ RETURNING c.execution_id AS id, c.sequence, c.team, c.origin, c.tries`
 
 export interface ClaimLimits {
   limit: number
-  /** Lanes and teams that may have no more now. */
-  busyLanes: string[]
+  /** Receivers and teams that may have no more now. */
+  busyReceivers: string[]
   busyTeams: string[]
-  lanesPerTeam: number
-  perLane: number
+  receiversPerTeam: number
+  perReceiver: number
   /** After this long another replica may try again: longer than a try can take. */
   leaseMs: number
 }
 
 /** Takes callbacks that are due, from the receivers of all teams in turn. */
 export async function claimCallbacks(pool: pg.Pool, limits: ClaimLimits): Promise<DueCallback[]> {
-  const { limit, busyLanes, busyTeams, lanesPerTeam, perLane, leaseMs } = limits
-  const values = [limit, busyLanes, busyTeams, lanesPerTeam, perLane, leaseMs]
+  const { limit, busyReceivers, busyTeams, receiversPerTeam, perReceiver, leaseMs } = limits
+  const values = [limit, busyReceivers, busyTeams, receiversPerTeam, perReceiver, leaseMs]
   return (await pool.query<DueCallback>({ name: 'callbacks-claim', text: claim, values })).rows
 }
 

@@ -13,7 +13,7 @@ SELECT DISTINCT * FROM unnest($1::text[], $2::uuid[], $3::text[]) AS n(team, pro
  ORDER BY 1, 2, 3 ON CONFLICT DO NOTHING`
 
 /** Rows that a run needs beside its own, made when its team or the name of its process is seen for the first time here. */
-export class FirstSight {
+export class KnownTeams {
   readonly #seen = new Set<string>()
 
   async ensure(pool: pg.Pool, arrivals: Arrival[]): Promise<void> {
@@ -24,7 +24,7 @@ export class FirstSight {
       unseen.map(({ run }) => run.spec.processId),
       unseen.map(({ run }) => storedText(run.spec.processName)),
     ]
-    await pool.query({ name: 'first-sight', text: statement, values, query_timeout: 1500 } as pg.QueryConfig)
+    await pool.query({ name: 'known-teams', text: statement, values, query_timeout: 1500 } as pg.QueryConfig)
     if (this.#seen.size > room) this.#seen.clear()
     for (const { run } of unseen) this.#seen.add(keyOf(run.team, run.spec))
   }

@@ -21,7 +21,7 @@ export interface NewRun {
   ip?: string
   depth: number
   parentId?: string
-  /** The execution that it repeats at somebody's wish. */
+  /** The execution that it repeats. */
   rerunOf?: string
   /** Of the schedule whose run it is. */
   scheduleId?: string

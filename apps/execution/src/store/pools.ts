@@ -4,8 +4,8 @@ import type pg from 'pg'
 
 /** Connections by what may wait for what: lists never share a pool with the writes of a run. */
 export interface Pools {
-  /** The lanes that start, claim and end runs: two connections each, which nothing else can take. */
-  lanes: pg.Pool
+  /** The batches that start, claim and end runs: two connections each, which nothing else can take. */
+  batches: pg.Pool
   /** Whatever else belongs to the path of a run: keyed starts, kills, sessions. */
   hot: pg.Pool
   /** Log chunks: these commits wait for no disk. */
@@ -42,7 +42,7 @@ export async function openPools(url: string, context: PoolsContext, signal: Abor
   const settings = { ...byKey, statement_timeout: '4s' }
   // Kept open when idle: a connection learns of all the partitions and their indexes before its first plan.
   const quick = { ...common, settings, connectTimeoutMs: 1000, idleTimeoutMs: 0 }
-  const lanes = await openDatabase({ ...quick, ...executionSchema, poolName: 'lanes', poolSize: 6, openAtFirst: 6 })
+  const batches = await openDatabase({ ...quick, ...executionSchema, poolName: 'batches', poolSize: 6, openAtFirst: 6 })
   const [hot, logs, reads, events] = await Promise.all([
     // Who kills many runs at once waits for the ones before.
     openDatabase({ ...quick, poolName: 'hot', poolSize: 8, openAtFirst: 3, connectTimeoutMs: 2000 }),
@@ -65,14 +65,14 @@ export async function openPools(url: string, context: PoolsContext, signal: Abor
     }),
   ])
   return {
-    lanes: lanes.pool,
+    batches: batches.pool,
     hot: hot.pool,
     logs: logs.pool,
     reads: reads.pool,
     events: events.pool,
     check: reads.check,
     close: async () => {
-      await Promise.all([lanes.close(), hot.close(), logs.close(), reads.close(), events.close()])
+      await Promise.all([batches.close(), hot.close(), logs.close(), reads.close(), events.close()])
     },
   }
 }

@@ -1,33 +1,33 @@
 import { until } from '@automation/testing'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Lane } from '../src/store/batch-writer.ts'
+import { BatchWriter } from '../src/store/batch-writer.ts'
 
 interface Item {
   owner: string
   n: number
 }
 
-/** A lane whose flushes end when the test says so. */
-function laneOf(width: number) {
+/** A writer whose flushes end when the test says so. */
+function writerOf(width: number) {
   const flushes: { items: Item[]; end(): void }[] = []
   const metrics = { flushed: () => undefined, failed: () => undefined }
-  const lane = new Lane<Item, number>({
+  const writer = new BatchWriter<Item, number>({
     flush: (items) => new Promise((resolve) => flushes.push({ items, end: () => resolve(items.map(({ n }) => n)) })),
     owner: ({ owner }) => owner,
     width,
     isolates: () => false,
     metrics,
   })
-  return { lane, flushes }
+  return { writer, flushes }
 }
 
 test("what one owner brings goes while another's flush is on its way, and the same owner's waits for it", async () => {
-  const { lane, flushes } = laneOf(2)
-  const answers = [lane.add({ owner: 'flood', n: 0 })]
+  const { writer, flushes } = writerOf(2)
+  const answers = [writer.add({ owner: 'flood', n: 0 })]
   await until(() => flushes.length === 1)
-  for (let n = 1; n < 100; n++) answers.push(lane.add({ owner: 'flood', n }))
-  const single = lane.add({ owner: 'small', n: 7 })
+  for (let n = 1; n < 100; n++) answers.push(writer.add({ owner: 'flood', n }))
+  const single = writer.add({ owner: 'small', n: 7 })
   await until(() => flushes.length === 2)
   expect(flushes[1]!.items).toEqual([{ owner: 'small', n: 7 }])
   flushes[1]!.end()
@@ -38,14 +38,14 @@ test("what one owner brings goes while another's flush is on its way, and the sa
   expect(flushes[2]!.items).toHaveLength(99)
   flushes[2]!.end()
   expect(await Promise.all(answers)).toEqual(answers.map((_, n) => n))
-  await lane.idle()
+  await writer.idle()
 })
 
 test('no owner is in two flushes at once, none is overtaken by itself, and everything is answered', async () => {
   const script = fc.array(fc.record({ owner: fc.constantFrom('a', 'b', 'c'), pause: fc.boolean() }), { maxLength: 60 })
   await fc.assert(
     fc.asyncProperty(script, fc.integer({ min: 1, max: 3 }), async (steps, width) => {
-      const { lane, flushes } = laneOf(width)
+      const { writer, flushes } = writerOf(width)
       const open = new Set<(typeof flushes)[number]>()
       const last = new Map<string, number>()
       let seen = 0
@@ -70,7 +70,7 @@ test('no owner is in two flushes at once, none is overtaken by itself, and every
       }
       const answers = []
       for (const [n, { owner, pause }] of steps.entries()) {
-        answers.push(lane.add({ owner, n }))
+        answers.push(writer.add({ owner, n }))
         if (!pause) continue
         await new Promise(setImmediate)
         look()
