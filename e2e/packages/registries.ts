@@ -4,15 +4,13 @@ import type { Language } from '../client/records.ts'
 import { repositoryRoot } from '../system/system.ts'
 
 const passedOn = [
-  ...[
-    'NPM_REGISTRY',
-    'NPM_REGISTRY_TOKEN',
-    'PYPI_INDEX_URL',
-    'REGISTRY_CA_FILE',
-    'NODE_EXTRA_CA_CERTS',
-    'SSL_CERT_FILE',
-  ],
-  ...['RUNNER_NPM', 'RUNNER_PYTHON'],
+  'NPM_REGISTRY',
+  'NPM_REGISTRY_TOKEN',
+  'PYPI_INDEX_URL',
+  'REGISTRY_CA_FILE',
+  'NODE_EXTRA_CA_CERTS',
+  'SSL_CERT_FILE',
+  'RUNNER_PYTHON',
 ]
 const answersWithinMs = 20_000
 

@@ -35,8 +35,6 @@ export interface CatalogConfig {
 export interface DependenciesConfig {
   allowGit: boolean
   installTimeoutMs: number
-  /** Python import names that differ from the package's, beside those that are known. */
-  importNames: ReadonlyMap<string, string>
   /** Names that imports find without a package. */
   without: ReadonlySet<string>
 }
@@ -46,11 +44,11 @@ export function readCatalogConfig(environment: Environment): CatalogConfig {
   const port = environment.integer('PORT', { default: 8080, max: 65_535 })
   return {
     databaseUrl: required(environment, 'DATABASE_URL'),
-    databasePoolSize: environment.integer('DATABASE_POOL_SIZE', { default: 10, min: 1, max: 1000 }),
+    databasePoolSize: 10,
     encryptionKeys: readEncryptionKeys(environment),
     publicUrl: environment.url('PUBLIC_URL', `http://localhost:${port}`),
     accessTokenTtlS: environment.integer('ACCESS_TOKEN_TTL_S', { default: 3600, min: 1, max: 31_536_000 }),
-    signingKeyRotationDays: environment.integer('SIGNING_KEY_ROTATION_DAYS', { default: 30, min: 1, max: 3650 }),
+    signingKeyRotationDays: 30,
     auditRetentionDays: environment.integer('AUDIT_RETENTION_DAYS', { default: 365, min: 1, max: 36_500 }),
     python: { program: environment.text('RUNNER_PYTHON', 'python3'), path: environment.text('PATH', '') },
     limits: {
@@ -71,17 +69,9 @@ export function readCatalogConfig(environment: Environment): CatalogConfig {
 }
 
 function readDependenciesConfig(environment: Environment): DependenciesConfig {
-  const pairs = environment.list('DEPENDENCIES_IMPORT_NAMES', []).map((pair) => pair.split('='))
-  if (pairs.some(([name, found, ...more]) => !name || !found || more.length > 0))
-    environment.fault('DEPENDENCIES_IMPORT_NAMES', 'must be pairs such as yaml=PyYAML, separated by commas')
   return {
     allowGit: environment.boolean('DEPENDENCIES_ALLOW_GIT', true),
-    installTimeoutMs: environment.integer('DEPENDENCIES_INSTALL_TIMEOUT_MS', {
-      default: 600_000,
-      min: 1000,
-      max: 3_600_000,
-    }),
-    importNames: new Map(pairs as [string, string][]),
+    installTimeoutMs: 600_000,
     without: new Set(['svc', environment.text('CODE_GLOBAL_ALIAS') ?? 'svc']),
   }
 }

@@ -200,6 +200,6 @@ const defaults: Omit<CatalogConfig, 'databaseUrl'> = {
   auditRetentionDays: 365,
   python: { program: 'python3', path: process.env['PATH'] ?? '' },
   limits: { teamMaxDefinitions: 20_000, maxVersions: 1000 },
-  dependencies: { allowGit: true, installTimeoutMs: 60_000, importNames: new Map(), without: new Set(['svc']) },
+  dependencies: { allowGit: true, installTimeoutMs: 60_000, without: new Set(['svc']) },
   upkeep: quickUpkeep,
 }

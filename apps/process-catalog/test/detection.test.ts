@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { detectDependencies } from '../src/dependencies/detect.ts'
 import { readSource } from '../src/reading/read-source.ts'
 
-const options = { allowGit: true, importNames: new Map([['acme', 'acme-client']]), without: new Set(['svc']) }
+const options = { allowGit: true, without: new Set(['svc']) }
 const javascript = (source: string) => detectDependencies('JAVASCRIPT', readSource('JAVASCRIPT', source), options)
 const python = (source: string) => detectDependencies('PYTHON', readSource('PYTHON', source), options)
 
@@ -53,7 +53,6 @@ describe('in Python', () => {
       'import yaml, cv2, bs4\nfrom PIL import Image\nfrom sklearn import svm',
       ['PyYAML', 'opencv-python-headless', 'beautifulsoup4', 'pillow', 'scikit-learn'],
     ],
-    ['import acme', ['acme-client']],
     ['import svc\nsvc.import_module("x")', []],
     ['import a; import b \\\n  as c', ['a', 'b']],
   ])('%s', (source, names) => {

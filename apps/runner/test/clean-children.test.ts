@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
 import { until } from '@automation/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startRunner, type RunnerUnderTest } from './runner-under-test.ts'
+import { startRunner, startRunnerWith, type RunnerUnderTest } from './runner-under-test.ts'
 
 let under: RunnerUnderTest
 beforeAll(async () => {
@@ -196,7 +196,7 @@ test('two versions and two teams never share a process', async () => {
 })
 
 test('a child is replaced after its number of runs', async () => {
-  const other = await startRunner({ RUNNER_CHILD_MAX_RUNS: '3' })
+  const other = await startRunnerWith({ children: { maxRuns: 3 } })
   const pids = []
   for (let each = 0; each < 6; each += 1) {
     await other.settled()

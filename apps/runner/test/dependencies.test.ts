@@ -6,7 +6,7 @@ import { Language } from '@automation/contract/common/v1/language'
 import { until } from '@automation/testing'
 import { littleRegistry, npmPackage } from '@automation/testing/little-registry'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startRunner, type RunnerUnderTest } from './runner-under-test.ts'
+import { startRunner, startRunnerWith, type RunnerUnderTest } from './runner-under-test.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'dependencies-test-'))
 const sets = join(folder, 'sets')
@@ -153,8 +153,8 @@ test('where no registry is named npm is told none, so that its own default count
   writeFileSync(join(npm, 'package.json'), '{}')
   const tells = `console.log(require('fs').readFileSync(process.env.npm_config_userconfig, 'utf8')); process.exit(1)`
   writeFileSync(join(npm, 'bin/npm-cli.js'), tells)
-  const settings = { RUNNER_DEPENDENCIES_DIR: join(folder, 'no-sets'), RUNNER_NPM: join(npm, 'bin/npm-cli.js') }
-  const alone = await startRunner({ ...settings, REGISTRY_CA_FILE: '' })
+  const settings = { RUNNER_DEPENDENCIES_DIR: join(folder, 'no-sets'), REGISTRY_CA_FILE: '' }
+  const alone = await startRunnerWith({ dependencies: { npm: join(npm, 'bin/npm-cli.js') } }, settings)
   const spec = { language: JAVASCRIPT, dependencies: setOf({ good: '*' }), isInstall: true }
   const { explanation } = await alone.replica.run('', { spec })
   await alone.stop()

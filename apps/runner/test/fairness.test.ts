@@ -1,12 +1,13 @@
 import { Language } from '@automation/contract/common/v1/language'
 import { until } from '@automation/testing'
 import { expect, test } from 'vitest'
-import { startRunner } from './runner-under-test.ts'
+import { startRunner, startRunnerWith } from './runner-under-test.ts'
 
+const noSpares = { children: { spares: 0 } }
 const when = 'return performance.timeOrigin + performance.now()'
 
 test('a team that wants many children at once leaves the next one to another team', async () => {
-  const under = await startRunner({ RUNNER_SLOTS: '64', RUNNER_SPARES: '0', ISOLATION_MANY_TEAMS: 'true' })
+  const under = await startRunnerWith(noSpares, { RUNNER_SLOTS: '64', ISOLATION_MANY_TEAMS: 'true' })
   const begun = (team: string, own: string) =>
     under.replica.run(`${when} // ${own}`, { spec: { team, processId: `${team}-${own}` }, run: { freshProcess: true } })
   const crowd = Array.from({ length: 30 }, (_, each) => begun('crowd', String(each)))
@@ -18,12 +19,11 @@ test('a team that wants many children at once leaves the next one to another tea
 
 test('a team whose runs fill the memory keeps no other team from running', async () => {
   const settings = {
-    RUNNER_SPARES: '0',
     RUNNER_CHILDREN_MEMORY_MB: '400',
     RUN_MEMORY_MB: '300',
     ISOLATION_MANY_TEAMS: 'true',
   }
-  const under = await startRunner({ RUNNER_SLOTS: '64', ...settings })
+  const under = await startRunnerWith(noSpares, { RUNNER_SLOTS: '64', ...settings })
   const held =
     'const held = Buffer.alloc(150e6, 1)\nawait new Promise((go) => setTimeout(go, 60_000))\nreturn held.length'
   const large = [1, 2, 3, 4].map((own) =>

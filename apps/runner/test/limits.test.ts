@@ -1,7 +1,7 @@
 import { until } from '@automation/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { processesWith, sleepMark } from './processes.ts'
-import { startRunner, type RunnerUnderTest } from './runner-under-test.ts'
+import { startRunner, startRunnerWith, type RunnerUnderTest } from './runner-under-test.ts'
 import { lines } from './scripted-replica.ts'
 
 let under: RunnerUnderTest
@@ -114,7 +114,7 @@ describe('the end of a run leaves nothing', () => {
   })
 
   test('a run that was killed before it began never begins', async () => {
-    const other = await startRunner({ RUNNER_SPARES: '0' })
+    const other = await startRunnerWith({ children: { spares: 0 } })
     const first = other.replica.hand('console.log("began"); return 1')
     other.replica.kill(first.id)
     await until(() => other.replica.credit === 64)

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { LogLevel } from '@automation/contract/execution/v1/execution'
 import { until } from '@automation/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startRunner, type RunnerUnderTest } from './runner-under-test.ts'
+import { startRunner, startRunnerWith, type RunnerUnderTest } from './runner-under-test.ts'
 import { lines } from './scripted-replica.ts'
 
 let under: RunnerUnderTest
@@ -193,7 +193,7 @@ test('what is masked counts towards the limit as it was printed', async () => {
 
 test('what a run left prints nothing into the log of the next one', async () => {
   // Room for one child.
-  const single = await startRunner({ RUNNER_SPARES: '0', RUNNER_CHILDREN_MEMORY_MB: '64' })
+  const single = await startRunnerWith({ children: { spares: 0 } }, { RUNNER_CHILDREN_MEMORY_MB: '64' })
   const server = createServer((_, response) => response.end('answer'))
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const source = `

@@ -2,12 +2,12 @@ import { Status } from '@automation/contract/execution/v1/execution'
 import { until } from '@automation/testing'
 import { expect, test } from 'vitest'
 import { run } from './python-run.ts'
-import { startRunner } from './runner-under-test.ts'
+import { startRunner, startRunnerWith } from './runner-under-test.ts'
 
 const source = 'return process.pid'
 
 test('a child ends when it is old, and the next run gets another', async () => {
-  const under = await startRunner({ RUNNER_CHILD_MAX_AGE_MS: '1000' })
+  const under = await startRunnerWith({ children: { maxAgeMs: 1000 } })
   const first = (await under.replica.run(source)).value
   const others = async () => (await under.replica.run(source)).value !== first
   await until(others, { what: 'another child' })
@@ -15,7 +15,7 @@ test('a child ends when it is old, and the next run gets another', async () => {
 })
 
 test('a child ends when it has been idle for long', async () => {
-  const under = await startRunner({ RUNNER_CHILD_IDLE_MS: '100' })
+  const under = await startRunnerWith({ children: { idleMs: 100 } })
   const { value } = await under.replica.run(source)
   expect(value).toBeTypeOf('number')
   const isGone = () => !isAlive(value as number)
@@ -32,7 +32,10 @@ test('a child that has grown large ends', async () => {
 })
 
 test('runs that wait for others leave memory for a child of those', async () => {
-  const under = await startRunner({ RUNNER_CHILDREN_MEMORY_MB: '64', RUNNER_SLOTS: '3', RUNNER_SPARES: '0' })
+  const under = await startRunnerWith(
+    { children: { spares: 0 } },
+    { RUNNER_CHILDREN_MEMORY_MB: '64', RUNNER_SLOTS: '3' },
+  )
   under.replica.onRun = async () => {
     const { value } = await under.replica.run('return 7')
     return { status: Status.FINISHED, returnValue: Buffer.from(JSON.stringify(value)) }
@@ -43,7 +46,7 @@ test('runs that wait for others leave memory for a child of those', async () => 
 })
 
 test('a Python child that nobody waited for imports what much process code needs, and goes on', async () => {
-  const under = await startRunner({ RUNNER_SPARES: '0' })
+  const under = await startRunnerWith({ children: { spares: 0 } })
   const look = async () => {
     const { value } = await run(under, 'import os, sys\nreturn [os.getppid(), "ssl" in sys.modules, svc.env.A]', {
       spec: { variables: [{ key: 'A', value: 'of the team' }] },

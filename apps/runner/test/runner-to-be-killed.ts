@@ -1,9 +1,9 @@
 /** A runner as a program of its own, with a run that goes on and leaves processes; tells the place of its files. */
 import { until } from '@automation/testing'
-import { startRunner } from './runner-under-test.ts'
+import { startRunnerWith } from './runner-under-test.ts'
 
 const [marker = '', settings = '{}'] = process.argv.slice(2)
-const { replica } = await startRunner({ ...(JSON.parse(settings) as Record<string, string>), RUNNER_SPARES: '2' })
+const { replica } = await startRunnerWith({ children: { spares: 2 } }, JSON.parse(settings) as Record<string, string>)
 const { id } = replica.hand(`
   const { spawn, execSync } = require('child_process')
   process.on('SIGTERM', () => {})

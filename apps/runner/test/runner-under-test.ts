@@ -1,7 +1,7 @@
 import { InProcessNetwork, type ServedService } from '@automation/rpc'
 import { Environment, type Part } from '@automation/service'
 import { testContext, until } from '@automation/testing'
-import { createRunner, readRunnerConfig } from '../src/service.ts'
+import { createRunner, readRunnerConfig, type RunnerConfig } from '../src/service.ts'
 import { ScriptedReplica } from './scripted-replica.ts'
 import { settled } from './settled.ts'
 
@@ -15,17 +15,34 @@ export interface RunnerUnderTest {
   stop(graceMs?: number): Promise<void>
 }
 
+/** What is no setting, and other here than in a runner. */
+interface FixedValues {
+  children?: Partial<RunnerConfig['children']>
+  dependencies?: Partial<RunnerConfig['dependencies']>
+}
+
+/** One whose fixed values are others. */
+export function startRunnerWith(fixed: FixedValues, settings: Record<string, string> = {}): Promise<RunnerUnderTest> {
+  return startRunner(settings, new ScriptedReplica(), [], fixed)
+}
+
 /** A runner with its real children, and a scripted replica that it is connected to. */
 export async function startRunner(
   settings: Record<string, string> = {},
   replica = new ScriptedReplica(),
   others: ServedService[] = [],
+  fixed: FixedValues = {},
 ): Promise<RunnerUnderTest> {
   // Process code of tests calls servers on this machine, and runs are of several teams.
   const own = { RUNNER_NAME: 'test', ISOLATION_NETWORK: 'host', ISOLATION_MANY_TEAMS: 'true' }
   const env = new Environment({ ...own, ...settings })
-  const config = readRunnerConfig(env)
+  const read = readRunnerConfig(env)
   env.check()
+  const config = {
+    ...read,
+    children: { ...read.children, ...fixed.children },
+    dependencies: { ...read.dependencies, ...fixed.dependencies },
+  }
   const network = new InProcessNetwork()
   network.add([...replica.services, ...others])
   const context = testContext(network)

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { Language } from '@automation/contract/common/v1/language'
-import { startRunner } from './runner-under-test.ts'
+import { startRunnerWith } from './runner-under-test.ts'
 
 const help = `npm run test:soak -- [--runs N] [--language LANGUAGE]
 
@@ -55,7 +55,7 @@ const spec = {
   variables: [{ key: 'SECRET', value: 'hush-hush-hush', isSensitive: true }],
 }
 
-const under = await startRunner({ RUNNER_CHILD_MAX_AGE_MS: '3600000', RUNNER_CHILD_MAX_RUNS: '1000000' })
+const under = await startRunnerWith({ children: { maxAgeMs: 3_600_000, maxRuns: 1_000_000 } })
 const childrenMb = new Map<number, number>()
 const startedAt = performance.now()
 let first: { kept: number; child: number } | undefined

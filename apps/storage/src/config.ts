@@ -45,7 +45,7 @@ export function readStorageConfig(env: Environment): StorageConfig {
     teamMaxKeys: env.integer('TEAM_MAX_DATASTORE_KEYS', { default: 10_000, max: 1_000_000 }),
     // What hardly packs is a little larger packed.
     packageSetMaxBytes: (env.integer('DEPENDENCIES_MAX_MB', { default: 512, min: 1, max: 65_536 }) + 16) * 2 ** 20,
-    packageSetKeepMs: env.integer('DEPENDENCIES_KEEP_H', { default: 168, min: 1, max: 87_600 }) * 3_600_000,
+    packageSetKeepMs: 7 * 24 * 3_600_000,
     uploadLeaseMs: 60_000,
     replacedGraceMs: 600_000,
     sweepEveryMs: 10_000,

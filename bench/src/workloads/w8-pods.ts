@@ -30,7 +30,6 @@ async function measureOurs(lab: Lab): Promise<Sample> {
       SANDBOX_DRIVER: 'kubernetes',
       SANDBOX_IMAGES: catalogue,
       KUBERNETES_NAMESPACE: cluster.namespace,
-      SANDBOX_CREATE_WAIT_MS: '10000',
     })
     try {
       const samples = samplesOf(lab)

@@ -7,8 +7,6 @@ import { specifierFault } from './specifier.ts'
 
 export interface DetectionOptions {
   allowGit: boolean
-  /** Import names that differ from the package's, beside the known ones: `yaml` to `PyYAML`. */
-  importNames: ReadonlyMap<string, string>
   /** Names that imports find without a package. */
   without: ReadonlySet<string>
 }
@@ -29,7 +27,7 @@ export function detectDependencies(
   const imported = new Map<string, string>()
   for (const name of packages) {
     if (options.without.has(name)) continue
-    const found = options.importNames.get(name) ?? packageOfImport(language, name)
+    const found = packageOfImport(language, name)
     if (found !== undefined && isGood(language, found, '*', false)) imported.set(found, '*')
   }
   const explicit = Object.fromEntries(wished)

@@ -94,7 +94,7 @@ def with_usual_ones(certificates, home):
 
 def install_javascript(order, made, environment, node, npm, home):
     if not npm:
-        fail("npm is not installed on this runner (RUNNER_NPM)")
+        fail("npm is not installed on this runner")
     # To npm, an https URL alone is that of an archive.
     wanted = {name: "git+" + each if each.startswith("https://") else each for name, each in order["packages"].items()}
     with open(made + "/package.json", "w", encoding="utf-8") as manifest:

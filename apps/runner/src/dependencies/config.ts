@@ -33,13 +33,13 @@ export function readDependenciesConfig(env: Environment): DependenciesConfig {
     env.fault('NPM_REGISTRY', 'must be set beside NPM_REGISTRY_TOKEN: the token goes to that registry alone')
   return {
     directory: env.text('RUNNER_DEPENDENCIES_DIR', join(tmpdir(), `automation-dependencies-${userInfo().uid}`)),
-    keepMs: env.integer('RUNNER_DEPENDENCIES_KEEP_H', { default: 168, min: 1, max: 87_600 }) * 3_600_000,
+    keepMs: 7 * 24 * 3_600_000,
     maxMb: env.integer('DEPENDENCIES_MAX_MB', { default: 512, min: 1, max: 65_536 }),
     allowGit: env.boolean('DEPENDENCIES_ALLOW_GIT', true),
     npmRegistry,
     npmToken,
     pypiIndex: env.secret('PYPI_INDEX_URL'),
-    npm: env.text('RUNNER_NPM', 'npm'),
+    npm: 'npm',
     certificates,
   }
 }

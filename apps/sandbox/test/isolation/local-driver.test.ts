@@ -24,7 +24,7 @@ function driverBehind(settings: Record<string, string>, tmpDir: string, daemons 
   const given = {
     DATABASE_URL: 'none',
     ENCRYPTION_KEY: 'none',
-    SANDBOX_TMP_DIR: tmpDir,
+    RUNNER_TMP_DIR: tmpDir,
     SANDBOX_HOME_MB: '64',
     ...settings,
   }
