@@ -8,7 +8,7 @@ import type { Strike } from './strikes.ts'
 
 export const leaseMs = 2000
 
-/** Few places and a short lease, so that runs also wait in the queue and lost ones are found soon. */
+/** Few slots and a short lease, so that runs also wait in the queue and lost ones are found soon. */
 const settings = { RUNNER_LEASE_MS: `${leaseMs}`, RUNNER_SLOTS: '6', TEAM_MAX_RUNNING: '8', SYNC_WAIT_MAX_MS: '6000' }
 
 /** The system that is killed and started again, always on the same data and the same ports. */

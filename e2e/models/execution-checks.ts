@@ -13,7 +13,7 @@ export interface OnRuns extends Real {
 
 const withinMs = 20_000
 
-/** Waits until the system has come to rest where the model has: places filled from the queue in order, ends told. */
+/** Waits until the system has come to rest where the model has: slots filled from the queue in order, ends told. */
 export async function rest(queue: RunQueue, real: OnRuns): Promise<void> {
   settle(queue)
   for (const run of queue.runs.filter(({ last }) => last === undefined))

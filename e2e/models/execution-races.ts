@@ -45,8 +45,8 @@ const startsAtOnce = steps<RunQueue, OnRuns, number>('start at once', fc.integer
       for (const run of runs) if ((await look(run, real)).status === 'RUNNING') begun.add(run.id)
       return begun.size >= Math.min(count, free)
     }
-    await waitUntil('runs to take the places that are free', allBegun, { timeoutMs: 20_000 })
-    // Those that have a place are before those that wait, who are in the order of their ids.
+    await waitUntil('runs to take the slots that are free', allBegun, { timeoutMs: 20_000 })
+    // Those that have a slot are before those that wait, who are in the order of their ids.
     const waits = (id: string) => (begun.has(id) ? 0 : 1)
     queue.runs.push(...runs.toSorted((a, b) => waits(a.id) - waits(b.id)))
     await rest(queue, real)

@@ -184,7 +184,7 @@ const unknown = plainSteps<RunQueue, OnRuns>('ask for an execution that is not t
   },
 })
 
-/** Executions of one process, in a team with few places and a short queue. */
+/** Executions of one process, in a team with few slots and a short queue. */
 export const executions: Machine<RunQueue, OnRuns> = {
   name: 'executions',
   maxSteps: 30,

@@ -37,7 +37,7 @@ export const active = ({ runs }: RunQueue) => runs.filter(({ end }) => end === u
 /** Whether one more would be refused. */
 export const isFull = (queue: RunQueue) => active(queue).length >= limits.running + limits.queued
 
-/** Those that have a place. */
+/** Those that have a slot. */
 export const placed = (queue: RunQueue) => active(queue).slice(0, limits.running)
 
 /** Takes in a run that was just asked for: REJECTED where there is no room, else it is the last in the queue. */

@@ -132,7 +132,7 @@ describe('what code sees', () => {
     ]
     expect(first.body[1]).toEqual(['a.txt'])
     expect(second.body[1]).toEqual(['a.txt'])
-    // In isolation each child has a place of its own by the same name.
+    // In isolation each child has a directory of its own by the same name.
     const seen = `try { return require('fs').readdirSync(${JSON.stringify(first.body[0])}) } catch { return [] }`
     expect(first.body[0] === second.body[0] ? [] : await valueOf(seen)).not.toContain('a.txt')
   })

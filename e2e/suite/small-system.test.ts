@@ -22,7 +22,7 @@ const settings = {
   RUNNER_SLOTS: '4',
 }
 
-/** A system with narrow limits: what happens beyond them. The tests share its two places, so they follow each other. */
+/** A system with narrow limits: what happens beyond them. The tests share its two slots, so they follow each other. */
 describe.skipIf(!shared.owned)('a system with narrow limits', { concurrent: false }, () => {
   let system: System
   let small: Client
@@ -93,7 +93,7 @@ describe.skipIf(!shared.owned)('a system with narrow limits', { concurrent: fals
     expect(starts).toEqual(starts.toSorted())
   })
 
-  test('a killed run that waited never starts, and its place in the queue is free', async () => {
+  test('a killed run that waited never starts, and its position in the queue is free', async () => {
     const process = await timed()
     const running = [await start(process, 60_000), await start(process, 60_000)]
     const waiting = [await start(process, 0), await start(process, 0), await start(process, 0)]
@@ -108,7 +108,7 @@ describe.skipIf(!shared.owned)('a system with narrow limits', { concurrent: fals
     expect(await executionOf(last, small)).toEqual(killed)
   })
 
-  test('as many parents as there are places, all in runSync, finish', async () => {
+  test('as many parents as there are slots, all in runSync, finish', async () => {
     const child = await makeProcess(
       { sourceCode: 'await new Promise((done) => setTimeout(done, 100)); return 1' },
       small,
@@ -121,7 +121,7 @@ describe.skipIf(!shared.owned)('a system with narrow limits', { concurrent: fals
     for (const id of ids) expect((await awaitEnd(id, 15_000, small)).status).toBe('FINISHED')
   })
 
-  test('a parent that waits for several children at once finishes with few places', async () => {
+  test('a parent that waits for several children at once finishes with few slots', async () => {
     const child = await makeProcess({ sourceCode: 'return svc.context.parameters.n' }, small)
     const call = `svc.processes.runSync('${child.id}', { parameters: { n } })`
     const source = `return Promise.all(Array.from({ length: 5 }, (_, n) => ${call}))`

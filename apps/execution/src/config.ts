@@ -10,7 +10,7 @@ export interface ExecutionConfig {
   internalKey: string
   /** Names of the pools that runs may ask for; the first is the one for runs that ask for none, unless `default` is there. */
   pools: string[]
-  /** What records and lists show of runs that wait for a place. */
+  /** What records and lists show of runs that wait for a slot. */
   waitingStatus: WaitingStatus
   teamMaxRunning: number
   teamMaxQueued: number

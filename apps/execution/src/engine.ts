@@ -77,17 +77,17 @@ export function compose(
   const runners = new Runners(specs, tokens, traces, specShares(runnerSpecsBytes, config.runSpecMaxBytes))
   const outcomes = new Outcomes(reads, waiters, runners)
   const watches = new Watches(reads)
-  const supply = new RunnerSupply(runners.places)
-  const unserved = new UnservedTeams(backlog, runners.places, supply, logger)
+  const supply = new RunnerSupply(runners.slots)
+  const unserved = new UnservedTeams(backlog, runners.slots, supply, logger)
 
   const waits = (pool: string, team: string, language: Language) => {
-    if (runners.places.hasForRun(pool, team, language)) claims.look(pool)
+    if (runners.slots.hasForRun(pool, team, language)) claims.look(pool)
     else unserved.look(pool)
     // What is free here may be kept for newcomers.
     peers.queued()
   }
   const queued = ({ pool, team, spec }: NewRun) => waits(pool, team, spec.language)
-  const placeFree = (pool: string) => claims.look(pool)
+  const runnerSlotFree = (pool: string) => claims.look(pool)
   const makePartitions = () => upkeep.keepPartitions()
   const freed = (team: string) => {
     for (const pool of backlog.slotFreed(team)) claims.look(pool)
@@ -104,7 +104,7 @@ export function compose(
   const forced = new ForcedEnds(common)
   const ends = new Ends({ ...common, pool: batches, replicaId, logger, superseded, signal })
   const starting = { batches, pool: hot, runners, supply, backlog, limits, replicaId, metrics }
-  const starts = new Starts({ ...starting, queued, placeFree, changed, makePartitions })
+  const starts = new Starts({ ...starting, queued, runnerSlotFree, changed, makePartitions })
   const fail = (id: string, explanation: string) => forced.fail([id], explanation)
   const resumeFirst = () => nested.resumeAll()
   const { maxRunning } = limits

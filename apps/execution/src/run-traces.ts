@@ -24,16 +24,16 @@ export class RunTraces {
     return this.#tracer !== undefined
   }
 
-  /** The place in its trace that a run's code sees: its own, or, where no spans are made, that of who started it. */
-  placeOf({ id, traceparent }: Pick<TracedRun, 'id' | 'traceparent'>): string | undefined {
-    const place = readTraceparent(traceparent ?? undefined)
-    if (place === undefined || this.#tracer === undefined) return traceparent ?? undefined
-    return traceparentOf({ ...place, spanId: spanIdOf(id) })
+  /** The trace context that a run's code sees: its own, or, where no spans are made, that of who started it. */
+  contextOf({ id, traceparent }: Pick<TracedRun, 'id' | 'traceparent'>): string | undefined {
+    const context = readTraceparent(traceparent ?? undefined)
+    if (context === undefined || this.#tracer === undefined) return traceparent ?? undefined
+    return traceparentOf({ ...context, spanId: spanIdOf(id) })
   }
 
   /** It is handed to a runner now: until here it has waited. */
   begun(run: TracedRun & { pool: string }): void {
-    const parent = this.placeOf(run)
+    const parent = this.contextOf(run)
     if (this.#tracer === undefined || parent === undefined) return
     const attributes = { ...attributesOf(run), 'automation.pool': run.pool }
     this.#tracer.start('queue', { kind: 'internal', parent, startMs: createdAtMs(run.id), attributes }).end()
@@ -41,7 +41,7 @@ export class RunTraces {
 
   /** The receiver of its callback is told now. The span is that of the try; undefined where there is none. */
   callback(run: TracedRun, tries: number): Span | undefined {
-    const parent = this.placeOf(run)
+    const parent = this.contextOf(run)
     if (this.#tracer === undefined || parent === undefined) return undefined
     const attributes = { ...attributesOf(run), 'automation.callback.try': tries }
     return this.#tracer.start('callback', { kind: 'client', parent, attributes })

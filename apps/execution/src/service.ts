@@ -154,8 +154,8 @@ async function checksOf(engine: Engine | undefined): Promise<Check[]> {
   if (engine === undefined) return [{ name: 'execution', ok: false, detail: 'starting' }]
   const { runners, upkeep, pools, unserved } = engine
   const days = upkeep.partitionDays
-  const places = runners.streams.reduce((sum, stream) => sum + stream.places, 0)
-  const connected = `${runners.streams.length} connected, ${places} places`
+  const slots = runners.streams.reduce((sum, stream) => sum + stream.slots, 0)
+  const connected = `${runners.streams.length} connected, ${slots} slots`
   const detail = unserved.words === undefined ? connected : `${connected}; ${unserved.words}`
   return [
     { ...(await pools.check()), name: 'execution database' },

@@ -23,7 +23,7 @@ export function isTerminal(status: Status): boolean {
   return status !== Status.UNSPECIFIED && transitions[status].length === 0
 }
 
-/** How runs that wait for a place are shown: as they are, or as CREATED, for callers that take QUEUED for an end. */
+/** How runs that wait for a slot are shown: as they are, or as CREATED, for callers that take QUEUED for an end. */
 export type WaitingStatus = 'QUEUED' | 'CREATED'
 
 const waiting: readonly Status[] = [Status.QUEUED, Status.DEQUEUED]

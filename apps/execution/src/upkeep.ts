@@ -114,9 +114,9 @@ export class Upkeep {
 
   async lookAtQueue(): Promise<void> {
     const { hot, pools, backlog, claims, nested, runners } = this.#context
-    const wanted = pools.filter((pool) => runners.places.credit(pool) > 0)
+    const wanted = pools.filter((pool) => runners.slots.credit(pool) > 0)
     if (wanted.length > 0) {
-      const asked = wanted.map((name) => ({ name, withLanguages: !runners.places.runsAll(name) }))
+      const asked = wanted.map((name) => ({ name, withLanguages: !runners.slots.runsAll(name) }))
       for (const { pool, team, languages } of await readBacklog(hot, asked)) {
         backlog.add(pool, team, languages ?? undefined)
         backlog.slotFreed(team)
@@ -138,7 +138,7 @@ export class Upkeep {
     metrics.watching.set(watches.count)
     metrics.partitionDays.set(this.partitionDays)
     for (const pool of pools) {
-      metrics.credit.set({ pool }, runners.places.credit(pool))
+      metrics.credit.set({ pool }, runners.slots.credit(pool))
       metrics.sessions.set({ pool }, runners.streams.filter((stream) => stream.pool === pool).length)
     }
     const { running, queued } = await readSlotSums(reads)

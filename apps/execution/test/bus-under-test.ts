@@ -7,7 +7,7 @@ import { System } from './system.ts'
 export async function openBus(kafka?: KafkaConfig): Promise<BusUnderTest> {
   const system = await System.start({ teamMaxRunning: 1000, kafka }, 2)
   const [here, there] = system.replicas
-  await system.runner({ places: 400, runs: () => nothing })
+  await system.runner({ slots: 400, runs: () => nothing })
   return {
     bus: here!.part.events,
     other: async () => there!.part.events,

@@ -97,7 +97,7 @@ test('what fails for good ends with a warning in the log of the run, which holds
 test('a receiver that never answers holds up no other, and neither team nor bus', async () => {
   const silent = await Receiver.start()
   silent.answer = () => undefined
-  await system.runner({ places: 50 })
+  await system.runner({ slots: 50 })
   for (let n = 0; n < 20; n++) await start(silent.url)
   await until(() => silent.received.length > 0)
   const [own, theirs] = [await start(), await start(receiver.url, 'other')]

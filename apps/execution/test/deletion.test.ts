@@ -17,7 +17,7 @@ const deleteProcess = (processId: string, team = 'demo') =>
 
 test('the executions of a deleted process are killed and hidden at once, and removed in the background', async () => {
   const processId = system.catalog.put('doomed')
-  const runner = await system.runner({ places: 20, runs: () => undefined })
+  const runner = await system.runner({ slots: 20, runs: () => undefined })
   const ids = await Promise.all(Array.from({ length: 12 }, () => system.start('demo', { identifier: 'doomed' })))
   const other = await system.start('other', { identifier: 'doomed' })
   await until(() => runner.started.length === 6)
@@ -80,7 +80,7 @@ test('what comes late for a deleted process is refused', async () => {
 
 test('starts at the same time as the deletion are refused, or killed and hidden', async () => {
   const processId = system.catalog.put('racing')
-  const runner = await system.runner({ places: 50, runs: () => undefined })
+  const runner = await system.runner({ slots: 50, runs: () => undefined })
   const starts = Array.from({ length: 60 }, async (_, index) => {
     await new Promise((resolve) => setTimeout(resolve, index / 4))
     return system.start('demo', { identifier: 'racing' }).catch((error: unknown) => error)

@@ -38,7 +38,7 @@ test('every replica tells of all runners: whose each is, what it runs, and since
   busy.finish(id)
   await system.ended(id, 'a')
   const { sessions } = await demand(1)
-  expect(sessions[0]).toMatchObject({ team: 'a', running: 0, places: 4 })
+  expect(sessions[0]).toMatchObject({ team: 'a', running: 0, slots: 4 })
 })
 
 test('a runner whose session has ended is in no list', async () => {
@@ -49,7 +49,7 @@ test('a runner whose session has ended is in no list', async () => {
 })
 
 test('teams that wait are told, the one that has waited longest first, and none that is at its limit', async () => {
-  const runner = await system.runner({ oneTeam: true, places: 8, runs: () => undefined })
+  const runner = await system.runner({ oneTeam: true, slots: 8, runs: () => undefined })
   const own = [await system.start('a'), await system.start('a')]
   for (const id of own) await runner.run(id)
   const waiting = [await system.start('c'), await system.start('b'), await system.start('a')]

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { Backlog } from '../src/dispatch/backlog.ts'
 import { allLanguages } from '../src/dispatch/languages.ts'
 import type { LenderInit } from '../src/dispatch/lender.ts'
-import { Places, type Place } from '../src/dispatch/places.ts'
+import { Slots, type Slot } from '../src/dispatch/slots.ts'
 import { RunSpecCache } from '../src/dispatch/run-spec-cache.ts'
 
 const teams = ['a', 'b', 'c']
@@ -14,23 +14,23 @@ const teams = ['a', 'b', 'c']
 const lender = (some: Partial<LenderInit> = {}) => ({
   sessionId: 's',
   pool: 'default',
-  places: 8,
+  slots: 8,
   oneTeam: false,
   languages: allLanguages,
   ...some,
 })
 
-/** Takes places for a team, as a claim that has runs for all of them. */
-const takeUpTo = (places: Places, count: number, team = 'a') =>
-  [...places.portions('default', () => [team], count)].flatMap((portion) => portion.places)
+/** Takes slots for a team, as a claim that has runs for all of them. */
+const takeUpTo = (slots: Slots, count: number, team = 'a') =>
+  [...slots.portions('default', () => [team], count)].flatMap((portion) => portion.slots)
 
-type Step = { do: 'lend'; session: string; places: number } | { do: 'take'; team: string } | { do: 'giveBack' }
+type Step = { do: 'lend'; session: string; slots: number } | { do: 'take'; team: string } | { do: 'giveBack' }
 const steps = fc.array(
   fc.oneof(
     fc.record({
       do: fc.constant('lend' as const),
       session: fc.constantFrom('s1', 's2'),
-      places: fc.integer({ min: 1, max: 4 }),
+      slots: fc.integer({ min: 1, max: 4 }),
     }),
     fc.record({ do: fc.constant('take' as const), team: fc.constantFrom(...teams) }),
     fc.record({ do: fc.constant('giveBack' as const) }),
@@ -38,79 +38,79 @@ const steps = fc.array(
   { maxLength: 60 },
 )
 
-test('places are never taken more often than they were lent', () => {
+test('slots are never taken more often than they were lent', () => {
   fc.assert(
     fc.property(steps, (script: Step[]) => {
-      const places = new Places()
-      for (const sessionId of ['s1', 's2']) places.open(lender({ sessionId }))
+      const slots = new Slots()
+      for (const sessionId of ['s1', 's2']) slots.open(lender({ sessionId }))
       let free = 0
-      const taken: Place[] = []
+      const taken: Slot[] = []
       for (const step of script) {
         if (step.do === 'lend') {
-          places.lend(step.session, step.places)
-          free += step.places
+          slots.lend(step.session, step.slots)
+          free += step.slots
         } else if (step.do === 'take') {
-          const place = places.take('default', step.team, Language.JAVASCRIPT)
-          if (place === undefined) continue
-          taken.push(place)
+          const slot = slots.take('default', step.team, Language.JAVASCRIPT)
+          if (slot === undefined) continue
+          taken.push(slot)
           free -= 1
         } else if (taken.length > 0) {
-          places.giveBack(taken.pop()!)
+          slots.giveBack(taken.pop()!)
           free += 1
         }
-        expect(places.credit('default')).toBe(free)
+        expect(slots.credit('default')).toBe(free)
         expect(free).toBeGreaterThanOrEqual(0)
       }
     }),
   )
 })
 
-test('in a pool with more than two places, the last free one goes only to a team that holds none there', () => {
-  const places = new Places()
-  places.open(lender({ places: 3 }))
-  places.lend('s', 3)
+test('in a pool with more than two slots, the last free one goes only to a team that holds none there', () => {
+  const slots = new Slots()
+  slots.open(lender({ slots: 3 }))
+  slots.lend('s', 3)
   const take = (team: string) => {
-    const session = places.take('default', team, Language.JAVASCRIPT)
-    if (session !== undefined) places.hold('default', team)
+    const session = slots.take('default', team, Language.JAVASCRIPT)
+    if (session !== undefined) slots.hold('default', team)
     return session?.sessionId
   }
   expect([take('a'), take('a'), take('a'), take('b')]).toEqual(['s', 's', undefined, 's'])
 })
 
-test('in a pool with two places, one team may take both', () => {
-  const places = new Places()
-  places.open(lender({ places: 2 }))
-  places.lend('s', 2)
-  places.hold('default', 'a')
-  expect(takeUpTo(places, 2).map(({ sessionId }) => sessionId)).toEqual(['s', 's'])
+test('in a pool with two slots, one team may take both', () => {
+  const slots = new Slots()
+  slots.open(lender({ slots: 2 }))
+  slots.lend('s', 2)
+  slots.hold('default', 'a')
+  expect(takeUpTo(slots, 2).map(({ sessionId }) => sessionId)).toEqual(['s', 's'])
 })
 
-test('the places of a runner that went are gone with it', () => {
-  const places = new Places()
-  places.open(lender({ places: 3 }))
-  places.lend('s', 3)
-  const place = places.take('default', 'a', Language.JAVASCRIPT)!
-  places.close('s')
-  places.giveBack(place)
-  expect(places.usable(place, 'a')).toBeUndefined()
-  expect(places.take('default', 'a', Language.JAVASCRIPT)).toBeUndefined()
+test('the slots of a runner that went are gone with it', () => {
+  const slots = new Slots()
+  slots.open(lender({ slots: 3 }))
+  slots.lend('s', 3)
+  const slot = slots.take('default', 'a', Language.JAVASCRIPT)!
+  slots.close('s')
+  slots.giveBack(slot)
+  expect(slots.usable(slot, 'a')).toBeUndefined()
+  expect(slots.take('default', 'a', Language.JAVASCRIPT)).toBeUndefined()
 })
 
-test('a place that was taken before its runner came again does not count on top of what it lends now', () => {
-  const places = new Places()
-  places.open(lender())
-  places.lend('s', 4)
-  const [unused, used] = takeUpTo(places, 2) as [Place, Place]
-  places.open(lender())
-  places.lend('s', 4)
-  places.giveBack(unused)
-  expect(places.credit('default')).toBe(4)
-  const now = places.usable(used, 'a')!
-  expect(places.credit('default')).toBe(3)
-  places.giveBack(now)
-  expect(places.credit('default')).toBe(4)
-  for (const team of ['b', 'c', 'd', 'e']) takeUpTo(places, 1, team)
-  expect(places.usable(used, 'a')).toBeUndefined()
+test('a slot that was taken before its runner came again does not count on top of what it lends now', () => {
+  const slots = new Slots()
+  slots.open(lender())
+  slots.lend('s', 4)
+  const [unused, used] = takeUpTo(slots, 2) as [Slot, Slot]
+  slots.open(lender())
+  slots.lend('s', 4)
+  slots.giveBack(unused)
+  expect(slots.credit('default')).toBe(4)
+  const now = slots.usable(used, 'a')!
+  expect(slots.credit('default')).toBe(3)
+  slots.giveBack(now)
+  expect(slots.credit('default')).toBe(4)
+  for (const team of ['b', 'c', 'd', 'e']) takeUpTo(slots, 1, team)
+  expect(slots.usable(used, 'a')).toBeUndefined()
 })
 
 test('teams come in turn, whatever the order in which they have queued', () => {

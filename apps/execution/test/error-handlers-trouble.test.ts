@@ -29,7 +29,7 @@ test(
   'one that can not be started for long is given up: the log of the failed run says so',
   { timeout: 60_000 },
   async () => {
-    await system.runner({ places: 4, runs: failing })
+    await system.runner({ slots: 4, runs: failing })
     system.catalog.failures.set('getTeam demo', internal())
     const id = await fail()
     const warning = await until(async () => (await warnings(system, id))[0], { timeoutMs: 50_000 })
@@ -45,7 +45,7 @@ test(
 test.each(['internal', 'unauthenticated', 'resource_exhausted'] as const)(
   'while the catalog answers for a team with %s its handlers wait, and those of others run',
   async (kind) => {
-    await system.runner({ places: 4, runs: failing })
+    await system.runner({ slots: 4, runs: failing })
     system.catalog.failures.set('getTeam demo', new Failure(kind, kind, 'Not now'))
     const before = system.catalog.asked
     const [waiting, other] = await Promise.all([fail(), fail('other')])
@@ -59,7 +59,7 @@ test.each(['internal', 'unauthenticated', 'resource_exhausted'] as const)(
 )
 
 test('a handler that can not be started for the moment is started later', async () => {
-  const runner = await system.runner({ places: 2, runs: (run, it) => (run.comment ? undefined : failing(run, it)) })
+  const runner = await system.runner({ slots: 2, runs: (run, it) => (run.comment ? undefined : failing(run, it)) })
   const id = await system.start('demo', { identifier: 'fails', comment: 'goes on' })
   await runner.run(id)
   system.catalog.failures.set('resolveRun demo', internal())

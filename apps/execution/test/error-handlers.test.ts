@@ -61,7 +61,7 @@ function errorHandlers(name: string, bus: () => KafkaConfig | undefined): void {
     })
 
     test('each of many runs, on any replica, has one; those of teams without a handler have none', async () => {
-      await system.runner({ places: 60, runs: failing })
+      await system.runner({ slots: 60, runs: failing })
       const start = (team: string) => system.run(team, { identifier: 'fails' })
       const outcomes = await Promise.all(Array.from({ length: 40 }, () => start('other')))
       const without = await start('poor')
@@ -76,7 +76,7 @@ function errorHandlers(name: string, bus: () => KafkaConfig | undefined): void {
     })
 
     test('runs that finish, are killed or are rejected have none', async () => {
-      const runner = await system.runner({ places: 2, runs: (run, it) => (run.comment ? undefined : failing(run, it)) })
+      const runner = await system.runner({ slots: 2, runs: (run, it) => (run.comment ? undefined : failing(run, it)) })
       const { executionId: finished } = await system.run('demo', { identifier: 'hello' })
       const killed = await system.start('demo', { identifier: 'fails', comment: 'goes on' })
       await runner.run(killed)
@@ -92,7 +92,7 @@ function errorHandlers(name: string, bus: () => KafkaConfig | undefined): void {
     test('a handler that fails has none itself, nor have the runs that it starts, however far down', async () => {
       const calls: Record<string, string> = { 'mends-by-calling': 'calls', calls: 'fails' }
       const runner = await system.runner({
-        places: 4,
+        slots: 4,
         runs: async (run, it) => {
           const next = calls[it.specs.get(run.specKey)!.processSlug]
           if (next === undefined) return failing(run, it)
@@ -184,7 +184,7 @@ function errorHandlers(name: string, bus: () => KafkaConfig | undefined): void {
     })
 
     test('while the catalog is away a handler waits, and runs when it is back', async () => {
-      const runner = await system.runner({ places: 2, runs: (run, it) => (run.comment ? undefined : failing(run, it)) })
+      const runner = await system.runner({ slots: 2, runs: (run, it) => (run.comment ? undefined : failing(run, it)) })
       const id = await system.start('demo', { identifier: 'fails', comment: 'goes on' })
       await runner.run(id)
       system.catalog.failure = unavailable('The catalog is away')
@@ -200,7 +200,7 @@ function errorHandlers(name: string, bus: () => KafkaConfig | undefined): void {
     })
 
     test('where the replica that heard of it is gone, another one runs the handler, once', async () => {
-      await system.runner({ places: 20, runs: failing })
+      await system.runner({ slots: 20, runs: failing })
       const third = await system.addReplica()
       const outcomes = Promise.all(Array.from({ length: 12 }, () => system.run('demo', { identifier: 'fails' })))
       await third.part.stop(0)
@@ -227,7 +227,7 @@ describe.runIf(brokers.length > 0)('with Kafka', { timeout: 90_000 }, () => {
     system.catalog.put('fails')
     system.catalog.put('mends')
     system.catalog.errorHandlers.set('demo', { processSlug: 'mends' })
-    await system.runner({ places: 20, runs: failing })
+    await system.runner({ slots: 20, runs: failing })
     const outcomes = await Promise.all(Array.from({ length: 20 }, () => system.run('demo', { identifier: 'fails' })))
     expect(new Set(outcomes.map(({ status }) => status))).toEqual(new Set([Status.ERROR]))
     expect(await handled(system, 'demo')).toEqual(new Map())

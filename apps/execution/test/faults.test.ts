@@ -38,7 +38,7 @@ const cut = () =>
   )
 
 test('connections that are cut again and again lose no accepted run and double none', async () => {
-  const runner = await system.runner({ places: 6, runs: () => value(1) })
+  const runner = await system.runner({ slots: 6, runs: () => value(1) })
   const accepted: string[] = []
   const refused: unknown[] = []
   let cutting = true
@@ -74,7 +74,7 @@ test('connections that are cut again and again lose no accepted run and double n
 })
 
 test('a start whose commit is unknown is there once and runs once', async () => {
-  const runner = await system.runner({ places: 6, runs: () => value(1) })
+  const runner = await system.runner({ slots: 6, runs: () => value(1) })
   for (const statement of ['start-granted-one', 'start-granted-one']) {
     proxy.loseAnswerTo(says(statement))
     const outcome = await system.run()
@@ -85,7 +85,7 @@ test('a start whose commit is unknown is there once and runs once', async () => 
 })
 
 test('a start that is claimed from the queue before its unknown outcome is read runs once', async () => {
-  const runner = await system.runner({ places: 6, runs: () => undefined })
+  const runner = await system.runner({ slots: 6, runs: () => undefined })
   proxy.lose(says('start-granted'))
   proxy.hold(
     says('\0placed\0'),
@@ -93,7 +93,7 @@ test('a start that is claimed from the queue before its unknown outcome is read 
   )
   const id = await system.start()
   expect(runner.started.map((run) => run.executionId)).toEqual([id])
-  // All other places are there for others.
+  // All other slots are there for others.
   const teams = ['a', 'b', 'c', 'd', 'e']
   const others = await Promise.all(teams.map((team) => system.start(team)))
   for (const other of others) await runner.run(other)
@@ -105,7 +105,7 @@ test('a start that is claimed from the queue before its unknown outcome is read 
 })
 
 test('a keyed start whose commit is unknown is there once and runs once', async () => {
-  const runner = await system.runner({ places: 6, runs: () => value(1) })
+  const runner = await system.runner({ slots: 6, runs: () => value(1) })
   await system.run('demo', { idempotencyKey: { key: 'warm', requestHash: new Uint8Array() } })
   proxy.loseAnswerTo(says('start-keyed'))
   const outcome = await system.run('demo', { idempotencyKey: { key: 'unknown', requestHash: new Uint8Array() } })
@@ -127,7 +127,7 @@ test('a replay that the database does not answer is refused as unavailable, and 
 })
 
 test('an end whose commit is unknown is stored once', async () => {
-  const runner = await system.runner({ places: 6, runs: () => value('kept') })
+  const runner = await system.runner({ slots: 6, runs: () => value('kept') })
   await system.run()
   proxy.loseAnswerTo(says('end-one'))
   const outcome = await system.run()
@@ -139,7 +139,7 @@ test('an end whose commit is unknown is stored once', async () => {
 test('a claim whose commit is unknown is handed over once', async () => {
   const id = await system.start()
   proxy.loseAnswerTo(says('claim'))
-  const runner = await system.runner({ places: 1, leaseMs: 1500, runs: () => value(1) })
+  const runner = await system.runner({ slots: 1, leaseMs: 1500, runs: () => value(1) })
   const { status, timeline } = await system.ended(id)
   // Within the lease it is found again; else it counts as lost. It never runs twice.
   if (status === Status.ERROR) expect(timeline.at(-1)!.explanation).toMatch(/^runner lost/)
@@ -148,7 +148,7 @@ test('a claim whose commit is unknown is handed over once', async () => {
 })
 
 test('while the database is away starts are refused soon, runs go on, and their results are stored when it is back', async () => {
-  const runner = await system.runner({ places: 4, runs: () => undefined })
+  const runner = await system.runner({ slots: 4, runs: () => undefined })
   const outcome = system.run()
   const run = await runner.run()
   proxy.refuse()
@@ -177,7 +177,7 @@ test('while the database is away starts are refused soon, runs go on, and their 
 })
 
 test('a result that is sent again and again while the database is away is stored once', async () => {
-  const runner = await system.runner({ places: 1, runs: () => undefined })
+  const runner = await system.runner({ slots: 1, runs: () => undefined })
   const id = await system.start()
   const { fence } = await runner.run(id)
   const send = () => runner.send(id, { case: 'result', value: { executionId: id, fence, end: value('once') } })
@@ -198,7 +198,7 @@ test('a result that is sent again and again while the database is away is stored
 })
 
 test('a frozen database has every start answered long before its caller gives up', async () => {
-  const runner = await system.runner({ places: 4, runs: () => value(1) })
+  const runner = await system.runner({ slots: 4, runs: () => value(1) })
   await system.run()
   proxy.freeze()
   const began = performance.now()
@@ -231,7 +231,7 @@ test('the first start on a database that is slow takes the time that it takes', 
 })
 
 test('a live stream outlasts a database that is away for a while', async () => {
-  const runner = await system.runner({ places: 1, runs: () => undefined })
+  const runner = await system.runner({ slots: 1, runs: () => undefined })
   const id = await system.start()
   await runner.run(id)
   const reader = new Watched(system.replicas[0]!, id)

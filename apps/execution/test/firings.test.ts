@@ -35,7 +35,7 @@ function firingOf(slug = 'hello', init: Firing = {}): Firing {
 const fire = (firing: Firing, replica = 0, team = 'demo') => firings(replica).startFiring(firing, asScheduler(team))
 
 test('each nominal time of a schedule starts one run, however often and wherever it is asked for', async () => {
-  const runner = await system.runner({ places: 8 })
+  const runner = await system.runner({ slots: 8 })
   const firing = firingOf('often')
   const times = Array.from({ length: 12 }, (_, index) => nominalTimeMs + BigInt(index) * 1000n)
   const asked = await Promise.all(
@@ -57,7 +57,7 @@ test('a run of a schedule has its id, its comment and its creator, at once or fr
   const firing = firingOf('told', { comment: 'every night', initiatedBy: 'somebody', parameters: json({ a: 1 }) })
   const queued = await fire(firing)
   expect(queued.status).toBe(Status.CREATED)
-  const runner = await system.runner({ places: 2 })
+  const runner = await system.runner({ slots: 2 })
   await system.ended(queued.executionId)
   const atOnce = await fire({ ...firing, nominalTimeMs: 1n })
   await system.ended(atOnce.executionId)

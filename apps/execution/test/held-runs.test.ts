@@ -23,7 +23,7 @@ afterEach(async () => {
 const statusesOf = async (id: string) => (await system.get(id)).timeline.map(({ status }) => status)
 
 test('a run waits for packages that are being installed and is told which; others of its team do not wait behind it', async () => {
-  const runner = await system.runner({ places: 4 })
+  const runner = await system.runner({ slots: 4 })
   const ids = [await system.start('demo', needy), await system.start('demo', needy)]
   const keyed = { ...needy, idempotencyKey: { key: 'k', requestHash: new Uint8Array() } }
   ids.push(await system.start('demo', keyed))
@@ -46,7 +46,7 @@ test('a run waits for packages that are being installed and is told which; other
 })
 
 test('a run whose packages can not be installed ends as ERROR with the reason; later ones do not wait', async () => {
-  const runner = await system.runner({ places: 2 })
+  const runner = await system.runner({ slots: 2 })
   const id = await system.start('demo', needy)
   const waiting = system.run('demo', needy)
   await until(async () => (await system.rows('SELECT 1 FROM executions WHERE held')).length === 2)
@@ -59,7 +59,7 @@ test('a run whose packages can not be installed ends as ERROR with the reason; l
 })
 
 test('a run that is killed while it waits for packages never starts', async () => {
-  const runner = await system.runner({ places: 2 })
+  const runner = await system.runner({ slots: 2 })
   const [killed, other] = [await system.start('demo', needy), await system.start('demo', needy)]
   await system.executions.killExecution({ id: killed }, userContext('demo'))
   system.catalog.put('needy')
@@ -71,7 +71,7 @@ test('a run that is killed while it waits for packages never starts', async () =
 test('a run goes on waiting where its replica goes away and while the catalog is away', async () => {
   const { executionId: id } = await system.replicas[1]!.executions.startExecution(needy, userContext('demo'))
   await system.replicas.pop()!.part.stop(0)
-  await system.runner({ places: 2 })
+  await system.runner({ slots: 2 })
   system.catalog.failure = new Error('away')
   const asked = system.catalog.asked
   await until(() => system.catalog.asked > asked + 1)
@@ -81,15 +81,15 @@ test('a run goes on waiting where its replica goes away and while the catalog is
   expect((await system.ended(id)).status).toBe(Status.FINISHED)
 })
 
-test('where its packages are there and no place is free it is QUEUED, soon and once', async () => {
+test('where its packages are there and no slot is free it is QUEUED, soon and once', async () => {
   const id = await system.start('demo', needy)
   const reader = new Watched(system.replicas[1]!, id)
   await reader.has('CREATED')
   expect(reader.explanations).toEqual([told])
   system.catalog.put('needy')
   await reader.has('QUEUED')
-  expect(reader.explanations[1]).toMatch(/waits for a free place in the pool default/)
-  await system.runner({ places: 2 })
+  expect(reader.explanations[1]).toMatch(/waits for a free slot in the pool default/)
+  await system.runner({ slots: 2 })
   await reader.done
   expect(reader.observed).toEqual(['CREATED', 'QUEUED', 'DEQUEUED', 'RUNNING', 'FINISHED', 'end FINISHED'])
 })
@@ -105,7 +105,7 @@ test('runs that wait for packages count in the queue of the team, and are found 
     (await system.executions.listExecutions({ status }, userContext('demo'))).executions.map(({ id }) => id)
   expect(await found(Status.CREATED)).toEqual(ids.toReversed())
   expect(await found(Status.QUEUED)).toEqual([])
-  await system.runner({ places: 2 })
+  await system.runner({ slots: 2 })
   system.catalog.put('needy')
   for (const id of ids) expect((await system.ended(id)).status).toBe(Status.FINISHED)
 })
@@ -115,7 +115,7 @@ test('a run that was QUEUED for its packages before an update goes on', async ()
   await system.rows('UPDATE executions SET status = 2, sequence = 2')
   await system.rows(`INSERT INTO timeline_events (execution_id, sequence, status, at, team, process_id)
     SELECT id, 2, 2, now(), team, process_id FROM executions`)
-  await system.runner({ places: 2 })
+  await system.runner({ slots: 2 })
   system.catalog.put('needy')
   expect((await system.ended(id)).status).toBe(Status.FINISHED)
 })

@@ -16,7 +16,7 @@ afterAll(() => system.stop())
 const keyed = (key: string, hash = 'body') => ({ idempotencyKey: { key, requestHash: Buffer.from(hash) } })
 
 test('the same key at the same time, from both replicas, gives one execution and the same answer to all', async () => {
-  const runner = await system.runner({ places: 20, runs: () => value('once') })
+  const runner = await system.runner({ slots: 20, runs: () => value('once') })
   const start = { identifier: 'hello', ...keyed('concurrent') }
   const outcomes = await Promise.all(
     Array.from({ length: 40 }, (_, index) =>

@@ -13,7 +13,7 @@ describe.runIf(brokers.length > 0)('with Kafka', { timeout: 60_000 }, () => {
     async (when) => {
       const line = new Line(when === 'from the start')
       const system = await System.start({ kafka: kafka(), kafkaConnect: line.connect, teamMaxRunning: 1000 })
-      await system.runner({ places: 100 })
+      await system.runner({ slots: 100 })
       const { part, metrics } = system.replicas[0]!
       const heard: string[] = []
       part.events.subscribe('after', async (events) => {

@@ -10,7 +10,7 @@ const callersSpan = 'b7ad6b7169203331'
 const traceparent = `00-${traceId}-${callersSpan}-01`
 
 test.runIf(brokers.length > 0)(
-  'each event on Kafka tells the place of its run in the trace of who started it, and none where there is no trace',
+  'each event on Kafka has the trace context of its run, in the trace of who started it, and none where there is no trace',
   { timeout: 60_000 },
   async () => {
     const receiver = await traceReceiver()

@@ -18,7 +18,7 @@ const kill = (id: string, team = 'demo', replica = 0) =>
   system.replicas[replica]!.executions.killExecution({ id }, userContext(team))
 
 test('a kill is final at once, from any replica, and the runner is told to end the processes', async () => {
-  const runner = await system.runner({ places: 2, runs: () => undefined })
+  const runner = await system.runner({ slots: 2, runs: () => undefined })
   for (const replica of [0, 1]) {
     const outcome = system.run()
     const run = await until(() => runner.started[replica])
@@ -31,7 +31,7 @@ test('a kill is final at once, from any replica, and the runner is told to end t
 })
 
 test('kill against finish: one of both, the same for all, never FINISHED after a kill', async () => {
-  const runner = await system.runner({ places: 40, runs: () => undefined })
+  const runner = await system.runner({ slots: 40, runs: () => undefined })
   const outcomes = Array.from({ length: 40 }, () => system.run())
   await until(() => runner.started.length === 40)
   const ids = runner.started.map((run) => run.executionId)

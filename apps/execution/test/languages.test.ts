@@ -27,7 +27,7 @@ const slugsOf = (runner: ScriptedRunner) =>
 const all = <T>(count: number, make: () => Promise<T>) => Promise.all(Array.from({ length: count }, make))
 
 test('a run waits for a runner of its language, and is told; runs of the team in others do not wait behind it', async () => {
-  const first = await system.runner({ ...onlyJavaScript, places: 2 })
+  const first = await system.runner({ ...onlyJavaScript, slots: 2 })
   const id = await system.start('a', python)
   const { status, timeline } = await system.get(id, 'a')
   expect(status).toBe(Status.QUEUED)
@@ -52,17 +52,17 @@ test('what was queued before any runner came goes to runners of its language onl
     snakes.push(await system.start('a', python))
     hellos.push(await system.start('a'))
   }
-  const first = await system.runner({ ...onlyJavaScript, places: 1 })
+  const first = await system.runner({ ...onlyJavaScript, slots: 1 })
   for (const id of hellos) expect((await system.ended(id, 'a')).status).toBe(Status.FINISHED)
   expect(first.started.map(({ executionId }) => executionId)).toEqual(hellos)
-  const second = await system.runner({ ...both, places: 1 })
+  const second = await system.runner({ ...both, slots: 1 })
   for (const id of snakes) expect((await system.ended(id, 'a')).status).toBe(Status.FINISHED)
   expect(second.started.map(({ executionId }) => executionId)).toEqual(snakes)
 })
 
 test('runs in JavaScript leave runners of both languages to Python while others are free', async () => {
-  const large = await system.runner({ ...both, places: 8, runs: () => undefined })
-  const small = await system.runner({ ...onlyJavaScript, places: 2, runs: () => undefined })
+  const large = await system.runner({ ...both, slots: 8, runs: () => undefined })
+  const small = await system.runner({ ...onlyJavaScript, slots: 2, runs: () => undefined })
   await system.start('a')
   await system.start('a')
   await until(() => small.running === 2)
@@ -80,7 +80,7 @@ test('rows that a former release has queued have no language, and any runner tak
 })
 
 test('a queued run is found by a replica that was not told of it', async () => {
-  const runner = await system.runner({ ...onlyJavaScript, places: 2 })
+  const runner = await system.runner({ ...onlyJavaScript, slots: 2 })
   const replica = await system.addReplica()
   const id = await system.start('b', python)
   const later = await system.runner(both, {

@@ -24,7 +24,7 @@ afterEach(async () => {
   await system.stop()
 })
 
-const open = { places: 2, runs: () => undefined }
+const open = { slots: 2, runs: () => undefined }
 
 async function linesOf(id: string, limit = 100, page = 0) {
   const { entries, page: info } = await system.executions.listLogs(
@@ -96,7 +96,7 @@ test('lines that a runner numbers as those of the service are refused, and the r
   }
 })
 
-test('an end that comes from elsewhere has its last line, whatever is in its place', async () => {
+test('an end that comes from elsewhere has its last line, whatever stands there', async () => {
   const runner = await system.runner(open)
   const id = await started(runner)
   const body = JSON.stringify([[1, LogLevel.INFO, 'forged']])

@@ -56,7 +56,7 @@ test('a session that was lost can not be opened again', async () => {
   )
   const client = system.neighbours.client(RunnerService)
   async function* hello() {
-    const value = { sessionId: runner.sessionId, runnerName: 'back', pool: 'default', places: 1 }
+    const value = { sessionId: runner.sessionId, runnerName: 'back', pool: 'default', slots: 1 }
     yield { message: { case: 'hello' as const, value } }
     await new Promise(() => undefined)
   }
@@ -81,7 +81,7 @@ test('a result with another fence is refused', async () => {
 
 test('a runner that knows id and fence of a run of another brings neither its result nor lines of its log', async () => {
   const runner = await system.runner(open)
-  const other = await system.runner({ places: 0 })
+  const other = await system.runner({ slots: 0 })
   const id = await system.start()
   const { fence } = await runner.run(id)
   const linesOf = (message: string) => ({ first: 0, entries: [{ timeUs: 1n, level: LogLevel.INFO, message }] })
@@ -99,9 +99,9 @@ test('a runner that knows id and fence of a run of another brings neither its re
 })
 
 test('callers get what the right runner brings, also where another brings results of the same runs at the same time', async () => {
-  const other = await system.runner({ places: 0 })
+  const other = await system.runner({ slots: 0 })
   const runner = await system.runner({
-    places: 20,
+    slots: 20,
     runs: ({ executionId, fence }) => {
       other.say({ case: 'result', value: { executionId, fence, end: value('forged') } })
       return value('right')

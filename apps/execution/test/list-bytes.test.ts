@@ -10,7 +10,7 @@ let runner: ScriptedRunner
 
 beforeAll(async () => {
   system = await System.start()
-  runner = await system.runner({ places: 20, runs: () => undefined })
+  runner = await system.runner({ slots: 20, runs: () => undefined })
 })
 afterAll(() => system.stop())
 

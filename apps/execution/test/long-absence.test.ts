@@ -118,7 +118,7 @@ test('while somebody still reads what retention drops, runs are taken and days a
   await reader.query('BEGIN')
   await reader.query('SELECT FROM executions')
   await system.addReplica()
-  await system.runner({ places: 20 })
+  await system.runner({ slots: 20 })
   const detaching = async () => (await system.rows('SELECT FROM pg_inherits WHERE inhdetachpending')).length > 0
   await until(detaching, { timeoutMs: 20_000 })
   const outcomes = await Promise.all(Array.from({ length: 20 }, () => system.run()))

@@ -23,7 +23,7 @@ afterAll(() => system.stop())
 const runs = () => system.neighbours.client(RunService)
 const slugOf = (run: Run, runner: ScriptedRunner) => runner.specs.get(run.specKey)!.processSlug
 
-/** Parents wait for their children, and lend their places meanwhile, as a runner does. */
+/** Parents wait for their children, and lend their slots meanwhile, as a runner does. */
 function parentsWait(children = 1) {
   return async (run: Run, runner: ScriptedRunner) => {
     if (slugOf(run, runner) !== 'parent') return value('child')
@@ -37,8 +37,8 @@ function parentsWait(children = 1) {
   }
 }
 
-test('as many parents as there are places and slots, all waiting for children, finish', async () => {
-  const runner = await system.runner({ places: 4, runs: parentsWait() })
+test('as many parents as there are slots of runners and of the team, all waiting for children, finish', async () => {
+  const runner = await system.runner({ slots: 4, runs: parentsWait() })
   const outcomes = await Promise.all(Array.from({ length: 12 }, () => system.run('demo', { identifier: 'parent' })))
   for (const { status, returnValue } of outcomes) {
     expect(status).toBe(Status.FINISHED)
@@ -48,7 +48,7 @@ test('as many parents as there are places and slots, all waiting for children, f
 })
 
 test('parents that wait for several children at once finish too', async () => {
-  const runner = await system.runner({ places: 4, runs: parentsWait(3) })
+  const runner = await system.runner({ slots: 4, runs: parentsWait(3) })
   const outcomes = await Promise.all(Array.from({ length: 8 }, () => system.run('demo', { identifier: 'parent' })))
   expect(outcomes.map(({ status, explanation }) => explanation ?? status)).toEqual(outcomes.map(() => Status.FINISHED))
   await runner.goodbye()
@@ -90,7 +90,7 @@ test('a comment has at most 10,000 characters, whoever gives it', async () => {
 test('processes may call each other 16 deep, and no deeper', async () => {
   const depths: number[] = []
   const runner = await system.runner({
-    places: 40,
+    slots: 40,
     runs: async (run) => {
       try {
         const outcome = await runs().runProcess({ callNumber: 1, identifier: 'hello' }, asRun(run))
@@ -136,7 +136,7 @@ test('a token that was tampered with is refused', async () => {
 })
 
 test('a parent that is killed while it waits holds up nobody', async () => {
-  const runner = await system.runner({ places: 8, runs: () => undefined })
+  const runner = await system.runner({ slots: 8, runs: () => undefined })
   const parent = await system.start('demo', { identifier: 'parent' })
   const run = await runner.run(parent)
   const gone = new AbortController()

@@ -40,7 +40,7 @@ test('a team that no runner serves waits, and is told; a further runner is its o
 })
 
 test('runners of one team each: every team that gets one is served by it alone, and nothing runs twice', async () => {
-  const runners = await all(3, () => system.runner({ oneTeam: true, places: 4 }))
+  const runners = await all(3, () => system.runner({ oneTeam: true, slots: 4 }))
   const teams = ['a', 'b', 'c', 'd']
   const ids = await all(80, async (index) => ({
     team: teams[index % 4]!,
@@ -57,7 +57,7 @@ test('runners of one team each: every team that gets one is served by it alone, 
   expect(started).toHaveLength(60)
 })
 
-test('a runner whose place came back unused is still for any team', async () => {
+test('a runner whose slot came back unused is still for any team', async () => {
   system.catalog.put('fleeting')
   const id = await system.start('a', { identifier: 'fleeting' })
   system.catalog.remove('fleeting')

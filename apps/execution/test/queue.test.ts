@@ -23,7 +23,7 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 test("a team's limit is never exceeded, with 200 starts at once and a queue that has room for 150", async () => {
   const decided = Promise.withResolvers<void>()
   runner = await system.runner({
-    places: 40,
+    slots: 40,
     runs: async () => {
       await decided.promise
       await pause(Math.random() * 5)
@@ -47,7 +47,7 @@ test('what the queue has no room for is REJECTED, asynchronous callers too, and 
   expect(status).toBe(Status.REJECTED)
   const { timeline } = await system.get(executionId, 'full')
   expect(timeline.map(({ status: one }) => one)).toEqual([Status.CREATED, Status.REJECTED])
-  runner = await system.runner({ places: 20 })
+  runner = await system.runner({ slots: 20 })
   await Promise.all(ids.map((id) => system.ended(id, 'full')))
   expect(runner.started.map((run) => run.executionId)).not.toContain(executionId)
 })
@@ -55,12 +55,12 @@ test('what the queue has no room for is REJECTED, asynchronous callers too, and 
 test('runs of a team start in the order in which they came', async () => {
   const ids: string[] = []
   for (let count = 0; count < 30; count++) ids.push(await system.start('orderly'))
-  runner = await system.runner({ places: 2 })
+  runner = await system.runner({ slots: 2 })
   await system.ended(ids.at(-1)!, 'orderly')
   expect(runner.started.map((run) => run.executionId)).toEqual(ids)
 })
 
-test('a queued run is told its place, its pool and what it waits for', async () => {
+test('a queued run is told its position, its pool and what it waits for', async () => {
   const why = async (id: string, team: string) => {
     const { timeline } = await system.get(id, team)
     return timeline.find(({ status }) => status === Status.QUEUED)?.explanation
@@ -73,7 +73,7 @@ test('a queued run is told its place, its pool and what it waits for', async () 
   )
   expect(await why(second, 'curious')).toMatch(/^Place 2 in the team's queue/)
   expect(await why(third, 'curious')).toMatch(/^Place 3 in the team's queue/)
-  runner = await system.runner({ places: 12, runs: () => undefined })
+  runner = await system.runner({ slots: 12, runs: () => undefined })
   await until(() => runner!.running === 3)
   for (let count = 0; count < 2; count++) await system.start('curious')
   const atLimit = await system.start('curious')
@@ -83,7 +83,7 @@ test('a queued run is told its place, its pool and what it waits for', async () 
   for (let count = 0; count < 5; count++) await system.start('other')
   const last = await system.start('third')
   expect(await why(await system.start('third'), 'third')).toBe(
-    "Place 1 in the team's queue in the pool default: no place is free in the pool default",
+    "Place 1 in the team's queue in the pool default: no slot is free in the pool default",
   )
   expect(await why(await system.start('third'), 'third')).toBe(
     "Place 2 in the team's queue in the pool default: older runs of the team come first",
@@ -102,7 +102,7 @@ test('a killed queued run never starts', async () => {
     await system.start('killer'),
   ]
   await system.executions.killExecution({ id: second }, userContext('killer'))
-  runner = await system.runner({ places: 3 })
+  runner = await system.runner({ slots: 3 })
   await system.ended(third, 'killer')
   await system.ended(first, 'killer')
   expect(runner.started.map((run) => run.executionId).toSorted()).toEqual([first, third].toSorted())
@@ -115,7 +115,7 @@ test('a killed queued run never starts', async () => {
 test('teams take turns: one with a long queue does not hold up another', async () => {
   await Promise.all(Array.from({ length: 100 }, () => system.start('busy')))
   const ids = await Promise.all(Array.from({ length: 5 }, () => system.start('quick')))
-  runner = await system.runner({ places: 2 })
+  runner = await system.runner({ slots: 2 })
   await Promise.all(ids.map((id) => system.ended(id, 'quick')))
   const last = Math.max(...ids.map((id) => runner!.started.findIndex((run) => run.executionId === id)))
   expect(last).toBeLessThan(13)
@@ -126,7 +126,7 @@ test('a claimed run whose process is gone ends as ERROR with the reason', async 
   system.catalog.put('fleeting')
   const id = await system.start('demo', { identifier: 'fleeting' })
   system.catalog.remove('fleeting')
-  runner = await system.runner({ places: 1 })
+  runner = await system.runner({ slots: 1 })
   const { timeline } = await system.ended(id)
   expect(timeline.at(-1)).toMatchObject({ status: Status.ERROR, explanation: 'Process not found' })
   expect(runner.started).toEqual([])
@@ -147,7 +147,7 @@ test('a run waits for its own pool', async () => {
   }
 })
 
-test('the place in the queue is counted for each pool, and beyond 1,000 not exactly', async () => {
+test('the position in the queue is counted for each pool, and beyond 1,000 not exactly', async () => {
   const other = await System.start({ pools: ['default', 'gpu'] })
   const why = async (id: string) => (await other.get(id)).timeline.at(-1)!.explanation
   try {

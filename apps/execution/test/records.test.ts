@@ -12,7 +12,7 @@ let runner: ScriptedRunner
 
 beforeAll(async () => {
   system = await System.start()
-  runner = await system.runner({ places: 20, runs: () => undefined })
+  runner = await system.runner({ slots: 20, runs: () => undefined })
 })
 afterAll(() => system.stop())
 
@@ -93,10 +93,10 @@ test('a run that is run again belongs to the trace of who asked for that', async
   const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
   const again = await system.executions.rerunExecution({ id }, { ...userContext('demo'), traceparent })
   const untraced = await system.executions.rerunExecution({ id: again.executionId }, userContext('demo'))
-  const places = await system.rows('SELECT id, traceparent FROM executions WHERE id = ANY ($1)', [
+  const traces = await system.rows('SELECT id, traceparent FROM executions WHERE id = ANY ($1)', [
     [again.executionId, untraced.executionId],
   ])
-  expect(new Map(places.map((row) => [row.id, row.traceparent]))).toEqual(
+  expect(new Map(traces.map((row) => [row.id, row.traceparent]))).toEqual(
     new Map([
       [again.executionId, traceparent],
       [untraced.executionId, null],

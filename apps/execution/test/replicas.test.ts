@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterEach(async () => expect(await brokenInvariants(system)).toEqual([]))
 afterAll(() => system.stop())
 
-/** A runner that lends all its places to the second replica. */
+/** A runner that lends all its slots to the second replica. */
 function lendsToSecond(script: Parameters<System['runner']>[0]) {
   const [, second] = system.replicas
   return system.runner(script, {
@@ -24,7 +24,7 @@ function lendsToSecond(script: Parameters<System['runner']>[0]) {
 }
 
 test('a sync caller of one replica hears of the end of a run that another replica claimed, transient values too', async () => {
-  const runner = await lendsToSecond({ places: 2, runs: () => value({ secret: 1 }, true) })
+  const runner = await lendsToSecond({ slots: 2, runs: () => value({ secret: 1 }, true) })
   const times: number[] = []
   let outcome: Outcome
   // Woken, not found by looking, which takes a second: once is enough on a machine that is slow now and then.
@@ -50,7 +50,7 @@ test('two replicas and two runners: no run is started twice, the limit of the te
     running--
     return nothing
   }
-  const runners = [await system.runner({ places: 10, runs }), await system.runner({ places: 10, runs })]
+  const runners = [await system.runner({ slots: 10, runs }), await system.runner({ slots: 10, runs })]
   const outcomes = await Promise.all(
     Array.from({ length: 300 }, (_, index) =>
       system.replicas[index % 2]!.executions.runExecution(
@@ -69,7 +69,7 @@ test('two replicas and two runners: no run is started twice, the limit of the te
 
 test('a result is taken by another replica when the one that gave the run has stopped', async () => {
   const extra = await system.addReplica()
-  const runner = await system.runner({ places: 2, runs: () => undefined }, {
+  const runner = await system.runner({ slots: 2, runs: () => undefined }, {
     ...system.neighbours,
     replicas: (service) => [extra.network.client(service)],
   } as typeof system.neighbours)
@@ -88,7 +88,7 @@ test('a result is taken by another replica when the one that gave the run has st
 
 test('who waits at a replica that stops waits on at another', async () => {
   const extra = await system.addReplica()
-  const runner = await lendsToSecond({ places: 1, runs: () => undefined })
+  const runner = await lendsToSecond({ slots: 1, runs: () => undefined })
   const start = { identifier: 'hello' }
   const waiting = extra.executions.runExecution({ start, waitMs: 30_000 }, userContext('demo'))
   const { executionId } = await runner.run()
@@ -108,7 +108,7 @@ test('who waits at a replica that stops waits on at another', async () => {
 
 test('a run that waits for another one at a replica that stops waits on at another, for the same one', async () => {
   const extra = await system.addReplica()
-  const runner = await lendsToSecond({ places: 2, runs: () => undefined })
+  const runner = await lendsToSecond({ slots: 2, runs: () => undefined })
   const parent = await runner.run(await system.start())
   const call = { callNumber: 1, identifier: 'hello' }
   const context = () => asRun(parent, 30_000)

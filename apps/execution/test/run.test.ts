@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => system.stop())
 
-test('a run with a place at hand goes CREATED, RUNNING, FINISHED and its value reaches the caller', async () => {
+test('a run with a slot at hand goes CREATED, RUNNING, FINISHED and its value reaches the caller', async () => {
   const runner = await system.runner({
     runs: (run) => value({ got: JSON.parse(Buffer.from(run.parameters).toString()) }),
   })
@@ -38,7 +38,7 @@ test('a run that fails ends as ERROR with its explanation', async () => {
   await runner.goodbye()
 })
 
-test('without a runner a run waits in the queue and says why; the first place takes it', async () => {
+test('without a runner a run waits in the queue and says why; the first slot takes it', async () => {
   const waits = await system.run('demo', {}, 1)
   expect(waits.explanation).toMatch(/^Place 1 in the team's queue in the pool default: no runner of the pool default/)
   await system.executions.killExecution({ id: waits.executionId }, userContext('demo'))

@@ -18,12 +18,12 @@ type Sent = MessageInitShape<typeof RunnerMessageSchema>
 export type End = NonNullable<MessageInitShape<typeof ResultSchema>['end']>
 
 export interface Script {
-  places?: number
+  slots?: number
   pool?: string
   /** What a run does; absent: it returns null at once. A run that answers nothing goes on until it is finished by hand. */
   runs?(run: Run, runner: ScriptedRunner): End | undefined | Promise<End | undefined>
   leaseMs?: number
-  /** It serves the team of its first run only, and lends one place until then. */
+  /** It serves the team of its first run only, and lends one slot until then. */
   oneTeam?: boolean
   /** None: it says none, as one that runs all may. */
   languages?: Language[]
@@ -43,7 +43,7 @@ export function value(json: unknown, transient = false): End {
   return { case: 'finished', value: { returnValue: Buffer.from(JSON.stringify(json)), transient } }
 }
 
-/** A runner without children: it speaks runner.proto, lends its places, and ends runs as its script says. */
+/** A runner without children: it speaks runner.proto, lends its slots, and ends runs as its script says. */
 export class ScriptedRunner {
   readonly sessionId: string
   readonly started: Run[] = []
@@ -61,13 +61,13 @@ export class ScriptedRunner {
   #stop = new AbortController()
   #most = 0
   failure: unknown
-  /** Lent places that came back unused. */
+  /** Lent slots that came back unused. */
   returned = 0
 
   constructor(neighbours: Neighbours, script: Script = {}) {
     this.#neighbours = neighbours
     this.#script = {
-      places: 4,
+      slots: 4,
       pool: 'default',
       runs: () => nothing,
       leaseMs: 15_000,
@@ -79,16 +79,16 @@ export class ScriptedRunner {
     this.sessionId = this.#script.sessionId
   }
 
-  /** Opens a stream to each replica and lends its places in equal parts. */
+  /** Opens a stream to each replica and lends its slots in equal parts. */
   async connect(): Promise<this> {
     const clients = this.#neighbours.replicas(RunnerService)
-    const { places, pool, oneTeam, languages } = this.#script
-    const share = Math.ceil(places / clients.length)
+    const { slots, pool, oneTeam, languages } = this.#script
+    const share = Math.ceil(slots / clients.length)
     for (const [index, client] of clients.entries()) {
       const sent = new MessageQueue<Sent>()
       this.#sent.push(sent)
       const { sessionId } = this
-      const hello = { sessionId, runnerName: 'scripted', pool, places, oneTeam, languages }
+      const hello = { sessionId, runnerName: 'scripted', pool, slots, oneTeam, languages }
       sent.push({ message: { case: 'hello', value: hello } })
       const answers = client.work(sent, this.#context())
       const welcome = Promise.withResolvers<void>()
@@ -98,7 +98,7 @@ export class ScriptedRunner {
       })
       this.#over.push(over)
       await welcome.promise
-      const lent = oneTeam ? Number(index === 0) : Math.max(Math.min(share, places - index * share), 0)
+      const lent = oneTeam ? Number(index === 0) : Math.max(Math.min(share, slots - index * share), 0)
       if (lent > 0) this.#credit(sent, lent)
     }
     void this.#renewAgainAndAgain()
@@ -141,7 +141,7 @@ export class ScriptedRunner {
     if (this.#running.delete(executionId)) this.#lendAgain(sent)
   }
 
-  /** Places that are not lent again, because runs that gave theirs back have gone on. */
+  /** Slots that are not lent again, because runs that gave theirs back have gone on. */
   debt = 0
   /** With `oneTeam`: whose it is. */
   team = ''
@@ -151,15 +151,15 @@ export class ScriptedRunner {
     else this.#credit(sent, 1)
   }
 
-  #credit(sent: MessageQueue<Sent>, places: number): void {
-    sent.push({ message: { case: 'credit', value: { places, team: this.team } } })
+  #credit(sent: MessageQueue<Sent>, slots: number): void {
+    sent.push({ message: { case: 'credit', value: { slots, team: this.team } } })
   }
 
-  /** The first run decides whose it is: every replica is told, and the one that gave it gets the other places. */
+  /** The first run decides whose it is: every replica is told, and the one that gave it gets the other slots. */
   #belongsTo(team: string, giver: MessageQueue<Sent>): void {
     if (!this.#script.oneTeam || this.team !== '') return
     this.team = team
-    for (const sent of this.#sent) this.#credit(sent, sent === giver ? this.#script.places - 1 : 0)
+    for (const sent of this.#sent) this.#credit(sent, sent === giver ? this.#script.slots - 1 : 0)
   }
 
   send(executionId: string, message: Sent['message']): void {
@@ -171,8 +171,8 @@ export class ScriptedRunner {
     this.#sent[0]!.push({ message })
   }
 
-  lend(places: number): void {
-    this.#sent[0]!.push({ message: { case: 'credit', value: { places } } })
+  lend(slots: number): void {
+    this.#sent[0]!.push({ message: { case: 'credit', value: { slots } } })
   }
 
   /** Waits for a run to arrive. */
@@ -206,7 +206,7 @@ export class ScriptedRunner {
       else if (message.case === 'resultStored') {
         this.stored.push(message.value.executionId)
         this.#named.delete(message.value.executionId)
-      } else if (message.case === 'placesReturned') this.returned += message.value.places
+      } else if (message.case === 'slotsReturned') this.returned += message.value.slots
       else if (message.case === 'kill') this.#killed(message.value.executionId, sent)
       else if (message.case === 'run') void this.#start(message.value, sent)
     }

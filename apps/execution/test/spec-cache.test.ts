@@ -11,7 +11,7 @@ const mib = 1024 * kib
 
 beforeAll(async () => {
   system = await System.start({ specCacheBytes: 8 * mib, runSpecMaxBytes: 3 * mib })
-  await system.runner({ places: 8 })
+  await system.runner({ slots: 8 })
 })
 beforeEach(() => void system.catalog.read.splice(0))
 afterAll(() => system.stop())
@@ -62,7 +62,7 @@ test('runs of a deleted version share a read of it, and get the variables of the
   while (ids.length < 8) ids.push(await system.start('demo', init))
   system.catalog.removeVersion('deleted', 'v1')
   system.catalog.read.splice(0)
-  await system.runner({ places: 4 })
+  await system.runner({ slots: 4 })
   for (const id of ids) expect((await system.ended(id)).status).toBe(Status.FINISHED)
   const again = async (id: string) => {
     const { executionId } = await system.executions.rerunExecution({ id }, userContext('demo'))
@@ -107,7 +107,7 @@ test('a run that waits while its source grows too large ends as ERROR that says 
   large('grows')
   const id = await system.start('demo', { identifier: 'grows' })
   large('grows', { sourceCode: 'x'.repeat(4 * mib) })
-  await system.runner({ places: 8 })
+  await system.runner({ slots: 8 })
   const { status, timeline } = await system.ended(id)
   expect([status, timeline.at(-1)!.explanation]).toEqual([Status.ERROR, expect.stringContaining('RUN_SPEC_MAX_BYTES')])
 })

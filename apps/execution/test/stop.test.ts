@@ -7,7 +7,7 @@ import { System } from './system.ts'
 
 test('a stop takes nothing new, lets runs finish within the grace time, answers their callers and ends', async () => {
   const system = await System.start()
-  const runner = await system.runner({ places: 1, runs: () => undefined })
+  const runner = await system.runner({ slots: 1, runs: () => undefined })
   const running = system.run()
   const run = await runner.run()
   const queued = system.run()
@@ -27,7 +27,7 @@ test('a stop takes nothing new, lets runs finish within the grace time, answers 
 
 test('what has not finished within the grace time ends as ERROR "service stopped", its caller is answered', async () => {
   const system = await System.start({ exclusive: true })
-  const runner = await system.runner({ places: 1, runs: () => undefined })
+  const runner = await system.runner({ slots: 1, runs: () => undefined })
   const outcome = system.run()
   await runner.run()
   await system.replicas[0]!.part.stop(100)
@@ -59,9 +59,9 @@ test('queued runs of a replica that has stopped are taken up by the next one', a
   await system.stop()
 })
 
-test('a runner that takes its places back gets none of the queued runs; they wait for the next one', async () => {
+test('a runner that takes its slots back gets none of the queued runs; they wait for the next one', async () => {
   const system = await System.start()
-  const first = await system.runner({ places: 4, runs: () => undefined })
+  const first = await system.runner({ slots: 4, runs: () => undefined })
   const [one] = await Promise.all([1, 2, 3].map(() => system.start()))
   await first.run(one)
   await until(() => first.running === 3)
@@ -72,7 +72,7 @@ test('a runner that takes its places back gets none of the queued runs; they wai
   await until(() => first.returned === 2)
   expect((await system.get(queued)).status).toBe(Status.QUEUED)
   for (const { executionId } of [...first.started]) first.finish(executionId)
-  const next = await system.runner({ places: 4 })
+  const next = await system.runner({ slots: 4 })
   expect((await system.ended(queued)).status).toBe(Status.FINISHED)
   expect(next.started.map(({ executionId }) => executionId)).toEqual([queued])
   expect(first.started).toHaveLength(3)
@@ -85,7 +85,7 @@ test('a stop in the midst of starts and claims loses none: what was accepted end
     await new Promise((resolve) => setTimeout(resolve, Math.random() * 5))
     return value(1)
   }
-  const first = await system.runner({ places: 4, runs })
+  const first = await system.runner({ slots: 4, runs })
   const accepted: string[] = []
   const callers = Array.from({ length: 16 }, async () => {
     for (;;) accepted.push(await system.start())
@@ -97,7 +97,7 @@ test('a stop in the midst of starts and claims loses none: what was accepted end
     expect(caller).toMatchObject({ status: 'rejected', reason: { kind: 'unavailable' } })
   system.replicas.shift()
   await system.addReplica()
-  const next = await system.runner({ places: 4, runs })
+  const next = await system.runner({ slots: 4, runs })
   for (const id of accepted) expect((await system.ended(id)).status).toBe(Status.FINISHED)
   const started = [first, next].flatMap((runner) => runner.started.map(({ executionId }) => executionId))
   expect(started.toSorted()).toEqual(accepted.toSorted())
@@ -107,13 +107,13 @@ test('a stop in the midst of starts and claims loses none: what was accepted end
 
 test('readiness tells of the database, partitions and runners; metrics of batches, runs and queue', async () => {
   const system = await System.start()
-  await system.runner({ places: 3 })
+  await system.runner({ slots: 3 })
   await system.run()
   const [{ part }] = system.replicas as [(typeof system.replicas)[number]]
   expect(await part.ready()).toEqual([
     { name: 'execution database', ok: true },
     { name: 'partitions', ok: true, detail: 'for 14 days ahead' },
-    { name: 'runners', ok: true, detail: '1 connected, 3 places' },
+    { name: 'runners', ok: true, detail: '1 connected, 3 slots' },
     { name: 'event bus', ok: true, detail: 'in process' },
   ])
   const text = await system.metrics.metrics()

@@ -14,7 +14,7 @@ afterEach(async () => expect(await brokenInvariants(system)).toEqual([]))
 afterAll(() => system.stop())
 
 test('over the waiting time, the caller is told where the run is, and the run goes on', async () => {
-  const runner = await system.runner({ places: 1, runs: () => undefined })
+  const runner = await system.runner({ slots: 1, runs: () => undefined })
   const outcome = await system.run('demo', {}, 30)
   expect(outcome.status).toBe(Status.RUNNING)
   const queued = await system.run('demo', {}, 30)

@@ -21,7 +21,7 @@ test('WAITING_STATUS is QUEUED unless it is CREATED, and nothing else', () => {
   expect(() => read({ WAITING_STATUS: 'RUNNING' })).toThrow('WAITING_STATUS')
 })
 
-test('where runs that wait for a place are shown as CREATED, the filter finds them by both words, and the timeline says QUEUED', async () => {
+test('where runs that wait for a slot are shown as CREATED, the filter finds them by both words, and the timeline says QUEUED', async () => {
   const system = await System.start({ waitingStatus: 'CREATED' })
   try {
     const id = await system.start()

@@ -10,7 +10,7 @@ let runner: ScriptedRunner
 
 beforeAll(async () => {
   system = await System.start({ teamMaxRunning: 20 }, 2)
-  runner = await system.runner({ places: 40, runs: () => undefined })
+  runner = await system.runner({ slots: 40, runs: () => undefined })
 })
 afterAll(() => system.stop())
 

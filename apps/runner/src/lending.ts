@@ -1,14 +1,14 @@
 import type { Bond } from './bond.ts'
-import { lendings } from './places.ts'
+import { lendings } from './slots.ts'
 import type { RunningRuns } from './runs/running.ts'
 import type { ReplicaLink } from './session/link.ts'
 
-// How long a replica that is away keeps its share of the places.
+// How long a replica that is away keeps its share of the slots.
 const absentKeepsMs = 5000
 const behindPauseMs = 200
 
 /**
- * Lends places that are free, each to one replica at a time, once for all that changed in a turn. A runner that is to
+ * Lends slots that are free, each to one replica at a time, once for all that changed in a turn. A runner that is to
  * serve one team and is nobody's yet lends a single one.
  */
 export class Lending {
@@ -49,7 +49,7 @@ export class Lending {
     }, behindPauseMs).unref()
   }
 
-  /** No replica has a place that it could fill. */
+  /** No replica has a slot that it could fill. */
   get isAllBack(): boolean {
     return this.#links.every(({ lent }) => lent === 0)
   }
@@ -61,10 +61,10 @@ export class Lending {
     const slots = isFree ? 1 : this.#slots
     const more = lendings(this.#links, Math.min(this.#runs.free, slots) - lent, slots, isEarly)
     for (const [at, link] of this.#links.entries()) {
-      const places = link.isBehind ? 0 : more[at]!
-      if (places === 0 && link.knownTeam === team) continue
-      if (!link.send({ case: 'credit', value: { places, team } })) continue
-      link.lent += places
+      const count = link.isBehind ? 0 : more[at]!
+      if (count === 0 && link.knownTeam === team) continue
+      if (!link.send({ case: 'credit', value: { slots: count, team } })) continue
+      link.lent += count
       link.knownTeam = team
     }
     if (this.#links.some(({ isBehind }) => isBehind)) this.#later()

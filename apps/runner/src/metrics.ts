@@ -24,7 +24,7 @@ export interface Measured {
 const buckets = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60, 300, 3600]
 const states: ChildState[] = ['starting', 'blank', 'idle', 'running', 'checking', 'ending']
 
-/** Places, children and run durations of a runner. */
+/** Slots, children and run durations of a runner. */
 export function runnerMetrics(registry: Registry, measured: Measured): Metrics {
   const registers = [registry]
   const gauge = (name: string, help: string, value: () => number) =>
@@ -36,7 +36,7 @@ export function runnerMetrics(registry: Registry, measured: Measured): Metrics {
         this.set(value())
       },
     })
-  gauge('runner_places', 'Runs that this runner takes at once', () => measured.slots)
+  gauge('runner_slots', 'Runs that this runner takes at once', () => measured.slots)
   gauge('runner_runs', 'Runs that are on', measured.running)
   gauge('runner_kept_results', 'Results that no replica has stored yet', measured.keptResults)
   gauge('runner_connected_replicas', 'Replicas of execution with a stream', measured.connected)

@@ -39,7 +39,7 @@ export interface RunnerOptions {
 const tickMs = 250
 const returnWithinMs = 5000
 
-/** The session with the replicas of execution: lends places, takes runs, brings back results. */
+/** The session with the replicas of execution: lends slots, takes runs, brings back results. */
 export class Runner {
   readonly #options: RunnerOptions
   readonly #runs: RunningRuns
@@ -54,7 +54,7 @@ export class Runner {
   readonly #environment: RunEnvironment
   #sessionId = randomUUIDv7()
   #isStopping = false
-  /** All places are back, or their time is over: nothing more is taken. */
+  /** All slots are back, or their time is over: nothing more is taken. */
   #isClosed = false
   #tick: NodeJS.Timeout | undefined
   readonly #changes = new Changes()
@@ -108,7 +108,7 @@ export class Runner {
   }
 
   /**
-   * Takes its places back, and nothing new but what was on its way; what runs may end within `runMs`, then it ends as
+   * Takes its slots back, and nothing new but what was on its way; what runs may end within `runMs`, then it ends as
    * "service stopped". Resolves when all is told.
    */
   async stop(runMs: number, storeMs: number): Promise<void> {
@@ -186,7 +186,7 @@ export class Runner {
     link.running += 1
     this.#options.pool.run(active)
     this.#changes.happened()
-    // The first one decides whose the runner is: the rest of its places may go out.
+    // The first one decides whose the runner is: the rest of its slots may go out.
     if (this.#runs.size === 1) this.#lending.soon()
   }
 

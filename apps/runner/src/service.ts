@@ -120,7 +120,7 @@ export function createRunner(config: RunnerConfig, context: PartContext, retire?
       const { isolation } = parts.launcher
       const level = isolation.tried.length === 0 && isolation.remedy === undefined ? 'info' : 'warn'
       logger[level](
-        { pool: config.pool, places: config.slots, isolation },
+        { pool: config.pool, slots: config.slots, isolation },
         `the runner starts; isolation: ${describeIsolation(isolation)}`,
       )
     },

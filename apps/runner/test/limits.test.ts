@@ -74,14 +74,14 @@ describe('memory', () => {
 })
 
 describe('the end of a run leaves nothing', () => {
-  test('a kill ends all its processes, and its place is free again', async () => {
+  test('a kill ends all its processes, and its slot is free again', async () => {
     const mark = sleepMark()
     const { id } = under.replica.hand(`${stubborn(mark)}\nawait new Promise((r) => setTimeout(r, 1e6))`)
     await until(() => under.replica.logOf(id).length > 0)
     await until(() => processesWith(`sleep\x00${mark}`).length > 2)
     under.replica.kill(id)
     await until(() => processesWith(mark).length === 0, { what: 'all are gone' })
-    await until(() => under.replica.credit === 64, { what: 'the place' })
+    await until(() => under.replica.credit === 64, { what: 'the slot' })
     expect(under.replica.results.some(({ executionId }) => executionId === id)).toBe(false)
   })
 

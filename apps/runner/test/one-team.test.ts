@@ -11,7 +11,7 @@ afterEach(async () => {
   for (const stop of stops.splice(0)) await stop()
 })
 
-/** A runner of one team with places for four runs, at these replicas. */
+/** A runner of one team with slots for four runs, at these replicas. */
 async function startForOneTeam(...replicas: ScriptedReplica[]): Promise<void> {
   void (await startRetiring({}, replicas))
 }
@@ -38,7 +38,7 @@ async function startRetiring(settings: Record<string, string>, replicas: Scripte
 
 const lent = (replicas: ScriptedReplica[]) => replicas.reduce((sum, { credit }) => sum + credit, 0)
 
-test('a runner of one team lends one place to one replica until it has a run, then all, for the team of that run', async () => {
+test('a runner of one team lends one slot to one replica until it has a run, then all, for the team of that run', async () => {
   const replicas = [new ScriptedReplica(), new ScriptedReplica()]
   await startForOneTeam(...replicas)
   await until(() => lent(replicas) === 1)
@@ -56,7 +56,7 @@ test('a runner of one team lends one place to one replica until it has a run, th
   for (const { teams } of replicas) expect(teams).toContain('blue')
 })
 
-test('the single place moves when its replica is away', async () => {
+test('the single slot moves when its replica is away', async () => {
   const replicas = [new ScriptedReplica(), new ScriptedReplica()]
   await startForOneTeam(...replicas)
   await until(() => lent(replicas) === 1)
@@ -78,7 +78,7 @@ test('a run of another team never begins', async () => {
   expect((await replica.run('return 2', { spec: { team: 'blue' } })).value).toBe(2)
 })
 
-test('a replica that comes again is told whose the runner is, before it gets a place', async () => {
+test('a replica that comes again is told whose the runner is, before it gets a slot', async () => {
   const replica = new ScriptedReplica()
   await startForOneTeam(replica)
   await until(() => replica.credit === 1)
@@ -95,7 +95,7 @@ test('a runner that is a team’s retires when it had no run for long, and runs 
   const retired = await startRetiring({ RUNNER_IDLE_EXIT_MS: '300' }, [replica])
   await until(() => replica.credit === 1)
   expect((await replica.run('return 1', { spec: { team: 'blue' } })).value).toBe(1)
-  await until(() => replica.isDrained, { what: 'the runner takes its places back' })
+  await until(() => replica.isDrained, { what: 'the runner takes its slots back' })
   expect((await replica.run('return 2', { spec: { team: 'blue' } })).value).toBe(2)
   await until(() => retired.length > 0)
   await Promise.all(retired)

@@ -93,14 +93,14 @@ describe('memory', () => {
 })
 
 describe('the end of a run leaves nothing', () => {
-  test('a kill ends all its processes, and its place is free again', async () => {
+  test('a kill ends all its processes, and its slot is free again', async () => {
     const mark = sleepMark()
     const { id } = hand(under, `${stubborn(mark)}\ntime.sleep(1000)`)
     await until(() => under.replica.logOf(id).length > 0)
     await until(() => processesWith(`sleep\x00${mark}`).length > 3)
     under.replica.kill(id)
     await until(() => processesWith(mark).length === 0, { what: 'all are gone' })
-    await until(() => under.replica.credit === 64, { what: 'the place' })
+    await until(() => under.replica.credit === 64, { what: 'the slot' })
   })
 
   test.for([

@@ -7,7 +7,7 @@ import { endings, firstCold, isOverdue, type Worn } from '../src/children/wear.t
 import { maskOf } from '../src/logs/masking.ts'
 import { LineSplitter } from '../src/logs/line-splitter.ts'
 import { OutputReader } from '../src/logs/output-reader.ts'
-import { lendings } from '../src/places.ts'
+import { lendings } from '../src/slots.ts'
 import { createRunner, readRunnerConfig } from '../src/service.ts'
 import { testContext } from '@automation/testing'
 

@@ -63,7 +63,7 @@ export class ScriptedReplica {
   onStart = async (_call: ProcessCall): Promise<MessageInitShape<typeof StartExecutionResponseSchema>> => ({})
   onRun = async (_call: ProcessCall): Promise<MessageInitShape<typeof OutcomeSchema>> => ({})
   goodbyes = 0
-  /** The runner has taken its places back, but for as many as have a hand-over on its way. */
+  /** The runner has taken its slots back, but for as many as have a hand-over on its way. */
   isDrained = false
   onItsWay = 0
   readonly #handed = new Map<string, Handed>()
@@ -200,12 +200,12 @@ export class ScriptedReplica {
       this.hellos.push(message.value)
       outbox.push({ message: { case: 'welcome', value: { leaseMs: this.leaseMs } } })
     } else if (message.case === 'credit') {
-      this.credit += message.value.places
+      this.credit += message.value.slots
       this.teams.push(message.value.team)
     } else if (message.case === 'logs') this.#keep(message.value.executionId, message.value.chunk)
     else if (message.case === 'result') this.#result(message.value)
     else if (message.case === 'draining') {
-      outbox.push({ message: { case: 'placesReturned', value: { places: this.credit - this.onItsWay } } })
+      outbox.push({ message: { case: 'slotsReturned', value: { slots: this.credit - this.onItsWay } } })
       this.credit = this.onItsWay
       this.isDrained = true
     } else if (message.case === 'goodbye') {

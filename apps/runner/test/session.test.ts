@@ -30,22 +30,22 @@ function isAlive(pid: number): boolean {
   }
 }
 
-describe('places', () => {
-  test('a runner says what it is and lends all its places', async () => {
+describe('slots', () => {
+  test('a runner says what it is and lends all its slots', async () => {
     under = await startRunner({ RUNNER_SLOTS: '3', RUNNER_POOL: 'gpu', RUNNER_NAME: 'r-1' })
     const [hello] = under.replica.hellos
-    expect(hello).toMatchObject({ pool: 'gpu', runnerName: 'r-1', places: 3 })
+    expect(hello).toMatchObject({ pool: 'gpu', runnerName: 'r-1', slots: 3 })
     expect(hello!.sessionId).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/)
     expect(under.replica.credit).toBe(3)
   })
 
-  test('a place comes back when its run has ended', async () => {
+  test('a slot comes back when its run has ended', async () => {
     under = await startRunner({ RUNNER_SLOTS: '2' })
     await Promise.all([under.replica.run('return 1'), under.replica.run('throw 1')])
     await until(() => under.replica.credit === 2)
   })
 
-  test('a broken stream is opened again, with its session and only the places that are free', async () => {
+  test('a broken stream is opened again, with its session and only the slots that are free', async () => {
     under = await startRunner({ RUNNER_SLOTS: '2' })
     await handForever(under.replica)
     under.replica.drop()
@@ -87,7 +87,7 @@ describe('results', () => {
   })
 })
 
-test('a run that was killed before it is handed over is never begun, and its place comes back', async () => {
+test('a run that was killed before it is handed over is never begun, and its slot comes back', async () => {
   under = await startRunner({ RUNNER_SLOTS: '2' })
   under.replica.kill('run-x')
   const { id } = under.replica.hand('console.log("began")', { run: { executionId: 'run-x' } })
@@ -202,7 +202,7 @@ describe('stopping', () => {
     expect(under.replica.goodbyes).toBe(1)
   })
 
-  test('once its places are back, nothing new is begun', async () => {
+  test('once its slots are back, nothing new is begun', async () => {
     under = await startRunner()
     await handForever(under.replica)
     const stopped = under.stop(3000)

@@ -160,20 +160,20 @@ describe('svc.processes', () => {
     expect(lines((await ended).log)).toEqual(['INFO tick', 'INFO end'])
   })
 
-  test('as many parents as places, all in runSync, finish: a waiting run gives its place back', async () => {
+  test('as many parents as slots, all in runSync, finish: a waiting run gives its slot back', async () => {
     const replica = under.replica
     replica.onRun = async ({ identifier }) => {
-      await until(() => replica.credit > 0, { what: 'a place for the child' })
+      await until(() => replica.credit > 0, { what: 'a slot for the child' })
       const { value } = await replica.run(`return "${identifier} done"`)
       return { status: Status.FINISHED, returnValue: Buffer.from(JSON.stringify(value)) }
     }
     await until(() => replica.credit === 2)
     const parents = ['a', 'b'].map((name) => run(`return await svc.processes.runSync("${name}")`))
     expect((await Promise.all(parents)).map(({ value }) => value)).toEqual(['a done', 'b done'])
-    await until(() => replica.credit === 2, { what: 'all places lent again' })
+    await until(() => replica.credit === 2, { what: 'all slots lent again' })
   })
 
-  test('a run with several calls open takes no place until the last is answered', async () => {
+  test('a run with several calls open takes no slot until the last is answered', async () => {
     const replica = under.replica
     await until(() => replica.credit === 2)
     const { ended: blocker } = replica.hand('await new Promise((r) => setTimeout(r, 500)); return 0')
@@ -187,11 +187,11 @@ describe('svc.processes', () => {
     )
     await until(() => replica.logOf(id).length > 0)
     await blocker
-    await until(() => replica.credit === 2, { what: 'its place, while a call is open' })
+    await until(() => replica.credit === 2, { what: 'its slot, while a call is open' })
     expect((await replica.run('return 2')).value).toBe(2)
     atLast.resolve()
     expect((await ended).value).toBe(1)
-    await until(() => replica.credit === 2, { what: 'all places lent again' })
+    await until(() => replica.credit === 2, { what: 'all slots lent again' })
   })
 })
 

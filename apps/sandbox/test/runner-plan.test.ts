@@ -9,7 +9,7 @@ let count = 0
 function pod(session?: Partial<RunnerState>, more: Partial<RunnerPod> = {}): RunnerPod {
   const name = `runner-${count++}`
   const base = { name, uid: name, createdAt: count, deleting: false, outdated: false, silentMs: 0 }
-  const state = session && { team: '', places: 4, running: 0, idleMs: 0, ...session }
+  const state = session && { team: '', slots: 4, running: 0, idleMs: 0, ...session }
   return { ...base, session: state, ...more }
 }
 
@@ -142,7 +142,7 @@ test('from any start, pods come to be enough: every team that waits gets one, as
         for (const each of there) {
           each.silentMs += each.session === undefined && each.end === undefined ? 15_000 : 0
           if (each.createdAt > 0 && each.session === undefined && each.end === undefined && !each.outdated)
-            each.session = { team: '', places: 4, running: 0, idleMs: 0 }
+            each.session = { team: '', slots: 4, running: 0, idleMs: 0 }
           if (each.session !== undefined)
             each.session = { ...each.session, running: 0, idleMs: each.session.idleMs + 15_000 }
         }

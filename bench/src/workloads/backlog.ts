@@ -9,14 +9,14 @@ export function holder(team: Team): Promise<Process> {
   return team.process('hold', 'await new Promise(() => setInterval(() => undefined, 1000))')
 }
 
-/** Its runs fill a team's places, so that all that it starts after them queues until they are killed. */
-export async function holdPlaces(team: Team, { id }: Process, places: number): Promise<{ release(): Promise<void> }> {
-  await Promise.all(Array.from({ length: places }, () => team.call('POST', '/processes/hold/execute', {})))
+/** Its runs fill a team's slots, so that all that it starts after them queues until they are killed. */
+export async function holdSlots(team: Team, { id }: Process, slots: number): Promise<{ release(): Promise<void> }> {
+  await Promise.all(Array.from({ length: slots }, () => team.call('POST', '/processes/hold/execute', {})))
   await untilTrue(
-    async () => (await total(team, id, 'RUNNING')) === places,
-    () => new Error('the runs that hold the places do not start'),
+    async () => (await total(team, id, 'RUNNING')) === slots,
+    () => new Error('the runs that hold the slots do not start'),
   )
-  const path = `/executions?processId=${id}&limit=${places}`
+  const path = `/executions?processId=${id}&limit=${slots}`
   const { data } = await team.call<{ data: { id: string }[] }>('GET', path)
   return {
     release: async () => {

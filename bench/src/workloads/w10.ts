@@ -3,12 +3,12 @@ import { openOurs, oursAbout, type Ours, type Process } from '../sides/ours.ts'
 import { untilTrue } from '../sides/program.ts'
 import { goal, times, type About, type Workload } from '../sides/side.ts'
 import type { Sample } from '../statistics.ts'
-import { enqueue, holder, holdPlaces } from './backlog.ts'
+import { enqueue, holder, holdSlots } from './backlog.ts'
 import { clockOf, startLatencies, summary, total, warmUp, type Clock } from './start-latency.ts'
 
 const gapMs = 100
-/** The setting by default; a runner has more places than one team may use. */
-const places = 50
+/** The setting by default; a runner has more slots than one team may use. */
+const slots = 50
 const noopsOf = (lab: Lab) => (lab.effort.smoke ? 500 : 10_000)
 const samplesOf = (lab: Lab) => (lab.effort.smoke ? 5 : 50)
 
@@ -51,7 +51,7 @@ interface Crowd {
 
 /** The second team while the calls of the first come in, then while what they queued is worked off. */
 async function withCrowd(lab: Lab, ours: Ours, clock: Clock, { hold, crowd, count }: Crowd): Promise<Sample> {
-  const held = await holdPlaces(ours, hold, places)
+  const held = await holdSlots(ours, hold, slots)
   const [, whileQueueing] = await Promise.all([
     enqueue(ours, crowd, count),
     startLatencies(clock, Math.ceil(samplesOf(lab) / 3), gapMs),
@@ -73,7 +73,7 @@ async function withCrowd(lab: Lab, ours: Ours, clock: Clock, { hold, crowd, coun
 
 async function open(lab: Lab): Promise<{ ours: Ours; clock: Clock }> {
   const settings = {
-    TEAM_MAX_RUNNING: String(places),
+    TEAM_MAX_RUNNING: String(slots),
     TEAM_MAX_QUEUED: String(noopsOf(lab) + 1000),
   }
   const ours = await openOurs(lab, settings)

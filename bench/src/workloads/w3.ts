@@ -9,15 +9,15 @@ import { openOurs, oursAbout, type Ours } from '../sides/ours.ts'
 import { untilTrue } from '../sides/program.ts'
 import { goal, times, type Workload } from '../sides/side.ts'
 import type { Sample } from '../statistics.ts'
-import { enqueue, holder, holdPlaces } from './backlog.ts'
+import { enqueue, holder, holdSlots } from './backlog.ts'
 import { active, total } from './start-latency.ts'
 
-const places = 50
+const slots = 50
 const runsOf = (lab: Lab) => (lab.effort.smoke ? 500 : 10_000)
 
 async function measureOurs(lab: Lab): Promise<Sample> {
   const count = runsOf(lab)
-  const ours = await openOurs(lab, { TEAM_MAX_RUNNING: String(places), TEAM_MAX_QUEUED: String(count + 1000) })
+  const ours = await openOurs(lab, { TEAM_MAX_RUNNING: String(slots), TEAM_MAX_QUEUED: String(count + 1000) })
   try {
     const noop = await ours.process('noop', 'return { n: svc.context.parameters.n }')
     await load(
@@ -25,7 +25,7 @@ async function measureOurs(lab: Lab): Promise<Sample> {
       { kind: 'closed', connections: 32, warmUpS: 0, seconds: lab.effort.warmUpS },
     )
     const warmUps = await total(ours, noop.id)
-    const held = await holdPlaces(ours, await holder(ours), places)
+    const held = await holdSlots(ours, await holder(ours), slots)
     await enqueue(ours, noop, count)
     // The last one is read by its id: counting what is left, again and again, would be most of the work.
     const [last] = (await ours.call<{ data: Execution[] }>('GET', `/executions?processId=${noop.id}&limit=1`)).data

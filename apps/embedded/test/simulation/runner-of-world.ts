@@ -27,7 +27,7 @@ interface Line {
   to: Host
   said: Pipe<Said>
   isOpen: boolean
-  /** Places that are lent there. */
+  /** Slots that are lent there. */
   lent: number
 }
 
@@ -35,7 +35,7 @@ const connectMs = 300
 const resendMs = 700
 
 /**
- * A runner without children: it lends its places, runs what it gets for as long as the parameters say, keeps results
+ * A runner without children: it lends its slots, runs what it gets for as long as the parameters say, keeps results
  * until they are stored, renews its lease, and ends its runs where that is lost. It speaks runner.proto as a real one.
  */
 export class RunnerOfWorld {
@@ -43,7 +43,7 @@ export class RunnerOfWorld {
   readonly #world: World
   readonly #wires: Wires
   readonly #ledger: Ledger
-  readonly #places: number
+  readonly #slots: number
   readonly #leaseMs: number
   #sessionId = v7()
   #leave = new AbortController()
@@ -53,12 +53,12 @@ export class RunnerOfWorld {
   #free: number
   #renewedMs: number
 
-  constructor(host: Host, world: World, wires: Wires, ledger: Ledger, places: number, leaseMs: number) {
+  constructor(host: Host, world: World, wires: Wires, ledger: Ledger, slots: number, leaseMs: number) {
     this.host = host
     this.#world = world
     this.#wires = wires
     this.#ledger = ledger
-    this.#places = this.#free = places
+    this.#slots = this.#free = slots
     this.#leaseMs = leaseMs
     this.#renewedMs = world.nowMs
   }
@@ -96,7 +96,7 @@ export class RunnerOfWorld {
     this.#lines.set(to, line)
     const { sessionId, pool } = { sessionId: this.#sessionId, pool: 'default' }
     line.said.put({
-      message: { case: 'hello', value: { sessionId, pool, runnerName: this.host.name, places: this.#places } },
+      message: { case: 'hello', value: { sessionId, pool, runnerName: this.host.name, slots: this.#slots } },
     })
     const client = this.#wires.clientAt(RunnerService, this.host, to)
     void this.#listen(line, client.work(line.said, this.#context(86_400_000)))
@@ -128,14 +128,14 @@ export class RunnerOfWorld {
     else if (message.case === 'resultStored') this.#results.delete(message.value.executionId)
   }
 
-  /** Places that nobody has are lent to one line each. */
+  /** Slots that nobody has are lent to one line each. */
   #lend(): void {
     const open = [...this.#lines.values()].filter(({ isOpen }) => isOpen)
     while (this.#free > 0 && open.length > 0) {
       const line = this.#world.chance.pick(open)
       this.#free -= 1
       line.lent += 1
-      line.said.put({ message: { case: 'credit', value: { places: 1 } } })
+      line.said.put({ message: { case: 'credit', value: { slots: 1 } } })
     }
   }
 
@@ -210,7 +210,7 @@ export class RunnerOfWorld {
     this.#lines.clear()
     this.#leave = new AbortController()
     this.#sessionId = v7()
-    this.#free = this.#places
+    this.#free = this.#slots
     this.#renewedMs = this.#world.nowMs
     this.#connect()
   }

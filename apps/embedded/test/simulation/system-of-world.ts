@@ -14,7 +14,7 @@ import type { Host, World } from './world.ts'
 export type Role = 'execution' | 'scheduler' | 'runner'
 
 export const leaseMs = 3000
-const placesOfRunner = 3
+const slotsOfRunner = 3
 /** Midnight comes; each day beyond the next makes each statement dearer to plan. */
 const partitionDays = 1
 const limits = { TEAM_MAX_RUNNING: '4', TEAM_MAX_QUEUED: '8' }
@@ -90,7 +90,7 @@ export class SystemOfWorld {
 
   #startRunner(host: Host): void {
     const { world, wires, ledger } = this.#context
-    world.on(host, () => new RunnerOfWorld(host, world, wires, ledger, placesOfRunner, leaseMs).start())
+    world.on(host, () => new RunnerOfWorld(host, world, wires, ledger, slotsOfRunner, leaseMs).start())
   }
 
   /** Warnings go into the history. */

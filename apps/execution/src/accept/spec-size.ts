@@ -15,7 +15,7 @@ export function specBytes(spec: RunSpec): number {
   return bytes
 }
 
-/** What a place for specs may hold, and one team there: a quarter of it, yet any one spec. */
+/** What a cache of specs may hold, and one team there: a quarter of it, yet any one spec. */
 export function specShares(bytes: number, specMaxBytes: number): { maxBytes: number; teamMaxBytes: number } {
   const teamMaxBytes = Math.max(Math.floor(bytes / 4), specMaxBytes)
   return { maxBytes: Math.max(bytes, teamMaxBytes), teamMaxBytes }

@@ -5,7 +5,7 @@ import { failPoint } from '@automation/service'
 import type pg from 'pg'
 import { awaitsPackages, whyHeld } from './awaited-packages.ts'
 import type { Backlog } from '../dispatch/backlog.ts'
-import type { Place } from '../dispatch/places.ts'
+import type { Slot } from '../dispatch/slots.ts'
 import type { RunnerSupply } from '../dispatch/runner-supply.ts'
 import type { Runners } from '../dispatch/runners.ts'
 import { BatchWriter } from '../store/batch-writer.ts'
@@ -30,7 +30,7 @@ interface Item extends Arrival {
   /** Monotonic ms after which the caller is told that the database is away. */
   giveUpAtMs: number
   /** Taken for it, where one was free. */
-  place?: Place
+  slot?: Slot
 }
 
 interface KeyedItem extends Item {
@@ -50,8 +50,8 @@ export interface StartsContext {
   metrics: Metrics
   /** A run waits. */
   queued(run: NewRun): void
-  /** A place of this pool was kept for a run and is free again. */
-  placeFree(pool: string): void
+  /** A slot of this pool was kept for a run and is free again. */
+  runnerSlotFree(pool: string): void
   /** There are new lifecycle events. */
   changed(): void
   /** Ids of now have no partition: the clock has leapt. */
@@ -64,7 +64,7 @@ const patienceMs = 2000
 const lateMs = 1500
 
 /**
- * Accepts runs: with a place at hand and nobody of the team waiting, the row is written as RUNNING and the run handed
+ * Accepts runs: with a slot at hand and nobody of the team waiting, the row is written as RUNNING and the run handed
  * over; else it waits in the queue. All that comes while a write is on its way goes with the next one.
  */
 export class Starts {
@@ -155,9 +155,9 @@ export class Starts {
     const { pool, team, spec } = run
     if (awaitsPackages(spec)) return { run, giveUpAtMs, waitsFor: whyHeld(spec) }
     const isBehind = backlog.has(pool, team, spec.language)
-    const place = isBehind ? undefined : runners.places.take(pool, team, spec.language)
-    if (place !== undefined) return { run, giveUpAtMs, sessionId: place.sessionId, place }
-    const otherwise = isBehind ? 'older runs of the team come first' : `no place is free in the pool ${pool}`
+    const slot = isBehind ? undefined : runners.slots.take(pool, team, spec.language)
+    if (slot !== undefined) return { run, giveUpAtMs, sessionId: slot.sessionId, slot }
+    const otherwise = isBehind ? 'older runs of the team come first' : `no slot is free in the pool ${pool}`
     return { run, giveUpAtMs, waitsFor: supply.whyNone(pool, team, spec.language) ?? otherwise }
   }
 
@@ -211,11 +211,11 @@ export class Starts {
 
   #settle(item: Item, placed: Placed): void {
     const { runners, backlog, queued } = this.#context
-    const { run, place } = item
+    const { run, slot } = item
     // A run that was queued after an unknown outcome may be RUNNING by a claim, which hands it over.
-    if (placed.status === Status.RUNNING && place !== undefined && placed.sessionId === place.sessionId) {
+    if (placed.status === Status.RUNNING && slot !== undefined && placed.sessionId === slot.sessionId) {
       failPoint('handover-before')
-      if (!runners.handOver({ ...run, place, fence: firstFence })) this.#context.placeFree(run.pool)
+      if (!runners.handOver({ ...run, slot, fence: firstFence })) this.#context.runnerSlotFree(run.pool)
       failPoint('handover-after')
       return
     }
@@ -230,10 +230,10 @@ export class Starts {
     return isConnectionFailure(error) ? unavailable('The database is not available, try again', error) : error
   }
 
-  #giveBack({ place, run }: Item): void {
-    if (place === undefined) return
-    this.#context.runners.places.giveBack(place)
-    this.#context.placeFree(run.pool)
+  #giveBack({ slot, run }: Item): void {
+    if (slot === undefined) return
+    this.#context.runners.slots.giveBack(slot)
+    this.#context.runnerSlotFree(run.pool)
   }
 
   #untilReachable<T>(

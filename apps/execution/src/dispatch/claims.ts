@@ -4,7 +4,7 @@ import { failPoint, type Logger } from '@automation/service'
 import type pg from 'pg'
 import type { Backlog } from './backlog.ts'
 import { allLanguages, type Languages } from './languages.ts'
-import type { Place, Portion } from './places.ts'
+import type { Slot, Portion } from './slots.ts'
 import type { Runners } from './runners.ts'
 import type { Metrics } from '../metrics.ts'
 import { checkSpecSize } from '../accept/spec-size.ts'
@@ -35,7 +35,7 @@ const largestClaim = 256
 const statementTimeoutMs = 4500
 const resolvePatienceMs = 10_000
 
-/** Takes runs out of the queue when runners lend places: team by team in turn, one claim at a time for each pool. */
+/** Takes runs out of the queue when runners lend slots: team by team in turn, one claim at a time for each pool. */
 export class Claims {
   readonly #context: ClaimsContext
   readonly #looking = new Map<string, { again: boolean }>()
@@ -48,7 +48,7 @@ export class Claims {
     this.#context = context
   }
 
-  /** There may be something to claim in this pool: a place, a slot or a queued run is new. */
+  /** There may be something to claim in this pool: a slot of a runner or of a team, or a queued run is new. */
   look(pool: string): void {
     const looking = this.#looking.get(pool)
     if (looking !== undefined) {
@@ -56,7 +56,7 @@ export class Claims {
       return
     }
     const { backlog, runners } = this.#context
-    if (this.#stopped || !backlog.pools().includes(pool) || runners.places.credit(pool) === 0) return
+    if (this.#stopped || !backlog.pools().includes(pool) || runners.slots.credit(pool) === 0) return
     const now = { again: true }
     this.#looking.set(pool, now)
     this.#track(this.#work(pool, now))
@@ -91,25 +91,25 @@ export class Claims {
   /** One round of claims; whether another may bring more at once. */
   async #round(pool: string): Promise<boolean> {
     const { runners, backlog } = this.#context
-    const { places } = runners
+    const { slots } = runners
     const teamsOf = (languages: Languages) =>
-      backlog.turns(pool, teamsPerClaim, languages, (team) => places.hasFor({ pool, languages }, team))
+      backlog.turns(pool, teamsPerClaim, languages, (team) => slots.hasFor({ pool, languages }, team))
     let mayBringMore = false
-    for (const portion of places.portions(pool, teamsOf, largestClaim)) {
+    for (const portion of slots.portions(pool, teamsOf, largestClaim)) {
       if (await this.#claim(pool, portion)) mayBringMore = true
     }
-    return mayBringMore && places.credit(pool) > 0
+    return mayBringMore && slots.credit(pool) > 0
   }
 
   /** One claim; whether it brought runs, or a team less to ask for. */
-  async #claim(pool: string, { languages, teams, places }: Portion): Promise<boolean> {
+  async #claim(pool: string, { languages, teams, slots }: Portion): Promise<boolean> {
     const { backlog, maxRunning, metrics } = this.#context
-    const sessions = places.map(({ sessionId }) => sessionId)
-    const quota = Math.ceil(places.length / teams.length)
+    const sessions = slots.map(({ sessionId }) => sessionId)
+    const quota = Math.ceil(slots.length / teams.length)
     const only = languages === allLanguages ? undefined : languages
     const request: ClaimRequest = { pool, teams, only, sessions, quota, maxRunning, fence: newFence() }
     const began = performance.now()
-    const result = await this.#claimRows(request, places)
+    const result = await this.#claimRows(request, slots)
     if (result === undefined) return false
     const { claimed, turns } = result
     if (claimed.length > 0) metrics.writer('claim').flushed(claimed.length, performance.now() - began)
@@ -121,12 +121,12 @@ export class Claims {
       else continue
       isOver = true
     }
-    this.#use(claimed, places, request.fence)
+    this.#use(claimed, slots, request.fence)
     return claimed.length > 0 || isOver
   }
 
-  /** Undefined where its outcome is unknown: then the places are kept until it is known. */
-  async #claimRows(request: ClaimRequest, places: Place[]): Promise<Awaited<ReturnType<typeof claimRows>> | undefined> {
+  /** Undefined where its outcome is unknown: then the slots are kept until it is known. */
+  async #claimRows(request: ClaimRequest, slots: Slot[]): Promise<Awaited<ReturnType<typeof claimRows>> | undefined> {
     try {
       const result = await claimRows(this.#context.pool, request)
       failPoint('claim-after-commit')
@@ -134,24 +134,24 @@ export class Claims {
       return result
     } catch (error) {
       if (!isConnectionFailure(error)) {
-        this.#giveBack(places)
+        this.#giveBack(slots)
         throw error
       }
-      this.#recover(request, places)
+      this.#recover(request, slots)
       return undefined
     }
   }
 
   /** The claim may have been committed, now or a little later: what it made RUNNING is ours to hand over. */
-  #recover({ sessions, fence, pool }: ClaimRequest, places: Place[]): void {
+  #recover({ sessions, fence, pool }: ClaimRequest, slots: Slot[]): void {
     const later = async () => {
       await new Promise((resolve) => setTimeout(resolve, statementTimeoutMs))
       try {
         const ask = () => readClaimed(this.#context.pool, [...new Set(sessions)], fence)
-        this.#use(await this.#untilReachable(ask), places, fence)
+        this.#use(await this.#untilReachable(ask), slots, fence)
       } catch (error) {
         // What it made RUNNING all the same is never named by its runner, and ends as lost.
-        this.#giveBack(places)
+        this.#giveBack(slots)
         throw error
       } finally {
         this.look(pool)
@@ -160,8 +160,8 @@ export class Claims {
     this.#track(later())
   }
 
-  #use(claimed: Claimed[], places: Place[], fence: bigint): void {
-    const unused = [...places]
+  #use(claimed: Claimed[], slots: Slot[], fence: bigint): void {
+    const unused = [...slots]
     for (const run of claimed) {
       const index = unused.findIndex(({ sessionId }) => sessionId === run.sessionId)
       this.#track(this.#handOver(run, unused.splice(index, 1)[0]!, fence))
@@ -169,11 +169,11 @@ export class Claims {
     this.#giveBack(unused)
   }
 
-  #giveBack(places: Place[]): void {
-    for (const place of places) this.#context.runners.places.giveBack(place)
+  #giveBack(slots: Slot[]): void {
+    for (const slot of slots) this.#context.runners.slots.giveBack(slot)
   }
 
-  async #handOver(run: Claimed, place: Place, fence: bigint): Promise<void> {
+  async #handOver(run: Claimed, slot: Slot, fence: bigint): Promise<void> {
     const { specs, specMaxBytes, runners, fail } = this.#context
     const { id, team, processId, versionId } = run
     try {
@@ -193,7 +193,7 @@ export class Claims {
       const handedOver = runners.handOver({
         ...run,
         ...texts,
-        place,
+        slot,
         spec,
         request,
         fence,
@@ -202,7 +202,7 @@ export class Claims {
       failPoint('handover-after')
       if (!handedOver) this.look(run.pool)
     } catch (error) {
-      runners.places.giveBack(place)
+      runners.slots.giveBack(slot)
       this.look(run.pool)
       const explanation = error instanceof Failure ? error.message : 'The run could not be handed over'
       await this.#untilReachable(() => fail(id, explanation))

@@ -22,13 +22,13 @@ export interface HeldRunsContext {
   forced: ForcedEnds
   backlog: Backlog
   logger: Logger
-  /** Runs of this team wait for places in this pool. */
+  /** Runs of this team wait for slots in this pool. */
   queued(pool: string, team: string, language: Language): void
   /** There are new lifecycle events of these runs. */
   changed(ids: string[]): void
 }
 
-/** So long a run whose packages are there may wait for a place and is CREATED still. */
+/** So long a run whose packages are there may wait for a slot and is CREATED still. */
 const patienceMs = 3000
 
 /** Runs that wait for packages, as CREATED: they go on when these are installed, and end when they can't be. */

@@ -4,8 +4,8 @@ import type { Languages } from './languages.ts'
 export interface LenderInit {
   readonly sessionId: string
   pool: string
-  /** All places of the runner, lent to whomever. */
-  places: number
+  /** All slots of the runner, lent to whomever. */
+  slots: number
   /** It serves one team: the one whose run it gets first. */
   oneTeam: boolean
   /** With `oneTeam`: a team that has so many runners in the pool takes no further one; 0: no bound. */
@@ -16,27 +16,27 @@ export interface LenderInit {
   languages: Languages
 }
 
-/** A runner's session as this replica sees it: how many places it lends here now. */
+/** A runner's session as this replica sees it: how many slots it lends here now. */
 export interface Lender extends LenderInit {
   credit: number
-  /** Of a runner of one team: whose runs its places are for. Undefined while it is nobody's. */
+  /** Of a runner of one team: whose runs its slots are for. Undefined while it is nobody's. */
   team?: string
   /** The runner has said whose it is. */
   bound: boolean
-  /** Its lease runs out: its places are not used until it is renewed. */
+  /** Its lease runs out: its slots are not used until it is renewed. */
   doubtful: boolean
-  /** Set once the runner takes its places back: told of each that is not used. */
-  returned?: (places: number) => void
+  /** Set once the runner takes its slots back: told of each that is not used. */
+  returned?: (slots: number) => void
 }
 
 /** A runner as it is at first: it lends nothing yet, and is nobody's. */
-export function lenderOf({ sessionId, pool, places, languages, ...init }: LenderInit): Lender {
+export function lenderOf({ sessionId, pool, slots, languages, ...init }: LenderInit): Lender {
   const { oneTeam, teamMaxRunners, oneTeamRemedy } = init
-  const about = { sessionId, pool, places, languages, oneTeam, teamMaxRunners, oneTeamRemedy }
+  const about = { sessionId, pool, slots, languages, oneTeam, teamMaxRunners, oneTeamRemedy }
   return { ...about, credit: 0, bound: false, doubtful: false }
 }
 
-/** Lenders among which a place is looked for: of one pool and of the same languages. */
+/** Lenders among which a slot is looked for: of one pool and of the same languages. */
 export interface Among {
   pool: string
   languages: Languages
@@ -58,7 +58,7 @@ export function whyOneTeam(lenders: Lender[]): string {
   return remedy === undefined ? '' : `, as ${remedy}`
 }
 
-/** It takes its places back. */
+/** It takes its slots back. */
 export function isLeaving({ returned }: Lender): boolean {
   return returned !== undefined
 }
@@ -68,15 +68,15 @@ export function isNobodys(lender: Lender, among: Among): boolean {
   return isAmong(lender, among) && lender.oneTeam && lender.team === undefined
 }
 
-/** Places of this runner that may be used now. */
+/** Slots of this runner that may be used now. */
 export function free({ credit, doubtful }: Lender): number {
   return doubtful ? 0 : credit
 }
 
-/** Gives places back to be used again, or to the runner where it wants them back. */
-export function add(lender: Lender, places: number): void {
-  if (lender.returned === undefined) lender.credit += places
-  else lender.returned(places)
+/** Gives slots back to be used again, or to the runner where it wants them back. */
+export function add(lender: Lender, slots: number): void {
+  if (lender.returned === undefined) lender.credit += slots
+  else lender.returned(slots)
 }
 
 function isAmong(lender: Lender, { pool, languages }: Among): boolean {

@@ -90,7 +90,7 @@ export class NestedRuns {
       for (const resuming of line.waiting) if (!(await this.#try(resuming, line))) break
     }
     line.looking = false
-    // The only place where a line goes: whoever holds one finds it in the map as long as it waits there.
+    // A line goes here only: whoever holds one finds it in the map as long as it waits there.
     if (line.waiting.size === 0 && this.#lines.get(team) === line) this.#lines.delete(team)
   }
 

@@ -28,7 +28,7 @@ export class Peers {
     this.#schedule()
   }
 
-  /** There is something in the queue that this replica has no place for. */
+  /** There is something in the queue that this replica has no slot for. */
   queued(): void {
     if (!this.alone) this.#schedule()
   }

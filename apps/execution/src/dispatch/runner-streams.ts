@@ -76,9 +76,9 @@ export class RunnerStreams {
   }
 
   async #welcome(hello: Hello, messages: RunnerStream['messages']): Promise<Stream> {
-    const { sessionId, runnerName, pool, places, oneTeam, teamMaxRunners, oneTeamRemedy } = hello
+    const { sessionId, runnerName, pool, slots, oneTeam, teamMaxRunners, oneTeamRemedy } = hello
     const { sessions, runners } = this.#context
-    const about = { runnerName, pool, places, oneTeam }
+    const about = { runnerName, pool, slots, oneTeam }
     await sessions.open({ id: sessionId, ...about })
     const runner = { sessionId, ...about, teamMaxRunners, oneTeamRemedy, languages: languagesOf(hello.languages) }
     const stream = { ...runner, messages, storing: new Set<Promise<void>>() }
@@ -90,14 +90,13 @@ export class RunnerStreams {
   async #hear(stream: Stream, message: RunnerMessage['message']): Promise<void> {
     const { runners, claims } = this.#context
     if (message.case === 'credit') {
-      const { places, team } = message.value
-      runners.lend(stream, places, team || undefined)
+      const { slots, team } = message.value
+      runners.lend(stream, slots, team || undefined)
       claims.look(stream.pool)
       if (stream.oneTeam && team !== '' && stream.team !== team) this.#bind(stream, team)
     } else if (message.case === 'draining') {
-      const returned = (places: number) =>
-        stream.messages.push({ message: { case: 'placesReturned', value: { places } } })
-      runners.places.drain(stream.sessionId, returned)
+      const returned = (slots: number) => stream.messages.push({ message: { case: 'slotsReturned', value: { slots } } })
+      runners.slots.drain(stream.sessionId, returned)
     } else if (message.case === 'logs') await this.#logs(stream, message.value)
     else if (message.case === 'result') {
       const storing = this.#result(stream, message.value).finally(() => stream.storing.delete(storing))

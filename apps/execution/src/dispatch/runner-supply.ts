@@ -1,5 +1,5 @@
 import type { Language } from '@automation/contract/common/v1/language'
-import type { Places } from './places.ts'
+import type { Slots } from './slots.ts'
 
 /** How it stands with runners that are made on demand, as whoever makes them says. */
 export interface Supply {
@@ -14,11 +14,11 @@ const believedMs = 15_000
 
 /** Why a team waits for a runner, where runners are made on demand. */
 export class RunnerSupply {
-  readonly #places: Places
+  readonly #slots: Slots
   readonly #reported = new Map<string, Supply & { untilMs: number }>()
 
-  constructor(places: Places) {
-    this.#places = places
+  constructor(slots: Slots) {
+    this.#slots = slots
   }
 
   report(pool: string, supply: Supply): void {
@@ -33,10 +33,10 @@ export class RunnerSupply {
 
   /** Why no runner that is here can serve this team's runs in this language, in words; undefined where one can, now or later. */
   whyNone(pool: string, team: string, language: Language): string | undefined {
-    const why = this.#places.whyNone(pool, team, language)
+    const why = this.#slots.whyNone(pool, team, language)
     const supply = this.of(pool)
     if (why === undefined || supply === undefined) return why
-    const kinds = this.#places.kinds(pool)
+    const kinds = this.#slots.kinds(pool)
     // More of the same pods would not help.
     const isOfLanguage = kinds.length > 0 && !kinds.some((languages) => languages.includes(language))
     return isOfLanguage ? why : wordsOf(pool, supply)

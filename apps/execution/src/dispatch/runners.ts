@@ -6,7 +6,7 @@ import type { RunTraces } from '../run-traces.ts'
 import type { Specs } from '../accept/specs.ts'
 import type { Languages } from './languages.ts'
 import type { MessageQueue } from '@automation/rpc/message-queue'
-import { Places, type Place } from './places.ts'
+import { Slots, type Slot } from './slots.ts'
 import { RunSpecCache, type RunSpecCacheOptions } from './run-spec-cache.ts'
 
 export type ReplicaMessageInit = NonNullable<MessageInitShape<typeof ReplicaMessageSchema>['message']>
@@ -16,7 +16,7 @@ export interface RunnerStream {
   sessionId: string
   runnerName: string
   pool: string
-  places: number
+  slots: number
   oneTeam: boolean
   languages: Languages
   teamMaxRunners: number
@@ -28,7 +28,7 @@ export interface RunnerStream {
 export interface Assignment {
   id: string
   fence: bigint
-  place: Place
+  slot: Slot
   team: string
   pool: string
   spec: RunSpec
@@ -57,9 +57,9 @@ const killedRoom = 10_000
 /** A token outlives its run by this, for calls on their way when time is over. */
 const tokenGraceS = 30
 
-/** The runners that have a stream to this replica, their places, and the runs that this replica gave them. */
+/** The runners that have a stream to this replica, their slots, and the runs that this replica gave them. */
 export class Runners {
-  readonly places = new Places()
+  readonly slots = new Slots()
   readonly #streams = new Map<string, { stream: RunnerStream; cache: RunSpecCache }>()
   readonly #active = new Map<string, Active>()
   readonly #killed = new Set<string>()
@@ -80,19 +80,19 @@ export class Runners {
     if (old !== undefined) this.close(old)
     old?.messages.close()
     this.#streams.set(stream.sessionId, { stream, cache: new RunSpecCache(this.#cacheOptions) })
-    this.places.open(stream)
+    this.slots.open(stream)
   }
 
   close(stream: RunnerStream): void {
     if (this.#streams.get(stream.sessionId)?.stream !== stream) return
     this.#streams.delete(stream.sessionId)
-    this.places.close(stream.sessionId)
+    this.slots.close(stream.sessionId)
     for (const [id, { sessionId }] of this.#active) if (sessionId === stream.sessionId) this.ended(id)
   }
 
-  /** The runner lends places over this stream; `team` is whose it is, where it serves one. */
-  lend(stream: RunnerStream, places: number, team?: string): void {
-    if (this.#streams.get(stream.sessionId)?.stream === stream) this.places.lend(stream.sessionId, places, team)
+  /** The runner lends slots over this stream; `team` is whose it is, where it serves one. */
+  lend(stream: RunnerStream, slots: number, team?: string): void {
+    if (this.#streams.get(stream.sessionId)?.stream === stream) this.slots.lend(stream.sessionId, slots, team)
   }
 
   /** The session has ended: its stream is cut, and nothing goes there any more. */
@@ -108,11 +108,11 @@ export class Runners {
    * runner does not name it and it ends as lost.
    */
   handOver(run: Assignment): boolean {
-    const place = this.places.usable(run.place, run.team)
-    const open = this.#streams.get(run.place.sessionId)
-    if (place === undefined || open === undefined) return false
+    const slot = this.slots.usable(run.slot, run.team)
+    const open = this.#streams.get(run.slot.sessionId)
+    if (slot === undefined || open === undefined) return false
     if (this.#killed.delete(run.id)) {
-      this.places.giveBack(place)
+      this.slots.giveBack(slot)
       return false
     }
     const { stream, cache } = open
@@ -131,12 +131,12 @@ export class Runners {
       timeoutMs,
       freshProcess,
       token: this.#token(run),
-      traceparent: this.#traces.placeOf(run),
+      traceparent: this.#traces.contextOf(run),
     }
     stream.messages.push({ message: { case: 'run', value } })
     this.#traces.begun(run)
-    this.#active.set(id, { sessionId: place.sessionId, team: run.team, pool: run.pool, holds: true })
-    this.places.hold(run.pool, run.team)
+    this.#active.set(id, { sessionId: slot.sessionId, team: run.team, pool: run.pool, holds: true })
+    this.slots.hold(run.pool, run.team)
     return true
   }
 
@@ -154,13 +154,13 @@ export class Runners {
     this.#active.delete(executionId)
   }
 
-  /** The run gives its place back while it waits for another one, and takes it again. */
+  /** The run gives its slot back while it waits for another one, and takes it again. */
   waits(executionId: string, waits: boolean): void {
     const active = this.#active.get(executionId)
     if (active === undefined || active.holds === !waits) return
     active.holds = !waits
-    if (waits) this.places.leave(active.pool, active.team)
-    else this.places.hold(active.pool, active.team)
+    if (waits) this.slots.leave(active.pool, active.team)
+    else this.slots.hold(active.pool, active.team)
   }
 
   has(executionId: string): boolean {

@@ -64,7 +64,7 @@ export class Sessions {
     if (sessionIds.length === 0) return
     for (const { id, ended, leftMs } of await readLeases(this.#pool, sessionIds)) {
       if (ended) runners.drop(id, lost())
-      else runners.places.doubt(id, leftMs < this.leaseMs / 4)
+      else runners.slots.doubt(id, leftMs < this.leaseMs / 4)
     }
   }
 

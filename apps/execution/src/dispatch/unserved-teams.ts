@@ -1,6 +1,6 @@
 import type { Logger } from '@automation/service'
 import type { Backlog } from './backlog.ts'
-import type { Places } from './places.ts'
+import type { Slots } from './slots.ts'
 import type { RunnerSupply } from './runner-supply.ts'
 
 const tellEveryMs = 60_000
@@ -8,14 +8,14 @@ const tellEveryMs = 60_000
 /** Tells the operator of teams that wait though runners are there: those that run their languages serve other teams. */
 export class UnservedTeams {
   readonly #backlog: Backlog
-  readonly #places: Places
+  readonly #slots: Slots
   readonly #supply: RunnerSupply
   readonly #logger: Logger
   #nextMs = 0
 
-  constructor(backlog: Backlog, places: Places, supply: RunnerSupply, logger: Logger) {
+  constructor(backlog: Backlog, slots: Slots, supply: RunnerSupply, logger: Logger) {
     this.#backlog = backlog
-    this.#places = places
+    this.#slots = slots
     this.#supply = supply
     this.#logger = logger
   }
@@ -49,7 +49,7 @@ export class UnservedTeams {
   /** Of the first of them. */
   #why(pool: string): string {
     const [team = ''] = this.#in(pool)
-    const whys = [...this.#backlog.languages(pool, team)].map((each) => this.#places.whyNone(pool, team, each))
+    const whys = [...this.#backlog.languages(pool, team)].map((each) => this.#slots.whyNone(pool, team, each))
     return whys.find((why) => why !== undefined) ?? 'no runner serves them'
   }
 
@@ -59,6 +59,6 @@ export class UnservedTeams {
     if (supply !== undefined && supply.trouble === '' && supply.runners < supply.mostRunners) return []
     return this.#backlog
       .teams(pool)
-      .filter((team) => this.#places.isUnserved(pool, team, this.#backlog.languages(pool, team)))
+      .filter((team) => this.#slots.isUnserved(pool, team, this.#backlog.languages(pool, team)))
   }
 }

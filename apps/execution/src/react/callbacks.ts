@@ -125,7 +125,7 @@ export class Callbacks {
     const { config, egress, traces } = this.#context
     const run = { id: due.id, team: due.team, traceparent: content.traceparent }
     const span = traces.callback(run, due.tries)
-    const traceparent = span?.traceparent ?? traces.placeOf(run)
+    const traceparent = span?.traceparent ?? traces.contextOf(run)
     const result = await post({
       url: content.url,
       body: bodyOf(due.id, content),

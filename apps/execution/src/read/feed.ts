@@ -1,7 +1,7 @@
 import type { Batch } from './batch.ts'
 import { positionText, type Position } from './position.ts'
 
-/** One watched execution: its readers are woken together, and what one reads serves all that stand at the same place. */
+/** One watched execution: its readers are woken together, and what one reads serves all that stand at the same cursor. */
 export class Feed {
   readonly #id: string
   readonly #read: (id: string, from: Position) => Promise<Batch>
@@ -55,7 +55,7 @@ export class Feed {
     })
   }
 
-  /** Kept for those who come to the same place a moment later; what is empty may not be so any more. */
+  /** Kept for those who come to the same cursor a moment later; what is empty may not be so any more. */
   #keep(from: string, read: ReadBatch): ReadBatch {
     this.#latest = this.readers > 1 && read.batch.messages.length > 0 ? { from, read } : undefined
     return read

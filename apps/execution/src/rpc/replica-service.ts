@@ -6,7 +6,7 @@ import type { Outcomes } from '../end/outcomes.ts'
 import type { Waiters } from '../end/waiters.ts'
 import type { Watches } from '../read/watches.ts'
 
-/** `lookAtQueue`: there may be queued runs that this replica has places for. */
+/** `lookAtQueue`: there may be queued runs that this replica has slots for. */
 export function replicaService(
   waiters: Waiters,
   runners: Runners,

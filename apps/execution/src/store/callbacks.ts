@@ -84,7 +84,7 @@ WITH RECURSIVE teams AS (
        WHERE t.team || ' ' || origin <> ALL ($2::text[]) ORDER BY next_try_at LIMIT ${lookedAtPerTeam}) c
    WHERE t.team <> ALL ($3::text[])
 ), receivers AS (
-  SELECT team, origin, next_try_at AS since, row_number() OVER (PARTITION BY team ORDER BY next_try_at) AS place
+  SELECT team, origin, next_try_at AS since, row_number() OVER (PARTITION BY team ORDER BY next_try_at) AS rank
     FROM due WHERE nth = 1
 ), taken AS (
   SELECT c.execution_id FROM callbacks c

@@ -1,6 +1,6 @@
 import type { Language } from '@automation/contract/common/v1/language'
 import type pg from 'pg'
-import { waitsForPlace } from './waiting.ts'
+import { waitsForSlot } from './waiting.ts'
 
 /** A queued run that was made RUNNING for a session. */
 export interface Claimed {
@@ -34,9 +34,9 @@ export interface ClaimRequest {
   pool: string
   /** In their turn. */
   teams: string[]
-  /** The languages of the runners that lend the places; absent: all. */
+  /** The languages of the runners that lend the slots; absent: all. */
   only?: readonly Language[]
-  /** One place each, named by the session that lends it. */
+  /** One slot each, named by the session that lends it. */
   sessions: string[]
   /** The most for one team. */
   quota: number
@@ -59,13 +59,13 @@ WITH slots AS MATERIALIZED (
 ), picked AS MATERIALIZED (
   SELECT t.team, t.turn, q.id, q.status, row_number() OVER (PARTITION BY t.team ORDER BY q.id) AS nth
     FROM turns t CROSS JOIN LATERAL (
-      SELECT e.id, e.status FROM executions e WHERE ${waitsForPlace} AND e.pool = $4 AND e.team = t.team${limit}
+      SELECT e.id, e.status FROM executions e WHERE ${waitsForSlot} AND e.pool = $4 AND e.team = t.team${limit}
        ORDER BY e.id LIMIT t.asked FOR UPDATE SKIP LOCKED) q
 ), chosen AS MATERIALIZED (
-  SELECT id, status, row_number() OVER (ORDER BY nth, turn) AS place FROM picked ORDER BY nth, turn LIMIT cardinality($5::uuid[])
+  SELECT id, status, row_number() OVER (ORDER BY nth, turn) AS rank FROM picked ORDER BY nth, turn LIMIT cardinality($5::uuid[])
 ), claimed AS (
   UPDATE executions e
-     SET status = 4, sequence = e.sequence + CASE c.status WHEN 2 THEN 2 ELSE 1 END, fence = $6, session_id = ($5::uuid[])[c.place], slot = 1,
+     SET status = 4, sequence = e.sequence + CASE c.status WHEN 2 THEN 2 ELSE 1 END, fence = $6, session_id = ($5::uuid[])[c.rank], slot = 1,
          started_at = now(), updated_at = now()
     FROM chosen c WHERE e.id = c.id
   RETURNING ${row}, e.sequence, e.process_id, c.status AS was
@@ -120,7 +120,7 @@ export interface QueueLength {
 
 /** What waits in these pools, over all teams and replicas. */
 export async function readQueueLengths(pool: pg.Pool, pools: string[]): Promise<QueueLength[]> {
-  const queued = `FROM executions e WHERE ${waitsForPlace} AND e.pool = p.pool AND e.team = t.team`
+  const queued = `FROM executions e WHERE ${waitsForSlot} AND e.pool = p.pool AND e.team = t.team`
   const { rows } = await pool.query<QueueLength>({
     name: 'queue-lengths',
     text: `SELECT p.pool,
@@ -148,10 +148,10 @@ export async function readBacklog(pool: pg.Pool, pools: { name: string; withLang
     name: 'backlog',
     text: `SELECT p.pool, t.team, CASE WHEN p.with_languages THEN (
                     SELECT CASE WHEN count(*) = count(e.language) THEN array_agg(DISTINCT e.language) END FROM executions e
-                     WHERE ${waitsForPlace} AND e.pool = p.pool AND e.team = t.team) END AS languages
+                     WHERE ${waitsForSlot} AND e.pool = p.pool AND e.team = t.team) END AS languages
              FROM team_slots t CROSS JOIN unnest($1::text[], $2::boolean[]) AS p(pool, with_languages)
             WHERE t.queued > 0
-              AND EXISTS (SELECT FROM executions e WHERE ${waitsForPlace} AND e.pool = p.pool AND e.team = t.team)`,
+              AND EXISTS (SELECT FROM executions e WHERE ${waitsForSlot} AND e.pool = p.pool AND e.team = t.team)`,
     values: [pools.map(({ name }) => name), pools.map(({ withLanguages }) => withLanguages)],
   })
   return rows

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { createdAtMs } from '../execution-id.ts'
-import { waitsForPlace } from './waiting.ts'
+import { waitsForSlot } from './waiting.ts'
 
 /** A runner of a pool, as all replicas together know it. */
 export interface LivingRunner {
@@ -8,7 +8,7 @@ export interface LivingRunner {
   oneTeam: boolean
   /** Empty where it is nobody's yet, or serves many. */
   team: string
-  places: number
+  slots: number
   running: number
   idleMs: bigint
 }
@@ -18,7 +18,7 @@ export async function readLivingRunners(pool: pg.Pool, runnerPool: string): Prom
   const { rows } = await pool.query<LivingRunner & { idleMs: number }>({
     name: 'living-runners',
     // A run may be there before whose the runner is has been noted.
-    text: `SELECT s.runner_name AS "runnerName", s.one_team AS "oneTeam", s.places,
+    text: `SELECT s.runner_name AS "runnerName", s.one_team AS "oneTeam", s.places AS slots,
                   CASE WHEN s.one_team THEN coalesce(s.team, r.team, '') ELSE '' END AS team,
                   coalesce(r.running, 0) AS running,
                   CASE WHEN r.running > 0 THEN 0
@@ -45,7 +45,7 @@ export async function readWaitingTeams(
   const { rows } = await pool.query<{ team: string; oldest: string }>({
     name: 'waiting-teams',
     text: `SELECT t.team, q.id AS oldest FROM team_slots t
-            CROSS JOIN LATERAL (SELECT e.id FROM executions e WHERE ${waitsForPlace} AND e.pool = $1 AND e.team = t.team
+            CROSS JOIN LATERAL (SELECT e.id FROM executions e WHERE ${waitsForSlot} AND e.pool = $1 AND e.team = t.team
                                  ORDER BY e.id LIMIT 1) q
             WHERE t.queued > 0 AND t.running + t.wanted < $2
             ORDER BY q.id LIMIT ${mostTeams}`,

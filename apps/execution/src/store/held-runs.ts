@@ -40,7 +40,7 @@ export async function readHeld(pool: pg.Pool, { team, processId }: HeldProcess):
 }
 
 /**
- * Lets the oldest of a process's held runs have places, a batch at most. They stay CREATED for a moment, with the time of
+ * Lets the oldest of a process's held runs have slots, a batch at most. They stay CREATED for a moment, with the time of
  * their release as `updated_at`.
  */
 export async function releaseHeld(pool: pg.Pool, { team, processId }: HeldProcess): Promise<ReleasedRun[]> {
@@ -57,7 +57,7 @@ export async function releaseHeld(pool: pg.Pool, { team, processId }: HeldProces
 }
 
 /**
- * Runs that may have had places for this long and have got none: from now on they are QUEUED, a batch at most. Until then
+ * Runs that may have had slots for this long and have got none: from now on they are QUEUED, a batch at most. Until then
  * they go straight from CREATED to RUNNING, for some callers take every other status for an end.
  */
 export async function queueReleased(pool: pg.Pool, afterMs: number): Promise<string[]> {
@@ -72,7 +72,7 @@ export async function queueReleased(pool: pg.Pool, afterMs: number): Promise<str
               WHERE e.id = l.id AND e.status = 1 RETURNING e.id, e.sequence, e.pool, e.team, e.process_id
            ), events AS (
              INSERT INTO timeline_events (execution_id, sequence, status, at, explanation, team, process_id)
-             SELECT id, sequence, 2, now(), format('Its packages are installed; it waits for a free place in the pool %s', pool),
+             SELECT id, sequence, 2, now(), format('Its packages are installed; it waits for a free slot in the pool %s', pool),
                     team, process_id FROM queued
            )
            SELECT id FROM queued`,

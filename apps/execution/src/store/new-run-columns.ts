@@ -29,7 +29,7 @@ export interface NewRun {
   traceparent?: string
 }
 
-/** A run on its way into the database, with the runner's session that has a place for it, or why there is none. */
+/** A run on its way into the database, with the runner's session that has a slot for it, or why there is none. */
 export interface Arrival {
   run: NewRun
   sessionId?: string

@@ -179,7 +179,7 @@ function eventOf(row: Row, traces: RunTraces): OutboxEvent {
   const { executionId, sequence, status, at, explanation, team, processId, position } = row
   const eventId = `${executionId}:${sequence}`
   const base = { eventId, executionId, team, processId, sequence, status, time: timestampFromDate(at) }
-  const traceparent = traces.placeOf({ id: executionId, traceparent: row.traceparent })
+  const traceparent = traces.contextOf({ id: executionId, traceparent: row.traceparent })
   const event = create(ExecutionEventSchema, { ...base, explanation: explanation ?? undefined, traceparent })
   return { position: BigInt(position), event }
 }

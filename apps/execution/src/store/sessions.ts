@@ -4,7 +4,7 @@ export interface Session {
   id: string
   runnerName: string
   pool: string
-  places: number
+  slots: number
   oneTeam: boolean
 }
 
@@ -15,7 +15,7 @@ export async function openSession(pool: pg.Pool, session: Session, leaseMs: numb
     text: `INSERT INTO sessions (id, runner_name, pool, places, one_team, expires_at)
            VALUES ($1, $2, $3, $4, $5, now() + $6 * interval '1 ms')
            ON CONFLICT (id) DO UPDATE SET expires_at = excluded.expires_at WHERE sessions.ended_at IS NULL`,
-    values: [session.id, session.runnerName, session.pool, session.places, session.oneTeam, leaseMs],
+    values: [session.id, session.runnerName, session.pool, session.slots, session.oneTeam, leaseMs],
   })
   return rowCount === 1
 }

@@ -25,7 +25,7 @@ export interface Placed {
 export interface TeamLimits {
   maxRunning: number
   maxQueued: number
-  /** The system has one pool: a team's place in its queue is the one in the pool. */
+  /** The system has one pool: a team's position in its queue is the one in the pool. */
   onePool: boolean
 }
 
@@ -37,7 +37,7 @@ const next = (offset: number) => `$${arrivalParameters + offset}`
 const insertRows = `INSERT INTO executions (${rowColumns}, status, sequence, fence, session_id, replica_id, slot, explanation, started_at, updated_at)`
 const insertEvents = 'INSERT INTO timeline_events (execution_id, sequence, status, at, explanation, team, process_id)'
 
-/** All of one team, all with a place: the team's count rises once, or nothing happens at all. */
+/** All of one team, all with a slot: the team's count rises once, or nothing happens at all. */
 const granted = ({ rows, keys, count, team, isProcess }: ArrivalSource) => `
 WITH granted AS (
   UPDATE team_slots SET running = running + ${count}
@@ -73,16 +73,16 @@ WITH ${input}, slots AS MATERIALIZED (
     FROM input i JOIN slots s USING (team)
 ), ahead AS MATERIALIZED (${ahead}
 ), counted AS (
-  SELECT r.*, r.queued + count(*) FILTER (WHERE NOT runs) OVER (PARTITION BY team ORDER BY n) AS place,
-         a.count + count(*) FILTER (WHERE NOT runs) OVER (PARTITION BY team, pool ORDER BY n) AS place_in_pool
+  SELECT r.*, r.queued + count(*) FILTER (WHERE NOT runs) OVER (PARTITION BY team ORDER BY n) AS position,
+         a.count + count(*) FILTER (WHERE NOT runs) OVER (PARTITION BY team, pool ORDER BY n) AS position_in_pool
     FROM ranked r LEFT JOIN ahead a USING (team, pool)
 ), placed AS MATERIALIZED (
-  SELECT c.*, CASE WHEN runs THEN 4 WHEN place > ${next(2)}::integer THEN 7 WHEN held THEN 1 ELSE 2 END AS status,
+  SELECT c.*, CASE WHEN runs THEN 4 WHEN position > ${next(2)}::integer THEN 7 WHEN held THEN 1 ELSE 2 END AS status,
          CASE WHEN runs THEN NULL
-              WHEN place > ${next(2)}::integer THEN format('The team has %s runs that wait, the most it may have', ${next(2)}::integer)
+              WHEN position > ${next(2)}::integer THEN format('The team has %s runs that wait, the most it may have', ${next(2)}::integer)
               WHEN held THEN waits_for
-              ELSE format(CASE WHEN place_in_pool > 1000 THEN 'After more than 1,000 runs of the team in the pool %2$s: %3$s'
-                               ELSE 'Place %1$s in the team''s queue in the pool %2$s: %3$s' END, place_in_pool, pool,
+              ELSE format(CASE WHEN position_in_pool > 1000 THEN 'After more than 1,000 runs of the team in the pool %2$s: %3$s'
+                               ELSE 'Place %1$s in the team''s queue in the pool %2$s: %3$s' END, position_in_pool, pool,
                      CASE WHEN at_limit OR waits_for IS NULL
                           THEN format('the team runs %s at once, its limit', ${next(1)}::integer) ELSE waits_for END)
          END AS why
@@ -129,7 +129,7 @@ WITH rows AS (
   ${insertEvents}
   SELECT r.id, e.sequence, e.status, now(),
          CASE WHEN r.held THEN 'Waits for packages that are being installed'
-              WHEN e.sequence = 2 THEN format('Waits for a free place in the pool %s', r.pool) END, r.team, r.process_id
+              WHEN e.sequence = 2 THEN format('Waits for a free slot in the pool %s', r.pool) END, r.team, r.process_id
     FROM rows r JOIN (VALUES (1, 1), (2, 2)) AS e(sequence, status) ON e.sequence = 1 OR NOT r.held
 )
 SELECT count(*) FROM rows`
@@ -153,7 +153,7 @@ const once = {
 const attempt = { query_timeout: 1500 }
 
 /**
- * Accepts runs in one statement: those with a place start, as far as their team's limit goes, the others wait, and
+ * Accepts runs in one statement: those with a slot start, as far as their team's limit goes, the others wait, and
  * what the team's queue has no room for is REJECTED. Arrivals of deleted processes get no answer.
  */
 export async function insertArrivals(
@@ -165,17 +165,17 @@ export async function insertArrivals(
   const size = arrivals.length === 1 ? 'one' : 'many'
   const { source, granted: allGranted, ...others } = statements[size]
   const oneTeam = arrivals.every(({ run }) => run.team === arrivals[0]!.run.team)
-  const havePlaces = arrivals.every(({ sessionId }) => sessionId !== undefined)
+  const haveSlots = arrivals.every(({ sessionId }) => sessionId !== undefined)
   const columns = source.values(arrivals)
-  if (havePlaces && oneTeam) {
+  if (haveSlots && oneTeam) {
     const values = [...columns, limits.maxRunning, replicaId]
     const { rows } = await pool.query({ name: `start-granted-${size}`, text: allGranted, values, ...attempt })
     if (rows[0].teams === 1)
       return arrivals.map(({ run, sessionId }) => ({ id: run.id, status: Status.RUNNING, sessionId }))
   }
   const values = [...columns, limits.maxRunning, limits.maxQueued, replicaId]
-  // Counting looks at every partition: not for teams that all have their places and are within their limits.
-  const kind = limits.onePool || (havePlaces && !oneTeam) ? 'placed' : 'counted'
+  // Counting looks at every partition: not for teams that all have their slots and are within their limits.
+  const kind = limits.onePool || (haveSlots && !oneTeam) ? 'placed' : 'counted'
   return (await pool.query<Placed>({ name: `start-${kind}-${size}`, text: others[kind], values, ...attempt })).rows
 }
 

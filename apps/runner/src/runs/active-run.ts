@@ -18,7 +18,7 @@ export interface RunEnvironment {
   network: RunNetwork
   sendLogs(run: ActiveRun, chunk: LogChunk): boolean
   called(run: ActiveRun, payload: Buffer): void
-  /** Whether it waits for other runs, and takes no place. */
+  /** Whether it waits for other runs, and takes no slot. */
   isWaiting(run: ActiveRun): boolean
   /** Takes it out of the queue; false when a child has begun it. */
   withdraw(run: ActiveRun): boolean

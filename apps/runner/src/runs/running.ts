@@ -2,19 +2,19 @@ import { Recent } from '../recent.ts'
 import type { ActiveRun } from './active-run.ts'
 
 /**
- * The runs of this runner, and how many of its places they take. A run that waits for others takes none, and gets one
+ * The runs of this runner, and how many of its slots they take. A run that waits for others takes none, and gets one
  * again, before any new run, when the last of them has ended.
  */
 export class RunningRuns {
   readonly #slots: number
   readonly #freed: () => void
   readonly #runs = new Map<string, ActiveRun>()
-  /** How many others each of these waits for; none, when it only waits for a place. */
+  /** How many others each of these waits for; none, when it only waits for a slot. */
   readonly #waiting = new Map<ActiveRun, number>()
   readonly #teams = new Recent()
   readonly #resuming: { run: ActiveRun; go: () => void }[] = []
 
-  /** `freed` is told where a place may have come free. */
+  /** `freed` is told where a slot may have come free. */
   constructor(slots: number, freed: () => void) {
     this.#slots = slots
     this.#freed = freed
@@ -46,17 +46,17 @@ export class RunningRuns {
     this.#freed()
   }
 
-  /** It waits for one more, and gives its place back. */
+  /** It waits for one more, and gives its slot back. */
   waits(run: ActiveRun): void {
     if (!this.#runs.has(run.id)) return
     this.#waiting.set(run, (this.#waiting.get(run) ?? 0) + 1)
-    // What it has waited for may be told at once: it takes no place anyway.
+    // What it has waited for may be told at once: it takes no slot anyway.
     this.#letGo(run)
     this.#resume()
     this.#freed()
   }
 
-  /** It waits for one less. Resolves at once while it waits for others still, else when it has a place again. */
+  /** It waits for one less. Resolves at once while it waits for others still, else when it has a slot again. */
   async goesOn(run: ActiveRun): Promise<void> {
     const count = this.#waiting.get(run)
     if (count === undefined) return
@@ -68,7 +68,7 @@ export class RunningRuns {
     })
   }
 
-  /** Places that no run takes. */
+  /** Slots that no run takes. */
   get free(): number {
     return this.#slots - (this.#runs.size - this.#waiting.size)
   }

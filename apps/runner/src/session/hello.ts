@@ -16,5 +16,5 @@ export function helloOf(
   const languages = hasPython ? [Language.JAVASCRIPT, Language.PYTHON] : [Language.JAVASCRIPT]
   const { oneTeam } = isolation
   const oneTeamRemedy = oneTeam ? isolation.remedy : undefined
-  return { sessionId, runnerName: name, pool, places: slots, languages, oneTeam, teamMaxRunners, oneTeamRemedy }
+  return { sessionId, runnerName: name, pool, slots, languages, oneTeam, teamMaxRunners, oneTeamRemedy }
 }

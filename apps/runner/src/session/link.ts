@@ -21,12 +21,12 @@ export interface LinkOptions {
   principal: Principal
   hello(): MessageInitShape<typeof HelloSchema>
   versionOf(spec: RunSpec): Version
-  /** The replica knows the session; places may be lent. */
+  /** The replica knows the session; slots may be lent. */
   welcomed(leaseMs: number): void
   run(link: ReplicaLink, run: Run, version: Version | undefined): void
   kill(executionId: string): void
   stored(executionId: string): void
-  /** Of what was lent, some places come back unused. */
+  /** Of what was lent, some slots come back unused. */
   returned(): void
   /** The stream has ended; `failure` where it broke. */
   down(link: ReplicaLink, failure: Failure | undefined): void
@@ -40,7 +40,7 @@ const maxUnsentBytes = 32 * 1024 * 1024
 
 /** The Work stream to one replica of execution: opened again whenever it breaks. */
 export class ReplicaLink {
-  /** Places lent to this replica that no run has taken. */
+  /** Slots lent to this replica that no run has taken. */
   lent = 0
   /** Runs that it handed over and that are on. */
   running = 0
@@ -158,8 +158,8 @@ export class ReplicaLink {
         return options.kill(message.value.executionId)
       case 'resultStored':
         return options.stored(message.value.executionId)
-      case 'placesReturned':
-        this.lent = Math.max(0, this.lent - message.value.places)
+      case 'slotsReturned':
+        this.lent = Math.max(0, this.lent - message.value.slots)
         return options.returned()
       case undefined:
       // A newer replica says something that this runner does not know.

@@ -52,6 +52,6 @@ export class KnownPods {
   }
 }
 
-function stateOf({ team, places, running, idleMs }: RunnerSession) {
-  return { team, places, running, idleMs: Number(idleMs) }
+function stateOf({ team, slots, running, idleMs }: RunnerSession) {
+  return { team, slots, running, idleMs: Number(idleMs) }
 }

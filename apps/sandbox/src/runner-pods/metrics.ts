@@ -17,7 +17,7 @@ export function poolMetrics(registry: Registry): PoolMetrics {
   const registers = [registry]
   const help = 'Runner pods by what they are for'
   const pods = new Gauge({ name: 'runner_pods', help, labelNames: ['state'], registers })
-  const waits = 'Teams with runs that wait for a place'
+  const waits = 'Teams with runs that wait for a slot'
   const waitingTeams = new Gauge({ name: 'runner_pods_waiting_teams', help: waits, registers })
   const made = new Counter({ name: 'runner_pods_made_total', help: 'Runner pods that were made', registers })
   const whatFailed = 'Runner pods that could not be made, or ended before execution knew them'

@@ -19,7 +19,7 @@ export interface RunnerPod {
 export interface RunnerState {
   /** Empty while it is nobody's. */
   team: string
-  places: number
+  slots: number
   running: number
   idleMs: number
 }
@@ -37,7 +37,7 @@ export interface PoolLimits {
 
 export interface Situation {
   pods: RunnerPod[]
-  /** Teams with runs that wait for a place, the one that has waited longest first. */
+  /** Teams with runs that wait for a slot, the one that has waited longest first. */
   waiting: string[]
   /** Nothing is made now: what was made before did not start. */
   isPaused: boolean
@@ -140,5 +140,5 @@ function podsOf(pods: RunnerPod[], team: string): RunnerPod[] {
 }
 
 function isFull({ session }: RunnerPod): boolean {
-  return session !== undefined && session.running >= session.places
+  return session !== undefined && session.running >= session.slots
 }

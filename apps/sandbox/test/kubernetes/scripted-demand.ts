@@ -16,7 +16,7 @@ export class ScriptedDemand {
       const sessions = [...this.runners].map(([runnerName, runner]) => ({
         runnerName,
         oneTeam: true,
-        places: 4,
+        slots: 4,
         ...runner,
       }))
       return { sessions, waiting: this.waiting.map((team) => ({ team })) }

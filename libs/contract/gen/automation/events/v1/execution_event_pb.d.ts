@@ -64,7 +64,7 @@ export declare type ExecutionEvent = Message<"automation.events.v1.ExecutionEven
   explanation?: string | undefined;
 
   /**
-   * W3C: the run's place in its trace, where it has one and traces are on.
+   * W3C: the run's trace context, where it has one and traces are on.
    *
    * @generated from field: optional string traceparent = 9;
    */

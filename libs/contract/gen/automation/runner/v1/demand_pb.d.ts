@@ -116,9 +116,9 @@ export declare type RunnerSession = Message<"automation.runner.v1.RunnerSession"
   team: string;
 
   /**
-   * @generated from field: uint32 places = 4;
+   * @generated from field: uint32 slots = 4;
    */
-  places: number;
+  slots: number;
 
   /**
    * @generated from field: uint32 running = 5;

@@ -110,10 +110,10 @@ export declare type ReplicaMessage = Message<"automation.runner.v1.ReplicaMessag
     case: "resultStored";
   } | {
     /**
-     * @generated from field: automation.runner.v1.PlacesReturned places_returned = 7;
+     * @generated from field: automation.runner.v1.SlotsReturned slots_returned = 7;
      */
-    value: PlacesReturned;
-    case: "placesReturned";
+    value: SlotsReturned;
+    case: "slotsReturned";
   } | { case: undefined; value?: undefined };
 };
 
@@ -145,9 +145,9 @@ export declare type Hello = Message<"automation.runner.v1.Hello"> & {
   pool: string;
 
   /**
-   * @generated from field: uint32 places = 4;
+   * @generated from field: uint32 slots = 4;
    */
-  places: number;
+  slots: number;
 
   /**
    * @generated from field: repeated automation.common.v1.Language languages = 5;
@@ -155,7 +155,7 @@ export declare type Hello = Message<"automation.runner.v1.Hello"> & {
   languages: Language[];
 
   /**
-   * The runner serves one team: that of the first run that it gets. Until then it lends one place to one replica.
+   * The runner serves one team: that of the first run that it gets. Until then it lends one slot to one replica.
    *
    * @generated from field: bool one_team = 6;
    */
@@ -201,7 +201,7 @@ export declare type Welcome = Message<"automation.runner.v1.Welcome"> & {
 export declare const WelcomeSchema: GenMessage<Welcome>;
 
 /**
- * The runner lends this many more places to this replica. Each Run uses one up.
+ * The runner lends this many more slots to this replica. Each Run uses one up.
  *
  * @generated from message automation.runner.v1.Credit
  */
@@ -209,9 +209,9 @@ export declare type Credit = Message<"automation.runner.v1.Credit"> & {
   /**
    * 0 only tells of the team.
    *
-   * @generated from field: uint32 places = 1;
+   * @generated from field: uint32 slots = 1;
    */
-  places: number;
+  slots: number;
 
   /**
    * With one_team: the team that the runner serves from now on; empty while it is nobody's.
@@ -336,7 +336,7 @@ export declare type Run = Message<"automation.runner.v1.Run"> & {
   token: string;
 
   /**
-   * W3C: the run's place in a trace, where it has one; for its code and its calls.
+   * W3C: the run's trace context, where it has one; for its code and its calls.
    *
    * @generated from field: optional string traceparent = 12;
    */
@@ -530,7 +530,7 @@ export declare type ResultStored = Message<"automation.runner.v1.ResultStored"> 
 export declare const ResultStoredSchema: GenMessage<ResultStored>;
 
 /**
- * The runner is about to stop and takes its places back: the replica fills no more of them, and answers PlacesReturned.
+ * The runner is about to stop and takes its slots back: the replica fills no more of them, and answers SlotsReturned.
  * What is handed over by then is still run.
  *
  * @generated from message automation.runner.v1.Draining
@@ -545,23 +545,23 @@ export declare type Draining = Message<"automation.runner.v1.Draining"> & {
 export declare const DrainingSchema: GenMessage<Draining>;
 
 /**
- * The answer to Draining: these lent places are not used. One for those that are free at once, others as hand-overs
- * that were begun come to nothing; a place that no Run and no PlacesReturned has come for has a hand-over on its way.
+ * The answer to Draining: these lent slots are not used. One for those that are free at once, others as hand-overs
+ * that were begun come to nothing; a slot that no Run and no SlotsReturned has come for has a hand-over on its way.
  *
- * @generated from message automation.runner.v1.PlacesReturned
+ * @generated from message automation.runner.v1.SlotsReturned
  */
-export declare type PlacesReturned = Message<"automation.runner.v1.PlacesReturned"> & {
+export declare type SlotsReturned = Message<"automation.runner.v1.SlotsReturned"> & {
   /**
-   * @generated from field: uint32 places = 1;
+   * @generated from field: uint32 slots = 1;
    */
-  places: number;
+  slots: number;
 };
 
 /**
- * Describes the message automation.runner.v1.PlacesReturned.
- * Use `create(PlacesReturnedSchema)` to create a new message.
+ * Describes the message automation.runner.v1.SlotsReturned.
+ * Use `create(SlotsReturnedSchema)` to create a new message.
  */
-export declare const PlacesReturnedSchema: GenMessage<PlacesReturned>;
+export declare const SlotsReturnedSchema: GenMessage<SlotsReturned>;
 
 /**
  * The runner stops: it takes nothing new, its children are gone, its session may end at once.
@@ -639,7 +639,7 @@ export declare const RenewSessionResponseSchema: GenMessage<RenewSessionResponse
  */
 export declare const RunnerService: GenService<{
   /**
-   * The runner says hello first, then lends places; the replica hands over runs that it has committed as RUNNING.
+   * The runner says hello first, then lends slots; the replica hands over runs that it has committed as RUNNING.
    *
    * @generated from rpc automation.runner.v1.RunnerService.Work
    */

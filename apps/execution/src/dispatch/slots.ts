@@ -3,28 +3,28 @@ import { allLanguages, nameOf, type Languages } from './languages.ts'
 import type { Among, Lender, LenderInit } from './lender.ts'
 import { add, free, isLeaving, isNobodys, isOf, isShared, lenderOf, whyOneTeam } from './lender.ts'
 
-/** A place that was taken. It belongs to the stream that lent it: what is lent over a later one does not rise by it. */
-export interface Place {
+/** A slot that was taken. It belongs to the stream that lent it: what is lent over a later one does not rise by it. */
+export interface Slot {
   readonly sessionId: string
 }
 
-/** Places for runs of these teams in these languages: any of them may have any of the places. */
+/** Slots for runs of these teams in these languages: any of them may have any of the slots. */
 export interface Portion {
   languages: Languages
   teams: string[]
-  places: Place[]
+  slots: Slot[]
 }
 
 /**
- * The bookkeeping of places: what runners lend to this replica, and how many runs each team has there. Pure: no I/O,
- * no time. A place is taken before the RUNNING row is written and comes back when it is not. A runner of one team that
- * is nobody's yet is the team's that takes its place, and nobody's again when that comes back unused.
+ * The bookkeeping of slots: what runners lend to this replica, and how many runs each team has there. Pure: no I/O,
+ * no time. A slot is taken before the RUNNING row is written and comes back when it is not. A runner of one team that
+ * is nobody's yet is the team's that takes its slot, and nobody's again when that comes back unused.
  */
-export class Places {
+export class Slots {
   readonly #lenders = new Map<string, Lender>()
   /** By pool, while its runners are the same. */
   readonly #kinds = new Map<string, readonly Languages[]>()
-  /** Runs by pool and team that hold a place lent to this replica. */
+  /** Runs by pool and team that hold a slot lent to this replica. */
   readonly #held = new Map<string, Map<string, number>>()
 
   open(runner: LenderInit): void {
@@ -56,18 +56,18 @@ export class Places {
   }
 
   /** `team` is whose the runner is now; undefined where it serves many, or nobody yet. */
-  lend(sessionId: string, places: number, team?: string): void {
+  lend(sessionId: string, slots: number, team?: string): void {
     const lender = this.#lenders.get(sessionId)
     if (lender === undefined) return
     if (lender.oneTeam) {
       lender.team = team
       lender.bound = team !== undefined
     }
-    add(lender, places)
+    add(lender, slots)
   }
 
-  /** The runner takes its places back: those that are free now, and each taken one that comes back unused. */
-  drain(sessionId: string, returned: (places: number) => void): void {
+  /** The runner takes its slots back: those that are free now, and each taken one that comes back unused. */
+  drain(sessionId: string, returned: (slots: number) => void): void {
     const lender = this.#lenders.get(sessionId)
     if (lender === undefined) return
     lender.returned = returned
@@ -80,15 +80,15 @@ export class Places {
     if (lender !== undefined) lender.doubtful = doubtful
   }
 
-  /** Takes a place for a run of this team in this language; undefined when there is none for it. */
-  take(pool: string, team: string, language: Language): Place | undefined {
+  /** Takes a slot for a run of this team in this language; undefined when there is none for it. */
+  take(pool: string, team: string, language: Language): Slot | undefined {
     const teamsOf = (languages: Languages) => (languages.includes(language) ? [team] : [])
-    for (const { places } of this.portions(pool, teamsOf, 1)) return places[0]
+    for (const { slots } of this.portions(pool, teamsOf, 1)) return slots[0]
     return undefined
   }
 
   /**
-   * Takes up to `most` places for runs of the teams that have some in these languages, which come in turn: of runners
+   * Takes up to `most` slots for runs of the teams that have some in these languages, which come in turn: of runners
    * that are theirs, then of shared ones, then runners that are nobody's. What is not used must come back before the next
    * portion is asked for.
    */
@@ -98,37 +98,37 @@ export class Places {
     let left = most
     for (const { teams, ...among } of kinds)
       for (const team of teams) {
-        const places = this.#take((lender) => isOf(lender, among, team), left)
-        left -= places.length
-        if (places.length > 0) yield { languages: among.languages, teams: [team], places }
+        const slots = this.#take((lender) => isOf(lender, among, team), left)
+        left -= slots.length
+        if (slots.length > 0) yield { languages: among.languages, teams: [team], slots }
       }
     for (const { teams, ...among } of kinds) {
       const shared = this.#shared(among, teams, left)
-      left -= shared.places.length
-      if (shared.places.length > 0) yield shared
+      left -= shared.slots.length
+      if (shared.slots.length > 0) yield shared
     }
     for (const { teams, ...among } of kinds)
       for (const team of teams) {
         if (left === 0 || !this.#mayBind(among, team)) continue
-        const places = this.#take((lender) => isNobodys(lender, among), 1)
-        for (const place of places) (place as Lender).team = team
-        left -= places.length
-        yield { languages: among.languages, teams: [team], places }
+        const slots = this.#take((lender) => isNobodys(lender, among), 1)
+        for (const slot of slots) (slot as Lender).team = team
+        left -= slots.length
+        yield { languages: among.languages, teams: [team], slots }
       }
   }
 
-  /** A place that was taken and not used. */
-  giveBack(place: Place): void {
-    const lender = place as Lender
-    // One that is nobody's lends a single place: with that, nothing of the team is there.
+  /** A slot that was taken and not used. */
+  giveBack(slot: Slot): void {
+    const lender = slot as Lender
+    // One that is nobody's lends a single slot: with that, nothing of the team is there.
     if (lender.oneTeam && !lender.bound) lender.team = undefined
     add(lender, 1)
   }
 
-  /** The place that a run may use now: this one or, where its runner has a new stream, one that is lent over that. */
-  usable(place: Place, team: string): Place | undefined {
-    const lender = this.#lenders.get(place.sessionId)
-    if (lender === undefined || lender === place) return lender
+  /** The slot that a run may use now: this one or, where its runner has a new stream, one that is lent over that. */
+  usable(slot: Slot, team: string): Slot | undefined {
+    const lender = this.#lenders.get(slot.sessionId)
+    if (lender === undefined || lender === slot) return lender
     if (lender.credit === 0 || (lender.team ?? team) !== team) return undefined
     lender.credit -= 1
     if (lender.oneTeam) lender.team = team
@@ -136,7 +136,7 @@ export class Places {
   }
 
   /**
-   * Whether a runner of these languages has a free place that a run of this team may have, but for the last one that is
+   * Whether a runner of these languages has a free slot that a run of this team may have, but for the last one that is
    * kept for newcomers.
    */
   hasFor(among: Among, team: string): boolean {
@@ -188,7 +188,7 @@ export class Places {
   }
 
   /**
-   * What these teams may take of shared places. With more than two places, a team takes the last free one only when it
+   * What these teams may take of shared slots. With more than two slots, a team takes the last free one only when it
    * holds none in the pool.
    */
   #shared(among: Among, teams: string[], most: number): Portion {
@@ -196,12 +196,12 @@ export class Places {
     const shared = (lender: Lender) => isShared(lender, among)
     const credit = this.#sum(shared, free)
     const newcomers = teams.filter((team) => this.holds(among.pool, team) === 0)
-    const keepsLast = credit > 0 && this.#sum(shared, ({ places }) => places) > 2
-    if (!keepsLast) return { languages, teams, places: this.#take(shared, Math.min(credit, most)) }
+    const keepsLast = credit > 0 && this.#sum(shared, ({ slots }) => slots) > 2
+    if (!keepsLast) return { languages, teams, slots: this.#take(shared, Math.min(credit, most)) }
     if (newcomers.length >= credit)
-      return { languages, teams: newcomers, places: this.#take(shared, Math.min(credit, most)) }
+      return { languages, teams: newcomers, slots: this.#take(shared, Math.min(credit, most)) }
     const others = teams.filter((team) => !newcomers.includes(team))
-    return { languages, teams: [...newcomers, ...others], places: this.#take(shared, Math.min(credit - 1, most)) }
+    return { languages, teams: [...newcomers, ...others], slots: this.#take(shared, Math.min(credit - 1, most)) }
   }
 
   /**
@@ -217,9 +217,9 @@ export class Places {
     return unbound > 1 && own < (Math.max(...bounds) || Infinity)
   }
 
-  /** Takes up to `count` places, from the runners that lend the most first. */
-  #take(of: (lender: Lender) => boolean, count: number): Place[] {
-    const taken: Place[] = []
+  /** Takes up to `count` slots, from the runners that lend the most first. */
+  #take(of: (lender: Lender) => boolean, count: number): Slot[] {
+    const taken: Slot[] = []
     while (taken.length < count) {
       let richest: Lender | undefined
       for (const lender of this.#lenders.values())
@@ -235,7 +235,7 @@ export class Places {
     return [...this.#lenders.values()].filter((lender) => lender.pool === pool)
   }
 
-  /** Those that do not take their places back. */
+  /** Those that do not take their slots back. */
   #staying(pool: string): Lender[] {
     return this.#of(pool).filter((lender) => !isLeaving(lender))
   }

@@ -1,4 +1,4 @@
-/** A replica that places can be lent to, and how many it has or holds a run in. */
+/** A replica that slots can be lent to, and how many it has or holds a run in. */
 export interface Borrower {
   isConnected: boolean
   lent: number
@@ -6,7 +6,7 @@ export interface Borrower {
 }
 
 /**
- * How many more places to lend to each of these, when `free` are neither taken nor lent. Those with the least come
+ * How many more slots to lend to each of these, when `free` are neither taken nor lent. Those with the least come
  * first; what a replica that is away would have is kept for it while `keepForAbsent`.
  */
 export function lendings(borrowers: Borrower[], free: number, slots: number, keepForAbsent: boolean): number[] {
