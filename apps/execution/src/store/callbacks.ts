@@ -89,9 +89,9 @@ WITH RECURSIVE teams AS (
 ), taken AS (
   SELECT c.execution_id FROM callbacks c
     JOIN due d ON d.execution_id = c.execution_id AND d.nth <= $5
-    JOIN receivers r ON r.team = d.team AND r.origin = d.origin AND r.place <= $4
+    JOIN receivers r ON r.team = d.team AND r.origin = d.origin AND r.rank <= $4
    WHERE c.done_at IS NULL AND c.next_try_at <= now()
-   ORDER BY r.place, r.since, d.next_try_at LIMIT $1 FOR UPDATE OF c SKIP LOCKED
+   ORDER BY r.rank, r.since, d.next_try_at LIMIT $1 FOR UPDATE OF c SKIP LOCKED
 )
 UPDATE callbacks c SET tries = c.tries + 1, next_try_at = now() + make_interval(secs => $6 / 1000.0)
   FROM taken t WHERE c.execution_id = t.execution_id AND c.done_at IS NULL
