@@ -44,7 +44,7 @@ function textOf(usage: Usage, options: Record<string, string>): string {
   return [
     `${lineOf(Object.keys(options), usage)}\n\n${usage.about}\n\n`,
     ...rows(options, '--'),
-    '\nSettings are environment variables; README.md lists them. The most used ones:\n',
+    '\nSettings are environment variables; docs/reference/configuration.md lists them. The most used ones:\n',
     ...rows(usage.settings, ''),
   ].join('')
 }
