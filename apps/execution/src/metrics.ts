@@ -13,7 +13,7 @@ export interface Metrics {
   /** Of these, those that a pool's runners are to take; and for how long the first of them has waited. */
   queue: Gauge<'pool'>
   queueOldest: Gauge<'pool'>
-  /** Slots that runners lend to this replica now. */
+  /** Slots that runners grant to this replica now. */
   credit: Gauge<'pool'>
   sessions: Gauge<'pool'>
   waiting: Gauge
@@ -77,7 +77,7 @@ export function executionMetrics(registry: Registry): Metrics {
     queued: gauge('execution_queued', 'Runs that wait in the queue'),
     queue: labelled('execution_queue', 'Runs that wait for a runner of a pool, up to 10,000', 'pool'),
     queueOldest: labelled('execution_queue_oldest_seconds', 'How long the first of them has waited', 'pool'),
-    credit: labelled('execution_credit', 'Slots that runners lend to this replica', 'pool'),
+    credit: labelled('execution_credit', 'Slots that runners grant to this replica', 'pool'),
     sessions: labelled('execution_runner_streams', 'Runners connected to this replica', 'pool'),
     waiting: gauge('execution_sync_callers', 'Callers that wait here for the end of a run'),
     watching: gauge('execution_watchers', 'Live streams that follow executions here'),

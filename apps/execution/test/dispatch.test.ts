@@ -5,13 +5,13 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Backlog } from '../src/dispatch/backlog.ts'
 import { allLanguages } from '../src/dispatch/languages.ts'
-import type { LenderInit } from '../src/dispatch/lender.ts'
+import type { RunnerInit } from '../src/dispatch/runner-credit.ts'
 import { Slots, type Slot } from '../src/dispatch/slots.ts'
 import { RunSpecCache } from '../src/dispatch/run-spec-cache.ts'
 
 const teams = ['a', 'b', 'c']
 
-const lender = (some: Partial<LenderInit> = {}) => ({
+const runner = (some: Partial<RunnerInit> = {}) => ({
   sessionId: 's',
   pool: 'default',
   slots: 8,
@@ -24,11 +24,11 @@ const lender = (some: Partial<LenderInit> = {}) => ({
 const takeUpTo = (slots: Slots, count: number, team = 'a') =>
   [...slots.portions('default', () => [team], count)].flatMap((portion) => portion.slots)
 
-type Step = { do: 'lend'; session: string; slots: number } | { do: 'take'; team: string } | { do: 'giveBack' }
+type Step = { do: 'grant'; session: string; slots: number } | { do: 'take'; team: string } | { do: 'giveBack' }
 const steps = fc.array(
   fc.oneof(
     fc.record({
-      do: fc.constant('lend' as const),
+      do: fc.constant('grant' as const),
       session: fc.constantFrom('s1', 's2'),
       slots: fc.integer({ min: 1, max: 4 }),
     }),
@@ -38,16 +38,16 @@ const steps = fc.array(
   { maxLength: 60 },
 )
 
-test('slots are never taken more often than they were lent', () => {
+test('slots are never taken more often than they were granted', () => {
   fc.assert(
     fc.property(steps, (script: Step[]) => {
       const slots = new Slots()
-      for (const sessionId of ['s1', 's2']) slots.open(lender({ sessionId }))
+      for (const sessionId of ['s1', 's2']) slots.open(runner({ sessionId }))
       let free = 0
       const taken: Slot[] = []
       for (const step of script) {
-        if (step.do === 'lend') {
-          slots.lend(step.session, step.slots)
+        if (step.do === 'grant') {
+          slots.grant(step.session, step.slots)
           free += step.slots
         } else if (step.do === 'take') {
           const slot = slots.take('default', step.team, Language.JAVASCRIPT)
@@ -67,8 +67,8 @@ test('slots are never taken more often than they were lent', () => {
 
 test('in a pool with more than two slots, the last free one goes only to a team that holds none there', () => {
   const slots = new Slots()
-  slots.open(lender({ slots: 3 }))
-  slots.lend('s', 3)
+  slots.open(runner({ slots: 3 }))
+  slots.grant('s', 3)
   const take = (team: string) => {
     const session = slots.take('default', team, Language.JAVASCRIPT)
     if (session !== undefined) slots.hold('default', team)
@@ -79,16 +79,16 @@ test('in a pool with more than two slots, the last free one goes only to a team 
 
 test('in a pool with two slots, one team may take both', () => {
   const slots = new Slots()
-  slots.open(lender({ slots: 2 }))
-  slots.lend('s', 2)
+  slots.open(runner({ slots: 2 }))
+  slots.grant('s', 2)
   slots.hold('default', 'a')
   expect(takeUpTo(slots, 2).map(({ sessionId }) => sessionId)).toEqual(['s', 's'])
 })
 
 test('the slots of a runner that went are gone with it', () => {
   const slots = new Slots()
-  slots.open(lender({ slots: 3 }))
-  slots.lend('s', 3)
+  slots.open(runner({ slots: 3 }))
+  slots.grant('s', 3)
   const slot = slots.take('default', 'a', Language.JAVASCRIPT)!
   slots.close('s')
   slots.giveBack(slot)
@@ -96,13 +96,13 @@ test('the slots of a runner that went are gone with it', () => {
   expect(slots.take('default', 'a', Language.JAVASCRIPT)).toBeUndefined()
 })
 
-test('a slot that was taken before its runner came again does not count on top of what it lends now', () => {
+test('a slot that was taken before its runner came again does not count on top of what it grants now', () => {
   const slots = new Slots()
-  slots.open(lender())
-  slots.lend('s', 4)
+  slots.open(runner())
+  slots.grant('s', 4)
   const [unused, used] = takeUpTo(slots, 2) as [Slot, Slot]
-  slots.open(lender())
-  slots.lend('s', 4)
+  slots.open(runner())
+  slots.grant('s', 4)
   slots.giveBack(unused)
   expect(slots.credit('default')).toBe(4)
   const now = slots.usable(used, 'a')!

@@ -90,7 +90,7 @@ test('lines that a runner numbers as those of the service are refused, and the r
     const { fence } = runner.started.at(-1)!
     const lastLogs = { first, entries: [{ timeUs: 1n, level: LogLevel.INFO, message: 'forged' }] }
     runner.send(other, { case: 'result', value: { executionId: other, fence, end: nothing, lastLogs } })
-    runner.lend(1)
+    runner.grant(1)
     expect((await system.ended(other)).status).toBe(Status.FINISHED)
     expect((await linesOf(other)).lines).toEqual([])
   }

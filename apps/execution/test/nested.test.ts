@@ -23,11 +23,11 @@ afterAll(() => system.stop())
 const runs = () => system.neighbours.client(RunService)
 const slugOf = (run: Run, runner: ScriptedRunner) => runner.specs.get(run.specKey)!.processSlug
 
-/** Parents wait for their children, and lend their slots meanwhile, as a runner does. */
+/** Parents wait for their children, and give their slots back meanwhile, as a runner does. */
 function parentsWait(children = 1) {
   return async (run: Run, runner: ScriptedRunner) => {
     if (slugOf(run, runner) !== 'parent') return value('child')
-    runner.lend(1)
+    runner.grant(1)
     const calls = Array.from({ length: children }, (_, index) =>
       runs().runProcess({ callNumber: index + 1, identifier: 'child' }, asRun(run)),
     )

@@ -16,7 +16,7 @@ function slotsOf(...oneTeam: string[]): Slots {
 
 test("a runner that is nobody's is the team's that takes its slot, and nobody's again when that comes back", () => {
   const slots = slotsOf('s1')
-  slots.lend('s1', 1)
+  slots.grant('s1', 1)
   const slot = slots.take('default', 'a', Language.JAVASCRIPT)!
   expect(slot.sessionId).toBe('s1')
   expect(slots.isUnserved('default', 'b', allLanguages)).toBe(true)
@@ -27,7 +27,7 @@ test("a runner that is nobody's is the team's that takes its slot, and nobody's 
 
 test('a runner of another team is never given', () => {
   const slots = slotsOf('s1')
-  slots.lend('s1', 4, 'a')
+  slots.grant('s1', 4, 'a')
   expect(slots.take('default', 'b', Language.JAVASCRIPT)).toBeUndefined()
   expect(slots.hasForRun('default', 'b', Language.JAVASCRIPT)).toBe(false)
   expect(slots.whyNone('default', 'b', Language.JAVASCRIPT)).toBe(
@@ -39,8 +39,8 @@ test('a runner of another team is never given', () => {
 
 test("a team that has a runner leaves the last one that is nobody's to others", () => {
   const slots = slotsOf('s1', 's2', 's3')
-  slots.lend('s1', 0, 'a')
-  for (const sessionId of ['s2', 's3']) slots.lend(sessionId, 1)
+  slots.grant('s1', 0, 'a')
+  for (const sessionId of ['s2', 's3']) slots.grant(sessionId, 1)
   expect(slots.take('default', 'a', Language.JAVASCRIPT)).toBeDefined()
   expect(slots.take('default', 'a', Language.JAVASCRIPT)).toBeUndefined()
   expect(slots.take('default', 'b', Language.JAVASCRIPT)).toBeDefined()
@@ -50,8 +50,8 @@ test('a team that has as many runners as it may takes no further one; one that i
   const slots = new Slots()
   for (const sessionId of ['s1', 's2', 's3', 's4'])
     slots.open({ sessionId, pool: 'default', slots: 8, oneTeam: true, teamMaxRunners: 2, languages: allLanguages })
-  slots.lend('s1', 0, 'a')
-  for (const sessionId of ['s2', 's3', 's4']) slots.lend(sessionId, 1)
+  slots.grant('s1', 0, 'a')
+  for (const sessionId of ['s2', 's3', 's4']) slots.grant(sessionId, 1)
   expect(slots.take('default', 'a', Language.JAVASCRIPT)).toBeDefined()
   expect(slots.take('default', 'a', Language.JAVASCRIPT)).toBeUndefined()
   slots.drain('s1', () => undefined)
@@ -60,38 +60,38 @@ test('a team that has as many runners as it may takes no further one; one that i
 
 test('a team whose only runner is leaving takes the last one that is left', () => {
   const slots = slotsOf('s1', 's2')
-  slots.lend('s1', 0, 'a')
-  slots.lend('s2', 1)
+  slots.grant('s1', 0, 'a')
+  slots.grant('s2', 1)
   slots.drain('s1', () => undefined)
   expect(slots.take('default', 'a', Language.JAVASCRIPT)?.sessionId).toBe('s2')
 })
 
 test('one team may take all slots of its own runner: none are kept for newcomers', () => {
   const slots = slotsOf('s1')
-  slots.lend('s1', 8, 'a')
+  slots.grant('s1', 8, 'a')
   slots.hold('default', 'a')
   expect([...slots.portions('default', () => ['a'], 256)].flatMap((portion) => portion.slots)).toHaveLength(8)
 })
 
 test("a slot that was taken for a team is of no use once its runner is another team's", () => {
   const slots = slotsOf('s1')
-  slots.lend('s1', 1)
+  slots.grant('s1', 1)
   const slot = slots.take('default', 'a', Language.JAVASCRIPT)!
   slots.close('s1')
   slots.open({ sessionId: 's1', pool: 'default', slots: 8, oneTeam: true, languages: allLanguages })
   expect(slots.usable(slot, 'a')).toBeUndefined()
-  slots.lend('s1', 7, 'b')
+  slots.grant('s1', 7, 'b')
   expect(slots.usable(slot, 'a')).toBeUndefined()
   expect(slots.credit('default')).toBe(7)
-  slots.lend('s1', 0)
+  slots.grant('s1', 0)
 })
 
 test("a slot that was taken for a team serves it over a new stream, while the runner is nobody's", () => {
   const slots = slotsOf('s1')
-  slots.lend('s1', 1)
+  slots.grant('s1', 1)
   const slot = slots.take('default', 'a', Language.JAVASCRIPT)!
   slots.open({ sessionId: 's1', pool: 'default', slots: 8, oneTeam: true, languages: allLanguages })
-  slots.lend('s1', 1)
+  slots.grant('s1', 1)
   expect(slots.usable(slot, 'a')?.sessionId).toBe('s1')
   expect(slots.credit('default')).toBe(0)
   expect(slots.take('default', 'b', Language.JAVASCRIPT)).toBeUndefined()
@@ -100,9 +100,9 @@ test("a slot that was taken for a team serves it over a new stream, while the ru
 test("teams that wait are given runners that are nobody's in turn, one each, and none of another team", () => {
   const slots = slotsOf(...sessions)
   slots.open({ sessionId: 'shared', pool: 'default', slots: 2, oneTeam: false, languages: allLanguages })
-  slots.lend('s1', 3, 'a')
-  slots.lend('s2', 1)
-  slots.lend('shared', 2)
+  slots.grant('s1', 3, 'a')
+  slots.grant('s2', 1)
+  slots.grant('shared', 2)
   const portions = [...slots.portions('default', () => teams, 256)]
   const shown = portions.map((portion) => [
     portion.teams.join(),
@@ -115,10 +115,10 @@ test("teams that wait are given runners that are nobody's in turn, one each, and
   ])
 })
 
-type Step = { session: string; team: string; do: 'take' | 'giveBack' | 'run' | 'again' | 'lend' }
+type Step = { session: string; team: string; do: 'take' | 'giveBack' | 'run' | 'again' | 'grant' }
 const steps = fc.array(
   fc.record({
-    do: fc.constantFrom<Step['do'][]>('take', 'giveBack', 'run', 'again', 'lend'),
+    do: fc.constantFrom<Step['do'][]>('take', 'giveBack', 'run', 'again', 'grant'),
     session: fc.constantFrom(...sessions),
     team: fc.constantFrom(...teams),
   }),
@@ -129,8 +129,8 @@ test('whatever comes back or breaks, a runner of one team gets runs of one team 
   fc.assert(
     fc.property(steps, (script) => {
       const slots = slotsOf(...sessions)
-      /** What the runners themselves know: whose they are, and how many slots they have lent. */
-      const runners = new Map(sessions.map((id) => [id, { team: undefined as string | undefined, lent: 0 }]))
+      /** What the runners themselves know: whose they are, and how many slots they have granted. */
+      const runners = new Map(sessions.map((id) => [id, { team: undefined as string | undefined, granted: 0 }]))
       const taken: { slot: Slot; team: string }[] = []
       for (const { do: what, session, team } of script) {
         const runner = runners.get(session)!
@@ -144,15 +144,15 @@ test('whatever comes back or breaks, a runner of one team gets runs of one team 
           const receiver = runners.get(slot.sessionId)!
           expect(receiver.team ?? its).toBe(its)
           receiver.team = its
-          receiver.lent -= 1
-          expect(receiver.lent).toBeGreaterThanOrEqual(0)
+          receiver.granted -= 1
+          expect(receiver.granted).toBeGreaterThanOrEqual(0)
         } else if (what === 'again') {
           slots.open({ sessionId: session, pool: 'default', slots: 8, oneTeam: true, languages: allLanguages })
-          runner.lent = 0
-        } else if (what === 'lend') {
-          const more = runner.team === undefined ? 1 - runner.lent : 2
-          runner.lent += more
-          if (more > 0) slots.lend(session, more, runner.team)
+          runner.granted = 0
+        } else if (what === 'grant') {
+          const more = runner.team === undefined ? 1 - runner.granted : 2
+          runner.granted += more
+          if (more > 0) slots.grant(session, more, runner.team)
         }
       }
     }),
@@ -162,7 +162,7 @@ test('whatever comes back or breaks, a runner of one team gets runs of one team 
 test('where no team has its turn, no slot is taken', () => {
   const slots = new Slots()
   slots.open({ sessionId: 's', pool: 'default', slots: 8, oneTeam: false, languages: allLanguages })
-  slots.lend('s', 8)
+  slots.grant('s', 8)
   expect([...slots.portions('default', () => [], 256)]).toEqual([])
   expect(slots.credit('default')).toBe(8)
 })

@@ -14,8 +14,8 @@ beforeAll(async () => {
 afterEach(async () => expect(await brokenInvariants(system)).toEqual([]))
 afterAll(() => system.stop())
 
-/** A runner that lends all its slots to the second replica. */
-function lendsToSecond(script: Parameters<System['runner']>[0]) {
+/** A runner that grants all its slots to the second replica. */
+function grantsToSecond(script: Parameters<System['runner']>[0]) {
   const [, second] = system.replicas
   return system.runner(script, {
     client: (service) => second!.network.client(service),
@@ -24,7 +24,7 @@ function lendsToSecond(script: Parameters<System['runner']>[0]) {
 }
 
 test('a sync caller of one replica hears of the end of a run that another replica claimed, transient values too', async () => {
-  const runner = await lendsToSecond({ slots: 2, runs: () => value({ secret: 1 }, true) })
+  const runner = await grantsToSecond({ slots: 2, runs: () => value({ secret: 1 }, true) })
   const times: number[] = []
   let outcome: Outcome
   // Woken, not found by looking, which takes a second: once is enough on a machine that is slow now and then.
@@ -88,7 +88,7 @@ test('a result is taken by another replica when the one that gave the run has st
 
 test('who waits at a replica that stops waits on at another', async () => {
   const extra = await system.addReplica()
-  const runner = await lendsToSecond({ slots: 1, runs: () => undefined })
+  const runner = await grantsToSecond({ slots: 1, runs: () => undefined })
   const start = { identifier: 'hello' }
   const waiting = extra.executions.runExecution({ start, waitMs: 30_000 }, userContext('demo'))
   const { executionId } = await runner.run()
@@ -108,7 +108,7 @@ test('who waits at a replica that stops waits on at another', async () => {
 
 test('a run that waits for another one at a replica that stops waits on at another, for the same one', async () => {
   const extra = await system.addReplica()
-  const runner = await lendsToSecond({ slots: 2, runs: () => undefined })
+  const runner = await grantsToSecond({ slots: 2, runs: () => undefined })
   const parent = await runner.run(await system.start())
   const call = { callNumber: 1, identifier: 'hello' }
   const context = () => asRun(parent, 30_000)

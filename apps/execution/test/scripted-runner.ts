@@ -23,7 +23,7 @@ export interface Script {
   /** What a run does; absent: it returns null at once. A run that answers nothing goes on until it is finished by hand. */
   runs?(run: Run, runner: ScriptedRunner): End | undefined | Promise<End | undefined>
   leaseMs?: number
-  /** It serves the team of its first run only, and lends one slot until then. */
+  /** It serves the team of its first run only, and grants one slot until then. */
   oneTeam?: boolean
   /** None: it says none, as one that runs all may. */
   languages?: Language[]
@@ -43,7 +43,7 @@ export function value(json: unknown, transient = false): End {
   return { case: 'finished', value: { returnValue: Buffer.from(JSON.stringify(json)), transient } }
 }
 
-/** A runner without children: it speaks runner.proto, lends its slots, and ends runs as its script says. */
+/** A runner without children: it speaks runner.proto, grants its slots, and ends runs as its script says. */
 export class ScriptedRunner {
   readonly sessionId: string
   readonly started: Run[] = []
@@ -79,7 +79,7 @@ export class ScriptedRunner {
     this.sessionId = this.#script.sessionId
   }
 
-  /** Opens a stream to each replica and lends its slots in equal parts. */
+  /** Opens a stream to each replica and grants its slots in equal parts. */
   async connect(): Promise<this> {
     const clients = this.#neighbours.replicas(RunnerService)
     const { slots, pool, oneTeam, languages } = this.#script
@@ -98,8 +98,8 @@ export class ScriptedRunner {
       })
       this.#over.push(over)
       await welcome.promise
-      const lent = oneTeam ? Number(index === 0) : Math.max(Math.min(share, slots - index * share), 0)
-      if (lent > 0) this.#credit(sent, lent)
+      const granted = oneTeam ? Number(index === 0) : Math.max(Math.min(share, slots - index * share), 0)
+      if (granted > 0) this.#credit(sent, granted)
     }
     void this.#renewAgainAndAgain()
     return this
@@ -141,7 +141,7 @@ export class ScriptedRunner {
     if (this.#running.delete(executionId)) this.#lendAgain(sent)
   }
 
-  /** Slots that are not lent again, because runs that gave theirs back have gone on. */
+  /** Slots that are not granted again, because runs that gave theirs back have gone on. */
   debt = 0
   /** With `oneTeam`: whose it is. */
   team = ''
@@ -171,7 +171,7 @@ export class ScriptedRunner {
     this.#sent[0]!.push({ message })
   }
 
-  lend(slots: number): void {
+  grant(slots: number): void {
     this.#sent[0]!.push({ message: { case: 'credit', value: { slots } } })
   }
 

@@ -68,7 +68,7 @@ test('a runner that takes its slots back gets none of the queued runs; they wait
   first.say({ case: 'draining', value: {} })
   await until(() => first.returned === 1)
   const queued = await system.start()
-  first.lend(1)
+  first.grant(1)
   await until(() => first.returned === 2)
   expect((await system.get(queued)).status).toBe(Status.QUEUED)
   for (const { executionId } of [...first.started]) first.finish(executionId)

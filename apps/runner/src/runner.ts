@@ -8,7 +8,7 @@ import { Changes } from './changes.ts'
 import type { RunnerConfig } from './config.ts'
 import type { Metrics } from './metrics.ts'
 import { Idleness } from './idleness.ts'
-import { Lending } from './lending.ts'
+import { SlotGrants } from './slot-grants.ts'
 import { ActiveRun, type RunEnvironment } from './runs/active-run.ts'
 import type { Reason } from './runs/explanation.ts'
 import { KeptResults } from './runs/kept-results.ts'
@@ -39,7 +39,7 @@ export interface RunnerOptions {
 const tickMs = 250
 const returnWithinMs = 5000
 
-/** The session with the replicas of execution: lends slots, takes runs, brings back results. */
+/** The session with the replicas of execution: grants slots, takes runs, brings back results. */
 export class Runner {
   readonly #options: RunnerOptions
   readonly #runs: RunningRuns
@@ -49,7 +49,7 @@ export class Runner {
   readonly #unwanted = new UnwantedRuns()
   readonly #bond: Bond
   readonly #idleness: Idleness
-  readonly #lending: Lending
+  readonly #grants: SlotGrants
   readonly #lease: Lease
   readonly #environment: RunEnvironment
   #sessionId = randomUUIDv7()
@@ -63,7 +63,7 @@ export class Runner {
     this.#options = options
     const { config, neighbours, pool, logger } = options
     const principal: Principal = { role: 'runner', team: '', subject: config.name, name: config.name }
-    this.#runs = new RunningRuns(config.slots, () => this.#lending.soon())
+    this.#runs = new RunningRuns(config.slots, () => this.#grants.soon())
     this.#results = new KeptResults((result, link) => this.#sendTo(link, { case: 'result', value: result }))
     const calls = new ProcessCalls(neighbours, logger, config.parametersMaxBytes, {
       waits: (run) => this.#runs.waits(run),
@@ -88,7 +88,7 @@ export class Runner {
     this.#bond = new Bond(options.isolation.oneTeam)
     const [busyWith, team] = [() => this.#runs.size + this.#results.size, () => this.#bond.team]
     this.#idleness = new Idleness({ busyWith, team, exitMs: config.idleExitMs, retire: options.retire })
-    this.#lending = new Lending(this.#links, this.#runs, config.slots, this.#bond)
+    this.#grants = new SlotGrants(this.#links, this.#runs, config.slots, this.#bond)
     this.#lease = new Lease({
       client: neighbours.client(RunnerService, 'control'),
       principal,
@@ -113,10 +113,10 @@ export class Runner {
    */
   async stop(runMs: number, storeMs: number): Promise<void> {
     this.#isStopping = true
-    this.#lending.stop()
+    this.#grants.stop()
     const end = performance.now() + runMs
     for (const link of this.#links) link.send({ case: 'draining', value: {} })
-    await this.#changes.until(() => this.#lending.isAllBack, Math.min(returnWithinMs, Math.max(runMs, storeMs)))
+    await this.#changes.until(() => this.#grants.isAllBack, Math.min(returnWithinMs, Math.max(runMs, storeMs)))
     this.#isClosed = true
     const isIdle = () => this.#runs.size === 0
     await this.#changes.until(isIdle, Math.max(0, end - performance.now()))
@@ -169,13 +169,13 @@ export class Runner {
     this.#options.logger.info({ sessionId: this.#sessionId, leaseMs }, 'a replica knows this runner')
     this.#lease.begin(leaseMs)
     this.#results.sendDue(performance.now())
-    this.#lending.soon()
+    this.#grants.soon()
   }
 
   #take(link: ReplicaLink, run: Run, version: Version | undefined): void {
     // A hand-over is never repeated; were it, user code would still start only once.
     if (this.#runs.get(run.executionId) !== undefined || this.#results.has(run.executionId)) return
-    if (this.#unwanted.take(run.executionId)) return this.#lending.soon()
+    if (this.#unwanted.take(run.executionId)) return this.#grants.soon()
     if (version === undefined) return this.#refuse(link, run, untold)
     const why = whyNot(version, this.#isClosed, this.#options.withoutPython, this.#bond)
     if (why !== undefined) return this.#refuse(link, run, why)
@@ -187,12 +187,12 @@ export class Runner {
     this.#options.pool.run(active)
     this.#changes.happened()
     // The first one decides whose the runner is: the rest of its slots may go out.
-    if (this.#runs.size === 1) this.#lending.soon()
+    if (this.#runs.size === 1) this.#grants.soon()
   }
 
   #refuse(link: ReplicaLink, run: Run, why: Reason): void {
     this.#results.add(refusal(run, why), link)
-    this.#lending.soon()
+    this.#grants.soon()
   }
 
   #over(run: ActiveRun, result: Result | undefined): void {
@@ -215,7 +215,7 @@ export class Runner {
   }
 
   #returned(): void {
-    if (this.#isStopping && this.#lending.isAllBack) this.#isClosed = true
+    if (this.#isStopping && this.#grants.isAllBack) this.#isClosed = true
     this.#changes.happened()
   }
 
@@ -224,7 +224,7 @@ export class Runner {
     for (const run of this.#runs) if (this.#linkOf.get(run) === link) run.repeatLogs()
     if (code === 'session_lost') this.#lost(this.#sessionId)
     this.#changes.happened()
-    this.#lending.soon()
+    this.#grants.soon()
   }
 
   /** The session has ended without us: whatever ran in it is recorded as lost. A new one begins. */

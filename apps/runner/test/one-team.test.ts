@@ -36,22 +36,22 @@ async function startRetiring(settings: Record<string, string>, replicas: Scripte
   return retired
 }
 
-const lent = (replicas: ScriptedReplica[]) => replicas.reduce((sum, { credit }) => sum + credit, 0)
+const granted = (replicas: ScriptedReplica[]) => replicas.reduce((sum, { credit }) => sum + credit, 0)
 
-test('a runner of one team lends one slot to one replica until it has a run, then all, for the team of that run', async () => {
+test('a runner of one team grants one slot to one replica until it has a run, then all, for the team of that run', async () => {
   const replicas = [new ScriptedReplica(), new ScriptedReplica()]
   await startForOneTeam(...replicas)
-  await until(() => lent(replicas) === 1)
+  await until(() => granted(replicas) === 1)
   expect(replicas.map(({ hellos }) => hellos[0]?.oneTeam)).toEqual([true, true])
   expect(replicas.flatMap(({ teams }) => teams)).toEqual([''])
   const [first] = replicas.toSorted((a, b) => b.credit - a.credit)
   const end = Promise.withResolvers<void>()
   first!.onStart = () => end.promise.then(() => ({ executionId: 'other', status: Status.CREATED }))
   const { ended } = first!.hand('await svc.processes.run("other"); return 1', { spec: { team: 'blue' } })
-  await until(() => lent(replicas) === 3)
+  await until(() => granted(replicas) === 3)
   end.resolve()
   expect((await ended).value).toBe(1)
-  await until(() => lent(replicas) === 4)
+  await until(() => granted(replicas) === 4)
   expect(new Set(replicas.flatMap(({ teams }) => teams.slice(-1)))).toEqual(new Set(['blue']))
   for (const { teams } of replicas) expect(teams).toContain('blue')
 })
@@ -59,7 +59,7 @@ test('a runner of one team lends one slot to one replica until it has a run, the
 test('the single slot moves when its replica is away', async () => {
   const replicas = [new ScriptedReplica(), new ScriptedReplica()]
   await startForOneTeam(...replicas)
-  await until(() => lent(replicas) === 1)
+  await until(() => granted(replicas) === 1)
   const [holder, other] = replicas.toSorted((a, b) => b.credit - a.credit)
   holder!.drop()
   await until(() => other!.credit === 1)

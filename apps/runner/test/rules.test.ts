@@ -7,25 +7,25 @@ import { endings, firstCold, isOverdue, type Worn } from '../src/children/wear.t
 import { maskOf } from '../src/logs/masking.ts'
 import { LineSplitter } from '../src/logs/line-splitter.ts'
 import { OutputReader } from '../src/logs/output-reader.ts'
-import { lendings } from '../src/slots.ts'
+import { grantsFor } from '../src/slot-grants.ts'
 import { createRunner, readRunnerConfig } from '../src/service.ts'
 import { testContext } from '@automation/testing'
 
-describe('lending', () => {
-  const borrower = (lent: number, running = 0, isConnected = true) => ({ lent, running, isConnected })
+describe('grants', () => {
+  const replica = (granted: number, running = 0, isConnected = true) => ({ granted, running, isConnected })
   test.for([
-    ['one replica gets all', [borrower(0)], 64, [64]],
-    ['several share', [borrower(0), borrower(0), borrower(0)], 64, [22, 21, 21]],
-    ['who has least comes first', [borrower(10), borrower(0, 2)], 6, [0, 6]],
-    ['one that is away gets none', [borrower(0), borrower(0, 0, false)], 4, [4, 0]],
-    ['nothing is lent twice', [borrower(3)], -1, [0]],
-    ['nobody is there', [borrower(0, 0, false)], 4, [0]],
-  ] as const)('%s', ([, borrowers, free, expected]) => {
-    expect(lendings([...borrowers], free, 64, false)).toEqual(expected)
+    ['one replica gets all', [replica(0)], 64, [64]],
+    ['several share', [replica(0), replica(0), replica(0)], 64, [22, 21, 21]],
+    ['who has least comes first', [replica(10), replica(0, 2)], 6, [0, 6]],
+    ['one that is away gets none', [replica(0), replica(0, 0, false)], 4, [4, 0]],
+    ['nothing is granted twice', [replica(3)], -1, [0]],
+    ['nobody is there', [replica(0, 0, false)], 4, [0]],
+  ] as const)('%s', ([, replicas, free, expected]) => {
+    expect(grantsFor([...replicas], free, 64, false)).toEqual(expected)
   })
 
   test('the share of one that may still come is kept for it', () => {
-    expect(lendings([borrower(0), borrower(0, 0, false)], 64, 64, true)).toEqual([32, 0])
+    expect(grantsFor([replica(0), replica(0, 0, false)], 64, 64, true)).toEqual([32, 0])
   })
 })
 

@@ -48,7 +48,7 @@ export async function startRunner(
   const context = testContext(network)
   const runner = createRunner(config, context)
   await runner.start()
-  await until(() => replica.isConnected, { what: 'the runner lends slots' })
+  await until(() => replica.isConnected, { what: 'the runner grants slots' })
   const metric = async (name: string, how?: string) => {
     const { values } = await context.metrics.getSingleMetric(name)!.get()
     return values.find(({ labels }) => how === undefined || labels['how'] === how)?.value ?? 0

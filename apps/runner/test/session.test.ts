@@ -31,7 +31,7 @@ function isAlive(pid: number): boolean {
 }
 
 describe('slots', () => {
-  test('a runner says what it is and lends all its slots', async () => {
+  test('a runner says what it is and grants all its slots', async () => {
     under = await startRunner({ RUNNER_SLOTS: '3', RUNNER_POOL: 'gpu', RUNNER_NAME: 'r-1' })
     const [hello] = under.replica.hellos
     expect(hello).toMatchObject({ pool: 'gpu', runnerName: 'r-1', slots: 3 })

@@ -170,7 +170,7 @@ describe('svc.processes', () => {
     await until(() => replica.credit === 2)
     const parents = ['a', 'b'].map((name) => run(`return await svc.processes.runSync("${name}")`))
     expect((await Promise.all(parents)).map(({ value }) => value)).toEqual(['a done', 'b done'])
-    await until(() => replica.credit === 2, { what: 'all slots lent again' })
+    await until(() => replica.credit === 2, { what: 'all slots granted again' })
   })
 
   test('a run with several calls open takes no slot until the last is answered', async () => {
@@ -191,7 +191,7 @@ describe('svc.processes', () => {
     expect((await replica.run('return 2')).value).toBe(2)
     atLast.resolve()
     expect((await ended).value).toBe(1)
-    await until(() => replica.credit === 2, { what: 'all slots lent again' })
+    await until(() => replica.credit === 2, { what: 'all slots granted again' })
   })
 })
 

@@ -27,15 +27,15 @@ interface Line {
   to: Host
   said: Pipe<Said>
   isOpen: boolean
-  /** Slots that are lent there. */
-  lent: number
+  /** Slots that are granted there. */
+  granted: number
 }
 
 const connectMs = 300
 const resendMs = 700
 
 /**
- * A runner without children: it lends its slots, runs what it gets for as long as the parameters say, keeps results
+ * A runner without children: it grants its slots, runs what it gets for as long as the parameters say, keeps results
  * until they are stored, renews its lease, and ends its runs where that is lost. It speaks runner.proto as a real one.
  */
 export class RunnerOfWorld {
@@ -92,7 +92,7 @@ export class RunnerOfWorld {
   }
 
   #open(to: Host): void {
-    const line: Line = { to, said: new Pipe(), isOpen: false, lent: 0 }
+    const line: Line = { to, said: new Pipe(), isOpen: false, granted: 0 }
     this.#lines.set(to, line)
     const { sessionId, pool } = { sessionId: this.#sessionId, pool: 'default' }
     line.said.put({
@@ -114,34 +114,34 @@ export class RunnerOfWorld {
     }
     if (session !== this.#sessionId || this.#lines.get(line.to) !== line) return
     this.#lines.delete(line.to)
-    this.#free += line.lent
-    this.#lend()
+    this.#free += line.granted
+    this.#grant()
   }
 
   #hear(line: Line, message: ReplicaMessage['message']): void {
     if (message.case === 'welcome') {
       line.isOpen = true
-      this.#lend()
+      this.#grant()
       this.#resend()
     } else if (message.case === 'run') this.#run(line, message.value)
     else if (message.case === 'kill') this.#end(message.value.executionId)
     else if (message.case === 'resultStored') this.#results.delete(message.value.executionId)
   }
 
-  /** Slots that nobody has are lent to one line each. */
-  #lend(): void {
+  /** Slots that nobody has are granted to one line each. */
+  #grant(): void {
     const open = [...this.#lines.values()].filter(({ isOpen }) => isOpen)
     while (this.#free > 0 && open.length > 0) {
       const line = this.#world.chance.pick(open)
       this.#free -= 1
-      line.lent += 1
+      line.granted += 1
       line.said.put({ message: { case: 'credit', value: { slots: 1 } } })
     }
   }
 
   #run(line: Line, run: Run): void {
     const { executionId, fence, parameters } = run
-    line.lent -= 1
+    line.granted -= 1
     this.#ledger.began(executionId, this.host.name)
     // An error handler is given what has failed.
     const { takesMs = 10, fails = false } = JSON.parse(Buffer.from(parameters).toString()) as Work
@@ -167,7 +167,7 @@ export class RunnerOfWorld {
     if (!this.#runs.delete(executionId)) return
     this.#ledger.running.delete(executionId)
     this.#free += 1
-    this.#lend()
+    this.#grant()
   }
 
   #resend(): void {

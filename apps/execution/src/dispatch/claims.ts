@@ -35,7 +35,7 @@ const largestClaim = 256
 const statementTimeoutMs = 4500
 const resolvePatienceMs = 10_000
 
-/** Takes runs out of the queue when runners lend slots: team by team in turn, one claim at a time for each pool. */
+/** Takes runs out of the queue when runners grant slots: team by team in turn, one claim at a time for each pool. */
 export class Claims {
   readonly #context: ClaimsContext
   readonly #looking = new Map<string, { again: boolean }>()

@@ -31,7 +31,7 @@ interface Stream extends RunnerStream {
   team?: string
 }
 
-/** The Work streams of runners: what they lend, say and bring back. */
+/** The Work streams of runners: what they grant, say and bring back. */
 export class RunnerStreams {
   readonly #context: RunnerStreamsContext
   readonly #open = new Set<RunnerStream['messages']>()
@@ -91,7 +91,7 @@ export class RunnerStreams {
     const { runners, claims } = this.#context
     if (message.case === 'credit') {
       const { slots, team } = message.value
-      runners.lend(stream, slots, team || undefined)
+      runners.grant(stream, slots, team || undefined)
       claims.look(stream.pool)
       if (stream.oneTeam && team !== '' && stream.team !== team) this.#bind(stream, team)
     } else if (message.case === 'draining') {

@@ -90,9 +90,9 @@ export class Runners {
     for (const [id, { sessionId }] of this.#active) if (sessionId === stream.sessionId) this.ended(id)
   }
 
-  /** The runner lends slots over this stream; `team` is whose it is, where it serves one. */
-  lend(stream: RunnerStream, slots: number, team?: string): void {
-    if (this.#streams.get(stream.sessionId)?.stream === stream) this.slots.lend(stream.sessionId, slots, team)
+  /** The runner grants slots over this stream; `team` is whose it is, where it serves one. */
+  grant(stream: RunnerStream, slots: number, team?: string): void {
+    if (this.#streams.get(stream.sessionId)?.stream === stream) this.slots.grant(stream.sessionId, slots, team)
   }
 
   /** The session has ended: its stream is cut, and nothing goes there any more. */

@@ -1,9 +1,9 @@
 import type { Language } from '@automation/contract/common/v1/language'
 import { allLanguages, nameOf, type Languages } from './languages.ts'
-import type { Among, Lender, LenderInit } from './lender.ts'
-import { add, free, isLeaving, isNobodys, isOf, isShared, lenderOf, whyOneTeam } from './lender.ts'
+import type { Among, RunnerCredit, RunnerInit } from './runner-credit.ts'
+import { add, free, isLeaving, isNobodys, isOf, isShared, runnerCreditOf, whyOneTeam } from './runner-credit.ts'
 
-/** A slot that was taken. It belongs to the stream that lent it: what is lent over a later one does not rise by it. */
+/** A slot that was taken. It belongs to the stream that granted it: what is granted over a later one does not rise by it. */
 export interface Slot {
   readonly sessionId: string
 }
@@ -16,25 +16,25 @@ export interface Portion {
 }
 
 /**
- * The bookkeeping of slots: what runners lend to this replica, and how many runs each team has there. Pure: no I/O,
+ * The bookkeeping of slots: what runners grant to this replica, and how many runs each team has there. Pure: no I/O,
  * no time. A slot is taken before the RUNNING row is written and comes back when it is not. A runner of one team that
  * is nobody's yet is the team's that takes its slot, and nobody's again when that comes back unused.
  */
 export class Slots {
-  readonly #lenders = new Map<string, Lender>()
+  readonly #runners = new Map<string, RunnerCredit>()
   /** By pool, while its runners are the same. */
   readonly #kinds = new Map<string, readonly Languages[]>()
-  /** Runs by pool and team that hold a slot lent to this replica. */
+  /** Runs by pool and team that hold a slot granted to this replica. */
   readonly #held = new Map<string, Map<string, number>>()
 
-  open(runner: LenderInit): void {
-    this.#lenders.set(runner.sessionId, lenderOf(runner))
+  open(runner: RunnerInit): void {
+    this.#runners.set(runner.sessionId, runnerCreditOf(runner))
     this.#kinds.delete(runner.pool)
   }
 
   close(sessionId: string): void {
-    this.#kinds.delete(this.#lenders.get(sessionId)?.pool ?? '')
-    this.#lenders.delete(sessionId)
+    this.#kinds.delete(this.#runners.get(sessionId)?.pool ?? '')
+    this.#runners.delete(sessionId)
   }
 
   /**
@@ -56,28 +56,28 @@ export class Slots {
   }
 
   /** `team` is whose the runner is now; undefined where it serves many, or nobody yet. */
-  lend(sessionId: string, slots: number, team?: string): void {
-    const lender = this.#lenders.get(sessionId)
-    if (lender === undefined) return
-    if (lender.oneTeam) {
-      lender.team = team
-      lender.bound = team !== undefined
+  grant(sessionId: string, slots: number, team?: string): void {
+    const runner = this.#runners.get(sessionId)
+    if (runner === undefined) return
+    if (runner.oneTeam) {
+      runner.team = team
+      runner.bound = team !== undefined
     }
-    add(lender, slots)
+    add(runner, slots)
   }
 
   /** The runner takes its slots back: those that are free now, and each taken one that comes back unused. */
   drain(sessionId: string, returned: (slots: number) => void): void {
-    const lender = this.#lenders.get(sessionId)
-    if (lender === undefined) return
-    lender.returned = returned
-    if (lender.credit > 0) returned(lender.credit)
-    lender.credit = 0
+    const runner = this.#runners.get(sessionId)
+    if (runner === undefined) return
+    runner.returned = returned
+    if (runner.credit > 0) returned(runner.credit)
+    runner.credit = 0
   }
 
   doubt(sessionId: string, doubtful: boolean): void {
-    const lender = this.#lenders.get(sessionId)
-    if (lender !== undefined) lender.doubtful = doubtful
+    const runner = this.#runners.get(sessionId)
+    if (runner !== undefined) runner.doubtful = doubtful
   }
 
   /** Takes a slot for a run of this team in this language; undefined when there is none for it. */
@@ -98,7 +98,7 @@ export class Slots {
     let left = most
     for (const { teams, ...among } of kinds)
       for (const team of teams) {
-        const slots = this.#take((lender) => isOf(lender, among, team), left)
+        const slots = this.#take((runner) => isOf(runner, among, team), left)
         left -= slots.length
         if (slots.length > 0) yield { languages: among.languages, teams: [team], slots }
       }
@@ -110,8 +110,8 @@ export class Slots {
     for (const { teams, ...among } of kinds)
       for (const team of teams) {
         if (left === 0 || !this.#mayBind(among, team)) continue
-        const slots = this.#take((lender) => isNobodys(lender, among), 1)
-        for (const slot of slots) (slot as Lender).team = team
+        const slots = this.#take((runner) => isNobodys(runner, among), 1)
+        for (const slot of slots) (slot as RunnerCredit).team = team
         left -= slots.length
         yield { languages: among.languages, teams: [team], slots }
       }
@@ -119,20 +119,20 @@ export class Slots {
 
   /** A slot that was taken and not used. */
   giveBack(slot: Slot): void {
-    const lender = slot as Lender
-    // One that is nobody's lends a single slot: with that, nothing of the team is there.
-    if (lender.oneTeam && !lender.bound) lender.team = undefined
-    add(lender, 1)
+    const runner = slot as RunnerCredit
+    // One that is nobody's grants a single slot: with that, nothing of the team is there.
+    if (runner.oneTeam && !runner.bound) runner.team = undefined
+    add(runner, 1)
   }
 
-  /** The slot that a run may use now: this one or, where its runner has a new stream, one that is lent over that. */
+  /** The slot that a run may use now: this one or, where its runner has a new stream, one that is granted over that. */
   usable(slot: Slot, team: string): Slot | undefined {
-    const lender = this.#lenders.get(slot.sessionId)
-    if (lender === undefined || lender === slot) return lender
-    if (lender.credit === 0 || (lender.team ?? team) !== team) return undefined
-    lender.credit -= 1
-    if (lender.oneTeam) lender.team = team
-    return lender
+    const runner = this.#runners.get(slot.sessionId)
+    if (runner === undefined || runner === slot) return runner
+    if (runner.credit === 0 || (runner.team ?? team) !== team) return undefined
+    runner.credit -= 1
+    if (runner.oneTeam) runner.team = team
+    return runner
   }
 
   /**
@@ -140,7 +140,7 @@ export class Slots {
    * kept for newcomers.
    */
   hasFor(among: Among, team: string): boolean {
-    const own = (lender: Lender) => isShared(lender, among) || isOf(lender, among, team)
+    const own = (runner: RunnerCredit) => isShared(runner, among) || isOf(runner, among, team)
     return this.#sum(own, free) > 0 || this.#mayBind(among, team)
   }
 
@@ -155,7 +155,7 @@ export class Slots {
     if (all.length === 0) return `no runner of the pool ${pool} is there`
     const speaking = all.filter(({ languages }) => languages.includes(language))
     if (speaking.length === 0) return `no runner of the pool ${pool} runs ${nameOf(language)}`
-    if (speaking.some((lender) => (lender.team ?? team) === team)) return undefined
+    if (speaking.some((runner) => (runner.team ?? team) === team)) return undefined
     const which = speaking.length === all.length ? '' : ` that run ${nameOf(language)}`
     return `the runners of the pool ${pool}${which} serve one team each, and all serve other teams${whyOneTeam(all)}`
   }
@@ -167,7 +167,7 @@ export class Slots {
   }
 
   credit(pool: string): number {
-    return this.#sum((lender) => lender.pool === pool, free)
+    return this.#sum((runner) => runner.pool === pool, free)
   }
 
   holds(pool: string, team: string): number {
@@ -193,7 +193,7 @@ export class Slots {
    */
   #shared(among: Among, teams: string[], most: number): Portion {
     const { languages } = among
-    const shared = (lender: Lender) => isShared(lender, among)
+    const shared = (runner: RunnerCredit) => isShared(runner, among)
     const credit = this.#sum(shared, free)
     const newcomers = teams.filter((team) => this.holds(among.pool, team) === 0)
     const keepsLast = credit > 0 && this.#sum(shared, ({ slots }) => slots) > 2
@@ -209,21 +209,21 @@ export class Slots {
    * it where it has as many as a team may.
    */
   #mayBind(among: Among, team: string): boolean {
-    const unbound = this.#sum((lender) => isNobodys(lender, among), free)
+    const unbound = this.#sum((runner) => isNobodys(runner, among), free)
     if (unbound === 0) return false
-    const own = [...this.#lenders.values()].filter((each) => isOf(each, among, team)).length
+    const own = [...this.#runners.values()].filter((each) => isOf(each, among, team)).length
     if (own === 0) return true
     const bounds = this.#of(among.pool).map(({ teamMaxRunners }) => teamMaxRunners ?? 0)
     return unbound > 1 && own < (Math.max(...bounds) || Infinity)
   }
 
-  /** Takes up to `count` slots, from the runners that lend the most first. */
-  #take(of: (lender: Lender) => boolean, count: number): Slot[] {
+  /** Takes up to `count` slots, from the runners that grant the most first. */
+  #take(of: (runner: RunnerCredit) => boolean, count: number): Slot[] {
     const taken: Slot[] = []
     while (taken.length < count) {
-      let richest: Lender | undefined
-      for (const lender of this.#lenders.values())
-        if (free(lender) > (richest === undefined ? 0 : free(richest)) && of(lender)) richest = lender
+      let richest: RunnerCredit | undefined
+      for (const runner of this.#runners.values())
+        if (free(runner) > (richest === undefined ? 0 : free(richest)) && of(runner)) richest = runner
       if (richest === undefined) break
       richest.credit -= 1
       taken.push(richest)
@@ -231,18 +231,18 @@ export class Slots {
     return taken
   }
 
-  #of(pool: string): Lender[] {
-    return [...this.#lenders.values()].filter((lender) => lender.pool === pool)
+  #of(pool: string): RunnerCredit[] {
+    return [...this.#runners.values()].filter((runner) => runner.pool === pool)
   }
 
   /** Those that do not take their slots back. */
-  #staying(pool: string): Lender[] {
-    return this.#of(pool).filter((lender) => !isLeaving(lender))
+  #staying(pool: string): RunnerCredit[] {
+    return this.#of(pool).filter((runner) => !isLeaving(runner))
   }
 
-  #sum(of: (lender: Lender) => boolean, value: (lender: Lender) => number): number {
+  #sum(of: (runner: RunnerCredit) => boolean, value: (runner: RunnerCredit) => number): number {
     let sum = 0
-    for (const lender of this.#lenders.values()) if (of(lender)) sum += value(lender)
+    for (const runner of this.#runners.values()) if (of(runner)) sum += value(runner)
     return sum
   }
 }

@@ -34,9 +34,9 @@ export interface ClaimRequest {
   pool: string
   /** In their turn. */
   teams: string[]
-  /** The languages of the runners that lend the slots; absent: all. */
+  /** The languages of the runners that grant the slots; absent: all. */
   only?: readonly Language[]
-  /** One slot each, named by the session that lends it. */
+  /** One slot each, named by the session that grants it. */
   sessions: string[]
   /** The most for one team. */
   quota: number

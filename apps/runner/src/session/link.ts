@@ -21,12 +21,12 @@ export interface LinkOptions {
   principal: Principal
   hello(): MessageInitShape<typeof HelloSchema>
   versionOf(spec: RunSpec): Version
-  /** The replica knows the session; slots may be lent. */
+  /** The replica knows the session; slots may be granted. */
   welcomed(leaseMs: number): void
   run(link: ReplicaLink, run: Run, version: Version | undefined): void
   kill(executionId: string): void
   stored(executionId: string): void
-  /** Of what was lent, some slots come back unused. */
+  /** Of what was granted, some slots come back unused. */
   returned(): void
   /** The stream has ended; `failure` where it broke. */
   down(link: ReplicaLink, failure: Failure | undefined): void
@@ -40,8 +40,8 @@ const maxUnsentBytes = 32 * 1024 * 1024
 
 /** The Work stream to one replica of execution: opened again whenever it breaks. */
 export class ReplicaLink {
-  /** Slots lent to this replica that no run has taken. */
-  lent = 0
+  /** Slots granted to this replica that no run has taken. */
+  granted = 0
   /** Runs that it handed over and that are on. */
   running = 0
   isConnected = false
@@ -152,14 +152,14 @@ export class ReplicaLink {
         this.#versions.delete(message.value.key)
         return
       case 'run':
-        this.lent = Math.max(0, this.lent - 1)
+        this.granted = Math.max(0, this.granted - 1)
         return options.run(this, message.value, this.#versions.get(message.value.specKey))
       case 'kill':
         return options.kill(message.value.executionId)
       case 'resultStored':
         return options.stored(message.value.executionId)
       case 'slotsReturned':
-        this.lent = Math.max(0, this.lent - message.value.slots)
+        this.granted = Math.max(0, this.granted - message.value.slots)
         return options.returned()
       case undefined:
       // A newer replica says something that this runner does not know.
@@ -168,7 +168,7 @@ export class ReplicaLink {
 
   #down(failure: Failure | undefined): void {
     this.isConnected = false
-    this.lent = 0
+    this.granted = 0
     this.knownTeam = ''
     this.#versions.clear()
     this.#options.down(this, failure)

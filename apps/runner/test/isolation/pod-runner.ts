@@ -21,6 +21,6 @@ export async function startInPod(settings: Record<string, string>): Promise<Runn
   const runner = createRunner(readRunnerConfig(env), { neighbours: network, logger, metrics })
   env.check()
   await runner.start()
-  await until(() => replica.isConnected, { what: 'the runner lends slots' })
+  await until(() => replica.isConnected, { what: 'the runner grants slots' })
   return { runner, replica, settled: () => settled(metrics) }
 }

@@ -155,7 +155,7 @@ export declare type Hello = Message<"automation.runner.v1.Hello"> & {
   languages: Language[];
 
   /**
-   * The runner serves one team: that of the first run that it gets. Until then it lends one slot to one replica.
+   * The runner serves one team: that of the first run that it gets. Until then it grants one slot to one replica.
    *
    * @generated from field: bool one_team = 6;
    */
@@ -201,7 +201,7 @@ export declare type Welcome = Message<"automation.runner.v1.Welcome"> & {
 export declare const WelcomeSchema: GenMessage<Welcome>;
 
 /**
- * The runner lends this many more slots to this replica. Each Run uses one up.
+ * The runner grants this many more slots to this replica. Each Run uses one up.
  *
  * @generated from message automation.runner.v1.Credit
  */
@@ -545,7 +545,7 @@ export declare type Draining = Message<"automation.runner.v1.Draining"> & {
 export declare const DrainingSchema: GenMessage<Draining>;
 
 /**
- * The answer to Draining: these lent slots are not used. One for those that are free at once, others as hand-overs
+ * The answer to Draining: these granted slots are not used. One for those that are free at once, others as hand-overs
  * that were begun come to nothing; a slot that no Run and no SlotsReturned has come for has a hand-over on its way.
  *
  * @generated from message automation.runner.v1.SlotsReturned
@@ -639,7 +639,7 @@ export declare const RenewSessionResponseSchema: GenMessage<RenewSessionResponse
  */
 export declare const RunnerService: GenService<{
   /**
-   * The runner says hello first, then lends slots; the replica hands over runs that it has committed as RUNNING.
+   * The runner says hello first, then grants slots; the replica hands over runs that it has committed as RUNNING.
    *
    * @generated from rpc automation.runner.v1.RunnerService.Work
    */

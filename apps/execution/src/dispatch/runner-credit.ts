@@ -1,10 +1,10 @@
 import type { Languages } from './languages.ts'
 
 /** What a runner is, as it says at the beginning of its stream. */
-export interface LenderInit {
+export interface RunnerInit {
   readonly sessionId: string
   pool: string
-  /** All slots of the runner, lent to whomever. */
+  /** All slots of the runner, granted to whomever. */
   slots: number
   /** It serves one team: the one whose run it gets first. */
   oneTeam: boolean
@@ -16,8 +16,8 @@ export interface LenderInit {
   languages: Languages
 }
 
-/** A runner's session as this replica sees it: how many slots it lends here now. */
-export interface Lender extends LenderInit {
+/** A runner's session as this replica sees it: how many slots it grants here now. */
+export interface RunnerCredit extends RunnerInit {
   credit: number
   /** Of a runner of one team: whose runs its slots are for. Undefined while it is nobody's. */
   team?: string
@@ -29,56 +29,56 @@ export interface Lender extends LenderInit {
   returned?: (slots: number) => void
 }
 
-/** A runner as it is at first: it lends nothing yet, and is nobody's. */
-export function lenderOf({ sessionId, pool, slots, languages, ...init }: LenderInit): Lender {
+/** A runner as it is at first: it grants nothing yet, and is nobody's. */
+export function runnerCreditOf({ sessionId, pool, slots, languages, ...init }: RunnerInit): RunnerCredit {
   const { oneTeam, teamMaxRunners, oneTeamRemedy } = init
   const about = { sessionId, pool, slots, languages, oneTeam, teamMaxRunners, oneTeamRemedy }
   return { ...about, credit: 0, bound: false, doubtful: false }
 }
 
-/** Lenders among which a slot is looked for: of one pool and of the same languages. */
+/** Runners among which a slot is looked for: of one pool and of the same languages. */
 export interface Among {
   pool: string
   languages: Languages
 }
 
 /** A runner of these languages and this pool that runs code of all teams. */
-export function isShared(lender: Lender, among: Among): boolean {
-  return isAmong(lender, among) && !lender.oneTeam
+export function isShared(runner: RunnerCredit, among: Among): boolean {
+  return isAmong(runner, among) && !runner.oneTeam
 }
 
 /** A runner of one team that is this one's, and not in doubt. */
-export function isOf(lender: Lender, among: Among, team: string): boolean {
-  return isAmong(lender, among) && lender.oneTeam && lender.team === team && !lender.doubtful && !isLeaving(lender)
+export function isOf(runner: RunnerCredit, among: Among, team: string): boolean {
+  return isAmong(runner, among) && runner.oneTeam && runner.team === team && !runner.doubtful && !isLeaving(runner)
 }
 
 /** Why these serve one team each and what helps, as one of them says it: the end of a sentence. */
-export function whyOneTeam(lenders: Lender[]): string {
-  const remedy = lenders.find(({ oneTeamRemedy }) => oneTeamRemedy)?.oneTeamRemedy
+export function whyOneTeam(runners: RunnerCredit[]): string {
+  const remedy = runners.find(({ oneTeamRemedy }) => oneTeamRemedy)?.oneTeamRemedy
   return remedy === undefined ? '' : `, as ${remedy}`
 }
 
 /** It takes its slots back. */
-export function isLeaving({ returned }: Lender): boolean {
+export function isLeaving({ returned }: RunnerCredit): boolean {
   return returned !== undefined
 }
 
 /** A runner of one team that is no team's yet. */
-export function isNobodys(lender: Lender, among: Among): boolean {
-  return isAmong(lender, among) && lender.oneTeam && lender.team === undefined
+export function isNobodys(runner: RunnerCredit, among: Among): boolean {
+  return isAmong(runner, among) && runner.oneTeam && runner.team === undefined
 }
 
 /** Slots of this runner that may be used now. */
-export function free({ credit, doubtful }: Lender): number {
+export function free({ credit, doubtful }: RunnerCredit): number {
   return doubtful ? 0 : credit
 }
 
 /** Gives slots back to be used again, or to the runner where it wants them back. */
-export function add(lender: Lender, slots: number): void {
-  if (lender.returned === undefined) lender.credit += slots
-  else lender.returned(slots)
+export function add(runner: RunnerCredit, slots: number): void {
+  if (runner.returned === undefined) runner.credit += slots
+  else runner.returned(slots)
 }
 
-function isAmong(lender: Lender, { pool, languages }: Among): boolean {
-  return lender.pool === pool && lender.languages === languages
+function isAmong(runner: RunnerCredit, { pool, languages }: Among): boolean {
+  return runner.pool === pool && runner.languages === languages
 }

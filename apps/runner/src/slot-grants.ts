@@ -1,5 +1,4 @@
 import type { Bond } from './bond.ts'
-import { lendings } from './slots.ts'
 import type { RunningRuns } from './runs/running.ts'
 import type { ReplicaLink } from './session/link.ts'
 
@@ -8,10 +7,10 @@ const absentKeepsMs = 5000
 const behindPauseMs = 200
 
 /**
- * Lends slots that are free, each to one replica at a time, once for all that changed in a turn. A runner that is to
- * serve one team and is nobody's yet lends a single one.
+ * Grants slots that are free, each to one replica at a time, once for all that changed in a turn. A runner that is to
+ * serve one team and is nobody's yet grants a single one.
  */
-export class Lending {
+export class SlotGrants {
   readonly #links: ReplicaLink[]
   readonly #runs: RunningRuns
   readonly #slots: number
@@ -33,7 +32,7 @@ export class Lending {
     this.#isPlanned = true
     setImmediate(() => {
       this.#isPlanned = false
-      if (!this.#isOver) this.#lend()
+      if (!this.#isOver) this.#grant()
     })
   }
 
@@ -51,24 +50,49 @@ export class Lending {
 
   /** No replica has a slot that it could fill. */
   get isAllBack(): boolean {
-    return this.#links.every(({ lent }) => lent === 0)
+    return this.#links.every(({ granted }) => granted === 0)
   }
 
-  #lend(): void {
-    const lent = this.#links.reduce((sum, link) => sum + link.lent, 0)
+  #grant(): void {
+    const granted = this.#links.reduce((sum, link) => sum + link.granted, 0)
     const isEarly = performance.now() - this.#startedAt < absentKeepsMs
     const { isFree, team } = this.#bond
     const slots = isFree ? 1 : this.#slots
-    const more = lendings(this.#links, Math.min(this.#runs.free, slots) - lent, slots, isEarly)
+    const more = grantsFor(this.#links, Math.min(this.#runs.free, slots) - granted, slots, isEarly)
     for (const [at, link] of this.#links.entries()) {
       const count = link.isBehind ? 0 : more[at]!
       if (count === 0 && link.knownTeam === team) continue
       if (!link.send({ case: 'credit', value: { slots: count, team } })) continue
-      link.lent += count
+      link.granted += count
       link.knownTeam = team
     }
     if (this.#links.some(({ isBehind }) => isBehind)) this.#later()
     if (isEarly && this.#links.some(({ isConnected }) => !isConnected))
       setTimeout(() => this.soon(), absentKeepsMs).unref()
   }
+}
+
+/** A replica that slots can be granted to, and how many it has or holds a run in. */
+interface Grantee {
+  isConnected: boolean
+  granted: number
+  running: number
+}
+
+/**
+ * How many more slots to grant to each of these, when `free` are neither taken nor granted. Those with the least come
+ * first; what a replica that is away would have is kept for it while `keepForAbsent`.
+ */
+export function grantsFor(replicas: Grantee[], free: number, slots: number, keepForAbsent: boolean): number[] {
+  const grants = replicas.map(() => 0)
+  const connected = replicas.flatMap(({ isConnected }, at) => (isConnected ? [at] : []))
+  if (connected.length === 0) return grants
+  const absent = keepForAbsent ? replicas.length - connected.length : 0
+  const kept = Math.floor((slots * absent) / replicas.length)
+  for (let left = free - kept; left > 0; left -= 1) {
+    const has = (at: number) => replicas[at]!.granted + replicas[at]!.running + grants[at]!
+    const poorest = connected.reduce((best, at) => (has(at) < has(best) ? at : best))
+    grants[poorest]! += 1
+  }
+  return grants
 }
