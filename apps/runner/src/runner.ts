@@ -3,7 +3,7 @@ import { RunnerService, type Result, type Run } from '@automation/contract/runne
 import type { Isolation } from '@automation/jail'
 import type { Client, Neighbours, Principal } from '@automation/rpc'
 import { failPoint, type Logger } from '@automation/service'
-import { Bond } from './bond.ts'
+import { TeamBinding } from './team-binding.ts'
 import { Changes } from './changes.ts'
 import type { RunnerConfig } from './config.ts'
 import type { Metrics } from './metrics.ts'
@@ -47,7 +47,7 @@ export class Runner {
   readonly #linkOf = new Map<ActiveRun, ReplicaLink>()
   readonly #results: KeptResults<ReplicaLink>
   readonly #unwanted = new UnwantedRuns()
-  readonly #bond: Bond
+  readonly #binding: TeamBinding
   readonly #idleness: Idleness
   readonly #grants: SlotGrants
   readonly #lease: Lease
@@ -85,10 +85,10 @@ export class Runner {
       over: (run, result) => this.#over(run, result),
     }
     this.#links = neighbours.replicas(RunnerService).map((client) => this.#linkTo(client, principal))
-    this.#bond = new Bond(options.isolation.oneTeam)
-    const [busyWith, team] = [() => this.#runs.size + this.#results.size, () => this.#bond.team]
+    this.#binding = new TeamBinding(options.isolation.oneTeam)
+    const [busyWith, team] = [() => this.#runs.size + this.#results.size, () => this.#binding.team]
     this.#idleness = new Idleness({ busyWith, team, exitMs: config.idleExitMs, retire: options.retire })
-    this.#grants = new SlotGrants(this.#links, this.#runs, config.slots, this.#bond)
+    this.#grants = new SlotGrants(this.#links, this.#runs, config.slots, this.#binding)
     this.#lease = new Lease({
       client: neighbours.client(RunnerService, 'control'),
       principal,
@@ -177,7 +177,7 @@ export class Runner {
     if (this.#runs.get(run.executionId) !== undefined || this.#results.has(run.executionId)) return
     if (this.#unwanted.take(run.executionId)) return this.#grants.soon()
     if (version === undefined) return this.#refuse(link, run, untold)
-    const why = whyNot(version, this.#isClosed, this.#options.withoutPython, this.#bond)
+    const why = whyNot(version, this.#isClosed, this.#options.withoutPython, this.#binding)
     if (why !== undefined) return this.#refuse(link, run, why)
     const active = new ActiveRun(run, version, this.#environment)
     this.#runs.add(active)

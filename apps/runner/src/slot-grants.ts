@@ -1,4 +1,4 @@
-import type { Bond } from './bond.ts'
+import type { TeamBinding } from './team-binding.ts'
 import type { RunningRuns } from './runs/running.ts'
 import type { ReplicaLink } from './session/link.ts'
 
@@ -15,16 +15,16 @@ export class SlotGrants {
   readonly #runs: RunningRuns
   readonly #slots: number
   readonly #startedAt = performance.now()
-  readonly #bond: Bond
+  readonly #binding: TeamBinding
   #isPlanned = false
   #isOver = false
   #pause: NodeJS.Timeout | undefined
 
-  constructor(links: ReplicaLink[], runs: RunningRuns, slots: number, bond: Bond) {
+  constructor(links: ReplicaLink[], runs: RunningRuns, slots: number, binding: TeamBinding) {
     this.#links = links
     this.#runs = runs
     this.#slots = slots
-    this.#bond = bond
+    this.#binding = binding
   }
 
   soon(): void {
@@ -56,7 +56,7 @@ export class SlotGrants {
   #grant(): void {
     const granted = this.#links.reduce((sum, link) => sum + link.granted, 0)
     const isEarly = performance.now() - this.#startedAt < absentKeepsMs
-    const { isFree, team } = this.#bond
+    const { isFree, team } = this.#binding
     const slots = isFree ? 1 : this.#slots
     const more = grantsFor(this.#links, Math.min(this.#runs.free, slots) - granted, slots, isEarly)
     for (const [at, link] of this.#links.entries()) {

@@ -1,7 +1,7 @@
 import { LogLevel } from '@automation/contract/execution/v1/execution'
 import { ResultSchema, type Result, type Run } from '@automation/contract/runner/v1/runner'
 import { create } from '@bufbuild/protobuf'
-import type { Bond } from '../bond.ts'
+import type { TeamBinding } from '../team-binding.ts'
 import { reason, timelineText, type Reason } from './explanation.ts'
 import type { Version } from './version.ts'
 
@@ -15,11 +15,11 @@ export function whyNot(
   version: Version,
   isClosed: boolean,
   withoutPython: string | undefined,
-  bond: Bond,
+  binding: TeamBinding,
 ): Reason | undefined {
   if (isClosed) return stopped
   if (version.program.language === 'python' && withoutPython !== undefined) return reason('Error', withoutPython)
-  return bond.admits(version.spec.team) ? undefined : ofAnotherTeam
+  return binding.admits(version.spec.team) ? undefined : ofAnotherTeam
 }
 
 /** The result of a run that is not begun. */

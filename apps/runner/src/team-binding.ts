@@ -1,5 +1,5 @@
 /** Whom the runner serves: every team or, where it is for one, that of the first run that it begins. */
-export class Bond {
+export class TeamBinding {
   readonly #oneTeam: boolean
   #team = ''
 
