@@ -3,7 +3,7 @@ import type { ScheduleEffectService, ScheduleUseService } from '@automation/cont
 import type { SecretBox } from '@automation/database'
 import type { Client } from '@automation/rpc'
 import type { AuditTrail } from './audit-trail.ts'
-import type { Gathered, Logger } from '@automation/service'
+import type { Batcher, Logger } from '@automation/service'
 import type { Checks } from './checks.ts'
 import type { CatalogConfig } from './config.ts'
 import type { Effects } from './effects.ts'
@@ -19,7 +19,7 @@ export interface Catalog {
   auditTrail: AuditTrail
   keys: SigningKeys
   /** The revisions of teams, always read after they were asked for; undefined where there is no such team. */
-  revisions: Gathered<string, bigint | undefined>
+  revisions: Batcher<string, bigint | undefined>
   executions: Client<typeof ExecutionService>
   schedules: Client<typeof ScheduleEffectService>
   scheduleUses: Client<typeof ScheduleUseService>

@@ -14,7 +14,7 @@ import { InstallService } from '@automation/contract/execution/v1/install'
 import { ScheduleEffectService, ScheduleUseService } from '@automation/contract/schedule/v1/schedule'
 import { SecretBox } from '@automation/database'
 import { served } from '@automation/rpc'
-import { Gathered, Periodic, type Part, type PartContext } from '@automation/service'
+import { Batcher, Periodic, type Part, type PartContext } from '@automation/service'
 import { AuditTrail } from './audit-trail.ts'
 import { Calls } from './calls.ts'
 import type { Catalog } from './catalog.ts'
@@ -62,7 +62,7 @@ export function createCatalog(config: CatalogConfig, { neighbours, logger, metri
   const resealing = catalogResealing(store, box, { logger, metrics })
   const keys = new SigningKeys(store, box, config.accessTokenTtlS)
   const checks = new Checks(config.python)
-  const revisions = new Gathered(1000, (teams: string[]) => readRevisions(store, teams))
+  const revisions = new Batcher(1000, (teams: string[]) => readRevisions(store, teams))
   const executions = neighbours.client(ExecutionService)
   const told = catalogMetrics(metrics)
   const monthsAhead = told.auditMonthsAhead

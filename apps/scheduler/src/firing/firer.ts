@@ -1,7 +1,7 @@
 import type { FiringService } from '@automation/contract/execution/v1/firing'
 import { asFailure, Failure, type FailureKind } from '@automation/errors'
 import { asService, ownContext, type CallContext, type Client } from '@automation/rpc'
-import { failPoint, Gathered, GatheredBy, type Logger } from '@automation/service'
+import { failPoint, Batcher, KeyedBatcher, type Logger } from '@automation/service'
 import type { Tracer } from '@automation/tracing'
 import { missedAfterMs } from '../cron/next-due.ts'
 import { dueAfter } from '../due-times.ts'
@@ -39,14 +39,14 @@ export interface FirerOptions {
 export class Firer {
   readonly #options: FirerOptions
   /** Notes what has started; answers whether that was new. */
-  readonly #started: Gathered<StartedFiring, boolean>
+  readonly #started: Batcher<StartedFiring, boolean>
   /** Whether the run before a firing is still active. */
-  readonly #active: GatheredBy<string, OpenFiring, boolean>
+  readonly #active: KeyedBatcher<string, OpenFiring, boolean>
 
   constructor(options: FirerOptions) {
     this.#options = options
-    this.#started = new Gathered(atOnce, (firings) => firingsStarted(options.store, firings))
-    this.#active = new GatheredBy(
+    this.#started = new Batcher(atOnce, (firings) => firingsStarted(options.store, firings))
+    this.#active = new KeyedBatcher(
       atOnce,
       ({ team }) => team,
       (team, firings) => this.#activeBefore(team, firings),

@@ -9,7 +9,7 @@ interface Waiting<I, O> {
  * Does for many at once what each asks for alone: what comes while a call is on its way goes with the next one. `all`
  * answers each in its order; where it fails, all that were with it fail.
  */
-export class Gathered<I, O> {
+export class Batcher<I, O> {
   readonly #all: (items: I[]) => Promise<O[]>
   readonly #most: number
   #waiting: Waiting<I, O>[] = []
@@ -53,11 +53,11 @@ export class Gathered<I, O> {
 }
 
 /** The same for each key by itself: what is slow or fails for one is nothing to the others. */
-export class GatheredBy<K, I, O> {
+export class KeyedBatcher<K, I, O> {
   readonly #most: number
   readonly #keyOf: (item: I) => K
   readonly #all: (key: K, items: I[]) => Promise<O[]>
-  readonly #byKey = new Map<K, Gathered<I, O>>()
+  readonly #byKey = new Map<K, Batcher<I, O>>()
 
   constructor(most: number, keyOf: (item: I) => K, all: (key: K, items: I[]) => Promise<O[]>) {
     this.#most = most
@@ -67,12 +67,12 @@ export class GatheredBy<K, I, O> {
 
   async ask(item: I): Promise<O> {
     const key = this.#keyOf(item)
-    const gathered = this.#byKey.get(key) ?? new Gathered<I, O>(this.#most, (items) => this.#all(key, items))
-    this.#byKey.set(key, gathered)
+    const batcher = this.#byKey.get(key) ?? new Batcher<I, O>(this.#most, (items) => this.#all(key, items))
+    this.#byKey.set(key, batcher)
     try {
-      return await gathered.ask(item)
+      return await batcher.ask(item)
     } finally {
-      if (gathered.isIdle && this.#byKey.get(key) === gathered) this.#byKey.delete(key)
+      if (batcher.isIdle && this.#byKey.get(key) === batcher) this.#byKey.delete(key)
     }
   }
 }
