@@ -138,11 +138,11 @@ describe.runIf(isThere('helm'))('who reaches what', () => {
       'objects: S3_SECRET_KEY is S3_SECRET_KEY',
       'postgres: uri is DATABASE_URL',
     ])
-    const sandbox = manifests.find((each) => each.kind === 'Deployment' && component(each) === 'sandbox')!
-    expect(podOf(sandbox)[0]!.containers[0]!.env).toContainEqual({
-      name: 'RUNNER_PODS_SECRET',
-      value: 'automation-runner-key',
-    })
+    const data = manifests.find(
+      ({ kind, metadata }) => kind === 'ConfigMap' && metadata.name.endsWith('-sandbox-images'),
+    )!['data']
+    const pods = JSON.parse((data as Record<string, string>)['runner-pods.json']!) as object
+    expect(pods).toHaveProperty('secret', 'automation-runner-key')
   })
 
   test('where none are named, what pods need is made with the release', async () => {

@@ -72,20 +72,16 @@ describe.skipIf(missing.length > 0)(
       const inPython = [{ path: 'question/__init__.py', text: 'answer = 43' }]
       const packages = { question: { version: '1.0.0', entries: inPython } }
       registry = await littleRegistry({ answer: npmPackage('module.exports = 42') }, packages, host)
-      const settings = join(folder, 'settings.json')
-      writeFileSync(settings, JSON.stringify(registry.settings))
+      const RUNNER_PODS = join(folder, 'runner-pods.json')
+      const image = process.env['RUNNER_PODS_TEST_IMAGE']
+      const members = { image, secret: 'keys', max: 2, idleMs: 4000, cpu: '50m', memory: '1Gi' }
+      writeFileSync(RUNNER_PODS, JSON.stringify({ ...members, settings: registry.settings }))
       const poolEnv = new Environment({
         ...common,
         EXECUTION_ADDRESSES: `${host}:${served.port}`,
         STORAGE_ADDRESS: `${host}:${served.port}`,
         KUBERNETES_NAMESPACE: namespace,
-        RUNNER_PODS_IMAGE: process.env['RUNNER_PODS_TEST_IMAGE']!,
-        RUNNER_PODS_SECRET: 'keys',
-        RUNNER_PODS_SETTINGS: settings,
-        RUNNER_PODS_MAX: '2',
-        RUNNER_PODS_IDLE_MS: '4000',
-        RUNNER_PODS_CPU: '50m',
-        RUNNER_PODS_MEMORY: '1Gi',
+        RUNNER_PODS,
         RUN_TIMEOUT_MAX_MS: '60000',
       })
       sandbox = createSandboxes(readSandboxConfig(poolEnv), testContext(network))

@@ -3,11 +3,11 @@ import { expect, test } from 'vitest'
 import { readClusterPlace } from '../src/cluster/place.ts'
 import { readRunnerPodsConfig } from '../src/runner-pods/config.ts'
 import { runnerPod } from '../src/runner-pods/runner-pod.ts'
+import { runnerPodsFile } from './runner-pods-file.ts'
 
 test('the pod of a runner is told where execution and storage are, and has its key as a file', () => {
   const env = new Environment({
-    RUNNER_PODS_IMAGE: 'runner:1',
-    RUNNER_PODS_SECRET: 'runner-key',
+    RUNNER_PODS: runnerPodsFile({ image: 'runner:1', secret: 'runner-key' }),
     EXECUTION_ADDRESSES: 'execution-0:9102,execution-1:9102',
     STORAGE_ADDRESS: 'storage:9104',
   })
@@ -21,4 +21,19 @@ test('the pod of a runner is told where execution and storage are, and has its k
     RUNNER_KEY_FILE: expect.stringMatching(/^\//),
   })
   expect(told).not.toHaveProperty('RUNNER_KEY')
+})
+
+test('what is wrong in the file of runner pods is told, all of it', () => {
+  const members = { image: 'runner:1', max: 0, memory: 'much', pullSecrets: 'one', nodeSelector: { a: 1 }, slots: 3 }
+  const env = new Environment({ RUNNER_PODS: runnerPodsFile(members) })
+  readRunnerPodsConfig(env, readClusterPlace(env))
+  const faults = env.faults().map((fault) => fault.replace(/^RUNNER_PODS names \S+, /, ''))
+  expect(faults).toEqual([
+    'whose pullSecrets must be a list of texts',
+    'whose nodeSelector must be an object of texts',
+    'whose member slots is not known',
+    'whose max must be a whole number from 1 to 1000, not "0"',
+    'whose secret must name the Secret with the entry RUNNER_KEY',
+    'whose memory must be an amount such as 2Gi, not "much"',
+  ])
 })

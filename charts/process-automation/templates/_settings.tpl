@@ -25,7 +25,6 @@ S3_PUBLIC_ENDPOINT: {{ . | quote }}
 {{- end }}
 
 {{- define "automation.clusterEnv" -}}
-{{- $runners := .Values.runners -}}
 SANDBOX_DRIVER: {{ .Values.sandbox.driver }}
 SANDBOX_IMAGES: /etc/automation/images.json
 SANDBOX_DAEMON_IMAGE: {{ include "automation.image" (list . "sandbox-daemon") }}
@@ -33,25 +32,34 @@ TEAM_MAX_SANDBOXES: {{ int .Values.sandbox.teamMax | quote }}
 KUBERNETES_NAMESPACE: {{ include "automation.podNamespace" . }}
 KUBERNETES_INSTANCE: {{ .Release.Name }}
 KUBERNETES_OWNER: {{ include "automation.fullname" . }}-pods
-{{- if eq $runners.kind "pool" }}
-RUNNER_PODS_IMAGE: {{ include "automation.image" (list . "runner") }}
-RUNNER_PODS_SPARE: {{ int $runners.pool.spare | quote }}
-RUNNER_PODS_MAX: {{ int $runners.pool.max | quote }}
-RUNNER_PODS_MAX_PER_TEAM: {{ int $runners.pool.maxPerTeam | quote }}
-RUNNER_PODS_IDLE_MS: {{ int64 $runners.pool.idleMs | quote }}
-RUNNER_PODS_CPU: {{ $runners.resources.requests.cpu | quote }}
-RUNNER_PODS_MEMORY: {{ $runners.resources.limits.memory | quote }}
-RUNNER_PODS_PULL_POLICY: {{ .Values.image.pullPolicy }}
-{{- with .Values.image.pullSecrets }}
-RUNNER_PODS_PULL_SECRETS: {{ range $index, $each := . }}{{ if $index }},{{ end }}{{ $each.name }}{{ end }}
+{{- if eq .Values.runners.kind "pool" }}
+RUNNER_PODS: /etc/automation/runner-pods.json
 {{- end }}
-{{- with .Values.podSecurity.runtimeClassName }}
-RUNNER_PODS_RUNTIME_CLASS: {{ . }}
 {{- end }}
-{{- with .Values.nodeSelector }}
-RUNNER_PODS_NODE_SELECTOR: {{ range $index, $name := keys . | sortAlpha }}{{ if $index }},{{ end }}{{ $name }}={{ get $.Values.nodeSelector $name }}{{ end }}
+
+{{- define "automation.runnerPods" -}}
+{{- $runners := .Values.runners -}}
+{{- $settings := dict }}
+{{- with .Values.egressAllow }}{{ $_ := set $settings "EGRESS_ALLOW" (join "," .) }}{{ end }}
+{{- range $name, $value := mergeOverwrite $settings (deepCopy .Values.settings) (deepCopy $runners.env) }}
+{{- $_ := set $settings $name (ternary (printf "%v" (int64 $value)) (toString $value) (kindIs "float64" $value)) }}
 {{- end }}
-RUNNER_PODS_SETTINGS: /etc/automation/runner-settings.json
-RUNNER_PODS_SECRET: {{ (include "automation.secretOf" (list . "RUNNER_KEY") | fromYaml).name }}
-{{- end }}
+{{- $_ := set $settings "RUNNER_SLOTS" (int $runners.slots | toString) }}
+{{- $pods := dict
+  "image" (include "automation.image" (list . "runner"))
+  "pullPolicy" .Values.image.pullPolicy
+  "secret" (include "automation.secretOf" (list . "RUNNER_KEY") | fromYaml).name
+  "spare" (int $runners.pool.spare)
+  "max" (int $runners.pool.max)
+  "maxPerTeam" (int $runners.pool.maxPerTeam)
+  "idleMs" (int64 $runners.pool.idleMs)
+  "cpu" ($runners.resources.requests.cpu | default "" | toString)
+  "memory" ($runners.resources.limits.memory | default "" | toString)
+  "nodeSelector" .Values.nodeSelector
+  "settings" $settings }}
+{{- $secrets := list }}
+{{- range .Values.image.pullSecrets }}{{ $secrets = append $secrets .name }}{{ end }}
+{{- $_ := set $pods "pullSecrets" $secrets }}
+{{- with .Values.podSecurity.runtimeClassName }}{{ $_ := set $pods "runtimeClassName" . }}{{ end }}
+{{- toPrettyJson $pods }}
 {{- end }}

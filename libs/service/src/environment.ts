@@ -57,6 +57,7 @@ export class Environment {
     const value = raw === undefined ? range.default : Number(raw)
     if (!Number.isSafeInteger(value) || value < min || value > max) {
       this.fault(name, `must be a whole number from ${min} to ${max}, not ${JSON.stringify(raw)}`)
+      this.#note(name, raw, false)
       return range.default
     }
     this.#note(name, String(value), false)
@@ -79,6 +80,7 @@ export class Environment {
     const raw = this.#raw(name)
     if (raw !== undefined && !words.includes(raw as T)) {
       this.fault(name, `must be one of ${words.join(', ')}, not ${JSON.stringify(raw)}`)
+      this.#note(name, raw, false)
       return fallback
     }
     return this.#note(name, (raw as T | undefined) ?? fallback, false)
@@ -119,6 +121,11 @@ export class Environment {
   renamed(names: Record<string, string>): void {
     for (const [old, name] of Object.entries(names))
       if (this.#raw(old) !== undefined) this.fault(old, `is now called ${name}: set that instead`)
+  }
+
+  /** What the reads found so far, each beginning with the setting's name. */
+  faults(): string[] {
+    return [...this.#faults]
   }
 
   /** Throws a ConfigurationError when any read found a fault. */

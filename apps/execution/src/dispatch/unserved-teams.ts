@@ -43,7 +43,7 @@ export class UnservedTeams {
     const supply = this.#supply.of(pool)
     if (supply === undefined) return `${this.#why(pool)}: more runners are needed, or such as serve many teams`
     if (supply.trouble !== '') return `${supply.trouble}: look at the sandbox service`
-    return `all ${supply.mostRunners} runner pods serve other teams, RUNNER_PODS_MAX allows no more`
+    return `all ${supply.mostRunners} runner pods serve other teams, RUNNER_PODS allows no more`
   }
 
   /** Of the first of them. */

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { Environment } from '@automation/service'
+import { Environment } from '@automation/service'
 import type { ClusterPlace } from '../cluster/place.ts'
 import { cpusOf, memoryMbOf } from '../quantity.ts'
 import type { PoolLimits } from './plan.ts'
@@ -12,81 +12,89 @@ export interface RunnerPodsConfig extends ClusterPlace {
   everyMs: number
 }
 
-/** Reads the settings of runner pods; undefined where none are to be made. Faults are noted in `env`. */
+/**
+ * Reads the JSON file that RUNNER_PODS names; undefined where there is none: no runner pods are made. Faults are noted in
+ * `env`.
+ */
 export function readRunnerPodsConfig(env: Environment, place: ClusterPlace): RunnerPodsConfig | undefined {
-  const image = env.text('RUNNER_PODS_IMAGE')
-  if (image === undefined) return undefined
-  const most = env.integer('RUNNER_PODS_MAX', { default: 10, min: 1, max: 1000 })
-  const mostPerTeam = env.integer('RUNNER_PODS_MAX_PER_TEAM', { default: 3, min: 1, max: 1000 })
-  const idleMs = env.integer('RUNNER_PODS_IDLE_MS', { default: 60_000, min: 1000, max: 86_400_000 })
-  return {
+  const path = env.text('RUNNER_PODS')
+  if (path === undefined) return undefined
+  const fault = (text: string) => env.fault('RUNNER_PODS', `names ${path}, ${text}`)
+  const { pullSecrets = [], nodeSelector = {}, settings = {}, ...others } = readJson(path, fault)
+  // Texts and numbers are read and bounded as settings are.
+  const given = new Environment(
+    Object.fromEntries(Object.entries(others).map(([name, value]) => [name, String(value)])),
+  )
+  const most = given.integer('max', { default: 10, min: 1, max: 1000 })
+  const mostPerTeam = given.integer('maxPerTeam', { default: 3, min: 1, max: 1000 })
+  const idleMs = given.integer('idleMs', { default: 60_000, min: 1000, max: 86_400_000 })
+  const config: RunnerPodsConfig = {
     ...place,
     limits: {
-      spare: env.integer('RUNNER_PODS_SPARE', { default: 1, max: most }),
+      spare: given.integer('spare', { default: 1, max: most }),
       most,
       mostPerTeam,
       idleMs,
-      startTimeoutMs: env.integer('RUNNER_PODS_START_TIMEOUT_MS', { default: 120_000, min: 1000, max: 3_600_000 }),
+      startTimeoutMs: given.integer('startTimeoutMs', { default: 120_000, min: 1000, max: 3_600_000 }),
     },
     pod: {
-      image,
+      image: required(given, 'image', 'must name the image of the runner'),
       mostPerTeam,
       idleMs,
-      imagePullPolicy: env.choice('RUNNER_PODS_PULL_POLICY', ['IfNotPresent', 'Always', 'Never'], 'IfNotPresent'),
-      imagePullSecrets: env.list('RUNNER_PODS_PULL_SECRETS', []),
-      secret: secretOf(env),
-      cpu: quantityOf(env, 'RUNNER_PODS_CPU', '250m', cpusOf),
-      memoryMb: memoryMbOf(quantityOf(env, 'RUNNER_PODS_MEMORY', '2Gi', memoryMbOf)) ?? 0,
-      tmpMb: env.integer('RUNNER_PODS_TMP_MB', { default: 4096, min: 16 }),
-      packagesMb: env.integer('RUNNER_PODS_PACKAGES_MB', { default: 4096, min: 16 }),
+      imagePullPolicy: given.choice('pullPolicy', ['IfNotPresent', 'Always', 'Never'], 'IfNotPresent'),
+      imagePullSecrets: pullSecrets as string[],
+      secret: required(given, 'secret', 'must name the Secret with the entry RUNNER_KEY'),
+      cpu: quantityOf(given, 'cpu', '250m', cpusOf),
+      memoryMb: memoryMbOf(quantityOf(given, 'memory', '2Gi', memoryMbOf)) ?? 0,
+      tmpMb: given.integer('tmpMb', { default: 4096, min: 16 }),
+      packagesMb: given.integer('packagesMb', { default: 4096, min: 16 }),
       pool: env.text('RUNNER_POOL', 'default'),
       executionAddresses: env.list('EXECUTION_ADDRESSES', ['127.0.0.1:9102']),
       storageAddress: env.text('STORAGE_ADDRESS', '127.0.0.1:9104'),
       graceMs: env.integer('RUN_TIMEOUT_MAX_MS', { default: 3_600_000, min: 100, max: 2_147_483_647 }),
-      environment: environmentOf(env),
-      runtimeClassName: env.text('RUNNER_PODS_RUNTIME_CLASS'),
-      nodeSelector: pairsOf(env, 'RUNNER_PODS_NODE_SELECTOR'),
-      serviceAccount: env.text('RUNNER_PODS_SERVICE_ACCOUNT'),
+      environment: isTexts(settings) ? settings : {},
+      runtimeClassName: given.text('runtimeClassName'),
+      nodeSelector: isTexts(nodeSelector) ? nodeSelector : {},
+      serviceAccount: given.text('serviceAccount'),
     },
     everyMs: 500,
   }
+  if (!Array.isArray(pullSecrets) || !pullSecrets.every((name) => typeof name === 'string'))
+    fault('whose pullSecrets must be a list of texts')
+  if (!isTexts(nodeSelector)) fault('whose nodeSelector must be an object of texts')
+  if (!isTexts(settings) || !Object.keys(settings).every((name) => /^[A-Z][A-Z0-9_]*$/.test(name)))
+    fault('whose settings must be an object of texts by the names of settings')
+  const known = new Set(given.settings().map(({ name }) => name))
+  for (const name of Object.keys(others)) if (!known.has(name)) fault(`whose member ${name} is not known`)
+  for (const text of given.faults()) fault(`whose ${text}`)
+  return config
 }
 
-function secretOf(env: Environment): string {
-  const secret = env.text('RUNNER_PODS_SECRET')
-  if (secret === undefined) env.fault('RUNNER_PODS_SECRET', 'must name the Secret with the entry RUNNER_KEY')
-  return secret ?? ''
-}
-
-function quantityOf(env: Environment, name: string, fallback: string, read: (text: string) => unknown): string {
-  const text = env.text(name, fallback)
-  if (read(text) === undefined) env.fault(name, `must be an amount such as ${fallback}, not ${JSON.stringify(text)}`)
-  return text
-}
-
-/** `name=value` pairs, separated by commas. */
-function pairsOf(env: Environment, name: string): Record<string, string> {
-  const pairs = env.list(name, []).map((pair) => pair.split('='))
-  if (pairs.some((pair) => pair.length !== 2)) env.fault(name, 'must be name=value pairs, separated by commas')
-  return Object.fromEntries(pairs.filter((pair) => pair.length === 2)) as Record<string, string>
-}
-
-/** Further settings of runners, from a JSON file. */
-function environmentOf(env: Environment): Record<string, string> {
-  const path = env.text('RUNNER_PODS_SETTINGS')
-  if (path === undefined) return {}
+function readJson(path: string, fault: (text: string) => void): Record<string, unknown> {
   try {
-    const given = JSON.parse(readFileSync(path, 'utf8')) as unknown
-    if (isTexts(given)) return given
-    env.fault('RUNNER_PODS_SETTINGS', `names ${path}, which must be a JSON object of texts by the names of settings`)
+    const value = JSON.parse(readFileSync(path, 'utf8')) as unknown
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
+    fault('which must be a JSON object')
   } catch (error) {
     const why = error instanceof SyntaxError ? error.message : (error as NodeJS.ErrnoException).code
-    env.fault('RUNNER_PODS_SETTINGS', `names ${path}, which can't be read: ${why}`)
+    fault(`which can't be read: ${why}`)
   }
   return {}
 }
 
+function required(given: Environment, name: string, fault: string): string {
+  const text = given.text(name)
+  if (text === undefined) given.fault(name, fault)
+  return text ?? ''
+}
+
+function quantityOf(given: Environment, name: string, fallback: string, read: (text: string) => unknown): string {
+  const text = given.text(name, fallback)
+  if (read(text) === undefined) given.fault(name, `must be an amount such as ${fallback}, not ${JSON.stringify(text)}`)
+  return text
+}
+
 function isTexts(value: unknown): value is Record<string, string> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
-  return Object.entries(value).every(([name, text]) => /^[A-Z][A-Z0-9_]*$/.test(name) && typeof text === 'string')
+  return Object.values(value).every((text) => typeof text === 'string')
 }

@@ -7,6 +7,7 @@ import { podSeen } from '../../src/cluster/pod-seen.ts'
 import { readRunnerPodsConfig } from '../../src/runner-pods/config.ts'
 import { runnerPod } from '../../src/runner-pods/runner-pod.ts'
 import type { ClusterUnderTest } from './cluster-under-test.ts'
+import { runnerPodsFile } from '../runner-pods-file.ts'
 
 export interface PodProgram {
   /** Of runners. */
@@ -40,7 +41,7 @@ export async function linesOfPod(
   { api, namespace }: ClusterUnderTest,
   { image, program, timeoutMs }: PodProgram,
 ): Promise<{ lines: string[]; end: string }> {
-  const env = new Environment({ RUNNER_PODS_IMAGE: image, RUNNER_PODS_SECRET: 'keys' })
+  const env = new Environment({ RUNNER_PODS: runnerPodsFile({ image, secret: 'keys' }) })
   const name = `attempts-${randomBytes(4).toString('hex')}`
   const pod = runnerPod(name, readRunnerPodsConfig(env, readClusterPlace(env))!.pod)
   env.check()

@@ -11,6 +11,7 @@ import { openRunnerPods } from '../../src/runner-pods/runner-pods.ts'
 import { Store } from '../../src/store/store.ts'
 import { behindProxy, ClusterUnderTest, hasCluster } from './cluster-under-test.ts'
 import { ScriptedDemand } from './scripted-demand.ts'
+import { runnerPodsFile } from '../runner-pods-file.ts'
 
 describe.skipIf(!hasCluster)('runner pods on a cluster', () => {
   let cluster: ClusterUnderTest
@@ -49,19 +50,14 @@ describe.skipIf(!hasCluster)('runner pods on a cluster', () => {
   /** A pool of an installation of its own. */
   async function start(
     demand: ScriptedDemand,
-    settings: Record<string, string> = {},
+    members: object = {},
     replicas = 1,
     api = cluster.api,
   ): Promise<RunnerPool> {
     const instance = `pool-${count++}`
-    const given = {
-      RUNNER_PODS_IMAGE: image,
-      RUNNER_PODS_SECRET: 'keys',
-      RUNNER_PODS_CPU: '10m',
-      RUNNER_PODS_MEMORY: '64Mi',
-    }
+    const RUNNER_PODS = runnerPodsFile({ image, secret: 'keys', cpu: '10m', memory: '64Mi', ...members })
     const context = { KUBERNETES_NAMESPACE: cluster.namespace, KUBERNETES_INSTANCE: instance }
-    const env = new Environment({ ...given, ...context, RUN_TIMEOUT_MAX_MS: '1000', ...settings })
+    const env = new Environment({ RUNNER_PODS, ...context, RUN_TIMEOUT_MAX_MS: '1000' })
     const config = { ...readRunnerPodsConfig(env, readClusterPlace(env))!, everyMs: 100 }
     env.check()
     const { namespace } = cluster
@@ -94,7 +90,7 @@ describe.skipIf(!hasCluster)('runner pods on a cluster', () => {
 
   test('a pod that ended is replaced, and teams that wait get one each, up to the maximum', async () => {
     const demand = new ScriptedDemand()
-    await start(demand, { RUNNER_PODS_MAX: '3' })
+    await start(demand, { max: 3 })
     const [first] = await podsAre(1)
     demand.hello(first!)
     demand.waiting = ['a', 'b', 'c', 'd']
@@ -109,7 +105,7 @@ describe.skipIf(!hasCluster)('runner pods on a cluster', () => {
 
   test('in a full pool the pod that was idle for longest goes, and no busy one', async () => {
     const demand = new ScriptedDemand()
-    await start(demand, { RUNNER_PODS_MAX: '2', RUNNER_PODS_SPARE: '0' })
+    await start(demand, { max: 2, spare: 0 })
     demand.waiting = ['a', 'b']
     const [one, two] = await podsAre(2)
     demand.hello(one!, 'a', 1)
@@ -125,7 +121,7 @@ describe.skipIf(!hasCluster)('runner pods on a cluster', () => {
 
   test('of several replicas of the service one makes the pods, and another goes on when it ends', async () => {
     const demand = new ScriptedDemand()
-    await start(demand, { RUNNER_PODS_SPARE: '2' }, 3)
+    await start(demand, { spare: 2 }, 3)
     await podsAre(2)
     await until(() => pools.filter((pool) => pool.check().detail === 'another replica makes them').length === 2)
     const leader = pools.findIndex((pool) => pool.check().detail !== 'another replica makes them')
@@ -138,8 +134,8 @@ describe.skipIf(!hasCluster)('runner pods on a cluster', () => {
   test('pods whose image is not there are given up, with the reason, and made again ever more slowly', async () => {
     const demand = new ScriptedDemand()
     const pool = await start(demand, {
-      RUNNER_PODS_IMAGE: 'localhost/nothing-of-this-name:1',
-      RUNNER_PODS_PULL_POLICY: 'Never',
+      image: 'localhost/nothing-of-this-name:1',
+      pullPolicy: 'Never',
     })
     await until(() => /they do not start \(2 times in a row\): the image/.test(pool.check().detail ?? ''), {
       timeoutMs: 40_000,
@@ -154,7 +150,7 @@ describe.skipIf(!hasCluster)('runner pods on a cluster', () => {
     onTestFinished(() => proxy.close())
     const demand = new ScriptedDemand()
     demand.waiting = ['a', 'b']
-    const pool = await start(demand, { RUNNER_PODS_SPARE: '0', RUNNER_PODS_MAX: '4' }, 1, api)
+    const pool = await start(demand, { spare: 0, max: 4 }, 1, api)
     const [lost, stays] = await podsAre(2)
     demand.hello(lost!, 'a', 1)
     demand.hello(stays!, 'b', 1)
