@@ -67,7 +67,7 @@ export const homes: readonly { packages: readonly string[]; folders: readonly st
   { packages: ['kafkajs'], folders: ['libs/events', 'examples/consumer-typescript'] },
   { packages: ['minio'], folders: ['libs/objects'] },
   { packages: ['@kubernetes/client-node'], folders: ['apps/sandbox'] },
-  { packages: ['@grpc/grpc-js', '@grpc/reflection', 'grpc-health-check'], folders: ['libs/rpc'] },
+  { packages: ['@grpc/grpc-js', '@grpc/reflection'], folders: ['libs/rpc'] },
   {
     packages: [
       '@opentelemetry/api',

@@ -6,6 +6,7 @@ import {
   type DescService,
   type Message,
 } from '@bufbuild/protobuf'
+import { asFailure } from '@automation/errors'
 import type { ServiceDefinition } from '@grpc/grpc-js'
 
 /** The path of a method on the wire. */
@@ -21,12 +22,21 @@ export function encoder(type: DescMessage): (message: Message) => Buffer {
   }
 }
 
-/** How bytes become a message. */
+/** How bytes become a message; throws a Failure where they are none. */
 export function decoder(type: DescMessage): (bytes: Buffer) => Message {
-  return (bytes) => fromBinary(type, bytes)
+  return (bytes) => {
+    try {
+      return fromBinary(type, bytes)
+    } catch (error) {
+      throw asFailure(error)
+    }
+  }
 }
 
-/** The messages of a stream pass gRPC as bytes: `send` and `received` encode and decode them, and count what waits. */
+/**
+ * Messages pass gRPC as bytes. So what waits in a stream can be counted (`send` and `received`), and a message that
+ * can't be encoded or decoded is a failure of ours, which its caller can tell from a connection that broke.
+ */
 export function asBytes(bytes: Buffer): Buffer {
   return bytes
 }
@@ -37,16 +47,14 @@ export function serviceDefinition(service: DescService): ServiceDefinition {
 }
 
 function methodDefinition(method: DescMethod): ServiceDefinition[string] {
-  const { methodKind, input, output } = method
-  const requestStream = methodKind === 'client_streaming' || methodKind === 'bidi_streaming'
-  const responseStream = methodKind === 'server_streaming' || methodKind === 'bidi_streaming'
+  const { methodKind } = method
   return {
     path: pathOf(method),
-    requestStream,
-    responseStream,
-    requestSerialize: requestStream ? asBytes : encoder(input),
-    requestDeserialize: requestStream ? asBytes : decoder(input),
-    responseSerialize: responseStream ? asBytes : encoder(output),
-    responseDeserialize: responseStream ? asBytes : decoder(output),
+    requestStream: methodKind === 'client_streaming' || methodKind === 'bidi_streaming',
+    responseStream: methodKind === 'server_streaming' || methodKind === 'bidi_streaming',
+    requestSerialize: asBytes,
+    requestDeserialize: asBytes,
+    responseSerialize: asBytes,
+    responseDeserialize: asBytes,
   }
 }

@@ -12,7 +12,7 @@ import type {
 } from '@grpc/grpc-js'
 import { cancelled, expired } from './call-ends.ts'
 import type { CallContext, Principal } from './context.ts'
-import { decoder } from './definition.ts'
+import { decoder, encoder } from './definition.ts'
 import { contextOf } from './metadata.ts'
 import { received, type Receiving } from './received.ts'
 import { send } from './sent.ts'
@@ -44,12 +44,12 @@ export interface WireLogger {
   info(fields: object, text: string): void
 }
 
-type UnaryArguments = Parameters<handleUnaryCall<Message, Message>>
-type GatheringArguments = Parameters<handleClientStreamingCall<Buffer, Message>>
+type UnaryArguments = Parameters<handleUnaryCall<Buffer, Buffer>>
+type GatheringArguments = Parameters<handleClientStreamingCall<Buffer, Buffer>>
 type Handler = (request: unknown, context: CallContext) => unknown
 type Init = Record<string, unknown>
-type Call = ServerUnaryCall<Message, Message> | ServerReadableStream<Buffer, Message> | ServerStream
-type ServerStream = ServerWritableStream<Message, Buffer> | ServerDuplexStream<Buffer, Buffer>
+type Call = ServerUnaryCall<Buffer, Buffer> | ServerReadableStream<Buffer, Buffer> | ServerStream
+type ServerStream = ServerWritableStream<Buffer, Buffer> | ServerDuplexStream<Buffer, Buffer>
 
 /** What grpc-js calls for a method: checks who asks, makes the context, runs the handler, answers with its failure if any. */
 export function handling(
@@ -57,8 +57,11 @@ export function handling(
   handler: Handler,
   { verify, logger, waitingBytes, open }: HandlingOptions,
 ): UntypedHandleCall {
+  const decode = decoder(method.input)
+  const encode = encoder(method.output)
+  const answerOf = (answer: unknown) => encode(create(method.output, answer as Init))
   const receiving: Receiving<Message> = {
-    decode: decoder(method.input),
+    decode,
     malformed: 'invalid_argument',
     failureOf: cancelled,
     waitingBytes,
@@ -87,7 +90,7 @@ export function handling(
   async function unary(...[call, callback]: UnaryArguments): Promise<void> {
     try {
       const context = await begin(call)
-      callback(null, create(method.output, (await handler(call.request, context)) as Init))
+      callback(null, answerOf(await handler(decode(call.request), context)))
     } catch (thrown) {
       callback(failed(thrown, call.metadata))
     }
@@ -97,7 +100,7 @@ export function handling(
     try {
       const requests = received(call, receiving)
       const context = await begin(call)
-      callback(null, create(method.output, (await handler(requests, context)) as Init))
+      callback(null, answerOf(await handler(requests, context)))
     } catch (thrown) {
       callback(failed(thrown, call.metadata))
     }
@@ -106,7 +109,7 @@ export function handling(
   async function stream(call: ServerStream): Promise<void> {
     try {
       // Taken up at once, as messages may be there before the caller is verified.
-      const requests = 'request' in call ? call.request : received(call, receiving)
+      const requests = 'request' in call ? decode(call.request) : received(call, receiving)
       const context = await begin(call)
       await send(method.output, handler(requests, context) as AsyncIterable<Init>, call)
       call.end()

@@ -4,7 +4,7 @@ export { asService, ownContext, type CallContext, type Principal, type Role } fr
 export { inProcess } from './in-process.ts'
 export { InProcessNetwork, type Neighbours } from './neighbours.ts'
 export { installsProcessId } from './installs.ts'
-export { isUnreachable } from './reachability.ts'
+export { isUnreachable } from './status.ts'
 export { countedUpTo, pageInfo, windowOf, type Window } from './page.ts'
 export { served, type Client, type Handlers, type ServedService } from './service-types.ts'
 export { uploadMessages } from './uploads.ts'

@@ -1,12 +1,18 @@
+import { isIP } from 'node:net'
+import { checkServerIdentity } from 'node:tls'
 import type { DescService } from '@bufbuild/protobuf'
-import { Client as Channel } from '@grpc/grpc-js'
+import { Client as Channel, credentials, type ChannelCredentials, type ChannelOptions } from '@grpc/grpc-js'
 import { channelOptions } from './channel-options.ts'
+import { healthDefinition, isServing } from './health.ts'
 import { apiKeyMetadata } from './metadata.ts'
-import { peerCredentials, type Trust } from './peer-credentials.ts'
-import { healthDefinition, isServing } from './plain-health.ts'
 import type { Client } from './service-types.ts'
 import { failureFromError } from './status.ts'
 import { wireClient } from './wire-client.ts'
+
+export interface Trust {
+  /** PEM of the authorities that are trusted; those of Node when absent. */
+  authorities?: string
+}
 
 export interface KeyedChannelOptions {
   /** `host:port` or `unix:/path`. */
@@ -63,3 +69,22 @@ export function keyedChannel(options: KeyedChannelOptions): KeyedChannel {
     close: () => channel.close(),
   }
 }
+
+// An address of numbers is no name that TLS could ask for.
+const namelessPeer = 'nameless.invalid'
+
+/** What a channel to `host:port` is made with: TLS where `trust` is given, and the host is what its certificate must name. */
+function peerCredentials(
+  address: string,
+  trust: Trust | undefined,
+): { credentials: ChannelCredentials; options: ChannelOptions } {
+  if (trust === undefined) return { credentials: credentials.createInsecure(), options: {} }
+  const roots = trust.authorities === undefined ? null : Buffer.from(trust.authorities)
+  const host = address.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1')
+  if (isIP(host) === 0) return { credentials: credentials.createSsl(roots), options: {} }
+  const verify = { checkServerIdentity: (_name: string, cert: Certificate) => checkServerIdentity(host, cert) }
+  const options = { 'grpc.ssl_target_name_override': namelessPeer }
+  return { credentials: credentials.createSsl(roots, null, null, verify), options }
+}
+
+type Certificate = Parameters<typeof checkServerIdentity>[1]

@@ -6,8 +6,8 @@ import { addServices } from './add-services.ts'
 import { channelOptions } from './channel-options.ts'
 import type { Principal } from './context.ts'
 import type { WireLogger } from './handling.ts'
+import { addHealth } from './health.ts'
 import { apiKeyIn } from './metadata.ts'
-import { addPlainHealth } from './plain-health.ts'
 import type { ServedService } from './service-types.ts'
 
 /** Where to listen: a listening socket that is inherited, a Unix socket, or an address. */
@@ -28,7 +28,10 @@ export async function serveKeyed(services: ServedService[], options: KeyedServeO
   const { verify, logger } = options
   const server = new Server(channelOptions(options.maxMessageBytes, options.keepaliveMs))
   addServices(server, services, (metadata, method) => verify(apiKeyIn(metadata), method), { logger })
-  const health = addPlainHealth(server)
+  const health = addHealth(
+    server,
+    services.map(({ service }) => service),
+  )
   // grpc-js itself can't listen on a socket that it has not opened.
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure())
   const listener = createServer({ noDelay: true }, (socket: Socket) => injector.injectConnection(socket))

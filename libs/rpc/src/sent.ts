@@ -1,7 +1,7 @@
 import { create, type DescMessage } from '@bufbuild/protobuf'
 import type { EventEmitter } from 'node:events'
 import { encoder } from './definition.ts'
-import { usualWaitingBytes, weightOf } from './waiting.ts'
+import { usualWaitingBytes, weightOf } from './received.ts'
 
 /** A writable stream of grpc-js, client or server side. */
 export interface MessageSink extends EventEmitter {

@@ -46,10 +46,8 @@ export async function serve(services: ServedService[], options: ServeOptions): P
   const verify = verifier(options)
   addServices(server, services, (metadata, { parent }) => verify(authorizationIn(metadata), parent.typeName), options)
   const descriptors: DescService[] = services.map(({ service }) => service)
-  const [health] = await Promise.all([
-    addHealth(server, descriptors),
-    addReflection(server, descriptors, isLoopback(host) ? undefined : verify),
-  ])
+  const health = addHealth(server, descriptors)
+  await addReflection(server, descriptors, isLoopback(host) ? undefined : verify)
   const bound = await bind(server, host, port)
   logger.info({ host, port: bound, services: descriptors.map(({ typeName }) => typeName) }, 'serving gRPC')
   let closing: Promise<void> | undefined

@@ -2,7 +2,13 @@ import { Failure, type FailureKind, type FieldFault } from '@automation/errors'
 import { Metadata, status, type ServiceError, type StatusObject } from '@grpc/grpc-js'
 import { expired } from './call-ends.ts'
 import { asciiOf, encoded, statusOf, trailer } from './failure-trailer.ts'
-import { unreachable } from './reachability.ts'
+
+const unreached = new WeakSet<Failure>()
+
+/** Whether a call failed because its peer could not be reached, or went away; a peer that answers `unavailable` was. */
+export function isUnreachable(failure: Failure): boolean {
+  return unreached.has(failure)
+}
 
 /** A Failure as grpc status and trailer; its cause stays here. */
 export function statusFromFailure(failure: Failure): Partial<StatusObject> {
@@ -14,7 +20,7 @@ export function statusFromFailure(failure: Failure): Partial<StatusObject> {
 /** What a call over the wire threw, as a Failure: the callee's own where it sent one, else what the transport says. */
 export function failureFromError(thrown: unknown): Failure {
   if (thrown instanceof Failure) return thrown
-  const { code, details = '', metadata } = thrown as Partial<ServiceError>
+  const { code, metadata } = thrown as Partial<ServiceError>
   const sent = metadata?.get(trailer)[0]
   if (Buffer.isBuffer(sent)) return decoded(sent, thrown)
   switch (code) {
@@ -23,7 +29,9 @@ export function failureFromError(thrown: unknown): Failure {
     // Cancelled by nobody here: the peer was shut down.
     case status.CANCELLED:
     case status.UNAVAILABLE:
-      return away(thrown, details)
+    // Every failure of ours brings its trailer, so this one is of a connection that broke while the call was under way.
+    case status.INTERNAL:
+      return away(thrown)
     case status.RESOURCE_EXHAUSTED:
       return new Failure('too_large', 'message_too_large', 'The message is too large', { cause: thrown })
     case status.UNIMPLEMENTED:
@@ -31,15 +39,15 @@ export function failureFromError(thrown: unknown): Failure {
         cause: thrown,
       })
     default:
-      // A connection that broke while the call was under way.
-      if (/RST_STREAM|ECONNRESET|EPIPE|GOAWAY/.test(details)) return away(thrown, details)
       return new Failure('internal', 'internal_error', 'Internal error', { cause: thrown })
   }
 }
 
-function away(cause: unknown, details: string): Failure {
+function away(cause: unknown): Failure {
   const text = 'A part of the system is not available, try again'
-  return unreachable(new Failure('unavailable', 'unavailable', text, { cause, retryAfterS: 1 }), details)
+  const failure = new Failure('unavailable', 'unavailable', text, { cause, retryAfterS: 1 })
+  unreached.add(failure)
+  return failure
 }
 
 interface SentFailure {

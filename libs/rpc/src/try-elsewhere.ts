@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Failure, stoppingCode } from '@automation/errors'
 import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt'
 import type { DescMethod } from '@bufbuild/protobuf'
-import type { Client as Channel } from '@grpc/grpc-js'
-import { isUnreachable, isUnsent } from './reachability.ts'
+import type { Client as Channel, ClientUnaryCall } from '@grpc/grpc-js'
+import { isUnreachable } from './status.ts'
 
 /** Which replica of a service is called. */
 export interface Replicas {
@@ -13,12 +13,24 @@ export interface Replicas {
   avoid?(channel: Channel): boolean
 }
 
+const unsent = new WeakSet<Failure>()
+
+/**
+ * Notes of a failed call whether its peer had any of it. A call knows the address of its peer as soon as it has got a
+ * connection, and until then that of its channel.
+ */
+export function noteWhetherSent(failure: Failure, call: ClientUnaryCall, channel: Channel): Failure {
+  if (isUnreachable(failure) && call.getPeer() === channel.getChannel().getTarget()) unsent.add(failure)
+  return failure
+}
+
 const mostTries = 3
 const pauseMs = 100
 
 /**
  * Makes a call, at another replica where one says that it is stopping and has done nothing, or could not be reached. A
- * call that may be made twice is also made again where its replica went away meanwhile.
+ * call that may be made twice is also made again where its replica went away meanwhile. The retries of gRPC itself only
+ * go to the addresses of one name, and know neither a replica that stops nor one that is to be left alone.
  */
 export async function tryElsewhere<T>(
   method: DescMethod,
@@ -35,7 +47,7 @@ export async function tryElsewhere<T>(
       if (!(error instanceof Failure) || tries === mostTries) throw error
       if (error.code === stoppingCode) {
         if (replicas.avoid?.(channel) !== true) throw error
-      } else if (isUnsent(error) || (mayBeTwice && isUnreachable(error))) await delay(pauseMs * tries)
+      } else if (unsent.has(error) || (mayBeTwice && isUnreachable(error))) await delay(pauseMs * tries)
       else throw error
     }
   }

@@ -15,7 +15,7 @@ import { received } from './received.ts'
 import { send } from './sent.ts'
 import type { Client } from './service-types.ts'
 import { failureFromError } from './status.ts'
-import { tryElsewhere, type Replicas } from './try-elsewhere.ts'
+import { noteWhetherSent, tryElsewhere, type Replicas } from './try-elsewhere.ts'
 
 /** How calls leave this process: to which replica, and who calls. */
 export interface Outgoing extends Replicas {
@@ -49,19 +49,20 @@ function unaryCall(method: DescMethod, outgoing: Outgoing): unknown {
     const given = outgoing.metadata(context)
     const metadata = given instanceof Metadata ? given : await given
     const options = { deadline: context.deadlineMs ?? Date.now() + defaultTimeoutMs }
-    const message = create(method.input, request)
-    return tryElsewhere(method, outgoing, (channel) => {
+    const bytes = encode(create(method.input, request))
+    const answer = await tryElsewhere(method, outgoing, (channel) => {
       if (signal.aborted) throw endOf(signal)
-      return new Promise<Message>((resolve, reject) => {
+      return new Promise<Buffer>((resolve, reject) => {
         const cancel = () => call.cancel()
-        const call = channel.makeUnaryRequest(path, encode, decode, message, metadata, options, (error, response) => {
+        const call = channel.makeUnaryRequest(path, asBytes, asBytes, bytes, metadata, options, (error, response) => {
           signal.removeEventListener('abort', cancel)
-          if (error !== null) reject(signal.aborted ? endOf(signal) : failureFromError(error))
-          else resolve(response!)
+          if (error === null) resolve(response!)
+          else reject(signal.aborted ? endOf(signal) : noteWhetherSent(failureFromError(error), call, channel))
         })
         signal.addEventListener('abort', cancel, { once: true })
       })
     })
+    return decode(answer)
   }
 }
 
@@ -74,10 +75,10 @@ function gatheringCall(method: DescMethod, outgoing: Outgoing): unknown {
     const options: CallOptions = context.deadlineMs === undefined ? {} : { deadline: context.deadlineMs }
     const channel = await (outgoing.connected?.(context) ?? outgoing.channel())
     if (signal.aborted) throw endOf(signal)
-    return new Promise((resolve, reject) => {
+    const answer = await new Promise<Buffer>((resolve, reject) => {
       const cancel = () => call.cancel()
       let unsent: unknown
-      const answered = (error: Error | null, response?: Message) => {
+      const answered = (error: Error | null, response?: Buffer) => {
         signal.removeEventListener('abort', cancel)
         if (error !== null)
           reject((unsent as Error | undefined) ?? (signal.aborted ? endOf(signal) : failureFromError(error)))
@@ -86,7 +87,7 @@ function gatheringCall(method: DescMethod, outgoing: Outgoing): unknown {
       const call: ClientWritableStream<Buffer> = channel.makeClientStreamRequest(
         path,
         asBytes,
-        decode,
+        asBytes,
         metadata,
         options,
         answered,
@@ -102,6 +103,7 @@ function gatheringCall(method: DescMethod, outgoing: Outgoing): unknown {
         },
       )
     })
+    return decode(answer)
   }
 }
 
@@ -144,8 +146,8 @@ function streamCall(method: DescMethod, outgoing: Outgoing): unknown {
 
     function open(): Stream {
       if (requestStream) return channel.makeBidiStreamRequest(path, asBytes, asBytes, metadata, options)
-      const request = create(method.input, requests as Init)
-      return channel.makeServerStreamRequest(path, encode, asBytes, request, metadata, options)
+      const request = encode(create(method.input, requests as Init))
+      return channel.makeServerStreamRequest(path, asBytes, asBytes, request, metadata, options)
     }
   }
 

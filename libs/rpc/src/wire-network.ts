@@ -61,7 +61,7 @@ export class WireNetwork implements Neighbours {
       // A peer that starts after us is found at once.
       'grpc.initial_reconnect_backoff_ms': 100,
       'grpc.max_reconnect_backoff_ms': 1000,
-      // A name with several addresses is several replicas.
+      // A name with several addresses is several replicas, among which gRPC itself chooses; among names it can't.
       'grpc.service_config': JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
       // Else channels to the same address share one connection, named or not.
       'grpc.use_local_subchannel_pool': 1,
