@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Answer } from '../client/client.ts'
-import { Belongings } from '../strangers/belongings.ts'
-import type { Kind } from '../strangers/belongings.ts'
-import { essenceOf } from '../strangers/comparison.ts'
+import { Belongings } from '../cross-tenant/belongings.ts'
+import type { Kind } from '../cross-tenant/belongings.ts'
+import { essenceOf } from '../cross-tenant/comparison.ts'
 import { operationsOf } from '../client/document.ts'
 import type { Operation } from '../client/document.ts'
-import { lookAt } from '../strangers/look.ts'
-import { namingOf } from '../strangers/naming.ts'
-import { probesOf, rightRequest } from '../strangers/probes.ts'
-import { ask, textOf } from '../strangers/request.ts'
-import { newWord } from '../strangers/things.ts'
-import { undo } from '../strangers/undo.ts'
+import { lookAt } from '../cross-tenant/look.ts'
+import { namingOf } from '../cross-tenant/naming.ts'
+import { probesOf, rightRequest } from '../cross-tenant/probes.ts'
+import { ask, textOf } from '../cross-tenant/request.ts'
+import { newWord } from '../cross-tenant/things.ts'
+import { undo } from '../cross-tenant/undo.ts'
 import { client, hasOther, other, shared } from './shared-system.ts'
 
 const operations = await operationsOf(shared.host)
@@ -25,7 +25,7 @@ test('every input of every operation is known to name something of a team, or to
   expect(unknown).toEqual([])
 })
 
-describe.skipIf(!hasOther)('a stranger who calls', { concurrent: false }, () => {
+describe.skipIf(!hasOther)('another team that calls', { concurrent: false }, () => {
   const owner = new Belongings(client, shared.main.apiToken)
   let theirs: string[]
   let count = 0

@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Language, Process } from '../client/records.ts'
-import { Belongings } from '../strangers/belongings.ts'
-import { callingSources, codeCalls } from '../strangers/code-calls.ts'
-import { essenceOf } from '../strangers/comparison.ts'
-import { lookAt } from '../strangers/look.ts'
-import { absentLike } from '../strangers/probes.ts'
-import { newWord } from '../strangers/things.ts'
+import { Belongings } from '../cross-tenant/belongings.ts'
+import { callingSources, codeCalls } from '../cross-tenant/code-calls.ts'
+import { essenceOf } from '../cross-tenant/comparison.ts'
+import { lookAt } from '../cross-tenant/look.ts'
+import { absentLike } from '../cross-tenant/probes.ts'
+import { newWord } from '../cross-tenant/things.ts'
 import { makeProcess } from './runs.ts'
 import { client, hasOther, other, shared } from './shared-system.ts'
 
 const languages = ['JAVASCRIPT', 'PYTHON'] as const
 const plainName = (name: string) => name.replaceAll(/[_ ]|\(.*/g, '').toLowerCase()
 
-describe.skipIf(!hasOther)('a stranger whose code', { concurrent: false }, () => {
+describe.skipIf(!hasOther)('another team whose code', { concurrent: false }, () => {
   const owner = new Belongings(client, shared.main.apiToken)
   const key = newWord('key')
   let theirKey: Process
