@@ -12,7 +12,6 @@ export default defineConfig({
     'no-var': 'error',
     'prefer-const': 'error',
     eqeqeq: ['error', 'always', { null: 'ignore' }],
-    'max-lines': ['error', { max: 250 }],
     'import/no-cycle': 'error',
     'typescript/no-explicit-any': 'error',
     'typescript/no-floating-promises': 'error',

@@ -12,6 +12,7 @@ import type { Outcomes } from './end/outcomes.ts'
 import type { ProcessDeletion } from './end/process-deletion.ts'
 import type { Reaper } from './end/reaper.ts'
 import { readBacklog, readQueueLengths } from './store/claim-rows.ts'
+import type { Signals } from './signals.ts'
 import type { Sessions } from './dispatch/sessions.ts'
 import type { Partitions } from './store/partitions.ts'
 import { readSlotSums, recountSlots } from './store/run-slots.ts'
@@ -40,6 +41,7 @@ export interface UpkeepContext {
   sessions: Sessions
   deletion: ProcessDeletion
   events: Pick<FedEventBus, 'backlogs'>
+  signals: Signals
   metrics: Metrics
   logger: Logger
 }
@@ -53,14 +55,15 @@ const heldMs = 500
 export class Upkeep {
   readonly #context: UpkeepContext
   readonly #works: Periodic[]
-  readonly #sweep: Periodic
   readonly #retention: Periodic
 
   constructor(context: UpkeepContext) {
     this.#context = context
-    const { logger, leaseMs, reaper, deletion, sessions, runners, watches, held } = context
+    const { logger, leaseMs, reaper, deletion, sessions, runners, watches, held, signals } = context
     const work = (name: string, everyMs: number, run: (signal: AbortSignal) => Promise<void>) =>
       new Periodic(name, everyMs, logger, run)
+    const sweep = work('deleted processes', 5000, (signal) => deletion.sweep(signal))
+    signals.processDeleted.on(() => sweep.soon())
     this.#works = [
       work('queue', lookMs, () => this.lookAtQueue()),
       work('held runs', heldMs, () => held.look()),
@@ -72,7 +75,7 @@ export class Upkeep {
         await sessions.check(runners)
       }),
       work('slots', 300_000, () => this.recount()),
-      (this.#sweep = work('deleted processes', 5000, (signal) => deletion.sweep(signal))),
+      sweep,
       work('partitions', 3_600_000, () => this.keepPartitions()),
       (this.#retention = work('retention', 600_000, () => this.#retire())),
     ]
@@ -86,10 +89,6 @@ export class Upkeep {
 
   async stop(): Promise<void> {
     await Promise.all(this.#works.map((work) => work.stop()))
-  }
-
-  sweepSoon(): void {
-    this.#sweep.soon()
   }
 
   /** Days from now on for which there are partitions. */

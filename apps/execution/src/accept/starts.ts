@@ -8,6 +8,7 @@ import type { Backlog } from '../dispatch/backlog.ts'
 import type { Slot } from '../dispatch/slots.ts'
 import type { RunnerSupply } from '../dispatch/runner-supply.ts'
 import type { Runners } from '../dispatch/runners.ts'
+import type { Signals } from '../signals.ts'
 import { BatchWriter } from '../store/batch-writer.ts'
 import type { Metrics } from '../metrics.ts'
 import { KnownTeams } from '../store/known-teams.ts'
@@ -15,6 +16,7 @@ import { isAway } from '../store/lock-fault.ts'
 import { insertRejected } from '../store/rejected-rows.ts'
 import type { StartKey } from '../store/start-keys.ts'
 import { readPlaced } from '../store/executions.ts'
+import type { Partitions } from '../store/partitions.ts'
 import { arrivalWeight, type Arrival, type NewRun } from '../store/new-run-columns.ts'
 import {
   firstFence,
@@ -47,16 +49,12 @@ export interface StartsContext {
   backlog: Backlog
   limits: TeamLimits
   replicaId: string
+  partitions: Partitions
+  signals: Signals
   metrics: Metrics
-  /** A run waits. */
-  queued(run: NewRun): void
-  /** A slot of this pool was kept for a run and is free again. */
-  runnerSlotFree(pool: string): void
-  /** There are new lifecycle events. */
-  changed(): void
-  /** Ids of now have no partition: the clock has leapt. */
-  makePartitions(): Promise<void>
 }
+
+const unnamed: readonly string[] = []
 
 /** Leaves time for one more attempt, which takes at most 2.5 s, within the 5 s in which a caller has an answer. */
 const patienceMs = 2000
@@ -180,7 +178,7 @@ export class Starts {
       return insertArrivals(batches, items, limits, replicaId)
     })
     failPoint('start-after-commit')
-    this.#context.changed()
+    this.#context.signals.changed.emit(unnamed)
     const byId = new Map(placed.map((one) => [one.id, one]))
     return items.map(({ run }) => byId.get(run.id))
   }
@@ -201,7 +199,7 @@ export class Starts {
     failPoint('start-before-commit')
     const placed = new Map((await insert()).map((one) => [one.id, one]))
     failPoint('start-after-commit')
-    this.#context.changed()
+    this.#context.signals.changed.emit(unnamed)
     const ids = items.map(({ run }) => run.id)
     const missing = ids.filter((id) => !placed.has(id))
     // After a commit with unknown outcome a key may be there through this very run.
@@ -210,19 +208,19 @@ export class Starts {
   }
 
   #settle(item: Item, placed: Placed): void {
-    const { runners, backlog, queued } = this.#context
+    const { runners, backlog, signals } = this.#context
     const { run, slot } = item
     // A run that was queued after an unknown outcome may be RUNNING by a claim, which hands it over.
     if (placed.status === Status.RUNNING && slot !== undefined && placed.sessionId === slot.sessionId) {
       failPoint('handover-before')
-      if (!runners.handOver({ ...run, slot, fence: firstFence })) this.#context.runnerSlotFree(run.pool)
+      if (!runners.handOver({ ...run, slot, fence: firstFence })) signals.slotGranted.emit(run.pool)
       failPoint('handover-after')
       return
     }
     this.#giveBack(item)
     if (placed.status !== Status.QUEUED || awaitsPackages(run.spec)) return
     backlog.add(run.pool, run.team, [run.spec.language])
-    queued(run)
+    signals.queued.emit(run)
   }
 
   #withdraw(item: Item, error: unknown): unknown {
@@ -233,7 +231,7 @@ export class Starts {
   #giveBack({ slot, run }: Item): void {
     if (slot === undefined) return
     this.#context.runners.slots.giveBack(slot)
-    this.#context.runnerSlotFree(run.pool)
+    this.#context.signals.slotGranted.emit(run.pool)
   }
 
   #untilReachable<T>(
@@ -241,7 +239,7 @@ export class Starts {
     attempt: () => Promise<T>,
     repeats = isConnectionFailure,
   ): Promise<T> {
-    return untilReachable({ ...this.#context, giveUpAtMs, repeats }, attempt)
+    return untilReachable({ partitions: this.#context.partitions, giveUpAtMs, repeats }, attempt)
   }
 }
 

@@ -1,26 +1,26 @@
-import { isMissingPartition } from '../store/partitions.ts'
+import { isMissingPartition, type Partitions } from '../store/partitions.ts'
 
 export interface Patience {
   /** Monotonic ms after which no further attempt is made. */
   giveUpAtMs: number
   /** Whether it may go well when it is tried again. */
   repeats(error: unknown): boolean
-  /** Called once where what is written has no partition. */
-  makePartitions(): Promise<void>
+  /** Made once where what is written has none: the clock has leapt. */
+  partitions: Partitions
 }
 
 const pauseMs = 150
 
 /** Tries until it works; throws the fault of the last attempt. */
 export async function untilReachable<T>(patience: Patience, attempt: () => Promise<T>): Promise<T> {
-  const { giveUpAtMs, repeats, makePartitions } = patience
+  const { giveUpAtMs, repeats, partitions } = patience
   for (let made = false; ;) {
     try {
       return await attempt()
     } catch (error) {
       if (isMissingPartition(error) && !made) {
         made = true
-        await makePartitions()
+        await partitions.ensure(Date.now())
         continue
       }
       if (!repeats(error) || performance.now() > giveUpAtMs) throw error

@@ -6,7 +6,11 @@ import type { Backlog } from './backlog.ts'
 import { allLanguages, type Languages } from './languages.ts'
 import type { Slot, Portion } from './slots.ts'
 import type { Runners } from './runners.ts'
+import type { UnservedTeams } from './unserved-teams.ts'
 import type { Metrics } from '../metrics.ts'
+import type { QueuedRun, Signals } from '../signals.ts'
+import type { ForcedEnds } from '../end/forced-ends.ts'
+import type { NestedRuns } from './nested-runs.ts'
 import { checkSpecSize } from '../accept/spec-size.ts'
 import type { Specs } from '../accept/specs.ts'
 import { claimRows, readClaimed, type Claimed, type ClaimRequest } from '../store/claim-rows.ts'
@@ -21,12 +25,12 @@ export interface ClaimsContext {
   maxRunning: number
   metrics: Metrics
   logger: Logger
-  /** A claimed run that can't be handed over ends as ERROR. */
-  fail(id: string, explanation: string): Promise<unknown>
-  /** There are new lifecycle events. */
-  changed(ids: string[]): void
+  /** Ends claimed runs that can't be handed over. */
+  forced: ForcedEnds
   /** Runs that waited for others take their slots back first. */
-  resumeFirst(): Promise<void>
+  nested: NestedRuns
+  unserved: UnservedTeams
+  signals: Signals
 }
 
 const teamsPerClaim = 64
@@ -46,6 +50,13 @@ export class Claims {
 
   constructor(context: ClaimsContext) {
     this.#context = context
+    const { signals, backlog, nested } = context
+    signals.queued.on((run) => this.#queued(run))
+    signals.slotGranted.on((pool) => this.look(pool))
+    signals.slotFreed.on((team) => {
+      for (const pool of backlog.slotFreed(team)) this.look(pool)
+      nested.slotFreed(team)
+    })
   }
 
   /** There may be something to claim in this pool: a slot of a runner or of a team, or a queued run is new. */
@@ -74,11 +85,17 @@ export class Claims {
     while (this.#underWay.size > 0) await Promise.all(this.#underWay)
   }
 
+  #queued({ pool, team, spec }: QueuedRun): void {
+    const { runners, unserved } = this.#context
+    if (runners.slots.hasForRun(pool, team, spec.language)) this.look(pool)
+    else unserved.look(pool)
+  }
+
   async #work(pool: string, now: { again: boolean }): Promise<void> {
     while (now.again && !this.#stopped) {
       now.again = false
       try {
-        await this.#context.resumeFirst()
+        await this.#context.nested.resumeAll()
         if (!this.#stopped && !this.#quiet && (await this.#round(pool))) now.again = true
       } catch (error) {
         this.#context.logger.warn({ err: error, pool }, 'a claim failed')
@@ -130,7 +147,7 @@ export class Claims {
     try {
       const result = await claimRows(this.#context.pool, request)
       failPoint('claim-after-commit')
-      this.#context.changed(result.claimed.map(({ id }) => id))
+      this.#context.signals.changed.emit(result.claimed.map(({ id }) => id))
       return result
     } catch (error) {
       if (!isConnectionFailure(error)) {
@@ -174,7 +191,7 @@ export class Claims {
   }
 
   async #handOver(run: Claimed, slot: Slot, fence: bigint): Promise<void> {
-    const { specs, specMaxBytes, runners, fail } = this.#context
+    const { specs, specMaxBytes, runners, forced } = this.#context
     const { id, team, processId, versionId } = run
     try {
       const name = { team, identifier: processId, tag: versionId ?? '' }
@@ -205,7 +222,7 @@ export class Claims {
       runners.slots.giveBack(slot)
       this.look(run.pool)
       const explanation = error instanceof Failure ? error.message : 'The run could not be handed over'
-      await this.#untilReachable(() => fail(id, explanation))
+      await this.#untilReachable(() => forced.fail([id], explanation))
     }
   }
 

@@ -1,4 +1,3 @@
-import type { Language } from '@automation/contract/common/v1/language'
 import type { RunSpec } from '@automation/contract/catalog/v1/resolve'
 import { Failure } from '@automation/errors'
 import type { Logger } from '@automation/service'
@@ -7,6 +6,7 @@ import { awaitsPackages } from '../accept/awaited-packages.ts'
 import type { Backlog } from './backlog.ts'
 import type { ForcedEnds } from '../end/forced-ends.ts'
 import type { Specs } from '../accept/specs.ts'
+import type { Signals } from '../signals.ts'
 import {
   heldBatch,
   queueReleased,
@@ -22,10 +22,7 @@ export interface HeldRunsContext {
   forced: ForcedEnds
   backlog: Backlog
   logger: Logger
-  /** Runs of this team wait for slots in this pool. */
-  queued(pool: string, team: string, language: Language): void
-  /** There are new lifecycle events of these runs. */
-  changed(ids: string[]): void
+  signals: Signals
 }
 
 /** So long a run whose packages are there may wait for a slot and is CREATED still. */
@@ -41,7 +38,7 @@ export class HeldRuns {
 
   /** One look at all of them. Any number of replicas may do so at the same time. */
   async look(): Promise<void> {
-    const { pool, logger, changed } = this.#context
+    const { pool, logger, signals } = this.#context
     for (const process of await readHeldProcesses(pool)) {
       try {
         await this.#lookAt(process)
@@ -51,7 +48,7 @@ export class HeldRuns {
       }
     }
     const late = await queueReleased(pool, patienceMs)
-    if (late.length > 0) changed(late)
+    if (late.length > 0) signals.changed.emit(late)
   }
 
   async #lookAt(process: HeldProcess): Promise<void> {
@@ -73,14 +70,14 @@ export class HeldRuns {
   }
 
   async #release(process: HeldProcess): Promise<void> {
-    const { pool, backlog, queued } = this.#context
+    const { pool, backlog, signals } = this.#context
     for (let count = heldBatch; count === heldBatch;) {
       const released = await releaseHeld(pool, process)
       count = released.length
       const kinds = new Map(released.map((run) => [`${run.language} ${run.pool}`, run]))
       for (const { pool: runnerPool, language } of kinds.values()) {
         backlog.add(runnerPool, process.team, [language])
-        queued(runnerPool, process.team, language)
+        signals.queued.emit({ pool: runnerPool, team: process.team, spec: { language } })
       }
     }
   }

@@ -4,6 +4,7 @@ import type pg from 'pg'
 import { dayOf } from '../execution-id.ts'
 import { BatchWriter } from '../store/batch-writer.ts'
 import type { Metrics } from '../metrics.ts'
+import type { Signals } from '../signals.ts'
 import { chunkWeight, insertChunks, type Chunk } from '../store/log-chunks.ts'
 import type { Partitions } from '../store/partitions.ts'
 
@@ -16,19 +17,18 @@ export class Logs {
   readonly #pending = new Map<string, Promise<void>>()
   #bytes = 0
 
-  /** `stored`: there are new lines of these runs. */
   constructor(
     pool: pg.Pool,
     partitions: Partitions,
     metrics: Metrics,
     logger: Logger,
     signal: AbortSignal,
-    stored: (ids: string[]) => void,
+    signals: Signals,
   ) {
     this.#writer = new BatchWriter<Chunk, void>({
       flush: async (chunks) => {
         if ((await partitions.kept([chunks[0]!.id])).length > 0) await store(pool, chunks, signal)
-        stored(chunks.map(({ id }) => id))
+        signals.logged.emit(chunks.map(({ id }) => id))
         return chunks.map(() => undefined)
       },
       group: ({ id }) => dayOf(id),

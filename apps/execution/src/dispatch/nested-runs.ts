@@ -6,6 +6,7 @@ import type { StartRequest } from '../accept/start-request.ts'
 import type { Runners } from './runners.ts'
 import type { Outcomes, SyncOutcome } from '../end/outcomes.ts'
 import type { RunRights } from '@automation/rpc/run-token'
+import type { Signals } from '../signals.ts'
 import { releaseSlot, resumeSlot } from '../store/run-slots.ts'
 
 interface Resuming {
@@ -28,8 +29,7 @@ export interface NestedRunsContext {
   runners: Runners
   maxRunning: number
   logger: Logger
-  /** A slot of this team came free. */
-  freed(team: string): void
+  signals: Signals
 }
 
 /** Runs that wait for runs: while one waits, its slot is its team's, and it comes before new runs when it goes on. */
@@ -95,12 +95,12 @@ export class NestedRuns {
   }
 
   async #release({ executionId, team }: RunRights): Promise<void> {
-    const { pool, runners, freed } = this.#context
+    const { pool, runners, signals } = this.#context
     const calls = (this.#waiting.get(executionId) ?? 0) + 1
     this.#waiting.set(executionId, calls)
     if (calls > 1) return
     runners.waits(executionId, true)
-    if (await this.#tried(() => releaseSlot(pool, executionId))) freed(team)
+    if (await this.#tried(() => releaseSlot(pool, executionId))) signals.slotFreed.emit(team)
   }
 
   /** With the end of its last call: a run that still waits for others holds up none of its team. */

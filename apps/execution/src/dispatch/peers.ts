@@ -1,6 +1,7 @@
 import { ReplicaService } from '@automation/contract/execution/v1/execution'
 import { asService, ownContext, type Client, type Neighbours } from '@automation/rpc'
 import type { Logger } from '@automation/service'
+import type { Signals } from '../signals.ts'
 import type { RunOutcome } from '../end/waiters.ts'
 
 const wakeTimeoutMs = 2000
@@ -15,9 +16,11 @@ export class Peers {
   #known: Client<typeof ReplicaService>[] = []
   #knownUntilMs = 0
 
-  constructor(neighbours: Neighbours, logger: Logger) {
+  constructor(neighbours: Neighbours, signals: Signals, logger: Logger) {
     this.#neighbours = neighbours
     this.#logger = logger
+    // What is free here may be kept for newcomers.
+    signals.queued.on(() => this.#queued())
   }
 
   /** These runs have ended; a value that is kept nowhere goes along. */
@@ -29,7 +32,7 @@ export class Peers {
   }
 
   /** There is something in the queue that this replica has no slot for. */
-  queued(): void {
+  #queued(): void {
     if (!this.alone) this.#schedule()
   }
 

@@ -3,12 +3,12 @@ import type { Hello, Logs as LogsMessage, Result, RunnerMessage } from '@automat
 import { Failure } from '@automation/errors'
 import { MessageQueue } from '@automation/rpc/message-queue'
 import type { Logger } from '@automation/service'
-import type { Claims } from './claims.ts'
 import { languagesOf } from './languages.ts'
 import type { Runners, RunnerStream } from './runners.ts'
 import type { Ends } from '../end/ends.ts'
 import { isUuid } from '../execution-id.ts'
 import type { Logs } from './log-writer.ts'
+import type { Signals } from '../signals.ts'
 import type { Sessions } from './sessions.ts'
 import type { Ending } from '../store/end-rows.ts'
 import { isOfRun } from '../store/log-chunks.ts'
@@ -17,7 +17,7 @@ import { storedText, textOf } from '../store/stored-text.ts'
 export interface RunnerStreamsContext {
   sessions: Sessions
   runners: Runners
-  claims: Claims
+  signals: Signals
   ends: Ends
   logs: Logs
   returnValueMaxBytes: number
@@ -88,11 +88,11 @@ export class RunnerStreams {
   }
 
   async #hear(stream: Stream, message: RunnerMessage['message']): Promise<void> {
-    const { runners, claims } = this.#context
+    const { runners, signals } = this.#context
     if (message.case === 'credit') {
       const { slots, team } = message.value
       runners.grant(stream, slots, team || undefined)
-      claims.look(stream.pool)
+      signals.slotGranted.emit(stream.pool)
       if (stream.oneTeam && team !== '' && stream.team !== team) this.#bind(stream, team)
     } else if (message.case === 'draining') {
       const returned = (slots: number) => stream.messages.push({ message: { case: 'slotsReturned', value: { slots } } })

@@ -9,8 +9,10 @@ import type { Metrics } from '../metrics.ts'
 import type { Peers } from '../dispatch/peers.ts'
 import type { RunTraces } from '../run-traces.ts'
 import { isTerminal } from '../status.ts'
+import type { Signals } from '../signals.ts'
 import type { Partitions } from '../store/partitions.ts'
 import { endingWeight, endRows, type Ended, type Ending } from '../store/end-rows.ts'
+import type { Outcomes } from './outcomes.ts'
 import type { Waiters } from './waiters.ts'
 
 export interface EndsContext {
@@ -23,12 +25,8 @@ export interface EndsContext {
   metrics: Metrics
   traces: RunTraces
   logger: Logger
-  /** A slot of this team came free. */
-  freed(team: string): void
-  /** There are new lifecycle events of these runs. */
-  changed(ids: string[]): void
-  /** The row has another end than the one that was brought: whoever waits is told that one. */
-  superseded(executionId: string): void
+  signals: Signals
+  outcomes: Outcomes
   /** Aborted when this replica stops: results that can't be stored are left to the runner, which keeps them. */
   signal: AbortSignal
 }
@@ -59,7 +57,7 @@ export class Ends {
    */
   async end(ending: Ending, value?: Uint8Array): Promise<void> {
     const ended = await this.#store(ending)
-    const { runners, waiters, peers, replicaId, metrics, traces, freed, superseded, logger } = this.#context
+    const { runners, waiters, peers, replicaId, metrics, traces, signals, logger } = this.#context
     if (ended !== undefined && !isTerminal(ended.status)) {
       // The run goes on, and so does all that is known of it here.
       const { id, sessionId } = ending
@@ -67,8 +65,8 @@ export class Ends {
     }
     runners.ended(ending.id)
     if (ended === undefined) return
-    freed(ended.team)
-    if (!ended.stored) return superseded(ending.id)
+    signals.slotFreed.emit(ended.team)
+    if (!ended.stored) return this.#superseded(ending.id)
     const { status, explanation, errorLine, transient } = ending
     metrics.ended.inc({ status: Status[status] })
     traces.ended(ended, status)
@@ -79,6 +77,12 @@ export class Ends {
 
   idle(): Promise<void> {
     return this.#writer.idle()
+  }
+
+  /** The row has another end than the one that was brought: whoever waits gets that one. */
+  #superseded(id: string): void {
+    const { outcomes, logger } = this.#context
+    void outcomes.look([id]).catch((error: unknown) => logger.warn({ err: error }, 'look'))
   }
 
   async #store(ending: Ending): Promise<Ended | undefined> {
@@ -95,7 +99,7 @@ export class Ends {
   }
 
   async #flush(endings: Ending[]): Promise<(Ended | undefined)[]> {
-    const { pool, partitions, signal, changed } = this.#context
+    const { pool, partitions, signal, signals } = this.#context
     for (let pauseMs = 50; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
       try {
         // Days that retention has dropped: nobody is to be told.
@@ -103,7 +107,7 @@ export class Ends {
         failPoint('end-before-commit')
         const ended = await endRows(pool, endings)
         failPoint('end-after-commit')
-        changed(endings.map(({ id }) => id))
+        signals.changed.emit(endings.map(({ id }) => id))
         return ended
       } catch (error) {
         if (!isConnectionFailure(error) || signal.aborted) throw error

@@ -6,6 +6,7 @@ import type { Runners } from '../dispatch/runners.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Peers } from '../dispatch/peers.ts'
 import type { RunTraces } from '../run-traces.ts'
+import type { Signals } from '../signals.ts'
 import type { Partitions } from '../store/partitions.ts'
 import { before } from '../status.ts'
 import { forceEnds, type ForcedEnd } from '../store/forced-ends.ts'
@@ -19,10 +20,7 @@ export interface ForcedEndsContext {
   peers: Peers
   metrics: Metrics
   traces: RunTraces
-  /** A slot of this team came free. */
-  freed(team: string): void
-  /** There are new lifecycle events of these runs. */
-  changed(ids: string[]): void
+  signals: Signals
 }
 
 /** Ends that do not come from the runs: kills, lost runners, service stops. One compare-and-set, then whoever is concerned hears of it. */
@@ -49,12 +47,12 @@ export class ForcedEnds {
   }
 
   async #end(end: ForcedEnd): Promise<string[]> {
-    const { pool, partitions, runners, waiters, peers, metrics, traces, freed, changed } = this.#context
+    const { pool, partitions, runners, waiters, peers, metrics, traces, signals } = this.#context
     const ids = await partitions.kept(end.ids)
     if (ids.length === 0) return []
     const rows = await forceEnds(pool, { ...end, ids })
     if (rows.length > 0 && end.to === Status.KILLED) failPoint('kill-after-commit')
-    if (rows.length > 0) changed(rows.map(({ id }) => id))
+    if (rows.length > 0) signals.changed.emit(rows.map(({ id }) => id))
     for (const row of rows) {
       const { id, team, sessionId, was } = row
       metrics.ended.inc({ status: Status[end.to] })
@@ -62,7 +60,7 @@ export class ForcedEnds {
       if (was === Status.RUNNING) {
         runners.kill(id, sessionId ?? undefined)
         runners.ended(id)
-        freed(team)
+        signals.slotFreed.emit(team)
       }
       waiters.settle(id, { status: end.to, explanation: end.explanation })
       peers.ended(id)

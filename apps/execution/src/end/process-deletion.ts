@@ -1,6 +1,8 @@
 import { databaseFailure } from '@automation/database'
+import type { FedEventBus } from '@automation/events'
 import { invalid } from '@automation/errors'
 import type pg from 'pg'
+import type { Signals } from '../signals.ts'
 import { isUuid } from '../execution-id.ts'
 import type { ForcedEnds } from './forced-ends.ts'
 import {
@@ -19,13 +21,12 @@ const batch = 500
 export class ProcessDeletion {
   readonly #pool: pg.Pool
   readonly #forced: ForcedEnds
-  readonly #readers: () => string[]
-  readonly #deleted: () => void
+  readonly #events: Pick<FedEventBus, 'readers'>
+  readonly #signals: Signals
 
-  /** `readers`: of the events; others have read them for another configuration. `deleted`: there is something new to sweep. */
-  constructor(pool: pg.Pool, forced: ForcedEnds, readers: () => string[], deleted: () => void) {
-    this.#readers = readers
-    this.#deleted = deleted
+  constructor(pool: pg.Pool, forced: ForcedEnds, events: Pick<FedEventBus, 'readers'>, signals: Signals) {
+    this.#events = events
+    this.#signals = signals
     this.#pool = pool
     this.#forced = forced
   }
@@ -44,7 +45,7 @@ export class ProcessDeletion {
         if (passed) break
         await new Promise((resolve) => setTimeout(resolve, 10))
       }
-      this.#deleted()
+      this.#signals.processDeleted.emit()
     } catch (error) {
       throw databaseFailure(error)
     }
@@ -56,7 +57,8 @@ export class ProcessDeletion {
       await this.#kill(process.team, process.processId)
       let removed = batch
       while (removed === batch && !signal.aborted)
-        removed = await removeSome(this.#pool, process, this.#readers(), batch)
+        // Others have read the events for another configuration.
+        removed = await removeSome(this.#pool, process, [...this.#events.readers], batch)
       if (!signal.aborted) await markRemoved(this.#pool, process)
     }
   }

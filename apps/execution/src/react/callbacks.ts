@@ -5,6 +5,7 @@ import { Periodic, type Logger } from '@automation/service'
 import type pg from 'pg'
 import type { ExecutionConfig } from '../config.ts'
 import type { Egress } from './egress.ts'
+import type { Signals } from '../signals.ts'
 import type { Metrics } from '../metrics.ts'
 import type { RunTraces } from '../run-traces.ts'
 import { isTerminal } from '../status.ts'
@@ -29,8 +30,7 @@ export interface CallbacksContext {
   metrics: Metrics
   traces: RunTraces
   logger: Logger
-  /** There is something new in the log of this run. */
-  watched(id: string): void
+  signals: Signals
 }
 
 const lookMs = 500
@@ -144,12 +144,12 @@ export class Callbacks {
   }
 
   async #giveUp(due: DueCallback, reason: string): Promise<void> {
-    const { pool, logger, watched } = this.#context
+    const { pool, logger, signals } = this.#context
     const times = due.tries === 1 ? 'once' : `${due.tries} times`
     const text = `The callback to ${due.origin} was not delivered, tried ${times}: ${reason}`
     await giveUpCallback(pool, due.id, [Date.now() * 1000, LogLevel.WARNING, text])
     logger.info({ executionId: due.id, team: due.team, tries: due.tries, reason }, 'a callback is given up')
-    watched(due.id)
+    signals.logged.emit([due.id])
   }
 }
 

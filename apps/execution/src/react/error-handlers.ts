@@ -8,6 +8,7 @@ import type { Logger } from '@automation/service'
 import type pg from 'pg'
 import type { Admission } from '../accept/admission.ts'
 import type { StartRequest } from '../accept/start-request.ts'
+import type { Signals } from '../signals.ts'
 import type { Metrics } from '../metrics.ts'
 import { readFailedRun, type FailedRun } from '../store/failed-runs.ts'
 import { appendLineOnce } from '../store/log-pages.ts'
@@ -21,8 +22,7 @@ export interface ErrorHandlersContext {
   retentionDays: number
   metrics: Metrics
   logger: Logger
-  /** There is something new in the log of this run. */
-  watched(id: string): void
+  signals: Signals
 }
 
 const askTimeoutMs = 3000
@@ -117,7 +117,7 @@ export class ErrorHandlers {
 
   /** `handler`: absent where the team's is not known. */
   async #giveUp(team: string, id: string, handler: ErrorHandler | undefined, failure: Failure): Promise<void> {
-    const { pool, metrics, logger, watched } = this.#context
+    const { pool, metrics, logger, signals } = this.#context
     const run = await readFailedRun(pool, team, id)
     if (run === undefined || run.isOfHandler) return
     const text = `${nameOf(handler)} was not started: ${failure.message}`
@@ -127,7 +127,7 @@ export class ErrorHandlers {
       { err: failure, executionId: id, team, processSlug: handler?.processSlug, tag: handler?.tag },
       'an error handler is not started',
     )
-    watched(id)
+    signals.logged.emit([id])
   }
 }
 

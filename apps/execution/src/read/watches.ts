@@ -4,6 +4,7 @@ import { Failure, notFound, stopping, unavailable } from '@automation/errors'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import type pg from 'pg'
 import { isUuid } from '../execution-id.ts'
+import type { Signals } from '../signals.ts'
 import { visibleId } from '../store/records.ts'
 import { readSigns } from '../store/updates.ts'
 import { readBatch } from './batch.ts'
@@ -22,8 +23,10 @@ export class Watches {
   readonly #feeds = new Map<string, Feed>()
   readonly #stop = new AbortController()
 
-  constructor(pool: pg.Pool) {
+  constructor(pool: pg.Pool, signals: Signals) {
     this.#pool = pool
+    signals.changed.on((ids) => this.wake(ids))
+    signals.logged.on((ids) => this.wake(ids))
   }
 
   /** Failures: execution_not_found, invalid_position; unavailable when this replica stops or the database is away. */

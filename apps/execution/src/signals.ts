@@ -1,0 +1,33 @@
+import type { NewRun } from './store/new-run-columns.ts'
+
+/** Listeners are called at once, in the order in which they came. */
+class Signal<T> {
+  readonly #listeners: ((value: T) => void)[] = []
+
+  on(listener: (value: T) => void): void {
+    this.#listeners.push(listener)
+  }
+
+  emit(value: T): void {
+    for (const listener of this.#listeners) listener(value)
+  }
+}
+
+/** A run that waits for a runner. */
+export type QueuedRun = Pick<NewRun, 'pool' | 'team'> & { spec: Pick<NewRun['spec'], 'language'> }
+
+/** What parts of the engine say to parts that they do not know. Each is only a reason to look at the rows: a missed one costs time and nothing else. */
+export class Signals {
+  /** A run waits in the queue. */
+  readonly queued = new Signal<QueuedRun>()
+  /** A runner of this pool has a slot for a run. */
+  readonly slotGranted = new Signal<string>()
+  /** A run of this team counts in its limit no more. */
+  readonly slotFreed = new Signal<string>()
+  /** There are new lifecycle events of these runs; of some others as well, where none is named. */
+  readonly changed = new Signal<readonly string[]>()
+  /** There are new log lines of these runs. */
+  readonly logged = new Signal<readonly string[]>()
+  /** A process was deleted, and its runs are to be removed. */
+  readonly processDeleted = new Signal<void>()
+}
