@@ -55,7 +55,7 @@ export function restApp(dependencies: RestAppDependencies): RestApi['app'] {
   auditEventRoutes(api, neighbours)
   tokenRoutes(api, dependencies)
   api.close()
-  const pages: PageSources = { ...dependencies, document: openApiDocument(api.app, config) }
+  const pages: PageSources = { ...dependencies, document: openApiDocument(api.operations, config) }
 
   const refusal = (failure: Failure, exchange: Exchange): Response => {
     report(failure, exchange)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { z } from '@hono/zod-openapi'
-import { parseMoment } from '../src/rest/moment.ts'
+import { parseMoment } from '../src/rest/time.ts'
 import { pagingFields } from '../src/rest/paging.ts'
 import { updatedValues } from '../src/resources/processes/patch.ts'
 import { createdValues, createProcessInput, updateProcessInput } from '../src/resources/processes/input.ts'

@@ -1,7 +1,7 @@
 import { AuditType } from '@automation/contract/audit/v1/audit'
 import { Failure, unavailable } from '@automation/errors'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { auditRecord } from './contract-records.ts'
+import { at, auditRecord } from './contract-records.ts'
 import { EXECUTION_ID, noProcess, PROCESS_ID } from './contract-servers.ts'
 import { problemOf, startGateway, type GatewayForTests } from './gateway-for-tests.ts'
 
@@ -21,7 +21,7 @@ const fails = (method: string, failure: Failure) =>
 
 describe('sources in lists', () => {
   test.each(['process', 'version'])('of a %s: an empty one is there, one that was left out is not', async (kind) => {
-    const listed = [{ sourceCode: '' }, {}].map((one) => ({ id: PROCESS_ID, createdBy: 'ci', ...one }))
+    const listed = [{ sourceCode: '' }, {}].map((one) => ({ id: PROCESS_ID, createdBy: 'ci', createdAt: at, ...one }))
     gateway.servers.answers.set('listProcesses', () => ({ processes: listed }))
     gateway.servers.answers.set('listVersions', () => ({ versions: listed }))
     const path = kind === 'process' ? '/processes' : '/processes/hello/versions'
@@ -30,7 +30,7 @@ describe('sources in lists', () => {
   })
 
   test('a process that nobody has changed was last changed by who made it', async () => {
-    gateway.servers.answers.set('getProcess', () => ({ id: PROCESS_ID, createdBy: 'ci' }))
+    gateway.servers.answers.set('getProcess', () => ({ id: PROCESS_ID, createdBy: 'ci', createdAt: at }))
     expect(await (await rest('GET', '/processes/hello')).json()).toMatchObject({ createdBy: 'ci', updatedBy: 'ci' })
   })
 })

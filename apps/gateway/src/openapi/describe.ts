@@ -3,11 +3,8 @@ import type { Operation, Success } from '../rest/operation.ts'
 import { responseHeaders } from './document-parts.ts'
 import { refusalsOf } from './refusals.ts'
 
-/**
- * An operation as the OpenAPI document has it. `path` is absolute, with parameters in braces; `idHeader` is such as
- * `Svc-Execution-ID`.
- */
-export function describeOperation(path: string, operation: Operation, idHeader: string): Record<string, unknown> {
+/** An operation as the OpenAPI document has it. `idHeader` is such as `Svc-Execution-ID`. */
+export function describeOperation(operation: Operation, idHeader: string): Record<string, unknown> {
   const params: Record<string, z.ZodType> = { team: z.string().openapi({ description: 'Team slug', example: 'demo' }) }
   for (const [name, { schema }] of Object.entries(operation.parameters ?? {})) params[name] = schema
   const { content, open = false, method, refusals = [] } = operation
@@ -19,7 +16,7 @@ export function describeOperation(path: string, operation: Operation, idHeader: 
   }
   return {
     method,
-    path,
+    path: `/api/{team}/rest${operation.path}`,
     tags: [operation.tag],
     summary: operation.summary,
     operationId: operationId(operation),

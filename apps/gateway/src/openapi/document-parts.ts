@@ -2,10 +2,8 @@ import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { GatewayConfig } from '../config.ts'
 import { codeErrorRecord, problemRecord } from './problem-record.ts'
 
-type Registry = OpenAPIHono['openAPIRegistry']
-
 /** What the operations of the document refer to: security schemes, headers, the form of refusals. */
-export function registerParts(registry: Registry, { publicUrl }: GatewayConfig): void {
+export function registerParts(registry: OpenAPIHono['openAPIRegistry'], { publicUrl }: GatewayConfig): void {
   registry.register('Problem', problemRecord)
   registry.register('CodeError', codeErrorRecord)
   registry.registerComponent('securitySchemes', 'oauth2', {

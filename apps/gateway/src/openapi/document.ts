@@ -1,6 +1,8 @@
-import type { OpenAPIHono } from '@hono/zod-openapi'
+import { OpenAPIHono, type RouteConfig } from '@hono/zod-openapi'
 import type { GatewayConfig } from '../config.ts'
 import type { DocumentJson } from './document-json.ts'
+import { describeOperation } from './describe.ts'
+import type { Operation } from '../rest/operation.ts'
 import { EVERY_CALL, registerParts } from './document-parts.ts'
 import { addExamples } from './examples.ts'
 import { addLinks } from './links.ts'
@@ -8,8 +10,6 @@ import { nameParts } from './named-parts.ts'
 import { shareRefusals } from './shared-refusals.ts'
 import { describeTags } from './tags.ts'
 import { webhookPaths } from './webhook-paths.ts'
-
-type Described = Pick<OpenAPIHono, 'openAPIRegistry' | 'getOpenAPI31Document'>
 
 const DESCRIPTION = `Stores and runs code units (processes) for a team.
 
@@ -22,17 +22,22 @@ Lists have \`page\`, \`limit\`, \`total\`, \`hasNextPage\` and \`data\`, newest 
 Every refusal is a problem (RFC 9457) with a stable \`code\`. A path answers 405 with \`Allow\` to methods that it does not
 have, and HEAD where it has GET, webhooks aside.`
 
-/** Makes the OpenAPI 3.1 document of the routes, once, when it is first asked for; gives its text. */
-export function openApiDocument(app: Described, config: GatewayConfig): () => string {
+/** Makes the OpenAPI 3.1 document of the operations, once, when it is first asked for; gives its text. */
+export function openApiDocument(operations: readonly Operation[], config: GatewayConfig): () => string {
   let text: string | undefined
   return () => {
-    text ??= JSON.stringify(makeDocument(app, config))
+    text ??= JSON.stringify(makeDocument(operations, config))
     return text
   }
 }
 
-function makeDocument(app: Described, config: GatewayConfig): object {
-  registerParts(app.openAPIRegistry, config)
+function makeDocument(operations: readonly Operation[], config: GatewayConfig): object {
+  const idHeader = `${config.headerPrefix}Execution-ID`
+  // Routes nothing: it is what makes documents.
+  const described = new OpenAPIHono()
+  registerParts(described.openAPIRegistry, config)
+  for (const operation of operations)
+    described.openAPIRegistry.registerPath(describeOperation(operation, idHeader) as RouteConfig)
   const head = {
     openapi: '3.1.0',
     info: {
@@ -43,14 +48,14 @@ function makeDocument(app: Described, config: GatewayConfig): object {
     },
     servers: [{ url: config.publicUrl, description: 'This system' }],
   }
-  const { paths, components } = app.getOpenAPI31Document(head) as unknown as DocumentJson
+  const { paths, components } = described.getOpenAPI31Document(head) as unknown as DocumentJson
   const document: DocumentJson = { paths: { ...paths, ...webhookPaths(config.headerPrefix) }, components }
   nameParts(document)
-  addLinks(document.paths, `${config.headerPrefix}Execution-ID`)
+  addLinks(document.paths, idHeader)
   addExamples(document)
   shareRefusals(document)
-  const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods))
+  const all = Object.values(document.paths).flatMap((methods) => Object.values(methods))
   // After those that a call is about.
-  for (const operation of operations) operation.parameters = [...(operation.parameters ?? []), ...EVERY_CALL]
-  return { ...head, tags: describeTags(new Set(operations.flatMap(({ tags }) => tags))), ...document }
+  for (const operation of all) operation.parameters = [...(operation.parameters ?? []), ...EVERY_CALL]
+  return { ...head, tags: describeTags(new Set(all.flatMap(({ tags }) => tags))), ...document }
 }

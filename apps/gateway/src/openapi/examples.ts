@@ -1,12 +1,12 @@
 import { STATUS_CODES } from 'node:http'
-import { EXAMPLES, REFUSAL_TEXTS } from './example-values.ts'
+import { samples } from '../rest/samples.ts'
 import type { DocumentJson, MediaTypeJson, SchemaJson } from './document-json.ts'
 
 const PROBLEM = '#/components/schemas/Problem'
 
 type Schemas = Record<string, SchemaJson>
 
-/** Gives every body of the document an example: what EXAMPLES has for its schema, else one that is made of the schema. */
+/** Gives every body of the document an example: that of its schema, which moves there, else one that is made of the schema. */
 export function addExamples({ paths, components: { schemas } }: DocumentJson): void {
   for (const methods of Object.values(paths))
     for (const operation of Object.values(methods)) {
@@ -16,6 +16,7 @@ export function addExamples({ paths, components: { schemas } }: DocumentJson): v
         for (const media of Object.values(content))
           media.example ??= isRefusal(media) ? refusalExample(Number(status), media) : exampleOf(media, schemas)
     }
+  for (const schema of Object.values(schemas)) delete schema.example
 }
 
 const isRefusal = ({ schema }: MediaTypeJson) => schema?.allOf?.[0]?.$ref === PROBLEM
@@ -27,7 +28,7 @@ function exampleOf({ schema }: MediaTypeJson, schemas: Schemas): unknown {
 function valueOf(schema: SchemaJson, schemas: Schemas): unknown {
   if (schema.$ref !== undefined) {
     const name = schema.$ref.split('/').at(-1) ?? ''
-    return EXAMPLES[name] ?? valueOf(schemas[name] ?? {}, schemas)
+    return valueOf(schemas[name] ?? {}, schemas)
   }
   const { example, const: only, default: usual, enum: words, properties, items, anyOf, oneOf, allOf } = schema
   const given = [example, only, usual, words?.[0]].find((value) => value !== undefined)
@@ -40,8 +41,8 @@ function valueOf(schema: SchemaJson, schemas: Schemas): unknown {
 }
 
 const TEXTS: Record<string, string> = {
-  uuid: '0198c2a4-7d1e-7f3a-9b52-6a1d0c4e8f21',
-  'date-time': '2026-01-31T12:00:00.000Z',
+  uuid: samples.id,
+  'date-time': samples.at,
   binary: 'any bytes',
 }
 
@@ -61,6 +62,40 @@ function plainValue({ type, format, minimum = 0 }: SchemaJson): unknown {
     default:
       return TEXTS[format ?? ''] ?? 'text'
   }
+}
+
+/** What refusals say, by their codes. */
+const REFUSAL_TEXTS: Record<string, string> = {
+  alias_not_found: 'Alias not found',
+  api_token_missing: 'The header x-api-token is missing',
+  api_token_invalid: 'The API token is not valid',
+  body_too_large: 'The request body is larger than 10485760 bytes',
+  deadline_exceeded: 'The operation took too long',
+  execution_not_found: 'Execution not found',
+  execution_failed: 'Execution failed',
+  execution_timeout: 'Execution still running',
+  expectation_failed: 'Only Expect: 100-continue is understood',
+  forbidden: 'The access token does not allow this',
+  headers_too_large: 'The request headers are larger than 16 KiB',
+  idempotency_key_reused: 'The idempotency key was used for another request',
+  internal_error: 'Internal error',
+  malformed_request: 'The address is malformed',
+  module_not_found: 'Module not found',
+  object_not_found: 'Object not found',
+  precondition_failed: 'The object has changed',
+  process_not_found: 'Process not found',
+  range_not_satisfiable: 'The object has 12 bytes',
+  request_timeout: 'The request did not arrive in time',
+  sandbox_not_found: 'Sandbox not found',
+  signed_url_expired: 'The link has expired',
+  stopping: 'The service is stopping, try again',
+  team_not_found: 'Team not found',
+  token_expired: 'The access token has expired',
+  too_many_streams: 'The team has 100 live streams open, which is the most',
+  unsupported_media_type: 'The body must be application/json',
+  variable_not_found: 'Variable not found',
+  webhook_credentials: 'The credentials are missing or wrong',
+  webhook_not_found: 'Webhook not found',
 }
 
 /** A refusal as callers see it, with one of the codes that it can have. */

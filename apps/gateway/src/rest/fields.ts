@@ -1,3 +1,4 @@
+import { Language } from '@automation/contract/common/v1/language'
 import { z } from '@hono/zod-openapi'
 
 /**
@@ -40,6 +41,18 @@ export const requiredText = () =>
 export const int32 = () => z.int32().openapi({ type: 'integer', format: 'int32' })
 
 export const languageName = () => z.enum(['JAVASCRIPT', 'PYTHON'])
+
+export type LanguageName = z.output<ReturnType<typeof languageName>>
+
+/** The name of a language. */
+export function presentLanguage(language: Language): LanguageName {
+  return Language[language] as LanguageName
+}
+
+/** The language of a name. */
+export function languageFrom(name: LanguageName): Language {
+  return Language[name]
+}
 
 /** A map from text to text. */
 export const textMap = () => z.record(text(), text())

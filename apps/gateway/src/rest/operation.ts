@@ -4,7 +4,11 @@ import type { Exchange } from '../http/exchange.ts'
 import type { PathParameter } from './path-parameters.ts'
 
 /** What a REST operation is, for the router and for the document alike. */
-export interface Operation<Q extends z.ZodObject = z.ZodObject, B extends z.ZodType = z.ZodType> {
+export interface Operation<
+  Q extends z.ZodObject = z.ZodObject,
+  B extends z.ZodType = z.ZodType,
+  S extends z.ZodType = z.ZodType,
+> {
   method: 'get' | 'post' | 'patch' | 'put' | 'delete'
   /** Below `{base_url}`, with the path's parameters in braces. */
   path: string
@@ -20,7 +24,7 @@ export interface Operation<Q extends z.ZodObject = z.ZodObject, B extends z.ZodT
   content?: Record<string, z.ZodType>
   /** An empty body is read as `{}`, or left to the handler. */
   bodyOptional?: boolean
-  success: Success
+  success: Success<S>
   /** Statuses of refusals beside those that every call can have (openapi/refusals.ts), for the document. */
   refusals?: number[]
   /** Needs no access token. */
@@ -29,10 +33,10 @@ export interface Operation<Q extends z.ZodObject = z.ZodObject, B extends z.ZodT
   timeoutMs?: number
 }
 
-export interface Success {
+export interface Success<S extends z.ZodType = z.ZodType> {
   status: 200 | 201 | 202 | 203 | 204
   description: string
-  schema?: z.ZodType
+  schema?: S
   /** Other than JSON. */
   mediaType?: string
   /** Other statuses of success, with what they say and the headers that they have beside these, for the document. */
@@ -60,10 +64,10 @@ export interface Call<Q, B> {
 }
 
 /** What an operation answers. Without a body the answer is empty. */
-export interface Reply {
+export interface Reply<R = never> {
   /** Other than that of the operation's success. */
   status?: number
-  body?: unknown
+  body?: R
   /** Instead of a body: what is sent as it comes. */
   stream?: ReadableStream<Uint8Array>
   /** Instead of a body: written as fast as the client takes it. Its first piece decides whether there is an answer. */
@@ -71,4 +75,4 @@ export interface Reply {
   headers?: Record<string, string>
 }
 
-export type Handler<Q, B> = (call: Call<Q, B>) => Promise<Reply>
+export type Handler<Q, B, R> = (call: Call<Q, B>) => Promise<Reply<R>>

@@ -1,3 +1,4 @@
+import type { PageInfo } from '@automation/contract/common/v1/page'
 import { z } from '@hono/zod-openapi'
 import { int32 } from './fields.ts'
 
@@ -32,7 +33,7 @@ export interface Paging {
 const count = () => int32().openapi({ minimum: 0 })
 
 /** What a list answers, for the document, where it has this name. */
-export const pageOf = (name: string, item: z.ZodType) =>
+export const pageOf = <S extends z.ZodType>(name: string, item: S) =>
   z
     .object({
       hasNextPage: z.boolean(),
@@ -42,3 +43,14 @@ export const pageOf = (name: string, item: z.ZodType) =>
       data: z.array(item),
     })
     .openapi(name)
+
+/** One page of a list as JSON. */
+export function presentPage<T>(paging: Paging, info: PageInfo | undefined, data: T[]) {
+  return {
+    hasNextPage: info?.hasNextPage ?? false,
+    page: paging.page,
+    limit: paging.limit,
+    total: info?.total ?? 0,
+    data,
+  }
+}

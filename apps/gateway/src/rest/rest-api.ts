@@ -1,5 +1,5 @@
-import { OpenAPIHono, type RouteConfig, type z } from '@hono/zod-openapi'
-import type { Context } from 'hono'
+import type { z } from '@hono/zod-openapi'
+import { Hono, type Context } from 'hono'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import type { Failure } from '@automation/errors'
 import { bearerToken, principalFor } from '../auth/authorize.ts'
@@ -14,7 +14,6 @@ import { methodNotAllowed } from '../http/refusals.ts'
 import { beginSource, sendSource } from '../http/send-source.ts'
 import { validate } from './validate.ts'
 import { jsonText } from '../json/raw-json.ts'
-import { describeOperation } from '../openapi/describe.ts'
 import type { Call, Handler, Operation, Reply } from './operation.ts'
 import { listedQueryRecord } from './query-record.ts'
 import { readJsonBody } from './json-body.ts'
@@ -31,11 +30,13 @@ export interface RestDependencies {
 }
 
 /**
- * The REST interface: each operation is routed, described in the document and answered from the same definition. Checks
+ * The REST interface: each operation is routed and answered from the definition that the document is made of. Checks
  * come in this order: token, team, path, query, body.
  */
 export class RestApi {
-  readonly app: OpenAPIHono<RestEnv> = new OpenAPIHono<RestEnv>()
+  readonly app: Hono<RestEnv> = new Hono<RestEnv>()
+  /** What was added, for the document. */
+  readonly operations: Operation[] = []
   readonly #dependencies: RestDependencies
   readonly #bodyRules: BodyRules
   readonly #initiatedByHeader: string
@@ -47,16 +48,15 @@ export class RestApi {
     this.#initiatedByHeader = `${dependencies.config.headerPrefix}initiated-by`.toLowerCase()
   }
 
-  add<Q extends z.ZodObject, B extends z.ZodType>(
-    operation: Operation<Q, B>,
-    handler: Handler<z.output<Q>, z.output<B>>,
+  add<Q extends z.ZodObject, B extends z.ZodType, S extends z.ZodType>(
+    operation: Operation<Q, B, S>,
+    handler: Handler<z.output<Q>, z.output<B>, z.input<S>>,
   ): void {
     const path = `/api/{team}/rest${operation.path}`
     const route = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
       operation.parameters?.[name]?.rest === true ? `:${name}{[^]+}` : `:${name}`,
     )
-    const idHeader = `${this.#dependencies.config.headerPrefix}Execution-ID`
-    this.app.openAPIRegistry.registerPath(describeOperation(path, operation, idHeader) as RouteConfig)
+    this.operations.push(operation)
     this.app.on(operation.method.toUpperCase(), route, (c) => this.#answer(operation, handler, c, path))
     this.#allowed.set(route, [...(this.#allowed.get(route) ?? []), operation.method.toUpperCase()])
   }
@@ -75,7 +75,7 @@ export class RestApi {
 
   async #answer<Q extends z.ZodObject, B extends z.ZodType>(
     operation: Operation<Q, B>,
-    handler: Handler<z.output<Q>, z.output<B>>,
+    handler: Handler<z.output<Q>, z.output<B>, unknown>,
     c: Context<RestEnv>,
     path: string,
   ): Promise<Response> {
@@ -145,7 +145,7 @@ const EMPTY_BODY = { 'Content-Length': '0', 'Content-Type': 'text/plain; charset
 
 const NO_BODY = { value: undefined, text: '', bytes: Buffer.alloc(0) }
 
-function responseOf(operation: Operation, reply: Reply): Response {
+function responseOf(operation: Operation, reply: Reply<unknown>): Response {
   const { status = operation.success.status } = reply
   if (reply.stream !== undefined) return new Response(reply.stream, { status, headers: reply.headers })
   if (reply.body === undefined) {

@@ -3,10 +3,9 @@ import type { Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
 import { text } from '../../rest/fields.ts'
 import { pageOf, pagingFields } from '../../rest/paging.ts'
-import { time } from '../../rest/time-filter.ts'
-import { auditEventRecord } from '../team-records.ts'
-import { AUDIT_TYPE_NAMES, auditTypeFrom, presentAuditEvent, type AuditTypeName } from './record.ts'
-import { presentPage } from '../../rest/page.ts'
+import { time } from '../../rest/time.ts'
+import { AUDIT_TYPE_NAMES, auditEventRecord, auditTypeFrom, presentAuditEvent, type AuditTypeName } from './record.ts'
+import { presentPage } from '../../rest/paging.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
 
 const type = z

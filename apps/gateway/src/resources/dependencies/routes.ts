@@ -3,9 +3,8 @@ import { invalid } from '@automation/errors'
 import type { Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
 import { textMap } from '../../rest/fields.ts'
-import { manifestRecord } from '../records.ts'
-import { languageFrom } from '../../rest/language.ts'
-import { presentManifest } from './record.ts'
+import { languageFrom } from '../../rest/fields.ts'
+import { manifestRecord, presentManifest } from './record.ts'
 import { languageParameter } from '../../rest/path-parameters.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
 
@@ -15,7 +14,7 @@ const updateInput = z
       .nullish()
       .openapi({ description: 'Package names to semver ranges, PEP 440 specifiers or https git URLs; the full list' }),
   })
-  .openapi('UpdateTeamDependenciesInput')
+  .openapi('UpdateTeamDependenciesInput', { example: { dependencies: { ms: '^2.1.3' } } })
 
 /** The team's dependencies of each language: read, stage, install, discard. */
 export function dependencyRoutes(api: RestApi, neighbours: Neighbours): void {

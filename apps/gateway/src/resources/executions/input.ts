@@ -5,6 +5,7 @@ import { isObject, parseJson } from '../../json/decode.ts'
 import { memberText } from '../../json/scan.ts'
 import { blankable, clearableText, jsonObject } from '../../rest/fields.ts'
 import { invalidInput, pointerOf } from '../../rest/validate.ts'
+import { samples } from '../../rest/samples.ts'
 
 const UINT32_MAX = 2 ** 32 - 1
 const MOST_NAMED = 20
@@ -37,7 +38,10 @@ export const executeProcessInput = z
     comment: clearableText(),
     settings: blankable(settings),
   })
-  .openapi({ title: 'ExecuteProcessInput' })
+  .openapi({
+    title: 'ExecuteProcessInput',
+    example: { parameters: samples.parameters, comment: 'By hand', settings: { timeout: 30_000 } },
+  })
 
 export type RunInput = z.output<typeof executeProcessInput>
 

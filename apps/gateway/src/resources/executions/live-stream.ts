@@ -6,6 +6,7 @@ import type { GatewayConfig } from '../../config.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { headerText } from '../../http/caller.ts'
 import { presentUpdates } from './updates.ts'
+import { samples } from '../../rest/samples.ts'
 import { EventStream } from '../../streams/event-stream.ts'
 import type { OpenStreams, StreamPlace } from '../../streams/open-streams.ts'
 import type { Call, Reply } from '../../rest/operation.ts'
@@ -26,7 +27,13 @@ const streamEvent = z
     event: z.enum(['status', 'log', 'end']),
     data: z.string().openapi({ description: 'JSON: a timeline event, a log entry, or the terminal status' }),
   })
-  .openapi('ExecutionEvent')
+  .openapi('ExecutionEvent', {
+    example: {
+      id: 'bc749759.2.0.0',
+      event: 'status',
+      data: JSON.stringify({ status: 'RUNNING', timestamp: samples.at }),
+    },
+  })
 
 const HEADERS = {
   'Content-Type': 'text/event-stream',

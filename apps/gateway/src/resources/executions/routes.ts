@@ -3,11 +3,17 @@ import type { Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
 import { text } from '../../rest/fields.ts'
 import { pageOf, pagingFields } from '../../rest/paging.ts'
-import { time } from '../../rest/time-filter.ts'
-import { executionRecord, logEntryRecord } from '../records.ts'
-import { presentExecution, STATUS_NAMES, statusFrom, type StatusName } from './record.ts'
-import { presentLogEntry } from './log-entry.ts'
-import { presentPage } from '../../rest/page.ts'
+import { time } from '../../rest/time.ts'
+import {
+  executionRecord,
+  logEntryRecord,
+  presentExecution,
+  presentLogEntry,
+  STATUS_NAMES,
+  statusFrom,
+  type StatusName,
+} from './record.ts'
+import { presentPage } from '../../rest/paging.ts'
 import { executionId } from '../../rest/path-parameters.ts'
 import { processIdFilter } from '../../rest/process-filter.ts'
 import type { RestApi } from '../../rest/rest-api.ts'

@@ -1,6 +1,5 @@
 import type { ExecutionUpdate, WatchExecutionResponse } from '@automation/contract/execution/v1/execution'
-import { presentStatus, presentTimelineEvent } from './record.ts'
-import { presentLogEntry } from './log-entry.ts'
+import { presentLogEntry, presentStatus, presentTimelineEvent } from './record.ts'
 
 const utf8 = new TextEncoder()
 const presented = new WeakMap<WatchExecutionResponse, Uint8Array>()
@@ -32,6 +31,6 @@ function presentUpdate({ position, update }: ExecutionUpdate): string {
   }
 }
 
-function eventText(id: string, event: string, data: Record<string, unknown>): string {
+function eventText(id: string, event: string, data: object): string {
   return `id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`
 }

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { languageName, text } from '../../rest/fields.ts'
+import { samples } from '../../rest/samples.ts'
 
 /** The same fields once more, as older clients send them. */
 export const moduleScript = z
@@ -16,7 +17,10 @@ export const createModuleInput = z
     sourceCode: text().nullish(),
     script: moduleScript.nullish(),
   })
-  .openapi('CreateModuleInput', { description: 'Without a name it is refused' })
+  .openapi('CreateModuleInput', {
+    description: 'Without a name it is refused',
+    example: { name: 'shouting', ...samples.moduleCode },
+  })
 
 export const updateModuleInput = z
   .object({
@@ -25,4 +29,4 @@ export const updateModuleInput = z
     programmingLanguage: z.unknown().optional().openapi({ type: 'string', description: 'Ignored' }),
     script: z.object({ sourceCode: text().nullish() }).openapi({ title: 'UpdateModuleScriptInput' }).nullish(),
   })
-  .openapi('UpdateModuleInput')
+  .openapi('UpdateModuleInput', { example: { sourceCode: samples.moduleCode.sourceCode } })

@@ -1,28 +1,42 @@
 import type { Module } from '@automation/contract/catalog/v1/module'
-import { presentLanguage } from '../../rest/language.ts'
-import { presentWarnings } from '../processes/record.ts'
-import { presentTime } from '../../rest/time.ts'
+import { z } from '@hono/zod-openapi'
+import { languageName, presentLanguage, uuid } from '../../rest/fields.ts'
+import { changed, leavesOut, made, presentWarnings, presentWriters, warnings } from '../../rest/record.ts'
+import { samples } from '../../rest/samples.ts'
+
+const shape = {
+  id: uuid(),
+  name: z.string(),
+  programmingLanguage: languageName(),
+  sourceCode: z.string(),
+  ...made,
+  ...changed,
+}
+
+export const moduleRecord = z.object({ ...shape, warnings }).openapi('Module', {
+  example: { id: samples.id, name: 'shouting', ...samples.moduleCode, ...samples.made },
+})
+
+/** One of a list. */
+export const listedModuleRecord = z.object(shape).partial({ sourceCode: true }).openapi('ListedModule', leavesOut)
 
 /** A module as JSON. */
-export function presentModule(module: Module): Record<string, unknown> {
+export function presentModule(module: Module): z.input<typeof moduleRecord> {
   return {
     id: module.id,
     name: module.name,
     programmingLanguage: presentLanguage(module.language),
     sourceCode: module.sourceCode ?? '',
-    createdBy: module.createdBy,
-    createdAt: presentTime(module.createdAt),
-    updatedBy: module.updatedBy,
-    updatedAt: presentTime(module.updatedAt),
+    ...presentWriters(module),
   }
 }
 
 /** The same as the answer to a write, which may have warnings. */
-export function presentWrittenModule(module: Module): Record<string, unknown> {
+export function presentWrittenModule(module: Module): z.input<typeof moduleRecord> {
   return { ...presentModule(module), warnings: presentWarnings(module.warnings) }
 }
 
 /** The same for a list, where a source that is too large is left out. */
-export function presentListedModule(module: Module): Record<string, unknown> {
+export function presentListedModule(module: Module): z.input<typeof listedModuleRecord> {
   return { ...presentModule(module), sourceCode: module.sourceCode }
 }

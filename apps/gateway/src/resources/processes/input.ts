@@ -2,7 +2,9 @@ import type { ProcessValuesSchema } from '@automation/contract/catalog/v1/proces
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { z } from '@hono/zod-openapi'
 import { memberText } from '../../json/scan.ts'
-import { languageFrom } from '../../rest/language.ts'
+import { languageFrom } from '../../rest/fields.ts'
+import { samples } from '../../rest/samples.ts'
+import { exampleProcess } from './record.ts'
 import { blankable, jsonObject, languageName, text, textMap } from '../../rest/fields.ts'
 import { toldAt } from '../../rest/faults-at.ts'
 
@@ -61,7 +63,14 @@ const fields = {
 
 export const createProcessInput = z
   .object({ ...fields, programmingLanguage: languageName().nullish(), settings: blankable(settings) })
-  .openapi('CreateProcessInput')
+  .openapi('CreateProcessInput', {
+    example: {
+      ...exampleProcess,
+      parametersSchema: JSON.stringify(samples.parametersSchema),
+      webhook: { enabled: true },
+      tags: ['demo'],
+    },
+  })
 
 export const updateProcessInput = z
   .object({
@@ -77,7 +86,9 @@ export const updateProcessInput = z
       .openapi({ ...deprecatedScript, title: 'UpdateScriptInput' })
       .nullish(),
   })
-  .openapi('UpdateProcessInput')
+  .openapi('UpdateProcessInput', {
+    example: { description: 'Greets whoever is named, and says so in the log', tags: ['demo', 'log'] },
+  })
 
 export type Values = Exclude<MessageInitShape<typeof ProcessValuesSchema>, { $typeName: string }>
 

@@ -5,9 +5,14 @@ import { text } from '../../rest/fields.ts'
 import { pageOf, pagingFields } from '../../rest/paging.ts'
 import { updatedValues } from './patch.ts'
 import { createdValues, createProcessInput, toldAtScript, updateProcessInput } from './input.ts'
-import { listedProcessRecord, processRecord } from '../records.ts'
-import { presentPage } from '../../rest/page.ts'
-import { presentListedProcess, presentProcess, presentWrittenProcess } from './record.ts'
+import { presentPage } from '../../rest/paging.ts'
+import {
+  listedProcessRecord,
+  presentListedProcess,
+  presentProcess,
+  presentWrittenProcess,
+  processRecord,
+} from './record.ts'
 import { processIdentifier } from '../../rest/path-parameters.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
 

@@ -1,17 +1,51 @@
 import { SandboxStatus, type Sandbox } from '@automation/contract/sandbox/v1/sandbox'
-import { publicPortUrl, type SandboxAddresses } from '../../sandbox-ports/addresses.ts'
+import { z } from '@hono/zod-openapi'
+import { int32, moment, textMap, uuid } from '../../rest/fields.ts'
+import { made } from '../../rest/record.ts'
+import { samples } from '../../rest/samples.ts'
 import { presentTime } from '../../rest/time.ts'
+import { publicPortUrl, type SandboxAddresses } from '../../sandbox-ports/addresses.ts'
 
-/** Status names as callers know them, in the order of their numbers. */
-export const SANDBOX_STATUS_NAMES = ['PENDING', 'RUNNING', 'KILLED', 'TIMED_OUT', 'FAILED'] as const
+const status = z.enum(['PENDING', 'RUNNING', 'KILLED', 'TIMED_OUT', 'FAILED'])
+
+export const sandboxRecord = z
+  .object({
+    id: uuid(),
+    name: z.string(),
+    status,
+    reason: z.string().optional().openapi({ description: 'Why it failed, in words' }),
+    grpcServerUrl: z.string().openapi({ description: 'Where its daemon answers gRPC' }),
+    grpcApiKey: z.string().openapi({ description: 'For the metadata x-api-key of gRPC calls' }),
+    imageId: z.string(),
+    publicHttpPorts: z.array(int32()),
+    publicUrls: textMap().openapi({ description: 'The address of each public port' }),
+    metadata: textMap(),
+    timeoutAt: moment().openapi({ description: 'When it is ended' }),
+    ...made,
+  })
+  .openapi('Sandbox', {
+    example: {
+      id: samples.id,
+      name: 'try-out',
+      status: 'RUNNING',
+      grpcServerUrl: 'https://automation.example:8082',
+      grpcApiKey: 'a key for this sandbox alone',
+      imageId: 'base',
+      publicHttpPorts: [8000],
+      publicUrls: { 8000: 'https://automation.example:8081/sandbox/8000/' },
+      metadata: {},
+      timeoutAt: samples.later,
+      ...samples.made,
+    },
+  })
 
 /** A sandbox as JSON, with the addresses at which it is reached. */
-export function presentSandbox(sandbox: Sandbox, addresses: SandboxAddresses): Record<string, unknown> {
+export function presentSandbox(sandbox: Sandbox, addresses: SandboxAddresses): z.input<typeof sandboxRecord> {
   const { id, publicHttpPorts } = sandbox
   return {
     id,
     name: sandbox.name,
-    status: SANDBOX_STATUS_NAMES[sandbox.status - SandboxStatus.PENDING],
+    status: SandboxStatus[sandbox.status] as z.input<typeof status>,
     reason: sandbox.reason,
     grpcServerUrl: addresses.grpcOrigin,
     grpcApiKey: sandbox.grpcApiKey,

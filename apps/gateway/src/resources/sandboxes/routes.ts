@@ -4,9 +4,8 @@ import type { Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
 import { int32, optionalText, requiredText, textMap } from '../../rest/fields.ts'
 import { pageOf, pagingFields } from '../../rest/paging.ts'
-import { sandboxRecord } from '../team-records.ts'
-import { presentPage } from '../../rest/page.ts'
-import { presentSandbox } from './record.ts'
+import { presentPage } from '../../rest/paging.ts'
+import { presentSandbox, sandboxRecord } from './record.ts'
 import type { SandboxAddresses } from '../../sandbox-ports/addresses.ts'
 import { sandboxId } from '../../rest/path-parameters.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
@@ -34,9 +33,11 @@ const createInput = z
         'user:credential for the public ports; the credential as text, or as a bcrypt, apr1, MD5 or {SHA} hash',
     }),
   })
-  .openapi('CreateSandboxInput')
+  .openapi('CreateSandboxInput', {
+    example: { imageId: 'base', name: 'try-out', timeout: 300_000, publicHttpPorts: [8000] },
+  })
 
-const updateInput = z.object({ timeout: timeout() }).openapi('UpdateSandboxInput')
+const updateInput = z.object({ timeout: timeout() }).openapi('UpdateSandboxInput', { example: { timeout: 600_000 } })
 
 /** Sandboxes: create, change the timeout, kill, list, read. */
 export function sandboxRoutes(api: RestApi, neighbours: Neighbours, addresses: () => SandboxAddresses): void {

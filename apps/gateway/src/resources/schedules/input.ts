@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { samples } from '../../rest/samples.ts'
 import { memberText } from '../../json/scan.ts'
 import { clearableText } from '../../rest/fields.ts'
 import { executeProcessInput, runValues, type RunInput } from '../executions/input.ts'
@@ -15,7 +16,9 @@ export const scheduledProcessInput = z
     allowConcurrentExecutions: z.boolean().nullish(),
     input: executeProcessInput.nullish().openapi({ description: 'What each of its runs gets' }),
   })
-  .openapi('ScheduledProcessInput')
+  .openapi('ScheduledProcessInput', {
+    example: { cron: '0 9 * * MON-FRI', input: { parameters: samples.parameters, comment: 'Each morning' } },
+  })
 
 export type ScheduleInput = z.output<typeof scheduledProcessInput>
 

@@ -1,17 +1,51 @@
 import type { Schedule } from '@automation/contract/schedule/v1/schedule'
+import { z } from '@hono/zod-openapi'
 import { RawJson } from '../../json/raw-json.ts'
+import { moment, uuid } from '../../rest/fields.ts'
+import { changed, made, presentWriters, writtenObject } from '../../rest/record.ts'
+import { samples } from '../../rest/samples.ts'
 import { presentTime } from '../../rest/time.ts'
 
-export const SCHEDULE_TYPES = ['PERIODIC', 'ONE_TIME'] as const
+export const scheduleRecord = z
+  .object({
+    id: uuid(),
+    processId: uuid(),
+    versionId: uuid().optional(),
+    comment: z.string().optional(),
+    parameters: writtenObject().optional().openapi({ description: 'Left out of lists above 64 KiB' }),
+    paused: z.boolean(),
+    type: z.enum(['PERIODIC', 'ONE_TIME']),
+    cron: z.string().optional(),
+    dateTime: moment().optional(),
+    nextExecutionAt: moment().optional().openapi({ description: 'Absent while it is paused and after its last run' }),
+    settings: z
+      .object({ allowConcurrentExecutions: z.boolean(), agentPoolSlugs: z.array(z.string()) })
+      .openapi({ title: 'ScheduleSettings' }),
+    ...made,
+    ...changed,
+  })
+  .openapi('Schedule', {
+    example: {
+      id: samples.id,
+      processId: samples.id,
+      comment: 'Each morning',
+      parameters: samples.parameters,
+      paused: false,
+      type: 'PERIODIC',
+      cron: '0 9 * * MON-FRI',
+      nextExecutionAt: '2026-02-02T09:00:00.000Z',
+      settings: { allowConcurrentExecutions: false, agentPoolSlugs: [] },
+      ...samples.made,
+    },
+  })
 
-type ScheduleType = (typeof SCHEDULE_TYPES)[number]
+type Presented = z.input<typeof scheduleRecord>
 
 const utf8 = new TextDecoder()
 
 /** A schedule as JSON. */
-export function presentSchedule(schedule: Schedule): Record<string, unknown> {
-  const { when, input } = schedule
-  const type: ScheduleType = when.case === 'dateTime' ? 'ONE_TIME' : 'PERIODIC'
+export function presentSchedule(schedule: Schedule): Presented {
+  const { when, input, nextExecutionAt } = schedule
   const agentPool = input?.settings?.agentPool
   return {
     id: schedule.id,
@@ -20,23 +54,20 @@ export function presentSchedule(schedule: Schedule): Record<string, unknown> {
     comment: input?.comment,
     parameters: presentParameters(input?.parameters) ?? {},
     paused: schedule.paused,
-    type,
+    type: when.case === 'dateTime' ? 'ONE_TIME' : 'PERIODIC',
     cron: when.case === 'cron' ? when.value : undefined,
     dateTime: when.case === 'dateTime' ? presentTime(when.value) : undefined,
-    nextExecutionAt: presentTime(schedule.nextExecutionAt),
+    nextExecutionAt: nextExecutionAt && presentTime(nextExecutionAt),
     settings: {
       allowConcurrentExecutions: schedule.allowConcurrentExecutions,
       agentPoolSlugs: agentPool === undefined ? [] : [agentPool],
     },
-    createdBy: schedule.createdBy,
-    createdAt: presentTime(schedule.createdAt),
-    updatedBy: schedule.updatedBy,
-    updatedAt: presentTime(schedule.updatedAt),
+    ...presentWriters(schedule),
   }
 }
 
 /** The same for a list, where parameters above 64 KiB are left out. */
-export function presentListedSchedule(schedule: Schedule): Record<string, unknown> {
+export function presentListedSchedule(schedule: Schedule): Presented {
   return { ...presentSchedule(schedule), parameters: presentParameters(schedule.input?.parameters) }
 }
 

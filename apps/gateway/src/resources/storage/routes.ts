@@ -5,9 +5,7 @@ import { z } from '@hono/zod-openapi'
 import type { GatewayConfig } from '../../config.ts'
 import type { BodyBudget } from '../../http/body-budget.ts'
 import { requiredText, text } from '../../rest/fields.ts'
-import { signedUrlRecord, storageObjectRecord } from '../team-records.ts'
-import { presentStorageObject } from './record.ts'
-import { presentTime } from '../../rest/time.ts'
+import { presentSignedUrl, presentStorageObject, signedUrlRecord, storageObjectRecord } from './record.ts'
 import { download } from './download.ts'
 import { uploadBody } from './upload-body.ts'
 import type { Call } from '../../rest/operation.ts'
@@ -25,7 +23,7 @@ const signedUrlInput = z
     path: requiredText().openapi({ description: 'Name of an object' }),
     expiresInSeconds: z.int().nullish().openapi({ format: 'int64', minimum: 1, maximum: 604_800, default: 3600 }),
   })
-  .openapi('SignedUrlRequest')
+  .openapi('SignedUrlRequest', { example: { path: 'reports/2026-01.csv', expiresInSeconds: 3600 } })
 
 const tag = 'Storage'
 const bytes = z.string().openapi({ format: 'binary' })
@@ -153,7 +151,7 @@ export function storageRoutes(api: RestApi, { neighbours, config, budget }: Stor
     async ({ body, context }) => {
       const expiresInS = body.expiresInSeconds == null ? undefined : BigInt(body.expiresInSeconds)
       const signed = await storage.signUrl({ name: body.path, expiresInS }, context)
-      return { body: { url: signed.url, path: signed.name, expiresAt: presentTime(signed.expiresAt) } }
+      return { body: presentSignedUrl(signed) }
     },
   )
 }

@@ -1,8 +1,36 @@
 import type { Team } from '@automation/contract/catalog/v1/team'
+import { z } from '@hono/zod-openapi'
+import { moment } from '../../rest/fields.ts'
+import { samples } from '../../rest/samples.ts'
 import { presentTime } from '../../rest/time.ts'
 
+export const teamRecord = z
+  .object({
+    slug: z.string(),
+    name: z.string(),
+    zoneId: z.string().openapi({ description: 'IANA name of the time zone' }),
+    parentTeamSlugs: z.array(z.string()),
+    paramsSchemaValidationEnabled: z.boolean(),
+    errorHandlerConfig: z
+      .object({ processSlug: z.string(), tag: z.string().optional() })
+      .openapi({ title: 'ErrorHandlerConfig' })
+      .optional()
+      .openapi({ description: 'The process that runs after each execution that ends in ERROR' }),
+    createdAt: moment(),
+  })
+  .openapi('Team', {
+    example: {
+      slug: 'demo',
+      name: 'Demo',
+      zoneId: 'UTC',
+      parentTeamSlugs: [],
+      paramsSchemaValidationEnabled: false,
+      createdAt: samples.at,
+    },
+  })
+
 /** A team as JSON. */
-export function presentTeam(team: Team): Record<string, unknown> {
+export function presentTeam(team: Team): z.input<typeof teamRecord> {
   const handler = team.errorHandlerConfig
   return {
     slug: team.slug,

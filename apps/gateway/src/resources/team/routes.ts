@@ -2,8 +2,7 @@ import { TeamService } from '@automation/contract/catalog/v1/team'
 import type { Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
 import { clearableText, text } from '../../rest/fields.ts'
-import { teamRecord } from '../team-records.ts'
-import { presentTeam } from './record.ts'
+import { presentTeam, teamRecord } from './record.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
 
 const updateTeamInput = z
@@ -24,7 +23,7 @@ const updateTeamInput = z
       .nullish()
       .openapi({ description: 'The process that runs after each execution that ends in ERROR; null: none' }),
   })
-  .openapi('UpdateTeamInput')
+  .openapi('UpdateTeamInput', { example: { zoneId: 'Europe/Berlin' } })
 
 /** The caller's team: read, update. */
 export function teamRoutes(api: RestApi, neighbours: Neighbours): void {

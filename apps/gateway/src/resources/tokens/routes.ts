@@ -3,10 +3,9 @@ import { asFailure, invalid } from '@automation/errors'
 import type { Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
 import type { BodyBudget } from '../../http/body-budget.ts'
+import { presentToken, tokenRecord } from './record.ts'
 import { clientCredentials, invalidClient } from './client-credentials.ts'
 import { NOT_STORED } from '../../http/oauth-refusal.ts'
-import { tokenRecord } from '../team-records.ts'
-import type { Reply } from '../../rest/operation.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
 
 const tokenRequest = z
@@ -16,7 +15,11 @@ const tokenRequest = z
     client_secret: z.string().optional().openapi({ format: 'password', description: 'Where not by HTTP Basic' }),
     scope: z.enum(['executor']).optional(),
   })
-  .openapi({ title: 'TokenRequest', description: 'The client-credentials form of OAuth 2.0 (RFC 6749)' })
+  .openapi({
+    title: 'TokenRequest',
+    description: 'The client-credentials form of OAuth 2.0 (RFC 6749)',
+    example: { grant_type: 'client_credentials', client_id: 'sa-demo-1a2b3c4d', client_secret: 'its secret' },
+  })
 
 export interface TokenRoutesDependencies {
   neighbours: Neighbours
@@ -65,10 +68,7 @@ export function tokenRoutes(api: RestApi, { neighbours, budget }: TokenRoutesDep
   )
 }
 
-function granted({ accessToken, expiresInS, scope }: AccessToken): Reply {
-  const body = { access_token: accessToken, token_type: 'Bearer', expires_in: expiresInS, scope }
-  return { body, headers: NOT_STORED }
-}
+const granted = (token: AccessToken) => ({ body: presentToken(token), headers: NOT_STORED })
 
 /** Refusals of an API token in the words of OAuth. */
 async function asClient<T>(work: Promise<T>): Promise<T> {

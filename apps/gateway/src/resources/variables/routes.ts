@@ -4,15 +4,17 @@ import type { Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
 import { optionalFlag, text } from '../../rest/fields.ts'
 import { pageOf, pagingFields } from '../../rest/paging.ts'
-import { listedVariableRecord, variableRecord } from '../records.ts'
-import { presentPage } from '../../rest/page.ts'
-import { presentVariable } from './record.ts'
+import { presentPage } from '../../rest/paging.ts'
+import { listedVariableRecord, presentListedVariable, presentVariable, variableRecord } from './record.ts'
 import { variableId } from '../../rest/path-parameters.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
 
 const createInput = z
   .object({ key: text().nullish(), value: text().nullish(), isSensitive: optionalFlag() })
-  .openapi('CreateTeamVariableInput', { description: 'Without a key it is refused' })
+  .openapi('CreateTeamVariableInput', {
+    description: 'Without a key it is refused',
+    example: { key: 'SHOP_URL', value: 'https://shop.example', isSensitive: false },
+  })
 
 const updateInput = z
   .object({
@@ -20,7 +22,7 @@ const updateInput = z
     value: text().nullish().openapi({ description: 'The ****** that a sensitive value is read as keeps that value' }),
     isSensitive: optionalFlag().openapi({ description: 'Fixed at creation: another value is refused' }),
   })
-  .openapi('UpdateTeamVariableInput')
+  .openapi('UpdateTeamVariableInput', { example: { value: 'https://shop.example/v2' } })
 
 /** Team variables: list, create, update, delete. */
 export function variableRoutes(api: RestApi, neighbours: Neighbours): void {
@@ -43,7 +45,7 @@ export function variableRoutes(api: RestApi, neighbours: Neighbours): void {
     },
     async ({ query, context }) => {
       const list = await variables.listVariables({ page: query }, context)
-      return { body: presentPage(query, list.page, list.variables.map(presentVariable)) }
+      return { body: presentPage(query, list.page, list.variables.map(presentListedVariable)) }
     },
   )
 

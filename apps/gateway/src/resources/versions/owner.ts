@@ -5,15 +5,17 @@ import { jsonObject, optionalText, text } from '../../rest/fields.ts'
 import { moduleScript } from '../modules/input.ts'
 import { pageOf } from '../../rest/paging.ts'
 import { schemaText } from '../processes/input.ts'
+import { aliasRecord, moduleAliasRecord } from '../aliases/record.ts'
 import {
-  aliasRecord,
   listedModuleVersionRecord,
   listedVersionRecord,
-  moduleAliasRecord,
   moduleVersionRecord,
+  presentListedModuleVersion,
+  presentListedVersion,
+  presentModuleVersion,
+  presentVersion,
   versionRecord,
-} from '../records.ts'
-import { presentModuleVersion, presentVersion } from './record.ts'
+} from './record.ts'
 import { moduleId, processIdentifier, type PathParameter } from '../../rest/path-parameters.ts'
 
 type Published = Exclude<MessageInitShape<typeof PublishVersionRequestSchema>, { $typeName: string }>
@@ -34,7 +36,8 @@ export interface VersionOwner {
   publishInput: z.ZodType<PublishInput>
   /** `bodyText` is what the input was read from. */
   publishedValues(input: PublishInput, bodyText: string): Published
-  presentVersion(version: Version): Record<string, unknown>
+  presentVersion(version: Version): object
+  presentListedVersion(version: Version): object
 }
 
 interface PublishInput {
@@ -51,7 +54,11 @@ const aliasInput = z
   .object({ name: text().nullish(), versionId: text().nullish().openapi({ description: 'A version id or a tag' }) })
   .openapi({ description: 'Both are needed to create one' })
 
+const exampleAlias = { name: 'live', versionId: 'v1' }
+
 const published = { tag: text(), comment: optionalText(), sourceCode: text().nullish() }
+
+const examplePublished = { tag: 'v1', comment: 'The first one' }
 
 export const processVersions: VersionOwner = {
   word: 'process',
@@ -59,14 +66,14 @@ export const processVersions: VersionOwner = {
   parameters: { identifier: processIdentifier },
   versionTag: 'Versions',
   aliasTag: 'Aliases',
-  aliasInput: aliasInput.openapi('VersionedProcessAliasInput'),
+  aliasInput: aliasInput.openapi('VersionedProcessAliasInput', { example: exampleAlias }),
   aliasRecord,
   aliasPage: pageOf('VersionedProcessAliasesPaginatedResult', aliasRecord),
   versionRecord,
   versionPage: pageOf('VersionedProcessesPaginatedResult', listedVersionRecord),
   publishInput: z
     .object({ ...published, parametersSchema: jsonObject('a JSON Schema').nullish(), readme: text().nullish() })
-    .openapi('PublishProcessInput'),
+    .openapi('PublishProcessInput', { example: examplePublished }),
   publishedValues: ({ tag, comment, sourceCode, parametersSchema, readme }, bodyText) => ({
     tag,
     comment,
@@ -75,6 +82,7 @@ export const processVersions: VersionOwner = {
     readme: readme ?? undefined,
   }),
   presentVersion,
+  presentListedVersion,
 }
 
 export const moduleVersions: VersionOwner = {
@@ -83,18 +91,21 @@ export const moduleVersions: VersionOwner = {
   parameters: { moduleId },
   versionTag: 'Module versions',
   aliasTag: 'Module aliases',
-  aliasInput: aliasInput.openapi('CreateVersionedModuleAliasInput'),
+  aliasInput: aliasInput.openapi('CreateVersionedModuleAliasInput', { example: exampleAlias }),
   aliasRecord: moduleAliasRecord,
   aliasPage: pageOf('VersionedModuleAliasesPaginatedResult', moduleAliasRecord),
   versionRecord: moduleVersionRecord,
   versionPage: pageOf('VersionedModulesPaginatedResult', listedModuleVersionRecord),
-  publishInput: z.object({ ...published, script: moduleScript.nullish() }).openapi('CreateVersionedModuleInput'),
+  publishInput: z
+    .object({ ...published, script: moduleScript.nullish() })
+    .openapi('CreateVersionedModuleInput', { example: examplePublished }),
   publishedValues: ({ tag, comment, sourceCode, script }) => ({
     tag,
     comment,
     sourceCode: sourceCode ?? script?.sourceCode ?? undefined,
   }),
   presentVersion: presentModuleVersion,
+  presentListedVersion: presentListedModuleVersion,
 }
 
 /** The owner that a path names, for requests to the catalog. */

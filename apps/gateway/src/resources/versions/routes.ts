@@ -2,8 +2,7 @@ import { VersionService } from '@automation/contract/catalog/v1/version'
 import type { Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
 import { pagingFields } from '../../rest/paging.ts'
-import { presentPage } from '../../rest/page.ts'
-import { absent } from '../processes/record.ts'
+import { presentPage } from '../../rest/paging.ts'
 import { versionIdentifier } from '../../rest/path-parameters.ts'
 import { ownerIn, type VersionOwner } from './owner.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
@@ -30,17 +29,7 @@ export function versionRoutes(api: RestApi, neighbours: Neighbours, owner: Versi
     },
     async ({ params, query, context }) => {
       const list = await versions.listVersions({ ...ownerIn(params), page: query }, context)
-      return {
-        body: presentPage(
-          query,
-          list.page,
-          list.versions.map((version) => ({
-            ...presentVersion(version),
-            sourceCode: version.sourceCode,
-            ...absent(version.leftOut),
-          })),
-        ),
-      }
+      return { body: presentPage(query, list.page, list.versions.map(owner.presentListedVersion)) }
     },
   )
 
