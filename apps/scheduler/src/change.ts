@@ -1,7 +1,6 @@
 import type { UpdateScheduleRequest } from '@automation/contract/schedule/v1/schedule'
 import { Failure, invalid } from '@automation/errors'
-import { inputOfMessage } from './schedule-message.ts'
-import type { RunInput } from './schedule.ts'
+import { inputOfMessage, type RunInput } from './schedule.ts'
 
 /** What is to be different of a schedule; what is absent stays. */
 export interface ScheduleChange {

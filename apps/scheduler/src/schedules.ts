@@ -10,17 +10,15 @@ import { v7, validate } from 'uuid'
 import type { ScheduleChange } from './change.ts'
 import { CronError, parseCron } from './cron/cron.ts'
 import { dueAfter } from './due-times.ts'
-import { givenTime } from './given-time.ts'
-import { inputMessage } from './schedule-message.ts'
-import { inputOf, whenOf, type RunInput, type ScheduleRow, type When } from './schedule.ts'
+import { inputMessage, inputOf, whenOf, type RunInput, type ScheduleRow, type When } from './schedule.ts'
 import { noteProcess } from './store/processes.ts'
-import { listSchedules } from './store/schedule-list.ts'
 import {
   changeSchedule,
   databaseTime,
   deleteSchedule,
   hasSchedules,
   insertSchedule,
+  listSchedules,
   lockSchedule,
   readSchedule,
   setPaused,
@@ -198,4 +196,31 @@ function comingTime(when: When, zone: string, now: number): number {
   throw 'cron' in when
     ? invalid('/cron', 'The cron names no day that ever comes')
     : invalid('/dateTime', 'The dateTime has passed')
+}
+
+// The years that RFC 3339 can write.
+const latest = Date.UTC(9999, 11, 31)
+
+/**
+ * An instant as a caller gives it, in milliseconds since 1970: RFC 3339, or without an offset, then it is a time in the
+ * zone. A time that its clocks leave out is when they would have shown it; of two that they show, the first is meant.
+ * Failure invalid_argument at `/dateTime`.
+ */
+function givenTime(text: string, zone: string): number {
+  const time = instantIn(text, zone)
+  if (time === undefined || time > latest)
+    throw invalid('/dateTime', "must be a time such as 2030-01-31T09:00:00Z, or without Z for one in the team's zone")
+  return time
+}
+
+function instantIn(text: string, zone: string): number | undefined {
+  if (!/^\d{4}-\d\d-\d\d([Tt ]\d\d:\d\d(:\d\d([.,]\d{1,9})?)?([Zz]|[+-]\d\d(:?\d\d)?)?)?$/.test(text)) return undefined
+  try {
+    const hasOffset = /[Tt ].*([Zz]|[+-]\d\d(:?\d\d)?)$/.test(text)
+    if (hasOffset) return Temporal.Instant.from(text).epochMilliseconds
+    return Temporal.PlainDateTime.from(text).toZonedDateTime(zone).epochMilliseconds
+  } catch (error) {
+    if (error instanceof RangeError) return undefined
+    throw error
+  }
 }

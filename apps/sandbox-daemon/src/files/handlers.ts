@@ -1,13 +1,23 @@
-import type { FileService } from '@automation/contract/sandbox/v1/daemon'
+import { randomBytes } from 'node:crypto'
+import { constants } from 'node:fs'
+import { cp, lstat, mkdir, open, readdir, rename, rm, rmdir, stat, unlink } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import {
+  FileType,
+  type FileService,
+  type ListDirectoryRequest,
+  type MakeDirectoryRequest,
+  type MoveFileRequest,
+  type ReadFileRequest,
+  type RemoveFileRequest,
+  type WriteFileRequest,
+} from '@automation/contract/sandbox/v1/daemon'
+import { Failure, invalid } from '@automation/errors'
 import type { Handlers } from '@automation/rpc'
 import { pathFrom } from '../home.ts'
-import { makeDirectory, moveFile, removeFile } from './changes.ts'
-import { entryAt } from './entry.ts'
-import { faulting } from './file-faults.ts'
-import { listDirectory } from './list-directory.ts'
-import { readFile } from './read-file.ts'
-import { watchDirectory } from './watch-directory.ts'
-import { writeFile } from './write-file.ts'
+import { entryAt, type Entry } from './entry.ts'
+import { faulting, notAFile } from './file-faults.ts'
+import { watchDirectory } from './directory-tree.ts'
 
 export const fileHandlers: Handlers<typeof FileService> = {
   statFile: ({ path }) => faulting('/path', () => entryAt(pathFrom('/path', path))),
@@ -18,4 +28,143 @@ export const fileHandlers: Handlers<typeof FileService> = {
   moveFile,
   removeFile,
   watchDirectory,
+}
+
+/** What is in a directory, by name; each directory before what is in it. */
+async function* listDirectory({ path, recursive }: ListDirectoryRequest): AsyncGenerator<Entry> {
+  const absolute = pathFrom('/path', path)
+  yield* entriesBelow(absolute, await faulting('/path', () => readdir(absolute)), recursive)
+}
+
+async function* entriesBelow(folder: string, names: string[], recursive: boolean): AsyncGenerator<Entry> {
+  for (const name of names.toSorted()) {
+    const path = join(folder, name)
+    // Gone since its directory was read.
+    const entry = await entryAt(path).catch(() => undefined)
+    if (entry === undefined) continue
+    yield entry
+    if (!recursive || entry.type !== FileType.DIRECTORY) continue
+    // What may not be read is there without what is in it.
+    yield* entriesBelow(path, await readdir(path).catch(() => []), true)
+  }
+}
+
+const chunkBytes = 64 * 1024
+
+/** The bytes of a file, from `offset` on. */
+async function* readFile({ path, offset, length }: ReadFileRequest): AsyncGenerator<{ data: Uint8Array }> {
+  const absolute = pathFrom('/path', path)
+  // Without waiting: to open a pipe that nobody writes to would never end.
+  const flags = constants.O_RDONLY | constants.O_NONBLOCK
+  const file = await faulting('/path', () => open(absolute, flags))
+  try {
+    if (!(await file.stat()).isFile()) throw notAFile()
+    let position = offset
+    for (let left = length; left === undefined || left > 0n;) {
+      const wanted = left === undefined || left > BigInt(chunkBytes) ? chunkBytes : Number(left)
+      // A new one each time: what was given away is not sent yet.
+      const from = position
+      const { bytesRead, buffer } = await faulting('/path', () =>
+        file.read(Buffer.allocUnsafe(wanted), 0, wanted, from),
+      )
+      if (bytesRead === 0) return
+      yield { data: buffer.subarray(0, bytesRead) }
+      position += BigInt(bytesRead)
+      if (left !== undefined) left -= BigInt(bytesRead)
+    }
+  } finally {
+    await file.close()
+  }
+}
+
+const defaultMode = 0o644
+
+/** Writes beside the file and takes its place once all is there and on disk; what breaks off leaves nothing. */
+async function writeFile(requests: AsyncIterable<WriteFileRequest>): Promise<Entry> {
+  const incoming = requests[Symbol.asyncIterator]()
+  const { value: first } = (await incoming.next()) as IteratorResult<WriteFileRequest, undefined>
+  if (first?.message.case !== 'start') throw invalid('/start', 'must come first')
+  const { path, mode = defaultMode, makeDirectories } = first.message.value
+  if (mode > 0o7777) throw invalid('/start/mode', 'must be permission bits')
+  const absolute = pathFrom('/start/path', path)
+  if (path.endsWith('/')) throw invalid('/start/path', 'must name a file')
+  return faulting('/start/path', async () => {
+    const folder = dirname(absolute)
+    if (makeDirectories) await mkdir(folder, { recursive: true })
+    if ((await stat(absolute).catch(() => undefined))?.isDirectory()) throw notAFile()
+    const aside = join(folder, `.${basename(absolute).slice(0, 100)}.${randomBytes(6).toString('hex')}.part`)
+    try {
+      await writeAll(aside, mode, incoming)
+      await rename(aside, absolute)
+    } catch (error) {
+      await rm(aside, { force: true })
+      throw error
+    }
+    return entryAt(absolute)
+  })
+}
+
+async function writeAll(path: string, mode: number, incoming: AsyncIterator<WriteFileRequest>): Promise<void> {
+  const file = await open(path, 'wx', mode)
+  try {
+    for (let next = await incoming.next(); ; next = await incoming.next()) {
+      if (next.done) throw new Failure('failed_precondition', 'broken_off', 'The file broke off before its end')
+      const { message } = next.value
+      if (message.case === 'end') break
+      if (message.case !== 'data') throw invalid('/start', 'must come once, at the beginning')
+      await file.writeFile(message.value)
+    }
+    await file.chmod(mode)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}
+
+/** Makes a folder and those above it; one that is there is left as it is. Failures: those of `faulting`, at `/path`. */
+async function makeDirectory({ path }: MakeDirectoryRequest): Promise<Entry> {
+  const absolute = pathFrom('/path', path)
+  return faulting('/path', async () => {
+    await mkdir(absolute, { recursive: true })
+    return entryAt(absolute)
+  })
+}
+
+/** Moves a file or folder, also to another file system. Failures: path_exists without `replace`, those of `faulting`. */
+async function moveFile({ from, to, replace }: MoveFileRequest): Promise<Entry> {
+  const source = pathFrom('/from', from)
+  const target = pathFrom('/to', to)
+  return faulting('/from', async () => {
+    if (!replace && (await lstat(target).catch(() => undefined)) !== undefined)
+      throw new Failure('already_exists', 'path_exists', 'There is something at this path already')
+    await rename(source, target).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EXDEV') throw error
+      return moveAcross(source, target)
+    })
+    return entryAt(target)
+  })
+}
+
+/** To another file system, where nothing can be renamed to: copied beside its place first. */
+async function moveAcross(source: string, target: string): Promise<void> {
+  const aside = join(dirname(target), `.${basename(target).slice(0, 100)}.${randomBytes(6).toString('hex')}.part`)
+  try {
+    await cp(source, aside, { recursive: true, preserveTimestamps: true, verbatimSymlinks: true, errorOnExist: true })
+    await rename(aside, target)
+  } catch (error) {
+    await rm(aside, { recursive: true, force: true })
+    throw error
+  }
+  await rm(source, { recursive: true })
+}
+
+/** Removes a file or an empty folder, with `recursive` also a full one. Failures: those of `faulting`, at `/path`. */
+async function removeFile({ path, recursive }: RemoveFileRequest): Promise<Record<string, never>> {
+  const absolute = pathFrom('/path', path)
+  return faulting('/path', async () => {
+    if (recursive) await rm(absolute, { recursive: true })
+    else if ((await lstat(absolute)).isDirectory()) await rmdir(absolute)
+    else await unlink(absolute)
+    return {}
+  })
 }

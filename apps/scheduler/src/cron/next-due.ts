@@ -1,6 +1,4 @@
 import type { Cron } from './cron.ts'
-import { firstLocalMatch } from './local-match.ts'
-import { evenTimeAt } from './zone-clock.ts'
 
 /** What happens again and again is not made up for after so long. */
 export const missedAfterMs = 3_600_000
@@ -37,4 +35,83 @@ export function lastDue(cron: Cron, zone: string, from: number, now: number): nu
     due = nextDue(cron, zone, due)
   }
   return last
+}
+
+const dayMs = 86_400_000
+// From one 29 February to the next, across a century without one.
+const mostDays = 8 * 366
+
+/**
+ * The first local time from `from` on that a cron means; undefined where none comes within eight years. Local times are
+ * milliseconds since 1970 as if they were UTC.
+ */
+function firstLocalMatch(cron: Cron, from: number): number | undefined {
+  const firstDay = Math.floor(from / dayMs) * dayMs
+  for (let count = 0, day = firstDay; count <= mostDays; count += 1, day += dayMs) {
+    if (!matchesDay(cron, new Date(day))) continue
+    const time = firstTimeOfDay(cron, day === firstDay ? Math.ceil((from - day) / 1000) : 0)
+    if (time !== undefined) return day + time * 1000
+  }
+  return undefined
+}
+
+/** Where days of the month and of the week are given, either will do. */
+function matchesDay({ months, monthDays, weekdays }: Cron, date: Date): boolean {
+  if (!months.includes(date.getUTCMonth() + 1)) return false
+  if (monthDays === undefined && weekdays === undefined) return true
+  const day = date.getUTCDate()
+  const daysLeft = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0)).getUTCDate() - day
+  if (monthDays !== undefined && (monthDays.days.includes(day) || monthDays.fromLast.includes(daysLeft))) return true
+  if (weekdays === undefined) return false
+  const weekday = date.getUTCDay()
+  return weekdays.days.includes(weekday) || (daysLeft < 7 && weekdays.last.includes(weekday))
+}
+
+/** In seconds of the day, from `from` on. */
+function firstTimeOfDay({ hours, minutes, seconds }: Cron, from: number): number | undefined {
+  for (const hour of hours) {
+    if ((hour + 1) * 3600 <= from) continue
+    for (const minute of minutes) {
+      const start = hour * 3600 + minute * 60
+      const second = seconds.find((candidate) => start + candidate >= from)
+      if (second !== undefined) return start + second
+    }
+  }
+  return undefined
+}
+
+/** A time in which the clocks of a zone run evenly. Milliseconds since 1970; the end is not part of it. */
+interface EvenTime {
+  start: number
+  end: number
+  /** How much later than UTC the clocks are, and were just before the start. */
+  offset: number
+  offsetBefore: number
+}
+
+const known = new Map<string, EvenTime[]>()
+const mostKnown = 64
+
+/** The even time of a zone (IANA name) that an instant is in. Throws RangeError for a zone that there is not. */
+function evenTimeAt(zone: string, instant: number): EvenTime {
+  const times = known.get(zone) ?? []
+  const found = times.find(({ start, end }) => start <= instant && instant < end)
+  if (found !== undefined) return found
+  const time = readEvenTime(zone, instant)
+  if (times.length >= mostKnown) times.shift()
+  known.set(zone, [...times, time])
+  return time
+}
+
+function readEvenTime(zone: string, instant: number): EvenTime {
+  const at = Temporal.Instant.fromEpochMilliseconds(instant).toZonedDateTimeISO(zone)
+  const last = at.add({ milliseconds: 1 }).getTimeZoneTransition('previous')
+  const next = at.getTimeZoneTransition('next')
+  const offset = at.offsetNanoseconds / 1e6
+  return {
+    start: last?.epochMilliseconds ?? -Infinity,
+    end: next?.epochMilliseconds ?? Infinity,
+    offset,
+    offsetBefore: last === null ? offset : last.subtract({ milliseconds: 1 }).offsetNanoseconds / 1e6,
+  }
 }

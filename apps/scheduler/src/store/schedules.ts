@@ -1,3 +1,5 @@
+import { literally, pageRoom, roomFor, sizeOf } from '@automation/database'
+import { countedUpTo, type Window } from '@automation/rpc'
 import type pg from 'pg'
 import type { RunInput, ScheduleRow, When } from '../schedule.ts'
 import type { Store } from './store.ts'
@@ -143,4 +145,76 @@ export async function setPaused(
     text: 'UPDATE firings SET given_up = true WHERE schedule_id = $1 AND state < 3',
     values: [id],
   })
+}
+
+const listedColumns = scheduleColumns
+  .replace('s.parameters', `coalesce(${roomFor('s.parameters')}, '') AS parameters`)
+  .replace('s.comment', `${roomFor('s.comment')} AS comment`)
+
+interface ScheduleFilter {
+  team: string
+  processId?: string
+  keywords?: string
+}
+
+/** A page of schedules, newest first, and how many there are; parameters that are too large are empty. */
+export async function listSchedules(
+  store: Store,
+  { team, processId, keywords }: ScheduleFilter,
+  { skip, take }: Window,
+): Promise<{ rows: ScheduleRow[]; total: number }> {
+  const values: unknown[] = [team]
+  const conditions = ['s.team = $1']
+  if (processId !== undefined) conditions.push(`s.process_id = $${values.push(processId)}::uuid`)
+  if (keywords !== undefined) {
+    const words = `$${values.push(`%${literally(keywords)}%`)}`
+    conditions.push(`(s.comment ILIKE ${words} OR p.name ILIKE ${words})`)
+  }
+  const found = `FROM schedules s JOIN processes p ON p.id = s.process_id WHERE ${conditions.join(' AND ')}`
+  const [rows, [count]] = await Promise.all([
+    store.queryFor<ScheduleRow>(team, {
+      text: `WITH s AS (SELECT s.* ${found} ORDER BY s.id DESC LIMIT $${values.length + 1} OFFSET $${values.length + 2}),
+               room AS (${pageRoom('s', [sizeOf('s.parameters'), sizeOf('s.comment')])})
+             SELECT ${listedColumns} FROM s CROSS JOIN room ORDER BY s.id DESC`,
+      values: [...values, take, skip],
+    }),
+    store.queryFor<{ total: number }>(team, {
+      text: `SELECT count(*)::integer AS total FROM (SELECT ${found} LIMIT ${countedUpTo}) AS counted`,
+      values,
+    }),
+  ])
+  return { rows, total: count?.total ?? 0 }
+}
+
+/** A version by its tag and its id, or an alias by its name. */
+interface UsedName {
+  team: string
+  processId: string
+  name: string
+  versionId: string | undefined
+}
+
+interface ScheduleUsers {
+  users: { id: string; comment: string | null }[]
+  count: number
+}
+
+const shown = 5
+const shownCharacters = 60
+
+/** The schedules that name it and may still fire: at most five, and how many there are. */
+export async function findScheduleUsers(
+  store: Store,
+  { team, processId, name, versionId }: UsedName,
+): Promise<ScheduleUsers> {
+  const rows = await store.query<{ id: string; comment: string | null; count: number }>({
+    name: 'schedule_users',
+    text: `SELECT s.id, left(s.comment, ${shownCharacters}) AS comment, count(*) OVER ()::integer AS count FROM schedules s
+           WHERE s.process_id = $2 AND s.team = $1 AND (s.tag = $3 OR lower(s.tag) = $4)
+             AND (s.next_at IS NOT NULL OR s.paused
+               OR EXISTS (SELECT FROM firings f WHERE f.schedule_id = s.id AND f.state < 3))
+           ORDER BY s.id LIMIT ${shown}`,
+    values: [team, processId, name, versionId?.toLowerCase() ?? null],
+  })
+  return { users: rows.map(({ id, comment }) => ({ id, comment })), count: rows[0]?.count ?? 0 }
 }
