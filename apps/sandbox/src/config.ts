@@ -3,7 +3,7 @@ import { readEncryptionKeys } from '@automation/database'
 import { readIsolationConfig, type IsolationConfig } from '@automation/jail'
 import type { Environment } from '@automation/service'
 import { readCatalogue, type Catalogue } from './catalogue.ts'
-import { readClusterPlace, type ClusterPlace } from './cluster/place.ts'
+import { readClusterConfig, type ClusterConfig } from './cluster/config.ts'
 import { readRunnerPodsConfig, type RunnerPodsConfig } from './runner-pods/config.ts'
 
 export interface SandboxConfig {
@@ -30,7 +30,7 @@ export interface SandboxConfig {
 }
 
 /** Of sandboxes that are pods of a cluster. */
-export interface KubernetesDriverConfig extends ClusterPlace {
+export interface KubernetesDriverConfig extends ClusterConfig {
   /** The image that carries the daemon to those that don't. */
   daemonImage: string | undefined
   homeMb: number
@@ -53,7 +53,7 @@ export function readSandboxConfig(env: Environment): SandboxConfig {
   if (databaseUrl === undefined) env.fault('DATABASE_URL', 'must be set')
   const driver = env.choice('SANDBOX_DRIVER', ['local', 'kubernetes'], 'local')
   const catalogue = readCatalogue(env)
-  const place = readClusterPlace(env)
+  const cluster = readClusterConfig(env)
   if (driver === 'local' && catalogue.allowAnyImage)
     env.fault('SANDBOX_IMAGES', 'must not have allowAnyImage with SANDBOX_DRIVER=local, which pulls no images')
   const homeMb = env.integer('SANDBOX_HOME_MB', { default: 512, min: 1, max: 65_536 })
@@ -75,8 +75,8 @@ export function readSandboxConfig(env: Environment): SandboxConfig {
       isolation: readIsolationConfig(env),
     },
     driver,
-    kubernetes: { ...place, daemonImage: daemonImageOf(env, driver === 'kubernetes', catalogue), homeMb },
-    runnerPods: readRunnerPodsConfig(env, place),
+    kubernetes: { ...cluster, daemonImage: daemonImageOf(env, driver === 'kubernetes', catalogue), homeMb },
+    runnerPods: readRunnerPodsConfig(env, cluster),
   }
 }
 

@@ -54,7 +54,7 @@ export class Keeper {
     try {
       const address = await this.driver.create(order)
       failPoint('sandbox-given')
-      const row = await this.#told(order.id, () => markRunning(store, order.id, address))
+      const row = await this.#recorded(order.id, () => markRunning(store, order.id, address))
       // Killed, or late, while it was made.
       if (row === undefined) await this.driver.end(order.id)
       return row
@@ -78,7 +78,7 @@ export class Keeper {
   /** One has ended by itself, or could not be had. */
   async ended(id: string, reason: string): Promise<void> {
     await this.#quietly(id, async () => {
-      await this.#told(id, () => markEnded(this.#options.store, id, { status: SandboxStatus.FAILED, reason }))
+      await this.#recorded(id, () => markEnded(this.#options.store, id, { status: SandboxStatus.FAILED, reason }))
       failPoint('sandbox-end-written')
       await this.driver.end(id)
     })
@@ -134,7 +134,7 @@ export class Keeper {
   }
 
   /** Writes what is known of a sandbox, however long the database is away: this process alone knows it. */
-  async #told<T>(id: string, write: () => Promise<T>): Promise<T> {
+  async #recorded<T>(id: string, write: () => Promise<T>): Promise<T> {
     this.#untold.add(id)
     const { logger } = this.#options
     try {

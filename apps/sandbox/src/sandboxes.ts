@@ -6,14 +6,13 @@ import { DeadlineWorker, failPoint } from '@automation/service'
 import { digestOf, newApiKey, newSecret } from './api-key.ts'
 import type { SandboxConfig } from './config.ts'
 import type { Keeper } from './keeper.ts'
-import type { PortCredential } from './port-credential.ts'
+import { checkedRequest, type PortCredential } from './sandbox-request.ts'
 import { apiKeyPlace, daemonKeyPlace } from './sandbox-message.ts'
 import { isUuid, newSandboxId } from './sandbox-id.ts'
 import { checkQuota, insertSandbox, moveDeadline } from './store/changes.ts'
 import { readSandbox } from './store/reads.ts'
 import { hasEnded, type SandboxRow } from './store/rows.ts'
 import type { Store } from './store/store.ts'
-import { wishOf } from './wish.ts'
 import { within } from './within.ts'
 
 export interface SandboxesOptions {
@@ -38,12 +37,12 @@ export class Sandboxes {
   /** Waits for the sandbox to answer, but not for long: then it is given as PENDING. Failure unavailable where there can be none now. */
   async create(asker: Member, request: CreateSandboxRequest): Promise<SandboxRow> {
     const { config, store, keeper } = this.#options
-    const wish = wishOf(request, config.catalogue)
+    const wanted = checkedRequest(request, config.catalogue)
     const refusal = keeper.driver.refusal?.()
     if (refusal !== undefined) throw refusal
     // The insert decides; this is before the work of a password.
-    if (wish.credential?.password !== undefined) await checkQuota(store, asker.team, config.teamMaxSandboxes)
-    const hashed = await this.#hashed(asker.team, wish.credential)
+    if (wanted.credential?.password !== undefined) await checkQuota(store, asker.team, config.teamMaxSandboxes)
+    const hashed = await this.#hashed(asker.team, wanted.credential)
     const id = newSandboxId()
     const keys = this.#newKeys(id)
     const row = await insertSandbox(
@@ -53,17 +52,17 @@ export class Sandboxes {
         ...hashed,
         id,
         asker,
-        name: wish.name ?? `${wish.image.id}-${id.slice(-8)}`,
-        imageId: wish.image.id,
-        metadata: wish.metadata,
-        publicHttpPorts: wish.publicHttpPorts,
+        name: wanted.name ?? `${wanted.image.id}-${id.slice(-8)}`,
+        imageId: wanted.image.id,
+        metadata: wanted.metadata,
+        publicHttpPorts: wanted.publicHttpPorts,
         driver: keeper.driver.name,
-        timeoutMs: wish.timeoutMs,
+        timeoutMs: wanted.timeoutMs,
       },
       config.teamMaxSandboxes,
     )
     failPoint('sandbox-row-written')
-    const made = keeper.make({ id, team: asker.team, image: wish.image, ...keys.given })
+    const made = keeper.make({ id, team: asker.team, image: wanted.image, ...keys.given })
     const running = await within(config.createWaitMs, made)
     return running ?? (await this.#asFarAsKnown(asker.team, id)) ?? row
   }

@@ -12,18 +12,14 @@ import { LocalDriver } from './drivers/local/local-driver.ts'
 import { Keeper } from './keeper.ts'
 import { sandboxMetrics } from './metrics.ts'
 import { Routes } from './routes.ts'
-import type { RunnerPool } from './runner-pods/pool.ts'
-import { openRunnerPods } from './runner-pods/runner-pods.ts'
-import { routeService } from './rpc/route-service.ts'
-import { sealingService } from './rpc/sealing-service.ts'
-import { sandboxService } from './rpc/sandbox-service.ts'
+import { routeService, sandboxService, sealingService } from './rpc/sandbox-service.ts'
+import { openRunnerPods, type RunnerPool } from './runner-pods/pool.ts'
 import { Sandboxes } from './sandboxes.ts'
 import { removeOld } from './store/changes.ts'
 import { sandboxResealing } from './store/sealed-tables.ts'
 import { Store } from './store/store.ts'
 
 export { readSandboxConfig, type SandboxConfig } from './config.ts'
-export { createSandboxSealing } from './sealing-alone.ts'
 export { sandboxSchema } from './store/store.ts'
 
 const removeEveryMs = 3_600_000
@@ -51,14 +47,14 @@ export function createSandboxesOn(driver: Driver, config: SandboxConfig, context
   const resealing = sandboxResealing(store, box, context)
   const keeper = new Keeper({ store, driver, startTimeoutMs: config.startTimeoutMs, logger })
   const sandboxes = new Sandboxes({ config, store, box, keeper })
-  const told = sandboxMetrics(metrics, store, driver)
+  const measures = sandboxMetrics(metrics, store, driver)
   const reconciling = new Periodic('comparing sandboxes', config.reconcileEveryMs, logger, async () => {
-    told.held(await keeper.reconcile())
+    measures.held(await keeper.reconcile())
   })
   const upkeep = [
     new Periodic('ending sandboxes in time', config.deadlinesEveryMs, logger, () => keeper.lookAtDeadlines()),
     reconciling,
-    new Periodic('measuring sandboxes', config.reconcileEveryMs, logger, () => told.measure()),
+    new Periodic('measuring sandboxes', config.reconcileEveryMs, logger, () => measures.measure()),
     new Periodic('removing old sandboxes', removeEveryMs, logger, () => removeOld(store, config.retentionDays)),
   ]
   const query: Store['query'] = (statement) => store.query(statement)
@@ -98,6 +94,28 @@ export function createSandboxesOn(driver: Driver, config: SandboxConfig, context
     async ready() {
       const pool = runnerPods === undefined ? [] : [runnerPods.check()]
       return [await store.check(), ...(await driver.ready()), ...pool]
+    },
+  }
+}
+
+/** What an operator may do with stored keys of sandboxes while the sandbox service does not run. */
+export function createSandboxSealing(
+  { databaseUrl, encryptionKeys }: Pick<SandboxConfig, 'databaseUrl' | 'encryptionKeys'>,
+  context: Pick<PartContext, 'logger' | 'metrics'>,
+): Part {
+  const store = new Store(databaseUrl, context, { poolSize: 1, migrates: true })
+  const resealing = sandboxResealing(store, new SecretBox(encryptionKeys), context)
+  const stopping = new AbortController()
+  return {
+    name: 'sandbox',
+    serves: [served(SealingService, sealingService(resealing))],
+    start: () => store.open(stopping.signal),
+    async stop() {
+      stopping.abort()
+      await store.close()
+    },
+    async ready() {
+      return [await store.check()]
     },
   }
 }

@@ -55,33 +55,33 @@ export function driverConformance(name: string, open: () => Promise<DriverUnderT
       { timeout: patienceMs },
       async ({ skip }) => {
         if (under === undefined) return skip(absence)
-        const wish = order()
-        const sandbox = await open_(wish)
+        const ordered = order()
+        const sandbox = await open_(ordered)
         const { stdout, exitCode } = await sandbox.run([
           'sh',
           '-c',
           'ls -A; echo "$SANDBOX_ID"; cd "$HOME" && node -p 6*7',
         ])
-        expect({ stdout, exitCode }).toEqual({ stdout: `${wish.id}\n42\n`, exitCode: 0 })
+        expect({ stdout, exitCode }).toEqual({ stdout: `${ordered.id}\n42\n`, exitCode: 0 })
         sandbox.close()
         const { reach = urlOf } = under
         const stranger = connectSandbox({
-          grpcServerUrl: reach(await under.driver.create(wish)),
+          grpcServerUrl: reach(await under.driver.create(ordered)),
           grpcApiKey: order().grpcApiKey,
         })
         await expect(stranger.run(['true'])).rejects.toMatchObject({ code: 'sandbox_key' })
         stranger.close()
-        await under.driver.end(wish.id)
+        await under.driver.end(ordered.id)
       },
     )
 
     test('the same id once more is the same sandbox', { timeout: patienceMs }, async ({ skip }) => {
       if (under === undefined) return skip(absence)
-      const wish = order()
-      const [one, two] = await Promise.all([under.driver.create(wish), under.driver.create(wish)])
+      const ordered = order()
+      const [one, two] = await Promise.all([under.driver.create(ordered), under.driver.create(ordered)])
       expect(two).toBe(one)
-      expect((await under.driver.list()).filter((id) => id === wish.id)).toHaveLength(1)
-      await under.driver.end(wish.id)
+      expect((await under.driver.list()).filter((id) => id === ordered.id)).toHaveLength(1)
+      await under.driver.end(ordered.id)
     })
 
     test(
@@ -89,15 +89,15 @@ export function driverConformance(name: string, open: () => Promise<DriverUnderT
       { timeout: patienceMs },
       async ({ skip }) => {
         if (under === undefined) return skip(absence)
-        const wish = order()
-        const sandbox = await open_(wish)
+        const ordered = order()
+        const sandbox = await open_(ordered)
         const look = `env; cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' '\\n'; true`
         const { stdout } = await sandbox.run(['sh', '-c', look])
-        expect(stdout).toContain(wish.id)
-        for (const secret of [wish.daemonKey, wish.grpcApiKey, 'CANARY_OF_THE_SERVICE'])
+        expect(stdout).toContain(ordered.id)
+        for (const secret of [ordered.daemonKey, ordered.grpcApiKey, 'CANARY_OF_THE_SERVICE'])
           expect(stdout).not.toContain(secret)
         sandbox.close()
-        await under.driver.end(wish.id)
+        await under.driver.end(ordered.id)
       },
     )
 
@@ -106,41 +106,41 @@ export function driverConformance(name: string, open: () => Promise<DriverUnderT
       { timeout: patienceMs },
       async ({ skip }) => {
         if (under === undefined) return skip(absence)
-        const wish = order()
-        const sandbox = await open_(wish)
-        expect(await under.driver.list()).toContain(wish.id)
+        const ordered = order()
+        const sandbox = await open_(ordered)
+        expect(await under.driver.list()).toContain(ordered.id)
         await sandbox.run(['sh', '-c', '(trap "" TERM; setsid sleep 1000) >/dev/null 2>&1 &'])
-        await under.driver.end(wish.id)
-        await under.driver.end(wish.id)
+        await under.driver.end(ordered.id)
+        await under.driver.end(ordered.id)
         await under.driver.end(randomUUID())
-        expect(await under.driver.list()).not.toContain(wish.id)
+        expect(await under.driver.list()).not.toContain(ordered.id)
         await expect(sandbox.run(['true'], { timeoutMs: 1000 })).rejects.toBeInstanceOf(Error)
         sandbox.close()
-        expect(ended.has(wish.id)).toBe(false)
+        expect(ended.has(ordered.id)).toBe(false)
       },
     )
 
     test('ended while it starts, it never comes', { timeout: patienceMs }, async ({ skip }) => {
       if (under === undefined) return skip(absence)
-      const wish = order()
-      const coming = under.driver.create(wish).then(
+      const ordered = order()
+      const coming = under.driver.create(ordered).then(
         () => 'came',
         (error: unknown) => error,
       )
-      await under.driver.end(wish.id)
+      await under.driver.end(ordered.id)
       expect(await coming).toBeInstanceOf(SandboxFault)
-      expect(await under.driver.list()).not.toContain(wish.id)
+      expect(await under.driver.list()).not.toContain(ordered.id)
     })
 
     test('one whose daemon ends is gone, and why is told', { timeout: patienceMs }, async ({ skip }) => {
       if (under === undefined) return skip(absence)
-      const wish = order()
-      const sandbox = await open_(wish)
+      const ordered = order()
+      const sandbox = await open_(ordered)
       await sandbox.run(['sh', '-c', 'kill -9 $PPID']).catch(() => undefined)
       sandbox.close()
-      await until(() => ended.get(wish.id), { timeoutMs: patienceMs })
-      expect(ended.get(wish.id)).toMatch(/^It ended by itself: /)
-      expect(await under.driver.list()).not.toContain(wish.id)
+      await until(() => ended.get(ordered.id), { timeoutMs: patienceMs })
+      expect(ended.get(ordered.id)).toMatch(/^It ended by itself: /)
+      expect(await under.driver.list()).not.toContain(ordered.id)
     })
 
     test(
@@ -170,15 +170,15 @@ export function driverConformance(name: string, open: () => Promise<DriverUnderT
 
     test('its home holds what it may and no more', { timeout: 3 * patienceMs }, async ({ skip }) => {
       if (under === undefined) return skip(absence)
-      const wish = order()
-      const sandbox = await open_(wish)
+      const ordered = order()
+      const sandbox = await open_(ordered)
       const fill = 'head -c 1000000000 /dev/zero > big'
       const done = await sandbox.run(['sh', '-c', fill]).catch(() => undefined)
       sandbox.close()
       if (under.endsOverFullHome === true)
-        expect(await until(() => ended.get(wish.id), { timeoutMs: 2 * patienceMs })).toMatch(/home/)
+        expect(await until(() => ended.get(ordered.id), { timeoutMs: 2 * patienceMs })).toMatch(/home/)
       else expect(done?.exitCode).not.toBe(0)
-      await under.driver.end(wish.id)
+      await under.driver.end(ordered.id)
     })
   })
 }

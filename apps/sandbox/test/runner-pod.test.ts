@@ -1,6 +1,6 @@
 import { Environment } from '@automation/service'
 import { expect, test } from 'vitest'
-import { readClusterPlace } from '../src/cluster/place.ts'
+import { readClusterConfig } from '../src/cluster/config.ts'
 import { readRunnerPodsConfig } from '../src/runner-pods/config.ts'
 import { runnerPod } from '../src/runner-pods/runner-pod.ts'
 import { runnerPodsFile } from './runner-pods-file.ts'
@@ -11,7 +11,7 @@ test('the pod of a runner is told where execution and storage are, and has its k
     EXECUTION_ADDRESSES: 'execution-0:9102,execution-1:9102',
     STORAGE_ADDRESS: 'storage:9104',
   })
-  const { pod } = readRunnerPodsConfig(env, readClusterPlace(env))!
+  const { pod } = readRunnerPodsConfig(env, readClusterConfig(env))!
   env.check()
   const [container] = runnerPod('one', pod).spec!.containers
   const told = Object.fromEntries(container!.env!.map(({ name, value }) => [name, value]))
@@ -26,7 +26,7 @@ test('the pod of a runner is told where execution and storage are, and has its k
 test('what is wrong in the file of runner pods is told, all of it', () => {
   const members = { image: 'runner:1', max: 0, memory: 'much', pullSecrets: 'one', nodeSelector: { a: 1 }, slots: 3 }
   const env = new Environment({ RUNNER_PODS: runnerPodsFile(members) })
-  readRunnerPodsConfig(env, readClusterPlace(env))
+  readRunnerPodsConfig(env, readClusterConfig(env))
   const faults = env.faults().map((fault) => fault.replace(/^RUNNER_PODS names \S+, /, ''))
   expect(faults).toEqual([
     'whose pullSecrets must be a list of texts',

@@ -27,7 +27,7 @@ import type { Store } from './store/store.ts'
 import { holdZone, noteZone } from './store/zones.ts'
 
 /** A schedule that somebody wants. */
-export interface ScheduleWish {
+export interface ScheduleRequest {
   /** A process id or slug. */
   process: string
   cron: string | undefined
@@ -54,7 +54,7 @@ export class Schedules {
   }
 
   async create(
-    { process, cron, dateTime, allowConcurrent, input }: ScheduleWish,
+    { process, cron, dateTime, allowConcurrent, input }: ScheduleRequest,
     context: CallContext,
   ): Promise<ScheduleRow> {
     const asker = memberIn(context)

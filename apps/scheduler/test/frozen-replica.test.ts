@@ -57,8 +57,8 @@ test(
     executions.process('tick')
     const ids: string[] = []
     for (let count = 0; count < 20; count += 1) {
-      const wish = { process: 'tick', cron: '* * * * * *', allowConcurrentExecutions: true }
-      ids.push((await network.client(ScheduleService).createSchedule(wish, userContext('demo'))).id)
+      const request = { process: 'tick', cron: '* * * * * *', allowConcurrentExecutions: true }
+      ids.push((await network.client(ScheduleService).createSchedule(request, userContext('demo'))).id)
     }
     const secondsOf = (id: string) => executions.of(id).map(({ request }) => Number(request.nominalTimeMs) / 1000)
     const furthest = () => Math.min(...ids.map((id) => Math.max(0, ...secondsOf(id))))

@@ -6,7 +6,7 @@ import { firingsStarted, holdFirings, postponeFiring, skipFiring, takeFirings } 
 import { lockSchedule, setPaused } from '../src/store/schedules.ts'
 import { Store } from '../src/store/store.ts'
 
-const room = (most: number) => ({ most, share: most, shares: new Map<string, number>() })
+const capacity = (most: number) => ({ most, share: most, shares: new Map<string, number>() })
 
 const leaseMs = 60_000
 const later = { afterMs: 0, explanation: 'later', waits: false }
@@ -47,23 +47,23 @@ async function lastRun(id: string): Promise<string | null> {
 
 test('who held a firing before neither skips nor postpones it, nor holds it any longer', async () => {
   await schedule([0])
-  const [before] = await takeFirings(store, room(1), 0)
-  const [now] = await takeFirings(store, room(1), 0)
+  const [before] = await takeFirings(store, capacity(1), 0)
+  const [now] = await takeFirings(store, capacity(1), 0)
   expect(await skipFiring(store, before!, 'stale')).toBe(false)
   await holdFirings(store, [before!], leaseMs)
-  const [still] = await takeFirings(store, room(1), leaseMs)
+  const [still] = await takeFirings(store, capacity(1), leaseMs)
   expect(still?.nominalAt).toEqual(now!.nominalAt)
   await postponeFiring(store, now!, later)
-  expect(await takeFirings(store, room(1), 0)).toEqual([])
+  expect(await takeFirings(store, capacity(1), 0)).toEqual([])
   await postponeFiring(store, still!, later)
-  const [last] = await takeFirings(store, room(1), 0)
+  const [last] = await takeFirings(store, capacity(1), 0)
   expect(await skipFiring(store, last!, 'ours')).toBe(true)
   expect(await skipFiring(store, last!, 'again')).toBe(false)
 })
 
 test('the run of a firing is kept whoever holds it, and one of an earlier time takes the place of none after it', async () => {
   const id = await schedule([0, 1])
-  const taken = await takeFirings(store, room(2), leaseMs)
+  const taken = await takeFirings(store, capacity(2), leaseMs)
   const [first, second] = taken.toSorted((a, b) => Number(a.nominalAt) - Number(b.nominalAt))
   const [firstRun, secondRun] = ['ffffffff-0000-7000-8000-000000000001', '00000000-0000-7000-8000-000000000002']
   const started = (firing: typeof first, executionId: string) =>
@@ -76,15 +76,15 @@ test('the run of a firing is kept whoever holds it, and one of an earlier time t
 
 test('holding firings waits for none that is being decided, and holds the others', { timeout: 10_000 }, async () => {
   const id = await schedule([0, 1, 2])
-  await takeFirings(store, room(3), 0)
-  const taken = await takeFirings(store, room(3), 0)
+  await takeFirings(store, capacity(3), 0)
+  const taken = await takeFirings(store, capacity(3), 0)
   const locked = taken.find(({ nominalAt }) => nominalAt.getTime() === Date.parse('2026-01-01T00:00:01Z'))
   await store.transaction(async (client) => {
     const text = 'SELECT FROM firings WHERE schedule_id = $1 AND nominal_at = $2 FOR UPDATE'
     await client.query(text, [id, locked!.nominalAt])
     await holdFirings(store, taken, leaseMs)
   })
-  expect((await takeFirings(store, room(3), 0)).map(({ nominalAt }) => nominalAt)).toEqual([locked!.nominalAt])
+  expect((await takeFirings(store, capacity(3), 0)).map(({ nominalAt }) => nominalAt)).toEqual([locked!.nominalAt])
 })
 
 test(
@@ -99,7 +99,7 @@ test(
         await setPaused(client, row!, 'tester', true, undefined)
       })
     for (let round = 0; round < 20; round += 1) {
-      const taken = await takeFirings(store, room(200), leaseMs)
+      const taken = await takeFirings(store, capacity(200), leaseMs)
       const runs = taken.map(({ id, nominalAt }) => ({ id, nominalAt, executionId: v7(), versionId: undefined }))
       const holds = [taken, taken.toReversed()].map((firings) => holdFirings(store, firings, leaseMs))
       const notes = [runs, runs.toReversed()].map((firings) => firingsStarted(store, firings))

@@ -3,11 +3,9 @@ import type { ByteRange, ObjectStore } from '@automation/objects'
 import { attachment } from '@automation/objects/attachment'
 import type { Member } from '@automation/rpc'
 import type { Logger } from '@automation/service'
-import { blobKey, isBlobId } from './blob-key.ts'
-import { checkedName } from './object-name.ts'
+import { blobKey, isBlobId, type Store } from './store/store.ts'
 import type { SignedUrls } from './signed-urls.ts'
 import { deleteObject, isReadable, listObjects, noteLink, readObject, type ObjectRow } from './store/objects.ts'
-import type { Store } from './store/store.ts'
 import type { Sweeper } from './sweeper.ts'
 
 export interface ObjectsOptions {
@@ -96,4 +94,26 @@ function checkedExpiry(seconds: bigint | undefined): number {
   if (seconds < 1n || seconds > BigInt(longestLinkS))
     throw invalid('/expiresInSeconds', `must be from 1 to ${longestLinkS}`)
   return Number(seconds)
+}
+
+const maxBytes = 1024
+
+const control = /\p{Cc}/u
+
+/** A name as it may be kept. Failure invalid_input at `path`, by the rules of the contract. */
+export function checkedName(name: string, path = '/filename'): string {
+  const fault = faultOf(name)
+  if (fault !== undefined) throw invalid(path, fault)
+  return name
+}
+
+function faultOf(name: string): string | undefined {
+  if (name === '') return 'is required'
+  if (!name.isWellFormed()) return 'must be valid Unicode'
+  if (Buffer.byteLength(name) > maxBytes) return `must have at most ${maxBytes} bytes`
+  if (control.test(name)) return 'must hold no control characters'
+  const segments = name.split('/')
+  if (segments.includes('')) return 'must have no leading, doubled or trailing slash'
+  if (segments.includes('.') || segments.includes('..')) return 'must have no segment . or ..'
+  return undefined
 }

@@ -4,7 +4,7 @@ import { Failure, invalid, notFound } from '@automation/errors'
 import type { ObjectStore } from '@automation/objects'
 import type { Logger } from '@automation/service'
 import { v7, validate } from 'uuid'
-import { blobKey } from './blob-key.ts'
+import { blobKey, type Store } from './store/store.ts'
 import type { OwnSet } from './callers.ts'
 import type { StorageConfig } from './config.ts'
 import type { Metrics } from './metrics.ts'
@@ -20,7 +20,6 @@ import {
   type SetName,
   type SetRow,
 } from './store/package-sets.ts'
-import type { Store } from './store/store.ts'
 import { contentOf, type Writer, type Writings } from './writings.ts'
 
 export interface PackageSetsOptions {
@@ -118,10 +117,10 @@ export class PackageSets {
 
   async #store(name: SetName, blobId: string, upload: Upload): Promise<void> {
     const { config, store, objects } = this.#options
-    const { requests, room, declared, signal } = upload
-    await room.take(declared)
+    const { requests, quota, declared, signal } = upload
+    await quota.take(declared)
     const hash = createHash('sha256')
-    const content = contentOf(requests, room, (piece) => hash.update(piece))
+    const content = contentOf(requests, quota, (piece) => hash.update(piece))
     const size = await objects.put(blobKey(name.team, blobId), content, { size: declared, signal })
     signal.throwIfAborted()
     const row = { size, digest: hash.digest() }

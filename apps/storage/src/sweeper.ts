@@ -1,7 +1,6 @@
 import type { ObjectStore } from '@automation/objects'
-import { blobKey } from './blob-key.ts'
+import { blobKey, type Store } from './store/store.ts'
 import { deleteExpiredObject } from './store/objects.ts'
-import type { Store } from './store/store.ts'
 import { dueBlobs, expiredObjects, forgetBlob, giveUpUploads, type DueBlob } from './store/sweep.ts'
 
 const batch = 100

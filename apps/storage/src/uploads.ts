@@ -4,13 +4,12 @@ import { invalid } from '@automation/errors'
 import type { ObjectStore } from '@automation/objects'
 import type { Member } from '@automation/rpc'
 import { failPoint } from '@automation/service'
+import mime from 'mime'
 import { v7 } from 'uuid'
-import { blobKey } from './blob-key.ts'
+import { blobKey, type Store } from './store/store.ts'
 import type { StorageConfig } from './config.ts'
-import { contentTypeOf } from './content-type.ts'
-import { checkedName } from './object-name.ts'
+import { checkedName } from './objects.ts'
 import type { ObjectRow } from './store/objects.ts'
-import type { Store } from './store/store.ts'
 import { finishUpload, type Writing } from './store/uploads.ts'
 import { contentOf, type Writer, type Writings } from './writings.ts'
 
@@ -45,7 +44,7 @@ export class Uploads {
       const declared = size === undefined ? undefined : Number(size)
       const most = { maxBytes: config.uploadMaxBytes, teamMaxObjects: config.teamMaxObjects }
       return await writings.write(writing, most, left, async (writer) => {
-        if (declared !== undefined) await writer.room.take(declared)
+        if (declared !== undefined) await writer.quota.take(declared)
         return this.#store(writing, { requests, ...writer, declared, type, asker, expiresInS })
       })
     } finally {
@@ -57,9 +56,9 @@ export class Uploads {
   async #store(writing: Writing, upload: Upload): Promise<ObjectRow> {
     const { config, store, objects } = this.#options
     const hash = createHash('md5')
-    const { requests, room, declared, signal, type, asker, expiresInS } = upload
+    const { requests, quota, declared, signal, type, asker, expiresInS } = upload
     const key = blobKey(writing.team, writing.blobId)
-    const content = contentOf(requests, room, (piece) => hash.update(piece))
+    const content = contentOf(requests, quota, (piece) => hash.update(piece))
     const size = await objects.put(key, content, { size: declared, signal })
     failPoint('upload-stored')
     signal.throwIfAborted()
@@ -82,4 +81,21 @@ interface Upload extends Writer {
   type: string
   asker: Member
   expiresInS: bigint | undefined
+}
+
+const unknown = 'application/octet-stream'
+const maxChars = 255
+// A type, a subtype and parameters as they may stand in a header.
+const pattern = /^[\w!#$&^.+-]+\/[\w!#$&^.+*-]+(?:\s*;[\t\x20-\x7e]*)?$/
+
+/** The type of an object's content: the one given, else guessed from the end of the name. Failure at /contentType. */
+function contentTypeOf(name: string, given: string): string {
+  const type = given.trim()
+  if (type === '' || essenceOf(type) === unknown) return mime.getType(name) ?? unknown
+  if (type.length > maxChars || !pattern.test(type)) throw invalid('/contentType', 'must be a media type')
+  return type
+}
+
+function essenceOf(type: string): string {
+  return (type.split(';', 1)[0] ?? '').trim().toLowerCase()
 }

@@ -1,11 +1,9 @@
-import { invalid, unavailable } from '@automation/errors'
+import { Failure, invalid, unavailable } from '@automation/errors'
 import type { ObjectStore } from '@automation/objects'
 import { cancelled } from '@automation/rpc'
 import { failPoint, Periodic, type Logger } from '@automation/service'
-import { blobKey } from './blob-key.ts'
+import { blobKey, type Store } from './store/store.ts'
 import type { StorageConfig } from './config.ts'
-import { Room } from './room.ts'
-import type { Store } from './store/store.ts'
 import { abandonUpload } from './store/sweep.ts'
 import { beginUpload, renewUpload, reserve, type Writing } from './store/uploads.ts'
 
@@ -21,7 +19,7 @@ export interface WritingsOptions {
 /** What the work of one upload is given. */
 export interface Writer {
   /** For what it stores. */
-  room: Room
+  quota: Quota
   /** Aborted when the upload is to be given up. */
   signal: AbortSignal
 }
@@ -44,11 +42,11 @@ export class Writings {
   ): Promise<T> {
     const { config, store } = this.#options
     const limits = { teamMaxBytes: config.teamMaxBytes, leaseMs: config.uploadLeaseMs }
-    const room = new Room(maxBytes, (bytes) => reserve(store, writing, bytes, limits))
+    const quota = new Quota(maxBytes, (bytes) => reserve(store, writing, bytes, limits))
     await beginUpload(store, writing, { leaseMs: config.uploadLeaseMs, teamMaxObjects })
     const lost = new AbortController()
     const signal = AbortSignal.any([left, lost.signal])
-    const written = this.#leased(writing, lost, () => work({ room, signal }))
+    const written = this.#leased(writing, lost, () => work({ quota, signal }))
     this.#open.set(lost, written)
     return written.finally(() => this.#open.delete(lost))
   }
@@ -88,10 +86,10 @@ interface Piece {
   part: { case: 'chunk'; value: Uint8Array } | { case: 'begin' | 'end' | undefined }
 }
 
-/** The pieces of an upload, each with room for it before it is stored. */
+/** The pieces of an upload, each counted against the quota before it is stored. */
 export async function* contentOf(
   requests: AsyncIterator<Piece>,
-  room: Room,
+  quota: Quota,
   seen: (piece: Uint8Array) => void,
 ): AsyncIterable<Uint8Array> {
   let size = 0
@@ -103,9 +101,56 @@ export async function* contentOf(
     if (part.case !== 'chunk') throw invalid('/chunk', 'must follow the first message')
     if (part.value.byteLength === 0) continue
     size += part.value.byteLength
-    await room.reach(size)
+    await quota.reach(size)
     seen(part.value)
     failPoint('upload-piece')
     yield part.value
+  }
+}
+
+const stepBytes = 64 * 2 ** 20
+
+/** Reserves more bytes of the quota of the team. Failure storage_full. */
+type Reserve = (bytes: number) => Promise<void>
+
+/** The part of the quota that an upload takes: reserved ahead in steps, and exactly where a step is too much. */
+class Quota {
+  readonly #reserve: Reserve
+  readonly #maxBytes: number
+  #reserved = 0
+
+  /** `maxBytes` is the largest object. */
+  constructor(maxBytes: number, reserve: Reserve) {
+    this.#maxBytes = maxBytes
+    this.#reserve = reserve
+  }
+
+  /** Before anything is stored, where the size is known. Failures: object_too_large, storage_full. */
+  async take(size: number): Promise<void> {
+    this.#check(size)
+    if (size > this.#reserved) await this.#add(size - this.#reserved)
+  }
+
+  /** Before the bytes up to `size` are stored. Failures: object_too_large, storage_full. */
+  async reach(size: number): Promise<void> {
+    this.#check(size)
+    if (size <= this.#reserved) return
+    const needed = size - this.#reserved
+    try {
+      await this.#add(Math.max(needed, stepBytes))
+    } catch (error) {
+      if (!(error instanceof Failure && error.code === 'storage_full')) throw error
+      await this.#add(needed)
+    }
+  }
+
+  async #add(bytes: number): Promise<void> {
+    await this.#reserve(bytes)
+    this.#reserved += bytes
+  }
+
+  #check(size: number): void {
+    if (size > this.#maxBytes)
+      throw new Failure('too_large', 'object_too_large', `An object may have at most ${this.#maxBytes} bytes`)
   }
 }

@@ -12,7 +12,7 @@ import type { MessageInitShape } from '@bufbuild/protobuf'
 import { pathFrom } from '../home.ts'
 import { fileFault } from './file-faults.ts'
 
-type Told = (type: ChangeType, path: string) => void
+type Notify = (type: ChangeType, path: string) => void
 
 interface Directory {
   watcher: FSWatcher
@@ -30,15 +30,15 @@ const mostDirectories = 10_000
 export class DirectoryTree {
   readonly #root: string
   readonly #recursive: boolean
-  readonly #told: Told
+  readonly #notify: Notify
   readonly #gone: () => void
   readonly #directories = new Map<string, Directory>()
 
   /** Throws where the root is no directory that can be watched; `gone` is called when it is removed. */
-  constructor(root: string, recursive: boolean, told: Told, gone: () => void) {
+  constructor(root: string, recursive: boolean, notify: Notify, gone: () => void) {
     this.#root = root
     this.#recursive = recursive
-    this.#told = told
+    this.#notify = notify
     this.#gone = gone
     try {
       this.#enter(root, () => undefined)
@@ -90,23 +90,23 @@ export class DirectoryTree {
       this.#created(directory, folder, name)
     } else if (type === 'change' || before !== looks(stats)) {
       directory.entries.set(name, looks(stats))
-      this.#told(ChangeType.CHANGED, path)
+      this.#notify(ChangeType.CHANGED, path)
     }
   }
 
   #created(directory: Directory, folder: string, name: string): void {
     try {
-      this.#add(directory, folder, name, (path) => this.#told(ChangeType.CREATED, path))
+      this.#add(directory, folder, name, (path) => this.#notify(ChangeType.CREATED, path))
     } catch {
       // It can't be watched, or has gone again: whoever reads should look.
-      this.#told(ChangeType.OVERFLOW, folder)
+      this.#notify(ChangeType.OVERFLOW, folder)
     }
   }
 
   #remove(directory: Directory, path: string, name: string): void {
     directory.entries.delete(name)
     this.#leave(path)
-    this.#told(ChangeType.REMOVED, path)
+    this.#notify(ChangeType.REMOVED, path)
   }
 
   #leave(path: string): void {
@@ -120,7 +120,7 @@ export class DirectoryTree {
   #lost(path: string): void {
     if (!this.#directories.has(path)) return
     this.#leave(path)
-    this.#told(path === this.#root ? ChangeType.REMOVED : ChangeType.OVERFLOW, path)
+    this.#notify(path === this.#root ? ChangeType.REMOVED : ChangeType.OVERFLOW, path)
     if (path === this.#root) this.#gone()
   }
 }
@@ -172,14 +172,14 @@ export async function* watchDirectory(
 ): AsyncGenerator<Response> {
   const root = pathFrom('/path', path)
   const changes = new MessageQueue<{ type: ChangeType; path: string }>(() => 1)
-  const told = (type: ChangeType, at: string) => {
+  const notify = (type: ChangeType, at: string) => {
     const { last } = changes
     if (last?.type === ChangeType.OVERFLOW || (last?.type === type && last.path === at)) return
     if (changes.unread < mostWaiting) return changes.push({ type, path: at })
     changes.clear()
     changes.push({ type: ChangeType.OVERFLOW, path: root })
   }
-  const tree = watched(root, recursive, told, () => changes.close())
+  const tree = watched(root, recursive, notify, () => changes.close())
   const stop = () => changes.close()
   signal.addEventListener('abort', stop, { once: true })
   try {

@@ -17,8 +17,8 @@ export interface PodWatchOptions {
   logger: Logger
 }
 
-/** Where a watch may go on, or that it may not: then all is listed again. */
-type Place = string | undefined
+/** The resource version from which a watch goes on; undefined: all is listed again. */
+type Cursor = string | undefined
 
 const firstPauseMs = 100
 const maxPauseMs = 10_000
@@ -27,7 +27,7 @@ const watchSeconds = 300
 
 /** Lists, then watches from there on, until it is aborted; whatever fails is tried again after a pause that grows. */
 export async function watchPods(options: PodWatchOptions, signal: AbortSignal): Promise<void> {
-  let place: Place
+  let cursor: Cursor
   let pauseMs = firstPauseMs
   const there = () => {
     pauseMs = firstPauseMs
@@ -35,12 +35,12 @@ export async function watchPods(options: PodWatchOptions, signal: AbortSignal): 
   }
   while (!signal.aborted) {
     try {
-      place ??= await list(options)
-      place = await watch(options, place, { there, signal })
+      cursor ??= await list(options)
+      cursor = await watch(options, cursor, { there, signal })
     } catch (error) {
       if (signal.aborted) return
       options.current(false)
-      if (statusOf(error) === 410) place = undefined
+      if (statusOf(error) === 410) cursor = undefined
       options.logger.warn({ err: error, pauseMs }, 'pods can not be watched, trying again')
       await pause(pauseMs * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => undefined)
       pauseMs = Math.min(pauseMs * 2, maxPauseMs)
@@ -55,16 +55,16 @@ async function list({ api, namespace, selector, listed }: PodWatchOptions): Prom
 }
 
 /**
- * Tells when it has begun, and resolves with where the next watch goes on; undefined where this place is too old. Rejects
+ * Tells when it has begun, and resolves with where the next watch goes on; undefined where this cursor is too old. Rejects
  * when the API is away.
  */
 async function watch(
   options: PodWatchOptions,
   from: string,
   { there, signal }: { there: () => void; signal: AbortSignal },
-): Promise<Place> {
+): Promise<Cursor> {
   const { api, namespace, selector } = options
-  let place: Place = from
+  let cursor: Cursor = from
   let failure: Error | undefined
   let hasBegun = false
   const query = {
@@ -76,13 +76,13 @@ async function watch(
   const ended = Promise.withResolvers<void>()
   const event = (type: string, object: V1Pod & { code?: number }) => {
     if (type === 'ERROR') {
-      place = undefined
+      cursor = undefined
       if (object.code !== 410) failure = Object.assign(new Error('The watch of pods failed'), { code: object.code })
       return
     }
     if (type === 'DELETED') options.gone(object)
     else if (type !== 'BOOKMARK') options.changed(object)
-    if (place !== undefined) place = object.metadata?.resourceVersion ?? place
+    if (cursor !== undefined) cursor = object.metadata?.resourceVersion ?? cursor
   }
   const controller = await api.watch.watch(`/api/v1/namespaces/${namespace}/pods`, query, event, (error: unknown) => {
     // An idle one is ended by the client, and goes on where it was.
@@ -98,7 +98,7 @@ async function watch(
   signal.removeEventListener('abort', abort)
   if (failure !== undefined && statusOf(failure) === 410) return undefined
   if (failure !== undefined && !isBroken(failure)) throw failure
-  return place
+  return cursor
 }
 
 function isIdle(error: unknown): boolean {

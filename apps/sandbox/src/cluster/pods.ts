@@ -1,7 +1,6 @@
-import type { V1Pod } from '@kubernetes/client-node'
 import type { Logger } from '@automation/service'
+import type { V1OwnerReference, V1Pod } from '@kubernetes/client-node'
 import { answered, statusOf, type ClusterApi } from './api.ts'
-import { Owner } from './owner.ts'
 import { podSeen, type PodSeen } from './pod-seen.ts'
 import { watchPods } from './pod-watch.ts'
 
@@ -173,5 +172,27 @@ export class Pods {
       } catch (error) {
         this.#options.logger.error({ err: error, pod: pod.name }, 'a change of a pod could not be handled')
       }
+  }
+}
+
+/** The ConfigMap that pods belong to: when it goes, the cluster ends them. Asked for once it is needed, and then known. */
+class Owner {
+  readonly #api: ClusterApi
+  readonly #namespace: string
+  readonly #name: string
+  #found: V1OwnerReference | undefined
+
+  constructor(api: ClusterApi, namespace: string, name: string) {
+    this.#api = api
+    this.#namespace = namespace
+    this.#name = name
+  }
+
+  /** Rejects when there is none, or the API is away. */
+  async reference(): Promise<V1OwnerReference> {
+    if (this.#found !== undefined) return this.#found
+    const asked = { namespace: this.#namespace, name: this.#name }
+    const { metadata } = await answered(this.#api.core.readNamespacedConfigMap(asked))
+    return (this.#found = { apiVersion: 'v1', kind: 'ConfigMap', name: this.#name, uid: metadata?.uid ?? '' })
   }
 }

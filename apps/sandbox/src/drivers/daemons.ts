@@ -4,7 +4,7 @@ import { asService, ownContext } from '@automation/rpc'
 import type { SandboxOrder } from './driver.ts'
 
 /** A daemon that belongs to nobody yet. */
-export interface DaemonPlace {
+export interface DaemonEndpoint {
   /** `host:port` or `unix:/path`. */
   address: string
   /** By which the system speaks to it so far. */
@@ -19,7 +19,7 @@ export interface Daemons {
    * Waits until the daemon at an address serves, and gives it its sandbox, with the order's key for the system instead
    * of the one that it was started with. Failures: daemon_silent when it is aborted before, and what the daemon answers.
    */
-  adopt(daemon: DaemonPlace, order: SandboxOrder, signal: AbortSignal): Promise<void>
+  adopt(daemon: DaemonEndpoint, order: SandboxOrder, signal: AbortSignal): Promise<void>
 }
 
 const self = asService('sandbox')

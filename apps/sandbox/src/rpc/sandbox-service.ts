@@ -1,11 +1,13 @@
-import type { SandboxService } from '@automation/contract/sandbox/v1/sandbox'
-import type { SecretBox } from '@automation/database'
-import { memberIn, pageInfo, windowOf, type Handlers } from '@automation/rpc'
+import type { SandboxRouteService, SandboxService } from '@automation/contract/sandbox/v1/sandbox'
+import type { SealingService } from '@automation/contract/sandbox/v1/sealing'
+import type { Resealing, SecretBox } from '@automation/database'
+import { memberIn, pageInfo, principalIn, windowOf, type Handlers } from '@automation/rpc'
+import type { Routes } from '../routes.ts'
 import { sandboxMessage } from '../sandbox-message.ts'
+import { checkedTimeout } from '../sandbox-request.ts'
 import type { Sandboxes } from '../sandboxes.ts'
 import { listSandboxes } from '../store/reads.ts'
 import type { Store } from '../store/store.ts'
-import { checkedTimeout } from '../wish.ts'
 
 /** Sandboxes of teams. */
 export function sandboxService(sandboxes: Sandboxes, store: Store, box: SecretBox): Handlers<typeof SandboxService> {
@@ -30,6 +32,31 @@ export function sandboxService(sandboxes: Sandboxes, store: Store, box: SecretBo
 
     async killSandbox({ id }, context) {
       return sandboxMessage(await sandboxes.kill(memberIn(context), id), box)
+    },
+  }
+}
+
+/** Where the ports of sandboxes are, for the gateway. */
+export function routeService(routes: Routes): Handlers<typeof SandboxRouteService> {
+  return {
+    resolvePort({ sandboxId, port }, context) {
+      principalIn(context, 'service')
+      return routes.byPort(sandboxId.toLowerCase(), port)
+    },
+
+    resolveKey({ grpcApiKey }, context) {
+      principalIn(context, 'service')
+      return routes.byKey(grpcApiKey)
+    },
+  }
+}
+
+/** Secrets of sandboxes, sealed anew for an operator. */
+export function sealingService(resealing: Resealing): Handlers<typeof SealingService> {
+  return {
+    async reseal({ limit }, context) {
+      principalIn(context, 'operator')
+      return await resealing.answer(limit, context.signal)
     },
   }
 }

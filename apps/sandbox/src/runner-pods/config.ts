@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { Environment } from '@automation/service'
-import type { ClusterPlace } from '../cluster/place.ts'
+import type { ClusterConfig } from '../cluster/config.ts'
 import { cpusOf, memoryMbOf } from '../quantity.ts'
 import type { PoolLimits } from './plan.ts'
 import type { RunnerPodSettings } from './runner-pod.ts'
 
-export interface RunnerPodsConfig extends ClusterPlace {
+export interface RunnerPodsConfig extends ClusterConfig {
   pod: RunnerPodSettings
   limits: PoolLimits
   /** How often execution is asked what is needed. */
@@ -16,7 +16,7 @@ export interface RunnerPodsConfig extends ClusterPlace {
  * Reads the JSON file that RUNNER_PODS names; undefined where there is none: no runner pods are made. Faults are noted in
  * `env`.
  */
-export function readRunnerPodsConfig(env: Environment, place: ClusterPlace): RunnerPodsConfig | undefined {
+export function readRunnerPodsConfig(env: Environment, cluster: ClusterConfig): RunnerPodsConfig | undefined {
   const path = env.text('RUNNER_PODS')
   if (path === undefined) return undefined
   const fault = (text: string) => env.fault('RUNNER_PODS', `names ${path}, ${text}`)
@@ -29,7 +29,7 @@ export function readRunnerPodsConfig(env: Environment, place: ClusterPlace): Run
   const mostPerTeam = given.integer('maxPerTeam', { default: 3, min: 1, max: 1000 })
   const idleMs = given.integer('idleMs', { default: 60_000, min: 1000, max: 86_400_000 })
   const config: RunnerPodsConfig = {
-    ...place,
+    ...cluster,
     limits: {
       spare: given.integer('spare', { default: 1, max: most }),
       most,

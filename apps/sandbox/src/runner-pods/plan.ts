@@ -65,8 +65,8 @@ export function plan({ pods, waiting, isPaused }: Situation, limits: PoolLimits)
   const fresh = unbound.filter(({ outdated }) => !outdated)
   const wanted = wantedUnbound(there, waiting, limits)
   const gone = over.filter(({ atOnce }) => atOnce).length
-  const room = Math.max(0, limits.most - (pods.length - gone))
-  const make = isPaused ? 0 : Math.min(Math.max(0, wanted - fresh.length), room)
+  const free = Math.max(0, limits.most - (pods.length - gone))
+  const make = isPaused ? 0 : Math.min(Math.max(0, wanted - fresh.length), free)
   const unneeded = [...stale(unbound, fresh, limits), ...surplus(fresh, wanted, limits)]
   const lacking = unserved(there, waiting).length - fresh.length - make - comingFree(pods)
   const evicted = isPaused || lacking <= 0 ? [] : evictions(there, waiting, lacking - unneeded.length)

@@ -1,12 +1,14 @@
-import type { GetDemandResponse, RunnerDemandService } from '@automation/contract/runner/v1/demand'
+import { RunnerDemandService, type GetDemandResponse } from '@automation/contract/runner/v1/demand'
 import { asService, ownContext, type Client } from '@automation/rpc'
-import { Periodic, type Check, type Logger } from '@automation/service'
-import type { Pods } from '../cluster/pods.ts'
-import type { Leadership } from '../store/leadership.ts'
+import { Periodic, type Check, type Logger, type PartContext } from '@automation/service'
+import { openCluster, type ClusterApi } from '../cluster/api.ts'
+import { Pods } from '../cluster/pods.ts'
+import { podLabels } from '../cluster/restricted.ts'
+import { Leadership } from '../store/leadership.ts'
+import type { Store } from '../store/store.ts'
 import type { RunnerPodsConfig } from './config.ts'
 import { KnownPods } from './known-pods.ts'
-import type { PoolMetrics } from './metrics.ts'
-import { longerPause, noPause } from './pause.ts'
+import { poolMetrics, type PoolMetrics } from './metrics.ts'
 import { plan, type Removal, type RunnerPod } from './plan.ts'
 import { runnerPod, specHash, specLabel } from './runner-pod.ts'
 
@@ -90,8 +92,8 @@ export class RunnerPool {
     const { demand, pods, config, logger } = this.#options
     const runners = pods.all().filter(({ end }) => end === undefined).length
     const trouble = this.#pause.failures > 0 ? troubleForUsers : ''
-    const told = pods.isCurrent ? trouble : awayForUsers
-    const supply = { runners, mostRunners: config.limits.most, trouble: told }
+    const shown = pods.isCurrent ? trouble : awayForUsers
+    const supply = { runners, mostRunners: config.limits.most, trouble: shown }
     const context = ownContext(asService('sandbox'), answerWithinMs)
     try {
       return await demand.getDemand({ pool: config.pod.pool, supply }, context)
@@ -164,4 +166,45 @@ export class RunnerPool {
     const trouble = failures === 0 ? '' : `; they do not start (${failures} times in a row): ${why}`
     this.#state = `${there.length} of ${most}, ${bound} serve a team${waits}${trouble}`
   }
+}
+
+interface Pause {
+  /** Pods in a row that ended, or were given up, before execution knew their runner. */
+  failures: number
+  /** Nothing is made before this time, in ms since 1970. */
+  untilMs: number
+  /** What the last one said. */
+  why: string
+}
+
+export const noPause: Pause = { failures: 0, untilMs: 0, why: '' }
+
+const firstMs = 2000
+const longestMs = 300_000
+
+/** After one more failure: each pause is twice as long as the one before. Those that fail together count once. */
+export function longerPause(pause: Pause, why: string, nowMs: number): Pause {
+  if (nowMs < pause.untilMs) return { ...pause, why }
+  const failures = pause.failures + 1
+  return { failures, untilMs: nowMs + Math.min(longestMs, firstMs * 2 ** (failures - 1)), why }
+}
+
+/** The runner pods of an installation, on the cluster that this process finds. Starts nothing. */
+export async function openRunnerPods(
+  config: RunnerPodsConfig,
+  store: Store,
+  { neighbours, logger, metrics }: PartContext,
+  api?: ClusterApi,
+): Promise<RunnerPool> {
+  const cluster = api ?? (await openCluster())
+  const { namespace = cluster.namespace ?? 'default', instance, owner } = config
+  const labels = podLabels('runner-pod', instance)
+  return new RunnerPool({
+    config,
+    pods: new Pods({ api: cluster, namespace, owner, labels, logger }),
+    demand: neighbours.client(RunnerDemandService),
+    leadership: new Leadership(store, `runner pods of ${namespace}/${instance}`),
+    metrics: poolMetrics(metrics),
+    logger,
+  })
 }

@@ -98,13 +98,13 @@ describe('what is compiled of the daemon', () => {
   test('is there for the sandboxes after the first, and none of them can change it', { timeout }, async () => {
     await driver.create(order())
     const compiled = async (): Promise<string[]> => {
-      const wish = order()
-      const sandbox = connectSandbox({ grpcServerUrl: await driver.create(wish), grpcApiKey: wish.grpcApiKey })
+      const ordered = order()
+      const sandbox = connectSandbox({ grpcServerUrl: await driver.create(ordered), grpcApiKey: ordered.grpcApiKey })
       const change =
         'for f in /opt/automation/compiled/*/*; do test -f "$f" && echo "$f" && touch "$f" && echo changed; done'
       const { stdout } = await sandbox.run(['sh', '-c', change])
       sandbox.close()
-      await driver.end(wish.id)
+      await driver.end(ordered.id)
       const files = stdout.split('\n').filter(Boolean)
       expect(files).not.toContain('changed')
       return files
@@ -123,14 +123,14 @@ describe('a sandbox that shows no processes', () => {
 
   test('ends a command that takes too long, with what it started', { timeout }, async ({ skip }) => {
     if (!(await holds(driver))) return skip()
-    const wish = order()
-    const sandbox = connectSandbox({ grpcServerUrl: await driver.create(wish), grpcApiKey: wish.grpcApiKey })
+    const ordered = order()
+    const sandbox = connectSandbox({ grpcServerUrl: await driver.create(ordered), grpcApiKey: ordered.grpcApiKey })
     const late = sandbox.run(['sh', '-c', 'sleep 60 & echo $! >started; wait'], { timeoutMs: 500 })
     expect(await late).toMatchObject({ timedOut: true, signal: 'SIGKILL' })
     const { exitCode } = await sandbox.run(['sh', '-c', 'kill -0 "$(cat started)"'])
     expect(exitCode).not.toBe(0)
     sandbox.close()
-    await driver.end(wish.id)
+    await driver.end(ordered.id)
   })
 })
 

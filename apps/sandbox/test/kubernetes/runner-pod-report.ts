@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { Environment } from '@automation/service'
 import { until } from '@automation/testing'
-import { readClusterPlace } from '../../src/cluster/place.ts'
+import { readClusterConfig } from '../../src/cluster/config.ts'
 import { podSeen } from '../../src/cluster/pod-seen.ts'
 import { readRunnerPodsConfig } from '../../src/runner-pods/config.ts'
 import { runnerPod } from '../../src/runner-pods/runner-pod.ts'
@@ -43,7 +43,7 @@ export async function linesOfPod(
 ): Promise<{ lines: string[]; end: string }> {
   const env = new Environment({ RUNNER_PODS: runnerPodsFile({ image, secret: 'keys' }) })
   const name = `attempts-${randomBytes(4).toString('hex')}`
-  const pod = runnerPod(name, readRunnerPodsConfig(env, readClusterPlace(env))!.pod)
+  const pod = runnerPod(name, readRunnerPodsConfig(env, readClusterConfig(env))!.pod)
   env.check()
   const [container] = pod.spec!.containers
   const start = `exec node ${unpacked}/isolation/in-pod.ts ${program}`

@@ -1,13 +1,12 @@
 import { Environment } from '@automation/service'
 import { silentLogger, testContext, testDatabase, until, type TestDatabase } from '@automation/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { readClusterPlace } from '../../src/cluster/place.ts'
+import { readClusterConfig } from '../../src/cluster/config.ts'
 import { Pods } from '../../src/cluster/pods.ts'
 import { podLabels } from '../../src/cluster/restricted.ts'
 import { readRunnerPodsConfig } from '../../src/runner-pods/config.ts'
-import type { RunnerPool } from '../../src/runner-pods/pool.ts'
+import { openRunnerPods, type RunnerPool } from '../../src/runner-pods/pool.ts'
 import { runnerNameOf } from '../../src/runner-pods/runner-pod.ts'
-import { openRunnerPods } from '../../src/runner-pods/runner-pods.ts'
 import { Store } from '../../src/store/store.ts'
 import { behindProxy, ClusterUnderTest, hasCluster } from './cluster-under-test.ts'
 import { ScriptedDemand } from './scripted-demand.ts'
@@ -58,7 +57,7 @@ describe.skipIf(!hasCluster)('runner pods on a cluster', () => {
     const RUNNER_PODS = runnerPodsFile({ image, secret: 'keys', cpu: '10m', memory: '64Mi', ...members })
     const context = { KUBERNETES_NAMESPACE: cluster.namespace, KUBERNETES_INSTANCE: instance }
     const env = new Environment({ RUNNER_PODS, ...context, RUN_TIMEOUT_MAX_MS: '1000' })
-    const config = { ...readRunnerPodsConfig(env, readClusterPlace(env))!, everyMs: 100 }
+    const config = { ...readRunnerPodsConfig(env, readClusterConfig(env))!, everyMs: 100 }
     env.check()
     const { namespace } = cluster
     watched = new Pods({ api: cluster.api, namespace, labels: podLabels('runner-pod', instance), logger: silentLogger })

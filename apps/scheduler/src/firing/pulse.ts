@@ -2,7 +2,7 @@ import { failPoint, Periodic, type Logger } from '@automation/service'
 import { dueAt } from '../due-times.ts'
 import { whenOf } from '../schedule.ts'
 import { fireDue, readDue, untilNext } from '../store/due.ts'
-import { holdFirings, takeFirings, type OpenFiring, type Room } from '../store/firings.ts'
+import { holdFirings, takeFirings, type OpenFiring, type Capacity } from '../store/firings.ts'
 import type { Store } from '../store/store.ts'
 import { shareOf } from '../store/turns.ts'
 import type { Firer } from './firer.ts'
@@ -83,15 +83,15 @@ export class Pulse {
       await fireDue(this.#store, fire)
       failPoint('firings-after-commit')
     }
-    const room = this.#room()
-    if (room.most > 0) for (const firing of await takeFirings(this.#store, room, leaseMs)) this.#decide(firing)
+    const capacity = this.#capacity()
+    if (capacity.most > 0) for (const firing of await takeFirings(this.#store, capacity, leaseMs)) this.#decide(firing)
     if (this.#deciding.size >= atOnce) return mostPauseMs
     const nextMs = await untilNext(this.#store)
     return Math.min(Math.max(nextMs ?? mostPauseMs, leastPauseMs), mostPauseMs)
   }
 
-  /** Those that take long, of one team, leave room for others. */
-  #room(): Room {
+  /** Those that take long, of one team, leave capacity to others. */
+  #capacity(): Capacity {
     const most = atOnce - this.#deciding.size
     const held = Map.groupBy(this.#deciding.keys(), ({ team }) => team)
     const shares = new Map([...held].map(([team, firings]) => [team, shareOf(most, firings.length)]))

@@ -18,8 +18,8 @@ import { noteZone } from '../store/zones.ts'
 export function scheduleService(schedules: Schedules): Handlers<typeof ScheduleService> {
   return {
     async createSchedule({ process, cron, dateTime, allowConcurrentExecutions, input }, context) {
-      const wish = { process, cron, dateTime: dateTime?.text, allowConcurrent: allowConcurrentExecutions }
-      return scheduleMessage(await schedules.create({ ...wish, input: inputOfMessage(input) }, context))
+      const request = { process, cron, dateTime: dateTime?.text, allowConcurrent: allowConcurrentExecutions }
+      return scheduleMessage(await schedules.create({ ...request, input: inputOfMessage(input) }, context))
     },
 
     async getSchedule({ id }, context) {

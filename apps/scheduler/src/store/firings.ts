@@ -22,7 +22,7 @@ export interface OpenFiring extends ScheduleRow {
 }
 
 /** How many firings may be taken. */
-export interface Room {
+export interface Capacity {
   /** In all. */
   most: number
   /** Of a team that has none yet. */
@@ -35,7 +35,7 @@ export interface Room {
  * Takes firings that are due to be looked at, of each team in turn; nobody else does for `leaseMs` unless they are held
  * longer.
  */
-export function takeFirings(store: Store, { most, share, shares }: Room, leaseMs: number): Promise<OpenFiring[]> {
+export function takeFirings(store: Store, { most, share, shares }: Capacity, leaseMs: number): Promise<OpenFiring[]> {
   return store.query<OpenFiring>({
     name: 'take_firings',
     text: `WITH RECURSIVE ${teamsWith('firings', 'state < 3')},

@@ -10,7 +10,7 @@ export function teamsWith(table: 'firings' | 'schedules', condition: string): st
 
 /**
  * The teams of `teamsWith` that have rows for which `isDue` holds, each with an equal part of `limit`: together, not much
- * more than that is read of them, however many there are. Where some have less, there is room for others the next time.
+ * more than that is read of them, however many there are. Where some have less, there is more for others the next time.
  */
 export function dueTeams(table: 'firings' | 'schedules', isDue: string, limit: string): string {
   return `due_teams AS MATERIALIZED (
@@ -20,9 +20,9 @@ export function dueTeams(table: 'firings' | 'schedules', isDue: string, limit: s
 }
 
 /**
- * How many more of something a team may have, of which so many are free (`room`) and it has some already: half of what it
+ * How many more of something a team may have, of which so many are free (`free`) and it has some already: half of what it
  * could have. So there is always some left for a team that comes next, however many there are.
  */
-export function shareOf(room: number, held: number): number {
-  return Math.max(Math.ceil((room + held) / 2) - held, 0)
+export function shareOf(free: number, held: number): number {
+  return Math.max(Math.ceil((free + held) / 2) - held, 0)
 }

@@ -1,10 +1,15 @@
-import type { StorageService } from '@automation/contract/storage/v1/storage'
+import type { DatastoreService } from '@automation/contract/storage/v1/datastore'
+import type { PackageSetService } from '@automation/contract/storage/v1/package_set'
+import type { StorageObjectSchema, StorageService } from '@automation/contract/storage/v1/storage'
 import { invalid } from '@automation/errors'
 import { principalIn, type Handlers } from '@automation/rpc'
+import type { MessageInitShape } from '@bufbuild/protobuf'
 import { timestampFromDate } from '@bufbuild/protobuf/wkt'
-import type { ReadAsker } from '../callers.ts'
-import { objectMessages } from '../object-message.ts'
+import type { ReadAsker, ReadRights } from '../callers.ts'
+import type { Datastore } from '../datastore.ts'
 import type { Objects } from '../objects.ts'
+import type { PackageSets } from '../package-sets.ts'
+import type { ObjectRow } from '../store/objects.ts'
 import type { Uploads } from '../uploads.ts'
 
 export interface StorageParts {
@@ -53,6 +58,67 @@ export function storageService(parts: StorageParts): Handlers<typeof StorageServ
     async openSignedUrl(link, context) {
       principalIn(context, 'service')
       return objectMessages(publicUrl, link.team)(await objects.open(link))
+    },
+  }
+}
+
+/** Rows of a team as the contract has them; objects are reached below `publicUrl`. */
+function objectMessages(
+  publicUrl: string,
+  team: string,
+): (row: ObjectRow) => MessageInitShape<typeof StorageObjectSchema> {
+  const root = `${publicUrl}/api/${team}/rest/storage/objects`
+  return (row) => ({
+    name: row.name,
+    size: BigInt(row.size),
+    md5: row.md5,
+    contentType: row.contentType,
+    createdAt: timestampFromDate(row.createdAt),
+    updatedAt: timestampFromDate(row.updatedAt),
+    version: row.blobId,
+    link: `${root}/${row.name.split('/').map(encodeURIComponent).join('/')}`,
+  })
+}
+
+/** Small values that the runs of a team share. */
+export function datastoreService(datastore: Datastore, askerOf: ReadAsker): Handlers<typeof DatastoreService> {
+  return {
+    async getValue({ key }, context) {
+      return { value: await datastore.get(askerOf(context).team, key) }
+    },
+
+    async setValue({ key, value }, context) {
+      await datastore.set(askerOf(context).team, key, value)
+      return {}
+    },
+
+    async deleteValue({ key }, context) {
+      return { existed: await datastore.delete(askerOf(context).team, key) }
+    },
+
+    async listKeys({ prefix }, context) {
+      return { keys: await datastore.keys(askerOf(context).team, prefix) }
+    },
+  }
+}
+
+/** Sets of packages that runners share. */
+export function packageSetService(sets: PackageSets, rights: ReadRights): Handlers<typeof PackageSetService> {
+  return {
+    async uploadSet(requests, context) {
+      await sets.take(rights.ownSetOf(context), requests, context.signal)
+      return {}
+    },
+
+    async *downloadSet({ key, runtime }, context) {
+      const team = rights.teamOf(context)
+      for await (const chunk of sets.read({ team, key, runtime }, context.signal)) yield { chunk }
+    },
+
+    async keepSets(lists, context) {
+      principalIn(context, 'service')
+      await sets.keep(lists)
+      return {}
     },
   }
 }

@@ -1,5 +1,6 @@
 import { SchemaStore, type SchemaOptions } from '@automation/database'
 import type { PartContext } from '@automation/service'
+import { validate } from 'uuid'
 
 /** Where storage keeps its rows. */
 export const storageSchema: SchemaOptions = {
@@ -12,4 +13,14 @@ export class Store extends SchemaStore {
   constructor(url: string, { logger, metrics }: Pick<PartContext, 'logger' | 'metrics'>) {
     super({ ...storageSchema, url, poolSize: 8, migrates: true, logger, metrics })
   }
+}
+
+/** Where the content of a blob is in the object store; the end of an id varies most, and parts folders evenly. */
+export function blobKey(team: string, blobId: string): string {
+  return `teams/${team}/${blobId.slice(-2)}/${blobId}`
+}
+
+/** Only such texts may go into statements. */
+export function isBlobId(text: string): boolean {
+  return validate(text)
 }

@@ -47,13 +47,13 @@ export class CompiledDaemon {
 
   async #fill(launcher: Launcher): Promise<void> {
     const { control, output, errors, channels } = await launcher.start(compilingProgram)
-    const [told] = channels
+    const [lines] = channels
     const late = setTimeout(() => control.destroy(), withinMs)
     const words: string[] = []
     for (const stream of [output, errors]) stream.onBytes((bytes) => words.push(bytes.toString()))
     try {
       let text = ''
-      for await (const chunk of told!.setEncoding('latin1')) {
+      for await (const chunk of lines!.setEncoding('latin1')) {
         text += String(chunk)
         if (text.length > mostBytes) throw new Error('the daemon compiled is too large')
       }

@@ -7,7 +7,7 @@ const lastResortMs = 6000
 /** How a jail ended: what its launcher says last, and what its daemon said before. */
 export interface JailEnd {
   /** `exit CODE`, `signal NUMBER` or `failed WORDS`; empty when the launcher itself was ended. */
-  told: string
+  reported: string
   words: string
 }
 
@@ -81,14 +81,14 @@ export class Jail {
 
   #end(): JailEnd {
     for (const stream of [this.#launched.output, this.#launched.errors, ...this.#launched.channels]) stream.destroy()
-    const told = this.#said.replace(/^pid \d+$/m, '').trim()
-    return { told, words: this.#words.trim() }
+    const reported = this.#said.replace(/^pid \d+$/m, '').trim()
+    return { reported, words: this.#words.trim() }
   }
 }
 
 /** How one ended by itself, for its users. */
-export function wordsOn({ told, words }: JailEnd): string {
+export function wordsOn({ reported, words }: JailEnd): string {
   const last = words.split('\n').at(-1) ?? ''
-  const how = told === '' ? 'its launcher was ended' : told.replace(/^failed /, '')
+  const how = reported === '' ? 'its launcher was ended' : reported.replace(/^failed /, '')
   return `It ended by itself: ${[how, last].filter(Boolean).join('; ')}`.slice(0, 500)
 }

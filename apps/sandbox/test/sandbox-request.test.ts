@@ -8,12 +8,12 @@ import { create, type MessageInitShape } from '@bufbuild/protobuf'
 import { afterAll, describe, expect, test } from 'vitest'
 import { Catalogue, readCatalogue } from '../src/catalogue.ts'
 import { readSandboxConfig } from '../src/service.ts'
-import { wishOf } from '../src/wish.ts'
+import { checkedRequest } from '../src/sandbox-request.ts'
 
 const base = { id: 'base', image: 'base', memoryMb: 1024, warm: 0 }
 const catalogue = new Catalogue([base], false)
-const wish = (request: MessageInitShape<typeof CreateSandboxRequestSchema>, from = catalogue) =>
-  wishOf(create(CreateSandboxRequestSchema, { imageId: 'base', ...request }), from)
+const checked = (request: MessageInitShape<typeof CreateSandboxRequestSchema>, from = catalogue) =>
+  checkedRequest(create(CreateSandboxRequestSchema, { imageId: 'base', ...request }), from)
 
 describe('what is refused', () => {
   const many = Object.fromEntries(Array.from({ length: 65 }, (_, n) => [`k${n}`, '']))
@@ -33,7 +33,7 @@ describe('what is refused', () => {
     ['/publicHttpPorts/1', { publicHttpPorts: [80, 80] }],
     ['/publicHttpPorts', { publicHttpPorts: Array.from({ length: 21 }, (_, n) => n + 1) }],
   ] as const)('%s', ([path, request]) => {
-    expect(() => wish(request as never)).toThrow(
+    expect(() => checked(request as never)).toThrow(
       expect.objectContaining({ fields: [{ path, message: expect.any(String) }] }),
     )
   })
@@ -41,11 +41,11 @@ describe('what is refused', () => {
 
 test('an image that is not there is told with those that are', () => {
   const offers = new Catalogue([base, { ...base, id: 'python' }], false)
-  expect(() => wish({ imageId: 'pyton' }, offers)).toThrow('names no image; there are base, python')
+  expect(() => checked({ imageId: 'pyton' }, offers)).toThrow('names no image; there are base, python')
 })
 
 test('without more than an image a sandbox has five minutes and no port', () => {
-  expect(wish({})).toEqual({
+  expect(checked({})).toEqual({
     image: base,
     name: undefined,
     metadata: {},
@@ -57,14 +57,14 @@ test('without more than an image a sandbox has five minutes and no port', () => 
 
 test('where any image is allowed, names of images are', () => {
   const open = new Catalogue([base], true)
-  expect(wish({ imageId: 'registry.example:5000/team/image:1.2' }, open).image).toMatchObject({ memoryMb: 1024 })
-  expect(() => wish({ imageId: 'Not An Image' }, open)).toThrow(Failure)
+  expect(checked({ imageId: 'registry.example:5000/team/image:1.2' }, open).image).toMatchObject({ memoryMb: 1024 })
+  expect(() => checked({ imageId: 'Not An Image' }, open)).toThrow(Failure)
 })
 
 describe('credentials of public ports', () => {
   const bcrypt = `${'./AZaz09'.repeat(7).slice(0, 53)}`
   const md5 = 'abcdefgh./ABCDEFGH01'.padEnd(22, 'x')
-  const credential = (text: string) => wish({ publicHttpPortsBasicAuth: text }).credential
+  const credential = (text: string) => checked({ publicHttpPortsBasicAuth: text }).credential
 
   test.for([
     `$2a$10$${bcrypt}`,

@@ -1,7 +1,7 @@
 import type { Environment } from '@automation/service'
 
 /** Where in a cluster pods are made, and whose they are. */
-export interface ClusterPlace {
+export interface ClusterConfig {
   /** Undefined: that of the service's own account, or of KUBECONFIG. */
   namespace: string | undefined
   /** The installation that pods belong to, by their label. */
@@ -11,7 +11,7 @@ export interface ClusterPlace {
 }
 
 /** Reads where pods are made; faults are noted in `env`. */
-export function readClusterPlace(env: Environment): ClusterPlace {
+export function readClusterConfig(env: Environment): ClusterConfig {
   const namespace = env.text('KUBERNETES_NAMESPACE')
   const instance = env.text('KUBERNETES_INSTANCE', 'process-automation')
   if (namespace !== undefined && !isDnsLabel(namespace, 63))
