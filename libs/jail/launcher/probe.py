@@ -35,13 +35,13 @@ def connect(port):
     _socket.socket(_socket.AF_INET, _socket.SOCK_STREAM).connect(("127.0.0.1", port))
 
 
-def tell(bait):
+def tell(targets):
     found = {
-        "reads": gets_through(lambda: read(bait["secret"])),
-        "writes": gets_through(lambda: write(bait["outside"])),
-        "sees": sees(bait["processes"]),
-        "signals": signal(bait["processes"]),
-        "connects": gets_through(lambda: connect(bait["port"])),
+        "reads": gets_through(lambda: read(targets["secret"])),
+        "writes": gets_through(lambda: write(targets["outside"])),
+        "sees": sees(targets["processes"]),
+        "signals": signal(targets["processes"]),
+        "connects": gets_through(lambda: connect(targets["port"])),
     }
     posix.write(CHANNEL, json.dumps(found).encode())
 

@@ -13,7 +13,7 @@ import { inJail, type JailProgram, type ProgramLink, type ProgramPlace } from '.
 import { Reception } from './reception.ts'
 import { Starter, type Order } from './starter.ts'
 import { networkHelpers } from './isolation/helper.ts'
-import { Bait } from './isolation/trial.ts'
+import { EscapeProbe } from './isolation/trial.ts'
 import { chooseIsolation, type Candidate, type Isolation } from './isolation/isolation.ts'
 
 // Where a child has what it says and hears beside its outputs.
@@ -113,9 +113,9 @@ export class Launcher {
     const { interpreter, places: readable, trials, isolation: config, logger, apart } = this.#options
     const { account = 'run', home = '/tmp', homeMb, processes = 256, links = [], groups } = this.#options
     const jail = { readable, links, account, home, homeMb, processes }
-    const bait = await Bait.lay(this.#root)
+    const probe = await EscapeProbe.start(this.#root)
     const { egressAllow: egress } = config
-    const ports = [...config.closedPorts, bait.port]
+    const ports = [...config.closedPorts, probe.port]
     const addresses = ownAddresses
     const { path } = interpreter
     const tryOut = async (candidate: Candidate) => {
@@ -124,7 +124,7 @@ export class Launcher {
       const isolation = { ...candidate, ...jail, groups: prefixes, ports, egress, addresses }
       const starter = (this.#starter = new Starter(path, isolation, logger, (why) => this.#reception.giveUpAll(why)))
       this.isolation = { ...candidate, open: [], tried: [], oneTeam: true }
-      return bait.tryOut(candidate, {
+      return probe.tryOut(candidate, {
         starterPid: () => starter.pid,
         children: () => trials.map((program) => this.#launch(program)),
         python: (...parameters) => this.#launch({ ...trials[0]!, program: [path, '-I', '-S', ...parameters] }),
@@ -133,7 +133,7 @@ export class Launcher {
     try {
       this.isolation = await chooseIsolation(config, networkHelpers(), tryOut, apart)
     } finally {
-      bait.close()
+      probe.close()
     }
   }
 

@@ -12,8 +12,8 @@ const connects = (name: string, port: string): Attempt =>
   inBoth(
     name,
     'every level',
-    `return connects({ port: bait.${port}, host: '127.0.0.1' })`,
-    `connects(socket.AF_INET, ('127.0.0.1', bait['${port}']))`,
+    `return connects({ port: probe.${port}, host: '127.0.0.1' })`,
+    `connects(socket.AF_INET, ('127.0.0.1', probe['${port}']))`,
   )
 const attempts = [
   connects('reads a service of this machine', 'servicePort'),

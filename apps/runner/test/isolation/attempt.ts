@@ -1,6 +1,6 @@
 import { constants, accessSync } from 'node:fs'
 import { preludes } from './preludes.ts'
-import type { Bait } from './bait.ts'
+import type { EscapeProbe } from './escape-probe.ts'
 
 export type Language = 'javascript' | 'python'
 
@@ -11,7 +11,7 @@ export type Language = 'javascript' | 'python'
 export type Where = 'every level' | 'namespaces' | 'own' | 'slirp4netns'
 
 /**
- * One way out of the isolation: the body of a function, which knows `bait` and the prelude of its language, and throws or returns
+ * One way out of the isolation: the body of a function, which knows `probe` and the prelude of its language, and throws or returns
  * false when it is refused. Without isolation it gets through, which shows that it would find the thing.
  */
 export interface Attempt {
@@ -21,7 +21,7 @@ export interface Attempt {
   javascript?: string
   python: string
   /** What the account of the test must be able to do for the control; undefined when anybody can. */
-  control?: 'root' | 'none' | ((bait: Bait) => boolean)
+  control?: 'root' | 'none' | ((probe: EscapeProbe) => boolean)
 }
 
 /** What an attempt came to, and in which words. */
@@ -53,7 +53,7 @@ export function byProgram(name: string, refusedBy: Where, command: string, more:
   )
 }
 
-/** One that looks for the mark of the bait in a file; the path is an expression in both languages, like `{bait.pid}`. */
+/** One that looks for the mark of the probe in a file; the path is an expression in both languages, like `{probe.pid}`. */
 export function reads(name: string, refusedBy: Where, path: string, more: More = {}): Attempt {
   return inBoth(name, refusedBy, `return read(${template(path)})`, `return read(f"${inPython(path)}")`, more)
 }
@@ -73,12 +73,12 @@ export function lists(name: string, refusedBy: Where, path: string, more: More =
 const template = (path: string) => `\`${path.replaceAll('{', '${')}\``
 
 function inPython(text: string): string {
-  return text.replaceAll(/\{bait\.(\w+)\}/g, "{bait['$1']}")
+  return text.replaceAll(/\{probe\.(\w+)\}/g, "{probe['$1']}")
 }
 
-export const whoMayWrite = (path: (bait: Bait) => string) => (bait: Bait) => {
+export const whoMayWrite = (path: (probe: EscapeProbe) => string) => (probe: EscapeProbe) => {
   try {
-    accessSync(path(bait), constants.W_OK)
+    accessSync(path(probe), constants.W_OK)
     return true
   } catch {
     // Then only an isolation of another kind would be tested.
@@ -87,34 +87,34 @@ export const whoMayWrite = (path: (bait: Bait) => string) => (bait: Bait) => {
 }
 
 /** Whether this account can show here that an attempt gets through where there is no isolation. */
-export function hasControl({ control }: Attempt, bait: Bait): boolean {
+export function hasControl({ control }: Attempt, probe: EscapeProbe): boolean {
   if (control === 'none') return false
   if (control === 'root') return process.getuid?.() === 0
-  return control?.(bait) ?? true
+  return control?.(probe) ?? true
 }
 
 /** Process code that makes attempts, one after the other, and returns what each came to by its name. */
-export function sourceOf(language: Language, attempts: Attempt[], bait: unknown): string {
-  if (language === 'python') return pythonSource(attempts, bait)
+export function sourceOf(language: Language, attempts: Attempt[], probe: unknown): string {
+  if (language === 'python') return pythonSource(attempts, probe)
   const own = attempts.filter(({ javascript }) => javascript !== undefined)
   const functions = own.map(({ name, javascript }) => `[${JSON.stringify(name)}, async () => {${javascript}\n}]`)
   const program = `${pythonSource(
     attempts.filter(({ javascript }) => javascript === undefined),
-    bait,
+    probe,
   )}\n`.replace(/return found\n$/, 'print(json.dumps(found))\n')
   return `
-    const bait = ${JSON.stringify(bait)}
+    const probe = ${JSON.stringify(probe)}
     ${preludes.javascript}
     return makeAll([${functions.join(',\n')}], ${JSON.stringify(program)})`
 }
 
-function pythonSource(attempts: Attempt[], bait: unknown): string {
+function pythonSource(attempts: Attempt[], probe: unknown): string {
   const functions = attempts.map(
     ({ python }, at) => `def attempt_${at}():\n${python.trim().replaceAll(/^/gm, '    ')}\n`,
   )
   const names = attempts.map(({ name }, at) => `    ${JSON.stringify(name)}: attempt_${at},\n`)
   return `import json
-bait = json.loads(${JSON.stringify(JSON.stringify(bait))})
+probe = json.loads(${JSON.stringify(JSON.stringify(probe))})
 ${preludes.python}
 ${functions.join('\n')}
 found = make_all({

@@ -11,7 +11,7 @@ import { startRunner, type RunnerUnderTest } from '../runner-under-test.ts'
 const folder = mkdtempSync(join(tmpdir(), 'hostile-packages-'))
 const sets = join(folder, 'sets')
 const host = join(folder, 'host')
-const bait = join(host, 'bait')
+const probe = join(host, 'probe')
 const treasure = `treasure-${randomUUID()}`
 const { JAVASCRIPT, PYTHON } = Language
 let registry: Awaited<ReturnType<typeof littleRegistry>>
@@ -22,8 +22,8 @@ beforeAll(async () => {
   writeFileSync(join(host, 'treasure.txt'), treasure)
   writeFileSync(join(host, 'package.json'), JSON.stringify({ name: 'drawn', version: '1.0.0' }))
   registry = await littleRegistry(
-    { good: npmPackage('module.exports = 0'), ...hostileNpm(bait, host) },
-    hostilePypi(bait),
+    { good: npmPackage('module.exports = 0'), ...hostileNpm(probe, host) },
+    hostilePypi(probe),
   )
   under = await startRunner({
     ...registry.settings,
@@ -38,7 +38,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 afterEach(() => {
-  expect(existsSync(bait)).toBe(false)
+  expect(existsSync(probe)).toBe(false)
   expect(readdirSync(host)).toEqual(['package.json', 'treasure.txt'])
 })
 

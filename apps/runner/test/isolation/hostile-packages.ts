@@ -3,28 +3,28 @@ import { npmPackage, type Entry, type LittlePackage } from '@automation/testing/
 const far = '../../../../../../../../../../../..'
 
 /** Packages of npm that try to reach beyond their set: to touch this file, or to bring in this folder. */
-export function hostileNpm(bait: string, folder: string): Record<string, LittlePackage> {
-  const touch = `require('fs').writeFileSync(${JSON.stringify(bait)}, 'x')`
+export function hostileNpm(probe: string, folder: string): Record<string, LittlePackage> {
+  const touch = `require('fs').writeFileSync(${JSON.stringify(probe)}, 'x')`
   const scripts = Object.fromEntries(
     ['preinstall', 'install', 'postinstall', 'prepare', 'prepublish', 'dependencies'].map((name) => [
       name,
-      `node -e "${touch.replaceAll('"', '\\"')}"; touch ${bait}`,
+      `node -e "${touch.replaceAll('"', '\\"')}"; touch ${probe}`,
     ]),
   )
-  const bindings = `{"targets": [{"target_name": "x", "actions": [{"action_name": "x", "inputs": [], "outputs": ["x"], "action": ["touch", "${bait}"]}]}]}`
+  const bindings = `{"targets": [{"target_name": "x", "actions": [{"action_name": "x", "inputs": [], "outputs": ["x"], "action": ["touch", "${probe}"]}]}]}`
   return {
     scripts: npmPackage('module.exports = 1', { scripts }),
     builds: npmPackage('module.exports = 1', { gypfile: true }, [{ path: 'package/binding.gyp', text: bindings }]),
     links: npmPackage('module.exports = 2', {}, [
       { path: 'package/out', link: folder },
-      { path: 'package/out/bait', text: 'x' },
+      { path: 'package/out/probe', text: 'x' },
       { path: 'package/secret.txt', link: '/etc/passwd' },
       { path: 'package/hard.txt', hardLink: '/etc/passwd' },
-      { path: `package/${far}${bait}`, text: 'x' },
-      { path: bait, text: 'x' },
+      { path: `package/${far}${probe}`, text: 'x' },
+      { path: probe, text: 'x' },
     ]),
     bins: npmPackage('module.exports = 1', {
-      bin: { [`${far}${bait}`]: 'index.js', npm: 'index.js', node: 'index.js' },
+      bin: { [`${far}${probe}`]: 'index.js', npm: 'index.js', node: 'index.js' },
     }),
     settings: npmPackage('module.exports = 3', {}, [
       { path: 'package/.npmrc', text: 'registry=http://127.0.0.1:1/\nignore-scripts=false\n' },
@@ -39,15 +39,15 @@ export function hostileNpm(bait: string, folder: string): Record<string, LittleP
 }
 
 /** Packages of PyPI that try the same. */
-export function hostilePypi(bait: string): Record<string, LittlePackage> {
-  const touch = `open(${JSON.stringify(bait)}, "w").close()\n`
+export function hostilePypi(probe: string): Record<string, LittlePackage> {
+  const touch = `open(${JSON.stringify(probe)}, "w").close()\n`
   const wheel = (...entries: Entry[]): LittlePackage => ({ version: '1.0.0', entries })
   return {
-    climbs: wheel({ path: `${far}${bait}`, text: 'x' }),
-    placed: wheel({ path: bait, text: 'x' }),
+    climbs: wheel({ path: `${far}${probe}`, text: 'x' }),
+    placed: wheel({ path: probe, text: 'x' }),
     schemes: wheel(
-      { path: `schemes-1.0.0.data/data/${far}${bait}`, text: 'x' },
-      { path: `schemes-1.0.0.data/scripts/${far}${bait}`, text: '#!python\n' },
+      { path: `schemes-1.0.0.data/data/${far}${probe}`, text: 'x' },
+      { path: `schemes-1.0.0.data/scripts/${far}${probe}`, text: '#!python\n' },
     ),
     built: {
       version: '1.0.0',

@@ -1,14 +1,14 @@
 import { afterAll, expect, test } from 'vitest'
 import { hasControl, sourceOf, type Found } from './attempt.ts'
 import { attempts } from './attempts.ts'
-import { layBait } from './bait.ts'
+import { openProbe } from './escape-probe.ts'
 import { languages, runAttempts, testAtLevels } from './at-levels.ts'
 
-const { bait, remove } = await layBait()
+const { probe, remove } = await openProbe()
 afterAll(remove)
 
-const settings = { RUNNER_CLOSED_PORTS: bait.servicePorts.join(), ISOLATION_MANY_TEAMS: 'true' }
-const controls = attempts.filter((attempt) => hasControl(attempt, bait))
+const settings = { RUNNER_CLOSED_PORTS: probe.servicePorts.join(), ISOLATION_MANY_TEAMS: 'true' }
+const controls = attempts.filter((attempt) => hasControl(attempt, probe))
 const inSlices = 3
 
 test.for(languages)('there are enough attempts with a control for %s', () => {
@@ -24,7 +24,7 @@ await testAtLevels({
     const found = new Map<string, Found>()
     for (let at = 0; at < inSlices; at += 1) {
       const slice = all.filter((_each, place) => place % inSlices === at)
-      for (const [name, each] of await runAttempts(under, language, sourceOf(language, slice, bait)))
+      for (const [name, each] of await runAttempts(under, language, sourceOf(language, slice, probe)))
         found.set(name, each)
     }
     return found

@@ -37,7 +37,7 @@ os.waitpid(made, 0)`,
   byCalls(
     'goes into the names of another process',
     'every level',
-    `apart(lambda: call(308, 268, os.open('/proc/%d/ns/uts' % bait['pid'], os.O_RDONLY), 0))`,
+    `apart(lambda: call(308, 268, os.open('/proc/%d/ns/uts' % probe['pid'], os.O_RDONLY), 0))`,
     asRoot,
   ),
   byCalls(
@@ -109,7 +109,7 @@ call(303, 264, -100, b'/tmp', handle, ctypes.byref(ctypes.c_int()), 0)`,
   byCalls(
     'names the machine',
     'every level',
-    `call(170, 161, bait['hostName'].encode(), len(bait['hostName']))`,
+    `call(170, 161, probe['hostName'].encode(), len(probe['hostName']))`,
     asRoot,
   ),
   byCalls(

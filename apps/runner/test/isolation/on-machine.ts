@@ -41,8 +41,8 @@ export const attemptsOnMachine: Attempt[] = [
   inBoth(
     'reads what the host is called',
     'namespaces',
-    `return os.hostname() === bait.hostName`,
-    `return socket.gethostname() == bait['hostName']`,
+    `return os.hostname() === probe.hostName`,
+    `return socket.gethostname() == probe['hostName']`,
   ),
   inBoth(
     'sees more of the machine than programs need',

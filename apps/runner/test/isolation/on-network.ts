@@ -4,16 +4,16 @@ const connects = (name: string, refusedBy: Where, port: string, host: string): A
   inBoth(
     `connects to ${name}`,
     refusedBy,
-    `return connects({ port: bait.${port}, host: ${host.startsWith('bait') ? host : `'${host}'`} })`,
-    `connects(socket.${host.includes(':') ? 'AF_INET6' : 'AF_INET'}, (${host.startsWith('bait') ? `bait['hostAddress']` : `'${host}'`}, bait['${port}']))`,
+    `return connects({ port: probe.${port}, host: ${host.startsWith('touched') ? host : `'${host}'`} })`,
+    `connects(socket.${host.includes(':') ? 'AF_INET6' : 'AF_INET'}, (${host.startsWith('touched') ? `probe['hostAddress']` : `'${host}'`}, probe['${port}']))`,
   )
 
 const asks = (name: string, host: string): Attempt =>
   inBoth(
     name,
     'own',
-    `return asks(bait.udpPort, ${host.startsWith('bait') ? host : `'${host}'`})`,
-    `asks(bait['udpPort'], ${host.startsWith('bait') ? `bait['hostAddress']` : `'${host}'`})`,
+    `return asks(probe.udpPort, ${host.startsWith('touched') ? host : `'${host}'`})`,
+    `asks(probe['udpPort'], ${host.startsWith('touched') ? `probe['hostAddress']` : `'${host}'`})`,
   )
 
 const socketOf = (name: string, family: number, type: number, protocol: number, more: Pick<Attempt, 'control'> = {}) =>
@@ -27,59 +27,59 @@ export const attemptsOnNetwork: Attempt[] = [
   connects('the database', 'every level', 'databasePort', '127.0.0.1'),
   connects('the gateway by another name of the loopback', 'every level', 'gatewayPort', '127.1.2.3'),
   connects('the gateway by no address', 'every level', 'gatewayPort', '0.0.0.0'),
-  connects('the gateway by the address of the host', 'every level', 'gatewayPort', 'bait.hostAddress'),
+  connects('the gateway by the address of the host', 'every level', 'gatewayPort', 'probe.hostAddress'),
   connects('the gateway by IPv6', 'every level', 'gatewayPort', '::1'),
   connects('the gateway by IPv6 that is mapped', 'every level', 'gatewayPort', '::ffff:127.0.0.1'),
-  connects('the database by the address of the host', 'every level', 'databasePort', 'bait.hostAddress'),
+  connects('the database by the address of the host', 'every level', 'databasePort', 'probe.hostAddress'),
   byCalls(
     'connects to the gateway by several ways (MPTCP)',
     'every level',
-    `connects(socket.AF_INET, ('127.0.0.1', bait['gatewayPort']), 262)`,
+    `connects(socket.AF_INET, ('127.0.0.1', probe['gatewayPort']), 262)`,
   ),
   byCalls(
     'connects to the gateway by sending',
     'every level',
     `
 with socket.socket() as one:
-    one.sendto(b'x', 0x20000000, ('127.0.0.1', bait['gatewayPort']))`,
+    one.sendto(b'x', 0x20000000, ('127.0.0.1', probe['gatewayPort']))`,
   ),
   byCalls(
     'connects to the gateway by sending a message',
     'every level',
     `
 with socket.socket() as one:
-    one.sendmsg([b'x'], [], 0x20000000, ('127.0.0.1', bait['gatewayPort']))`,
+    one.sendmsg([b'x'], [], 0x20000000, ('127.0.0.1', probe['gatewayPort']))`,
   ),
   inBoth(
     'asks the gateway by HTTP',
     'every level',
-    `try { await fetch('http://127.0.0.1:' + bait.gatewayPort) } catch (error) { if (error.cause.code !== 'UND_ERR_SOCKET' && error.cause.code !== 'ECONNRESET') throw error.cause }`,
+    `try { await fetch('http://127.0.0.1:' + probe.gatewayPort) } catch (error) { if (error.cause.code !== 'UND_ERR_SOCKET' && error.cause.code !== 'ECONNRESET') throw error.cause }`,
     `
 import http.client
 try:
-    http.client.HTTPConnection('127.0.0.1', bait['gatewayPort'], timeout=1).request('GET', '/')
+    http.client.HTTPConnection('127.0.0.1', probe['gatewayPort'], timeout=1).request('GET', '/')
 except (BrokenPipeError, ConnectionResetError):
     pass`,
   ),
   connects('another program of this machine', 'own', 'otherPort', '127.0.0.1'),
-  connects('another program by the address of the host', 'own', 'otherPort', 'bait.hostAddress'),
+  connects('another program by the address of the host', 'own', 'otherPort', 'probe.hostAddress'),
   connects('another program by IPv6', 'own', 'otherPort', '::1'),
   asks('asks another program by UDP', '127.0.0.1'),
-  asks('asks another program by UDP at the address of the host', 'bait.hostAddress'),
+  asks('asks another program by UDP at the address of the host', 'probe.hostAddress'),
   inBoth(
     'reads which ports others have',
     'own',
-    `return fs.readFileSync('/proc/net/tcp6', 'latin1').includes(bait.otherPort.toString(16).toUpperCase())`,
-    `return '%04X' % bait['otherPort'] in open('/proc/net/tcp6').read()`,
+    `return fs.readFileSync('/proc/net/tcp6', 'latin1').includes(probe.otherPort.toString(16).toUpperCase())`,
+    `return '%04X' % probe['otherPort'] in open('/proc/net/tcp6').read()`,
   ),
   inBoth(
     'sees the address of the host',
     // pasta gives the jail the same one, where it leads to the jail itself.
     'slirp4netns',
-    `return Object.values(os.networkInterfaces()).flat().some(({ address }) => address === bait.hostAddress)`,
+    `return Object.values(os.networkInterfaces()).flat().some(({ address }) => address === probe.hostAddress)`,
     `
 import json, subprocess
-return bait['hostAddress'] in open('/proc/net/fib_trie').read()`,
+return probe['hostAddress'] in open('/proc/net/fib_trie').read()`,
     { control: 'none' },
   ),
   socketOf('listens to all packets', 17, 3, 0x0300, { control: 'root' }),

@@ -1,12 +1,12 @@
 import { inBoth, type Attempt } from './attempt.ts'
 
-/** Things of another run on the same runner; `bait` is its mark and where its things are. */
+/** Things of another run on the same runner; `probe` is its mark and where its things are. */
 export const attemptsOnRuns: Attempt[] = [
   inBoth(
     'reads a file of the other run',
     'every level',
-    `return read(bait.directory + '/secret')`,
-    `return read(bait['directory'] + '/secret')`,
+    `return read(probe.directory + '/secret')`,
+    `return read(probe['directory'] + '/secret')`,
   ),
   inBoth(
     'finds a file of the other run beside its own directory',
@@ -40,19 +40,19 @@ return any_of(glob.glob(above + '/*/secret') + glob.glob(above + '/../*/secret')
   inBoth(
     'finds its files by the roots of all processes',
     'every level',
-    `return anyOf(pids(), (pid) => read('/proc/' + pid + '/root' + bait.directory + '/secret'))`,
-    `return any_of(pids(), lambda pid: read('/proc/' + pid + '/root' + bait['directory'] + '/secret'))`,
+    `return anyOf(pids(), (pid) => read('/proc/' + pid + '/root' + probe.directory + '/secret'))`,
+    `return any_of(pids(), lambda pid: read('/proc/' + pid + '/root' + probe['directory'] + '/secret'))`,
   ),
   inBoth(
     'connects to a socket of the other run',
     'every level',
-    `return connects('\\0' + bait.abstractName)`,
-    `connects(socket.AF_UNIX, '\\0' + bait['abstractName'])`,
+    `return connects('\\0' + probe.abstractName)`,
+    `connects(socket.AF_UNIX, '\\0' + probe['abstractName'])`,
   ),
   inBoth(
     'connects to a port of the other run',
     'own',
-    `return connects({ port: bait.port, host: '127.0.0.1' })`,
-    `connects(socket.AF_INET, ('127.0.0.1', bait['port']))`,
+    `return connects({ port: probe.port, host: '127.0.0.1' })`,
+    `connects(socket.AF_INET, ('127.0.0.1', probe['port']))`,
   ),
 ]

@@ -12,8 +12,8 @@ await testAtLevels({
   async makeAll(under, language, attempts, level) {
     const mark = `mark-${randomBytes(12).toString('hex')}`
     // A runner behind `pod` serves one team: there it is another run of the same one.
-    const { end, ...bait } = await startVictim(under, mark, level === 'pod' ? 'demo' : 'others')
-    const found = await runAttempts(under, language, sourceOf(language, attempts, { ...bait, mark }))
+    const { end, ...probe } = await startVictim(under, mark, level === 'pod' ? 'demo' : 'others')
+    const found = await runAttempts(under, language, sourceOf(language, attempts, { ...probe, mark }))
     end()
     return new Map(found)
   },

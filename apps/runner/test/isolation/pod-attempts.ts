@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { Language as RunLanguage } from '@automation/contract/common/v1/language'
 import { hasControl, sourceOf, type Attempt, type Found, type Language } from './attempt.ts'
 import { attempts } from './attempts.ts'
-import { layBait } from './bait.ts'
+import { openProbe } from './escape-probe.ts'
 import { attemptsOnRuns } from './on-runs.ts'
 import { startInPod, type RunnerInPod } from './pod-runner.ts'
 import { startVictim } from './victims.ts'
@@ -16,11 +16,11 @@ export interface PodReport {
 
 const languages: Language[] = ['javascript', 'python']
 const inSlices = 3
-const { bait, remove } = await layBait()
+const { probe, remove } = await openProbe()
 const report: PodReport = { level: '', results: [] }
 for (const level of ['pod', 'none'] as const) {
   const under = await startInPod({
-    RUNNER_CLOSED_PORTS: bait.servicePorts.join(),
+    RUNNER_CLOSED_PORTS: probe.servicePorts.join(),
     ISOLATION_MANY_TEAMS: 'true',
     ...(level === 'none' && { ISOLATION: 'none' }),
   })
@@ -28,7 +28,7 @@ for (const level of ['pod', 'none'] as const) {
     report.level = (await under.runner.ready()).find(({ name }) => name === 'isolation details')?.detail ?? ''
   for (const language of languages) {
     const fitting = attempts.filter((each) =>
-      level === 'pod' ? each.refusedBy === 'every level' : hasControl(each, bait),
+      level === 'pod' ? each.refusedBy === 'every level' : hasControl(each, probe),
     )
     for (let at = 0; at < inSlices; at++)
       await make(
@@ -36,7 +36,7 @@ for (const level of ['pod', 'none'] as const) {
         level,
         language,
         fitting.filter((_each, place) => place % inSlices === at),
-        bait,
+        probe,
       )
     await onAnotherRun(under, level, language)
   }

@@ -1,9 +1,9 @@
-/** What attempts of each language may use beside `bait`. */
+/** What attempts of each language may use beside `probe`. */
 export const preludes = {
   javascript: String.raw`
     const fs = require('fs'), net = require('net'), os = require('os'), path = require('path')
     const dgram = require('dgram'), { execFileSync, spawn } = require('child_process')
-    const read = (file) => fs.readFileSync(file, 'latin1').includes(bait.mark)
+    const read = (file) => fs.readFileSync(file, 'latin1').includes(probe.mark)
     const shell = (command) => execFileSync('sh', ['-c', command], { stdio: 'pipe', timeout: 8000 }).toString()
     const pids = () => fs.readdirSync('/proc').filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
     const anyOf = (things, look) => things.some((thing) => { try { return look(thing) } catch { return false } })
@@ -67,7 +67,7 @@ def is_heard(x86, arm, *values):
 
 def read(path):
     with open(path, "rb") as file:
-        return bait["mark"].encode() in file.read(1 << 20)
+        return probe["mark"].encode() in file.read(1 << 20)
 
 def shell(command):
     subprocess.run(["sh", "-c", command], check=True, capture_output=True, timeout=8)

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import type { Launched } from '../launch.ts'
 import type { Candidate, Trial } from './isolation.ts'
 
-const probe = readFileSync(fileURLToPath(new URL('../../launcher/probe.py', import.meta.url)), 'utf8')
+const program = readFileSync(fileURLToPath(new URL('../../launcher/probe.py', import.meta.url)), 'utf8')
 const withinMs = 15_000
 // Of the channels: descriptor 4.
 const answersAt = 1
@@ -23,8 +23,8 @@ export interface TrialStarts {
   python(...parameters: string[]): Promise<Launched>
 }
 
-/** Things that no isolation level lets through, with which levels are tried. */
-export class Bait {
+/** Tries to get out of a level, to things that none lets through. */
+export class EscapeProbe {
   readonly #directory: string
   readonly #server: Server
 
@@ -33,12 +33,12 @@ export class Bait {
     this.#server = server
   }
 
-  static async lay(directory: string): Promise<Bait> {
+  static async start(directory: string): Promise<EscapeProbe> {
     writeFileSync(join(directory, 'secret'), randomBytes(16).toString('hex'))
     const server = createServer((socket) => socket.destroy())
     await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve))
     server.unref()
-    return new Bait(directory, server)
+    return new EscapeProbe(directory, server)
   }
 
   get port(): number {
@@ -51,13 +51,13 @@ export class Bait {
     try {
       // With the first order the starter is there.
       const children = starts.children().map((child) => child.then(firstWords))
-      const bait = {
+      const targets = {
         secret: join(this.#directory, 'secret'),
         outside: join(this.#directory, 'written'),
         processes: [process.pid, starts.starterPid()],
         port: this.port,
       }
-      const python = starts.python('-c', probe, JSON.stringify(bait)).then(firstWords)
+      const python = starts.python('-c', program, JSON.stringify(targets)).then(firstWords)
       const [found] = await Promise.all([python, ...children])
       return judge(candidate, JSON.parse(found) as Found)
     } catch (error) {

@@ -10,13 +10,13 @@ import { fileURLToPath } from 'node:url'
 import { jailPythonPath } from '@automation/jail'
 
 /** What surrounds a jail: things that belong to the machine, the service or another team. */
-export type Bait = Awaited<ReturnType<typeof layBait>>['bait']
+export type EscapeProbe = Awaited<ReturnType<typeof openProbe>>['probe']
 
 const runnerPath = fileURLToPath(new URL('../..', import.meta.url))
 const jailPath = dirname(jailPythonPath)
 
 /** Lays out what process code must not reach. What it could steal says `mark`. */
-export async function layBait() {
+export async function openProbe() {
   const mark = `mark-${randomBytes(12).toString('hex')}`
   const directory = mkdtempSync(join(tmpdir(), 'isolation-'))
   // As DATA_DIR lies elsewhere than private directories.
@@ -61,7 +61,7 @@ export async function layBait() {
       .match(/\d+\s*$/)?.[0],
   )
   return {
-    bait: {
+    probe: {
       mark,
       directory,
       dataDirectory,
