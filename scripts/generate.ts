@@ -1,14 +1,16 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cp, glob, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises'
+import { cp, glob, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { delimiter, dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { referencePages } from './generate/reference.ts'
 
 const help = `npm run generate [-- --check]
 
 Makes what is generated and committed: messages and services from proto/ (libs/contract/gen), and the Prisma clients
-from apps/*/prisma/schema.prisma (apps/*/prisma/generated).
+from apps/*/prisma/schema.prisma (apps/*/prisma/generated); and in docs/ the reference of settings and commands, and the
+index of decisions.
 
   --check   change nothing; say which committed files differ from what would be generated, and fail then
 `
@@ -92,10 +94,16 @@ async function run(program: string, args: string[], cwd: string): Promise<void> 
   if (code !== 0) throw new Error(`${program} ${args.join(' ')} ended with ${code}:\n${output}`)
 }
 
+async function pageDrift(): Promise<string[]> {
+  const pages = [...(await referencePages(root))]
+  const committed = await Promise.all(pages.map(([path]) => readFile(join(root, path), 'utf8').catch(() => undefined)))
+  return pages.flatMap(([path, text], index) => (committed[index] === text ? [] : [`${path} differs`]))
+}
+
 async function check(): Promise<number> {
   const fresh = await mkdtemp(join(root, 'node_modules', '.generate-'))
   try {
-    const faults = await drift(fresh)
+    const faults = (await Promise.all([drift(fresh), pageDrift()])).flat()
     for (const fault of faults) console.error(fault)
     return faults.length === 0 ? 0 : 1
   } finally {
@@ -106,4 +114,10 @@ async function check(): Promise<number> {
 const { values } = parseArgs({ options: { check: { type: 'boolean' }, help: { type: 'boolean' } } })
 if (values.help) console.log(help)
 else if (values.check) process.exitCode = await check()
-else for (const folder of await generate(root)) console.log(`generated ${folder}`)
+else {
+  for (const folder of await generate(root)) console.log(`generated ${folder}`)
+  for (const [path, text] of await referencePages(root)) {
+    await writeFile(join(root, path), text)
+    console.log(`generated ${path}`)
+  }
+}

@@ -1,0 +1,268 @@
+/** A group of settings in docs/reference/configuration.md. */
+export interface SettingGroup {
+  title: string
+  /** What is said of all of them. */
+  about?: string
+  /** What each setting means, by its name. With `default` where what the code reads without it depends on the machine. */
+  settings: Record<string, string | { default: string; text: string }>
+}
+
+/** Every setting that a program reads. `npm run generate` refuses one that is missing here, and one that nothing reads. */
+export const groups: SettingGroup[] = [
+  {
+    title: 'Addresses and folders',
+    settings: {
+      PORT: 'where the gateway listens',
+      HOST: { default: 'every address', text: 'the address that the gateway listens on' },
+      PUBLIC_URL: { default: '`http://localhost:PORT`', text: 'the address in links and Location headers' },
+      HEALTH_HOST: 'where health and metrics are',
+      HEALTH_PORT:
+        'where `/livez`, `/readyz` with details and `/metrics` are. With `npm start` a free port is taken and reported where `PORT` is 0 or another system has 9200',
+      DATA_DIR: 'all that is kept: database, keys, the first token; one system at a time holds it',
+      DATABASE_URL: { default: 'the embedded PostgreSQL', text: 'a PostgreSQL of your own' },
+      HEADER_PREFIX: "prefix of the service's own headers",
+      LOG_LEVEL: 'how much is logged, as JSON lines on standard error',
+      OTEL_EXPORTER_OTLP_ENDPOINT:
+        'where traces are sent over OTLP/HTTP, such as `http://collector:4318`. A caller that asks by `traceparent` not to be traced is not; what the collector does not take is given up',
+      SHUTDOWN_GRACE_MS:
+        'what running work gets when the service is told to stop; a second signal, a second or more later, stops at once',
+    },
+  },
+  {
+    title: 'First team, tokens and keys',
+    settings: {
+      BOOTSTRAP_TEAM: 'the team that the first start makes',
+      BOOTSTRAP_API_TOKEN: {
+        default: 'generated',
+        text: "that team's API token: `sk-` and the base64 of `sa-<team>-<8 of a-z, 0-9>:<secret>`. A generated one is shown once and kept in `DATA_DIR/bootstrap-token` (mode 0600); process-catalog by itself makes none",
+      },
+      ENCRYPTION_KEY: {
+        default: 'generated into `DATA_DIR`',
+        text: 'encrypts stored secrets; several, separated by commas, for [rotation](../guides/operating/key-rotation.md): the first encrypts, all decrypt',
+      },
+      INTERNAL_KEY: { default: 'generated into `DATA_DIR`', text: 'signs calls between services' },
+      RUNNER_KEY: { default: 'made from `INTERNAL_KEY`', text: 'all that a runner may sign with' },
+      ACCESS_TOKEN_TTL_S: 'how long an access token is valid',
+      OIDC_ISSUER: 'an issuer whose tokens are accepted too; their `groups` name the teams',
+      OIDC_AUDIENCE: 'the audience that these tokens must have',
+      OIDC_JWKS_URL: 'where the keys of the issuer are',
+    },
+  },
+  {
+    title: 'Runs',
+    settings: {
+      RUN_TIMEOUT_MS: 'time of a run',
+      RUN_TIMEOUT_MAX_MS: 'the most that a caller may ask for',
+      RUN_MEMORY_MB:
+        'memory of one run with all its processes. Not counted: the files of its private folder (`RUN_TMP_MB`), and what lies in its sockets and pipes (usual buffers in at most 2048 open files, 1024 for one process: some 500 MB; of TCP on the network of the host what the kernel allows)',
+      RUN_TMP_MB: 'what the private folder of a run may hold',
+      SYNC_WAIT_MAX_MS:
+        'how long a synchronous call waits for its run: less than the 60 s after which many clients give up, so that they get 408 with the id',
+      WAITING_STATUS:
+        'what records and lists show of runs that wait for a slot. With `CREATED`, clients that take QUEUED for an end wait on. Timeline, events and explanations say QUEUED all the same, and the status filter finds these runs by both words',
+      LOG_MAX_LINES: 'lines of the log of a run; then one line says that the rest was dropped',
+      LOG_MAX_BYTES: 'characters of the log of a run',
+      RETENTION_DAYS: 'how long executions and their logs are kept',
+      AUDIT_RETENTION_DAYS: 'how long audit events are kept; they go by whole months',
+      AGENT_POOLS: 'the pools that exist',
+      CODE_GLOBAL_ALIAS: 'a second name for the global `svc` and its package',
+    },
+  },
+  {
+    title: 'Limits of requests',
+    settings: {
+      BODY_MAX_BYTES:
+        'of one request body. All bodies in flight at a gateway hold four times as much at most, or 128 MiB (some 2.5 times as much memory); beyond: 503 with Retry-After',
+      PARAMETERS_MAX_BYTES: 'of the parameters of a run; beyond: 413',
+      RETURN_VALUE_MAX_BYTES: 'of the value of a run',
+      RUN_SPEC_MAX_BYTES:
+        'of source, modules, variables and schema of one run together; beyond: 413, and a run of a schedule is REJECTED',
+      UPLOAD_MAX_BYTES: 'of one object; beyond: 413',
+      MAX_CONNECTIONS:
+        'connections to a gateway; from one address (of IPv6, one /64) a fifth of them. Beyond: 503. `TRUSTED_PROXIES` and this machine may have all: name the proxies that many clients come through',
+      CORS_ORIGINS: 'origins of pages that browsers may call from; `*` for all',
+      TRUSTED_PROXIES: 'addresses or CIDRs of proxies whose X-Forwarded-For is believed',
+      WEBHOOK_DOMAIN:
+        "with it each team's webhooks are also at `<team>.<domain>/api/<team>/webhooks/…`, and nothing else is there: pages of a process get what its own Content-Security-Policy says, without the sandbox that answers on the gateway's own host always have. A proxy in front passes the Host header on",
+    },
+  },
+  {
+    title: 'Limits of a team',
+    settings: {
+      TEAM_MAX_RUNNING: 'runs at a time; beyond, runs wait',
+      TEAM_MAX_QUEUED: 'runs that wait; beyond, runs are rejected',
+      TEAM_MAX_DEFINITIONS: 'processes, modules and variables, of each so many; beyond: 400 `limit_reached`',
+      PROCESS_MAX_VERSIONS:
+        'versions and aliases of one process or module, of each so many; beyond: 400 `limit_reached`',
+      TEAM_MAX_SCHEDULES: 'schedules; beyond: 400 `limit_reached`',
+      TEAM_MAX_OBJECTS: 'objects; beyond: 400 `limit_reached`',
+      TEAM_MAX_STORAGE_BYTES: 'all objects and sets of packages together; beyond: 413',
+      TEAM_MAX_DATASTORE_KEYS: 'keys of `svc.datastore`',
+      TEAM_MAX_STREAMS: 'live streams at each gateway, beyond: 429; of all teams ten times as many, beyond: 503',
+      TEAM_MAX_SANDBOXES: 'sandboxes at a time; beyond: 429',
+    },
+  },
+  {
+    title: 'Isolation and the network of runs',
+    settings: {
+      ISOLATION: '`namespaces`, `pod` or `none`; `auto` takes the best that holds',
+      ISOLATION_NETWORK: '`own` or `host` (sandboxes then have their loopback alone); `auto` takes what is there',
+      ISOLATION_MANY_TEAMS:
+        'several teams on a runner, or with sandboxes on a machine, whose isolation does not separate them or gives runs the network of the host',
+      EGRESS_ALLOW:
+        'private address ranges (CIDRs) that callback addresses may name and that runs with a network of their own may reach',
+      RUNNER_CLOSED_PORTS: {
+        default: 'those of the service',
+        text: 'TCP ports that no run on the network of the host may connect to',
+      },
+    },
+  },
+  {
+    title: 'Objects',
+    settings: {
+      OBJECTS_DIR: { default: '`DATA_DIR/objects`', text: 'where objects are on the disk' },
+      S3_ENDPOINT: { default: 'none: the disk', text: 'an S3 server for objects' },
+      S3_BUCKET: 'its bucket, which must be there',
+      S3_ACCESS_KEY: 'a key of that server',
+      S3_SECRET_KEY: 'the secret of that key',
+      S3_REGION: 'its region',
+      S3_PUBLIC_ENDPOINT: { default: '`S3_ENDPOINT`', text: 'where users reach the same server; links lead there' },
+    },
+  },
+  {
+    title: 'Events',
+    settings: {
+      KAFKA_BROKERS: {
+        default: 'none: events stay in the service',
+        text: 'publish lifecycle events to Kafka: `host:port`, several separated by commas',
+      },
+      KAFKA_TOPIC:
+        'used as it is; one that is missing is made with 6 partitions and up to 3 replicas, of which 2 must be in sync where there are 3',
+      KAFKA_SSL: 'TLS to the brokers',
+      KAFKA_SSL_CA: 'authorities that are trusted, as PEM text',
+      KAFKA_SSL_CERT: 'a certificate of the service, as PEM text',
+      KAFKA_SSL_KEY: 'its key, as PEM text',
+      KAFKA_SASL_MECHANISM: '`plain`, `scram-sha-256` or `scram-sha-512`',
+      KAFKA_SASL_USERNAME: 'who signs in',
+      KAFKA_SASL_PASSWORD: 'the password',
+    },
+  },
+  {
+    title: 'Packages',
+    about: 'No other setting of npm or pip on the machine counts.',
+    settings: {
+      NPM_REGISTRY: { default: "npm's own", text: 'the registry of npm packages, of the runner' },
+      NPM_REGISTRY_TOKEN: 'its token; it wants `NPM_REGISTRY`',
+      PYPI_INDEX_URL: {
+        default: "pip's own",
+        text: 'the index of Python packages. It may hold a name and a password, and no Python package comes from git then; one with http is believed unchecked',
+      },
+      REGISTRY_CA_FILE: 'a file with authorities that are trusted for both',
+      DEPENDENCIES_ALLOW_GIT: 'https git URLs as versions, where the runner has git',
+      DEPENDENCIES_MAX_MB: 'what one set of packages may hold, for storage and runners alike',
+    },
+  },
+  {
+    title: 'Sandboxes',
+    settings: {
+      SANDBOX_DRIVER: 'where sandboxes run: `local` or `kubernetes`',
+      SANDBOX_IMAGES: {
+        default: 'the image `base`',
+        text: 'the file with the [images](../guides/sandboxes.md#images) that there are, which `kubernetes` needs',
+      },
+      SANDBOX_DAEMON_IMAGE: 'the image from which the daemon is put into images whose entry has no `command`',
+      SANDBOX_HOME_MB: "what a sandbox's home may hold",
+      SANDBOX_START_TIMEOUT_MS: 'after how long a sandbox that does not answer has failed',
+      SANDBOX_PUBLIC_PORT: {
+        default: '`PORT` + 1',
+        text: 'where the gateway listens for public ports; with `PORT` 0 a free one',
+      },
+      SANDBOX_GRPC_PORT: {
+        default: '`PORT` + 2',
+        text: 'where the gateway listens for gRPC of sandboxes; with `PORT` 0 a free one',
+      },
+      SANDBOX_PUBLIC_DOMAIN:
+        'every public port becomes a host of its own, `<port>-<sandbox id>.<domain>`; without, a path, and all sandboxes share one origin in browsers: where there are several teams, the start warns',
+      SANDBOX_PUBLIC_URL: {
+        default: '`http://`, the host of `PUBLIC_URL` and `SANDBOX_PUBLIC_PORT`',
+        text: 'where public ports are reached from outside, such as `https://sandboxes.example.com` where an ingress ends TLS. With `SANDBOX_PUBLIC_DOMAIN` its scheme and port hold for the hosts, by default those of a `PUBLIC_URL` that names no port',
+      },
+      SANDBOX_GRPC_URL: {
+        default: '`http://`, the host of `PUBLIC_URL` and `SANDBOX_GRPC_PORT`',
+        text: 'where gRPC of sandboxes is reached from outside',
+      },
+      SANDBOX_GRPC_TLS_CERT:
+        'a certificate as PEM text: the gRPC port speaks TLS itself, and `grpcServerUrl` is an `https` address; read at the start',
+      SANDBOX_GRPC_TLS_KEY: 'its key, as PEM text',
+    },
+  },
+  {
+    title: 'Runners',
+    settings: {
+      RUNNER_POOL: 'the pool of a runner',
+      RUNNER_SLOTS: 'runs that it takes at once',
+      RUNNER_CHILDREN_MEMORY_MB: {
+        default: "half of the machine's",
+        text: 'memory of the processes of all children together, without what `RUN_MEMORY_MB` does not count',
+      },
+      RUNNER_PYTHON: 'the Python that starts children',
+      RUNNER_TMP_DIR: {
+        default: "the system's temporary folder",
+        text: 'where the private folders of runs and sandboxes are made',
+      },
+      RUNNER_DEPENDENCIES_DIR: {
+        default: "below the system's temporary folder",
+        text: 'where a runner keeps sets of packages',
+      },
+      RUNNER_LEASE_MS: 'how long a silent runner is believed to live',
+      RUNNER_NAME: { default: 'host and process', text: 'how a runner is called in logs' },
+      RUNNER_IDLE_EXIT_MS: "a runner that is one team's ends itself when it had no run for so long; 0: never",
+      RUNNER_TEAM_MAX_RUNNERS: 'how many such runners a team may have in a pool; 0: any number',
+    },
+  },
+  {
+    title: 'Services of their own',
+    about: 'Where the others are found, and where a service is found by them.',
+    settings: {
+      CATALOG_ADDRESS: 'process-catalog',
+      EXECUTION_ADDRESSES: 'each replica of execution, separated by commas',
+      SCHEDULER_ADDRESS: 'scheduler',
+      STORAGE_ADDRESS: 'storage',
+      SANDBOX_ADDRESS: 'sandbox',
+      GRPC_HOST: 'the address that a service serves gRPC on',
+      GRPC_PORT: 'where a service serves gRPC',
+      GRPC_MAX_MESSAGE_BYTES: { default: 'from the limits above', text: 'the largest message between services' },
+    },
+  },
+  {
+    title: 'Ports that `npm run start:services` gives out',
+    settings: {
+      CATALOG_PORT: 'gRPC of process-catalog',
+      EXECUTION_PORT: 'gRPC of execution',
+      SCHEDULER_PORT: 'gRPC of scheduler',
+      STORAGE_PORT: 'gRPC of storage',
+      SANDBOX_PORT: 'gRPC of sandbox',
+      GATEWAY_HEALTH_PORT: 'health and metrics of gateway',
+      CATALOG_HEALTH_PORT: 'of process-catalog',
+      EXECUTION_HEALTH_PORT: 'of execution',
+      RUNNER_HEALTH_PORT: 'of runner',
+      SCHEDULER_HEALTH_PORT: 'of scheduler',
+      STORAGE_HEALTH_PORT: 'of storage',
+      SANDBOX_HEALTH_PORT: 'of sandbox',
+      POSTGRES_PORT: { default: 'a free one', text: 'the embedded PostgreSQL' },
+    },
+  },
+  {
+    title: 'The sandbox service on Kubernetes',
+    about: 'The chart sets these. `KUBECONFIG` names the cluster where the service does not run in one.',
+    settings: {
+      KUBERNETES_NAMESPACE: { default: "the service account's", text: 'where pods are made' },
+      KUBERNETES_INSTANCE: 'the name of the installation that pods are labelled with',
+      KUBERNETES_OWNER: 'the ConfigMap in that namespace that pods belong to; when it goes, they go',
+      RUNNER_PODS: {
+        default: 'none: no runner pods',
+        text: 'a JSON file, by which it makes runners on the cluster, one for a team each: `image`; `secret`, whose entry `RUNNER_KEY` they sign with; pods kept for teams that have none (`spare`, 1), pods in all (`max`, 10), of one team (`maxPerTeam`, 3); when an idle pod goes (`idleMs`, 60000), when one that execution does not know is given up (`startTimeoutMs`, 120000); cores that a pod asks for (`cpu`, 250m), memory that it asks for and may take (`memory`, 2Gi), what its private folders may hold in all (`tmpMb`, 4096), and its sets of packages (`packagesMb`, 4096); `pullPolicy`, `pullSecrets`, `serviceAccount`, `runtimeClassName`, `nodeSelector` as in a pod; further settings of the runners (`settings`): `{"RUNNER_SLOTS": "16"}`',
+      },
+    },
+  },
+]
