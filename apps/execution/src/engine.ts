@@ -8,7 +8,7 @@ import { Claims } from './dispatch/claims.ts'
 import type { ExecutionConfig } from './config.ts'
 import { Callbacks } from './react/callbacks.ts'
 import { Backlog } from './dispatch/backlog.ts'
-import { RunnerSupply } from './dispatch/runner-supply.ts'
+import { RunnerCapacity } from './dispatch/runner-capacity.ts'
 import { Runners } from './dispatch/runners.ts'
 import { UnservedTeams } from './dispatch/unserved-teams.ts'
 import { Egress } from './react/egress.ts'
@@ -78,8 +78,8 @@ export function compose(
   const tokens = new RunTokens(config.internalKey)
   const backlog = new Backlog()
   const runners = new Runners(specs, tokens, traces, specShares(runnerSpecsBytes, config.runSpecMaxBytes))
-  const supply = new RunnerSupply(runners.slots)
-  const unserved = new UnservedTeams(backlog, runners.slots, supply, logger)
+  const capacity = new RunnerCapacity(runners.slots)
+  const unserved = new UnservedTeams(backlog, runners.slots, capacity, logger)
 
   // How it ends, and who gets to know.
   const outcomes = new Outcomes(reads, waiters, runners)
@@ -91,7 +91,7 @@ export function compose(
   const reaper = new Reaper(hot, forced, leaseMs, logger)
 
   // How it is accepted.
-  const starting = { runners, supply, backlog, limits, replicaId, partitions, signals, metrics }
+  const starting = { runners, capacity, backlog, limits, replicaId, partitions, signals, metrics }
   const starts = new Starts({ ...starting, batches, pool: hot })
   const gate = new WebhookGate(specs)
   const parametersCheck = new ParametersCheck()
@@ -128,7 +128,7 @@ export function compose(
     ...{ pools, partitions, specs, tokens, waiters, runners, outcomes, forced, ends, starts, claims, sessions, reaper },
     ...{ giveUp, peers, outbox, gate, parametersCheck, admission, nested, records, kills, deletion, streams, upkeep },
     watches,
-    supply,
+    capacity,
     unserved,
     callbacks,
     startRecords,

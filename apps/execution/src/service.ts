@@ -61,8 +61,8 @@ export function createExecution(config: ExecutionConfig, context: PartContext): 
 
   function open(engine: Engine) {
     const { streams, sessions, waiters, runners, outcomes, watches, upkeep, admission, nested, tokens } = engine
-    const { supply, pools } = engine
-    const demanding = { reads: pools.reads, supply, runnerPools: config.pools, maxRunning: config.teamMaxRunning }
+    const { capacity, pools } = engine
+    const demanding = { reads: pools.reads, capacity, runnerPools: config.pools, maxRunning: config.teamMaxRunning }
     return {
       engine,
       executions: executionService(engine),

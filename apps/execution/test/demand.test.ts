@@ -18,8 +18,11 @@ afterEach(async () => {
 
 const service = () => ownContext({ role: 'service', team: '', subject: 'sandbox', name: 'sandbox' }, 5000)
 
-function demand(replica: number, supply = { runners: 1, mostRunners: 1, trouble: '' }): Promise<GetDemandResponse> {
-  return system.replicas[replica]!.network.client(RunnerDemandService).getDemand({ pool: 'default', supply }, service())
+function demand(replica: number, capacity = { runners: 1, mostRunners: 1, trouble: '' }): Promise<GetDemandResponse> {
+  return system.replicas[replica]!.network.client(RunnerDemandService).getDemand(
+    { pool: 'default', capacity },
+    service(),
+  )
 }
 
 test('every replica tells of all runners: whose each is, what it runs, and since when it is idle', async () => {

@@ -6,7 +6,7 @@ import type pg from 'pg'
 import { awaitsPackages, whyHeld } from './awaited-packages.ts'
 import type { Backlog } from '../dispatch/backlog.ts'
 import type { Slot } from '../dispatch/slots.ts'
-import type { RunnerSupply } from '../dispatch/runner-supply.ts'
+import type { RunnerCapacity } from '../dispatch/runner-capacity.ts'
 import type { Runners } from '../dispatch/runners.ts'
 import type { Signals } from '../signals.ts'
 import { BatchWriter } from '../store/batch-writer.ts'
@@ -45,7 +45,7 @@ export interface StartsContext {
   /** For keyed starts, which may have to wait for those of other replicas. */
   pool: pg.Pool
   runners: Runners
-  supply: RunnerSupply
+  capacity: RunnerCapacity
   backlog: Backlog
   limits: TeamLimits
   replicaId: string
@@ -148,7 +148,7 @@ export class Starts {
   }
 
   #arrive(run: NewRun): Item {
-    const { runners, supply, backlog } = this.#context
+    const { runners, capacity, backlog } = this.#context
     const giveUpAtMs = performance.now() + patienceMs
     const { pool, team, spec } = run
     if (awaitsPackages(spec)) return { run, giveUpAtMs, waitsFor: whyHeld(spec) }
@@ -156,7 +156,7 @@ export class Starts {
     const slot = isBehind ? undefined : runners.slots.take(pool, team, spec.language)
     if (slot !== undefined) return { run, giveUpAtMs, sessionId: slot.sessionId, slot }
     const otherwise = isBehind ? 'older runs of the team come first' : `no slot is free in the pool ${pool}`
-    return { run, giveUpAtMs, waitsFor: supply.whyNone(pool, team, spec.language) ?? otherwise }
+    return { run, giveUpAtMs, waitsFor: capacity.whyNone(pool, team, spec.language) ?? otherwise }
   }
 
   async #flush(items: Item[]): Promise<(Placed | undefined)[]> {

@@ -1,7 +1,7 @@
 import type { Logger } from '@automation/service'
 import type { Backlog } from './backlog.ts'
 import type { Slots } from './slots.ts'
-import type { RunnerSupply } from './runner-supply.ts'
+import type { RunnerCapacity } from './runner-capacity.ts'
 
 const tellEveryMs = 60_000
 
@@ -9,14 +9,14 @@ const tellEveryMs = 60_000
 export class UnservedTeams {
   readonly #backlog: Backlog
   readonly #slots: Slots
-  readonly #supply: RunnerSupply
+  readonly #capacity: RunnerCapacity
   readonly #logger: Logger
   #nextMs = 0
 
-  constructor(backlog: Backlog, slots: Slots, supply: RunnerSupply, logger: Logger) {
+  constructor(backlog: Backlog, slots: Slots, capacity: RunnerCapacity, logger: Logger) {
     this.#backlog = backlog
     this.#slots = slots
-    this.#supply = supply
+    this.#capacity = capacity
     this.#logger = logger
   }
 
@@ -40,10 +40,10 @@ export class UnservedTeams {
   }
 
   #remedy(pool: string): string {
-    const supply = this.#supply.of(pool)
-    if (supply === undefined) return `${this.#why(pool)}: more runners are needed, or such as serve many teams`
-    if (supply.trouble !== '') return `${supply.trouble}: look at the sandbox service`
-    return `all ${supply.mostRunners} runner pods serve other teams, RUNNER_PODS allows no more`
+    const capacity = this.#capacity.of(pool)
+    if (capacity === undefined) return `${this.#why(pool)}: more runners are needed, or such as serve many teams`
+    if (capacity.trouble !== '') return `${capacity.trouble}: look at the sandbox service`
+    return `all ${capacity.mostRunners} runner pods serve other teams, RUNNER_PODS allows no more`
   }
 
   /** Of the first of them. */
@@ -55,8 +55,8 @@ export class UnservedTeams {
 
   /** Teams that no runner serves and, where runners are made on demand, for which none is about to be made. */
   #in(pool: string): string[] {
-    const supply = this.#supply.of(pool)
-    if (supply !== undefined && supply.trouble === '' && supply.runners < supply.mostRunners) return []
+    const capacity = this.#capacity.of(pool)
+    if (capacity !== undefined && capacity.trouble === '' && capacity.runners < capacity.mostRunners) return []
     return this.#backlog
       .teams(pool)
       .filter((team) => this.#slots.isUnserved(pool, team, this.#backlog.languages(pool, team)))

@@ -3,12 +3,12 @@ import { databaseFailure } from '@automation/database'
 import { invalid } from '@automation/errors'
 import { principalIn, type Handlers } from '@automation/rpc'
 import type pg from 'pg'
-import type { RunnerSupply } from '../dispatch/runner-supply.ts'
+import type { RunnerCapacity } from '../dispatch/runner-capacity.ts'
 import { readLivingRunners, readWaitingTeams } from '../store/demand.ts'
 
 export interface DemandContext {
   reads: pg.Pool
-  supply: RunnerSupply
+  capacity: RunnerCapacity
   /** The pools that there are. */
   runnerPools: string[]
   maxRunning: number
@@ -17,7 +17,7 @@ export interface DemandContext {
 /** The runners of a pool and the runs that wait for some, for whoever starts runners. */
 export function demandService({
   reads,
-  supply,
+  capacity,
   runnerPools,
   maxRunning,
 }: DemandContext): Handlers<typeof RunnerDemandService> {
@@ -26,7 +26,7 @@ export function demandService({
       principalIn(context, 'service')
       const { pool } = request
       if (!runnerPools.includes(pool)) throw invalid('/pool', 'is no pool of this system', 'unknown_pool')
-      if (request.supply !== undefined) supply.report(pool, request.supply)
+      if (request.capacity !== undefined) capacity.report(pool, request.capacity)
       try {
         const [sessions, waiting] = await Promise.all([
           readLivingRunners(reads, pool),

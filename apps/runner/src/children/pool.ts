@@ -57,7 +57,7 @@ export class ChildPool {
 
   start(): void {
     this.#sweeper = setInterval(() => this.#sweep(), sweepMs)
-    this.#supply()
+    this.#refill()
   }
 
   /** Runs a task as soon as there is a child for it. */
@@ -117,7 +117,7 @@ export class ChildPool {
       group.coming += 1
       this.#spares.for(group.program).wants.add(group)
     }
-    if (more > 0) this.#supply()
+    if (more > 0) this.#refill()
     if (!group.hasWaiting) return
     this.#options.givingWay.hurryStarting(this.#children, this.#spares.for(group.program))
     this.#patience ??= setTimeout(() => setImmediate(() => setImmediate(() => this.#askAgain())), patienceMs)
@@ -132,8 +132,8 @@ export class ChildPool {
   readonly #wants = () => [...this.#spares.byKind.values()].flatMap(({ wants }) => [...wants])
 
   /** Gives blank children to who asked for them, and starts as many as are missing. */
-  #supply(): void {
-    for (const spares of this.#spares.byKind.values()) this.#supplyFrom(spares)
+  #refill(): void {
+    for (const spares of this.#spares.byKind.values()) this.#refillFrom(spares)
     for (const spares of this.#spares.byKind.values()) this.#startUpTo(spares, spares.wants.count)
     // The run that has just got the last spare goes first.
     this.#sparesSoon ??= setTimeout(() => {
@@ -142,7 +142,7 @@ export class ChildPool {
     }, sparesLaterMs)
   }
 
-  #supplyFrom(spares: Spares): void {
+  #refillFrom(spares: Spares): void {
     for (let group = this.#room.next(spares); group !== undefined; group = this.#room.next(spares)) {
       const isWanted = childrenWanted({ ...group.demand(performance.now(), this.#cores), coming: 0 }) > 0
       const child = isWanted ? spares.take() : undefined
@@ -189,7 +189,7 @@ export class ChildPool {
     ready: (child) => {
       this.#failedStarts = 0
       child.spares.add(child)
-      this.#supply()
+      this.#refill()
       if (child.state === 'blank') child.warmUp()
     },
     free: (child) => this.#free(child),
@@ -218,7 +218,7 @@ export class ChildPool {
     group?.remove(child)
     if (!child.hasStarted) this.#startFailed(exit)
     if (group?.hasWaiting) this.#ask(group)
-    this.#supply()
+    this.#refill()
     if (this.#children.size === 0) this.#allGone?.()
   }
 
@@ -229,7 +229,7 @@ export class ChildPool {
     this.#options.logger.error({ why, failedStarts: this.#failedStarts }, 'a child did not start')
     this.#retry ??= setTimeout(() => {
       this.#retry = undefined
-      this.#supply()
+      this.#refill()
     }, retryMs * this.#failedStarts)
     if (!this.failedToStart) return
     for (const group of new Set([...this.#groups.values(), ...this.#wants()])) {
@@ -244,6 +244,6 @@ export class ChildPool {
     firstCold(this.#children)?.warmUp()
     for (const [key, group] of this.#groups) if (group.isEmpty) this.#groups.delete(key)
     this.#spares.tidy([...this.#children].map(({ spares }) => spares).concat(...this.#launching.values()))
-    this.#supply()
+    this.#refill()
   }
 }

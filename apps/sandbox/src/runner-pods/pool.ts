@@ -93,10 +93,10 @@ export class RunnerPool {
     const runners = pods.all().filter(({ end }) => end === undefined).length
     const trouble = this.#pause.failures > 0 ? troubleForUsers : ''
     const shown = pods.isCurrent ? trouble : awayForUsers
-    const supply = { runners, mostRunners: config.limits.most, trouble: shown }
+    const capacity = { runners, mostRunners: config.limits.most, trouble: shown }
     const context = ownContext(asService('sandbox'), answerWithinMs)
     try {
-      return await demand.getDemand({ pool: config.pod.pool, supply }, context)
+      return await demand.getDemand({ pool: config.pod.pool, capacity }, context)
     } catch (error) {
       this.#known.unasked()
       // Told once, not with each round.

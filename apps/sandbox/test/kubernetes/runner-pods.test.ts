@@ -80,7 +80,7 @@ describe.skipIf(!hasCluster)('runner pods on a cluster', () => {
     await start(demand)
     const [first] = await podsAre(1)
     demand.hello(first!)
-    await until(() => demand.supply?.runners === 1)
+    await until(() => demand.capacity?.runners === 1)
     expect(there()).toHaveLength(1)
     demand.hello(first!, 'blue', 1)
     await podsAre(2)
@@ -141,7 +141,7 @@ describe.skipIf(!hasCluster)('runner pods on a cluster', () => {
       what: 'the reason in readiness',
     })
     expect(pool.check().detail).toMatch(/can't be had/)
-    expect(demand.supply?.trouble).toBe('runner pods do not start at the moment')
+    expect(demand.capacity?.trouble).toBe('runner pods do not start at the moment')
   })
 
   test('while the API is away pods stay and those that wait are told; then it goes on where it was', async () => {
@@ -158,7 +158,7 @@ describe.skipIf(!hasCluster)('runner pods on a cluster', () => {
     proxy.refuse()
     await until(() => /the Kubernetes API does not answer/.test(pool.check().detail ?? ''))
     demand.waiting = ['c']
-    await until(() => demand.supply?.trouble === 'the cluster that has them does not answer at the moment')
+    await until(() => demand.capacity?.trouble === 'the cluster that has them does not answer at the moment')
     expect(pool.check().ok).toBe(true)
     demand.runners.delete(runnerNameOf(lost!))
     await watched.remove(lost!.name, { uid: lost!.uid, graceS: 0 })
@@ -167,7 +167,7 @@ describe.skipIf(!hasCluster)('runner pods on a cluster', () => {
     const now = await podsAre(2)
     expect(now.map(({ uid }) => uid)).toContain(stays!.uid)
     expect(now.map(({ uid }) => uid)).not.toContain(lost!.uid)
-    await until(() => demand.supply?.trouble === '')
+    await until(() => demand.capacity?.trouble === '')
   })
 
   test('the runner key is in no pod, and a pod has no account of the cluster', async () => {

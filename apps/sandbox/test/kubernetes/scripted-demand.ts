@@ -1,4 +1,4 @@
-import { RunnerDemandService, type Supply } from '@automation/contract/runner/v1/demand'
+import { RunnerDemandService, type Capacity } from '@automation/contract/runner/v1/demand'
 import { InProcessNetwork, served } from '@automation/rpc'
 import type { PodSeen } from '../../src/cluster/pod-seen.ts'
 import { runnerNameOf } from '../../src/runner-pods/runner-pod.ts'
@@ -6,13 +6,13 @@ import { runnerNameOf } from '../../src/runner-pods/runner-pod.ts'
 /** What execution would say: runners said hello in the pods that a test names. */
 export class ScriptedDemand {
   waiting: string[] = []
-  supply: Supply | undefined
+  capacity: Capacity | undefined
   readonly runners = new Map<string, { team: string; running: number; idleMs: bigint }>()
   readonly network = new InProcessNetwork()
 
   constructor() {
-    const getDemand = ({ supply }: { supply?: Supply }) => {
-      this.supply = supply
+    const getDemand = ({ capacity }: { capacity?: Capacity }) => {
+      this.capacity = capacity
       const sessions = [...this.runners].map(([runnerName, runner]) => ({
         runnerName,
         oneTeam: true,

@@ -24,9 +24,9 @@ export declare type GetDemandRequest = Message<"automation.runner.v1.GetDemandRe
   /**
    * For runs that wait to be told why.
    *
-   * @generated from field: automation.runner.v1.Supply supply = 2;
+   * @generated from field: automation.runner.v1.Capacity capacity = 2;
    */
-  supply?: Supply | undefined;
+  capacity?: Capacity | undefined;
 };
 
 /**
@@ -38,11 +38,11 @@ export declare const GetDemandRequestSchema: GenMessage<GetDemandRequest>;
 /**
  * How it stands with runners that are made on demand. Believed for some seconds.
  *
- * @generated from message automation.runner.v1.Supply
+ * @generated from message automation.runner.v1.Capacity
  */
-export declare type Supply = Message<"automation.runner.v1.Supply"> & {
+export declare type Capacity = Message<"automation.runner.v1.Capacity"> & {
   /**
-   * That there are or that are being made.
+   * Runners that exist or are being made.
    *
    * @generated from field: uint32 runners = 1;
    */
@@ -62,10 +62,10 @@ export declare type Supply = Message<"automation.runner.v1.Supply"> & {
 };
 
 /**
- * Describes the message automation.runner.v1.Supply.
- * Use `create(SupplySchema)` to create a new message.
+ * Describes the message automation.runner.v1.Capacity.
+ * Use `create(CapacitySchema)` to create a new message.
  */
-export declare const SupplySchema: GenMessage<Supply>;
+export declare const CapacitySchema: GenMessage<Capacity>;
 
 /**
  * @generated from message automation.runner.v1.GetDemandResponse
