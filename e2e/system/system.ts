@@ -132,10 +132,10 @@ async function makeFolder(): Promise<string> {
 
 /** What a system on this machine needs to be told: free ports, its folder, its first team. */
 export async function systemSettings(dataDir: string, team: string): Promise<Record<string, string>> {
-  const [gateway, catalog, execution, catalogHealth, executionHealth, runnerHealth, database, ...others] =
-    await freePorts(17)
-  const [sandboxPublic, sandboxGrpc, sandbox, sandboxHealth, storage, storageHealth, scheduler, ...more] = others
-  const [schedulerHealth, health, gatewayHealth] = more
+  const [gateway, sandboxPublic, sandboxGrpc, health, database, ...ports] = await freePorts(17)
+  const names = ['catalog', 'execution', 'storage', 'sandbox', 'scheduler']
+  const healthNames = [...names, 'gateway', 'runner'].map((name) => `${name}Health`)
+  const [catalog, execution, storage, sandbox, scheduler] = ports
   return {
     PATH: `${join(repositoryRoot, 'node_modules/.bin')}:${process.env['PATH'] ?? ''}`,
     HOME: process.env['HOME'] ?? '/',
@@ -144,18 +144,7 @@ export async function systemSettings(dataDir: string, team: string): Promise<Rec
     SANDBOX_PUBLIC_PORT: `${sandboxPublic}`,
     SANDBOX_GRPC_PORT: `${sandboxGrpc}`,
     HEALTH_PORT: `${health}`,
-    GATEWAY_HEALTH_PORT: `${gatewayHealth}`,
-    CATALOG_PORT: `${catalog}`,
-    EXECUTION_PORT: `${execution}`,
-    CATALOG_HEALTH_PORT: `${catalogHealth}`,
-    EXECUTION_HEALTH_PORT: `${executionHealth}`,
-    RUNNER_HEALTH_PORT: `${runnerHealth}`,
-    SANDBOX_PORT: `${sandbox}`,
-    SANDBOX_HEALTH_PORT: `${sandboxHealth}`,
-    STORAGE_PORT: `${storage}`,
-    STORAGE_HEALTH_PORT: `${storageHealth}`,
-    SCHEDULER_PORT: `${scheduler}`,
-    SCHEDULER_HEALTH_PORT: `${schedulerHealth}`,
+    SERVICE_PORTS: [...names, ...healthNames].map((name, index) => `${name}=${ports[index]}`).join(),
     POSTGRES_PORT: `${database}`,
     CATALOG_ADDRESS: `127.0.0.1:${catalog}`,
     EXECUTION_ADDRESSES: `127.0.0.1:${execution}`,

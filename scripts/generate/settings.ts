@@ -20,6 +20,7 @@ export const groups: SettingGroup[] = [
         'where `/livez`, `/readyz` with details and `/metrics` are. With `npm start` a free port is taken and reported where `PORT` is 0 or another system has 9200',
       DATA_DIR: 'all that is kept: database, keys, the first token; one system at a time holds it',
       DATABASE_URL: { default: 'the embedded PostgreSQL', text: 'a PostgreSQL of your own' },
+      POSTGRES_PORT: { default: 'a free one', text: 'the port of the embedded PostgreSQL' },
       HEADER_PREFIX: "prefix of the service's own headers",
       LOG_LEVEL: 'how much is logged, as JSON lines on standard error',
       OTEL_EXPORTER_OTLP_ENDPOINT:
@@ -120,7 +121,6 @@ export const groups: SettingGroup[] = [
   {
     title: 'Objects',
     settings: {
-      OBJECTS_DIR: { default: '`DATA_DIR/objects`', text: 'where objects are on the disk' },
       S3_ENDPOINT: { default: 'none: the disk', text: 'an S3 server for objects' },
       S3_BUCKET: 'its bucket, which must be there',
       S3_ACCESS_KEY: 'a key of that server',
@@ -231,25 +231,10 @@ export const groups: SettingGroup[] = [
       SANDBOX_ADDRESS: 'sandbox',
       GRPC_HOST: 'the address that a service serves gRPC on',
       GRPC_PORT: 'where a service serves gRPC',
-      GRPC_MAX_MESSAGE_BYTES: { default: 'from the limits above', text: 'the largest message between services' },
-    },
-  },
-  {
-    title: 'Ports that `npm run start:services` gives out',
-    settings: {
-      CATALOG_PORT: 'gRPC of process-catalog',
-      EXECUTION_PORT: 'gRPC of execution',
-      SCHEDULER_PORT: 'gRPC of scheduler',
-      STORAGE_PORT: 'gRPC of storage',
-      SANDBOX_PORT: 'gRPC of sandbox',
-      GATEWAY_HEALTH_PORT: 'health and metrics of gateway',
-      CATALOG_HEALTH_PORT: 'of process-catalog',
-      EXECUTION_HEALTH_PORT: 'of execution',
-      RUNNER_HEALTH_PORT: 'of runner',
-      SCHEDULER_HEALTH_PORT: 'of scheduler',
-      STORAGE_HEALTH_PORT: 'of storage',
-      SANDBOX_HEALTH_PORT: 'of sandbox',
-      POSTGRES_PORT: { default: 'a free one', text: 'the embedded PostgreSQL' },
+      SERVICE_PORTS: {
+        default: 'the ports above',
+        text: 'ports that `npm run start:services` gives out: `name=port`, several separated by commas, of `catalog`, `execution`, `storage`, `sandbox`, `scheduler` for gRPC, and `gatewayHealth`, `runnerHealth`, `catalogHealth` and so on',
+      },
     },
   },
   {

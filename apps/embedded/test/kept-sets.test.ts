@@ -32,7 +32,7 @@ let catalog: Part
 beforeAll(async () => {
   database = await testDatabase()
   const keys = { ENCRYPTION_KEY: 'for these tests alone', INTERNAL_KEY: internalKey }
-  const env = new Environment({ ...keys, DATABASE_URL: database.url, OBJECTS_DIR: folder })
+  const env = new Environment({ ...keys, DATABASE_URL: database.url, DATA_DIR: folder })
   storage = createStorage({ ...readStorageConfig(env), packageSetKeepMs: 1000, sweepEveryMs: 50 }, testContext())
   await storage.start()
   const limits = { maxMessageBytes: 2 ** 24, logger: silentLogger }

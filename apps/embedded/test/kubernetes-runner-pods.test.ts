@@ -57,7 +57,7 @@ describe.skipIf(missing.length > 0)(
       database = await testDatabase()
       const host = process.env['CLUSTER_HOST_ADDRESS']!
       const common = { DATABASE_URL: database.url, ENCRYPTION_KEY: 'for these tests alone', ...keys }
-      const env = new Environment({ ...common, RUNNER_LEASE_MS: '6000', OBJECTS_DIR: join(folder, 'objects') })
+      const env = new Environment({ ...common, RUNNER_LEASE_MS: '6000', DATA_DIR: folder })
       const catalog = createCatalog(readCatalogConfig(env), testContext(network))
       const execution = createExecution(readExecutionConfig(env), testContext(network))
       const storage = createStorage(readStorageConfig(env), testContext(network))

@@ -29,25 +29,13 @@ export interface RunningProgram {
 }
 
 /** The environment of a system of its own: free ports, a new data folder that goes with the test. */
-export async function ownEnvironment(count = 14): Promise<{ values: Values; remove(): Promise<void> }> {
+export async function ownEnvironment(): Promise<{ values: Values; remove(): Promise<void> }> {
   const dataDir = await mkdtemp(join(tmpdir(), 'embedded-test-'))
   const names = [
-    'PORT',
-    'CATALOG_PORT',
-    'EXECUTION_PORT',
-    'CATALOG_HEALTH_PORT',
-    'EXECUTION_HEALTH_PORT',
-    'RUNNER_HEALTH_PORT',
-    'SANDBOX_PORT',
-    'SANDBOX_HEALTH_PORT',
-    'STORAGE_PORT',
-    'STORAGE_HEALTH_PORT',
-    'SCHEDULER_PORT',
-    'SCHEDULER_HEALTH_PORT',
-    'HEALTH_PORT',
-    'GATEWAY_HEALTH_PORT',
+    ...['catalog', 'execution', 'catalogHealth', 'executionHealth', 'runnerHealth', 'sandbox', 'sandboxHealth'],
+    ...['storage', 'storageHealth', 'scheduler', 'schedulerHealth', 'gatewayHealth'],
   ]
-  const ports = await freePorts(count)
+  const [port, healthPort, ...ports] = await freePorts(2 + names.length)
   const values = {
     PATH: process.env['PATH'] ?? '',
     HOME: process.env['HOME'] ?? '',
@@ -57,7 +45,9 @@ export async function ownEnvironment(count = 14): Promise<{ values: Values; remo
     ISOLATION_MANY_TEAMS: 'true',
     SANDBOX_PUBLIC_PORT: '0',
     SANDBOX_GRPC_PORT: '0',
-    ...Object.fromEntries(ports.map((port, index) => [names[index], String(port)])),
+    PORT: String(port),
+    HEALTH_PORT: String(healthPort),
+    SERVICE_PORTS: names.map((name, index) => `${name}=${ports[index]}`).join(),
   }
   return { values, remove: () => rm(dataDir, { recursive: true, force: true }) }
 }

@@ -40,7 +40,7 @@ export class StorageUnderTest {
       ENCRYPTION_KEY: 'for these tests alone',
       INTERNAL_KEY: internalKey,
       PUBLIC_URL: 'http://files.test',
-      OBJECTS_DIR: folder,
+      DATA_DIR: folder,
       ...(settings['S3_ENDPOINT'] === undefined && outside()),
       ...settings,
     }

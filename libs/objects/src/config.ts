@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import type { Environment } from '@automation/service'
 
 /** An S3 server and the bucket in it. */
@@ -20,7 +20,7 @@ export interface ObjectStoreConfig {
 
 /** Reads S3_*, or DATA_DIR where S3_ENDPOINT is not set; faults are noted in `env`. */
 export function readObjectStoreConfig(env: Environment): ObjectStoreConfig {
-  const folder = resolve(env.text('OBJECTS_DIR', join(env.text('DATA_DIR', '.data'), 'objects')))
+  const folder = resolve(env.text('DATA_DIR', '.data'), 'objects')
   const endpoint = env.url('S3_ENDPOINT')
   // All are read in any case, so that --print-config knows them.
   const given = env.url('S3_PUBLIC_ENDPOINT', endpoint)

@@ -83,5 +83,5 @@ function readMaxMessageBytes(env: Environment): number {
   const value = env.integer('RETURN_VALUE_MAX_BYTES', { default: 5 * mebibyte })
   // The text of a body may grow threefold when it is escaped.
   const needed = 3 * body + value + 4 * mebibyte
-  return env.integer('GRPC_MAX_MESSAGE_BYTES', { default: Math.max(160 * mebibyte, needed), max: 2 ** 31 - 1 })
+  return Math.min(Math.max(160 * mebibyte, needed), 2 ** 31 - 1)
 }

@@ -1,41 +1,39 @@
 import type { Environment } from '@automation/service'
 import { readSystemSettings, type SystemSettings } from '../settings.ts'
 
+/** Where services serve each other, and where they tell how they are. */
+const usualPorts = {
+  catalog: 9101,
+  execution: 9102,
+  storage: 9104,
+  sandbox: 9105,
+  scheduler: 9106,
+  gatewayHealth: 9200,
+  catalogHealth: 9201,
+  executionHealth: 9202,
+  runnerHealth: 9203,
+  storageHealth: 9204,
+  sandboxHealth: 9205,
+  schedulerHealth: 9206,
+}
+
 export interface ServicesSettings extends SystemSettings {
-  ports: {
-    gatewayHealth: number
-    catalog: number
-    catalogHealth: number
-    execution: number
-    executionHealth: number
-    runnerHealth: number
-    storage: number
-    storageHealth: number
-    sandbox: number
-    sandboxHealth: number
-    scheduler: number
-    schedulerHealth: number
-  }
+  ports: typeof usualPorts
 }
 
 /** Reads what the supervisor of the services needs; faults are noted in the environment. */
 export function readServicesSettings(env: Environment): ServicesSettings {
-  const port = (name: string, fallback: number) => env.integer(name, { default: fallback, min: 1, max: 65535 })
-  return {
-    ...readSystemSettings(env),
-    ports: {
-      gatewayHealth: port('GATEWAY_HEALTH_PORT', 9200),
-      catalog: port('CATALOG_PORT', 9101),
-      catalogHealth: port('CATALOG_HEALTH_PORT', 9201),
-      execution: port('EXECUTION_PORT', 9102),
-      executionHealth: port('EXECUTION_HEALTH_PORT', 9202),
-      runnerHealth: port('RUNNER_HEALTH_PORT', 9203),
-      storage: port('STORAGE_PORT', 9104),
-      storageHealth: port('STORAGE_HEALTH_PORT', 9204),
-      sandbox: port('SANDBOX_PORT', 9105),
-      sandboxHealth: port('SANDBOX_HEALTH_PORT', 9205),
-      scheduler: port('SCHEDULER_PORT', 9106),
-      schedulerHealth: port('SCHEDULER_HEALTH_PORT', 9206),
-    },
+  return { ...readSystemSettings(env), ports: readPorts(env) }
+}
+
+function readPorts(env: Environment): typeof usualPorts {
+  const ports = { ...usualPorts }
+  for (const pair of env.list('SERVICE_PORTS', [])) {
+    const [, name = '', port] = /^(\w+)=(\d{1,5})$/.exec(pair) ?? []
+    if (Object.hasOwn(ports, name) && Number(port) > 0 && Number(port) < 65_536)
+      ports[name as keyof typeof ports] = Number(port)
+    else
+      env.fault('SERVICE_PORTS', `must be name=port of ${Object.keys(ports).join(', ')}, not ${JSON.stringify(pair)}`)
   }
+  return ports
 }
