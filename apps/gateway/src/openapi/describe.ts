@@ -7,12 +7,16 @@ import { refusalsOf } from './refusals.ts'
 export function describeOperation(operation: Operation, idHeader: string): Record<string, unknown> {
   const params: Record<string, z.ZodType> = { team: z.string().openapi({ description: 'Team slug', example: 'demo' }) }
   for (const [name, { schema }] of Object.entries(operation.parameters ?? {})) params[name] = schema
-  const { content, open = false, method, refusals = [] } = operation
+  const { content, open = false, method } = operation
+  const parameters = Object.values(operation.parameters ?? {})
   const call = {
-    name: `${method.toUpperCase()} /rest${operation.path}`,
     open,
     hasBody: operation.body !== undefined || content !== undefined,
-    statuses: refusals,
+    own: [
+      operation.refusals ?? {},
+      ...parameters.map(({ refusals }) => refusals),
+      operation.query === undefined ? {} : { 400: ['invalid_input'] },
+    ],
   }
   return {
     method,

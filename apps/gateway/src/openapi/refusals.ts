@@ -1,17 +1,15 @@
+import type { RefusalCodes } from '../rest/operation.ts'
 import { NOT_STORED, OAUTH_ERRORS } from '../http/oauth-refusal.ts'
 import { EVERY_ANSWER } from './document-parts.ts'
-import { codesOf } from './refusal-codes.ts'
 
 /** What decides how a call may be refused. */
 export interface RefusedCall {
-  /** `METHOD path`, the path below /api/{team}. */
-  name: string
   /** Needs no access token. */
   open: boolean
   /** Reads a body. */
   hasBody: boolean
-  /** Statuses of its own beside those that every call has. */
-  statuses: readonly number[]
+  /** Beside those that such calls have. */
+  own: readonly RefusalCodes[]
 }
 
 /** A refusal as the document has it. */
@@ -41,8 +39,29 @@ const REASONS: Record<number, string> = {
 }
 
 /** Of every call, whatever it asks for. */
-const ALWAYS = [400, 417, 431, 500, 503, 504]
-const OF_BODIES = [408, 413, 415]
+const ALWAYS: RefusalCodes = {
+  400: ['malformed_request'],
+  417: ['expectation_failed'],
+  431: ['headers_too_large'],
+  500: ['internal_error'],
+  503: ['unavailable', 'stopping', 'too_many_connections'],
+  504: ['deadline_exceeded'],
+}
+
+const OF_TOKENS: RefusalCodes = {
+  401: ['token_missing', 'token_invalid', 'token_expired'],
+  403: ['forbidden'],
+  404: ['team_not_found'],
+}
+
+const OF_BODIES: RefusalCodes = {
+  400: ['invalid_input', 'invalid_json'],
+  408: ['request_timeout'],
+  413: ['body_too_large'],
+  415: ['unsupported_media_type'],
+  503: ['too_many_bodies'],
+}
+
 /** Refusals that may be repeated with an idempotency key. */
 const REPEATED = new Set([
   'execution_failed',
@@ -56,14 +75,11 @@ const OF_A_RUN = new Set([...REPEATED, 'execution_ended'])
 
 /** The refusals of a call as the document has them, by status. `idHeader` is such as `Svc-Execution-ID`. */
 export function refusalsOf(call: RefusedCall, idHeader: string): Record<string, Refusal> {
-  const statuses = new Set([
-    ...ALWAYS,
-    ...(call.open ? [] : [401, 403, 404]),
-    ...(call.hasBody ? OF_BODIES : []),
-    ...call.statuses,
-  ])
+  const all = [ALWAYS, ...(call.open ? [] : [OF_TOKENS]), ...(call.hasBody ? [OF_BODIES] : []), ...call.own]
+  const statuses = new Set(all.flatMap((codes) => Object.keys(codes).map(Number)))
+  const codesOf = (status: number) => [...new Set(all.flatMap((codes) => codes[status] ?? []))].toSorted()
   return Object.fromEntries(
-    [...statuses].toSorted((a, b) => a - b).map((status) => [status, refusal(status, codesOf(call, status), idHeader)]),
+    [...statuses].toSorted((a, b) => a - b).map((status) => [status, refusal(status, codesOf(status), idHeader)]),
   )
 }
 

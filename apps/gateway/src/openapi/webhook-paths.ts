@@ -1,4 +1,5 @@
 import type { OperationJson } from './document-json.ts'
+import type { RefusalCodes } from '../rest/operation.ts'
 import { responseHeaders } from './document-parts.ts'
 import { refusalsOf, type RefusedCall } from './refusals.ts'
 
@@ -30,7 +31,6 @@ export function webhookPaths(prefix: string): Record<string, Record<'get' | 'pos
   }
 
   function operation(method: 'get' | 'post', summary: string, headers: string) {
-    const name = `${method.toUpperCase()} /webhooks/{slug}`
     const hasBody = method === 'post'
     return {
       tags: ['Webhooks'],
@@ -40,7 +40,7 @@ export function webhookPaths(prefix: string): Record<string, Record<'get' | 'pos
       parameters: parametersOf(headers),
       responses: {
         ...successes(idHeader),
-        ...refusals({ name, open: true, hasBody, statuses: STATUSES }, idHeader),
+        ...refusals({ open: true, hasBody, own: hasBody ? [OWN, OF_FORMS] : [OWN] }, idHeader),
         default: {
           description: 'The status, headers and body that the process set',
           headers: commonHeaders(idHeader),
@@ -59,7 +59,22 @@ const ANY_JSON = {
 const ANY = { ...ANY_JSON, description: 'JSON, text or bytes, as the process returned it' }
 
 /** Refusals of its own beside those of every call. */
-const STATUSES = [400, 401, 404, 408, 409, 413, 429]
+const OWN: RefusalCodes = {
+  400: ['invalid_input', 'invalid_parameters', 'limit_reached'],
+  401: ['webhook_credentials'],
+  404: ['version_not_found', 'webhook_not_found'],
+  408: ['execution_timeout'],
+  409: ['idempotency_key_reused', 'result_not_kept'],
+  413: ['parameters_too_large', 'run_too_large'],
+  429: ['execution_rejected', 'too_many_attempts'],
+  500: ['execution_failed', 'execution_killed', 'webhook_answer_invalid'],
+}
+
+/** Of bodies that are forms. */
+const OF_FORMS: RefusalCodes = {
+  400: ['too_many_fields', 'too_many_files', 'too_many_parts'],
+  413: ['object_too_large', 'storage_full'],
+}
 
 /** Any status may also be one that the process has set. */
 function refusals(call: RefusedCall, idHeader: string): Record<string, object> {

@@ -3,6 +3,9 @@ import type { CallContext, Principal } from '@automation/rpc'
 import type { Exchange } from '../http/exchange.ts'
 import type { PathParameter } from './path-parameters.ts'
 
+/** The codes of refusals, by their statuses. */
+export type RefusalCodes = Readonly<Record<number, readonly string[]>>
+
 /** What a REST operation is, for the router and for the document alike. */
 export interface Operation<
   Q extends z.ZodObject = z.ZodObject,
@@ -25,8 +28,8 @@ export interface Operation<
   /** An empty body is read as `{}`, or left to the handler. */
   bodyOptional?: boolean
   success: Success<S>
-  /** Statuses of refusals beside those that every call can have (openapi/refusals.ts), for the document. */
-  refusals?: number[]
+  /** Its own beside those of its parameters and those that every call can have (openapi/refusals.ts), for the document. */
+  refusals?: RefusalCodes
   /** Needs no access token. */
   open?: boolean
   /** Longer than other calls may take, in ms. */

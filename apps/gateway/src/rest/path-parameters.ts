@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { invalid, notFound } from '@automation/errors'
+import type { RefusalCodes } from './operation.ts'
 import { languageName } from './fields.ts'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
@@ -10,6 +11,8 @@ export interface PathParameter {
   schema: z.ZodType
   /** It is the rest of the path, slashes included; `read` gets it as it came, still encoded. */
   rest?: boolean
+  /** What a call is refused with for its sake, for the document. */
+  refusals: RefusalCodes
   /** The value as services want it. Failure: not found, for what can name nothing. */
   read(text: string): string
 }
@@ -23,6 +26,7 @@ export function isUuid(text: string): boolean {
 export function idOf(what: string): PathParameter {
   return {
     schema: z.string().openapi({ format: 'uuid' }),
+    refusals: { 404: [`${what}_not_found`] },
     read(text) {
       if (!isUuid(text)) throw notFound(what)
       return text.toLowerCase()
@@ -34,6 +38,7 @@ export function idOf(what: string): PathParameter {
 export function idOrNameOf(what: string, description: string): PathParameter {
   return {
     schema: z.string().openapi({ description }),
+    refusals: { 404: [`${what}_not_found`] },
     read(text) {
       if (!NAME.test(text)) throw notFound(what)
       return isUuid(text) ? text.toLowerCase() : text
@@ -43,6 +48,7 @@ export function idOrNameOf(what: string, description: string): PathParameter {
 
 export const languageParameter: PathParameter = {
   schema: languageName(),
+  refusals: { 400: ['invalid_input'] },
   read(text) {
     if (text !== 'JAVASCRIPT' && text !== 'PYTHON') throw invalid('/language', 'must be JAVASCRIPT or PYTHON')
     return text
@@ -53,6 +59,7 @@ export const languageParameter: PathParameter = {
 export const objectName: PathParameter = {
   schema: z.string().openapi({ description: 'Name of the object; may have slashes' }),
   rest: true,
+  refusals: { 400: ['invalid_input'], 404: ['object_not_found'] },
   read(text) {
     try {
       return decodeURIComponent(text)

@@ -28,7 +28,7 @@ export function aliasRoutes(api: RestApi, neighbours: Neighbours, owner: Version
         ...pagingFields,
       }),
       success: { status: 200, description: 'One page of aliases', schema: aliasPage },
-      refusals: [400, 404],
+      refusals: { 404: ['version_not_found'] },
     },
     async ({ params, query, context }) => {
       const { page, limit, versionId } = query
@@ -47,7 +47,7 @@ export function aliasRoutes(api: RestApi, neighbours: Neighbours, owner: Version
       summary: `Create an alias of a version of a ${word}`,
       body: owner.aliasInput,
       success: { status: 201, description: 'The new alias', schema: aliasRecord },
-      refusals: [400, 404, 413, 415],
+      refusals: { 400: ['alias_taken', 'limit_reached'], 404: ['version_not_found'] },
     },
     async ({ params, body, context }) => {
       const { name, versionId: version } = body
@@ -62,7 +62,7 @@ export function aliasRoutes(api: RestApi, neighbours: Neighbours, owner: Version
       method: 'get',
       summary: `Read an alias of a ${word}`,
       success: { status: 200, description: 'The alias', schema: aliasRecord },
-      refusals: [404],
+      refusals: { 404: ['version_not_found'] },
     },
     async ({ params, context }) => ({
       body: presentAlias(await aliases.getAlias({ ...ownerIn(params), aliasId: params['aliasId'] }, context)),
@@ -76,7 +76,7 @@ export function aliasRoutes(api: RestApi, neighbours: Neighbours, owner: Version
       summary: `Rename an alias of a ${word}, or point it to another version`,
       body: owner.aliasInput,
       success: { status: 200, description: 'The changed alias', schema: aliasRecord },
-      refusals: [400, 404, 413, 415],
+      refusals: { 400: ['alias_taken'], 404: ['version_not_found'] },
     },
     async ({ params, body, context }) => ({
       body: presentAlias(
@@ -99,7 +99,7 @@ export function aliasRoutes(api: RestApi, neighbours: Neighbours, owner: Version
       method: 'delete',
       summary: `Delete an alias of a ${word} that nothing uses`,
       success: { status: 200, description: 'Deleted' },
-      refusals: [400, 404],
+      refusals: { 400: ['alias_in_use', 'invalid_input'] },
     },
     async ({ params, context }) => {
       await aliases.deleteAlias({ ...ownerIn(params), aliasId: params['aliasId'] }, context)

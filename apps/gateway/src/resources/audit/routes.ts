@@ -40,7 +40,6 @@ export function auditEventRoutes(api: RestApi, neighbours: Neighbours): void {
         description: 'One page of audit events',
         schema: pageOf('AuditEventsPaginatedResult', auditEventRecord),
       },
-      refusals: [400],
     },
     async ({ query, context }) => {
       const { page, limit, from, to } = query

@@ -26,7 +26,7 @@ export function dependencyRoutes(api: RestApi, neighbours: Neighbours): void {
   const languageOf = (params: Record<string, string>) => languageFrom(params['language'] as 'JAVASCRIPT' | 'PYTHON')
 
   api.add(
-    { ...one, method: 'get', summary: 'Read what is installed and staged', success: manifest, refusals: [400] },
+    { ...one, method: 'get', summary: 'Read what is installed and staged', success: manifest },
     async ({ params, context }) => ({
       body: presentManifest(await dependencies.getManifest({ language: languageOf(params) }, context)),
     }),
@@ -39,7 +39,7 @@ export function dependencyRoutes(api: RestApi, neighbours: Neighbours): void {
       summary: 'Stage dependencies; nothing is installed yet',
       body: updateInput,
       success: { ...manifest, description: 'The manifest with what is staged' },
-      refusals: [400, 413, 415],
+      refusals: { 400: ['installation_under_way'] },
     },
     async ({ params, body, context }) => {
       if (body.dependencies == null) throw invalid('/dependencies', 'is required')
@@ -54,7 +54,7 @@ export function dependencyRoutes(api: RestApi, neighbours: Neighbours): void {
       method: 'post',
       summary: 'Install what is staged; runs see what was installed before until it has succeeded',
       success: { status: 200, description: 'The installation begins' },
-      refusals: [400],
+      refusals: { 400: ['installation_under_way', 'nothing_staged'] },
     },
     async ({ params, context }) => {
       await dependencies.installDependencies({ language: languageOf(params) }, context)
@@ -68,7 +68,7 @@ export function dependencyRoutes(api: RestApi, neighbours: Neighbours): void {
       method: 'delete',
       summary: 'Discard what is staged',
       success: manifest,
-      refusals: [400],
+      refusals: { 400: ['installation_under_way', 'nothing_staged'] },
     },
     async ({ params, context }) => ({
       body: presentManifest(await dependencies.discardDependencies({ language: languageOf(params) }, context)),

@@ -71,7 +71,7 @@ export function liveStreamRoutes(api: RestApi, { neighbours, config, streams, re
         mediaType: 'text/event-stream',
         headers: { 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' },
       },
-      refusals: [400, 404, 429],
+      refusals: { 400: ['invalid_input'], 429: ['too_many_streams'] },
     },
     follow,
   )

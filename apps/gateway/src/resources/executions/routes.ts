@@ -56,7 +56,6 @@ export function executionRoutes(api: RestApi, neighbours: Neighbours): void {
         description: 'One page of executions',
         schema: pageOf('ExecutionsPaginatedResult', executionRecord),
       },
-      refusals: [400],
     },
     async ({ query, context }) => {
       const list = await executions.listExecutions(
@@ -82,7 +81,6 @@ export function executionRoutes(api: RestApi, neighbours: Neighbours): void {
       path: '/executions/{id}',
       summary: 'Read an execution',
       success: { status: 200, description: 'The execution', schema: executionRecord },
-      refusals: [404],
     },
     async ({ params, context }) => ({
       body: presentExecution(await executions.getExecution({ id: params['id'] }, context)),
@@ -101,7 +99,6 @@ export function executionRoutes(api: RestApi, neighbours: Neighbours): void {
         description: 'One page of the log',
         schema: pageOf('ExecutionLogsPaginatedResult', logEntryRecord),
       },
-      refusals: [400, 404],
     },
     async ({ params, query, context }) => {
       const list = await executions.listLogs({ executionId: params['id'], page: query }, context)
@@ -116,7 +113,7 @@ export function executionRoutes(api: RestApi, neighbours: Neighbours): void {
       path: '/executions/{id}/kill',
       summary: 'Kill an execution that has not ended',
       success: { status: 202, description: 'The id of the execution', schema: z.string() },
-      refusals: [400, 404],
+      refusals: { 400: ['execution_ended', 'invalid_input'] },
     },
     async ({ params, context }) => {
       await executions.killExecution({ id: params['id'] }, context)

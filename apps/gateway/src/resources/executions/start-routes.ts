@@ -27,6 +27,11 @@ export function runRoutes(api: RestApi, neighbours: Neighbours, config: GatewayC
     parameters: { identifier: processIdentifier },
     body: executeProcessInput,
     bodyOptional: true,
+    refusals: {
+      400: ['invalid_parameters'],
+      404: ['version_not_found'],
+      413: ['parameters_too_large', 'run_too_large'],
+    },
     headers: z.object({
       [`${config.headerPrefix}Initiated-By`]: z.string().optional().openapi({ description: 'Recorded for audit' }),
       'Idempotency-Key': z
@@ -48,7 +53,7 @@ export function runRoutes(api: RestApi, neighbours: Neighbours, config: GatewayC
         schema: executionIdRecord,
         headers: { [idHeader]: 'Execution id', Location: 'Address of the execution', ...REPLAYED },
       },
-      refusals: [400, 404, 409, 413, 415],
+      refusals: { ...shared.refusals, 409: ['idempotency_key_reused'] },
     },
     async (call) => {
       const started = await executions.startExecution(startOf(call), call.context)
@@ -75,7 +80,13 @@ export function runRoutes(api: RestApi, neighbours: Neighbours, config: GatewayC
           .openapi({ type: [...JSON_TYPES], additionalProperties: true, items: {}, example: { hello: 'Ada' } }),
         headers: { [idHeader]: 'Execution id', ...REPLAYED },
       },
-      refusals: [400, 404, 408, 409, 413, 415, 429, 500],
+      refusals: {
+        ...shared.refusals,
+        408: ['execution_timeout'],
+        409: ['idempotency_key_reused', 'result_not_kept'],
+        429: ['execution_rejected'],
+        500: ['execution_failed', 'execution_killed'],
+      },
       timeoutMs: syncRuns.timeoutMs,
     },
     async (call) => {
@@ -102,7 +113,11 @@ export function runRoutes(api: RestApi, neighbours: Neighbours, config: GatewayC
         schema: z.string(),
         headers: { [idHeader]: 'Execution id', Location: 'Address of the execution' },
       },
-      refusals: [404, 413],
+      refusals: {
+        400: ['invalid_parameters'],
+        404: ['process_not_found', 'version_not_found'],
+        413: ['run_too_large'],
+      },
     },
     async ({ params, context, exchange, team }) => {
       const started = await executions.rerunExecution({ id: params['id'] }, context)

@@ -26,7 +26,6 @@ export function moduleRoutes(api: RestApi, neighbours: Neighbours): void {
         description: 'One page of modules',
         schema: pageOf('ModulesPaginatedResult', listedModuleRecord),
       },
-      refusals: [400],
     },
     async ({ query, context }) => {
       const list = await modules.listModules({ page: query }, context)
@@ -42,7 +41,7 @@ export function moduleRoutes(api: RestApi, neighbours: Neighbours): void {
       summary: 'Create a module',
       body: createModuleInput,
       success: { status: 201, description: 'The new module', schema: moduleRecord },
-      refusals: [400, 413, 415],
+      refusals: { 400: ['limit_reached', 'name_taken'] },
     },
     async ({ body, context }) => {
       const language = body.programmingLanguage ?? body.script?.programmingLanguage
@@ -61,7 +60,6 @@ export function moduleRoutes(api: RestApi, neighbours: Neighbours): void {
       method: 'get',
       summary: 'Read a module',
       success: { status: 200, description: 'The module', schema: moduleRecord },
-      refusals: [404],
     },
     async ({ params, context }) => ({ body: presentModule(await modules.getModule({ id: params['id'] }, context)) }),
   )
@@ -73,7 +71,7 @@ export function moduleRoutes(api: RestApi, neighbours: Neighbours): void {
       summary: 'Change a module; one that something imports keeps its name',
       body: updateModuleInput,
       success: { status: 200, description: 'The changed module', schema: moduleRecord },
-      refusals: [400, 404, 409, 413, 415],
+      refusals: { 400: ['name_taken'], 409: ['module_in_use'] },
     },
     async ({ params, body, context }) => {
       const change = {
@@ -91,7 +89,7 @@ export function moduleRoutes(api: RestApi, neighbours: Neighbours): void {
       method: 'delete',
       summary: 'Delete a module that nothing imports, with its versions and aliases',
       success: { status: 200, description: 'Deleted' },
-      refusals: [404, 409],
+      refusals: { 409: ['module_in_use'] },
     },
     async ({ params, context }) => {
       await modules.deleteModule({ id: params['id'] }, context)

@@ -48,7 +48,6 @@ export function processRoutes(api: RestApi, neighbours: Neighbours): void {
         description: 'One page of processes',
         schema: pageOf('ProcessesPaginatedResult', listedProcessRecord),
       },
-      refusals: [400],
     },
     async ({ query, context }) => {
       const { page, limit } = query
@@ -68,7 +67,7 @@ export function processRoutes(api: RestApi, neighbours: Neighbours): void {
       summary: 'Create a process',
       body: createProcessInput,
       success: { status: 201, description: 'The new process', schema: processRecord },
-      refusals: [400, 413, 415],
+      refusals: { 400: ['limit_reached', 'slug_taken'] },
     },
     async ({ body, bodyText, context }) => ({
       body: presentWrittenProcess(
@@ -84,7 +83,6 @@ export function processRoutes(api: RestApi, neighbours: Neighbours): void {
       path: '/processes/{identifier}',
       summary: 'Read a process',
       success: { status: 200, description: 'The process', schema: processRecord },
-      refusals: [404],
     },
     async ({ params, context }) => ({
       body: presentProcess(await processes.getProcess({ identifier: params['identifier'] }, context)),
@@ -99,7 +97,7 @@ export function processRoutes(api: RestApi, neighbours: Neighbours): void {
       summary: 'Change a process (JSON Merge Patch)',
       body: updateProcessInput,
       success: { status: 200, description: 'The changed process', schema: processRecord },
-      refusals: [400, 404, 413, 415],
+      refusals: { 400: ['slug_taken'] },
     },
     async ({ params, body, bodyText, context }) => ({
       body: presentWrittenProcess(
@@ -118,7 +116,6 @@ export function processRoutes(api: RestApi, neighbours: Neighbours): void {
       path: '/processes/{identifier}',
       summary: 'Delete a process with its executions and schedules',
       success: { status: 200, description: 'Deleted' },
-      refusals: [404],
     },
     async ({ params, context }) => {
       await processes.deleteProcess({ identifier: params['identifier'] }, context)

@@ -58,7 +58,6 @@ export function sandboxRoutes(api: RestApi, neighbours: Neighbours, addresses: (
         description: 'One page of sandboxes',
         schema: pageOf('SandboxesPaginatedResult', sandboxRecord),
       },
-      refusals: [400],
     },
     async ({ query, context }) => {
       const list = await sandboxes.listSandboxes({ page: query }, context)
@@ -77,7 +76,7 @@ export function sandboxRoutes(api: RestApi, neighbours: Neighbours, addresses: (
       body: createInput,
       timeoutMs: SLOW_MS,
       success: { status: 201, description: 'The new sandbox', schema: sandboxRecord },
-      refusals: [400, 413, 415, 429],
+      refusals: { 400: ['image_not_found'], 429: ['too_many_sandboxes'] },
     },
     async ({ body, context }) => {
       const { imageId, name, metadata, publicHttpPorts, publicHttpPortsBasicAuth } = body
@@ -103,7 +102,6 @@ export function sandboxRoutes(api: RestApi, neighbours: Neighbours, addresses: (
       method: 'get',
       summary: 'Read a sandbox',
       success: { status: 200, description: 'The sandbox', schema: sandboxRecord },
-      refusals: [404],
     },
     async ({ params, context }) => ({
       body: present(await sandboxes.getSandbox({ id: params['sandboxId'] }, context)),
@@ -117,7 +115,7 @@ export function sandboxRoutes(api: RestApi, neighbours: Neighbours, addresses: (
       summary: 'Give a sandbox a new deadline: now and the timeout',
       body: updateInput,
       success: { status: 200, description: 'The changed sandbox', schema: sandboxRecord },
-      refusals: [400, 404, 413, 415],
+      refusals: { 400: ['sandbox_ended'] },
     },
     async ({ params, body, context }) => {
       const timeoutMs = BigInt(body.timeout)
@@ -135,7 +133,6 @@ export function sandboxRoutes(api: RestApi, neighbours: Neighbours, addresses: (
       summary: 'End a sandbox; one that has ended stays as it is',
       timeoutMs: SLOW_MS,
       success: { status: 200, description: 'The sandbox', schema: sandboxRecord },
-      refusals: [404],
     },
     async ({ params, context }) => ({
       body: present(await sandboxes.killSandbox({ id: params['sandboxId'] }, context)),

@@ -30,7 +30,7 @@ export function scheduleRoutes(api: RestApi, neighbours: Neighbours): void {
       parameters: { identifier: processIdentifier },
       body: scheduledProcessInput,
       success: { status: 201, description: 'The new schedule', schema: scheduleRecord },
-      refusals: [400, 404, 413, 415],
+      refusals: { 400: ['limit_reached'], 404: ['version_not_found'], 413: ['parameters_too_large'] },
     },
     async ({ params, body, bodyText, context }) => ({
       body: presentSchedule(
@@ -53,7 +53,6 @@ export function scheduleRoutes(api: RestApi, neighbours: Neighbours): void {
         description: 'One page of schedules',
         schema: pageOf('SchedulesPaginatedResult', scheduleRecord),
       },
-      refusals: [400],
     },
     async ({ query, context }) => {
       const { page, limit, processId, keywords } = query
@@ -71,7 +70,6 @@ export function scheduleRoutes(api: RestApi, neighbours: Neighbours): void {
       method: 'get',
       summary: 'Read a schedule',
       success: { status: 200, description: 'The schedule', schema: scheduleRecord },
-      refusals: [404],
     },
     async ({ params, context }) => ({
       body: presentSchedule(await schedules.getSchedule({ id: params['id'] }, context)),
@@ -85,7 +83,7 @@ export function scheduleRoutes(api: RestApi, neighbours: Neighbours): void {
       summary: 'Change a schedule (JSON Merge Patch)',
       body: scheduledProcessInput,
       success: { status: 200, description: 'The changed schedule', schema: scheduleRecord },
-      refusals: [400, 404, 413, 415],
+      refusals: { 404: ['process_not_found', 'version_not_found'], 413: ['parameters_too_large'] },
     },
     async ({ params, body, bodyText, context }) => ({
       body: presentSchedule(
@@ -100,7 +98,6 @@ export function scheduleRoutes(api: RestApi, neighbours: Neighbours): void {
       method: 'delete',
       summary: 'Delete a schedule; its runs that have started go on',
       success: { status: 200, description: 'Deleted' },
-      refusals: [404],
     },
     async ({ params, context }) => {
       await schedules.deleteSchedule({ id: params['id'] }, context)
@@ -115,7 +112,7 @@ export function scheduleRoutes(api: RestApi, neighbours: Neighbours): void {
       path: '/schedules/{id}/pause',
       summary: 'Pause a schedule that is active',
       success: { status: 200, description: 'Paused' },
-      refusals: [400, 404],
+      refusals: { 400: ['invalid_input', 'schedule_paused'] },
     },
     async ({ params, context }) => {
       await schedules.pauseSchedule({ id: params['id'] }, context)
@@ -130,7 +127,7 @@ export function scheduleRoutes(api: RestApi, neighbours: Neighbours): void {
       path: '/schedules/{id}/resume',
       summary: 'Resume a schedule that is paused; what it missed meanwhile is not run',
       success: { status: 200, description: 'Active again' },
-      refusals: [400, 404],
+      refusals: { 400: ['invalid_input', 'schedule_active'] },
     },
     async ({ params, context }) => {
       await schedules.resumeSchedule({ id: params['id'] }, context)

@@ -35,6 +35,7 @@ const conditions = z.object({
   'If-Modified-Since': z.string().optional().openapi({ description: 'Only content that came later' }),
   'If-Unmodified-Since': z.string().optional().openapi({ description: 'Only content that did not come later' }),
 })
+const conditionRefusals = { 412: ['precondition_failed'], 416: ['range_not_satisfiable'] }
 const downloaded = {
   status: 200,
   description: 'The content, with ETag and Last-Modified; Range and conditions are honoured',
@@ -69,7 +70,6 @@ export function storageRoutes(api: RestApi, { neighbours, config, budget }: Stor
       summary: 'List objects by name',
       query: z.object({ prefix: text().optional().openapi({ description: 'Objects whose names begin with it' }) }),
       success: { status: 200, description: 'All of them', schema: z.array(storageObjectRecord) },
-      refusals: [400],
     },
     async (call) => {
       const lists = storage.listObjects({ prefix: call.query.prefix ?? '' }, unhurried(call))
@@ -94,7 +94,7 @@ export function storageRoutes(api: RestApi, { neighbours, config, budget }: Stor
         'application/octet-stream': bytes,
       },
       success: { status: 204, description: 'It is kept, whole' },
-      refusals: [400, 408, 413, 415],
+      refusals: { 400: ['limit_reached', 'too_many_parts'], 413: ['object_too_large', 'storage_full'] },
     },
     async (call) => {
       const name = call.query.filename || call.query.name
@@ -116,7 +116,7 @@ export function storageRoutes(api: RestApi, { neighbours, config, budget }: Stor
       summary: 'Download an object',
       headers: conditions,
       success: downloaded,
-      refusals: [400, 404, 412, 416],
+      refusals: conditionRefusals,
     },
     async (call) => {
       const found = await storage.getObject({ name: call.params['filename'] }, call.context)
@@ -130,7 +130,6 @@ export function storageRoutes(api: RestApi, { neighbours, config, budget }: Stor
       method: 'delete',
       summary: 'Delete an object',
       success: { status: 204, description: 'It is gone, and with it the links to it' },
-      refusals: [400, 404],
     },
     async ({ params, context }) => {
       await storage.deleteObject({ name: params['filename'] }, context)
@@ -146,7 +145,7 @@ export function storageRoutes(api: RestApi, { neighbours, config, budget }: Stor
       summary: 'Make a link by which anybody may download an object for some time',
       body: signedUrlInput,
       success: { status: 200, description: 'The link', schema: signedUrlRecord },
-      refusals: [400, 404, 413, 415],
+      refusals: { 404: ['object_not_found'] },
     },
     async ({ body, context }) => {
       const expiresInS = body.expiresInSeconds == null ? undefined : BigInt(body.expiresInSeconds)
@@ -174,7 +173,7 @@ export function signedDownloadRoutes(api: RestApi, { neighbours }: StorageRoutes
       query: z.object(Object.fromEntries(query.map((name) => [`X-Amz-${name}`, parameter]))),
       headers: conditions,
       success: downloaded,
-      refusals: [400, 403, 404, 412, 416],
+      refusals: { ...conditionRefusals, 403: ['signed_url_expired', 'signed_url_invalid'] },
     },
     async (call) => {
       const { exchange, team, params } = call

@@ -42,7 +42,7 @@ export function teamRoutes(api: RestApi, neighbours: Neighbours): void {
       summary: 'Change the team (only the fields given)',
       body: updateTeamInput,
       success,
-      refusals: [400, 404, 413, 415],
+      refusals: { 400: ['parent_cycle', 'parent_not_granted'], 404: ['process_not_found', 'version_not_found'] },
     },
     async ({ body, tokenTeams, context }) => ({
       body: presentTeam(await teams.updateTeam({ ...teamPatch(body), tokenTeams }, context)),

@@ -5,7 +5,7 @@ import { z } from '@hono/zod-openapi'
 import type { BodyBudget } from '../../http/body-budget.ts'
 import { presentToken, tokenRecord } from './record.ts'
 import { clientCredentials, invalidClient } from './client-credentials.ts'
-import { NOT_STORED } from '../../http/oauth-refusal.ts'
+import { NOT_STORED, OAUTH_ERRORS } from '../../http/oauth-refusal.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
 
 const tokenRequest = z
@@ -53,7 +53,10 @@ export function tokenRoutes(api: RestApi, { neighbours, budget }: TokenRoutesDep
         schema: tokenRecord,
         headers: NOT_STORED,
       },
-      refusals: [400, 401],
+      refusals: {
+        400: ['api_token_malformed', 'api_token_missing', ...OAUTH_ERRORS],
+        401: ['api_token_invalid', 'invalid_client'],
+      },
       open: true,
     },
     async ({ exchange, team, context }) => {

@@ -41,7 +41,6 @@ export function variableRoutes(api: RestApi, neighbours: Neighbours): void {
         description: 'One page of variables',
         schema: pageOf('TeamVariablesPaginatedResult', listedVariableRecord),
       },
-      refusals: [400],
     },
     async ({ query, context }) => {
       const list = await variables.listVariables({ page: query }, context)
@@ -57,7 +56,7 @@ export function variableRoutes(api: RestApi, neighbours: Neighbours): void {
       summary: 'Create a team variable',
       body: createInput,
       success: { status: 201, description: 'The new variable', schema: variableRecord },
-      refusals: [400, 413, 415],
+      refusals: { 400: ['key_taken', 'limit_reached'] },
     },
     async ({ body, context }) => {
       const { key, value, isSensitive } = body
@@ -77,7 +76,7 @@ export function variableRoutes(api: RestApi, neighbours: Neighbours): void {
       summary: 'Change a team variable',
       body: updateInput,
       success: { status: 200, description: 'The changed variable', schema: variableRecord },
-      refusals: [400, 404, 413, 415],
+      refusals: { 400: ['key_taken'] },
     },
     async ({ params, body, context }) => ({
       body: presentVariable(
@@ -100,7 +99,6 @@ export function variableRoutes(api: RestApi, neighbours: Neighbours): void {
       method: 'delete',
       summary: 'Delete a team variable for good',
       success: { status: 200, description: 'Deleted' },
-      refusals: [404],
     },
     async ({ params, context }) => {
       await variables.deleteVariable({ id: params['id'] }, context)

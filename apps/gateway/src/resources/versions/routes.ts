@@ -25,7 +25,6 @@ export function versionRoutes(api: RestApi, neighbours: Neighbours, owner: Versi
       summary: `List the versions of a ${word}, newest first`,
       query: z.object(pagingFields),
       success: { status: 200, description: 'One page of versions', schema: versionPage },
-      refusals: [400, 404],
     },
     async ({ params, query, context }) => {
       const list = await versions.listVersions({ ...ownerIn(params), page: query }, context)
@@ -40,7 +39,7 @@ export function versionRoutes(api: RestApi, neighbours: Neighbours, owner: Versi
       summary: `Publish a version of a ${word}`,
       body: owner.publishInput,
       success: { status: 201, description: 'The new version', schema: versionRecord },
-      refusals: [400, 404, 413, 415],
+      refusals: { 400: ['limit_reached', 'tag_taken'] },
     },
     async ({ params, body, bodyText, context }) => ({
       body: presentVersion(
@@ -55,7 +54,6 @@ export function versionRoutes(api: RestApi, neighbours: Neighbours, owner: Versi
       method: 'get',
       summary: `Read a version of a ${word}`,
       success: { status: 200, description: 'The version', schema: versionRecord },
-      refusals: [404],
     },
     async ({ params, context }) => ({
       body: presentVersion(await versions.getVersion({ ...ownerIn(params), version: params['versionId'] }, context)),
@@ -68,7 +66,7 @@ export function versionRoutes(api: RestApi, neighbours: Neighbours, owner: Versi
       method: 'delete',
       summary: `Delete a version of a ${word} that nothing uses`,
       success: { status: 200, description: 'Deleted' },
-      refusals: [400, 404],
+      refusals: { 400: ['invalid_input', 'version_in_use'] },
     },
     async ({ params, context }) => {
       await versions.deleteVersion({ ...ownerIn(params), version: params['versionId'] }, context)
