@@ -1,7 +1,8 @@
 import type { Result } from '@automation/contract/runner/v1/runner'
 import type { Candidate } from '@automation/jail'
 import type { Registry } from '@automation/service'
-import { Gauge, Histogram } from 'prom-client'
+import { Gauge, Histogram, Counter } from 'prom-client'
+import type { Tracer } from '@automation/tracing'
 import type { Child, ChildState } from './children/child.ts'
 import { memoryOf } from './children/wear.ts'
 import type { ActiveRun } from './runs/active-run.ts'
@@ -70,6 +71,56 @@ export function runnerMetrics(registry: Registry, measured: Measured): Metrics {
     ended(run, result) {
       const end = result === undefined ? 'discarded' : (result.end.case ?? 'failed')
       durations.observe({ end }, (performance.now() - run.handedOverAt) / 1000)
+    },
+  }
+}
+
+/** Beside counting it, makes a span of each run that belongs to a trace, from its hand-over to its result. */
+export function tracedEnds(metrics: Metrics, tracer: Tracer | undefined): Metrics {
+  if (tracer === undefined) return metrics
+  return {
+    ended(run, result) {
+      metrics.ended(run, result)
+      trace(tracer, run, result)
+    },
+  }
+}
+
+function trace(tracer: Tracer, { run, handedOverAt }: ActiveRun, result: Result | undefined): void {
+  const { traceparent: parent, executionId } = run
+  if (parent === undefined) return
+  const startMs = Date.now() - (performance.now() - handedOverAt)
+  const isFailed = result?.end.case === 'failed'
+  const attributes = { 'automation.execution.id': executionId }
+  const span = tracer.start('code', { kind: 'internal', parent, startMs, attributes })
+  span.end({ failure: isFailed ? 'failed' : undefined, isFault: isFailed })
+}
+
+export interface SetMetrics {
+  /** `packedBytes` went to or came from the object store. */
+  count(how: 'fetched' | 'installed' | 'shared' | 'refused', packedBytes?: number): void
+}
+
+/** How this runner came to its sets of packages. */
+export function setMetrics(registry: Registry): SetMetrics {
+  const labelNames = ['how'] as const
+  const registers = [registry]
+  const sets = new Counter({
+    name: 'runner_package_sets_total',
+    help: 'Sets of packages that were fetched, installed, shared, or refused because they were damaged',
+    labelNames,
+    registers,
+  })
+  const bytes = new Counter({
+    name: 'runner_package_set_bytes_total',
+    help: 'Packed bytes of sets that were fetched or shared',
+    labelNames,
+    registers,
+  })
+  return {
+    count(how, packedBytes) {
+      sets.inc({ how })
+      if (packedBytes !== undefined) bytes.inc({ how }, packedBytes)
     },
   }
 }

@@ -1,24 +1,28 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { RunnerService, type Result, type Run } from '@automation/contract/runner/v1/runner'
+import {
+  RunnerService,
+  type Result,
+  type Run,
+  type HelloSchema,
+  ResultSchema,
+} from '@automation/contract/runner/v1/runner'
 import type { Isolation } from '@automation/jail'
 import type { Client, Neighbours, Principal } from '@automation/rpc'
 import { failPoint, type Logger } from '@automation/service'
-import { TeamBinding } from './team-binding.ts'
-import { Changes } from './changes.ts'
+import { Language } from '@automation/contract/common/v1/language'
+import { type MessageInitShape, create } from '@bufbuild/protobuf'
+import { LogLevel } from '@automation/contract/execution/v1/execution'
+import { TeamBinding, SlotGrants } from './slot-grants.ts'
 import type { RunnerConfig } from './config.ts'
 import type { Metrics } from './metrics.ts'
 import { Idleness } from './idleness.ts'
-import { SlotGrants } from './slot-grants.ts'
 import { ActiveRun, type RunEnvironment } from './runs/active-run.ts'
-import type { Reason } from './runs/explanation.ts'
+import { type Reason, reason, timelineText } from './runs/explanation.ts'
 import { KeptResults } from './runs/kept-results.ts'
 import { ProcessCalls } from './runs/process-calls.ts'
-import { cutOff, refusal, stopped, untold, whyNot } from './runs/refusal.ts'
 import { RunningRuns } from './runs/running.ts'
-import { UnwantedRuns } from './runs/unwanted.ts'
 import type { Version } from './runs/version.ts'
 import type { Workplace } from './runs/workplace.ts'
-import { helloOf } from './session/hello.ts'
 import { Lease } from './session/lease.ts'
 import { ReplicaLink, type OutgoingMessage } from './session/link.ts'
 
@@ -176,7 +180,7 @@ export class Runner {
     // A hand-over is never repeated; were it, user code would still start only once.
     if (this.#runs.get(run.executionId) !== undefined || this.#results.has(run.executionId)) return
     if (this.#unwanted.take(run.executionId)) return this.#grants.soon()
-    if (version === undefined) return this.#refuse(link, run, untold)
+    if (version === undefined) return this.#refuse(link, run, withoutSpec)
     const why = whyNot(version, this.#isClosed, this.#options.withoutPython, this.#binding)
     if (why !== undefined) return this.#refuse(link, run, why)
     const active = new ActiveRun(run, version, this.#environment)
@@ -247,4 +251,83 @@ export class Runner {
     if (preferred?.send(message)) return true
     return this.#links.some((link) => link.send(message))
   }
+}
+
+/** What a runner says of itself at the beginning of each stream. */
+function helloOf(
+  { name, pool, slots, teamMaxRunners }: RunnerConfig,
+  {
+    sessionId,
+    hasPython,
+    isolation,
+  }: { sessionId: string; hasPython: boolean; isolation: Pick<Isolation, 'oneTeam' | 'remedy'> },
+): MessageInitShape<typeof HelloSchema> {
+  const languages = hasPython ? [Language.JAVASCRIPT, Language.PYTHON] : [Language.JAVASCRIPT]
+  const { oneTeam } = isolation
+  const oneTeamRemedy = oneTeam ? isolation.remedy : undefined
+  return { sessionId, runnerName: name, pool, slots, languages, oneTeam, teamMaxRunners, oneTeamRemedy }
+}
+
+/** Lets one wait for a condition that is looked at again whenever something has changed. */
+class Changes {
+  #look: (() => void) | undefined
+
+  happened(): void {
+    this.#look?.()
+  }
+
+  /** Resolves when it is so, or after `ms`. One at a time. */
+  async until(isSo: () => boolean, ms: number): Promise<void> {
+    if (isSo()) return
+    await new Promise<void>((resolve) => {
+      const timer = ms === Infinity ? undefined : setTimeout(resolve, ms)
+      this.#look = () => {
+        if (!isSo()) return
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+    this.#look = undefined
+  }
+}
+
+const maxUnwanted = 10_000
+
+/** Runs that were killed before they were handed over here: the kill may come by another replica. The oldest go first. */
+class UnwantedRuns {
+  readonly #ids = new Set<string>()
+
+  add(executionId: string): void {
+    this.#ids.add(executionId)
+    if (this.#ids.size > maxUnwanted) this.#ids.delete(this.#ids.values().next().value!)
+  }
+
+  /** Whether this run was killed; it is handed over only once. */
+  take(executionId: string): boolean {
+    return this.#ids.delete(executionId)
+  }
+}
+
+const cutOff = reason('RunnerLost', 'The runner was cut off from the service, and ended the run')
+const stopped: Reason = { explanation: 'service stopped', log: 'service stopped' }
+const withoutSpec = reason('Error', 'The runner was not told what to run')
+const ofAnotherTeam = reason('Error', 'The runner serves another team')
+
+/** Why a run is not begun here; undefined when it may be. The first one that may decides whose the runner is. */
+function whyNot(
+  version: Version,
+  isClosed: boolean,
+  withoutPython: string | undefined,
+  binding: TeamBinding,
+): Reason | undefined {
+  if (isClosed) return stopped
+  if (version.program.language === 'python' && withoutPython !== undefined) return reason('Error', withoutPython)
+  return binding.admits(version.spec.team) ? undefined : ofAnotherTeam
+}
+
+/** The result of a run that is not begun. */
+function refusal({ executionId, fence }: Run, { explanation, log }: Reason): Result {
+  const entry = { timeUs: BigInt(Date.now()) * 1000n, level: LogLevel.ERROR, message: log }
+  const end = { case: 'failed', value: { explanation: timelineText(explanation) } } as const
+  return create(ResultSchema, { executionId, fence, end, lastLogs: { first: 0, entries: [entry] } })
 }

@@ -1,4 +1,3 @@
-import type { TeamBinding } from './team-binding.ts'
 import type { RunningRuns } from './runs/running.ts'
 import type { ReplicaLink } from './session/link.ts'
 
@@ -95,4 +94,31 @@ export function grantsFor(replicas: Grantee[], free: number, slots: number, keep
     grants[poorest]! += 1
   }
   return grants
+}
+
+/** Whom the runner serves: every team or, where it is for one, that of the first run that it begins. */
+export class TeamBinding {
+  readonly #oneTeam: boolean
+  #team = ''
+
+  constructor(oneTeam: boolean) {
+    this.#oneTeam = oneTeam
+  }
+
+  /** Whether a run of this team may begin here; the first one decides. */
+  admits(team: string): boolean {
+    if (!this.#oneTeam) return true
+    if (this.#team === '') this.#team = team
+    return this.#team === team
+  }
+
+  /** It is for one team, and nobody's yet. */
+  get isFree(): boolean {
+    return this.#oneTeam && this.#team === ''
+  }
+
+  /** The one that it serves; empty where that is not decided, or it serves all. */
+  get team(): string {
+    return this.#team
+  }
 }

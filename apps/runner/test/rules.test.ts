@@ -1,15 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import { Environment } from '@automation/service'
+import { testContext } from '@automation/testing'
 import { FrameReader, frame, type Frame } from '../src/children/frames.ts'
 import { childrenWanted, expectation, sparesWanted, type Demand } from '../src/children/policy.ts'
-import { takenOf } from '../src/children/taken.ts'
+import { runTimesOf } from '../src/children/ending.ts'
 import { endings, firstCold, isOverdue, type Worn } from '../src/children/wear.ts'
 import { maskOf } from '../src/logs/masking.ts'
 import { LineSplitter } from '../src/logs/line-splitter.ts'
 import { OutputReader } from '../src/logs/output-reader.ts'
 import { grantsFor } from '../src/slot-grants.ts'
 import { createRunner, readRunnerConfig } from '../src/service.ts'
-import { testContext } from '@automation/testing'
+import { platformName } from '../src/dependencies/runner-dependencies.ts'
 
 describe('grants', () => {
   const replica = (granted: number, running = 0, isConnected = true) => ({ granted, running, isConnected })
@@ -36,7 +37,7 @@ test.for([
   ['nothing takes longer than it was there', '900000 0 800000', { ms: 50, heldUpMs: 0, waitedMs: 50 }],
   ['no number', 'x y', { ms: 0, heldUpMs: 0, waitedMs: 0 }],
 ] as const)('what a run took: %s', ([, text, expected]) => {
-  expect(takenOf(text, 50)).toEqual(expected)
+  expect(runTimesOf(text, 50)).toEqual(expected)
 })
 
 describe('how many children', () => {
@@ -217,4 +218,16 @@ test('without Python the runner says what it needs', async () => {
   await expect(createRunner(config, testContext()).start()).rejects.toThrow(
     /needs Python 3 .*no-such-python.*RUNNER_PYTHON/,
   )
+})
+
+const linuxMachine = { platform: 'linux', architecture: 'x64', glibcVersion: '2.36' }
+
+test.each([
+  [linuxMachine, 'linux-x64-glibc2.36'],
+  [{ ...linuxMachine, glibcVersion: '2.39' }, 'linux-x64-glibc2.39'],
+  [{ ...linuxMachine, glibcVersion: undefined }, 'linux-x64-musl'],
+  [{ ...linuxMachine, architecture: 'arm64' }, 'linux-arm64-glibc2.36'],
+  [{ platform: 'darwin', architecture: 'arm64', glibcVersion: undefined }, 'darwin-arm64'],
+])('machines that can not use the same builds have names of their own: %j', (machine, name) => {
+  expect(platformName(machine)).toBe(name)
 })

@@ -1,9 +1,9 @@
 export { CpuGroups, type CpuWeight } from './cpu-groups.ts'
 export { directoryExcess } from './directory-excess.ts'
-export { findInterpreter, type Interpreter } from './interpreter.ts'
+export { findInterpreter, type Interpreter } from './starter.ts'
 export { Launcher, ownDirectory, removeLeftOvers, type Launched, type LauncherOptions } from './launch.ts'
 export { fileBytes, privateBytes, proportionalBytes, tellsMemory } from './memory.ts'
-export { below, openFiles, processesByParent, processOf, readOf, timesOf, type Process } from './processes.ts'
+export { below, openFiles, processesByParent, processOf, readOf, timesOf, Turns, type Process } from './processes.ts'
 export {
   jailPythonPath,
   nodePlace,
@@ -12,13 +12,12 @@ export {
   type ProgramLink,
   type ProgramPlace,
 } from './program.ts'
-export { Turns } from './turns.ts'
-export { networkHelpers } from './isolation/helper.ts'
 export { readIsolationConfig, type NetworkName, type IsolationConfig, type IsolationLevel } from './isolation/config.ts'
 export {
   candidates,
   chooseIsolation,
   describeIsolation,
+  networkHelpers,
   summarizeIsolation,
   type Candidate,
   type Trial,

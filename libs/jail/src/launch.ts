@@ -6,15 +6,12 @@ import { basename, join } from 'node:path'
 import type { Logger } from '@automation/service'
 import type { CpuGroups } from './cpu-groups.ts'
 import type { IsolationConfig } from './isolation/config.ts'
-import type { Interpreter } from './interpreter.ts'
 import { leftOversIn, prefixOf } from './left-overs.ts'
-import { Output } from './output.ts'
 import { inJail, type JailProgram, type ProgramLink, type ProgramPlace } from './program.ts'
-import { Reception } from './reception.ts'
-import { Starter, type Order } from './starter.ts'
-import { networkHelpers } from './isolation/helper.ts'
+import { Output, Reception } from './reception.ts'
+import { Starter, type Interpreter, type Order } from './starter.ts'
 import { EscapeProbe } from './isolation/trial.ts'
-import { chooseIsolation, type Candidate, type Isolation } from './isolation/isolation.ts'
+import { chooseIsolation, networkHelpers, type Candidate, type Isolation } from './isolation/isolation.ts'
 
 // Where a child has what it says and hears beside its outputs.
 const usualChannels = [3, 4]

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { placesIn } from '../src/cgroup-places.ts'
+import { placesIn } from '../src/cpu-groups.ts'
 
 const second = '30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate'
 const hybrid = '31 30 0:27 / /sys/fs/cgroup/unified rw,nosuid shared:10 - cgroup2 cgroup2 rw'

@@ -1,10 +1,9 @@
 import { OutputReader } from '../logs/output-reader.ts'
-import { exitOf, failureOf, pidOf, uncleanKindOf, valueOf } from './ending.ts'
+import { exitOf, failureOf, pidOf, uncleanKindOf, valueOf, runTimesOf, type RunTimes } from './ending.ts'
 import { Flood } from './flood.ts'
 import { FrameReader, FrameType, frame, type Frame } from './frames.ts'
 import type { Launched } from './child-launcher.ts'
 import type { Spares } from './spares.ts'
-import { takenOf, type Taken } from './taken.ts'
 import type { Ending, Exit, RunningChild, Surroundings, Task } from './task.ts'
 import { usualMb } from './wear.ts'
 
@@ -41,7 +40,7 @@ export class Child implements RunningChild {
   freeSince = performance.now()
   runningSince = 0
   /** Its last run, by its own clock, which does not count the time until this process looked. */
-  took: Taken = { ms: 0, heldUpMs: 0, waitedMs: 0 }
+  took: RunTimes = { ms: 0, heldUpMs: 0, waitedMs: 0 }
   /** As last measured. */
   memoryMb = usualMb
   readonly #launched: Launched
@@ -201,7 +200,7 @@ export class Child implements RunningChild {
   /** Says what the run took, with `?` where something of it may have printed since its answer. */
   #clean(run: number, payload: Buffer): void {
     if (run !== this.runs || this.#ending === undefined) return this.#fault('a word on a run that is on')
-    this.took = takenOf(payload.toString('latin1'), performance.now() - this.runningSince)
+    this.took = runTimesOf(payload.toString('latin1'), performance.now() - this.runningSince)
     if (this.language === 'javascript' && !payload.includes('?')) return this.#isNowClean()
     // As threads of a Python run may until they are ended: what they did is read in the next turn at the latest.
     setImmediate(() => setImmediate(() => this.#isNowClean()))

@@ -1,6 +1,6 @@
 import type { Child } from './child.ts'
 import { expectation, stuckAfterMs, type Demand } from './policy.ts'
-import type { Taken } from './taken.ts'
+import type { RunTimes } from './ending.ts'
 import type { Program, Task } from './task.ts'
 
 interface Waiting {
@@ -60,7 +60,7 @@ export class Group {
   }
 
   /** A run of it has ended. */
-  took({ ms, heldUpMs, waitedMs }: Taken): void {
+  took({ ms, heldUpMs, waitedMs }: RunTimes): void {
     this.#expectedMs = expectation(this.#expectedMs, ms - heldUpMs)
     this.#waitsMs = expectation(this.#waitsMs, waitedMs)
   }

@@ -107,13 +107,13 @@ export class MemoryWatch {
     this.#lookedAtClosely.set(child, Infinity)
     const { task } = child
     const since = performance.now()
-    let room = this.#options.limitMb * MB
+    let leftBytes = this.#options.limitMb * MB
     for (const process of processes.toSorted((a, b) => b.residentBytes - a.residentBytes)) {
-      if (room >= 0) room -= await proportionalBytes(process)
+      if (leftBytes >= 0) leftBytes -= await proportionalBytes(process)
     }
     const tookMs = performance.now() - since
     this.#lookedAtClosely.set(child, since + Math.min(tookMs * closeRestFactor, everyMs * 4))
-    if (room < 0 && child.task === task) this.#options.exceeded(child)
+    if (leftBytes < 0 && child.task === task) this.#options.exceeded(child)
   }
 }
 

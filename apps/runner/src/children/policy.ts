@@ -44,11 +44,11 @@ export function childrenWanted(demand: Demand): number {
   // Nobody comes free soon: twice as many at each look.
   if (stuck === running) return Math.min(Math.max(0, waiting - coming), stuck + coming)
   if (coming > 0) return 0
-  return running - stuck < roomFor(demand) ? 1 : 0
+  return running - stuck < mostChildrenOf(demand) ? 1 : 0
 }
 
 /** Of short runs that compute, more children than cores would only take them from each other. */
-function roomFor({ expectedMs, waitsMs, waitedMs, cores }: Demand): number {
+function mostChildrenOf({ expectedMs, waitsMs, waitedMs, cores }: Demand): number {
   if (expectedMs === undefined || waitsMs === undefined) return cores
   if (waitsMs <= Math.max(littleWaitMs, expectedMs * littleWait)) return cores
   return waitedMs >= longMs ? Infinity : cores * 4
@@ -59,7 +59,7 @@ export function expectation(before: number | undefined, latest: number): number 
   return before === undefined ? latest : before + (latest - before) * 0.2
 }
 
-/** Blank children to keep at hand: more for a while after several were taken. */
-export function sparesWanted(configured: number, takenLately: number): number {
-  return Math.min(configured + takenLately, Math.max(configured, 4))
+/** Blank children to keep at hand: more for a while after several were assigned. */
+export function sparesWanted(configured: number, assignedLately: number): number {
+  return Math.min(configured + assignedLately, Math.max(configured, 4))
 }

@@ -6,10 +6,9 @@ import { notStarted } from './ending.ts'
 import type { ChildLauncher } from './child-launcher.ts'
 import type { GivingWay } from './giving-way/giving-way.ts'
 import { Group } from './group.ts'
-import { MemoryRoom } from './memory-room.ts'
+import { MemoryBudget } from './memory-budget.ts'
 import { childrenWanted, patienceMs } from './policy.ts'
-import { SparesByKind } from './spares-by-kind.ts'
-import type { Spares } from './spares.ts'
+import { SparesByKind, type Spares } from './spares.ts'
 import type { Exit, Task } from './task.ts'
 import { endings, firstCold, isOverdue, isWorn } from './wear.ts'
 
@@ -38,7 +37,7 @@ export class ChildPool {
   readonly #groups = new Map<string, Group>()
   /** Which group each child works for. */
   readonly #groupOf = new Map<Child, Group>()
-  readonly #room: MemoryRoom
+  readonly #memory: MemoryBudget
   readonly #launching = new Map<Promise<void>, Spares>()
   #failedStarts = 0
   #patience: NodeJS.Timeout | undefined
@@ -52,7 +51,7 @@ export class ChildPool {
     this.#options = options
     this.#spares = new SparesByKind(options.launcher.languages, options.config.spares)
     const sharers = { children: this.#children, groupOf: this.#groupOf, spares: this.#spares.byKind }
-    this.#room = new MemoryRoom(options.config.memoryMb, sharers)
+    this.#memory = new MemoryBudget(options.config.memoryMb, sharers)
   }
 
   start(): void {
@@ -72,7 +71,8 @@ export class ChildPool {
   /** Takes back a task that no child has begun; false when one has. */
   withdraw(task: Task): boolean {
     return (
-      this.#groups.get(task.program.key)?.withdraw(task) === true || this.#wants().some((group) => group.withdraw(task))
+      this.#groups.get(task.program.key)?.withdraw(task) === true ||
+      this.#demandingGroups().some((group) => group.withdraw(task))
     )
   }
 
@@ -115,7 +115,7 @@ export class ChildPool {
     const more = childrenWanted(group.demand(performance.now(), this.#cores))
     for (let each = 0; each < more; each += 1) {
       group.coming += 1
-      this.#spares.for(group.program).wants.add(group)
+      this.#spares.for(group.program).demand.add(group)
     }
     if (more > 0) this.#refill()
     if (!group.hasWaiting) return
@@ -129,25 +129,25 @@ export class ChildPool {
     for (const group of this.#groups.values()) if (group.hasWaiting) this.#ask(group)
   }
 
-  readonly #wants = () => [...this.#spares.byKind.values()].flatMap(({ wants }) => [...wants])
+  readonly #demandingGroups = () => [...this.#spares.byKind.values()].flatMap(({ demand }) => [...demand])
 
   /** Gives blank children to who asked for them, and starts as many as are missing. */
   #refill(): void {
     for (const spares of this.#spares.byKind.values()) this.#refillFrom(spares)
-    for (const spares of this.#spares.byKind.values()) this.#startUpTo(spares, spares.wants.count)
+    for (const spares of this.#spares.byKind.values()) this.#startUpTo(spares, spares.demand.count)
     // The run that has just got the last spare goes first.
     this.#sparesSoon ??= setTimeout(() => {
       this.#sparesSoon = undefined
-      for (const spares of this.#spares.byKind.values()) this.#startUpTo(spares, spares.wants.count + spares.wanted)
+      for (const spares of this.#spares.byKind.values()) this.#startUpTo(spares, spares.demand.count + spares.target)
     }, sparesLaterMs)
   }
 
   #refillFrom(spares: Spares): void {
-    for (let group = this.#room.next(spares); group !== undefined; group = this.#room.next(spares)) {
+    for (let group = this.#memory.next(spares); group !== undefined; group = this.#memory.next(spares)) {
       const isWanted = childrenWanted({ ...group.demand(performance.now(), this.#cores), coming: 0 }) > 0
       const child = isWanted ? spares.take() : undefined
       if (isWanted && child === undefined) break
-      spares.wants.remove(group)
+      spares.demand.remove(group)
       group.coming -= 1
       if (child !== undefined) this.#begin(child, group, group.nextTask()!)
     }
@@ -156,12 +156,12 @@ export class ChildPool {
   #startUpTo(spares: Spares, blank: number): void {
     const starting = [...this.#launching.values()]
     for (const child of this.#children) if (child.state === 'starting') starting.push(child.spares)
-    let missing = blank - spares.count - starting.filter((each) => each === spares).length
-    for (let room = this.#cores * 2 - starting.length; room > 0 && missing > 0; room -= 1, missing -= 1) {
+    const missing = blank - spares.count - starting.filter((each) => each === spares).length
+    for (let more = Math.min(missing, this.#cores * 2 - starting.length); more > 0; more -= 1) {
       if (this.#stopped || this.#retry !== undefined) return
-      if (!this.#room.isThere(this.#launching.size)) {
-        this.#room.make()
-        if (starting.length + this.#launching.size > 0 || !this.#room.isOwed(spares)) return
+      if (!this.#memory.isThere(this.#launching.size)) {
+        this.#memory.make()
+        if (starting.length + this.#launching.size > 0 || !this.#memory.isOwed(spares)) return
       }
       this.#start(spares)
     }
@@ -170,7 +170,7 @@ export class ChildPool {
   async #startOne(spares: Spares): Promise<void> {
     try {
       const { launcher, frameMaxBytes } = this.#options
-      const launched = await launcher.start(spares, spares.wants.count === 0)
+      const launched = await launcher.start(spares, spares.demand.count === 0)
       const child = new Child(spares, launched, frameMaxBytes, this.#events)
       this.#children.add(child)
       if (this.#stopped) child.end('kill')
@@ -232,7 +232,7 @@ export class ChildPool {
       this.#refill()
     }, retryMs * this.#failedStarts)
     if (!this.failedToStart) return
-    for (const group of new Set([...this.#groups.values(), ...this.#wants()])) {
+    for (const group of new Set([...this.#groups.values(), ...this.#demandingGroups()])) {
       for (let task = group.nextTask(); task !== undefined; task = group.nextTask()) task.ended(notStarted)
     }
   }

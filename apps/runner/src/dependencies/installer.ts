@@ -1,16 +1,16 @@
 import type { Socket } from 'node:net'
+import { dirname, delimiter, isAbsolute, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { access, realpath } from 'node:fs/promises'
+import { lookup } from 'node:dns/promises'
 import { Language } from '@automation/contract/common/v1/language'
 import type { DependencySet } from '@automation/contract/catalog/v1/resolve'
 import { findInterpreter, Launcher, nodePlace, shownRoot, type Launched, type IsolationConfig } from '@automation/jail'
 import type { Logger } from '@automation/service'
-import { dirname } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { exitOf } from '../children/ending.ts'
 import { limitsOf, unpackArchive, type Unpacked } from './archive.ts'
 import type { DependenciesConfig } from './config.ts'
-import { findNpm } from './npm-program.ts'
-import { isolationTo } from './registry-isolation.ts'
 
 export interface InstallerOptions {
   config: DependenciesConfig
@@ -180,4 +180,38 @@ class LastLines {
     this.#lines.push(cut)
     if (this.#lines.length > lastLines) this.#lines.shift()
   }
+}
+
+/** npm's program, and the folder of the package that it belongs to; undefined where there is none. */
+async function findNpm(name: string): Promise<{ program: string; folder: string } | undefined> {
+  const places = isAbsolute(name)
+    ? [name]
+    : (process.env['PATH'] ?? '').split(delimiter).map((place) => join(place, name))
+  for (const place of places) {
+    const program = await realpath(place).catch(() => undefined)
+    // What is found is a script of npm's own package: `npm/bin/npm-cli.js`.
+    const folder = program === undefined ? undefined : dirname(dirname(program))
+    if (program?.endsWith('.js') !== true || folder === undefined) continue
+    if (await isThere(join(folder, 'package.json'))) return { program, folder }
+  }
+  return undefined
+}
+
+function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  )
+}
+
+/** An isolation out of which these registries are reached, wherever the operator has put them; those on this machine, too. */
+async function isolationTo(registries: string[], isolation: IsolationConfig): Promise<IsolationConfig> {
+  const addresses = new Set<string>()
+  for (const registry of registries) {
+    const host = new URL(registry).hostname.replace(/^\[|\]$/g, '')
+    for (const { address } of await lookup(host, { all: true }).catch(() => [])) addresses.add(address)
+  }
+  const isHere = [...addresses].some((address) => address.startsWith('127.') || address === '::1')
+  const network = isHere ? 'host' : isolation.network
+  return { ...isolation, network, egressAllow: [...isolation.egressAllow, ...addresses], manyTeamsAnyway: true }
 }

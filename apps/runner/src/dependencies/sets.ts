@@ -7,7 +7,7 @@ import { Language } from '@automation/contract/common/v1/language'
 import type { Logger } from '@automation/service'
 import { limitsOf } from './archive.ts'
 import type { InstallEvents, Installer } from './installer.ts'
-import type { SetMetrics } from './metrics.ts'
+import type { SetMetrics } from '../metrics.ts'
 import { Packing, unpackFile, type Packed } from './packing.ts'
 import { DamagedSet, type SharedSet, type SharedSets } from './shared-sets.ts'
 

@@ -25,8 +25,8 @@ export class Unread {
     }
     this.keep()
     if (this.#end + chunk.length > this.#bytes.length) {
-      const roomier = Buffer.allocUnsafeSlow((this.length + chunk.length) * 2)
-      this.#set(roomier, this.bytes.copy(roomier))
+      const larger = Buffer.allocUnsafeSlow((this.length + chunk.length) * 2)
+      this.#set(larger, this.bytes.copy(larger))
     }
     this.#end += chunk.copy(this.#bytes, this.#end)
   }

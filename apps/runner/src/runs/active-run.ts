@@ -6,8 +6,16 @@ import { runFrame } from '../children/frames.ts'
 import type { Ending, RunningChild, Task } from '../children/task.ts'
 import type { OnLine } from '../logs/output-reader.ts'
 import { RunLog } from '../logs/run-log.ts'
-import { lineIn, outOfMemory, reasonOf, timedOut, timelineText, type Reason } from './explanation.ts'
-import { explainRefusal, type RunNetwork } from './refused-connection.ts'
+import {
+  lineIn,
+  outOfMemory,
+  reasonOf,
+  timedOut,
+  timelineText,
+  type Reason,
+  explainRefusal,
+  type RunNetwork,
+} from './explanation.ts'
 import type { Version } from './version.ts'
 
 export interface RunEnvironment {

@@ -1,4 +1,5 @@
-import { basename } from 'node:path'
+import { basename, delimiter, join } from 'node:path'
+import { accessSync, constants } from 'node:fs'
 import { Failure } from '@automation/errors'
 import type { NetworkName, IsolationConfig, IsolationLevel } from './config.ts'
 
@@ -130,5 +131,25 @@ export function summarizeIsolation(isolation: Isolation): { detail: string; advi
   return {
     detail: `${nameOf(isolation)}; serves ${isolation.oneTeam ? 'one team' : 'many teams'}`,
     advice: isolation.remedy,
+  }
+}
+
+// The first takes 1 MB for each child, the second 30.
+const programs = ['slirp4netns', 'pasta']
+const usualPlaces = ['/usr/local/bin', '/usr/bin', '/usr/sbin']
+
+/** The programs that lead a network of a child's own out into the world, the best first. */
+export function networkHelpers(path = process.env['PATH'] ?? ''): string[] {
+  const places = [...path.split(delimiter).filter((place) => place.startsWith('/')), ...usualPlaces]
+  return programs.flatMap((program) => places.map((place) => join(place, program)).find(isExecutable) ?? [])
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    // It is not there, or not for us.
+    return false
   }
 }

@@ -12,7 +12,7 @@ export interface Sharers {
 }
 
 /** Whether there is memory for one more child, and who gives way where there is none. */
-export class MemoryRoom {
+export class MemoryBudget {
   readonly #limitMb: number
   readonly #sharers: Sharers
 
@@ -36,8 +36,8 @@ export class MemoryRoom {
   }
 
   /** The group whose turn it is to get a child: teams that have few at work come first. */
-  next({ wants }: Spares): Group | undefined {
-    return wants.count === 0 ? undefined : wants.next((team) => this.#atWork(team))
+  next({ demand }: Spares): Group | undefined {
+    return demand.count === 0 ? undefined : demand.next((team) => this.#atWork(team))
   }
 
   /** Who has no child at work gets one all the same, or those that came first could keep all others from running. */
