@@ -5,12 +5,13 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { chartSteps } from './check/charts.ts'
 import { declaredIn, importFaults, readSources } from './check/imports.ts'
+import { linkFaults } from './check/links.ts'
 import { program, runSteps, type Step } from './check/steps.ts'
 
 const help = `npm run check [-- --only STEP,STEP]
 
-Format, lint with types and import boundaries, types, proto lint, generated-code drift, declared imports, and the
-chart where helm is there. Changes nothing.
+Format, lint with types and import boundaries, types, proto lint, generated-code drift, declared imports, links of
+documents, and the chart where helm is there. Changes nothing.
 `
 
 const steps: Step[] = [
@@ -25,6 +26,14 @@ const steps: Step[] = [
     run: async () => {
       const root = process.cwd()
       const faults = await importFaults(await readSources(root, trackedFiles()), declaredIn(root))
+      return { ok: faults.length === 0, output: faults.join('\n') }
+    },
+  },
+  {
+    name: 'links',
+    advice: 'mend the documents: links, anchors and paths must lead somewhere',
+    run: async () => {
+      const faults = await linkFaults(process.cwd(), trackedFiles())
       return { ok: faults.length === 0, output: faults.join('\n') }
     },
   },
