@@ -35,7 +35,7 @@ export const rooms: readonly Room[] = [
   { folder: 'libs/tracing', may: [] },
   { folder: 'libs/rpc', may: ['contract', 'errors', 'tracing'] },
   { folder: 'libs/service', may: ['errors', 'rpc', 'tracing'] },
-  { folder: 'libs/database', may: ['errors', 'service'] },
+  { folder: 'libs/database', may: ['contract', 'errors', 'service'] },
   { folder: 'libs/audit', may: ['contract', 'errors', 'rpc', 'service'] },
   { folder: 'libs/events', may: ['contract', 'errors', 'service'] },
   { folder: 'libs/jail', may: ['errors', 'service'] },

@@ -221,7 +221,7 @@ export class ContractServers {
 }
 
 function refuse(): never {
-  throw new Failure('permission_denied', 'operator_only', 'Only for operators')
+  throw new Failure('permission_denied', 'permission_denied', 'This call is not allowed')
 }
 
 /** A failure as the catalog answers it. */

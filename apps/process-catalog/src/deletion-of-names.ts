@@ -1,6 +1,5 @@
-import type { CallContext } from '@automation/rpc'
+import { memberIn, type CallContext } from '@automation/rpc'
 import type { Catalog } from './catalog.ts'
-import { authorOf } from './rpc/author.ts'
 import { scheduleUsers } from './schedule-users.ts'
 import { findAliasName, removeAlias } from './store/aliases.ts'
 import type { OwnerName } from './store/owners.ts'
@@ -13,7 +12,7 @@ import { nobody } from './users.ts'
  * with a name that is gone, and its firings say so.
  */
 export async function deleteVersion(catalog: Catalog, owner: OwnerName, version: string, caller: CallContext) {
-  const author = authorOf(caller)
+  const author = memberIn(caller)
   const { ownerId, id, tag } = await findVersionName(catalog.store, author.team, owner, version)
   const used = { processId: ownerId, name: tag, versionId: id }
   const schedules = owner.module === '' ? await scheduleUsers(catalog, used, caller) : nobody
@@ -22,7 +21,7 @@ export async function deleteVersion(catalog: Catalog, owner: OwnerName, version:
 
 /** Deletes an alias that nobody uses. Failures: alias_in_use at `/aliasId`, unavailable as above, and those of `getAlias`. */
 export async function deleteAlias(catalog: Catalog, owner: OwnerName, aliasId: string, caller: CallContext) {
-  const author = authorOf(caller)
+  const author = memberIn(caller)
   const { ownerId, name } = await findAliasName(catalog.store, author.team, owner, aliasId)
   const schedules = owner.module === '' ? await scheduleUsers(catalog, { processId: ownerId, name }, caller) : nobody
   await removeAlias(catalog.store, author, owner, aliasId, schedules)

@@ -1,8 +1,7 @@
 import { asFailure, type Failure } from '@automation/errors'
-import { asService, ownContext, type CallContext } from '@automation/rpc'
+import { asService, memberIn, ownContext, type CallContext } from '@automation/rpc'
 import { failPoint } from '@automation/service'
 import type { Catalog } from './catalog.ts'
-import { authorOf } from './rpc/author.ts'
 import { buryProcess, markHidden, removeRemains, tombstonesOlderThan, type Tombstone } from './store/tombstones.ts'
 
 const timeoutMs = 30_000
@@ -16,7 +15,7 @@ type Told = Pick<CallContext, 'requestId' | 'traceparent'>
  * where the scheduler is away, which nobody waits for: its schedules start nothing any more.
  */
 export async function deleteProcess(catalog: Catalog, identifier: string, caller: CallContext) {
-  const tombstone = await buryProcess(catalog.store, authorOf(caller), identifier)
+  const tombstone = await buryProcess(catalog.store, memberIn(caller), identifier)
   failPoint('delete-after-tombstone')
   const { requestId, traceparent } = caller
   const left = await finishDeletion(catalog, tombstone, { requestId, traceparent })

@@ -1,7 +1,6 @@
 import { asFailure, unavailable } from '@automation/errors'
-import { asService, ownContext, type CallContext } from '@automation/rpc'
+import { asService, memberIn, ownContext, type CallContext } from '@automation/rpc'
 import type { Catalog } from './catalog.ts'
-import { teamOf } from './caller.ts'
 import type { Users } from './users.ts'
 
 const timeoutMs = 2000
@@ -16,7 +15,7 @@ export interface UsedName {
 /** The schedules that use a version or an alias of a process. Fails with unavailable where the scheduler does not say. */
 export async function scheduleUsers({ scheduleUses }: Catalog, used: UsedName, caller: CallContext): Promise<Users> {
   const { requestId, traceparent } = caller
-  const call = { ...ownContext(asService('process-catalog', teamOf(caller)), timeoutMs), requestId, traceparent }
+  const call = { ...ownContext(asService('process-catalog', memberIn(caller).team), timeoutMs), requestId, traceparent }
   try {
     const { users, count } = await scheduleUses.findScheduleUsers(used, call)
     const named = users.map(({ id, comment }) => `schedule ${id}${comment === undefined ? '' : ` (${comment})`}`)

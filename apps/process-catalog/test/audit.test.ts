@@ -184,10 +184,10 @@ describe('records', () => {
     expect(await list(stranger, { entityId: id })).toEqual([])
     expect(await refused(list(userContext('no-such-team')))).toBe('team_not_found')
     const run = { ...userContext(''), principal: { role: 'run', team: '', subject: 'run', name: 'run' } } as CallContext
-    expect(await refused(list(run))).toBe('team_required')
+    expect(await refused(list(run))).toBe('permission_denied')
     const record = newRecord(caller.principal.team)
     for (const context of [caller, operatorContext(), run])
-      expect(await refused(records().appendAuditRecords({ records: [record] }, context))).toBe('service_only')
+      expect(await refused(records().appendAuditRecords({ records: [record] }, context))).toBe('permission_denied')
     const wrong = { ...record, id: 'x' }
     expect(await refused(records().appendAuditRecords({ records: [wrong] }, serviceContext('a')))).toBe('/records/0/id')
   })

@@ -144,7 +144,7 @@ test('services may resolve for any team, users for their own, nobody else', asyn
     userContext(team, { role: 'run' }),
     userContext(team, { role: 'runner' }),
   ])
-    expect(await refused(catalog.resolver.resolveRun(request, context))).toBe('service_only')
+    expect(await refused(catalog.resolver.resolveRun(request, context))).toBe('permission_denied')
 })
 
 async function newProcess(values: object = {}): Promise<{ caller: CallContext; id: string }> {

@@ -110,6 +110,6 @@ test('a secret that is damaged holds up no other, and is told', async () => {
 test('nobody but the operator seals anew', async () => {
   const catalog = await started(await freshDatabase(), [encryptionKey])
   expect(await refused(catalog.client(SealingService).reseal({ limit: 1 }, userContext('sealed')))).toBe(
-    'operator_only',
+    'permission_denied',
   )
 })

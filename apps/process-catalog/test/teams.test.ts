@@ -162,7 +162,7 @@ describe("the operator's calls", () => {
     const { teams } = await catalog.teams.listTeams({}, operatorContext())
     const { count } = await catalog.teams.countTeams({}, serviceContext('gateway', ''))
     expect(count).toBe(teams.length)
-    expect(await refused(catalog.teams.countTeams({}, userContext(principal.team)))).toBe('service_only')
+    expect(await refused(catalog.teams.countTeams({}, userContext(principal.team)))).toBe('permission_denied')
   })
 
   test('granting and revoking twice is no error; both teams must be there and differ', async () => {
@@ -192,7 +192,7 @@ describe("the operator's calls", () => {
         catalog.tokens.listApiTokens({ team: caller.principal.team }, context),
         catalog.tokens.revokeApiToken({ clientId: 'sa-a-00000000' }, context),
       ]
-      for (const call of calls) expect(await refused(call)).toBe('operator_only')
+      for (const call of calls) expect(await refused(call)).toBe('permission_denied')
     }
   })
 })
@@ -205,10 +205,10 @@ test("a team's calls are for its members: not for callers without a team, runs o
     userContext(principal.team, { role: 'run' }),
     userContext(principal.team, { role: 'runner' }),
   ]) {
-    expect(await refused(catalog.teams.getTeam({}, caller))).toBe('team_required')
-    expect(await refused(catalog.process(caller))).toBe('team_required')
-    expect(await refused(catalog.versions.listVersions({ process: 'x' }, caller))).toBe('team_required')
-    expect(await refused(catalog.aliases.listAliases({ process: 'x' }, caller))).toBe('team_required')
-    expect(await refused(catalog.variables.listVariables({}, caller))).toBe('team_required')
+    expect(await refused(catalog.teams.getTeam({}, caller))).toBe('permission_denied')
+    expect(await refused(catalog.process(caller))).toBe('permission_denied')
+    expect(await refused(catalog.versions.listVersions({ process: 'x' }, caller))).toBe('permission_denied')
+    expect(await refused(catalog.aliases.listAliases({ process: 'x' }, caller))).toBe('permission_denied')
+    expect(await refused(catalog.variables.listVariables({}, caller))).toBe('permission_denied')
   }
 })

@@ -171,8 +171,8 @@ describe('the exchange', () => {
     const { team, apiToken } = await newToken(catalog)
     for (const role of ['run', 'runner'] as const) {
       const caller = userContext(team, { role })
-      expect(await refused(catalog.tokens.exchangeToken({ team, apiToken }, caller))).toBe('service_only')
-      expect(await refused(catalog.tokens.listSigningKeys({}, caller))).toBe('service_only')
+      expect(await refused(catalog.tokens.exchangeToken({ team, apiToken }, caller))).toBe('permission_denied')
+      expect(await refused(catalog.tokens.listSigningKeys({}, caller))).toBe('permission_denied')
     }
   })
 })

@@ -1,6 +1,6 @@
 import { AuditType } from '@automation/contract/audit/v1/audit'
 import { unavailable } from '@automation/errors'
-import { uploadMessages } from '@automation/rpc'
+import { uploadMessages } from '@automation/contract/uploads'
 import { refusal, until, userContext } from '@automation/testing'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { runContext, StorageUnderTest, upload } from './storage-under-test.ts'

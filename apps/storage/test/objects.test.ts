@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { unavailable } from '@automation/errors'
-import { uploadMessages } from '@automation/rpc'
+import { uploadMessages } from '@automation/contract/uploads'
 import { refusal, until, userContext } from '@automation/testing'
 import { afterAll, expect, test } from 'vitest'
 import { names, read, runContext, StorageUnderTest, upload } from './storage-under-test.ts'

@@ -1,4 +1,4 @@
-import { databaseFailure } from '@automation/database'
+import { countedUpTo, databaseFailure, pageInfo, windowOf } from '@automation/database'
 import type { PageRequest } from '@automation/contract/common/v1/page'
 import {
   Status,
@@ -9,7 +9,7 @@ import {
   type LogLevel,
 } from '@automation/contract/execution/v1/execution'
 import { notFound } from '@automation/errors'
-import { countedUpTo, pageInfo, windowOf, type Principal } from '@automation/rpc'
+import type { Principal } from '@automation/rpc'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { timestampMs, type Timestamp } from '@bufbuild/protobuf/wkt'
 import type pg from 'pg'

@@ -1,5 +1,5 @@
 import type { Status } from '@automation/contract/execution/v1/execution'
-import { installsProcessId } from '@automation/rpc'
+import { installsProcessId } from '@automation/contract/installs'
 import type pg from 'pg'
 
 export interface InstallRow {

@@ -1,7 +1,7 @@
 import { ExecutionEventSchema } from '@automation/contract/events/v1/execution_event'
 import { Status } from '@automation/contract/execution/v1/execution'
 import type { Cursor, Leadership, Outbox, OutboxEvent, Waiting } from '@automation/events'
-import { installsProcessId } from '@automation/rpc'
+import { installsProcessId } from '@automation/contract/installs'
 import type { Logger } from '@automation/service'
 import { create } from '@bufbuild/protobuf'
 import { timestampFromDate } from '@bufbuild/protobuf/wkt'

@@ -1,6 +1,6 @@
 import type { Status } from '@automation/contract/execution/v1/execution'
-import { literally, pageRoom, sizeOf } from '@automation/database'
-import { countedUpTo, installsProcessId, type Window } from '@automation/rpc'
+import { countedUpTo, literally, pageRoom, sizeOf, type Window } from '@automation/database'
+import { installsProcessId } from '@automation/contract/installs'
 import type { Queries } from './team-queries.ts'
 import { recordColumns, type RecordRow } from './records.ts'
 

@@ -1,7 +1,7 @@
 import type { Status } from '@automation/contract/execution/v1/execution'
 import { roomFor } from '@automation/database'
 import { notFound } from '@automation/errors'
-import { installsProcessId } from '@automation/rpc'
+import { installsProcessId } from '@automation/contract/installs'
 import type { Queries } from './team-queries.ts'
 import { isUuid } from '../execution-id.ts'
 

@@ -1,5 +1,6 @@
 import type { StorageService } from '@automation/contract/storage/v1/storage'
-import { uploadMessages, type CallContext, type Client } from '@automation/rpc'
+import { uploadMessages } from '@automation/contract/uploads'
+import type { CallContext, Client } from '@automation/rpc'
 import type { FormFile } from './payload.ts'
 
 // A day.

@@ -1,12 +1,11 @@
 import type { AliasService } from '@automation/contract/catalog/v1/alias'
 import { invalid } from '@automation/errors'
-import { type Handlers, windowOf } from '@automation/rpc'
-import { teamOf } from '../caller.ts'
+import { windowOf } from '@automation/database'
+import { memberIn, type Handlers } from '@automation/rpc'
 import type { Catalog } from '../catalog.ts'
 import { deleteAlias } from '../deletion-of-names.ts'
 import { createAlias, getAlias, listAliases, updateAlias } from '../store/aliases.ts'
 import { tag } from '../tag.ts'
-import { authorOf } from './author.ts'
 
 /** Aliases of processes and modules. */
 export function aliasHandlers(catalog: Catalog): Handlers<typeof AliasService> {
@@ -14,15 +13,15 @@ export function aliasHandlers(catalog: Catalog): Handlers<typeof AliasService> {
   return {
     async createAlias({ process, module, name, version }, context) {
       const alias = { name: tag('/name', name), version: required(version) }
-      return createAlias(store, authorOf(context), { process, module }, alias)
+      return createAlias(store, memberIn(context), { process, module }, alias)
     },
 
     getAlias({ process, module, aliasId }, context) {
-      return getAlias(store, teamOf(context), { process, module }, aliasId)
+      return getAlias(store, memberIn(context).team, { process, module }, aliasId)
     },
 
     listAliases({ process, module, version, page }, context) {
-      return listAliases(store, teamOf(context), { process, module }, version, windowOf(page))
+      return listAliases(store, memberIn(context).team, { process, module }, version, windowOf(page))
     },
 
     async updateAlias({ process, module, aliasId, name, version }, context) {
@@ -30,7 +29,7 @@ export function aliasHandlers(catalog: Catalog): Handlers<typeof AliasService> {
         name: name === undefined ? undefined : tag('/name', name),
         version: version === undefined ? undefined : required(version),
       }
-      return updateAlias(store, authorOf(context), { process, module }, aliasId, change)
+      return updateAlias(store, memberIn(context), { process, module }, aliasId, change)
     },
 
     async deleteAlias({ process, module, aliasId }, context) {

@@ -1,8 +1,7 @@
 import { AuditType, type AuditService } from '@automation/contract/audit/v1/audit'
-import { lowestIdAt } from '@automation/database'
-import { type Handlers, windowOf } from '@automation/rpc'
+import { lowestIdAt, windowOf } from '@automation/database'
+import { memberIn, principalIn, type Handlers } from '@automation/rpc'
 import { timestampMs, type Timestamp } from '@bufbuild/protobuf/wkt'
-import { serviceOnly, teamOf } from '../caller.ts'
 import type { Catalog } from '../catalog.ts'
 import { listAuditRecords } from '../store/audit-records.ts'
 
@@ -10,14 +9,14 @@ import { listAuditRecords } from '../store/audit-records.ts'
 export function auditHandlers({ store, auditTrail }: Catalog): Handlers<typeof AuditService> {
   return {
     async appendAuditRecords({ records }, context) {
-      serviceOnly(context)
+      principalIn(context, 'service')
       await auditTrail.append(records)
       return {}
     },
 
     listAuditRecords({ page, type, entityId, from, to }, context) {
       const filter = {
-        team: teamOf(context),
+        team: memberIn(context).team,
         type: type === AuditType.UNSPECIFIED ? undefined : type,
         entityId: entityId || undefined,
         fromId: from && lowestIdAt(exactMs(from)),

@@ -1,28 +1,26 @@
 import type { DependencyService } from '@automation/contract/catalog/v1/dependency'
-import type { Handlers } from '@automation/rpc'
-import { teamOf } from '../caller.ts'
+import { memberIn, type Handlers } from '@automation/rpc'
 import type { Catalog } from '../catalog.ts'
 import { checkManifest } from '../dependencies/manifest.ts'
 import { languageName } from '../language.ts'
 import { askForInstall, discardStaged, getManifest, stageDependencies } from '../store/dependencies.ts'
-import { authorOf } from './author.ts'
 
 /** Packages of teams and processes, staged and installed. */
 export function dependencyHandlers({ store, config }: Catalog): Handlers<typeof DependencyService> {
   return {
-    getManifest: ({ language }, context) => getManifest(store, teamOf(context), languageName(language)),
+    getManifest: ({ language }, context) => getManifest(store, memberIn(context).team, languageName(language)),
 
     async stageDependencies({ language, dependencies }, context) {
       const name = languageName(language)
       checkManifest('/dependencies', name, dependencies, config.dependencies.allowGit)
-      return stageDependencies(store, authorOf(context), name, dependencies)
+      return stageDependencies(store, memberIn(context), name, dependencies)
     },
 
     async installDependencies({ language }, context) {
-      await askForInstall(store, authorOf(context), languageName(language))
+      await askForInstall(store, memberIn(context), languageName(language))
       return {}
     },
 
-    discardDependencies: ({ language }, context) => discardStaged(store, authorOf(context), languageName(language)),
+    discardDependencies: ({ language }, context) => discardStaged(store, memberIn(context), languageName(language)),
   }
 }

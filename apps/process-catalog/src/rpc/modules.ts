@@ -1,7 +1,7 @@
 import type { ModuleService } from '@automation/contract/catalog/v1/module'
 import { readAll } from '@automation/errors/faults'
-import { type Handlers, windowOf } from '@automation/rpc'
-import { teamOf } from '../caller.ts'
+import { windowOf } from '@automation/database'
+import { memberIn, type Handlers } from '@automation/rpc'
 import type { Catalog } from '../catalog.ts'
 import { languageName } from '../language.ts'
 import { limits } from '../limits.ts'
@@ -9,14 +9,13 @@ import { moduleName } from '../module-rules.ts'
 import { readChange, warningsOf } from '../source-reading.ts'
 import { createModule, deleteModule, getModule, listModules, updateModule } from '../store/modules.ts'
 import { text } from '../text.ts'
-import { authorOf } from './author.ts'
 
 /** Modules. */
 export function moduleHandlers(catalog: Catalog): Handlers<typeof ModuleService> {
   const { store, checks } = catalog
   return {
     async createModule(request, context) {
-      const author = authorOf(context)
+      const author = memberIn(context)
       const language = languageName(request.language)
       const module = readAll({
         name: () => moduleName(request.name),
@@ -28,15 +27,15 @@ export function moduleHandlers(catalog: Catalog): Handlers<typeof ModuleService>
     },
 
     getModule({ id }, context) {
-      return getModule(store, teamOf(context), id)
+      return getModule(store, memberIn(context).team, id)
     },
 
     listModules({ page }, context) {
-      return listModules(store, teamOf(context), windowOf(page))
+      return listModules(store, memberIn(context).team, windowOf(page))
     },
 
     async updateModule({ id, name, sourceCode }, context) {
-      const author = authorOf(context)
+      const author = memberIn(context)
       const change = readAll({
         name: () => (name === undefined ? undefined : moduleName(name)),
         sourceCode: () => (sourceCode === undefined ? undefined : text('/sourceCode', sourceCode, limits.sourceCode)),
@@ -47,7 +46,7 @@ export function moduleHandlers(catalog: Catalog): Handlers<typeof ModuleService>
     },
 
     async deleteModule({ id }, context) {
-      await deleteModule(store, authorOf(context), id)
+      await deleteModule(store, memberIn(context), id)
       return {}
     },
   }

@@ -1,8 +1,8 @@
 import { ProcessValuesSchema, type ProcessService } from '@automation/contract/catalog/v1/process'
 import { unavailable } from '@automation/errors'
-import { type Handlers, windowOf } from '@automation/rpc'
+import { windowOf } from '@automation/database'
+import { memberIn, type Handlers } from '@automation/rpc'
 import { create } from '@bufbuild/protobuf'
-import { teamOf } from '../caller.ts'
 import type { Catalog } from '../catalog.ts'
 import type { Checks } from '../checks.ts'
 import { deleteProcess } from '../deletion.ts'
@@ -11,7 +11,6 @@ import { maskedChange, newProcess, type NewProcess, type ProcessChange } from '.
 import { listProcesses } from '../store/process-list.ts'
 import { readChange, warningsOf } from '../source-reading.ts'
 import { createProcess, getProcess, updateProcess } from '../store/processes.ts'
-import { authorOf } from './author.ts'
 
 // Any beyond the second means that somebody has saved another source meanwhile.
 const maxTries = 5
@@ -21,7 +20,7 @@ export function processHandlers(catalog: Catalog): Handlers<typeof ProcessServic
   const { store, checks, config, effects } = catalog
   return {
     async createProcess({ values = create(ProcessValuesSchema) }, context) {
-      const author = authorOf(context)
+      const author = memberIn(context)
       const process = { ...newProcess(values), language: languageName(values.language) }
       const reading = await checks.read(author.team, process.language, process.columns.sourceCode)
       const passwordHash = await checked(author.team, process, checks)
@@ -30,15 +29,15 @@ export function processHandlers(catalog: Catalog): Handlers<typeof ProcessServic
     },
 
     getProcess({ identifier }, context) {
-      return getProcess(store, teamOf(context), identifier)
+      return getProcess(store, memberIn(context).team, identifier)
     },
 
     listProcesses({ page, keywords, tags }, context) {
-      return listProcesses(store, teamOf(context), { keywords, tags }, windowOf(page))
+      return listProcesses(store, memberIn(context).team, { keywords, tags }, windowOf(page))
     },
 
     async updateProcess({ identifier, values = create(ProcessValuesSchema), mask }, context) {
-      const author = authorOf(context)
+      const author = memberIn(context)
       const change = maskedChange(values, mask?.paths ?? [])
       const owner = { process: identifier, module: '' }
       let read = await readChange(catalog, author.team, owner, change.columns.sourceCode)

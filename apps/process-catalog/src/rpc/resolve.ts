@@ -1,7 +1,7 @@
 import type { ResolveRunRequest, ResolveService } from '@automation/contract/catalog/v1/resolve'
 import { Failure, notFound } from '@automation/errors'
-import { installsProcessId, type Handlers } from '@automation/rpc'
-import { serviceOrTeam } from '../caller.ts'
+import { installsProcessId } from '@automation/contract/installs'
+import { principalIn, type Handlers } from '@automation/rpc'
 import type { Catalog } from '../catalog.ts'
 import { noteNeed } from '../store/deleted-versions.ts'
 import { readInstallSpec } from '../store/installs.ts'
@@ -25,7 +25,10 @@ export function resolveHandlers({ store, box, revisions }: Catalog): Handlers<ty
   return {
     async resolveRun(request, context) {
       const { team, knownRevision, deleted } = request
-      serviceOrTeam(context, team)
+      // Services for any team, a team's own callers for theirs.
+      const { role, team: own } = principalIn(context, 'service', 'user')
+      if (role === 'user' && own !== team)
+        throw new Failure('permission_denied', 'permission_denied', 'This call is not allowed')
       if (!isTeamSlug(team)) throw notFound('team')
       if (request.identifier === installsProcessId) {
         const install = isUuid(request.tag) ? await readInstallSpec(store, team, request.tag) : undefined

@@ -1,13 +1,12 @@
 import type { SealingService } from '@automation/contract/catalog/v1/sealing'
 import type { Resealing } from '@automation/database'
-import type { Handlers } from '@automation/rpc'
-import { operatorOnly } from '../caller.ts'
+import { principalIn, type Handlers } from '@automation/rpc'
 
 /** Secrets of the catalog, sealed anew for an operator. */
 export function sealingHandlers(resealing: Resealing): Handlers<typeof SealingService> {
   return {
     async reseal({ limit }, context) {
-      operatorOnly(context)
+      principalIn(context, 'operator')
       return await resealing.answer(limit, context.signal)
     },
   }

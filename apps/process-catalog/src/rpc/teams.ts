@@ -1,23 +1,21 @@
 import { TeamSchema, type TeamService } from '@automation/contract/catalog/v1/team'
 import { invalid, notFound } from '@automation/errors'
-import type { Handlers } from '@automation/rpc'
+import { memberIn, principalIn, type Handlers } from '@automation/rpc'
 import { create } from '@bufbuild/protobuf'
-import { operatorOnly, serviceOnly, teamOf } from '../caller.ts'
 import type { Catalog } from '../catalog.ts'
 import { teamChange } from '../team-change.ts'
 import { countTeams, createTeam, getTeam, grantParent, listTeams, revokeParent, updateTeam } from '../store/teams.ts'
 import { isTeamSlug, newTeamSlug } from '../team-slug.ts'
-import { authorOf, operatorFor } from './author.ts'
 
 /** Teams and their parents. */
 export function teamHandlers({ store, effects }: Catalog): Handlers<typeof TeamService> {
   return {
     getTeam(_, context) {
-      return getTeam(store, teamOf(context))
+      return getTeam(store, memberIn(context).team)
     },
 
     async updateTeam({ values = create(TeamSchema), mask, tokenTeams }, context) {
-      const author = authorOf(context)
+      const author = memberIn(context)
       const change = teamChange(values, mask)
       const updated = await updateTeam(store, author, change, tokenTeams)
       // Who reads a schedule next finds its times in the new zone.
@@ -26,31 +24,31 @@ export function teamHandlers({ store, effects }: Catalog): Handlers<typeof TeamS
     },
 
     async createTeam({ slug }, context) {
-      operatorOnly(context)
-      return createTeam(store, operatorFor(newTeamSlug(slug), context))
+      const operator = principalIn(context, 'operator')
+      return createTeam(store, { ...operator, team: newTeamSlug(slug) })
     },
 
     async listTeams(_, context) {
-      operatorOnly(context)
+      principalIn(context, 'operator')
       return { teams: await listTeams(store) }
     },
 
     async countTeams(_, context) {
-      serviceOnly(context)
+      principalIn(context, 'service')
       return { count: await countTeams(store) }
     },
 
     async grantParent({ child, parent }, context) {
-      operatorOnly(context)
+      const operator = principalIn(context, 'operator')
       checkPair(child, parent)
-      await grantParent(store, operatorFor(child, context), parent)
+      await grantParent(store, { ...operator, team: child }, parent)
       return {}
     },
 
     async revokeParent({ child, parent }, context) {
-      operatorOnly(context)
+      const operator = principalIn(context, 'operator')
       checkPair(child, parent)
-      await revokeParent(store, operatorFor(child, context), parent)
+      await revokeParent(store, { ...operator, team: child }, parent)
       return {}
     },
   }

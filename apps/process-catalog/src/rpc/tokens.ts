@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { TokenService } from '@automation/contract/catalog/v1/token'
 import { Failure, invalid, notFound } from '@automation/errors'
-import type { Handlers } from '@automation/rpc'
+import { principalIn, type Handlers } from '@automation/rpc'
 import { scope, signAccessToken } from '../access-token.ts'
 import {
   apiTokenOf,
@@ -11,19 +11,17 @@ import {
   secretMatches,
   type Credentials,
 } from '../api-token.ts'
-import { notFromRuns, operatorOnly } from '../caller.ts'
 import type { Catalog } from '../catalog.ts'
 import { limits } from '../limits.ts'
 import { createApiToken, listApiTokens, revokeApiToken, tokenForExchange } from '../store/api-tokens.ts'
 import { isTeamSlug } from '../team-slug.ts'
 import { optionalText } from '../text.ts'
-import { operatorFor } from './author.ts'
 
 /** API tokens, what they are exchanged for, and the keys that sign it. */
 export function tokenHandlers({ store, keys, config }: Catalog): Handlers<typeof TokenService> {
   return {
     async exchangeToken({ team, apiToken }, context) {
-      notFromRuns(context)
+      principalIn(context, 'user', 'service', 'operator')
       const { clientId, clientSecret } = readApiToken(apiToken)
       // A token of another team, or of a form that none has, is not even looked for.
       const may = isTeamSlug(team) && isClientIdOf(team, clientId)
@@ -44,36 +42,36 @@ export function tokenHandlers({ store, keys, config }: Catalog): Handlers<typeof
     },
 
     async listSigningKeys(_, context) {
-      notFromRuns(context)
+      principalIn(context, 'user', 'service', 'operator')
       return { jwks: await keys.keySet() }
     },
 
     async rotateSigningKey(_, context) {
-      operatorOnly(context)
+      principalIn(context, 'operator')
       await keys.rotate()
       return {}
     },
 
     async createApiToken({ team, name, apiToken }, context) {
-      operatorOnly(context)
+      const operator = principalIn(context, 'operator')
       if (!isTeamSlug(team)) throw notFound('team')
       const credentials = apiToken === undefined ? newCredentials(team) : givenCredentials(team, apiToken)
       // An empty name is none.
       const shownName = optionalText('/name', name || undefined, limits.name)
-      const record = await createApiToken(store, operatorFor(team, context), shownName, credentials)
+      const record = await createApiToken(store, { ...operator, team }, shownName, credentials)
       return { apiToken: apiTokenOf(credentials), record }
     },
 
     async listApiTokens({ team }, context) {
-      operatorOnly(context)
+      principalIn(context, 'operator')
       if (!isTeamSlug(team)) throw notFound('team')
       return { tokens: await listApiTokens(store, team) }
     },
 
     async revokeApiToken({ clientId }, context) {
-      operatorOnly(context)
+      const operator = principalIn(context, 'operator')
       if (!/^[a-z0-9-]{1,255}$/.test(clientId)) throw notFound('api_token')
-      await revokeApiToken(store, clientId, (team) => operatorFor(team, context))
+      await revokeApiToken(store, clientId, (team) => ({ ...operator, team }))
       return {}
     },
   }

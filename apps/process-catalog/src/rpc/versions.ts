@@ -1,7 +1,7 @@
 import type { VersionService } from '@automation/contract/catalog/v1/version'
 import { readAll } from '@automation/errors/faults'
-import { type Handlers, windowOf } from '@automation/rpc'
-import { teamOf } from '../caller.ts'
+import { windowOf } from '@automation/database'
+import { memberIn, type Handlers } from '@automation/rpc'
 import type { Catalog } from '../catalog.ts'
 import { deleteVersion } from '../deletion-of-names.ts'
 import { limits } from '../limits.ts'
@@ -10,14 +10,13 @@ import { readChange } from '../source-reading.ts'
 import { getVersion, listVersions, publishVersion } from '../store/versions.ts'
 import { tag } from '../tag.ts'
 import { optionalText } from '../text.ts'
-import { authorOf } from './author.ts'
 
 /** Published versions of processes and modules. */
 export function versionHandlers(catalog: Catalog): Handlers<typeof VersionService> {
   const { store, checks } = catalog
   return {
     async publishVersion(request, context) {
-      const author = authorOf(context)
+      const author = memberIn(context)
       const version = readAll({
         tag: () => tag('/tag', request.tag),
         // An empty comment is none.
@@ -32,11 +31,11 @@ export function versionHandlers(catalog: Catalog): Handlers<typeof VersionServic
     },
 
     getVersion({ process, module, version }, context) {
-      return getVersion(store, teamOf(context), { process, module }, version)
+      return getVersion(store, memberIn(context).team, { process, module }, version)
     },
 
     listVersions({ process, module, page }, context) {
-      return listVersions(store, teamOf(context), { process, module }, windowOf(page))
+      return listVersions(store, memberIn(context).team, { process, module }, windowOf(page))
     },
 
     async deleteVersion({ process, module, version }, context) {

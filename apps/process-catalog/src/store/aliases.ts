@@ -1,4 +1,4 @@
-import { countedUpTo, pageInfo, type Window } from '@automation/rpc'
+import { countedUpTo, pageInfo, type Window } from '@automation/database'
 import type { AliasSchema } from '@automation/contract/catalog/v1/alias'
 import { invalid, notFound } from '@automation/errors'
 import type { MessageInitShape } from '@bufbuild/protobuf'

@@ -1,6 +1,5 @@
 import type { AuditRecord, AuditRecordSchema, AuditType } from '@automation/contract/audit/v1/audit'
-import { createdAtMs } from '@automation/database'
-import { countedUpTo, pageInfo, type Window } from '@automation/rpc'
+import { countedUpTo, createdAtMs, pageInfo, type Window } from '@automation/database'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { timestampFromMs } from '@bufbuild/protobuf/wkt'
 import type { Store } from './store.ts'

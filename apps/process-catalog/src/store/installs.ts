@@ -1,5 +1,5 @@
 import { AuditType } from '@automation/contract/audit/v1/audit'
-import { installsProcessId } from '@automation/rpc'
+import { installsProcessId } from '@automation/contract/installs'
 import { v7 } from 'uuid'
 import {
   disappointed,

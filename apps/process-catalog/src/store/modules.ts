@@ -1,4 +1,4 @@
-import { countedUpTo, pageInfo, type Window } from '@automation/rpc'
+import { countedUpTo, pageInfo, type Window } from '@automation/database'
 import type { ModuleSchema } from '@automation/contract/catalog/v1/module'
 import { AuditType } from '@automation/contract/audit/v1/audit'
 import { invalid } from '@automation/errors'

@@ -1,5 +1,4 @@
-import { literally } from '@automation/database'
-import { countedUpTo, pageInfo, type Window } from '@automation/rpc'
+import { countedUpTo, literally, pageInfo, type Window } from '@automation/database'
 import { invalid } from '@automation/errors'
 import type { Prisma } from '../../prisma/generated/client.ts'
 import { largeTexts, listedTexts } from './listed-texts.ts'

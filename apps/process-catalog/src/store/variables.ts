@@ -1,6 +1,5 @@
-import { countedUpTo, pageInfo, type Window } from '@automation/rpc'
 import type { VariableSchema } from '@automation/contract/catalog/v1/variable'
-import { pageRoom, sealedExtraBytes, type SecretBox } from '@automation/database'
+import { countedUpTo, pageInfo, pageRoom, sealedExtraBytes, type SecretBox, type Window } from '@automation/database'
 import { AuditType } from '@automation/contract/audit/v1/audit'
 import { invalid, notFound } from '@automation/errors'
 import type { MessageInitShape } from '@bufbuild/protobuf'

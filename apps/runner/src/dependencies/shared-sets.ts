@@ -4,7 +4,8 @@ import { open } from 'node:fs/promises'
 import type { DependencySet } from '@automation/contract/catalog/v1/resolve'
 import { PackageSetService } from '@automation/contract/storage/v1/package_set'
 import { Failure } from '@automation/errors'
-import { ownContext, uploadMessages, type CallContext, type Client, type Neighbours } from '@automation/rpc'
+import { uploadMessages } from '@automation/contract/uploads'
+import { ownContext, type CallContext, type Client, type Neighbours } from '@automation/rpc'
 import type { Packed } from './packing.ts'
 
 /** A set of packages as it is shared: what it is for, and the token of the run that asks. */

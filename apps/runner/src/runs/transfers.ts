@@ -1,6 +1,7 @@
 import type { StorageObject, StorageService } from '@automation/contract/storage/v1/storage'
 import { Failure, unavailable } from '@automation/errors'
-import { uploadMessages, type CallContext, type Client } from '@automation/rpc'
+import { uploadMessages } from '@automation/contract/uploads'
+import type { CallContext, Client } from '@automation/rpc'
 import { MessageQueue } from '@automation/rpc/message-queue'
 
 interface Upload {

@@ -1,5 +1,5 @@
 import type { SandboxStatus } from '@automation/contract/sandbox/v1/sandbox'
-import { countedUpTo, type Window } from '@automation/rpc'
+import { countedUpTo, type Window } from '@automation/database'
 import { active, columns, type SandboxRow } from './rows.ts'
 import type { Store } from './store.ts'
 

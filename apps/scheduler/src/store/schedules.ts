@@ -1,5 +1,4 @@
-import { literally, pageRoom, roomFor, sizeOf } from '@automation/database'
-import { countedUpTo, type Window } from '@automation/rpc'
+import { countedUpTo, literally, pageRoom, roomFor, sizeOf, type Window } from '@automation/database'
 import type pg from 'pg'
 import type { RunInput, ScheduleRow, When } from '../schedule.ts'
 import type { Store } from './store.ts'

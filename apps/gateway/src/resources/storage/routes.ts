@@ -1,6 +1,7 @@
 import { StorageService, type ListObjectsResponse } from '@automation/contract/storage/v1/storage'
 import { invalid } from '@automation/errors'
-import { asService, uploadMessages, type CallContext, type Neighbours } from '@automation/rpc'
+import { uploadMessages } from '@automation/contract/uploads'
+import { asService, type CallContext, type Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
 import type { GatewayConfig } from '../../config.ts'
 import type { BodyBudget } from '../../http/body-budget.ts'

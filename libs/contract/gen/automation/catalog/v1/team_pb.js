@@ -90,7 +90,7 @@ export const RevokeParentRequestSchema = /*@__PURE__*/
 
 /**
  * The caller's team, and the operator's calls on all teams (principals with the role ROLE_OPERATOR only).
- * Errors: NOT_FOUND team_not_found; INVALID_ARGUMENT with the field's path; PERMISSION_DENIED operator_only.
+ * Errors: NOT_FOUND team_not_found; INVALID_ARGUMENT with the field's path; PERMISSION_DENIED permission_denied.
  *
  * @generated from service automation.catalog.v1.TeamService
  */
