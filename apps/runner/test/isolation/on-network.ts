@@ -4,16 +4,16 @@ const connects = (name: string, refusedBy: Where, port: string, host: string): A
   inBoth(
     `connects to ${name}`,
     refusedBy,
-    `return connects({ port: probe.${port}, host: ${host.startsWith('touched') ? host : `'${host}'`} })`,
-    `connects(socket.${host.includes(':') ? 'AF_INET6' : 'AF_INET'}, (${host.startsWith('touched') ? `probe['hostAddress']` : `'${host}'`}, probe['${port}']))`,
+    `return connects({ port: probe.${port}, host: ${host.startsWith('probe') ? host : `'${host}'`} })`,
+    `connects(socket.${host.includes(':') ? 'AF_INET6' : 'AF_INET'}, (${host.startsWith('probe') ? `probe['hostAddress']` : `'${host}'`}, probe['${port}']))`,
   )
 
 const asks = (name: string, host: string): Attempt =>
   inBoth(
     name,
     'own',
-    `return asks(probe.udpPort, ${host.startsWith('touched') ? host : `'${host}'`})`,
-    `asks(probe['udpPort'], ${host.startsWith('touched') ? `probe['hostAddress']` : `'${host}'`})`,
+    `return asks(probe.udpPort, ${host.startsWith('probe') ? host : `'${host}'`})`,
+    `asks(probe['udpPort'], ${host.startsWith('probe') ? `probe['hostAddress']` : `'${host}'`})`,
   )
 
 const socketOf = (name: string, family: number, type: number, protocol: number, more: Pick<Attempt, 'control'> = {}) =>
