@@ -4,7 +4,7 @@ import type { Registry } from '@automation/service'
 import { Gauge, Histogram, Counter } from 'prom-client'
 import type { Tracer } from '@automation/tracing'
 import type { Child, ChildState } from './children/child.ts'
-import { memoryOf } from './children/wear.ts'
+import { memoryOf } from './children/retirement.ts'
 import type { ActiveRun } from './runs/active-run.ts'
 
 export interface Metrics {

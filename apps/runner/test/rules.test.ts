@@ -4,7 +4,7 @@ import { testContext } from '@automation/testing'
 import { FrameReader, frame, type Frame } from '../src/children/frames.ts'
 import { childrenWanted, expectation, sparesWanted, type Demand } from '../src/children/policy.ts'
 import { runTimesOf } from '../src/children/ending.ts'
-import { endings, firstCold, isOverdue, type Worn } from '../src/children/wear.ts'
+import { endings, firstCold, isOverdue, type Aged } from '../src/children/retirement.ts'
 import { maskOf } from '../src/logs/masking.ts'
 import { LineSplitter } from '../src/logs/line-splitter.ts'
 import { OutputReader } from '../src/logs/output-reader.ts'
@@ -90,14 +90,14 @@ describe('how many children', () => {
 
 describe('which children end', () => {
   const limits = { idleMs: 60_000, maxAgeMs: 600_000, memoryMb: 4096 }
-  const child = (given: Partial<Worn> = {}): Worn => ({
+  const child = (given: Partial<Aged> = {}): Aged => ({
     state: 'idle',
     startedAt: 0,
     freeSince: 90_000,
     memoryMb: 50,
     ...given,
   })
-  const count = (children: Worn[], now: number) => endings(children, now, limits).length
+  const count = (children: Aged[], now: number) => endings(children, now, limits).length
 
   test('long idle, old and large ones', () => {
     expect(count([child(), child({ freeSince: 30_000 }), child({ memoryMb: 300 })], 91_000)).toBe(2)

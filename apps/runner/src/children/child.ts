@@ -5,7 +5,7 @@ import { FrameReader, FrameType, frame, type Frame } from './frames.ts'
 import type { Launched } from './child-launcher.ts'
 import type { Spares } from './spares.ts'
 import type { Ending, Exit, RunningChild, Surroundings, Task } from './task.ts'
-import { usualMb } from './wear.ts'
+import { usualMb } from './retirement.ts'
 
 /** `checking`: its run has been answered, and it looks whether it is clean. */
 export type ChildState = 'starting' | 'blank' | 'idle' | 'running' | 'checking' | 'ending' | 'gone'

@@ -1,7 +1,7 @@
 import type { Child } from './child.ts'
 import type { Group } from './group.ts'
 import type { Spares } from './spares.ts'
-import { firstToGo, memoryOf, usualMb } from './wear.ts'
+import { firstToGo, memoryOf, usualMb } from './retirement.ts'
 
 /** The children that share the memory. */
 export interface Sharers {

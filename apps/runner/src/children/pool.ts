@@ -10,7 +10,7 @@ import { MemoryBudget } from './memory-budget.ts'
 import { childrenWanted, patienceMs } from './policy.ts'
 import { SparesByKind, type Spares } from './spares.ts'
 import type { Exit, Task } from './task.ts'
-import { endings, firstCold, isOverdue, isWorn } from './wear.ts'
+import { endings, firstCold, isOverdue, mustRetire } from './retirement.ts'
 
 export interface PoolOptions {
   config: ChildrenConfig
@@ -202,7 +202,7 @@ export class ChildPool {
     group.running.delete(child)
     group.took(child.took)
     const { config, givingWay } = this.#options
-    if (!givingWay.putBack(child) || isWorn(child, config) || this.#stopped || group.isForOne) child.end('kill')
+    if (!givingWay.putBack(child) || mustRetire(child, config) || this.#stopped || group.isForOne) child.end('kill')
     if (child.state !== 'idle') return group.hasWaiting ? this.#ask(group) : undefined
     if (isOverdue(child)) child.warmUp()
     const task = group.nextTask()

@@ -1,7 +1,7 @@
 import type { ChildLanguage } from './programs.ts'
 
 /** What is looked at of a child. Times are monotonic, in ms. */
-export interface Worn {
+export interface Aged {
   state: string
   startedAt: number
   /** When its last run ended. */
@@ -9,14 +9,14 @@ export interface Worn {
   memoryMb: number
 }
 
-export interface WearLimits {
+export interface RetirementLimits {
   idleMs: number
   maxAgeMs: number
   memoryMb: number
 }
 
 /** What is looked at after each run. */
-export interface Used extends Pick<Worn, 'startedAt' | 'freeSince'> {
+export interface Used extends Pick<Aged, 'startedAt' | 'freeSince'> {
   language: ChildLanguage
   runs: number
 }
@@ -46,7 +46,7 @@ const largeMb = 256
 const coldRuns = 4
 
 /** Those of these children that should end: old, large or long idle ones, all but a few when nothing runs, and what hangs. */
-export function endings<C extends Worn>(children: Iterable<C>, now: number, limits: WearLimits): C[] {
+export function endings<C extends Aged>(children: Iterable<C>, now: number, limits: RetirementLimits): C[] {
   const all = [...children]
   const idle = all.filter(({ state }) => state === 'idle').toSorted((a, b) => b.freeSince - a.freeSince)
   const newest = idle[0]?.freeSince ?? now
@@ -64,8 +64,8 @@ export function endings<C extends Worn>(children: Iterable<C>, now: number, limi
   return [...ends, ...all.filter(hangs)]
 }
 
-/** Whether a child has served long enough. Python runs are forks: however many they are, nothing of them stays. */
-export function isWorn(child: Used, { maxRuns, maxAgeMs }: { maxRuns: number; maxAgeMs: number }): boolean {
+/** Whether a child has served long enough and retires. Python runs are forks: however many they are, nothing of them stays. */
+export function mustRetire(child: Used, { maxRuns, maxAgeMs }: { maxRuns: number; maxAgeMs: number }): boolean {
   const hasRunEnough = child.language === 'javascript' && child.runs >= maxRuns
   return hasRunEnough || child.freeSince - child.startedAt >= maxAgeMs
 }
@@ -83,14 +83,14 @@ export function isOverdue({ isWarm, runs }: Pick<Warmed, 'isWarm'> & Pick<Used, 
 }
 
 /** What these hold together. */
-export function memoryOf(children: Iterable<Worn>): number {
+export function memoryOf(children: Iterable<Aged>): number {
   let sum = 0
   for (const { memoryMb } of children) sum += memoryMb
   return sum
 }
 
 /** The idle one that gives way where memory is short: of the team that holds the most, unwanted for the longest time. */
-export function firstToGo<C extends Worn>(children: Iterable<C>, teamOf: (child: C) => string): C | undefined {
+export function firstToGo<C extends Aged>(children: Iterable<C>, teamOf: (child: C) => string): C | undefined {
   const all = [...children]
   const heldBy = (team: string) => memoryOf(all.filter((child) => teamOf(child) === team))
   const idle = all.filter(({ state }) => state === 'idle')
