@@ -2,7 +2,7 @@ import { CpuGroups, describeIsolation, summarizeIsolation } from '@automation/ja
 import type { Check, Part, PartContext } from '@automation/service'
 import { ChildLauncher } from './children/child-launcher.ts'
 import { DiskWatch } from './children/disk-watch.ts'
-import { chooseGivingWay } from './children/giving-way/giving-way.ts'
+import { chooseCpuPriority } from './children/cpu-priority/cpu-priority.ts'
 import { MemoryWatch } from './children/memory-watch.ts'
 import { ChildPool } from './children/pool.ts'
 import { longRunning } from './children/retirement.ts'
@@ -51,8 +51,8 @@ export function createRunner(config: RunnerConfig, context: PartContext, retire?
       logger,
     })
     const frameMaxBytes = config.returnValueMaxBytes + frameExtraBytes
-    const givingWay = chooseGivingWay(launcher.groups, launcher.isolation.level === 'namespaces' ? 2 : 1)
-    const pool = new ChildPool({ config: config.children, launcher, frameMaxBytes, givingWay, logger })
+    const cpuPriority = chooseCpuPriority(launcher.groups, launcher.isolation.level === 'namespaces' ? 2 : 1)
+    const pool = new ChildPool({ config: config.children, launcher, frameMaxBytes, cpuPriority, logger })
     const metrics = tracedEnds(
       measuredBy(launcher, pool, () => runner),
       tracer,
@@ -72,7 +72,7 @@ export function createRunner(config: RunnerConfig, context: PartContext, retire?
       tooMany: (child) => (child.task as ActiveRun | undefined)?.fail(tooManyProcesses, 'kill'),
       openFilesLimit: maxOpenFiles,
       tooManyOpen: (child) => (child.task as ActiveRun | undefined)?.fail(tooManyOpenFiles, 'kill'),
-      look: (child, processes) => givingWay.look(child, processes),
+      look: (child, processes) => cpuPriority.look(child, processes),
     })
     const disk = new DiskWatch({
       limitMb: config.children.tmpMb,

@@ -12,7 +12,7 @@ from root import write
 LONGEST_PAUSE_S = 1.0
 
 
-def make(prefixes, gives_way):
+def make(prefixes, has_low_priority):
     """None where the machine has none, or makes no more."""
     if prefixes is None:
         return None
@@ -20,7 +20,7 @@ def make(prefixes, gives_way):
     try:
         for path in paths:
             posix.mkdir(path)
-        if gives_way:
+        if has_low_priority:
             write(paths[0] + "/cpu.idle", "1")
         return paths
     except OSError:

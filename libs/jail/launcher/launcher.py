@@ -6,7 +6,7 @@ that it does. An order names
 `socket` (where the service listens), `token` (by which it knows the connections), `channels` (the descriptors that are
 connected), `listen` (where the child is to be reached, by its descriptor 3; it may be absent), `scratch` (a private
 directory, made here), `dataLimit` (bytes), `program` (path and arguments), `environment`, `readable` (what this one is
-shown beside what all are), `givesWay` (to all others, where it has a group of its own) and `addresses` (which the host
+shown beside what all are), `hasLowPriority` (below all others, where it has a group of its own) and `addresses` (which the host
 has by now). The end of standard input is the end.
 """
 
@@ -87,7 +87,7 @@ def run(order, isolation):
     _signal.pthread_sigmask(_signal.SIG_UNBLOCK, {_signal.SIGTERM})
     is_jail = isolation["level"] == "namespaces"
     report = None
-    group = cpu_group.make(isolation.get("groups"), order["givesWay"])
+    group = cpu_group.make(isolation.get("groups"), order["hasLowPriority"])
     if is_jail:
         channels.hand_over(jail.outside_id())
         child, report = jail.start(order["scratch"], isolation, group, lambda directory: become(order, isolation, directory))

@@ -93,11 +93,11 @@ export class Launcher {
   }
 
   /**
-   * Starts a child, to which these places are shown, too; one that gives way does so from its first moment. Rejects when
+   * Starts a child, to which these places are shown, too; a low priority holds from its first moment. Rejects when
    * it does not come.
    */
-  async start(program: JailProgram, readable: ProgramPlace[] = [], givesWay = false): Promise<Launched> {
-    return this.#launch(program, readable, givesWay)
+  async start(program: JailProgram, readable: ProgramPlace[] = [], hasLowPriority = false): Promise<Launched> {
+    return this.#launch(program, readable, hasLowPriority)
   }
 
   /** In which children are; undefined where they have none. */
@@ -134,7 +134,7 @@ export class Launcher {
     }
   }
 
-  async #launch(program: JailProgram, readable: ProgramPlace[] = [], givesWay = false): Promise<Launched> {
+  async #launch(program: JailProgram, readable: ProgramPlace[] = [], hasLowPriority = false): Promise<Launched> {
     const token = randomBytes(16).toString('hex')
     const scratch = join(this.#root, String((this.#count += 1)))
     const { channels = usualChannels } = program
@@ -143,7 +143,7 @@ export class Launcher {
     const isJail = this.isolation.level === 'namespaces'
     const found = isJail ? inJail(program, this.#options.places) : program
     const environment = withHome(found.environment, isJail ? this.#options.home : scratch)
-    this.#order({ token, scratch, channels, listen, givesWay, readable, ...found, environment })
+    this.#order({ token, scratch, channels, listen, hasLowPriority, readable, ...found, environment })
     const [control, ...connected] = (await coming) as [Socket, ...Socket[]]
     const outputs: Output[] = []
     try {

@@ -19,8 +19,8 @@ export interface Order {
   dataLimit: number
   program: string[]
   environment: Record<string, string>
-  /** Whether it starts as one that gives way, where it has a group of its own. */
-  givesWay: boolean
+  /** Whether it starts with a low CPU priority, where it has a group of its own. */
+  hasLowPriority: boolean
   /** Beside what the isolation shows to all. */
   readable: ProgramPlace[]
 }

@@ -93,7 +93,7 @@ export class ChildLauncher {
   }
 
   /**
-   * Starts a blank child of a language, which finds these packages; one that is made ahead gives way to all others.
+   * Starts a blank child of a language, which finds these packages; one that is made ahead has a low CPU priority.
    * Rejects when it does not come.
    */
   async start({ language, packages }: Pick<Spares, 'language' | 'packages'>, isAhead = false): Promise<Launched> {

@@ -1,6 +1,6 @@
 import { OutputReader } from '../logs/output-reader.ts'
 import { exitOf, failureOf, pidOf, uncleanKindOf, valueOf, runTimesOf, type RunTimes } from './ending.ts'
-import { Flood } from './flood.ts'
+import { OutputLimit } from './output-limit.ts'
 import { FrameReader, FrameType, frame, type Frame } from './frames.ts'
 import type { Launched } from './child-launcher.ts'
 import type { Spares } from './spares.ts'
@@ -46,7 +46,7 @@ export class Child implements RunningChild {
   readonly #launched: Launched
   readonly #events: ChildEvents
   readonly #reader: OutputReader
-  readonly #flood: Flood
+  readonly #outputLimit: OutputLimit
   #surroundings: Surroundings | undefined
   #task: Task | undefined
   #ending: Ending | undefined
@@ -66,7 +66,7 @@ export class Child implements RunningChild {
       (words) => this.#fault(words),
     )
     const { output, errors, frames: input, answers, control } = launched
-    this.#flood = new Flood(output, errors)
+    this.#outputLimit = new OutputLimit(output, errors)
     output.onBytes((bytes) => this.#printed(bytes, 'standardOutput'))
     errors.onBytes((bytes) => this.#printed(bytes, 'standardError'))
     answers.on('data', (chunk: Buffer) => frames.push(chunk))
@@ -106,7 +106,7 @@ export class Child implements RunningChild {
     this.#isClean = false
     this.state = 'running'
     this.runningSince = performance.now()
-    this.#flood.begin()
+    this.#outputLimit.begin()
     this.runs += 1
     if (this.language === 'javascript') this.isWarm = true
     const { frames } = this.#launched
@@ -138,7 +138,7 @@ export class Child implements RunningChild {
       setTimeout(() => this.#lastResort(), lastResortMs).unref()
     }
     this.#launched.control.write(how === 'kill' ? 'K' : 'T')
-    this.#flood.resume()
+    this.#outputLimit.resume()
     this.listen(true)
   }
 
@@ -172,8 +172,8 @@ export class Child implements RunningChild {
   #answered(ending: Ending | undefined): void {
     if (ending === undefined) return this.#fault('an answer that is none')
     this.#ending = ending
-    if (!this.#flood.isPaused) return void setImmediate(() => this.#conclude())
-    this.#flood.resume()
+    if (!this.#outputLimit.isPaused) return void setImmediate(() => this.#conclude())
+    this.#outputLimit.resume()
     setImmediate(() => setImmediate(() => this.#conclude()))
   }
 
@@ -187,7 +187,7 @@ export class Child implements RunningChild {
     this.freeSince = performance.now()
     if (this.state === 'running') this.state = 'checking'
     // What is unread would be taken for the next run's.
-    if (this.#flood.isPaused) this.end('kill')
+    if (this.#outputLimit.isPaused) this.end('kill')
     task.ended(ending)
     this.#freeIfClean()
   }
@@ -224,7 +224,7 @@ export class Child implements RunningChild {
       this.#reader[from](chunk)
       if (!this.#reader.isDropping) return
     } else if (from === 'standardError') this.#reader.lastWords(chunk)
-    if (this.#ending === undefined && this.state === 'running') this.#flood.dropped(chunk.length)
+    if (this.#ending === undefined && this.state === 'running') this.#outputLimit.dropped(chunk.length)
   }
 
   #fault(words: string): void {

@@ -4,7 +4,7 @@ import type { ChildrenConfig } from '../config.ts'
 import { Child, type ChildEvents } from './child.ts'
 import { notStarted } from './ending.ts'
 import type { ChildLauncher } from './child-launcher.ts'
-import type { GivingWay } from './giving-way/giving-way.ts'
+import type { CpuPriority } from './cpu-priority/cpu-priority.ts'
 import { Group } from './group.ts'
 import { MemoryBudget } from './memory-budget.ts'
 import { childrenWanted, patienceMs } from './policy.ts'
@@ -16,7 +16,7 @@ export interface PoolOptions {
   config: ChildrenConfig
   launcher: ChildLauncher
   frameMaxBytes: number
-  givingWay: GivingWay
+  cpuPriority: CpuPriority
   logger: Logger
 }
 
@@ -84,7 +84,7 @@ export class ChildPool {
     await Promise.all(this.#launching.keys())
     if (this.#children.size === 0) return
     for (const child of this.#children) child.end('kill')
-    this.#options.givingWay.hurryLate(this.#children)
+    this.#options.cpuPriority.hurryLate(this.#children)
     await new Promise<void>((resolve) => (this.#allGone = resolve))
   }
 
@@ -108,7 +108,7 @@ export class ChildPool {
     group.running.add(child)
     this.#groupOf.set(child, group)
     child.begin(task)
-    this.#options.givingWay.begins(child, task.program.key)
+    this.#options.cpuPriority.begins(child, task.program.key)
   }
 
   #ask(group: Group): void {
@@ -119,7 +119,7 @@ export class ChildPool {
     }
     if (more > 0) this.#refill()
     if (!group.hasWaiting) return
-    this.#options.givingWay.hurryStarting(this.#children, this.#spares.for(group.program))
+    this.#options.cpuPriority.hurryStarting(this.#children, this.#spares.for(group.program))
     this.#patience ??= setTimeout(() => setImmediate(() => setImmediate(() => this.#askAgain())), patienceMs)
   }
 
@@ -201,8 +201,8 @@ export class ChildPool {
     const group = this.#groupOf.get(child)!
     group.running.delete(child)
     group.took(child.took)
-    const { config, givingWay } = this.#options
-    if (!givingWay.putBack(child) || mustRetire(child, config) || this.#stopped || group.isForOne) child.end('kill')
+    const { config, cpuPriority } = this.#options
+    if (!cpuPriority.putBack(child) || mustRetire(child, config) || this.#stopped || group.isForOne) child.end('kill')
     if (child.state !== 'idle') return group.hasWaiting ? this.#ask(group) : undefined
     if (isOverdue(child)) child.warmUp()
     const task = group.nextTask()
@@ -240,7 +240,7 @@ export class ChildPool {
   #sweep(): void {
     for (const child of endings(this.#children, performance.now(), this.#options.config)) child.end('kill')
     for (const spares of this.#spares.byKind.values()) for (const child of spares.takeSurplus()) child.end('kill')
-    this.#options.givingWay.hurryLate(this.#children)
+    this.#options.cpuPriority.hurryLate(this.#children)
     firstCold(this.#children)?.warmUp()
     for (const [key, group] of this.#groups) if (group.isEmpty) this.#groups.delete(key)
     this.#spares.tidy([...this.#children].map(({ spares }) => spares).concat(...this.#launching.values()))

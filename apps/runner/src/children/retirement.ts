@@ -89,7 +89,7 @@ export function memoryOf(children: Iterable<Aged>): number {
   return sum
 }
 
-/** The idle one that gives way where memory is short: of the team that holds the most, unwanted for the longest time. */
+/** The idle one that retires where memory is short: of the team that holds the most, unwanted for the longest time. */
 export function firstToGo<C extends Aged>(children: Iterable<C>, teamOf: (child: C) => string): C | undefined {
   const all = [...children]
   const heldBy = (team: string) => memoryOf(all.filter((child) => teamOf(child) === team))

@@ -1,11 +1,11 @@
 import type { CpuGroups, Process } from '@automation/jail'
 import type { Child } from '../child.ts'
 import type { Spares } from '../spares.ts'
-import { GivingWayByGroups } from './by-groups.ts'
-import { GivingWayByPriorities } from './by-priorities.ts'
+import { CpuPriorityByGroups } from './by-groups.ts'
+import { CpuPriorityByNiceness } from './by-niceness.ts'
 
-/** Runs that compute for longer than a moment give way to those of others, which mostly are short. */
-export interface GivingWay {
+/** Runs that compute for longer than a moment get a lower CPU priority than those of others, which mostly are short. */
+export interface CpuPriority {
   /** Somebody waits for one of those that are on their way. */
   hurryStarting(children: Iterable<Child>, which: Spares): void
   /** Those that are to be gone, and those that have been on their way for long. */
@@ -19,6 +19,6 @@ export interface GivingWay {
 }
 
 /** By groups where each child has one; a child is so far below its launcher. */
-export function chooseGivingWay(groups: CpuGroups | undefined, depth: number): GivingWay {
-  return groups === undefined ? new GivingWayByPriorities(depth) : new GivingWayByGroups(groups)
+export function chooseCpuPriority(groups: CpuGroups | undefined, depth: number): CpuPriority {
+  return groups === undefined ? new CpuPriorityByNiceness(depth) : new CpuPriorityByGroups(groups)
 }

@@ -2,7 +2,7 @@ import { readdirSync, writeFileSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { below, timesOf, type Process } from '@automation/jail'
 import type { Child } from '../child.ts'
-import type { GivingWay } from './giving-way.ts'
+import type { CpuPriority } from './cpu-priority.ts'
 
 // So much since the last look is computing.
 const busyMs = 50
@@ -21,7 +21,7 @@ interface Seen {
 }
 
 /** The priority of processes is lowered when they are seen to compute. */
-export class GivingWayByPriorities implements GivingWay {
+export class CpuPriorityByNiceness implements CpuPriority {
   /** How far below its launcher a child is. */
   readonly #depth: number
   readonly #seen = new WeakMap<Child, Seen>()

@@ -7,7 +7,7 @@ const pauseMs = 5
 type Pausable = Pick<Readable, 'pause' | 'resume'>
 
 /** Slows down a child that prints what nobody keeps, beyond the limits of the log or of a line. */
-export class Flood {
+export class OutputLimit {
   readonly #outputs: readonly Pausable[]
   #bytes = 0
   #paused = false

@@ -14,7 +14,7 @@ const since = process.cpuUsage()
 const usedMs = ({ user, system } = process.cpuUsage(since)) => (user + system) / 1000
 while (usedMs() < svc.context.parameters.ms);
 return process.pid`
-const storm = `
+const burst = `
 const { count } = svc.context.parameters
 // A child that has run others is not kept.
 if (count === 0) return process.pid
@@ -32,7 +32,7 @@ test.skipIf(groups === undefined)(
     const group = (await taking(1)).value
     expect(isLow(group)).toBe(false)
     const long = taking(1500)
-    await until(() => isLow(group), { what: 'it gives way' })
+    await until(() => isLow(group), { what: 'it has a low priority' })
     expect((await long).value).toBe(group)
     expect(isLow(group)).toBe(true)
     const isUsual = async () => (await taking(1)).value === group && !isLow(group)
@@ -56,7 +56,7 @@ test.skipIf(groups === undefined)(
     const others = async () => {
       while (!isOver) await under.replica.run('return 1')
     }
-    const starting = (count: number) => under.replica.run(storm, { parameters: { count } })
+    const starting = (count: number) => under.replica.run(burst, { parameters: { count } })
     const group = (await starting(0)).value
     await under.settled()
     const many = starting(120)
@@ -88,7 +88,7 @@ test('without groups a run that computes has a lower priority, and its child the
   const usual = getPriority()
   expect(getPriority(pid)).toBe(usual)
   const long = taking(1500)
-  await until(() => getPriority(pid) > usual, { what: 'it gives way' })
+  await until(() => getPriority(pid) > usual, { what: 'it has a low priority' })
   await long
   // Who may not give it back has another child.
   const next = Number((await taking(1)).value)

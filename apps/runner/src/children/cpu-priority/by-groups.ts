@@ -3,8 +3,8 @@ import { below, processOf, readOf, type CpuGroups, type CpuWeight, type Process 
 import { Recent } from '../../recent.ts'
 import type { Child } from '../child.ts'
 import type { Spares } from '../spares.ts'
-import type { GivingWay } from './giving-way.ts'
-import { Storms } from './storms.ts'
+import type { CpuPriority } from './cpu-priority.ts'
+import { ForkBombGuard } from './fork-bomb-guard.ts'
 
 // So much since the last look is computing.
 const busyMs = 50
@@ -46,9 +46,9 @@ interface Seen {
  * Each child has a group of its own. While it computes, that gets what others leave, or a quarter of the usual where they
  * leave nothing; runs of a program that computed do so from their first moment, and so do children that are made ahead.
  */
-export class GivingWayByGroups implements GivingWay {
+export class CpuPriorityByGroups implements CpuPriority {
   readonly #groups: CpuGroups
-  readonly #storms: Storms
+  readonly #forkBombGuard: ForkBombGuard
   readonly #seen = new WeakMap<Child, Seen>()
   readonly #weights = new WeakMap<Child, CpuWeight>()
   /** Programs that computed. */
@@ -61,7 +61,7 @@ export class GivingWayByGroups implements GivingWay {
 
   constructor(groups: CpuGroups) {
     this.#groups = groups
-    this.#storms = new Storms(groups)
+    this.#forkBombGuard = new ForkBombGuard(groups)
   }
 
   hurryStarting(children: Iterable<Child>, which: Spares): void {
@@ -79,7 +79,7 @@ export class GivingWayByGroups implements GivingWay {
     const usedBefore = this.#heavy.has(program) ? (this.#groups.usedMs(child.pid) ?? 0) : undefined
     this.#runs.set(child, { program, usedBefore })
     this.#programs.came(program)
-    this.#storms.release(child)
+    this.#forkBombGuard.release(child)
     this.#weigh(child, usedBefore === undefined ? 'usual' : 'idle')
     this.#early.add(child)
     this.#lookSoon()
@@ -91,8 +91,8 @@ export class GivingWayByGroups implements GivingWay {
     const isBusy = all.some((each) => each.isBusy)
     const mayWait = all.length <= crowd || performance.now() - child.runningSince >= crowdWaitsMs
     const gotNothing = isBusy && elapsedMs >= earlyUntilMs && gainedMs < elapsedMs * waitedBelow
-    this.#lookForStorm(child, all.length)
-    const hasWaited = mayWait && gotNothing && !this.#storms.isHeld(child) && this.#weights.get(child) === 'idle'
+    this.#lookForForkBomb(child, all.length)
+    const hasWaited = mayWait && gotNothing && !this.#forkBombGuard.isHeld(child) && this.#weights.get(child) === 'idle'
     if (!hasWaited && gainedMs < busyMs) return
     if (gainedMs >= busyMs) this.#know(child)
     this.#lower(child, seen, hasWaited)
@@ -120,8 +120,8 @@ export class GivingWayByGroups implements GivingWay {
       const { state, freeSince, runningSince } = child
       if (state === 'checking' && now - freeSince >= checksForMs) this.#weigh(child, 'usual')
       const isOld = state === 'running' && now - runningSince >= earlyUntilMs
-      const givesWay = this.#weights.get(child) !== 'usual'
-      if ((state !== 'running' && state !== 'checking') || (isOld && !givesWay)) this.#early.delete(child)
+      const hasLowPriority = this.#weights.get(child) !== 'usual'
+      if ((state !== 'running' && state !== 'checking') || (isOld && !hasLowPriority)) this.#early.delete(child)
     }
     const isYoung = (ms: number) => ms >= earlyEveryMs - 1 && ms < earlyUntilMs
     const some = [...this.#early]
@@ -134,7 +134,7 @@ export class GivingWayByGroups implements GivingWay {
 
   #lookEarlyAt(child: Child): void {
     const members = this.#groups.members(child.pid)
-    this.#lookForStorm(child, members.length)
+    this.#lookForForkBomb(child, members.length)
     const { gainedMs, elapsedMs, seen } = this.#compare(child)
     const busy = members.slice(-crowd).filter((pid) => processOf(pid).isBusy).length
     const gotNothing = busy > 0 && elapsedMs > 0 && gainedMs < elapsedMs * waitedBelow
@@ -146,8 +146,8 @@ export class GivingWayByGroups implements GivingWay {
   }
 
   /** Where nobody else wants anything it may have all that there is. */
-  #lookForStorm(child: Child, processes: number): void {
-    if (this.#programs.others(this.#runs.get(child)!.program)) this.#storms.look(child, processes)
+  #lookForForkBomb(child: Child, processes: number): void {
+    if (this.#programs.others(this.#runs.get(child)!.program)) this.#forkBombGuard.look(child, processes)
   }
 
   #lower(child: Child, seen: Seen, hasWaited: boolean): void {
@@ -174,7 +174,7 @@ export class GivingWayByGroups implements GivingWay {
   }
 
   #weigh(child: Child, weight: CpuWeight): void {
-    if (weight === 'usual') this.#storms.release(child)
+    if (weight === 'usual') this.#forkBombGuard.release(child)
     if (this.#weights.get(child) === weight) return
     // Before its launcher has made it, it is tried again.
     if (this.#groups.weigh(child.pid, weight)) this.#weights.set(child, weight)
