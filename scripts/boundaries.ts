@@ -83,7 +83,7 @@ export const homes: readonly { packages: readonly string[]; folders: readonly st
 
 const scope = '@automation/'
 
-/** Where in a room a file stands: tests may import more, and only store files may import the Prisma client. */
+/** Where in a room a file stands: tests may import more, and of an app only store files know its database. */
 export type Place = 'source' | 'test' | 'store'
 
 /** The place of a file, by its path from the root. */
@@ -106,7 +106,7 @@ export function refusal(room: Room, place: Place, to: { package: string } | { pa
     if (room.reaches?.includes(to.path)) return undefined
     if (!to.path.startsWith(`${room.folder}/`))
       return `${room.folder} imports another workspace by its name, not by a path`
-    if (to.path.includes('/prisma/generated/') && place !== 'store') return prismaText
+    if (to.path.includes('/prisma/generated/') && place !== 'store') return databaseText
     return undefined
   }
   if (to.package.startsWith(scope)) {
@@ -115,6 +115,7 @@ export function refusal(room: Room, place: Place, to: { package: string } | { pa
       ? undefined
       : oursText(room, to.package)
   }
+  if (to.package === 'pg' && isElsewhere(room, place)) return databaseText
   const home = homes.find(({ packages }) => packages.includes(to.package))
   if (home !== undefined && !home.folders.includes(room.folder)) return homeText(to.package, home.folders)
   return undefined
@@ -125,7 +126,9 @@ function allowed(room: Room, place: Place): readonly string[] {
   return place === 'test' && !outside ? [...room.may, ...inTests] : room.may
 }
 
-const prismaText = 'The Prisma client is for the store files (src/store.ts, src/store/*.ts) of its service'
+/** Of an app, but neither in its store nor in its tests. */
+const isElsewhere = ({ folder }: Room, place: Place) => folder.startsWith('apps/') && place === 'source'
+const databaseText = 'The Prisma client and pg are for the store files (src/store.ts, src/store/*.ts) of its service'
 const oursText = (room: Room, name: string) =>
   `${room.folder} may import ${room.may.length === 0 ? 'nothing of ours' : room.may.join(', ')}, not ${name}`
 const homeText = (name: string, folders: readonly string[]) => `${name} is imported in ${folders.join(', ')} only`
@@ -175,7 +178,8 @@ function restrictedPatterns(room: Room, place: Place): { regex: string; message:
       message: `${room.folder} may import ${room.may.join(', ') || 'nothing of ours'}.`,
     },
     ...(room.reaches === undefined ? [byPath] : []),
-    ...(place === 'store' ? [] : [{ regex: 'prisma/generated', message: `${prismaText}.` }]),
+    ...(place === 'store' ? [] : [{ regex: 'prisma/generated', message: `${databaseText}.` }]),
+    ...(isElsewhere(room, place) ? [{ regex: '^pg(/|$)', message: `${databaseText}.` }] : []),
     ...homes
       .filter(({ folders }) => !folders.includes(room.folder))
       .map(({ packages, folders }) => ({

@@ -21,6 +21,7 @@ const refused: SourceFile[] = [
   { path: 'apps/execution/src/b.ts', text: `import { logger } from 'hono/logger'` },
   { path: 'apps/execution/src/c.ts', text: `import { Kafka } from 'kafkajs'` },
   { path: 'apps/execution/src/d.ts', text: `import { Client } from 'minio'` },
+  { path: 'apps/execution/src/accept/a.ts', text: `import type pg from 'pg'` },
   { path: 'apps/runner/src/a.ts', text: `import { KubeConfig } from '@kubernetes/client-node'` },
   { path: 'apps/runner/src/b.ts', text: `import { Failure } from '../../../libs/errors/src/failure.ts'` },
   { path: 'apps/process-catalog/src/rpc.ts', text: `import { PrismaClient } from '../prisma/generated/client.ts'` },
@@ -35,6 +36,8 @@ const allowed: SourceFile[] = [
   { path: 'apps/gateway/src/ok.ts', text: `import { Hono } from 'hono'` },
   { path: 'apps/gateway/test/ok.test.ts', text: `import { createGateway } from '../src/service.ts'` },
   { path: 'apps/execution/src/ok.ts', text: `import { ProcessSchema } from '@automation/contract/catalog/v1/process'` },
+  { path: 'apps/execution/src/store/ok.ts', text: `import pg from 'pg'` },
+  { path: 'apps/execution/test/ok.test.ts', text: `import pg from 'pg'` },
   { path: 'apps/process-catalog/src/store.ts', text: `import { PrismaClient } from '../prisma/generated/client.ts'` },
   {
     path: 'apps/process-catalog/src/store/ok.ts',

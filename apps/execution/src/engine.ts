@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { AuditRelay } from '@automation/audit'
 import type { FedEventBus } from '@automation/events'
 import type { PartContext } from '@automation/service'
-import type pg from 'pg'
 import { Admission } from './accept/admission.ts'
 import { Claims } from './dispatch/claims.ts'
 import type { ExecutionConfig } from './config.ts'
@@ -114,8 +113,7 @@ export function compose(
   const watches = new Watches(reads, signals)
   const outbox = new TimelineOutbox(pools.events, traces, logger)
   const startRecords = new StartRecords(reads, partitions, neighbours)
-  const query = async <R extends pg.QueryResultRow>(statement: pg.QueryConfig) => (await reads.query<R>(statement)).rows
-  const audit = new AuditRelay({ service: 'execution', query, neighbours, metrics: registry, logger })
+  const audit = new AuditRelay({ service: 'execution', query: reads.rows, neighbours, metrics: registry, logger })
   const callbacks = new Callbacks({ pool: reads, config, egress, metrics, traces, logger, signals })
   const reacting = { neighbours, admission, retentionDays, metrics, logger, signals }
   const errorHandlers = new ErrorHandlers({ ...reacting, pool: hot })

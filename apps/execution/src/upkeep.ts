@@ -1,7 +1,6 @@
 import type { FedEventBus } from '@automation/events'
 import { createdAtMs } from '@automation/database'
 import { Periodic, type Logger } from '@automation/service'
-import type pg from 'pg'
 import type { Claims } from './dispatch/claims.ts'
 import type { Backlog } from './dispatch/backlog.ts'
 import type { Runners } from './dispatch/runners.ts'
@@ -21,10 +20,11 @@ import { forgetSessions } from './store/sessions.ts'
 import { removeExpiredKeys } from './store/start-keys.ts'
 import type { Waiters } from './end/waiters.ts'
 import type { Watches } from './read/watches.ts'
+import type { Connections, Queries } from './store/connections.ts'
 
 export interface UpkeepContext {
-  hot: pg.Pool
-  reads: pg.Pool
+  hot: Connections
+  reads: Queries
   partitions: Partitions
   retentionDays: number
   leaseMs: number

@@ -17,7 +17,7 @@ export async function age(system: System, days: number): Promise<void> {
   await system.dismissRunners()
   await Promise.all(system.replicas.splice(0).map(({ part }) => part.stop(0)))
   await system.rows(shift)
-  await new Partitions(system.sql).ensure(Date.now() - days * dayMs)
+  await new Partitions({ pool: system.sql }).ensure(Date.now() - days * dayMs)
   for (const { table, column, type } of await timesOf(system))
     await system.rows(`UPDATE ${table} SET ${column} = ${aged(column, type)}`, [days])
   await system.rows('DROP FUNCTION aged')

@@ -111,7 +111,7 @@ test('installs, refused starts and kills with a process are not told', async () 
 test('a start and a kill on a day whose partitions a replica has not heard of are told as any other', async () => {
   const model = await start()
   const id = agedId(model, -40)
-  await new Partitions(system.sql).ensure(Date.now() + 40 * dayMs)
+  await new Partitions({ pool: system.sql }).ensure(Date.now() + 40 * dayMs)
   await system.rows(
     `WITH copied AS (
        INSERT INTO executions SELECT (jsonb_populate_record(e, jsonb_build_object('id', $2::text))).* FROM executions e WHERE id = $1

@@ -33,7 +33,7 @@ test('an event that is committed after later ones is not missed, and those of on
   })
   await until(async () => (await pools.reads.query('SELECT 1 FROM bus_cursors')).rowCount)
   const [slow, quick] = [newExecutionId(), newExecutionId()]
-  const client = await pools.reads.connect()
+  const client = await pools.reads.pool.connect()
   await client.query('BEGIN')
   await client.query(insert, [slow, 1])
   await pools.reads.query(insert, [quick, 1])
@@ -81,9 +81,9 @@ test('who asks again and again for a lead that another has needs one connection 
   const first = await outbox.lead('led')
   let opened = 0
   const count = () => (opened += 1)
-  pools.events.on('connect', count)
+  pools.events.pool.on('connect', count)
   for (let times = 0; times < 5; times += 1) expect(await outbox.lead('led')).toBeUndefined()
-  pools.events.off('connect', count)
+  pools.events.pool.off('connect', count)
   expect(opened).toBeLessThanOrEqual(1)
   await first!.release()
   const second = await until(() => outbox.lead('led'))

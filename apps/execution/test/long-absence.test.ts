@@ -123,7 +123,7 @@ test('while somebody still reads what retention drops, runs are taken and days a
   await until(detaching, { timeoutMs: 20_000 })
   const outcomes = await Promise.all(Array.from({ length: 20 }, () => system.run()))
   expect(new Set(outcomes.map(({ status }) => status))).toEqual(new Set([Status.FINISHED]))
-  const partitions = new Partitions(system.sql)
+  const partitions = new Partitions({ pool: system.sql })
   await partitions.ensure(Date.now() + 20 * dayMs)
   expect(partitions.daysAhead(Date.now() + 20 * dayMs)).toBe(14)
   expect(await detaching()).toBe(true)

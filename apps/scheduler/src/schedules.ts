@@ -6,7 +6,6 @@ import { Failure, invalid, limitReached, notFound } from '@automation/errors'
 import { pageInfo, windowOf } from '@automation/database'
 import { asService, memberIn, type CallContext, type Client, type Member } from '@automation/rpc'
 import type { MessageInitShape } from '@bufbuild/protobuf'
-import type pg from 'pg'
 import { v7, validate } from 'uuid'
 import type { ScheduleChange } from './change.ts'
 import { CronError, parseCron } from './cron/cron.ts'
@@ -167,7 +166,9 @@ export class Schedules {
   }
 }
 
-function record(client: pg.ClientBase, asker: Member, event: AuditEvent, entityId: string): Promise<void> {
+type Writer = Parameters<typeof recordAudit>[0]
+
+function record(client: Writer, asker: Member, event: AuditEvent, entityId: string): Promise<void> {
   return recordAudit(client, asker, { type: AuditType.SCHEDULE, event, entityId })
 }
 

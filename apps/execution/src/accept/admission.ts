@@ -1,8 +1,6 @@
 import type { RunSpec } from '@automation/contract/catalog/v1/resolve'
 import { Status } from '@automation/contract/execution/v1/execution'
-import { databaseFailure } from '@automation/database'
 import { Failure, notFound, stopping } from '@automation/errors'
-import type pg from 'pg'
 import type { ExecutionConfig } from '../config.ts'
 import type { Egress } from '../react/egress.ts'
 import { newRun, type RunInput } from './new-run.ts'
@@ -18,6 +16,7 @@ import { readStartKey, sameHash } from '../store/start-keys.ts'
 import type { Waiter, Waiters } from '../end/waiters.ts'
 import type { WebhookGate } from './webhook-gate.ts'
 import type { StartRequest } from './start-request.ts'
+import type { Queries } from '../store/connections.ts'
 
 export interface Accepted {
   id: string
@@ -38,7 +37,7 @@ export interface Waiting {
 }
 
 export interface AdmissionContext {
-  pool: pg.Pool
+  pool: Queries
   config: ExecutionConfig
   egress: Egress
   specs: Specs
@@ -66,9 +65,14 @@ export class Admission {
   async accept(request: StartRequest, waiting?: Waiting): Promise<Accepted> {
     if (this.#accepts !== 'all' && (this.#accepts === 'nothing' || request.parentId === undefined)) throw stopping()
     try {
-      return await this.#decide(request, waiting)
+      return await this.#place(request, waiting)
     } catch (error) {
-      throw databaseFailure(error)
+      if (!request.isUnattended || !(error instanceof Failure) || error.kind !== 'not_found') throw error
+      // One that nobody attends is known by its key even when its process or version is gone.
+      const begun = await this.#replay(request, request.key!.scope!, waiting)
+      if (begun !== undefined) return begun
+      if (!request.needsNoVersion || error.code !== 'version_not_found') throw error
+      return await this.#rejectWithoutVersion(request)
     }
   }
 
@@ -85,24 +89,7 @@ export class Admission {
   /** Whether the caller of a webhook may start its process. Failures: those of the gate. */
   async checkWebhook(request: StartRequest): Promise<void> {
     if (request.webhook === undefined) throw notFound('webhook')
-    try {
-      await this.#permitted(request)
-    } catch (error) {
-      throw databaseFailure(error)
-    }
-  }
-
-  async #decide(request: StartRequest, waiting: Waiting | undefined): Promise<Accepted> {
-    try {
-      return await this.#place(request, waiting)
-    } catch (error) {
-      if (!request.isUnattended || !(error instanceof Failure) || error.kind !== 'not_found') throw error
-      // One that nobody attends is known by its key even when its process or version is gone.
-      const begun = await this.#replay(request, request.key!.scope!, waiting)
-      if (begun !== undefined) return begun
-      if (!request.needsNoVersion || error.code !== 'version_not_found') throw error
-      return await this.#rejectWithoutVersion(request)
-    }
+    await this.#permitted(request)
   }
 
   /** Its record is one of the process's current source, which it would not have run. */

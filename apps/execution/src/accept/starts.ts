@@ -2,7 +2,6 @@ import { isConnectionFailure } from '@automation/database'
 import { Status } from '@automation/contract/execution/v1/execution'
 import { notFound, unavailable } from '@automation/errors'
 import { failPoint } from '@automation/service'
-import type pg from 'pg'
 import { awaitsPackages, whyHeld } from './awaited-packages.ts'
 import type { Backlog } from '../dispatch/backlog.ts'
 import type { Slot } from '../dispatch/slots.ts'
@@ -27,6 +26,7 @@ import {
   type TeamLimits,
 } from '../store/start-rows.ts'
 import { untilReachable } from './until-reachable.ts'
+import type { Queries } from '../store/connections.ts'
 
 interface Item extends Arrival {
   /** Monotonic ms after which the caller is told that the database is away. */
@@ -41,9 +41,9 @@ interface KeyedItem extends Item {
 
 export interface StartsContext {
   /** For starts without a key. */
-  batches: pg.Pool
+  batches: Queries
   /** For keyed starts, which may have to wait for those of other replicas. */
-  pool: pg.Pool
+  pool: Queries
   runners: Runners
   capacity: RunnerCapacity
   backlog: Backlog
@@ -104,7 +104,8 @@ export class Starts {
       this.#settle(item, placed)
       return placed
     } catch (error) {
-      throw this.#withdraw(item, error)
+      this.#giveBack(item)
+      throw error
     }
   }
 
@@ -117,7 +118,8 @@ export class Starts {
       else this.#giveBack(item)
       return placed
     } catch (error) {
-      throw this.#withdraw(item, error)
+      this.#giveBack(item)
+      throw error
     }
   }
 
@@ -138,7 +140,8 @@ export class Starts {
     try {
       return (await this.#untilReachable(item, () => this.#insertOnce([item], insert)))[0]
     } catch (error) {
-      throw this.#withdraw(item, error)
+      this.#giveBack(item)
+      throw error
     }
   }
 
@@ -221,11 +224,6 @@ export class Starts {
     if (placed.status !== Status.QUEUED || awaitsPackages(run.spec)) return
     backlog.add(run.pool, run.team, [run.spec.language])
     signals.queued.emit(run)
-  }
-
-  #withdraw(item: Item, error: unknown): unknown {
-    this.#giveBack(item)
-    return isConnectionFailure(error) ? unavailable('The database is not available, try again', error) : error
   }
 
   #giveBack({ slot, run }: Item): void {

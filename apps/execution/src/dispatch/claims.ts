@@ -1,7 +1,6 @@
 import { isConnectionFailure } from '@automation/database'
 import { Failure } from '@automation/errors'
 import { failPoint, type Logger } from '@automation/service'
-import type pg from 'pg'
 import type { Backlog } from './backlog.ts'
 import { allLanguages, type Languages } from './languages.ts'
 import type { Slot, Portion } from './slots.ts'
@@ -15,9 +14,10 @@ import { checkSpecSize } from '../accept/spec-size.ts'
 import type { Specs } from '../accept/specs.ts'
 import { claimRows, readClaimed, type Claimed, type ClaimRequest } from '../store/claim-rows.ts'
 import { bytesOf } from '../store/stored-text.ts'
+import type { Queries } from '../store/connections.ts'
 
 export interface ClaimsContext {
-  pool: pg.Pool
+  pool: Queries
   runners: Runners
   backlog: Backlog
   specs: Specs

@@ -1,7 +1,6 @@
 import type { RunSpec } from '@automation/contract/catalog/v1/resolve'
 import { Failure } from '@automation/errors'
 import type { Logger } from '@automation/service'
-import type pg from 'pg'
 import { awaitsPackages } from '../accept/awaited-packages.ts'
 import type { Backlog } from './backlog.ts'
 import type { ForcedEnds } from '../end/forced-ends.ts'
@@ -15,9 +14,10 @@ import {
   releaseHeld,
   type HeldProcess,
 } from '../store/held-runs.ts'
+import type { Queries } from '../store/connections.ts'
 
 export interface HeldRunsContext {
-  pool: pg.Pool
+  pool: Queries
   specs: Specs
   forced: ForcedEnds
   backlog: Backlog

@@ -1,12 +1,12 @@
 import { isConnectionFailure } from '@automation/database'
 import { failPoint, type Logger } from '@automation/service'
-import type pg from 'pg'
 import { dayOf } from '../execution-id.ts'
 import { BatchWriter } from '../store/batch-writer.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Signals } from '../signals.ts'
 import { chunkWeight, insertChunks, type Chunk } from '../store/log-chunks.ts'
 import type { Partitions } from '../store/partitions.ts'
+import type { Queries } from '../store/connections.ts'
 
 const backpressureBytes = 8 * 1024 * 1024
 const pauseMs = 250
@@ -18,7 +18,7 @@ export class Logs {
   #bytes = 0
 
   constructor(
-    pool: pg.Pool,
+    pool: Queries,
     partitions: Partitions,
     metrics: Metrics,
     logger: Logger,
@@ -61,7 +61,7 @@ export class Logs {
   }
 }
 
-async function store(pool: pg.Pool, chunks: Chunk[], signal: AbortSignal): Promise<void> {
+async function store(pool: Queries, chunks: Chunk[], signal: AbortSignal): Promise<void> {
   for (;;) {
     try {
       failPoint('logs-before-commit')

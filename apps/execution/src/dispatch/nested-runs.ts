@@ -1,6 +1,5 @@
 import { stopping } from '@automation/errors'
 import type { Logger } from '@automation/service'
-import type pg from 'pg'
 import type { Admission } from '../accept/admission.ts'
 import type { StartRequest } from '../accept/start-request.ts'
 import type { Runners } from './runners.ts'
@@ -8,6 +7,7 @@ import type { Outcomes, SyncOutcome } from '../end/outcomes.ts'
 import type { RunRights } from '@automation/rpc/run-token'
 import type { Signals } from '../signals.ts'
 import { releaseSlot, resumeSlot } from '../store/run-slots.ts'
+import type { Queries } from '../store/connections.ts'
 
 interface Resuming {
   id: string
@@ -23,7 +23,7 @@ interface Line {
 }
 
 export interface NestedRunsContext {
-  pool: pg.Pool
+  pool: Queries
   admission: Admission
   outcomes: Outcomes
   runners: Runners

@@ -1,7 +1,5 @@
-import { databaseFailure } from '@automation/database'
 import { Failure } from '@automation/errors'
 import { failPoint } from '@automation/service'
-import type pg from 'pg'
 import type { Runners } from './runners.ts'
 import { isUuid } from '../execution-id.ts'
 import type { ForcedEnds } from '../end/forced-ends.ts'
@@ -17,14 +15,15 @@ import {
   type Renewal,
   type Session,
 } from '../store/sessions.ts'
+import type { Queries } from '../store/connections.ts'
 
 /** The leases of runners' sessions. */
 export class Sessions {
-  readonly #pool: pg.Pool
+  readonly #pool: Queries
   readonly #forced: ForcedEnds
   readonly leaseMs: number
 
-  constructor(pool: pg.Pool, forced: ForcedEnds, leaseMs: number) {
+  constructor(pool: Queries, forced: ForcedEnds, leaseMs: number) {
     this.#pool = pool
     this.#forced = forced
     this.leaseMs = leaseMs
@@ -33,7 +32,7 @@ export class Sessions {
   /** Failure failed_precondition session_lost for one that has ended. */
   async open(session: Session): Promise<void> {
     if (!isUuid(session.id)) throw new Failure('invalid_argument', 'invalid_session', 'The session id is no UUID')
-    const open = await this.#reached(() => openSession(this.#pool, session, this.leaseMs))
+    const open = await openSession(this.#pool, session, this.leaseMs)
     if (!open) throw lost()
   }
 
@@ -45,17 +44,15 @@ export class Sessions {
     failPoint('renew-before')
     const { id } = renewal
     const named = executionIds.filter(isUuid)
-    return this.#reached(async () => {
-      if (!isUuid(id) || !(await renewSession(this.#pool, renewal, this.leaseMs))) throw lost()
-      const unnamed = await readUnnamed(this.#pool, id, named, this.leaseMs)
-      if (unnamed.length > 0) await this.#forced.fail(unnamed, 'runner lost: the run never reached it')
-      return named.length > 0 ? readEnded(this.#pool, named) : []
-    })
+    if (!isUuid(id) || !(await renewSession(this.#pool, renewal, this.leaseMs))) throw lost()
+    const unnamed = await readUnnamed(this.#pool, id, named, this.leaseMs)
+    if (unnamed.length > 0) await this.#forced.fail(unnamed, 'runner lost: the run never reached it')
+    return named.length > 0 ? readEnded(this.#pool, named) : []
   }
 
   /** The runner serves this team from now on; renewals say so again. */
   async bind(id: string, team: string): Promise<void> {
-    await this.#reached(() => bindSession(this.#pool, id, team))
+    await bindSession(this.#pool, id, team)
   }
 
   /** Cuts the streams of sessions that have ended, and doubts those that should have been renewed by now. */
@@ -71,20 +68,10 @@ export class Sessions {
   /** The runner has stopped: its children are gone, and whatever it still had with them. */
   async end(id: string): Promise<void> {
     const failRunning = async () => this.#forced.fail(await readRunningOf(this.#pool, id), 'service stopped')
-    await this.#reached(async () => {
-      // Before the session ends, so that no reaper takes them for lost; and again for what came in meanwhile.
-      await failRunning()
-      await endSession(this.#pool, id)
-      await failRunning()
-    })
-  }
-
-  async #reached<T>(work: () => Promise<T>): Promise<T> {
-    try {
-      return await work()
-    } catch (error) {
-      throw databaseFailure(error)
-    }
+    // Before the session ends, so that no reaper takes them for lost; and again for what came in meanwhile.
+    await failRunning()
+    await endSession(this.#pool, id)
+    await failRunning()
   }
 }
 

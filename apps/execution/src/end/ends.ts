@@ -1,7 +1,6 @@
 import { isConnectionFailure } from '@automation/database'
 import { Status } from '@automation/contract/execution/v1/execution'
 import { failPoint, type Logger } from '@automation/service'
-import type pg from 'pg'
 import type { Runners } from '../dispatch/runners.ts'
 import { dayOf } from '../execution-id.ts'
 import { BatchWriter } from '../store/batch-writer.ts'
@@ -14,9 +13,10 @@ import type { Partitions } from '../store/partitions.ts'
 import { endingWeight, endRows, type Ended, type Ending } from '../store/end-rows.ts'
 import type { Outcomes } from './outcomes.ts'
 import type { Waiters } from './waiters.ts'
+import type { Queries } from '../store/connections.ts'
 
 export interface EndsContext {
-  pool: pg.Pool
+  pool: Queries
   partitions: Partitions
   runners: Runners
   waiters: Waiters

@@ -1,7 +1,6 @@
 import { Status } from '@automation/contract/execution/v1/execution'
 import type { Member } from '@automation/rpc'
 import { failPoint } from '@automation/service'
-import type pg from 'pg'
 import type { Runners } from '../dispatch/runners.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Peers } from '../dispatch/peers.ts'
@@ -11,9 +10,10 @@ import type { Partitions } from '../store/partitions.ts'
 import { before } from '../status.ts'
 import { forceEnds, type ForcedEnd } from '../store/forced-ends.ts'
 import type { Waiters } from './waiters.ts'
+import type { Queries } from '../store/connections.ts'
 
 export interface ForcedEndsContext {
-  pool: pg.Pool
+  pool: Queries
   partitions: Partitions
   runners: Runners
   waiters: Waiters

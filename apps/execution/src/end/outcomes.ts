@@ -1,13 +1,12 @@
 import { Status } from '@automation/contract/execution/v1/execution'
-import { databaseFailure } from '@automation/database'
 import { Failure, stopping } from '@automation/errors'
-import type pg from 'pg'
 import type { Accepted } from '../accept/admission.ts'
 import type { Runners } from '../dispatch/runners.ts'
 import { readProgress } from '../store/executions.ts'
 import { readOutcomes } from '../store/outcomes.ts'
 import { visibleId } from '../store/records.ts'
 import type { RunOutcome, Waiters } from './waiters.ts'
+import type { Queries } from '../store/connections.ts'
 
 /** The answer to a sync caller. */
 export interface SyncOutcome extends RunOutcome {
@@ -19,11 +18,11 @@ export interface SyncOutcome extends RunOutcome {
 
 /** Tells callers how runs end: by a wake-up when all goes well, by a look at the rows when one was missed. */
 export class Outcomes {
-  readonly #pool: pg.Pool
+  readonly #pool: Queries
   readonly #waiters: Waiters
   readonly #runners: Runners
 
-  constructor(pool: pg.Pool, waiters: Waiters, runners: Runners) {
+  constructor(pool: Queries, waiters: Waiters, runners: Runners) {
     this.#pool = pool
     this.#waiters = waiters
     this.#runners = runners
@@ -41,8 +40,6 @@ export class Outcomes {
       if (outcome !== undefined) return { ...known, ...outcome }
       if (this.#waiters.abandoned) return { ...known, status: accepted.status, replicaStops: true }
       return { ...known, ...((await readProgress(this.#pool, id)) ?? { status: Status.RUNNING }) }
-    } catch (error) {
-      throw databaseFailure(error)
     } finally {
       waiter.close()
     }
@@ -54,13 +51,9 @@ export class Outcomes {
    */
   async ofAnother(team: string, id: string, ms: number, signal: AbortSignal): Promise<SyncOutcome> {
     if (this.#waiters.abandoned) throw stopping()
-    try {
-      const key = await visibleId(this.#pool, team, id)
-      const waiter = this.#waiters.open(key)
-      return await this.of({ id: key, status: Status.CREATED, replayed: true, waiter }, ms, signal)
-    } catch (error) {
-      throw databaseFailure(error)
-    }
+    const key = await visibleId(this.#pool, team, id)
+    const waiter = this.#waiters.open(key)
+    return await this.of({ id: key, status: Status.CREATED, replayed: true, waiter }, ms, signal)
   }
 
   /** Answers whoever waits here for those of these runs that have ended, and ends what still runs of them; gives the ends. */

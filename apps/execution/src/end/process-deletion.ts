@@ -1,7 +1,5 @@
-import { databaseFailure } from '@automation/database'
 import type { FedEventBus } from '@automation/events'
 import { invalid } from '@automation/errors'
-import type pg from 'pg'
 import type { Signals } from '../signals.ts'
 import { isUuid } from '../execution-id.ts'
 import type { ForcedEnds } from './forced-ends.ts'
@@ -13,18 +11,19 @@ import {
   readUnremoved,
   removeSome,
 } from '../store/deleted-processes.ts'
+import type { Queries } from '../store/connections.ts'
 
 const patienceMs = 2000
 const batch = 500
 
 /** Executions of deleted processes: hidden and killed at once, removed little by little. */
 export class ProcessDeletion {
-  readonly #pool: pg.Pool
+  readonly #pool: Queries
   readonly #forced: ForcedEnds
   readonly #events: Pick<FedEventBus, 'readers'>
   readonly #signals: Signals
 
-  constructor(pool: pg.Pool, forced: ForcedEnds, events: Pick<FedEventBus, 'readers'>, signals: Signals) {
+  constructor(pool: Queries, forced: ForcedEnds, events: Pick<FedEventBus, 'readers'>, signals: Signals) {
     this.#events = events
     this.#signals = signals
     this.#pool = pool
@@ -35,20 +34,16 @@ export class ProcessDeletion {
   async delete(team: string, processId: string): Promise<void> {
     const id = processId.toLowerCase()
     if (!isUuid(id)) throw invalid('/processId', 'The process id is no UUID')
-    try {
-      const xid = await insertDeletedProcess(this.#pool, team, id)
+    const xid = await insertDeletedProcess(this.#pool, team, id)
+    await this.#kill(team, id)
+    // A start that was on its way may have come in behind the first look.
+    for (const end = performance.now() + patienceMs; performance.now() < end;) {
+      const passed = await horizonPassed(this.#pool, xid)
       await this.#kill(team, id)
-      // A start that was on its way may have come in behind the first look.
-      for (const end = performance.now() + patienceMs; performance.now() < end;) {
-        const passed = await horizonPassed(this.#pool, xid)
-        await this.#kill(team, id)
-        if (passed) break
-        await new Promise((resolve) => setTimeout(resolve, 10))
-      }
-      this.#signals.processDeleted.emit()
-    } catch (error) {
-      throw databaseFailure(error)
+      if (passed) break
+      await new Promise((resolve) => setTimeout(resolve, 10))
     }
+    this.#signals.processDeleted.emit()
   }
 
   /** Goes on with removing; also kills what came in late. Returns when nothing more can be done for now. */

@@ -1,7 +1,7 @@
 import type { Logger } from '@automation/service'
-import type pg from 'pg'
 import type { ForcedEnds } from './forced-ends.ts'
 import { endExpiredSessions, readClock, readOrphans, readOverdue, readRunning, type Leaps } from '../store/sessions.ts'
+import type { Queries } from '../store/connections.ts'
 
 /**
  * Whether leases may be called over: only when the database was reached again and again through a whole lease, for
@@ -50,13 +50,13 @@ export class Reach {
 
 /** Ends what no runner answers for any more. Any number of replicas may do so at the same time. */
 export class Reaper {
-  readonly #pool: pg.Pool
+  readonly #pool: Queries
   readonly #forced: ForcedEnds
   readonly #leaseMs: number
   readonly #reach: Reach
   readonly #logger: Logger
 
-  constructor(pool: pg.Pool, forced: ForcedEnds, leaseMs: number, logger: Logger) {
+  constructor(pool: Queries, forced: ForcedEnds, leaseMs: number, logger: Logger) {
     this.#pool = pool
     this.#forced = forced
     this.#leaseMs = leaseMs

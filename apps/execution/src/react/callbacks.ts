@@ -2,7 +2,6 @@ import { Status } from '@automation/contract/execution/v1/execution'
 import type { ExecutionEvent } from '@automation/contract/events/v1/execution_event'
 import { LogLevel } from '@automation/contract/execution/v1/execution'
 import { Periodic, type Logger } from '@automation/service'
-import type pg from 'pg'
 import type { ExecutionConfig } from '../config.ts'
 import type { Egress } from './egress.ts'
 import type { Signals } from '../signals.ts'
@@ -22,9 +21,10 @@ import {
   type DueCallback,
 } from '../store/callbacks.ts'
 import { post, type PostResult } from './post.ts'
+import type { Queries } from '../store/connections.ts'
 
 export interface CallbacksContext {
-  pool: pg.Pool
+  pool: Queries
   config: Pick<ExecutionConfig, 'callbackTries' | 'callbackTimeoutMs' | 'callbackPauseMs'>
   egress: Egress
   metrics: Metrics

@@ -1,12 +1,10 @@
 import { TeamService, type ErrorHandler } from '@automation/contract/catalog/v1/team'
 import type { ExecutionEvent } from '@automation/contract/events/v1/execution_event'
 import { LogLevel, Status } from '@automation/contract/execution/v1/execution'
-import { databaseFailure } from '@automation/database'
-import { Failure } from '@automation/errors'
+import { asFailure, Failure } from '@automation/errors'
 import { installsProcessId } from '@automation/contract/installs'
 import { asService, ownContext, type Client, type Neighbours } from '@automation/rpc'
 import type { Logger } from '@automation/service'
-import type pg from 'pg'
 import type { Admission } from '../accept/admission.ts'
 import type { StartRequest } from '../accept/start-request.ts'
 import type { Signals } from '../signals.ts'
@@ -15,9 +13,10 @@ import { readFailedRun, type FailedRun } from '../store/failed-runs.ts'
 import { appendLineOnce } from '../store/log-pages.ts'
 import { errorHandlerScope } from '../store/start-keys.ts'
 import { failureInput } from './failure-input.ts'
+import type { Queries } from '../store/connections.ts'
 
 export interface ErrorHandlersContext {
-  pool: pg.Pool
+  pool: Queries
   neighbours: Neighbours
   admission: Admission
   retentionDays: number
@@ -80,7 +79,7 @@ export class ErrorHandlers {
       handler = await handlerOf(team)
       if (handler !== undefined) await this.#handle(team, id, handler)
     } catch (error) {
-      const failure = databaseFailure(error)
+      const failure = asFailure(error)
       const isLasting = failure.kind === 'not_found'
       if (!isLasting && (isPassing(error) || this.#isNew(id))) return error
       return this.#giveUp(team, id, handler, failure).catch((fault: unknown) => {
@@ -140,7 +139,7 @@ function nameOf(handler: ErrorHandler | undefined): string {
 
 /** Whether it may go well when it is tried again. */
 function isPassing(error: unknown): boolean {
-  const { kind } = databaseFailure(error)
+  const { kind } = asFailure(error)
   return kind === 'unavailable' || kind === 'deadline_exceeded'
 }
 

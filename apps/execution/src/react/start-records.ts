@@ -3,9 +3,9 @@ import type { AuditEvent } from '@automation/audit'
 import { AuditService, AuditType } from '@automation/contract/audit/v1/audit'
 import type { ExecutionEvent } from '@automation/contract/events/v1/execution_event'
 import { asService, ownContext, type Client, type Neighbours } from '@automation/rpc'
-import type pg from 'pg'
 import type { Partitions } from '../store/partitions.ts'
 import { readStartedRuns, type StartedRun } from '../store/started-runs.ts'
+import type { Queries } from '../store/connections.ts'
 
 const timeoutMs = 10_000
 
@@ -14,11 +14,11 @@ const timeoutMs = 10_000
  * nothing for it; ids follow from those of the executions, so that telling it again changes nothing.
  */
 export class StartRecords {
-  readonly #pool: pg.Pool
+  readonly #pool: Queries
   readonly #partitions: Partitions
   readonly #records: Client<typeof AuditService>
 
-  constructor(pool: pg.Pool, partitions: Partitions, neighbours: Neighbours) {
+  constructor(pool: Queries, partitions: Partitions, neighbours: Neighbours) {
     this.#pool = pool
     this.#partitions = partitions
     this.#records = neighbours.client(AuditService)

@@ -8,11 +8,11 @@ import {
 import { notFound } from '@automation/errors'
 import { create } from '@bufbuild/protobuf'
 import { timestampFromDate } from '@bufbuild/protobuf/wkt'
-import type pg from 'pg'
 import { isTerminal } from '../status.ts'
 import { appendedFrom, type LogLine } from '../store/log-pages.ts'
 import { linesOf, maxEvents, readChunksFrom, readEventsFrom, readLastWord, type TimelineRow } from '../store/updates.ts'
 import { endText, positionText, type Position } from './position.ts'
+import type { Queries } from '../store/connections.ts'
 
 /** Some updates of an execution, from one position to another. Readers share it. */
 export interface Batch {
@@ -37,7 +37,7 @@ const killedSettleMs = 500
  * something else has ended the run. Failure: execution_not_found
  * where the position never was, or is no more.
  */
-export async function readBatch(pool: pg.Pool, id: string, from: Position): Promise<Batch> {
+export async function readBatch(pool: Queries, id: string, from: Position): Promise<Batch> {
   const known = await readEventsFrom(pool, id, from.sequence)
   if (known.length === 0) throw notFound('execution')
   const events = known.filter(({ sequence }) => sequence > from.sequence)
@@ -58,7 +58,7 @@ export async function readBatch(pool: pg.Pool, id: string, from: Position): Prom
 }
 
 /** True when there may be more lines. */
-async function addLines(pool: pg.Pool, id: string, from: Position, updates: Updates): Promise<boolean> {
+async function addLines(pool: Queries, id: string, from: Position, updates: Updates): Promise<boolean> {
   const own = await readChunksFrom(pool, id, from.lines)
   for (const chunk of own) updates.lines('lines', chunk.first, linesOf(chunk, from.lines), from.lines)
   if (own.length > 0) return true

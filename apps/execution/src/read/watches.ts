@@ -1,8 +1,7 @@
 import type { WatchExecutionResponseSchema } from '@automation/contract/execution/v1/execution'
-import { databaseFailure, isConnectionFailure } from '@automation/database'
+import { isConnectionFailure } from '@automation/database'
 import { Failure, notFound, stopping, unavailable } from '@automation/errors'
 import type { MessageInitShape } from '@bufbuild/protobuf'
-import type pg from 'pg'
 import { isUuid } from '../execution-id.ts'
 import type { Signals } from '../signals.ts'
 import { visibleId } from '../store/records.ts'
@@ -10,6 +9,7 @@ import { readSigns } from '../store/updates.ts'
 import { readBatch } from './batch.ts'
 import { Feed, type ReadBatch } from './feed.ts'
 import { beginning, invalidPosition, readPosition, type Position } from './position.ts'
+import type { Queries } from '../store/connections.ts'
 
 const databaseAwayPauseMs = 1000
 const idsOfOneLook = 500
@@ -19,11 +19,11 @@ const idsOfOneLook = 500
  * a look at the rows of all that are watched, one statement for many. A reader holds one batch and no connection.
  */
 export class Watches {
-  readonly #pool: pg.Pool
+  readonly #pool: Queries
   readonly #feeds = new Map<string, Feed>()
   readonly #stop = new AbortController()
 
-  constructor(pool: pg.Pool, signals: Signals) {
+  constructor(pool: Queries, signals: Signals) {
     this.#pool = pool
     signals.changed.on((ids) => this.wake(ids))
     signals.logged.on((ids) => this.wake(ids))
@@ -37,8 +37,6 @@ export class Watches {
     const feed = this.#enter(key)
     try {
       yield* this.#follow(feed, team, key, from, AbortSignal.any([signal, this.#stop.signal]))
-    } catch (error) {
-      throw databaseFailure(error)
     } finally {
       this.#leave(key, feed)
     }

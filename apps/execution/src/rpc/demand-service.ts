@@ -1,13 +1,12 @@
 import type { RunnerDemandService } from '@automation/contract/runner/v1/demand'
-import { databaseFailure } from '@automation/database'
 import { invalid } from '@automation/errors'
 import { principalIn, type Handlers } from '@automation/rpc'
-import type pg from 'pg'
 import type { RunnerCapacity } from '../dispatch/runner-capacity.ts'
 import { readLivingRunners, readWaitingTeams } from '../store/demand.ts'
+import type { Queries } from '../store/connections.ts'
 
 export interface DemandContext {
-  reads: pg.Pool
+  reads: Queries
   capacity: RunnerCapacity
   /** The pools that there are. */
   runnerPools: string[]
@@ -27,15 +26,11 @@ export function demandService({
       const { pool } = request
       if (!runnerPools.includes(pool)) throw invalid('/pool', 'is no pool of this system', 'unknown_pool')
       if (request.capacity !== undefined) capacity.report(pool, request.capacity)
-      try {
-        const [sessions, waiting] = await Promise.all([
-          readLivingRunners(reads, pool),
-          readWaitingTeams(reads, pool, maxRunning, Date.now()),
-        ])
-        return { sessions, waiting }
-      } catch (error) {
-        throw databaseFailure(error)
-      }
+      const [sessions, waiting] = await Promise.all([
+        readLivingRunners(reads, pool),
+        readWaitingTeams(reads, pool, maxRunning, Date.now()),
+      ])
+      return { sessions, waiting }
     },
   }
 }

@@ -1,18 +1,17 @@
 import type { FiringService } from '@automation/contract/execution/v1/firing'
-import { databaseFailure } from '@automation/database'
 import { invalid } from '@automation/errors'
 import { memberIn, principalIn, type CallContext, type Handlers } from '@automation/rpc'
-import type pg from 'pg'
 import type { Admission } from '../accept/admission.ts'
 import { isUuid } from '../execution-id.ts'
 import { readActive, readVersionId } from '../store/firings.ts'
 import { giveUpStart } from '../store/start-keys.ts'
 import { firingKey, startRequestOfFiring } from './start-requests.ts'
+import type { Queries } from '../store/connections.ts'
 
 const mostIds = 1000
 
 /** Runs of schedules, for the scheduler. */
-export function firingService(admission: Admission, pool: pg.Pool): Handlers<typeof FiringService> {
+export function firingService(admission: Admission, pool: Queries): Handlers<typeof FiringService> {
   return {
     checkFiring: async ({ identifier, tag, parameters, comment, settings }, context) => {
       const { team, name } = serviceIn(context)
@@ -24,22 +23,22 @@ export function firingService(admission: Admission, pool: pg.Pool): Handlers<typ
     startFiring: async (request, context) => {
       const { team } = serviceIn(context)
       const { id, status, versionId, replayed } = await admission.accept(startRequestOfFiring(request, context))
-      const known = replayed ? await reached(readVersionId(pool, team, id)) : versionId
+      const known = replayed ? await readVersionId(pool, team, id) : versionId
       return { executionId: id, status, versionId: known }
     },
 
     giveUpFiring: async (request, context) => {
       const { team } = serviceIn(context)
-      const id = await reached(giveUpStart(pool, team, firingKey(request)))
+      const id = await giveUpStart(pool, team, firingKey(request))
       if (id === undefined) return {}
-      return { executionId: id, versionId: await reached(readVersionId(pool, team, id)) }
+      return { executionId: id, versionId: await readVersionId(pool, team, id) }
     },
 
     listActive: async ({ executionIds }, context) => {
       const { team } = serviceIn(context)
       if (executionIds.length > mostIds) throw invalid('/executionIds', `must be at most ${mostIds}`)
       const ids = executionIds.map((id) => id.toLowerCase()).filter(isUuid)
-      return { executionIds: await reached(readActive(pool, team, ids)) }
+      return { executionIds: await readActive(pool, team, ids) }
     },
   }
 }
@@ -47,12 +46,4 @@ export function firingService(admission: Admission, pool: pg.Pool): Handlers<typ
 function serviceIn(context: CallContext) {
   principalIn(context, 'service')
   return memberIn(context)
-}
-
-async function reached<T>(read: Promise<T>): Promise<T> {
-  try {
-    return await read
-  } catch (error) {
-    throw databaseFailure(error)
-  }
 }

@@ -4,15 +4,15 @@ import { notFound } from '@automation/errors'
 import { installsProcessId } from '@automation/contract/installs'
 import { memberIn, principalIn, type Handlers } from '@automation/rpc'
 import { create } from '@bufbuild/protobuf'
-import type pg from 'pg'
 import type { Admission } from '../accept/admission.ts'
 import { isUuid } from '../execution-id.ts'
 import { readInstall } from '../store/installs.ts'
+import type { Queries } from '../store/connections.ts'
 
 /** Installs of dependencies: runs like others, but that no list shows them. */
 export function installService(
   admission: Admission,
-  pool: pg.Pool,
+  pool: Queries,
   timeoutMaxMs: number,
 ): Handlers<typeof InstallService> {
   return {

@@ -1,6 +1,6 @@
 import type { Status } from '@automation/contract/execution/v1/execution'
-import type pg from 'pg'
 import { nextAppended, type LogLine } from './log-pages.ts'
+import type { Queries } from './connections.ts'
 
 /** A callback that is to be delivered when its run has ended. */
 export interface WantedCallback {
@@ -32,7 +32,7 @@ export interface CallbackContent {
 }
 
 /** Those of these ended runs that want a callback. */
-export async function readWanted(pool: pg.Pool, ends: Map<string, number>): Promise<WantedCallback[]> {
+export async function readWanted(pool: Queries, ends: Map<string, number>): Promise<WantedCallback[]> {
   const { rows } = await pool.query<WantedCallback>({
     name: 'callbacks-wanted',
     text: `SELECT e.id, w.sequence, e.team, e.callback_url AS url
@@ -44,7 +44,7 @@ export async function readWanted(pool: pg.Pool, ends: Map<string, number>): Prom
 }
 
 /** Notes callbacks as due; those that are known already stay as they are. */
-export async function insertCallbacks(pool: pg.Pool, wanted: (WantedCallback & { origin: string })[]): Promise<void> {
+export async function insertCallbacks(pool: Queries, wanted: (WantedCallback & { origin: string })[]): Promise<void> {
   await pool.query({
     name: 'callbacks-insert',
     text: `INSERT INTO callbacks (execution_id, sequence, team, origin)
@@ -109,14 +109,14 @@ export interface ClaimLimits {
 }
 
 /** Takes callbacks that are due, from the receivers of all teams in turn. */
-export async function claimCallbacks(pool: pg.Pool, limits: ClaimLimits): Promise<DueCallback[]> {
+export async function claimCallbacks(pool: Queries, limits: ClaimLimits): Promise<DueCallback[]> {
   const { limit, busyReceivers, busyTeams, receiversPerTeam, perReceiver, leaseMs } = limits
   const values = [limit, busyReceivers, busyTeams, receiversPerTeam, perReceiver, leaseMs]
   return (await pool.query<DueCallback>({ name: 'callbacks-claim', text: claim, values })).rows
 }
 
 /** What there is to tell; undefined where the execution is gone. */
-export async function readContent(pool: pg.Pool, id: string): Promise<CallbackContent | undefined> {
+export async function readContent(pool: Queries, id: string): Promise<CallbackContent | undefined> {
   const { rows } = await pool.query<CallbackContent>({
     name: 'callback-content',
     text: `SELECT callback_url AS url, process_id AS "processId", status, return_value AS "returnValue", explanation, traceparent
@@ -127,12 +127,12 @@ export async function readContent(pool: pg.Pool, id: string): Promise<CallbackCo
 }
 
 /** The receiver has it. */
-export async function finishCallback(pool: pg.Pool, id: string): Promise<void> {
+export async function finishCallback(pool: Queries, id: string): Promise<void> {
   await pool.query('UPDATE callbacks SET done_at = now() WHERE execution_id = $1 AND done_at IS NULL', [id])
 }
 
 /** Ends a callback that is not to be tried any more, with a line in the run's log. */
-export async function giveUpCallback(pool: pg.Pool, id: string, line: LogLine): Promise<void> {
+export async function giveUpCallback(pool: Queries, id: string, line: LogLine): Promise<void> {
   await pool.query({
     name: 'callback-give-up',
     text: `WITH given AS (UPDATE callbacks SET done_at = now() WHERE execution_id = $1 AND done_at IS NULL RETURNING execution_id)
@@ -143,7 +143,7 @@ export async function giveUpCallback(pool: pg.Pool, id: string, line: LogLine): 
 }
 
 /** The next try is so long from now. */
-export async function postponeCallback(pool: pg.Pool, id: string, ms: number): Promise<void> {
+export async function postponeCallback(pool: Queries, id: string, ms: number): Promise<void> {
   await pool.query({
     name: 'callback-postpone',
     text: `UPDATE callbacks SET next_try_at = now() + make_interval(secs => $2 / 1000.0)
@@ -153,7 +153,7 @@ export async function postponeCallback(pool: pg.Pool, id: string, ms: number): P
 }
 
 /** How many are not delivered, up to 100,000, and how long ago the first try was due that nobody has begun, in ms. */
-export async function countCallbacks(pool: pg.Pool): Promise<{ count: number; lateMs: number }> {
+export async function countCallbacks(pool: Queries): Promise<{ count: number; lateMs: number }> {
   const { rows } = await pool.query<{ count: number; lateMs: number }>(
     `SELECT count(*)::integer AS count,
             greatest(coalesce(extract(epoch FROM now() - min(next_try_at)), 0), 0)::float8 * 1000 AS "lateMs"
@@ -163,6 +163,6 @@ export async function countCallbacks(pool: pg.Pool): Promise<{ count: number; la
 }
 
 /** Removes the rows of callbacks whose runs are past retention. */
-export async function forgetCallbacks(pool: pg.Pool, retentionDays: number): Promise<void> {
+export async function forgetCallbacks(pool: Queries, retentionDays: number): Promise<void> {
   await pool.query(`DELETE FROM callbacks WHERE done_at < now() - make_interval(days => $1)`, [retentionDays + 1])
 }

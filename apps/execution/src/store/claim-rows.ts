@@ -1,6 +1,6 @@
 import type { Language } from '@automation/contract/common/v1/language'
-import type pg from 'pg'
 import { waitsForSlot } from './waiting.ts'
+import type { Queries } from './connections.ts'
 
 /** A queued run that was made RUNNING for a session. */
 export interface Claimed {
@@ -92,7 +92,7 @@ type Row = Claimed & { id: string | null; turnOf: string; free: number; asked: n
  * Makes runs that wait RUNNING, in one statement: team by team in turn, oldest first, within the teams' limits. Those that
  * were QUEUED (2) have two events more then, those that were CREATED one.
  */
-export async function claimRows(pool: pg.Pool, request: ClaimRequest): Promise<{ claimed: Claimed[]; turns: Turn[] }> {
+export async function claimRows(pool: Queries, request: ClaimRequest): Promise<{ claimed: Claimed[]; turns: Turn[] }> {
   const { teams, only, sessions, quota, maxRunning, fence } = request
   const values = [teams, maxRunning, quota, request.pool, sessions, fence]
   const query =
@@ -105,7 +105,7 @@ export async function claimRows(pool: pg.Pool, request: ClaimRequest): Promise<{
 }
 
 /** What a claim whose outcome is unknown has made RUNNING. */
-export async function readClaimed(pool: pg.Pool, sessions: string[], fence: bigint): Promise<Claimed[]> {
+export async function readClaimed(pool: Queries, sessions: string[], fence: bigint): Promise<Claimed[]> {
   return (await pool.query<Claimed>({ name: 'read-claimed', text: readBack, values: [sessions, fence] })).rows
 }
 
@@ -119,7 +119,7 @@ export interface QueueLength {
 }
 
 /** What waits in these pools, over all teams and replicas. */
-export async function readQueueLengths(pool: pg.Pool, pools: string[]): Promise<QueueLength[]> {
+export async function readQueueLengths(pool: Queries, pools: string[]): Promise<QueueLength[]> {
   const queued = `FROM executions e WHERE ${waitsForSlot} AND e.pool = p.pool AND e.team = t.team`
   const { rows } = await pool.query<QueueLength>({
     name: 'queue-lengths',
@@ -143,7 +143,7 @@ export interface Queued {
 }
 
 /** Which teams have queued runs in which of these pools; in what languages, where `withLanguages` of the pool. */
-export async function readBacklog(pool: pg.Pool, pools: { name: string; withLanguages: boolean }[]): Promise<Queued[]> {
+export async function readBacklog(pool: Queries, pools: { name: string; withLanguages: boolean }[]): Promise<Queued[]> {
   const { rows } = await pool.query<Queued>({
     name: 'backlog',
     text: `SELECT p.pool, t.team, CASE WHEN p.with_languages THEN (

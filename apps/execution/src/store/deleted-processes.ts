@@ -1,10 +1,10 @@
-import type pg from 'pg'
+import type { Queries } from './connections.ts'
 
 /**
  * From its commit on, executions of the process are hidden and new ones refused. Statements that began before may
  * still add some: they are over when the horizon has passed the transaction, whose number this gives.
  */
-export async function insertDeletedProcess(pool: pg.Pool, team: string, processId: string): Promise<string> {
+export async function insertDeletedProcess(pool: Queries, team: string, processId: string): Promise<string> {
   const { rows } = await pool.query<{ xid: string }>(
     `INSERT INTO deleted_processes (team, process_id) VALUES ($1, $2)
      ON CONFLICT (team, process_id) DO UPDATE SET removed_at = NULL
@@ -15,7 +15,7 @@ export async function insertDeletedProcess(pool: pg.Pool, team: string, processI
 }
 
 /** Whether all transactions that began before this one are over. */
-export async function horizonPassed(pool: pg.Pool, xid: string): Promise<boolean> {
+export async function horizonPassed(pool: Queries, xid: string): Promise<boolean> {
   const { rows } = await pool.query<{ passed: boolean }>(
     'SELECT pg_snapshot_xmin(pg_current_snapshot()) > $1::xid8 AS passed',
     [xid],
@@ -24,7 +24,7 @@ export async function horizonPassed(pool: pg.Pool, xid: string): Promise<boolean
 }
 
 /** Executions of a process that have not ended. */
-export async function readLiving(pool: pg.Pool, team: string, processId: string): Promise<string[]> {
+export async function readLiving(pool: Queries, team: string, processId: string): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>(
     `SELECT id FROM executions WHERE team = $1 AND process_id = $2 AND status IN (1, 2, 3, 4) ORDER BY id LIMIT 5000`,
     [team, processId],
@@ -38,7 +38,7 @@ export interface DeletedProcess {
 }
 
 /** Deleted processes whose executions are not removed yet. */
-export async function readUnremoved(pool: pg.Pool): Promise<DeletedProcess[]> {
+export async function readUnremoved(pool: Queries): Promise<DeletedProcess[]> {
   const { rows } = await pool.query<DeletedProcess>(
     `SELECT team, process_id AS "processId" FROM deleted_processes WHERE removed_at IS NULL ORDER BY deleted_at LIMIT 100`,
   )
@@ -50,7 +50,7 @@ export async function readUnremoved(pool: pg.Pool): Promise<DeletedProcess[]> {
  * their events. Gives how many there were.
  */
 export async function removeSome(
-  pool: pg.Pool,
+  pool: Queries,
   { team, processId }: DeletedProcess,
   readers: string[],
   limit: number,
@@ -77,7 +77,7 @@ export async function removeSome(
 }
 
 /** Nothing of it is left; the mark itself stays, and refuses what comes late. */
-export async function markRemoved(pool: pg.Pool, { team, processId }: DeletedProcess): Promise<void> {
+export async function markRemoved(pool: Queries, { team, processId }: DeletedProcess): Promise<void> {
   await pool.query(
     `WITH removed AS (
        UPDATE deleted_processes SET removed_at = now()

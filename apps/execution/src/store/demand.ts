@@ -1,6 +1,6 @@
-import type pg from 'pg'
 import { createdAtMs } from '../execution-id.ts'
 import { waitsForSlot } from './waiting.ts'
+import type { Queries } from './connections.ts'
 
 /** A runner of a pool, as all replicas together know it. */
 export interface LivingRunner {
@@ -14,7 +14,7 @@ export interface LivingRunner {
 }
 
 /** The runners of a pool whose session has not ended. */
-export async function readLivingRunners(pool: pg.Pool, runnerPool: string): Promise<LivingRunner[]> {
+export async function readLivingRunners(pool: Queries, runnerPool: string): Promise<LivingRunner[]> {
   const { rows } = await pool.query<LivingRunner & { idleMs: number }>({
     name: 'living-runners',
     // A run may be there before whose the runner is has been noted.
@@ -37,7 +37,7 @@ const mostTeams = 1000
 
 /** Teams with queued runs in a pool and a slot for one more, the one that has waited longest first. */
 export async function readWaitingTeams(
-  pool: pg.Pool,
+  pool: Queries,
   runnerPool: string,
   maxRunning: number,
   nowMs: number,

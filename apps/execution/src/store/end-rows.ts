@@ -1,8 +1,8 @@
 import { LogLevel, type LogEntry, type Status } from '@automation/contract/execution/v1/execution'
-import type pg from 'pg'
 import { dayOf } from '../execution-id.ts'
 import { chunkColumns, type Chunk } from './log-chunks.ts'
 import { lastWord } from './log-pages.ts'
+import type { Queries } from './connections.ts'
 
 /** A result on its way into the database. */
 export interface Ending {
@@ -80,7 +80,7 @@ type EndedRow = Ended & { fence: string; sessionId: string }
  * log and their teams' slots. All of the same day. What did not match is read back: repeating is harmless. Gives what
  * became of each, in their order; undefined where there is no such run.
  */
-export async function endRows(pool: pg.Pool, endings: Ending[]): Promise<(Ended | undefined)[]> {
+export async function endRows(pool: Queries, endings: Ending[]): Promise<(Ended | undefined)[]> {
   const day = dayOf(endings[0]!.id)
   // In the order of ids, as every statement that locks several of them.
   const sorted = endings.length === 1 ? endings : endings.toSorted((a, b) => (a.id < b.id ? -1 : 1))

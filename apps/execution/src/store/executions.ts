@@ -1,22 +1,22 @@
 import type { Status } from '@automation/contract/execution/v1/execution'
-import type pg from 'pg'
 import { firstFence, type Placed } from './start-rows.ts'
+import type { Queries } from './connections.ts'
 
 /** What arrivals with an unknown outcome have become; rows that are not there get no answer. */
-export async function readPlaced(pool: pg.Pool, ids: string[]): Promise<Placed[]> {
+export async function readPlaced(pool: Queries, ids: string[]): Promise<Placed[]> {
   const { rows } = await pool.query<Placed>({
     name: 'placed',
     text: `SELECT id, status, explanation, CASE WHEN fence = $2 THEN session_id END AS "sessionId"
              FROM executions WHERE id = ANY ($1::uuid[])`,
     values: [ids, firstFence],
     query_timeout: 1500,
-  } as pg.QueryConfig)
+  })
   return rows
 }
 
 /** The status of the moment with what was said of it, such as why it waits; undefined where the execution is gone. */
 export async function readProgress(
-  pool: pg.Pool,
+  pool: Queries,
   id: string,
 ): Promise<{ status: Status; explanation?: string } | undefined> {
   const { rows } = await pool.query<{ status: Status; explanation: string | null }>({
@@ -30,7 +30,7 @@ export async function readProgress(
 }
 
 /** Undefined where the execution is gone. */
-export async function readStatus(pool: pg.Pool, id: string): Promise<Status | undefined> {
+export async function readStatus(pool: Queries, id: string): Promise<Status | undefined> {
   const { rows } = await pool.query<{ status: Status }>({
     name: 'status',
     text: 'SELECT status FROM executions WHERE id = $1',

@@ -1,6 +1,6 @@
-import type pg from 'pg'
 import { appendedFrom, type LogLine } from './log-pages.ts'
 import { errorHandlerScope } from './start-keys.ts'
+import type { Queries } from './connections.ts'
 
 /** A run that has ended in ERROR, as far as an error handler is told of it. */
 export interface FailedRun {
@@ -36,7 +36,7 @@ SELECT e.id, e.team, e.process_id AS "processId", e.process_name AS "processName
   FROM executions e WHERE e.id = $1 AND e.team = $2 AND e.status = 8`
 
 /** The team's run of this id where it has ended in ERROR. */
-export async function readFailedRun(pool: pg.Pool, team: string, id: string): Promise<FailedRun | undefined> {
+export async function readFailedRun(pool: Queries, team: string, id: string): Promise<FailedRun | undefined> {
   const { rows } = await pool.query<Row>({ name: 'failed-run', text: statement, values: [id, team] })
   if (rows[0] === undefined) return undefined
   const { lastChunk, ...run } = rows[0]

@@ -2,10 +2,10 @@ import { outboxColumns } from '@automation/audit'
 import { AuditType } from '@automation/contract/audit/v1/audit'
 import type { Status } from '@automation/contract/execution/v1/execution'
 import type { Member } from '@automation/rpc'
-import type pg from 'pg'
 import { v7 } from 'uuid'
 import { dayOf } from '../execution-id.ts'
 import { lastWord, lastWordBody } from './log-pages.ts'
+import type { Queries } from './connections.ts'
 
 /** An end that does not come from the run itself. */
 export interface ForcedEnd {
@@ -61,7 +61,7 @@ WITH old AS MATERIALIZED (
 SELECT id, team, pool, session_id AS "sessionId", was, traceparent FROM ended`
 
 /** Ends what is still in one of the statuses `from`, day by day; gives what was ended by this call. */
-export async function forceEnds(pool: pg.Pool | pg.PoolClient, end: ForcedEnd): Promise<ForcedRow[]> {
+export async function forceEnds(pool: Queries, end: ForcedEnd): Promise<ForcedRow[]> {
   const days = Map.groupBy(end.ids, dayOf)
   const rows: ForcedRow[] = []
   for (const [day, ids] of days) {

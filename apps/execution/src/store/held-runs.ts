@@ -1,6 +1,6 @@
 import type { Language } from '@automation/contract/common/v1/language'
-import type pg from 'pg'
 import { waits } from './waiting.ts'
+import type { Queries } from './connections.ts'
 
 /** A process with runs that wait for its packages. */
 export interface HeldProcess {
@@ -17,7 +17,7 @@ export interface ReleasedRun {
 export const heldBatch = 1000
 
 /** Processes with held runs, at most 1000. */
-export async function readHeldProcesses(pool: pg.Pool): Promise<HeldProcess[]> {
+export async function readHeldProcesses(pool: Queries): Promise<HeldProcess[]> {
   const { rows } = await pool.query<HeldProcess>({
     name: 'held-processes',
     text: `SELECT t.team, h.process_id AS "processId"
@@ -29,7 +29,7 @@ export async function readHeldProcesses(pool: pg.Pool): Promise<HeldProcess[]> {
 }
 
 /** Ids of a process's held runs, the oldest first, a batch at most. */
-export async function readHeld(pool: pg.Pool, { team, processId }: HeldProcess): Promise<string[]> {
+export async function readHeld(pool: Queries, { team, processId }: HeldProcess): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>({
     name: 'held',
     text: `SELECT id FROM executions e WHERE team = $1 AND process_id = $2 AND ${waits} AND held
@@ -43,7 +43,7 @@ export async function readHeld(pool: pg.Pool, { team, processId }: HeldProcess):
  * Lets the oldest of a process's held runs have slots, a batch at most. They stay CREATED for a moment, with the time of
  * their release as `updated_at`.
  */
-export async function releaseHeld(pool: pg.Pool, { team, processId }: HeldProcess): Promise<ReleasedRun[]> {
+export async function releaseHeld(pool: Queries, { team, processId }: HeldProcess): Promise<ReleasedRun[]> {
   const { rows } = await pool.query<ReleasedRun>({
     name: 'release-held',
     text: `WITH old AS MATERIALIZED (
@@ -60,7 +60,7 @@ export async function releaseHeld(pool: pg.Pool, { team, processId }: HeldProces
  * Runs that may have had slots for this long and have got none: from now on they are QUEUED, a batch at most. Until then
  * they go straight from CREATED to RUNNING, for some callers take every other status for an end.
  */
-export async function queueReleased(pool: pg.Pool, afterMs: number): Promise<string[]> {
+export async function queueReleased(pool: Queries, afterMs: number): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>({
     name: 'queue-released',
     text: `WITH late AS MATERIALIZED (

@@ -1,6 +1,6 @@
 import type { Status } from '@automation/contract/execution/v1/execution'
 import { installsProcessId } from '@automation/contract/installs'
-import type pg from 'pg'
+import type { Queries } from './connections.ts'
 
 export interface InstallRow {
   status: Status
@@ -9,7 +9,7 @@ export interface InstallRow {
 }
 
 /** How an install of a team stands; undefined for what is none of its installs. */
-export async function readInstall(pool: pg.Pool, team: string, id: string): Promise<InstallRow | undefined> {
+export async function readInstall(pool: Queries, team: string, id: string): Promise<InstallRow | undefined> {
   const { rows } = await pool.query<{ status: Status; returnValue: string | null; explanation: string | null }>({
     name: 'install',
     text: `SELECT status, return_value AS "returnValue", explanation

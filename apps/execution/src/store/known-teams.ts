@@ -1,6 +1,6 @@
-import type pg from 'pg'
 import { storedText } from './stored-text.ts'
 import type { Arrival } from './new-run-columns.ts'
+import type { Queries } from './connections.ts'
 
 const room = 100_000
 
@@ -16,7 +16,7 @@ SELECT DISTINCT * FROM unnest($1::text[], $2::uuid[], $3::text[]) AS n(team, pro
 export class KnownTeams {
   readonly #seen = new Set<string>()
 
-  async ensure(pool: pg.Pool, arrivals: Arrival[]): Promise<void> {
+  async ensure(pool: Queries, arrivals: Arrival[]): Promise<void> {
     const unseen = arrivals.filter(({ run }) => !this.#seen.has(keyOf(run.team, run.spec)))
     if (unseen.length === 0) return
     const values = [
@@ -24,7 +24,7 @@ export class KnownTeams {
       unseen.map(({ run }) => run.spec.processId),
       unseen.map(({ run }) => storedText(run.spec.processName)),
     ]
-    await pool.query({ name: 'known-teams', text: statement, values, query_timeout: 1500 } as pg.QueryConfig)
+    await pool.query({ name: 'known-teams', text: statement, values, query_timeout: 1500 })
     if (this.#seen.size > room) this.#seen.clear()
     for (const { run } of unseen) this.#seen.add(keyOf(run.team, run.spec))
   }

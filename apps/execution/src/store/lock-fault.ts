@@ -1,4 +1,5 @@
 import { isConnectionFailure } from '@automation/database'
+import { driverError } from './connections.ts'
 
 const codes = new Set([
   '40P01', // deadlock
@@ -13,6 +14,6 @@ export function isAway(error: unknown): boolean {
 
 /** Whether a statement failed, or got no answer in time, as it may when it waits for a lock. */
 function isLockFault(error: unknown): boolean {
-  const { code, message } = error as { code?: unknown; message?: unknown }
+  const { code, message } = driverError(error)
   return codes.has(String(code)) || message === 'Query read timeout'
 }

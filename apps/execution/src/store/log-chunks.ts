@@ -1,7 +1,7 @@
 import type { LogEntry } from '@automation/contract/execution/v1/execution'
-import type pg from 'pg'
 import { dayOf } from '../execution-id.ts'
 import { appendedFrom } from './log-pages.ts'
+import type { Queries } from './connections.ts'
 
 /** Entries as the text of a chunk: `[[microseconds, level, message], …]`. */
 function chunkBody(entries: LogEntry[]): string {
@@ -24,7 +24,7 @@ export function isOfRun({ first, entries }: { first: number; entries: LogEntry[]
 }
 
 /** Appends chunks, all of the same day, where fence and session are those of the run's hand-over. */
-export async function insertChunks(pool: pg.Pool, chunks: Chunk[]): Promise<void> {
+export async function insertChunks(pool: Queries, chunks: Chunk[]): Promise<void> {
   const day = dayOf(chunks[0]!.id)
   await pool.query({
     name: `logs-${day}`,

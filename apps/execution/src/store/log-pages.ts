@@ -1,5 +1,5 @@
 import { LogLevel } from '@automation/contract/execution/v1/execution'
-import type { Queries } from './team-queries.ts'
+import type { Queries } from './connections.ts'
 
 /** Lines that do not come from the run are numbered from here, so that they never meet its own. */
 export const appendedFrom = 1_000_000_000

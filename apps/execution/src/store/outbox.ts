@@ -6,6 +6,7 @@ import type { Logger } from '@automation/service'
 import { create } from '@bufbuild/protobuf'
 import { timestampFromDate } from '@bufbuild/protobuf/wkt'
 import type pg from 'pg'
+import type { Connections } from './connections.ts'
 import type { RunTraces } from '../run-traces.ts'
 import { isTerminal, statuses } from '../status.ts'
 import { eventNumbers, isWaiting } from './event-numbers.ts'
@@ -41,19 +42,19 @@ const useful: Record<string, string> = {
 
 /** The timeline as an outbox. Who leads holds an advisory lock on a connection of its own, and does all else on it. */
 export class TimelineOutbox implements Outbox {
-  readonly #pool: pg.Pool
+  readonly #connections: Connections
   readonly #traces: RunTraces
   readonly #logger: Logger
 
-  /** `pool`: has room for one connection a consumer. */
-  constructor(pool: pg.Pool, traces: RunTraces, logger: Logger) {
-    this.#pool = pool
+  /** `connections`: one for each consumer. */
+  constructor(connections: Connections, traces: RunTraces, logger: Logger) {
+    this.#connections = connections
     this.#traces = traces
     this.#logger = logger
   }
 
   async lead(consumer: string): Promise<Leadership | undefined> {
-    const client = await this.#pool.connect()
+    const client = await this.#connections.pool.connect()
     try {
       const { rows } = await client.query<{ mine: boolean }>({
         name: 'outbox-lead',
@@ -75,7 +76,7 @@ export class TimelineOutbox implements Outbox {
 
   /** Lets consumers begin now, unless they have begun before. */
   async register(consumers: string[]): Promise<void> {
-    const client = await this.#pool.connect()
+    const client = await this.#connections.pool.connect()
     let failure: Error | undefined
     try {
       const added = await eventNumbers(client, this.#logger)
@@ -90,7 +91,7 @@ export class TimelineOutbox implements Outbox {
 
   /** Counts up to 100,000. */
   async backlog(consumer: string): Promise<Waiting> {
-    const { rows } = await this.#pool.query<Waiting>({
+    const { rows } = await this.#connections.query<Waiting>({
       name: 'outbox-backlog',
       text: `SELECT (SELECT count(*)::integer FROM (SELECT FROM timeline_events t WHERE ${isWaiting} LIMIT 100000) AS counted) AS count,
               coalesce((SELECT extract(epoch FROM now() - t.at)::float8 * 1000 FROM timeline_events t

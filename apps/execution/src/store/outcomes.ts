@@ -1,8 +1,8 @@
 import { Status } from '@automation/contract/execution/v1/execution'
-import type pg from 'pg'
 import { isTerminal } from '../status.ts'
 import { bytesOf } from './stored-text.ts'
 import type { RunOutcome } from '../end/waiters.ts'
+import type { Queries } from './connections.ts'
 
 interface Row {
   id: string
@@ -14,7 +14,7 @@ interface Row {
 }
 
 /** The outcomes of those of these runs that have ended, from their records. */
-export async function readOutcomes(pool: pg.Pool, ids: string[]): Promise<Map<string, RunOutcome>> {
+export async function readOutcomes(pool: Queries, ids: string[]): Promise<Map<string, RunOutcome>> {
   const { rows } = await pool.query<Row>({
     name: 'outcomes',
     text: `SELECT id, status, return_value AS "returnValue", transient, explanation,

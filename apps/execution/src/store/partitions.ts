@@ -1,16 +1,18 @@
-import { days, IdPartitions } from '@automation/database'
-import type pg from 'pg'
+import { days, IdPartitions, isMissingPartition as isMissing } from '@automation/database'
+import { driverError, refuse, type Connections } from './connections.ts'
 import { dayOf } from '../execution-id.ts'
-
-export { isMissingPartition } from '@automation/database'
 
 const usualDaysAhead = 14
 
 /** The daily partitions of executions, their timeline and their logs. */
 export class Partitions extends IdPartitions {
-  constructor(pool: pg.Pool, ahead = usualDaysAhead) {
+  constructor({ pool }: Pick<Connections, 'pool'>, ahead = usualDaysAhead) {
     const tables = ['executions', 'timeline_events', 'log_chunks']
     super({ pool: () => pool, tables, span: days, ahead, name: 'execution' })
+  }
+
+  override ensure(nowMs: number): Promise<number> {
+    return super.ensure(nowMs).catch(refuse)
   }
 
   /** Of these ids those whose day has its partitions, some of which another replica may have made since. */
@@ -23,4 +25,9 @@ export class Partitions extends IdPartitions {
   daysAhead(nowMs: number): number {
     return this.spansAhead(nowMs)
   }
+}
+
+/** Whether a statement failed because a row belongs to a day that has no partition. */
+export function isMissingPartition(error: unknown): boolean {
+  return isMissing(driverError(error))
 }

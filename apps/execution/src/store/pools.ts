@@ -1,19 +1,19 @@
 import { openDatabase, type Database, type SchemaOptions } from '@automation/database'
 import type { PartContext } from '@automation/service'
-import type pg from 'pg'
+import { Connections } from './connections.ts'
 
 /** Connections by what may wait for what: lists never share a pool with the writes of a run. */
 export interface Pools {
   /** The batches that start, claim and end runs: two connections each, which nothing else can take. */
-  batches: pg.Pool
+  batches: Connections
   /** Whatever else belongs to the path of a run: keyed starts, kills, sessions. */
-  hot: pg.Pool
+  hot: Connections
   /** Log chunks: these commits wait for no disk. */
-  logs: pg.Pool
+  logs: Connections
   /** Lists, single reads and the work in the background. */
-  reads: pg.Pool
+  reads: Connections
   /** One connection for each consumer of lifecycle events; those commits wait for no disk. */
-  events: pg.Pool
+  events: Connections
   check: Database['check']
   close(): Promise<void>
 }
@@ -65,11 +65,11 @@ export async function openPools(url: string, context: PoolsContext, signal: Abor
     }),
   ])
   return {
-    batches: batches.pool,
-    hot: hot.pool,
-    logs: logs.pool,
-    reads: reads.pool,
-    events: events.pool,
+    batches: new Connections(batches.pool),
+    hot: new Connections(hot.pool),
+    logs: new Connections(logs.pool),
+    reads: new Connections(reads.pool),
+    events: new Connections(events.pool),
     check: reads.check,
     close: async () => {
       await Promise.all([batches.close(), hot.close(), logs.close(), reads.close(), events.close()])

@@ -1,8 +1,8 @@
 import type { Status } from '@automation/contract/execution/v1/execution'
 import { countedUpTo, literally, pageRoom, sizeOf, type Window } from '@automation/database'
 import { installsProcessId } from '@automation/contract/installs'
-import type { Queries } from './team-queries.ts'
 import { recordColumns, type RecordRow } from './records.ts'
+import type { Queries } from './connections.ts'
 
 export interface RecordFilter {
   team: string

@@ -2,8 +2,8 @@ import type { Status } from '@automation/contract/execution/v1/execution'
 import { roomFor } from '@automation/database'
 import { notFound } from '@automation/errors'
 import { installsProcessId } from '@automation/contract/installs'
-import type { Queries } from './team-queries.ts'
 import { isUuid } from '../execution-id.ts'
+import type { Queries } from './connections.ts'
 
 /** An execution as it is shown. */
 export interface RecordRow {

@@ -1,10 +1,10 @@
 import { Status } from '@automation/contract/execution/v1/execution'
-import type pg from 'pg'
 import { storedText } from './stored-text.ts'
 import { arrivalParameters, oneArrival, rowColumns, type Arrival } from './new-run-columns.ts'
 import { lastWord, lastWordBody } from './log-pages.ts'
 import { keyValues, takenKey, type StartKey } from './start-keys.ts'
 import type { Placed } from './start-rows.ts'
+import type { Queries } from './connections.ts'
 
 const replica = `$${arrivalParameters + 1}::uuid`
 const why = `$${arrivalParameters + 2}::text`
@@ -25,7 +25,7 @@ SELECT id FROM rows`
 
 /** Writes a run under a key that was REJECTED at once; undefined where the key was there before, or its process is gone. */
 export async function insertRejected(
-  pool: pg.Pool,
+  pool: Queries,
   arrival: Arrival,
   key: StartKey,
   reason: string,
@@ -34,6 +34,6 @@ export async function insertRejected(
   const explanation = storedText(reason)
   const values = [...oneArrival.values([arrival]), replicaId, explanation, ...keyValues(key)]
   const query = { name: 'start-rejected', text: statement, values, query_timeout: 1500 }
-  const { rows } = await pool.query<{ id: string }>(query as pg.QueryConfig)
+  const { rows } = await pool.query<{ id: string }>(query)
   return rows[0] && { id: rows[0].id, status: Status.REJECTED, explanation }
 }

@@ -1,9 +1,9 @@
-import type pg from 'pg'
 import { dayOf } from '../execution-id.ts'
 import { waits } from './waiting.ts'
+import type { Connections, Queries } from './connections.ts'
 
 /** A run that waits for another gives its team's slot back; false when it is not RUNNING any more. */
-export async function releaseSlot(pool: pg.Pool, id: string): Promise<boolean> {
+export async function releaseSlot(pool: Queries, id: string): Promise<boolean> {
   const day = dayOf(id)
   const { rows } = await pool.query({
     name: `release-${day}`,
@@ -21,7 +21,7 @@ export async function releaseSlot(pool: pg.Pool, id: string): Promise<boolean> {
 export type Resumption = 'resumed' | 'waits' | 'ended'
 
 /** Takes the slot again when the team has one; else notes that it is wanted, before any new run. */
-export async function resumeSlot(pool: pg.Pool, id: string, maxRunning: number): Promise<Resumption> {
+export async function resumeSlot(pool: Queries, id: string, maxRunning: number): Promise<Resumption> {
   const day = dayOf(id)
   const { rows } = await pool.query<{ slot: number }>({
     name: `resume-${day}`,
@@ -46,11 +46,8 @@ export async function resumeSlot(pool: pg.Pool, id: string, maxRunning: number):
 }
 
 /** Counts the slots anew, for what a crash or an unknown outcome may have left behind. */
-export async function recountSlots(pool: pg.Pool): Promise<number> {
-  const client = await pool.connect()
-  let failure: Error | undefined
-  try {
-    await client.query('BEGIN')
+export function recountSlots(connections: Connections): Promise<number> {
+  return connections.transaction(async (client) => {
     // A statement of its own, so that the count below sees all that was committed before the lock.
     await client.query('SELECT FROM team_slots ORDER BY team FOR UPDATE')
     const { rowCount } = await client.query(
@@ -63,18 +60,12 @@ export async function recountSlots(pool: pg.Pool): Promise<number> {
                 GROUP BY s.team) c
         WHERE t.team = c.team AND (t.running, t.wanted, t.queued) <> (c.running, c.wanted, c.queued)`,
     )
-    await client.query('COMMIT')
     return rowCount ?? 0
-  } catch (error) {
-    failure = error as Error
-    throw error
-  } finally {
-    client.release(failure)
-  }
+  })
 }
 
 /** Runs that hold a slot and runs that wait, over all teams. */
-export async function readSlotSums(pool: pg.Pool): Promise<{ running: number; queued: number }> {
+export async function readSlotSums(pool: Queries): Promise<{ running: number; queued: number }> {
   const { rows } = await pool.query<{ running: number; queued: number }>(
     'SELECT coalesce(sum(running), 0)::integer AS running, coalesce(sum(queued), 0)::integer AS queued FROM team_slots',
   )

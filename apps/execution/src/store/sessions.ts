@@ -1,4 +1,4 @@
-import type pg from 'pg'
+import type { Queries } from './connections.ts'
 
 export interface Session {
   id: string
@@ -9,7 +9,7 @@ export interface Session {
 }
 
 /** Registers a session, or knows it again; false when it was lost or has said goodbye. The lease counts from now. */
-export async function openSession(pool: pg.Pool, session: Session, leaseMs: number): Promise<boolean> {
+export async function openSession(pool: Queries, session: Session, leaseMs: number): Promise<boolean> {
   const { rowCount } = await pool.query({
     name: 'open-session',
     text: `INSERT INTO sessions (id, runner_name, pool, places, one_team, expires_at)
@@ -30,7 +30,7 @@ export interface Renewal {
 }
 
 /** Notes whose a runner of one team is. */
-export async function bindSession(pool: pg.Pool, id: string, team: string): Promise<void> {
+export async function bindSession(pool: Queries, id: string, team: string): Promise<void> {
   await pool.query({
     name: 'bind-session',
     text: 'UPDATE sessions SET team = $2 WHERE id = $1 AND team IS DISTINCT FROM $2',
@@ -39,7 +39,7 @@ export async function bindSession(pool: pg.Pool, id: string, team: string): Prom
 }
 
 /** Prolongs the lease; false when the session is lost. A lease that is over counts until the session is ended. */
-export async function renewSession(pool: pg.Pool, renewal: Renewal, leaseMs: number): Promise<boolean> {
+export async function renewSession(pool: Queries, renewal: Renewal, leaseMs: number): Promise<boolean> {
   const { rowCount } = await pool.query({
     name: 'renew-session',
     text: `UPDATE sessions
@@ -48,7 +48,7 @@ export async function renewSession(pool: pg.Pool, renewal: Renewal, leaseMs: num
             WHERE id = $1 AND ended_at IS NULL`,
     values: [renewal.id, leaseMs, renewal.idleMs, renewal.team ?? null],
     query_timeout: 2000,
-  } as pg.QueryConfig)
+  })
   return rowCount === 1
 }
 
@@ -60,7 +60,7 @@ export interface Lease {
 }
 
 /** How it stands with some sessions; one that is not there has ended long ago. */
-export async function readLeases(pool: pg.Pool, sessionIds: string[]): Promise<Lease[]> {
+export async function readLeases(pool: Queries, sessionIds: string[]): Promise<Lease[]> {
   const { rows } = await pool.query<Lease>({
     name: 'leases',
     text: `SELECT i.id, s.id IS NULL OR s.ended_at IS NOT NULL AS ended,
@@ -72,7 +72,7 @@ export async function readLeases(pool: pg.Pool, sessionIds: string[]): Promise<L
 }
 
 /** Ends one session. */
-export async function endSession(pool: pg.Pool, id: string): Promise<void> {
+export async function endSession(pool: Queries, id: string): Promise<void> {
   await pool.query({
     name: 'end-session',
     text: 'UPDATE sessions SET ended_at = now() WHERE id = $1 AND ended_at IS NULL',
@@ -81,7 +81,7 @@ export async function endSession(pool: pg.Pool, id: string): Promise<void> {
 }
 
 /** The database's clock, in ms. */
-export async function readClock(pool: pg.Pool): Promise<number> {
+export async function readClock(pool: Queries): Promise<number> {
   const { rows } = await pool.query<{ ms: number }>({
     name: 'clock',
     text: 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS ms',
@@ -90,7 +90,7 @@ export async function readClock(pool: pg.Pool): Promise<number> {
 }
 
 /** Ends the sessions whose lease is over by the database's clock, or all. */
-export async function endExpiredSessions(pool: pg.Pool, all = false): Promise<string[]> {
+export async function endExpiredSessions(pool: Queries, all = false): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>({
     name: 'expire-sessions',
     text: `UPDATE sessions SET ended_at = now() WHERE ended_at IS NULL AND (expires_at < now() OR $1) RETURNING id`,
@@ -100,7 +100,7 @@ export async function endExpiredSessions(pool: pg.Pool, all = false): Promise<st
 }
 
 /** RUNNING runs that no living session answers for. */
-export async function readOrphans(pool: pg.Pool): Promise<string[]> {
+export async function readOrphans(pool: Queries): Promise<string[]> {
   return ids(pool, {
     name: 'orphans',
     text: `SELECT e.id FROM executions e
@@ -120,7 +120,7 @@ export interface Leaps {
  * a leap of the clock had less time than it says; whatever began later is not concerned.
  */
 export async function readOverdue(
-  pool: pg.Pool,
+  pool: Queries,
   byMs: number,
   leaps: Leaps,
 ): Promise<{ id: string; timeoutMs: number }[]> {
@@ -137,7 +137,7 @@ export async function readOverdue(
 }
 
 /** RUNNING runs of a session that its runner does not name, though they were handed over more than a lease ago. */
-export function readUnnamed(pool: pg.Pool, sessionId: string, named: string[], leaseMs: number): Promise<string[]> {
+export function readUnnamed(pool: Queries, sessionId: string, named: string[], leaseMs: number): Promise<string[]> {
   return ids(pool, {
     name: 'unnamed',
     text: `SELECT id FROM executions
@@ -145,26 +145,26 @@ export function readUnnamed(pool: pg.Pool, sessionId: string, named: string[], l
               AND started_at < now() - $3 * interval '1 ms'`,
     values: [sessionId, named, leaseMs],
     query_timeout: 2000,
-  } as pg.QueryConfig)
+  })
 }
 
 /** Those of these executions that are terminal. */
-export function readEnded(pool: pg.Pool, named: string[]): Promise<string[]> {
+export function readEnded(pool: Queries, named: string[]): Promise<string[]> {
   return ids(pool, {
     name: 'ended',
     text: 'SELECT id FROM executions WHERE id = ANY ($1::uuid[]) AND status >= 5',
     values: [named],
     query_timeout: 2000,
-  } as pg.QueryConfig)
+  })
 }
 
 /** Ids of all executions that are RUNNING. */
-export function readRunning(pool: pg.Pool): Promise<string[]> {
+export function readRunning(pool: Queries): Promise<string[]> {
   return ids(pool, { name: 'running', text: 'SELECT id FROM executions WHERE status = 4' })
 }
 
 /** Ids of the RUNNING executions of a session. */
-export function readRunningOf(pool: pg.Pool, sessionId: string): Promise<string[]> {
+export function readRunningOf(pool: Queries, sessionId: string): Promise<string[]> {
   return ids(pool, {
     name: 'running-of',
     text: 'SELECT id FROM executions WHERE session_id = $1 AND status = 4',
@@ -173,10 +173,10 @@ export function readRunningOf(pool: pg.Pool, sessionId: string): Promise<string[
 }
 
 /** Sessions that ended a day ago are forgotten. */
-export async function forgetSessions(pool: pg.Pool): Promise<void> {
+export async function forgetSessions(pool: Queries): Promise<void> {
   await pool.query(`DELETE FROM sessions WHERE ended_at < now() - interval '1 day'`)
 }
 
-async function ids(pool: pg.Pool, query: pg.QueryConfig): Promise<string[]> {
+async function ids(pool: Queries, query: Parameters<Queries['query']>[0]): Promise<string[]> {
   return (await pool.query<{ id: string }>(query)).rows.map(({ id }) => id)
 }

@@ -1,5 +1,5 @@
-import type pg from 'pg'
 import { manyArrivals, oneArrival } from './new-run-columns.ts'
+import type { Queries } from './connections.ts'
 
 export interface KnownKey {
   /** Null where nothing is started under it any more. */
@@ -65,7 +65,7 @@ export function manyKeyValues(keys: StartKey[]): unknown[][] {
 
 /** Under what a key is known; one whose time is over is removed. */
 export async function readStartKey(
-  pool: pg.Pool,
+  pool: Queries,
   team: string,
   scope: string,
   key: string,
@@ -88,7 +88,7 @@ export async function readStartKey(
 
 /** Nothing is started under a key any more; gives what has been. */
 export async function giveUpStart(
-  pool: pg.Pool,
+  pool: Queries,
   team: string,
   { scope, key, keptDays = 1 }: StartKey,
 ): Promise<string | undefined> {
@@ -106,7 +106,7 @@ export async function giveUpStart(
 }
 
 /** Removes keys whose time is over, some at a time; gives how many. */
-export async function removeExpiredKeys(pool: pg.Pool, limit: number): Promise<number> {
+export async function removeExpiredKeys(pool: Queries, limit: number): Promise<number> {
   const { rowCount } = await pool.query(
     `DELETE FROM start_keys WHERE (team, scope, key) IN (
        SELECT team, scope, key FROM start_keys WHERE expires_at <= now() ORDER BY expires_at LIMIT $1)`,

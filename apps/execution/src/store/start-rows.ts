@@ -1,5 +1,4 @@
 import { Status } from '@automation/contract/execution/v1/execution'
-import type pg from 'pg'
 import {
   arrivalParameters,
   manyArrivals,
@@ -11,6 +10,7 @@ import {
 import { lastWord, lastWordBody } from './log-pages.ts'
 import { waits } from './waiting.ts'
 import { deletedProcess, keyValues, manyKeyValues, takenKey, takenKeys, type StartKey } from './start-keys.ts'
+import type { Queries } from './connections.ts'
 
 /** What became of an arrival. */
 export interface Placed {
@@ -157,7 +157,7 @@ const attempt = { query_timeout: 1500 }
  * what the team's queue has no room for is REJECTED. Arrivals of deleted processes get no answer.
  */
 export async function insertArrivals(
-  pool: pg.Pool,
+  pool: Queries,
   arrivals: Arrival[],
   limits: TeamLimits,
   replicaId: string,
@@ -169,8 +169,13 @@ export async function insertArrivals(
   const columns = source.values(arrivals)
   if (haveSlots && oneTeam) {
     const values = [...columns, limits.maxRunning, replicaId]
-    const { rows } = await pool.query({ name: `start-granted-${size}`, text: allGranted, values, ...attempt })
-    if (rows[0].teams === 1)
+    const { rows } = await pool.query<{ teams: number }>({
+      name: `start-granted-${size}`,
+      text: allGranted,
+      values,
+      ...attempt,
+    })
+    if (rows[0]!.teams === 1)
       return arrivals.map(({ run, sessionId }) => ({ id: run.id, status: Status.RUNNING, sessionId }))
   }
   const values = [...columns, limits.maxRunning, limits.maxQueued, replicaId]
@@ -186,7 +191,7 @@ export interface KeyedArrival extends Arrival {
 
 /** The same for runs under keys; none is there whose key was there before, or for which nothing may be started. */
 export async function insertKeyedArrivals(
-  pool: pg.Pool,
+  pool: Queries,
   arrivals: KeyedArrival[],
   limits: TeamLimits,
   replicaId: string,
@@ -202,7 +207,7 @@ export async function insertKeyedArrivals(
 }
 
 /** Makes sure that arrivals whose commit is unknown are there, once. */
-export async function requeueArrivals(pool: pg.Pool, arrivals: Arrival[], replicaId: string): Promise<void> {
+export async function requeueArrivals(pool: Queries, arrivals: Arrival[], replicaId: string): Promise<void> {
   await pool.query({
     name: 'start-requeue',
     text: requeue,

@@ -1,6 +1,6 @@
-import type pg from 'pg'
 import { dayOf } from '../execution-id.ts'
 import type { Partitions } from './partitions.ts'
+import type { Queries } from './connections.ts'
 
 /** Who started an execution. */
 export interface StartedRun {
@@ -13,7 +13,7 @@ export interface StartedRun {
 }
 
 /** Of these executions those that are still kept, day by day. */
-export async function readStartedRuns(pool: pg.Pool, partitions: Partitions, ids: string[]): Promise<StartedRun[]> {
+export async function readStartedRuns(pool: Queries, partitions: Partitions, ids: string[]): Promise<StartedRun[]> {
   const runs: StartedRun[] = []
   for (const [day, ofDay] of Map.groupBy(await partitions.kept(ids), dayOf)) {
     const { rows } = await pool.query<StartedRun>({

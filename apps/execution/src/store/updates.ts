@@ -1,6 +1,6 @@
 import type { Status } from '@automation/contract/execution/v1/execution'
-import type pg from 'pg'
 import { appendedFrom, lastWord, type LogLine } from './log-pages.ts'
+import type { Queries } from './connections.ts'
 
 export interface TimelineRow {
   sequence: number
@@ -15,7 +15,7 @@ export interface TimelineRow {
 export const maxEvents = 200
 
 /** Events from this one on, itself included; none where it was never there. */
-export async function readEventsFrom(pool: pg.Pool, id: string, sequence: number): Promise<TimelineRow[]> {
+export async function readEventsFrom(pool: Queries, id: string, sequence: number): Promise<TimelineRow[]> {
   const { rows } = await pool.query<TimelineRow>({
     name: 'events-from',
     text: `SELECT sequence, status, at, explanation, extract(epoch FROM clock_timestamp() - at)::float8 * 1000 AS "ageMs"
@@ -35,7 +35,7 @@ const maxChunks = 64
 const maxBytes = 128 * 1024
 
 /** Chunks with lines from number `from` on, those of the run or those that were added: some of them, at least one if any. */
-export async function readChunksFrom(pool: pg.Pool, id: string, from: number): Promise<ChunkRow[]> {
+export async function readChunksFrom(pool: Queries, id: string, from: number): Promise<ChunkRow[]> {
   const own = from < appendedFrom
   const { rows } = await pool.query<ChunkRow>({
     name: own ? 'chunks-from' : 'appended-from',
@@ -52,7 +52,7 @@ export async function readChunksFrom(pool: pg.Pool, id: string, from: number): P
 }
 
 /** Why a run was ended by something else than itself; undefined where it has ended by itself. */
-export async function readLastWord(pool: pg.Pool, id: string): Promise<LogLine | undefined> {
+export async function readLastWord(pool: Queries, id: string): Promise<LogLine | undefined> {
   const { rows } = await pool.query<{ body: string }>({
     name: 'last-word',
     text: `SELECT body FROM log_chunks WHERE execution_id = $1 AND first = ${lastWord}`,
@@ -67,7 +67,7 @@ export function linesOf({ first, body }: ChunkRow, from: number): LogLine[] {
 }
 
 /** For each of these executions that is there, a text that is another one when there is something new. */
-export async function readSigns(pool: pg.Pool, ids: string[]): Promise<Map<string, string>> {
+export async function readSigns(pool: Queries, ids: string[]): Promise<Map<string, string>> {
   const { rows } = await pool.query<{ id: string; sign: string }>({
     name: 'signs',
     text: `SELECT w.id, e.sequence || ' ' || coalesce(own.next, 0) || ' ' || coalesce(added.next, 0) AS sign

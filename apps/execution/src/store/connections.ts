@@ -1,0 +1,67 @@
+import { databaseFailure, TeamShare } from '@automation/database'
+import { Failure } from '@automation/errors'
+import type pg from 'pg'
+
+/** Prepared where it has a name. */
+type Statement = pg.QueryConfig & {
+  /** In ms, where it is not that of the pool. */
+  query_timeout?: number
+}
+
+/** What makes statements. */
+export interface Queries {
+  query<R extends pg.QueryResultRow>(statement: string | Statement, values?: unknown[]): Promise<pg.QueryResult<R>>
+}
+
+/** A pool as the rest of the service knows it: what fails there is a Failure, `unavailable` while the database is away. */
+export class Connections implements Queries {
+  /** For work that keeps a connection for itself. */
+  readonly pool: pg.Pool
+  readonly #share: TeamShare
+
+  constructor(pool: pg.Pool) {
+    this.pool = pool
+    this.#share = new TeamShare(pool.options.max)
+  }
+
+  query<R extends pg.QueryResultRow>(statement: string | Statement, values?: unknown[]): Promise<pg.QueryResult<R>> {
+    return this.pool.query<R>(statement, values).catch(refuse)
+  }
+
+  /** The rows alone, for who makes statements of its own. */
+  readonly rows = async <R extends pg.QueryResultRow>(statement: Statement): Promise<R[]> =>
+    (await this.query<R>(statement)).rows
+
+  /** The same as a team may use it: by its share of the connections. */
+  forTeam(team: string): Queries {
+    return { query: (statement, values) => this.#share.use(team, () => this.query(statement, values)) }
+  }
+
+  /** Statements of one transaction, on one connection. */
+  async transaction<T>(work: (client: Queries) => Promise<T>): Promise<T> {
+    const client = await this.pool.connect().catch(refuse)
+    let failure: Error | undefined
+    try {
+      await client.query('BEGIN')
+      const result = await work(client)
+      await client.query('COMMIT')
+      return result
+    } catch (error) {
+      failure = error as Error
+      return refuse(error)
+    } finally {
+      // A connection in an unknown state is not used again.
+      client.release(failure)
+    }
+  }
+}
+
+/** Throws it as the rest of the service knows it. */
+export function refuse(thrown: unknown): never {
+  throw databaseFailure(thrown)
+}
+
+/** What the driver threw. */
+export function driverError(error: unknown): { code?: unknown; message?: unknown } {
+  return (error instanceof Failure ? (error.cause ?? error) : error) as { code?: unknown; message?: unknown }
+}
