@@ -1,5 +1,4 @@
 import type { Execution, Status } from '../client/records.ts'
-import { bornMs } from './born-ms.ts'
 import type { Removal } from './removals.ts'
 
 /** What the system has told a caller about an execution, and so has promised. */
@@ -57,4 +56,9 @@ export class Book {
     for (const [key, ids] of this.keys) part.keys.set(key, ids)
     return part
   }
+}
+
+/** The instant in an id itself (UUIDv7), in milliseconds since the Unix epoch. */
+export function bornMs(id: string): number {
+  return Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)
 }

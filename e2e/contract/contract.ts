@@ -1,7 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { Described, Document, HeaderObject, OperationObject, ResponseObject, SchemaObject } from './document.ts'
-import { matcherOf } from './paths.ts'
 
 /** An answer, as much of it as the document speaks of. */
 export interface CheckedAnswer {
@@ -123,4 +122,20 @@ function typedText(text: string, { type }: SchemaObject): unknown {
 /** Steps as a JSON pointer in a URI fragment. */
 export function pointerOf(steps: readonly string[]): string {
   return steps.map((step) => `/${encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1'))}`).join('')
+}
+
+/** Finds the template that a path fits, the one with the fewest parameters first; names of objects may have slashes. */
+function matcherOf(templates: readonly string[]): (path: string) => string | undefined {
+  const known = templates
+    .map((template) => ({ template, parameters: template.split('{').length, pattern: patternOf(template) }))
+    .toSorted((a, b) => a.parameters - b.parameters)
+  return (path) => known.find(({ pattern }) => pattern.test(path))?.template
+}
+
+function patternOf(template: string): RegExp {
+  const source = template
+    .replaceAll(/[.*+?^$()|[\]\\]/g, String.raw`\$&`)
+    .replaceAll('{filename}', '.+')
+    .replaceAll(/\{\w+\}/g, '[^/]+')
+  return new RegExp(`^${source}$`)
 }

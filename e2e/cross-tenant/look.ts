@@ -1,4 +1,4 @@
-import type { Client } from '../client/client.ts'
+import type { Client, Answer } from '../client/client.ts'
 import type { Belongings, Kind } from './belongings.ts'
 
 /** Everything that a team can read of its belongings, to be compared with what it reads later. */
@@ -39,4 +39,24 @@ export async function lookAt({ client, names }: Belongings): Promise<Record<stri
 async function variable(client: Client, id: string): Promise<string> {
   const { data } = (await client.get<{ data: { id: string }[] }>('/variables', { limit: 1000 })).body
   return JSON.stringify(data.find((one) => one.id === id))
+}
+
+/** Headers that differ between two answers to the same request. */
+const passing: ReadonlySet<string> = new Set(['date', 'x-request-id', 'content-length'])
+
+/**
+ * What an answer says, without what differs between two answers that say the same: the word that was asked for, ids
+ * and secrets that were made for it, times.
+ */
+export function essenceOf({ status, headers, text }: Answer, asked: string): object {
+  const whole = [asked, encodeURIComponent(asked)].map((word) => RegExp.escape(word)).join('|')
+  const plainly = (words: string) =>
+    words
+      .replaceAll(new RegExp(`(?<![\\w-])(${whole})(?![\\w-])`, 'g'), '<asked>')
+      .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '<id>')
+      .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
+      .replaceAll(/\bnew[0-9a-f]{12}\b/g, '<new>')
+      .replaceAll(/"(grpcApiKey|access_token)":"[^"]*"/g, '"$1":"<secret>"')
+  const lasting = [...headers].filter(([name]) => !passing.has(name)).map(([name, value]) => [name, plainly(value)])
+  return { status, headers: Object.fromEntries(lasting), text: plainly(text) }
 }

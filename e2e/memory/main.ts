@@ -1,12 +1,12 @@
 // Memory after load: what the system holds an idle minute after runs that took all they could, beside its level after the
 // first run of each language.
 import { setTimeout as delay } from 'node:timers/promises'
+import { readFileSync } from 'node:fs'
 import { accessTokenOf, Client } from '../client/client.ts'
 import { terminalStatuses, type Execution, type Process } from '../client/records.ts'
 import { endOnSignals, startSystem, type System } from '../system/system.ts'
 import { waitUntil } from '../system/wait-until.ts'
 import { resourceEaters, type ResourceEater } from './resource-eaters.ts'
-import { memoryOf } from './tree-memory.ts'
 
 const mostTimes = 1.3
 const atOnce = 3
@@ -61,4 +61,25 @@ function tell(of: System, when: string): number {
   for (const { pid, command, mb } of all.filter((each) => each.mb >= shownMb))
     console.log(`${mb.toFixed(1).padStart(8)} MB  ${pid}  ${command.slice(0, 90)}`)
   return sum
+}
+
+/** What a process holds, in MB: its proportional share of what it has in common with others (PSS). */
+interface HeldMemory {
+  pid: number
+  command: string
+  mb: number
+}
+
+/** The processes of a system that live now, the largest first. */
+function memoryOf(system: System): HeldMemory[] {
+  const all = system.processes().map(({ pid, command }) => ({ pid, command, mb: pssMb(pid) }))
+  return all.toSorted((a, b) => b.mb - a.mb)
+}
+
+function pssMb(pid: number): number {
+  try {
+    return Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? 0) / 1024
+  } catch {
+    return 0 // it ended while it was looked at
+  }
 }

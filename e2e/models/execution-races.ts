@@ -2,9 +2,8 @@ import * as fc from 'fast-check'
 import { waitUntil } from '../system/wait-until.ts'
 import { agree, expectAnswer } from './agree.ts'
 import { look, rest, type OnRuns } from './execution-checks.ts'
-import { inputOf } from './execution-input.ts'
 import { nth, steps } from './machine.ts'
-import { active, limits, newRun, placed, type RunQueue } from './run-queue.ts'
+import { active, limits, newRun, placed, type RunQueue, type Plan } from './run-queue.ts'
 
 /** A kill, or several, against the end of a run: one of them wins, and all answers agree with it. */
 const killAgainstEnd = steps<RunQueue, OnRuns, [number, number, 'value' | 'fault']>(
@@ -67,3 +66,6 @@ const killBeforeStart = steps<RunQueue, OnRuns, number>('kill one that runs and 
 }))
 
 export const raceSteps = [killAgainstEnd, startsAtOnce, killBeforeStart]
+
+/** What a run of a plan is started with. */
+export const inputOf = ({ witness }: OnRuns, plan: Plan) => ({ parameters: { witness: witness.url, plan } })

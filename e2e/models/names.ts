@@ -1,10 +1,21 @@
+import * as fc from 'fast-check'
 import type { Alias, Page, Version } from '../client/records.ts'
-import { agree } from './agree.ts'
-import { aliasOf, find, word, type Names, type OnNames } from './known-names.ts'
-import { plainSteps, steps, type Machine } from './machine.ts'
+import { agree, wordOf } from './agree.ts'
+import {
+  aliasOf,
+  find,
+  word,
+  type Names,
+  type OnNames,
+  aliasesOf,
+  forget,
+  isTaken,
+  published,
+  some,
+} from './known-names.ts'
+import { plainSteps, steps, type Machine, nth } from './machine.ts'
 import { changeSteps } from './name-changes.ts'
 import { moduleOwner, processOwner, type Owner } from './name-owners.ts'
-import { raceSteps } from './name-races.ts'
 
 const run = steps<Names, OnNames, string>('run', word, (name) => ({
   run: async (names, { client, owner }) => {
@@ -35,6 +46,55 @@ const list = plainSteps<Names, OnNames>('list', {
     }
   },
 })
+
+/** A tag and an alias of one name at once: one of them is there. */
+const sameName = steps<Names, OnNames, [string, number]>(
+  'publish and point at once',
+  fc.tuple(word, some),
+  ([name, n]) => ({
+    may: (names) => names.versions.length > 0 && !isTaken(names, name),
+    run: async (names, { client, owner }) => {
+      const { id: versionId } = nth(names.versions, n)
+      const [version, alias] = await Promise.all([
+        client.post<Version>(`${owner.path}/versions`, { tag: name, sourceCode: owner.sourceOf(n) }),
+        client.post<Alias>(`${owner.path}/aliases`, { name, versionId }),
+      ])
+      const made = [version, alias].filter(({ status }) => status === 201).length
+      agree(made, 1, `who has the name: ${wordOf(version)} and ${wordOf(alias)}`)
+      if (version.status === 201) published(names, { client }, version.body, n)
+      else names.aliases.push({ id: alias.body.id, name, versionId })
+    },
+  }),
+)
+
+/** A version is deleted while an alias is pointed at it: never is there an alias of nothing. */
+const deleteAndPoint = steps<Names, OnNames, [string, number]>(
+  'delete and point at once',
+  fc.tuple(word, some),
+  ([name, n]) => ({
+    may: (names) => names.versions.some(({ id }) => aliasesOf(names, id).length === 0) && !isTaken(names, name),
+    run: async (names, { client, owner }) => {
+      const version = nth(
+        names.versions.filter(({ id }) => aliasesOf(names, id).length === 0),
+        n,
+      )
+      const [deleted, alias] = await Promise.all([
+        client.delete(`${owner.path}/versions/${version.id}`),
+        client.post<Alias>(`${owner.path}/aliases`, { name, versionId: version.id }),
+      ])
+      const both = `${deleted.status} and ${wordOf(alias)}`
+      if (deleted.status === 200) {
+        agree(both, '200 and 404 version_not_found', 'deleting and pointing')
+        forget(names, version)
+      } else {
+        agree(both, '400 and 201', 'deleting and pointing')
+        names.aliases.push({ id: alias.body.id, name, versionId: version.id })
+      }
+    },
+  }),
+)
+
+const raceSteps = [sameName, deleteAndPoint]
 
 const machine = (
   name: string,

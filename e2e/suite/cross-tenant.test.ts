@@ -1,16 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Answer } from '../client/client.ts'
-import { Belongings } from '../cross-tenant/belongings.ts'
-import type { Kind } from '../cross-tenant/belongings.ts'
-import { essenceOf } from '../cross-tenant/comparison.ts'
-import { operationsOf } from '../client/document.ts'
-import type { Operation } from '../client/document.ts'
-import { lookAt } from '../cross-tenant/look.ts'
+import type { Answer, Client } from '../client/client.ts'
+import { Belongings, type Kind } from '../cross-tenant/belongings.ts'
+import { essenceOf, lookAt } from '../cross-tenant/look.ts'
+import { operationsOf, type Operation } from '../client/document.ts'
 import { namingOf } from '../cross-tenant/naming.ts'
 import { probesOf, rightRequest } from '../cross-tenant/probes.ts'
-import { ask, textOf } from '../cross-tenant/request.ts'
+import { ask, textOf, type Values } from '../cross-tenant/request.ts'
 import { newWord } from '../cross-tenant/things.ts'
-import { undo } from '../cross-tenant/undo.ts'
 import { client, hasOther, other, shared } from './shared-system.ts'
 
 const operations = await operationsOf(shared.host)
@@ -116,3 +112,16 @@ describe.skipIf(!hasOther)('another team that calls', { concurrent: false }, () 
     await other.delete(`/storage/objects/${filename}`)
   })
 })
+
+/** Removes what a request of a client made, by the answer to it. What is below something else goes with that. */
+async function undo({ method, path }: Operation, given: Values, answer: Answer, by: Client): Promise<void> {
+  const list = path.replace(/^.*\/rest/, '')
+  const { status, body } = answer
+  if (method !== 'POST' || status >= 300) return
+  const id = typeof body === 'object' && body !== null && 'id' in body ? String(body.id) : ''
+  if (/^\/(processes|modules|variables)$/.test(list)) await by.delete(`${list}/${id}`)
+  if (list === '/sandboxes') await by.post(`${list}/${id}/kill`)
+  if (list === '/storage/objects')
+    for (const [{ place }, name] of given)
+      if (place === 'query') await by.delete(`${list}/${encodeURIComponent(textOf(name))}`)
+}

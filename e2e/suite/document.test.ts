@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { send } from '../client/client.ts'
 import type { Document, OperationObject, ResponseObject } from '../contract/document.ts'
-import { bodiesOf, exampleFaults } from '../contract/examples.ts'
 import { shared } from './shared-system.ts'
+import { Contract, pointerOf } from '../contract/contract.ts'
 
 const answer = await send<Document>(`${shared.host}/openapi.json`, 'GET')
 const document = answer.body
@@ -77,3 +77,38 @@ describe.each(described)('the document of $name', ({ name, path, operation }) =>
 interface CodeOf {
   properties: { code: { enum: string[] } }
 }
+
+/** What is wrong with the examples of a document's bodies: those that are missing, and those that break their schemas. */
+function exampleFaults(document: Document): string[] {
+  const contract = new Contract(document)
+  return bodiesOf(document).flatMap(({ at, example }) => {
+    if (example === undefined) return [`${at.join(' ')} has no example`]
+    return contract.faultsOfValue(pointerOf([...at, 'schema']), example).map((fault) => `${at.join(' ')}: ${fault}`)
+  })
+}
+
+/** Every body that the document describes, with where it stands. */
+function bodiesOf({ paths, components }: Document): { at: string[]; schema: unknown; example: unknown }[] {
+  const shared = Object.entries(components['responses'] ?? {}).map(([name, response]) => ({
+    at: ['components', 'responses', name],
+    described: response as { content?: Content },
+  }))
+  const own = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, { requestBody, responses }]) => [
+      { at: ['paths', path, method, 'requestBody'], described: requestBody },
+      ...Object.entries(responses).map(([status, described]) => ({
+        at: ['paths', path, method, 'responses', status],
+        described,
+      })),
+    ]),
+  )
+  return [...shared, ...own].flatMap(({ at, described }) =>
+    Object.entries(described?.content ?? {}).map(([type, { schema, example }]) => ({
+      at: [...at, 'content', type],
+      schema,
+      example,
+    })),
+  )
+}
+
+type Content = Record<string, { schema?: unknown; example?: unknown }>

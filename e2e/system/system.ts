@@ -1,5 +1,4 @@
-import { spawn } from 'node:child_process'
-import type { ChildProcess } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
@@ -7,9 +6,8 @@ import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { freePorts } from './free-ports.ts'
-import { isAlive, processesMarked, treeOf } from './process-table.ts'
-import type { ProcessRow } from './process-table.ts'
+import { createServer } from 'node:net'
+import { isAlive, processesMarked, treeOf, type ProcessRow } from './process-table.ts'
 import { waitUntil } from './wait-until.ts'
 
 export const repositoryRoot = resolve(import.meta.dirname, '../..')
@@ -223,3 +221,25 @@ async function exited(child: ChildProcess): Promise<void> {
 }
 
 const logPath = (dataDir: string) => `${dataDir}.log`
+
+// Below the ports that systems give to outgoing connections: what is free now is not taken by one of those before it
+// is listened on, nor while a system is stopped and started again.
+const first = 12_000
+const last = 29_999
+
+/** So many loopback ports that nobody listens on now. */
+async function freePorts(count: number): Promise<number[]> {
+  const held = new Map<number, () => Promise<unknown>>()
+  while (held.size < count) {
+    const port = first + Math.floor(Math.random() * (last - first + 1))
+    if (held.has(port)) continue
+    const server = createServer().listen(port, '127.0.0.1')
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false, // somebody has it
+    )
+    if (isFree) held.set(port, () => once(server.close(), 'close'))
+  }
+  await Promise.all([...held.values()].map((release) => release()))
+  return [...held.keys()]
+}

@@ -13,13 +13,11 @@ import {
 import { serveAdmin } from './admin/endpoint.ts'
 import { bootstrap } from './bootstrap.ts'
 import { closedPorts } from './closed-ports.ts'
-import { readEmbedded } from './configuration.ts'
 import { takeDataDir } from './data-dir.ts'
 import { systemDatabase } from './database.ts'
-import { environmentToCome } from './environment-to-come.ts'
-import { gives, withKeys, type EnvironmentValues } from './keys.ts'
-import { createParts } from './parts.ts'
-import type { SystemSettings } from './settings.ts'
+import { environmentToCome, gives, withKeys, type EnvironmentValues } from './keys.ts'
+import { createParts, readConfigs } from './parts.ts'
+import { type SystemSettings, readSystemSettings } from './settings.ts'
 import { welcome } from './welcome.ts'
 
 /** Runs the whole system in this process until it is told to stop. */
@@ -102,4 +100,9 @@ async function startPart(part: Part, order: StopOrder, stopping: AbortSignal): P
   if (stopping.aborted) throw new Failure('unavailable', 'stopping', 'It was stopped while it started')
   order.add(part.name, (graceMs) => part.stop(graceMs))
   await part.start()
+}
+
+/** The settings of the system and of all its parts; faults are noted in the environment. */
+function readEmbedded(env: Environment): { settings: SystemSettings; configs: ReturnType<typeof readConfigs> } {
+  return { settings: readSystemSettings(env), configs: readConfigs(env) }
 }

@@ -1,5 +1,7 @@
 import { join } from 'node:path'
+import { Environment } from '@automation/service'
 import { keptKey } from './kept-secret.ts'
+import { readSystemSettings } from './settings.ts'
 
 /** The settings of a system's keys; each is made in the data folder unless the environment gives it. */
 const keyFiles = { INTERNAL_KEY: 'internal-key', ENCRYPTION_KEY: 'encryption-key' } as const
@@ -27,4 +29,29 @@ function lacking(values: EnvironmentValues, key: (file: string) => string): Envi
       .filter(([name]) => !gives(values, name))
       .map(([name, file]) => [name, key(file)]),
   )
+}
+
+/** The environment of a start, before it has made what it makes itself. */
+interface EnvironmentToCome {
+  /** With a stand-in for each setting that the start makes. */
+  values: EnvironmentValues
+  /** What to tell people in place of the stand-ins. */
+  shown: Record<string, string>
+}
+
+/** Stands in for keys and database where the environment gives none, so that every other fault is found at once. */
+export function environmentToCome(values: EnvironmentValues): EnvironmentToCome {
+  const { dataDir } = readSystemSettings(new Environment(values))
+  const made = {
+    DATABASE_URL: `(embedded PostgreSQL in ${join(dataDir, 'postgres')})`,
+    INTERNAL_KEY: `(made in ${join(dataDir, 'internal-key')})`,
+    ENCRYPTION_KEY: `(made in ${join(dataDir, 'encryption-key')})`,
+    BOOTSTRAP_API_TOKEN: `(made in ${join(dataDir, 'bootstrap-token')})`,
+  }
+  return {
+    values: withKeysToCome(
+      gives(values, 'DATABASE_URL') ? values : { ...values, DATABASE_URL: 'postgresql://embedded' },
+    ),
+    shown: Object.fromEntries(Object.entries(made).filter(([name]) => !gives(values, name))),
+  }
 }

@@ -10,8 +10,9 @@ import {
   startProgram,
   type RunningProgram,
   type Values,
+  metricsAt,
+  metricsInDocs,
 } from './started.ts'
-import { metricsAt, metricsInDocs } from './told-metrics.ts'
 
 const lastCommand = 'hi?name=world'
 

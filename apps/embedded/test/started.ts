@@ -1,6 +1,6 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePorts } from '@automation/testing'
@@ -84,4 +84,18 @@ export function pasted(line: string): Promise<Ended> {
   return new Promise((resolve) => {
     execFile('sh', ['-c', line], (error, stdout, stderr) => resolve({ code: Number(error?.code ?? 0), stdout, stderr }))
   })
+}
+
+/** The names of the metrics at this address, those of any process in this language left out. */
+export async function metricsAt(address: string): Promise<string[]> {
+  const text = await (await fetch(`${address}/metrics`)).text()
+  const names = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name)
+  return names.filter((name) => !/^(process|nodejs)_/.test(name))
+}
+
+/** The names of metrics that docs/reference/metrics.md has a line for. */
+export async function metricsInDocs(): Promise<string[]> {
+  const text = await readFile(join(import.meta.dirname, '../../../docs/reference/metrics.md'), 'utf8')
+  const cells = text.split('\n').flatMap((line) => (line.startsWith('| `') ? [line.split('|')[1] ?? ''] : []))
+  return cells.flatMap((cell) => [...cell.matchAll(/`([a-z_]+)`/g)].map(([, name = '']) => name))
 }

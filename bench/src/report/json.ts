@@ -1,7 +1,7 @@
 import { cpus, release, totalmem } from 'node:os'
 import type { Lab } from '../lab.ts'
 import { pinning } from '../load/run.ts'
-import type { SideFigures, WorkloadFigures } from '../plan.ts'
+import { type SideFigures, type WorkloadFigures, rounded } from '../plan.ts'
 
 /** Medians of one side, with smallest and largest beside them. */
 function sideJson({ about, figures }: SideFigures): Record<string, unknown> {
@@ -61,4 +61,34 @@ export function machine(): Record<string, unknown> {
     postgres: '18, the settings of the embedded server, fsync on',
     measuredAt: new Date().toISOString(),
   }
+}
+
+/** The figures as text: a block for each workload, sides as rows, `median (min–max)` in the cells. */
+export function table(measured: WorkloadFigures[]): string {
+  return measured.map(block).join('\n\n')
+}
+
+function block({ workload, sides, goals }: WorkloadFigures): string {
+  const metrics = [...new Set(sides.flatMap(({ figures }) => Object.keys(figures)))]
+  const rows = [['', ...metrics], ...sides.map((side) => [side.name, ...metrics.map((metric) => cell(side, metric))])]
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? []
+  const lines = rows.map((row) =>
+    row
+      .map((text, column) => text.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  )
+  const promises = sides.map(
+    ({ name, about }) => `  ${name}: ${about.software}; ${about.isolation}; ${about.durability}`,
+  )
+  const words = { true: 'met', false: 'MISSED', undefined: 'not measured' }
+  const ends = goals.map(({ text, met }) => `  [${words[String(met) as keyof typeof words]}] ${text}`)
+  return [`${workload.id}  ${workload.title}`, ...lines.map((line) => `  ${line}`), ...promises, ...ends].join('\n')
+}
+
+function cell({ figures }: SideFigures, metric: string): string {
+  const figure = figures[metric]
+  if (figure === undefined) return '-'
+  const { median, min, max } = figure
+  return min === max ? rounded(median) : `${rounded(median)} (${rounded(min)}–${rounded(max)})`
 }

@@ -1,3 +1,3 @@
-export type { AuditEntry, AuditEvent } from './audit-entry.ts'
+export type { AuditEntry, AuditEvent } from './record-audit.ts'
 export { AuditRelay, type AuditRelayOptions } from './audit-relay.ts'
 export { outboxColumns, recordAudit } from './record-audit.ts'

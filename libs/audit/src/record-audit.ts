@@ -1,7 +1,7 @@
 import type { Member } from '@automation/rpc'
 import type pg from 'pg'
 import { v7 } from 'uuid'
-import type { AuditEntry } from './audit-entry.ts'
+import type { AuditType } from '@automation/contract/audit/v1/audit'
 
 /** Of the table `audit_outbox`, in the order of their meaning, for statements that write a record beside a change of their own. */
 export const outboxColumns = 'id, team, type, event, entity_id, actor, initiated_by, ip'
@@ -19,3 +19,35 @@ export async function recordAudit(client: pg.ClientBase, who: Member, entry: Aud
     values: [v7(), team, type, event, entityId, name, initiatedBy ?? null, ip ?? null],
   })
 }
+
+/** What was done to something of a team. It names no value, so that no secret gets into it. */
+export interface AuditEntry {
+  type: AuditType
+  event: AuditEvent
+  /** The id; of an object its name, of dependencies the language, of a team its slug, of an API token its client id. */
+  entityId: string
+}
+
+/** The words of the interface. */
+export type AuditEvent =
+  | 'created'
+  | 'updated'
+  | 'deleted'
+  | 'published'
+  | 'version_deleted'
+  | 'alias_created'
+  | 'alias_updated'
+  | 'alias_deleted'
+  | 'started'
+  | 'killed'
+  | 'rerun'
+  | 'paused'
+  | 'resumed'
+  | 'staged'
+  | 'install_started'
+  | 'installed'
+  | 'install_failed'
+  | 'discarded'
+  | 'uploaded'
+  | 'signed'
+  | 'revoked'

@@ -4,7 +4,6 @@ import pg from 'pg'
 import { isConnectionFailure } from './failure.ts'
 import { applyMigrations } from './migrations.ts'
 import { tellOfPool } from './pool-metrics.ts'
-import { readiness } from './readiness.ts'
 
 export interface DatabaseOptions {
   /** postgres://user:password@host:port/database, or a socket's folder as ?host=. */
@@ -153,5 +152,36 @@ function statementNames(): (query: { sql: string }) => string {
     let name = names.get(sql)
     if (name === undefined && names.size < 200) names.set(sql, (name = `p${names.size}`))
     return name ?? ''
+  }
+}
+
+/** Where a service's tables are, and what makes them. */
+export type SchemaOptions = Required<Pick<DatabaseOptions, 'schema' | 'migrationsDir'>>
+
+/** Applies what migrations are missing, and ends. Waits for a database that is not there yet until `signal` is aborted. */
+export async function migrate(
+  options: SchemaOptions & Pick<DatabaseOptions, 'url' | 'logger' | 'signal'>,
+): Promise<void> {
+  const database = await openDatabase({ ...options, poolSize: 1 })
+  await database.close()
+}
+
+/** A check that asks the database for one round trip, at most 1 s; askers at the same time share one. */
+function readiness(pool: pg.Pool): () => Promise<Check> {
+  let asking: Promise<Check> | undefined
+  return () => (asking ??= ask(pool).finally(() => (asking = undefined)))
+}
+
+async function ask(pool: pg.Pool): Promise<Check> {
+  const { promise: late, resolve } = Promise.withResolvers<Check>()
+  const timer = setTimeout(resolve, 1000, { name: 'database', ok: false, detail: 'no answer within 1 s' })
+  const answer = pool.query({ text: 'SELECT 1', query_timeout: 1000 } as pg.QueryConfig).then(
+    (): Check => ({ name: 'database', ok: true }),
+    (): Check => ({ name: 'database', ok: false, detail: 'not reachable' }),
+  )
+  try {
+    return await Promise.race([answer, late])
+  } finally {
+    clearTimeout(timer)
   }
 }

@@ -1,6 +1,4 @@
 import type pg from 'pg'
-import { lowestIdAt } from './id-time.ts'
-import type { Span } from './span.ts'
 
 export interface IdPartitionsOptions {
   /** Asked for when it is needed: a store may open later. */
@@ -146,4 +144,50 @@ function make(table: string, span: Span, one: number): string {
   const [from, to] = [span.startMs(one), span.startMs(one + 1)].map(lowestIdAt)
   return `CREATE TABLE ${name} (LIKE ${table} INCLUDING DEFAULTS INCLUDING CONSTRAINTS);
     ALTER TABLE ${table} ATTACH PARTITION ${name} FOR VALUES FROM ('${from}') TO ('${to}')`
+}
+
+/** Unix time in ms that a UUIDv7 was made at. */
+export function createdAtMs(id: string): number {
+  return parseInt(id.slice(0, 8), 16) * 65_536 + parseInt(id.slice(9, 13), 16)
+}
+
+/** The smallest id that can be made at this time (Unix ms): a bound for ranges of ids. */
+export function lowestIdAt(timeMs: number): string {
+  const hex = Math.min(Math.max(Math.ceil(timeMs), 0), 0xffff_ffff_ffff)
+    .toString(16)
+    .padStart(12, '0')
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`
+}
+
+/** Pieces of time in UTC, numbered one after the other, whose names are digits and sort by time. */
+export interface Span {
+  /** The one that this Unix time in ms belongs to. */
+  at(timeMs: number): number
+  startMs(span: number): number
+  name(span: number): string
+  nameLength: number
+}
+
+/** Named like `20261120`. */
+export const days: Span = {
+  at: (timeMs) => Math.floor(timeMs / dayMs),
+  startMs: (day) => day * dayMs,
+  name: (day) => named(day * dayMs, 10),
+  nameLength: 8,
+}
+
+/** Named like `202611`. */
+export const months: Span = {
+  at: (timeMs) => {
+    const date = new Date(timeMs)
+    return date.getUTCFullYear() * 12 + date.getUTCMonth()
+  },
+  startMs: (month) => Date.UTC(Math.floor(month / 12), month % 12),
+  name: (month) => named(Date.UTC(Math.floor(month / 12), month % 12), 7),
+  nameLength: 6,
+}
+
+function named(timeMs: number, characters: number): string {
+  const date = new Date(timeMs)
+  return Number.isNaN(date.getTime()) ? 'never' : date.toISOString().slice(0, characters).replaceAll('-', '')
 }

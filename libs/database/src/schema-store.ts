@@ -1,9 +1,8 @@
 import { unavailable } from '@automation/errors'
 import type { Check, Logger, Registry } from '@automation/service'
 import type pg from 'pg'
-import { openDatabase, type Database } from './database.ts'
+import { openDatabase, type Database, type SchemaOptions } from './database.ts'
 import { databaseFailure } from './failure.ts'
-import type { SchemaOptions } from './migrate.ts'
 import { TeamShare } from './team-share.ts'
 
 export interface SchemaStoreOptions extends SchemaOptions {

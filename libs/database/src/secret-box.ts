@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+import type { Environment } from '@automation/service'
 
 /** A text as it is kept: the nonce, the tag and the ciphertext, and which key made it. */
 export interface Sealed {
@@ -63,4 +64,19 @@ export class SecretBox {
 
 function derived(secret: string, purpose: string, bytes: number): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, '', `process-catalog ${purpose}`, bytes))
+}
+
+const keyMinChars = 16
+
+/** Reads ENCRYPTION_KEY: the first key encrypts, all of them decrypt. Faults are noted in `env`. */
+export function readEncryptionKeys(env: Environment): string[] {
+  const given = env.secret('ENCRYPTION_KEY')
+  if (given === undefined) env.fault('ENCRYPTION_KEY', 'must be set')
+  const keys = (given ?? '')
+    .split(',')
+    .map((key) => key.trim())
+    .filter((key) => key !== '')
+  if (keys.some((key) => key.length < keyMinChars))
+    env.fault('ENCRYPTION_KEY', `must be keys of at least ${keyMinChars} characters, separated by commas`)
+  return keys
 }

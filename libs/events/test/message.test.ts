@@ -4,7 +4,7 @@ import { create } from '@bufbuild/protobuf'
 import { timestampFromMs } from '@bufbuild/protobuf/wkt'
 import { expect, test } from 'vitest'
 import { eventOf, messageOf, typeOf } from '../src/kafka/kafka-message.ts'
-import { partitionOf } from '../src/kafka/partition-of.ts'
+import { partitionOf } from '../src/kafka/publisher.ts'
 
 const executionId = '01a1f9eb-fbbb-755c-af08-7e35bbeaa9fd'
 const event = create(ExecutionEventSchema, {

@@ -1,5 +1,8 @@
 import { resolve } from 'node:path'
 import type { Environment } from '@automation/service'
+import { DiskStore } from './disk.ts'
+import type { ObjectStore } from './object-store.ts'
+import { S3Store } from './s3.ts'
 
 /** An S3 server and the bucket in it. */
 export interface S3Config {
@@ -55,4 +58,9 @@ function isRoot(url: string): boolean {
   if (!URL.canParse(url)) return true
   const { protocol, pathname, search, username } = new URL(url)
   return /^https?:$/.test(protocol) && pathname === '/' && search === '' && username === ''
+}
+
+/** The store that a configuration names. */
+export function createObjectStore({ folder, s3 }: ObjectStoreConfig): ObjectStore {
+  return s3 === undefined ? new DiskStore(folder) : new S3Store(s3)
 }

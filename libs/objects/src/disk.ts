@@ -5,8 +5,7 @@ import { dirname, join } from 'node:path'
 import { asFailure, type Failure } from '@automation/errors'
 import type { Check } from '@automation/service'
 import { objectMissing, storeFull, wrongSize } from './failures.ts'
-import { checkKey } from './keys.ts'
-import type { ByteRange, ObjectStore, PutOptions } from './object-store.ts'
+import { checkKey, type ByteRange, type ObjectStore, type PutOptions } from './object-store.ts'
 
 const pieceBytes = 128 * 1024
 

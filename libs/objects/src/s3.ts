@@ -4,9 +4,35 @@ import type { Check } from '@automation/service'
 import type { Client } from 'minio'
 import type { S3Config } from './config.ts'
 import { objectMissing, storeAway, wrongSize } from './failures.ts'
-import { checkKey } from './keys.ts'
-import type { ByteRange, LinkTerms, ObjectStore, PutOptions } from './object-store.ts'
-import { StallWatch } from './stall-watch.ts'
+import { checkKey, type ByteRange, type LinkTerms, type ObjectStore, type PutOptions } from './object-store.ts'
+
+/** Notices a store that does not go on: its promise is rejected when the store is to act for longer than it may. */
+class StallWatch {
+  /** Never resolves. */
+  readonly stalled: Promise<never>
+  readonly #withinMs: number
+  readonly #reject: (reason: Error) => void
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(withinMs: number) {
+    this.#withinMs = withinMs
+    const { promise, reject } = Promise.withResolvers<never>()
+    this.stalled = promise
+    this.#reject = reject
+    promise.catch(() => undefined)
+  }
+
+  /** From now on it is the store's turn. */
+  begin(): void {
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.#reject(new Error(`No answer within ${this.#withinMs} ms`)), this.#withinMs)
+  }
+
+  /** It is somebody else's turn, or over. */
+  end(): void {
+    clearTimeout(this.#timer)
+  }
+}
 
 const partBytes = 8 * 2 ** 20
 const checkMs = 2000

@@ -1,8 +1,7 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { unavailable, type Failure } from '@automation/errors'
 import { DeadlineError, DeadlineWorker } from '@automation/service'
-import { Attempts } from './attempts.ts'
-import { ChecksAtWork, type CheckTarget } from './checks-at-work.ts'
+import { Attempts, ChecksAtWork, type CheckTarget } from './attempts.ts'
 
 export type { CheckTarget }
 

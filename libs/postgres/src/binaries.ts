@@ -1,7 +1,7 @@
 import { access, readFile, symlink } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
-import { notStarted } from './not-started.ts'
+import { notStarted } from './launch.ts'
 
 export interface Binaries {
   initdb: string

@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { access, mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import type { Binaries } from './binaries.ts'
 import { clusterFolder, passwordFile, textOf } from './found.ts'
-import { followed, launch } from './launch.ts'
-import { notStarted } from './not-started.ts'
+import { followed, launch, notStarted } from './launch.ts'
 
 /**
  * Makes the database files, once: built aside and renamed, so that a start that was cut off leaves nothing half.

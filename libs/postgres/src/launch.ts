@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { notStarted } from './not-started.ts'
+import { Failure } from '@automation/errors'
 
 const launcher = fileURLToPath(new URL('launch.py', import.meta.url))
 
@@ -26,4 +26,9 @@ export function followed(child: ChildProcess, onLine: (line: string) => void): P
   })
   child.once('close', (code, signal) => resolve(code ?? signal))
   return promise
+}
+
+/** PostgreSQL could not be started; `reason` says what to do about it. */
+export function notStarted(reason: string, cause?: unknown): Failure {
+  return new Failure('failed_precondition', 'postgres_not_started', `PostgreSQL can't be started: ${reason}`, { cause })
 }

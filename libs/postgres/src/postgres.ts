@@ -3,8 +3,7 @@ import type { Logger } from '@automation/service'
 import { findBinaries } from './binaries.ts'
 import { ensureCluster } from './cluster.ts'
 import { freePort } from './free-port.ts'
-import { addressOf } from './found.ts'
-import { stopLeftOver } from './left-over.ts'
+import { addressOf, stopLeftOver } from './found.ts'
 import { startServer, type Server } from './server.ts'
 
 export interface PostgresOptions {

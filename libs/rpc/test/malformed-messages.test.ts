@@ -1,8 +1,7 @@
 import { once } from 'node:events'
 import { Client as Channel, credentials, Metadata } from '@grpc/grpc-js'
 import { expect, test } from 'vitest'
-import { bearer } from './bearer.ts'
-import { handlers, serveProbe } from './shapes.ts'
+import { bearer, handlers, serveProbe } from './shapes.ts'
 
 test('a stream of what is no message is refused as the fault of its sender', async () => {
   const server = await serveProbe(

@@ -2,6 +2,7 @@ import { InProcessNetwork, served, type CallContext, type Client, type Handlers,
 import { serve, WireNetwork, type ServedPort, type WireOptions } from '@automation/rpc/wire'
 import { silentLogger } from '@automation/testing'
 import type { Tracer } from '@automation/tracing'
+import { SignJWT } from 'jose'
 import { ProbeService } from './probe/probe_pb.ts'
 
 export const internalKey = 'an internal key of the tests, long enough'
@@ -84,4 +85,16 @@ export function handlers(given: Partial<ProbeHandlers> = {}): ProbeHandlers {
     gather: () => ({}),
     ...given,
   }
+}
+
+/** The authorization of a service, with `change` in its claims; `iat` and `exp` are seconds from now. */
+export async function bearer(change: Record<string, unknown>): Promise<string> {
+  const now = Math.floor(Date.now() / 1000)
+  const { iat = 0, exp = 60, ...claims } = change as { iat?: number; exp?: number }
+  const endless = 'exp' in change && change['exp'] === undefined
+  const payload = { role: 'user', team: 'demo', name: 'n', sub: 's', aud: 'automation-internal', ...claims }
+  const token = await new SignJWT({ ...payload, iat: now + iat, ...(endless ? {} : { exp: now + exp }) })
+    .setProtectedHeader({ alg: 'HS256' })
+    .sign(new TextEncoder().encode(internalKey))
+  return `Bearer ${token}`
 }

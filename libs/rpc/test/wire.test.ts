@@ -7,9 +7,8 @@ import { create } from '@bufbuild/protobuf'
 import { Client as Channel, credentials, Metadata } from '@grpc/grpc-js'
 import { SignJWT } from 'jose'
 import { afterEach, expect, test } from 'vitest'
-import { bearer } from './bearer.ts'
+import { bearer, call, handlers, internalKey, networkTo, serveProbe, user } from './shapes.ts'
 import { QuestionSchema, ProbeService } from './probe/probe_pb.ts'
-import { call, handlers, internalKey, networkTo, serveProbe, user } from './shapes.ts'
 
 const opened: { close(): unknown }[] = []
 afterEach(async () => {

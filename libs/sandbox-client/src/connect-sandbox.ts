@@ -1,13 +1,19 @@
 import { CommandService, FileService } from '@automation/contract/sandbox/v1/daemon'
 import { keyedChannel } from '@automation/rpc/keyed'
 import { Files } from './files.ts'
-import { startCommand, type CommandOptions, type RunningCommand } from './running-command.ts'
-import { collected, type CommandResult, type RunOptions } from './run-command.ts'
+import {
+  startCommand,
+  type CommandOptions,
+  type RunningCommand,
+  collected,
+  type CommandResult,
+  type RunOptions,
+} from './running-command.ts'
 import { Calls } from './calls.ts'
 
 export { Failure } from '@automation/errors'
 export type { CommandEnd, CommandOptions, Output, RunningCommand } from './running-command.ts'
-export type { CommandResult, RunOptions } from './run-command.ts'
+export type { CommandResult, RunOptions } from './running-command.ts'
 export type { FileChange, FileInfo, Files } from './files.ts'
 
 /** As the API answers when a sandbox is created. */

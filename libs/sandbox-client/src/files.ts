@@ -8,8 +8,7 @@ import {
   type WriteFileRequestSchema,
 } from '@automation/contract/sandbox/v1/daemon'
 import type { Client } from '@automation/rpc'
-import type { Calls } from './calls.ts'
-import { pieces } from './pieces.ts'
+import { type Calls, pieces } from './calls.ts'
 
 export interface FileInfo {
   /** Absolute. */

@@ -6,8 +6,7 @@ import { ConfigurationError, Environment } from './environment.ts'
 import { Health } from './health.ts'
 import { createLogger, logLevels } from './logger.ts'
 import { createMetrics } from './metrics.ts'
-import { openTracer } from './open-tracer.ts'
-import { onStopRequests } from './stop-requests.ts'
+import type { TracerOptions } from './otlp-tracer.ts'
 
 /** What a program is given beside its configuration. */
 export interface ProgramContext {
@@ -149,4 +148,34 @@ function surviveClosedPipes(): void {
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE') throw error
     })
+}
+
+/** A Ctrl-C in a terminal arrives twice, from the group and from npm; what follows sooner than this is that echo. */
+const echoMs = 1000
+
+const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
+
+/**
+ * Tells of requests to stop: `first` once, `second` at the first one that comes a second or more after that.
+ * Returns how to stop listening.
+ */
+function onStopRequests(first: (signal: string) => void, second: (signal: string) => void): () => void {
+  let firstMs: number | undefined
+  const listen = (signal: NodeJS.Signals) => {
+    const now = performance.now()
+    if (firstMs === undefined) {
+      firstMs = now
+      first(signal)
+    } else if (now - firstMs >= echoMs) second(signal)
+  }
+  for (const signal of signals) process.on(signal, listen)
+  return () => {
+    for (const signal of signals) process.off(signal, listen)
+  }
+}
+
+/** Only here is OpenTelemetry loaded. */
+export async function openTracer(options: TracerOptions): Promise<Tracer> {
+  const { otlpTracer } = await import('./otlp-tracer.ts')
+  return otlpTracer(options)
 }

@@ -4,7 +4,7 @@ export { eventBusConformance, type BusUnderTest } from './event-bus-conformance.
 export { freePorts } from './free-ports.ts'
 export { refusal } from './refusal.ts'
 export { until } from './until.ts'
-export { operatorContext, serviceContext, userContext } from './call-contexts.ts'
+export { operatorContext, serviceContext, userContext } from './part-context.ts'
 export { keptLog, silentLogger, testContext } from './part-context.ts'
 export { traceReceiver, type ReceivedSpan, type TraceReceiver } from './trace-receiver.ts'
 export { restoredDatabase } from './restored-database.ts'

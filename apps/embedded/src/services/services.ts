@@ -1,18 +1,16 @@
-import { rmSync } from 'node:fs'
+import { rmSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runnerKeyOf } from '@automation/rpc/wire'
 import { Environment, runProgram, StopOrder, type Logger, type ProgramContext, type Running } from '@automation/service'
 import { openWireTarget } from '../admin/wire-target.ts'
 import { bootstrap } from '../bootstrap.ts'
-import { environmentToCome } from '../environment-to-come.ts'
+import { environmentToCome, gives, withKeys, type EnvironmentValues } from '../keys.ts'
 import { takeDataDir } from '../data-dir.ts'
 import { systemDatabase } from '../database.ts'
-import { gives, withKeys, type EnvironmentValues } from '../keys.ts'
 import { readConfigs } from '../parts.ts'
 import { welcome } from '../welcome.ts'
 import { planServices, type ServiceName, type ServicePlan } from './plan.ts'
 import { checksAt, untilReady } from './readiness.ts'
-import { writeServicesFile } from './services-file.ts'
 import { readServicesSettings, type ServicesSettings } from './settings.ts'
 import { supervise, type Supervised } from './supervised.ts'
 
@@ -132,4 +130,17 @@ class Services implements Running {
     const services = this.#running.filter(({ plan }) => names.includes(plan.name))
     await Promise.all(services.map(({ service }) => service.stop(withinMs)))
   }
+}
+
+/** Writes DATA_DIR/services.json: who runs, for people and for tests that end one of them. */
+function writeServicesFile(dataDir: string, running: { plan: ServicePlan; service: Supervised }[]): void {
+  const services = Object.fromEntries(
+    running.map(({ plan, service }) => [
+      plan.name,
+      { pid: service.pid() ?? null, starts: service.starts(), health: plan.healthUrl },
+    ]),
+  )
+  const path = join(dataDir, 'services.json')
+  writeFileSync(`${path}.new`, `${JSON.stringify({ supervisor: process.pid, services }, null, 2)}\n`)
+  renameSync(`${path}.new`, path)
 }

@@ -5,7 +5,6 @@ import type { Backlog, EventHandler, FedEventBus, Subscription } from '../event-
 import type { Outbox } from '../outbox.ts'
 import { OutboxBus } from '../outbox-bus.ts'
 import { GroupConsumer } from './group-consumer.ts'
-import { groupLag } from './group-lag.ts'
 import { openKafka, type Connect } from './kafka-client.ts'
 import type { KafkaConfig } from './kafka-config.ts'
 import { KafkaPublisher } from './publisher.ts'
@@ -107,5 +106,25 @@ export class KafkaBus implements FedEventBus {
     return Promise.all(
       names.map(async (consumer) => ({ consumer, count: await groupLag(kafka, topic, this.#groupOf(consumer)) })),
     )
+  }
+}
+
+/** Messages of a topic that a consumer group has not committed. Throws where the broker does not answer. */
+async function groupLag(kafka: Kafka, topic: string, groupId: string): Promise<number> {
+  const admin = kafka.admin()
+  await admin.connect()
+  try {
+    const [ends, committed] = await Promise.all([
+      admin.fetchTopicOffsets(topic),
+      admin.fetchOffsets({ groupId, topics: [topic] }),
+    ])
+    const offsets = new Map(committed[0]?.partitions.map(({ partition, offset }) => [partition, BigInt(offset)]))
+    return ends.reduce((sum, { partition, high, low }) => {
+      const done = offsets.get(partition) ?? -1n
+      const from = done < BigInt(low) ? BigInt(low) : done
+      return sum + Number(BigInt(high) - from)
+    }, 0)
+  } finally {
+    await admin.disconnect()
   }
 }

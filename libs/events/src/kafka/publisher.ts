@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { ExecutionEvent } from '@automation/contract/events/v1/execution_event'
 import type { Logger } from '@automation/service'
 import type { Kafka, Producer } from 'kafkajs'
@@ -5,7 +6,6 @@ import { abortable, atMost, pause } from '../abortable.ts'
 import { retry } from './kafka-client.ts'
 import type { KafkaConfig } from './kafka-config.ts'
 import { messageOf, type KafkaMessage } from './kafka-message.ts'
-import { partitionOf } from './partition-of.ts'
 import { ensureTopic } from './topic.ts'
 
 interface Connected {
@@ -150,4 +150,9 @@ function* chunks(events: ExecutionEvent[]): Iterable<Item[]> {
     bytes += size
   }
   if (part.length > 0) yield part
+}
+
+/** The partition of an execution's events: spread evenly, the same for the same number of partitions. */
+export function partitionOf(executionId: string, partitions: number): number {
+  return createHash('sha1').update(executionId).digest().readUInt32BE() % partitions
 }
