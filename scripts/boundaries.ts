@@ -57,6 +57,17 @@ export const rooms: readonly Room[] = [
   { folder: 'scripts/install', may: [], reaches: ['libs/service/src/claim.mjs'] },
 ]
 
+/** What a workspace may be built on by its tag of Nx (`nx.tags` in its package.json); the rows above keep to it. */
+export const mayByTag: Readonly<Record<string, readonly string[]>> = {
+  'type:contract': [],
+  'type:lib': ['type:contract', 'type:lib'],
+  'type:testing': ['type:contract', 'type:lib'],
+  'type:app': ['type:contract', 'type:lib'],
+  'type:embedded': ['type:contract', 'type:lib', 'type:app'],
+  'type:e2e': ['type:lib'],
+  'type:bench': ['type:lib'],
+}
+
 /** What the tests of a room may import beside what its source may: any lib, and the means of testing. */
 const inTests: readonly string[] = [...libs, 'postgres', 'sandbox-client', 'testing']
 

@@ -1,8 +1,10 @@
 import { execFile } from 'node:child_process'
+import { globSync, readFileSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { mayByTag, rooms } from '../boundaries.ts'
 import { importFaults, type SourceFile } from '../check/imports.ts'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -86,6 +88,28 @@ describe('the check of imports made from the table', () => {
 
   test('refuses a workspace that has no row', async () => {
     expect(await importFaults([{ path: 'apps/other/src/a.ts', text: '' }], async () => everything)).toHaveLength(1)
+  })
+})
+
+describe('the tags of Nx', () => {
+  const tags = new Map(
+    globSync('{libs/*,apps/*,e2e,bench}/package.json', { cwd: root }).map((path) => {
+      const { nx } = JSON.parse(readFileSync(join(root, path), 'utf8')) as { nx?: { tags?: string[] } }
+      return [dirname(path), nx?.tags ?? []] as const
+    }),
+  )
+  const tagOf = (name: string) => [...tags].find(([folder]) => folder.split('/').at(-1) === name)?.[1][0]
+  const workspaces = rooms.filter(({ folder }) => tags.has(folder))
+
+  test('are one for each workspace, and each workspace has a row', () => {
+    expect(workspaces.map(({ folder }) => folder).toSorted()).toEqual([...tags.keys()].toSorted())
+    for (const [folder, each] of tags)
+      expect([folder, each]).toEqual([folder, [expect.toBeOneOf(Object.keys(mayByTag))]])
+  })
+
+  test.each(workspaces)('allow all that the row of $folder allows', ({ folder, may }) => {
+    const beyond = may.filter((name) => !mayByTag[tags.get(folder)![0]!]!.includes(tagOf(name)!))
+    expect(beyond).toEqual([])
   })
 })
 
