@@ -13,6 +13,7 @@ export async function linkFaults(root: string, tracked: string[]): Promise<strin
     ),
   )
   const there = new Set(['.', ...tracked.flatMap((path) => [path, ...foldersOf(path)])])
+  const ends = new Set(tracked.flatMap(endsOf))
   return [...texts].flatMap(([path, text]) => [
     ...linksIn(text)
       .filter((link) => !isThere(link, path, texts, there))
@@ -20,6 +21,9 @@ export async function linkFaults(root: string, tracked: string[]): Promise<strin
     ...pathsIn(text)
       .filter((named) => !there.has(named))
       .map((named) => `${path} names ${named}, which is not there`),
+    ...filesIn(text)
+      .filter((named) => !ends.has(named))
+      .map((named) => `${path} names ${named}, and no file is called so`),
   ])
 }
 
@@ -58,10 +62,23 @@ function anchorsIn(text: string): Set<string> {
   return anchors
 }
 
+/** A path, and what is left of it without its first folders. */
+function endsOf(path: string): string[] {
+  const parts = path.split('/')
+  return parts.map((_, index) => parts.slice(index).join('/'))
+}
+
 const folders = 'apps|libs|e2e|bench|scripts|charts|docs|proto|examples'
 
 /** Paths from the root in inline code, those with a pattern or a placeholder left out. */
 function pathsIn(text: string): string[] {
   const codes = [...text.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code.replace(/\/$/, ''))
   return codes.filter((code) => new RegExp(`^(?:${folders})/[\\w./-]+$`).test(code))
+}
+
+/** Files of source in inline code that are named without the folders above, such as `store/start-rows.ts`. */
+function filesIn(text: string): string[] {
+  const codes = [...text.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code)
+  const isFile = (code: string) => /^[\w-][\w./-]*\.(?:ts|mjs|js|py|sh|proto|prisma)$/.test(code)
+  return codes.filter((code) => isFile(code) && !new RegExp(`^(?:${folders})/`).test(code))
 }

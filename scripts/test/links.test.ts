@@ -21,7 +21,7 @@ async function faultsOf(text: string): Promise<string[]> {
 test('what is there is no fault: files, folders, anchors, addresses, and all in code blocks', async () => {
   const text = `# Read me
 [a](docs/other.md) [b](docs/other.md#what-it-is-and-why) [c](docs/other.md#twice-1) [d](#read-me) [e](docs/)
-[f](https://example.com/x.md) \`libs/a/src/a.ts\` \`libs/a/\` \`libs/*/src\` \`[g](gone.md)\`
+[f](https://example.com/x.md) \`libs/a/src/a.ts\` \`src/a.ts\` \`a.ts\` \`libs/a/\` \`libs/*/src\` \`[g](gone.md)\`
 \`\`\`sh
 [h](gone.md)
 \`\`\`
@@ -35,6 +35,7 @@ test.for([
   ['[a](docs/other.md#gone)', 'README.md links to docs/other.md#gone, which is not there'],
   ['[a](#gone)', 'README.md links to #gone, which is not there'],
   ['`libs/a/src/gone.ts`', 'README.md names libs/a/src/gone.ts, which is not there'],
+  ['`src/gone.ts`', 'README.md names src/gone.ts, and no file is called so'],
 ])('%s is a fault', async ([text = '', fault]) => {
   expect(await faultsOf(text)).toEqual([fault])
 })
