@@ -2,7 +2,7 @@ import { readEncryptionKeys } from '@automation/database'
 import type { Environment } from '@automation/service'
 import type { FirstTeam } from './first-team.ts'
 import type { PythonProgram } from './reading/python-fault.ts'
-import type { DefinitionLimits } from './store/room-for.ts'
+import type { DefinitionLimits } from './store/quota.ts'
 
 export interface CatalogConfig {
   databaseUrl: string

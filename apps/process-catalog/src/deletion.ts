@@ -1,13 +1,21 @@
-import { asFailure, type Failure } from '@automation/errors'
-import { asService, memberIn, ownContext, type CallContext } from '@automation/rpc'
+import type { ExecutionService } from '@automation/contract/execution/v1/execution'
+import { asFailure, unavailable, type Failure } from '@automation/errors'
+import { asService, memberIn, ownContext, type CallContext, type Client } from '@automation/rpc'
 import { failPoint } from '@automation/service'
+import { timestampDate } from '@bufbuild/protobuf/wkt'
 import type { Catalog } from './catalog.ts'
+import { findAliasName, removeAlias } from './store/aliases.ts'
+import { forgetContents } from './store/deleted-versions.ts'
+import type { OwnerName } from './store/owners.ts'
+import type { Store } from './store/store.ts'
 import { buryProcess, markHidden, removeRemains, tombstonesOlderThan, type Tombstone } from './store/tombstones.ts'
+import { findVersionName, removeVersion } from './store/versions.ts'
+import { nobody, type Users } from './store/users.ts'
 
 const timeoutMs = 30_000
 const schedulerTimeoutMs = 2000
 
-type Told = Pick<CallContext, 'requestId' | 'traceparent'>
+type Origin = Pick<CallContext, 'requestId' | 'traceparent'>
 
 /**
  * Deletes a process for good: it is gone when the tombstone is written, then its schedules go, its executions are killed
@@ -33,15 +41,15 @@ export async function resumeDeletions(catalog: Catalog): Promise<void> {
 }
 
 /** Gives why the schedules are still to go, where they are. */
-async function finishDeletion(catalog: Catalog, tombstone: Tombstone, told?: Told): Promise<Failure | undefined> {
+async function finishDeletion(catalog: Catalog, tombstone: Tombstone, origin?: Origin): Promise<Failure | undefined> {
   const { executions, store } = catalog
   const { team, processId, hidden } = tombstone
-  const left = await deleteSchedules(catalog, tombstone, told)
+  const left = await deleteSchedules(catalog, tombstone, origin)
   failPoint('delete-after-schedules')
   if (!hidden)
     await executions.deleteProcessExecutions(
       { team, processId },
-      { ...ownContext(asService('process-catalog', team), timeoutMs), ...told },
+      { ...ownContext(asService('process-catalog', team), timeoutMs), ...origin },
     )
   failPoint('delete-after-executions')
   if (left === undefined) await removeRemains(store, processId)
@@ -49,12 +57,67 @@ async function finishDeletion(catalog: Catalog, tombstone: Tombstone, told?: Tol
   return left
 }
 
-async function deleteSchedules({ schedules }: Catalog, { team, processId }: Tombstone, told?: Told) {
+async function deleteSchedules({ schedules }: Catalog, { team, processId }: Tombstone, origin?: Origin) {
   try {
-    const call = { ...ownContext(asService('process-catalog', team), schedulerTimeoutMs), ...told }
+    const call = { ...ownContext(asService('process-catalog', team), schedulerTimeoutMs), ...origin }
     await schedules.deleteProcessSchedules({ team, processId }, call)
     return undefined
   } catch (error) {
     return asFailure(error)
   }
+}
+
+/**
+ * Deletes a version that nobody uses. Failures: version_in_use at `/versionId` with who does, unavailable where the
+ * scheduler does not say whether schedules do, and those of `getVersion`. A schedule that is made at the same time is left
+ * with a name that is gone, and its firings say so.
+ */
+export async function deleteVersion(catalog: Catalog, owner: OwnerName, version: string, caller: CallContext) {
+  const author = memberIn(caller)
+  const { ownerId, id, tag } = await findVersionName(catalog.store, author.team, owner, version)
+  const used = { processId: ownerId, name: tag, versionId: id }
+  const schedules = owner.module === '' ? await scheduleUsers(catalog, used, caller) : nobody
+  await removeVersion(catalog.store, author, owner, id, schedules)
+}
+
+/** Deletes an alias that nobody uses. Failures: alias_in_use at `/aliasId`, unavailable as above, and those of `getAlias`. */
+export async function deleteAlias(catalog: Catalog, owner: OwnerName, aliasId: string, caller: CallContext) {
+  const author = memberIn(caller)
+  const { ownerId, name } = await findAliasName(catalog.store, author.team, owner, aliasId)
+  const schedules = owner.module === '' ? await scheduleUsers(catalog, { processId: ownerId, name }, caller) : nobody
+  await removeAlias(catalog.store, author, owner, aliasId, schedules)
+}
+
+interface UsedName {
+  processId: string
+  /** A version's tag, or an alias's name. */
+  name: string
+  versionId?: string
+}
+
+/** The schedules that use a version or an alias of a process. Fails with unavailable where the scheduler does not say. */
+async function scheduleUsers({ scheduleUses }: Catalog, used: UsedName, caller: CallContext): Promise<Users> {
+  const { requestId, traceparent } = caller
+  const call = {
+    ...ownContext(asService('process-catalog', memberIn(caller).team), schedulerTimeoutMs),
+    requestId,
+    traceparent,
+  }
+  try {
+    const { users, count } = await scheduleUses.findScheduleUsers(used, call)
+    const named = users.map(({ id, comment }) => `schedule ${id}${comment === undefined ? '' : ` (${comment})`}`)
+    return { named, own: count, others: 0 }
+  } catch (error) {
+    const { kind } = asFailure(error)
+    if (kind === 'internal') throw error
+    throw unavailable('Schedules can not be asked now whether they use it, try again', error)
+  }
+}
+
+const oldestTimeoutMs = 5000
+
+/** Removes what is left of deleted versions once no execution of them is kept: execution says how far back its own go. */
+export async function forgetVersions(store: Store, executions: Client<typeof ExecutionService>): Promise<void> {
+  const { time } = await executions.getOldest({}, ownContext(asService('process-catalog'), oldestTimeoutMs))
+  if (time !== undefined) await forgetContents(store, timestampDate(time))
 }

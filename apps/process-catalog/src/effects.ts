@@ -2,7 +2,7 @@ import type { ScheduleEffectService } from '@automation/contract/schedule/v1/sch
 import { asFailure, type Failure } from '@automation/errors'
 import { asService, ownContext, type CallContext, type Client } from '@automation/rpc'
 import { failPoint, type Logger } from '@automation/service'
-import { effectsOf, effectTold, teamsWithEffects, type Effect } from './store/effects.ts'
+import { effectsOf, effectDelivered, teamsWithEffects, type Effect } from './store/effects.ts'
 import type { Store } from './store/store.ts'
 
 export interface EffectsContext {
@@ -68,7 +68,7 @@ export class Effects {
         continue
       }
       failPoint('effects-after-telling')
-      await effectTold(store, effect)
+      await effectDelivered(store, effect)
     }
     return first
   }

@@ -5,7 +5,7 @@ import { createApiToken } from './store/api-tokens.ts'
 import { systemOf } from './store/audit.ts'
 import type { Store } from './store/store.ts'
 import { createTeam } from './store/teams.ts'
-import { isTeamSlug } from './team-slug.ts'
+import { isTeamSlug } from './names.ts'
 
 /** A team, and an API token of it, that are there from the first start on. */
 export interface FirstTeam {

@@ -1,11 +1,12 @@
-import type { InstallService } from '@automation/contract/execution/v1/install'
 import { Status } from '@automation/contract/execution/v1/execution'
+import type { InstallService } from '@automation/contract/execution/v1/install'
+import { PackageSetService } from '@automation/contract/storage/v1/package_set'
 import { Failure } from '@automation/errors'
-import { asService, ownContext, type Client } from '@automation/rpc'
+import { asService, ownContext, type Client, type Neighbours } from '@automation/rpc'
 import type { Logger } from '@automation/service'
-import type { ManifestRow } from './store/dependencies.ts'
 import type { Metrics } from './metrics.ts'
-import { beginInstall, countInstalls, dueManifests, finishInstall, noteExecution } from './store/installs.ts'
+import type { ManifestRow } from './store/dependencies.ts'
+import { beginInstall, countInstalls, dueManifests, finishInstall, noteExecution, setsInUse } from './store/installs.ts'
 import type { Store } from './store/store.ts'
 
 export interface InstallsContext {
@@ -29,10 +30,10 @@ export async function advanceInstalls(context: InstallsContext): Promise<void> {
 }
 
 /** Tells how many installs there are, and since when. */
-export async function measureInstalls(store: Store, told: Metrics): Promise<void> {
+export async function measureInstalls(store: Store, metrics: Metrics): Promise<void> {
   const { count, oldestMs } = await countInstalls(store)
-  told.installs.set(count)
-  told.installsOldest.set(oldestMs / 1000)
+  metrics.installs.set(count)
+  metrics.installsOldest.set(oldestMs / 1000)
 }
 
 async function advance(context: InstallsContext, manifest: ManifestRow): Promise<void> {
@@ -66,4 +67,32 @@ function outcomeOf(install: Found | undefined): { digest: string } | { error: st
     return { digest: (JSON.parse(returnValue ?? '{}') as { digest?: string }).digest ?? '' }
   const isOver = status === Status.ERROR || status === Status.KILLED || status === Status.REJECTED
   return isOver ? { error: explanation?.replace(/^InstallError: /, '') ?? 'The installation was ended' } : undefined
+}
+
+const pageSize = 500
+const timeoutMs = 20_000
+
+/** Tells storage which sets of packages manifests refer to; what it is not told of for long, it removes. */
+export function keptSets(store: Store, neighbours: Neighbours, logger: Logger): () => Promise<void> {
+  const sets = neighbours.client(PackageSetService)
+  return async () => {
+    try {
+      await sets.keepSets(pages(store), ownContext(asService('process-catalog'), timeoutMs))
+    } catch (error) {
+      // A system without an object store has no storage.
+      if (!(error instanceof Failure && (error.kind === 'unavailable' || error.kind === 'unimplemented'))) throw error
+      logger.debug({ err: error }, 'storage is not told of sets of packages')
+    }
+  }
+}
+
+async function* pages(store: Store) {
+  for (let after = ''; ;) {
+    const rows = await setsInUse(store, after, pageSize)
+    const sets = rows.flatMap(({ team, keys }) => keys.map((key) => ({ team, key })))
+    const isLast = rows.length < pageSize
+    yield { sets, isLast }
+    if (isLast) return
+    after = rows.at(-1)!.id
+  }
 }

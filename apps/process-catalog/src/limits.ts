@@ -9,10 +9,10 @@ export const limits = {
   runModules: 500,
   /** Of one run: the variables that it sees together, in bytes as they are stored. */
   runVariablesBytes: 10 * 1024 * 1024,
-  /** Imports of a run that are not there: how many are compared with what it could have, with how many names, and how many versions are told. */
+  /** Imports of a run that are not there: how many are compared with what it could have, with how many names, and how many versions are named. */
   comparedImports: 10,
   comparedNames: 500,
-  toldVersions: 20,
+  namedVersions: 20,
   parametersSchema: 256 * 1024,
   comment: 10_000,
   publicToken: 1024,

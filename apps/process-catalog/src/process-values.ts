@@ -2,7 +2,7 @@ import type { ProcessValues } from '@automation/contract/catalog/v1/process'
 import { invalid } from '@automation/errors'
 import { Faults } from '@automation/errors/faults'
 import { limits } from './limits.ts'
-import { explicitSlug } from './slug.ts'
+import { explicitSlug } from './names.ts'
 import { optionalText, pointerSegment, requiredText, text } from './text.ts'
 import { webhookPassword, webhookUsername, type CredentialsChange } from './webhook-credentials.ts'
 

@@ -12,20 +12,18 @@ import { VersionService } from '@automation/contract/catalog/v1/version'
 import { ExecutionService } from '@automation/contract/execution/v1/execution'
 import { InstallService } from '@automation/contract/execution/v1/install'
 import { ScheduleEffectService, ScheduleUseService } from '@automation/contract/schedule/v1/schedule'
-import { SecretBox } from '@automation/database'
-import { served } from '@automation/rpc'
+import { SecretBox, type Resealing } from '@automation/database'
+import { principalIn, served, type Handlers } from '@automation/rpc'
 import { Batcher, Periodic, type Part, type PartContext } from '@automation/service'
 import { AuditTrail } from './audit-trail.ts'
 import { Calls } from './calls.ts'
 import type { Catalog } from './catalog.ts'
 import { Checks } from './checks.ts'
 import type { CatalogConfig } from './config.ts'
-import { resumeDeletions } from './deletion.ts'
+import { forgetVersions, resumeDeletions } from './deletion.ts'
 import { Effects } from './effects.ts'
 import { ensureFirstTeam } from './first-team.ts'
-import { forgetVersions } from './forgotten-versions.ts'
-import { advanceInstalls, measureInstalls } from './installs.ts'
-import { keptSets } from './kept-sets.ts'
+import { advanceInstalls, keptSets, measureInstalls } from './installs.ts'
 import { catalogMetrics } from './metrics.ts'
 import { aliasHandlers } from './rpc/aliases.ts'
 import { auditHandlers } from './rpc/audit.ts'
@@ -33,7 +31,6 @@ import { dependencyHandlers } from './rpc/dependencies.ts'
 import { moduleHandlers } from './rpc/modules.ts'
 import { processHandlers } from './rpc/processes.ts'
 import { resolveHandlers } from './rpc/resolve.ts'
-import { sealingHandlers } from './rpc/sealing.ts'
 import { teamHandlers } from './rpc/teams.ts'
 import { tokenHandlers } from './rpc/tokens.ts'
 import { variableHandlers } from './rpc/variables.ts'
@@ -64,8 +61,8 @@ export function createCatalog(config: CatalogConfig, { neighbours, logger, metri
   const checks = new Checks(config.python)
   const revisions = new Batcher(1000, (teams: string[]) => readRevisions(store, teams))
   const executions = neighbours.client(ExecutionService)
-  const told = catalogMetrics(metrics)
-  const monthsAhead = told.auditMonthsAhead
+  const measures = catalogMetrics(metrics)
+  const monthsAhead = measures.auditMonthsAhead
   const auditTrail = new AuditTrail({ store, retentionDays: config.auditRetentionDays, monthsAhead, logger })
   const schedules = neighbours.client(ScheduleEffectService)
   const scheduleUses = neighbours.client(ScheduleUseService)
@@ -83,7 +80,7 @@ export function createCatalog(config: CatalogConfig, { neighbours, logger, metri
     new Periodic('installing dependencies', installsEveryMs, logger, () =>
       advanceInstalls({ store, installs, installTimeoutMs, logger }),
     ),
-    new Periodic('measuring installs', measureEveryMs, logger, () => measureInstalls(store, told)),
+    new Periodic('measuring installs', measureEveryMs, logger, () => measureInstalls(store, measures)),
     new Periodic('keeping sets of packages', setsEveryMs, logger, keptSets(store, neighbours, logger)),
     new Periodic('preparing audit records', auditEveryMs, logger, () => auditTrail.prepare()),
     new Periodic('dropping audit records', auditEveryMs, logger, () => auditTrail.retire()),
@@ -128,6 +125,16 @@ export function createCatalog(config: CatalogConfig, { neighbours, logger, metri
     },
     async ready() {
       return [await store.check()]
+    },
+  }
+}
+
+/** Secrets of the catalog, sealed anew for an operator. */
+function sealingHandlers(resealing: Resealing): Handlers<typeof SealingService> {
+  return {
+    async reseal({ limit }, context) {
+      principalIn(context, 'operator')
+      return await resealing.answer(limit, context.signal)
     },
   }
 }

@@ -1,7 +1,6 @@
-import type { SecretBox } from '@automation/database'
 import { randomUUID } from 'node:crypto'
-import { exportJWK, generateKeyPair, importJWK, type JWK } from 'jose'
-import { signingAlgorithm } from './access-token.ts'
+import type { SecretBox } from '@automation/database'
+import { exportJWK, generateKeyPair, importJWK, SignJWT, type JWK } from 'jose'
 import * as kept from './store/signing-keys.ts'
 import type { Store } from './store/store.ts'
 
@@ -69,4 +68,34 @@ export class SigningKeys {
 /** Where a private key is sealed: in its own row only. */
 export function signingKeyPlace(kid: string): string {
   return `signing-key:${kid}`
+}
+
+const signingAlgorithm = 'ES256'
+
+/** The one scope that there is. */
+export const scope = 'executor'
+
+interface AccessTokenClaims {
+  /** The address of the system, PUBLIC_URL. */
+  issuer: string
+  clientId: string
+  /** What `createdBy` shows. */
+  name: string
+  team: string
+  issuedAtS: number
+  ttlS: number
+  id: string
+}
+
+/** Signs an access token: a JWT whose `groups` names the one team that it is for. */
+export function signAccessToken(claims: AccessTokenClaims, kid: string, key: CryptoKey): Promise<string> {
+  const { issuer, clientId, name, team, issuedAtS, ttlS, id } = claims
+  return new SignJWT({ client_id: clientId, name, groups: [team], scope })
+    .setProtectedHeader({ alg: signingAlgorithm, kid, typ: 'JWT' })
+    .setIssuer(issuer)
+    .setSubject(clientId)
+    .setIssuedAt(issuedAtS)
+    .setExpirationTime(issuedAtS + ttlS)
+    .setJti(id)
+    .sign(key)
 }

@@ -4,10 +4,8 @@ import type { FieldMask } from '@bufbuild/protobuf/wkt'
 import { absentProcess, absentVersionOrAlias } from './absent.ts'
 import { isUuid } from './identifier.ts'
 import { limits } from './limits.ts'
-import { isSlug } from './slug.ts'
-import { isTag } from './tag.ts'
+import { isSlug, isTag } from './names.ts'
 import { pointerSegment, requiredText } from './text.ts'
-import { zone } from './zone.ts'
 
 /** What its members may change of a team; what is absent stays. */
 export interface TeamChange {
@@ -66,4 +64,21 @@ function read(path: string, values: Team): TeamChange {
 
 function camelCase(path: string): string {
   return path.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+}
+
+/** A time zone by its IANA name, in the spelling that every runtime knows; offsets such as `+01:00` are no zones. */
+function zone(path: string, value: string): string {
+  const known = /^[A-Za-z]/.test(value) ? resolved(value) : undefined
+  if (known === undefined) throw invalid(path, 'must be the IANA name of a time zone, such as Europe/Berlin')
+  // An older name of a zone resolves to its present one: the caller's own is kept then.
+  return known.toLowerCase() === value.toLowerCase() ? known : value
+}
+
+function resolved(timeZone: string): string | undefined {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone }).resolvedOptions().timeZone
+  } catch (error) {
+    if (error instanceof RangeError) return undefined
+    throw error
+  }
 }

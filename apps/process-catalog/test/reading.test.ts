@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest'
 import type { LanguageName } from '../src/language.ts'
 import { readSource } from '../src/reading/read-source.ts'
 
-/** Imports that may mean a module, packages, and wishes, each in words. */
+/** Imports that may mean a module, packages, and requests, each in words. */
 function says(language: LanguageName, source: string): [string, string, string] {
-  const { imports, packages, wishes } = readSource(language, source)
+  const { imports, packages, requests } = readSource(language, source)
   const words = (some: string[]) => some.toSorted().join(', ')
-  return [words(imports), words(packages), words(wishes.map((wish) => wish.join(' ')))]
+  return [words(imports), words(packages), words(requests.map((request) => request.join(' ')))]
 }
 
 describe('a JavaScript source says', () => {
@@ -48,26 +48,26 @@ describe('a JavaScript source says', () => {
     ['what it asks for with a question mark', "require?.('a'); svc?.import('b')", 'a, b', 'a'],
     ['what it exports again', "export * as a from 'a'; export { b } from 'b'; export * from 'c'", 'a, b, c', 'a, b, c'],
     [
-      'wishes in comments of all forms',
+      'requests in comments of all forms',
       '#!/usr/bin/node\n//@add-package a\r\n/* @add-package b@1 */\n/**\n * @add-package c@^2\n * @add-package d\n */',
       '',
       '',
       'a *, b 1, c ^2, d *',
     ],
     [
-      'no wish beside other words',
+      'no request beside other words',
       "// see @add-package a\n// @add-package b please\nconst c = '// @add-package d'",
       '',
       '',
     ],
     [
-      'no wish of what no manifest takes',
+      'no request of what no manifest takes',
       '// @add-package a@file:../b\n// @add-package --c\n// @add-package d@>',
       '',
       '',
     ],
     [
-      'wishes alone, up to its fault, where it is no program',
+      'requests alone, up to its fault, where it is no program',
       "// @add-package a\nimport 'b'\nconst = 1\n// @add-package c",
       '',
       '',
@@ -76,8 +76,8 @@ describe('a JavaScript source says', () => {
     ['nothing where a text has no end', "'a\nrequire('b')", '', ''],
     ['the same behind a byte order mark', "\uFEFF// @add-package a\nimport 'b'", 'b', 'b', 'a *'],
     ['the same as a script and as a module', "with (a) require('b')", 'b', 'b'],
-  ])('%s', (_, source, imports, packages, wishes = '') => {
-    expect(says('JAVASCRIPT', source)).toEqual([imports, packages, wishes])
+  ])('%s', (_, source, imports, packages, requests = '') => {
+    expect(says('JAVASCRIPT', source)).toEqual([imports, packages, requests])
   })
 })
 
@@ -125,15 +125,15 @@ describe('a Python source says', () => {
       '',
     ],
     [
-      'wishes in comments',
+      'requests in comments',
       '#!/usr/bin/python\n#@add-package a==1\nb = 1  # @add-package c>=2,<3 \r\n# * @add-package d\n# see @add-package e',
       '',
       '',
       'a ==1, c >=2,<3, d *',
     ],
     ['the same behind a byte order mark', '\uFEFFimport a', 'a', 'a'],
-  ])('%s', (_, source, imports, packages, wishes = '') => {
-    expect(says('PYTHON', source)).toEqual([imports, packages, wishes])
+  ])('%s', (_, source, imports, packages, requests = '') => {
+    expect(says('PYTHON', source)).toEqual([imports, packages, requests])
   })
 })
 
@@ -145,6 +145,6 @@ test('of a name that is longer than any module or package has, nothing is kept',
 
 test('at most a thousand of each are kept', () => {
   const lines = Array.from({ length: 1500 }, (_, n) => `import 'a${n}' // @add-package b${n}`)
-  const { imports, packages, wishes } = readSource('JAVASCRIPT', lines.join('\n'))
-  expect([imports.length, packages.length, wishes.length]).toEqual([1000, 1000, 1000])
+  const { imports, packages, requests } = readSource('JAVASCRIPT', lines.join('\n'))
+  expect([imports.length, packages.length, requests.length]).toEqual([1000, 1000, 1000])
 })

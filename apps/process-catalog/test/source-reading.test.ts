@@ -52,7 +52,7 @@ describe('while sources of one team wait to be read', () => {
 
 test.each([
   ['JavaScript', Language.JAVASCRIPT, `import 'a'\n${'['.repeat(100_000)}`],
-  ['JavaScript with a wish alone', Language.JAVASCRIPT, `// @add-package a\n${'['.repeat(100_000)}`],
+  ['JavaScript with a request alone', Language.JAVASCRIPT, `// @add-package a\n${'['.repeat(100_000)}`],
 ])('a source that can not be read is refused, and the next one is read: %s', async (_, language, sourceCode) => {
   const caller = await catalog.team()
   const values = { ...detecting, language }

@@ -1,6 +1,5 @@
 import type { LanguageName } from '../language.ts'
 import type { Reading } from '../reading/reading.ts'
-import { packageOfImport } from './import-names.ts'
 import { missingFrom, type Dependencies } from './manifest.ts'
 import { nameFault } from './package-name.ts'
 import { specifierFault } from './specifier.ts'
@@ -17,12 +16,12 @@ export interface DetectionOptions {
  */
 export function detectDependencies(
   language: LanguageName,
-  { packages, wishes }: Pick<Reading, 'packages' | 'wishes'>,
+  { packages, requests }: Pick<Reading, 'packages' | 'requests'>,
   options: DetectionOptions,
 ): Dependencies {
-  const wished = new Map<string, string>()
-  for (const [name, specifier] of wishes) {
-    if (isGood(language, name, specifier, options.allowGit)) wished.set(name, specifier)
+  const requested = new Map<string, string>()
+  for (const [name, specifier] of requests) {
+    if (isGood(language, name, specifier, options.allowGit)) requested.set(name, specifier)
   }
   const imported = new Map<string, string>()
   for (const name of packages) {
@@ -30,10 +29,63 @@ export function detectDependencies(
     const found = packageOfImport(language, name)
     if (found !== undefined && isGood(language, found, '*', false)) imported.set(found, '*')
   }
-  const explicit = Object.fromEntries(wished)
+  const explicit = Object.fromEntries(requested)
   return { ...missingFrom(language, explicit, Object.fromEntries(imported)), ...explicit }
 }
 
 function isGood(language: LanguageName, name: string, specifier: string, allowGit: boolean): boolean {
   return nameFault(language, name) === undefined && specifierFault(language, specifier, allowGit) === undefined
+}
+
+/** PyPI packages that are imported under another name than their own. */
+const pythonPackages: Readonly<Record<string, string>> = {
+  attr: 'attrs',
+  bs4: 'beautifulsoup4',
+  cairosvg: 'CairoSVG',
+  cv2: 'opencv-python-headless',
+  dateutil: 'python-dateutil',
+  discord: 'discord.py',
+  docx: 'python-docx',
+  dotenv: 'python-dotenv',
+  fitz: 'PyMuPDF',
+  git: 'GitPython',
+  github: 'PyGithub',
+  gitlab: 'python-gitlab',
+  jose: 'python-jose',
+  jwt: 'PyJWT',
+  kafka: 'kafka-python',
+  ldap3: 'ldap3',
+  Levenshtein: 'python-Levenshtein',
+  magic: 'python-magic',
+  markdown: 'Markdown',
+  multipart: 'python-multipart',
+  mysql: 'mysql-connector-python',
+  MySQLdb: 'mysqlclient',
+  nacl: 'PyNaCl',
+  OpenSSL: 'pyOpenSSL',
+  PIL: 'pillow',
+  pptx: 'python-pptx',
+  psycopg2: 'psycopg2-binary',
+  pymysql: 'PyMySQL',
+  pythonjsonlogger: 'python-json-logger',
+  pywintypes: 'pywin32',
+  serial: 'pyserial',
+  skimage: 'scikit-image',
+  sklearn: 'scikit-learn',
+  slack_sdk: 'slack-sdk',
+  slugify: 'python-slugify',
+  socks: 'PySocks',
+  telegram: 'python-telegram-bot',
+  usb: 'pyusb',
+  win32com: 'pywin32',
+  Xlib: 'python-xlib',
+  yaml: 'PyYAML',
+  zmq: 'pyzmq',
+}
+
+/** The package that an import name means. Undefined for names that several packages share. */
+function packageOfImport(language: LanguageName, name: string): string | undefined {
+  if (language !== 'PYTHON') return name
+  if (name === 'google') return undefined
+  return Object.hasOwn(pythonPackages, name) ? pythonPackages[name] : name
 }

@@ -1,22 +1,20 @@
 import { isUuid } from '../identifier.ts'
 import type { LanguageName } from '../language.ts'
-import { isModuleName } from '../module-rules.ts'
-import { isTag } from '../tag.ts'
-import type { Reading, SourceFault } from './reading.ts'
-import { wishOf, type Wish } from './wish.ts'
+import { isModuleName, isTag } from '../names.ts'
+import { packageRequestOf, type Reading, type SourceFault, type PackageRequest } from './reading.ts'
 
 const maxEach = 1000
 const longestPackage = 214
 
 // Alone on its line. Longer than any name with any specifier is none.
-const wish = /^[ \t*!]*@add-package[ \t]+(\S{1,500})[ \t\r]*$/gm
+const requestForm = /^[ \t*!]*@add-package[ \t]+(\S{1,500})[ \t\r]*$/gm
 
 /** Collects what a source says while it is read. What can be neither is left out here. */
 export class Findings {
   readonly #language: LanguageName
   readonly #imports = new Set<string>()
   readonly #packages = new Set<string>()
-  readonly #wishes = new Map<string, Wish>()
+  readonly #requests = new Map<string, PackageRequest>()
 
   constructor(language: LanguageName) {
     this.#language = language
@@ -37,14 +35,14 @@ export class Findings {
   /** A comment's text, of one line or several. */
   comment(text: string): void {
     if (!text.includes('@add-package')) return
-    for (const [, wished = ''] of text.matchAll(wish)) {
-      if (this.#wishes.size >= maxEach) return
-      const found = this.#wishes.has(wished) ? undefined : wishOf(this.#language, wished)
-      if (found !== undefined) this.#wishes.set(wished, found)
+    for (const [, requested = ''] of text.matchAll(requestForm)) {
+      if (this.#requests.size >= maxEach) return
+      const found = this.#requests.has(requested) ? undefined : packageRequestOf(this.#language, requested)
+      if (found !== undefined) this.#requests.set(requested, found)
     }
   }
 
-  /** Keeps the wishes alone. */
+  /** Keeps the requests alone. */
   dropImports(): void {
     this.#imports.clear()
     this.#packages.clear()
@@ -55,7 +53,7 @@ export class Findings {
       ...(fault && { fault }),
       imports: [...this.#imports],
       packages: [...this.#packages],
-      wishes: [...this.#wishes.values()],
+      requests: [...this.#requests.values()],
     }
   }
 }

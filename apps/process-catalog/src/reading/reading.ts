@@ -1,4 +1,6 @@
-import type { Wish } from './wish.ts'
+import { nameFault } from '../dependencies/package-name.ts'
+import { specifierFault } from '../dependencies/specifier.ts'
+import type { LanguageName } from '../language.ts'
 
 /** What a source says of modules and packages by literal names; at most 1000 of each, each once. */
 export interface Reading {
@@ -7,7 +9,7 @@ export interface Reading {
   /** Names by which it imports what could be a package; for npm these are the packages' own. */
   readonly packages: string[]
   /** What its comments ask for with `@add-package`; the last of a name counts. */
-  readonly wishes: Wish[]
+  readonly requests: PackageRequest[]
   /** Where it is no program of its language, as far as that is known. */
   readonly fault?: SourceFault
 }
@@ -26,9 +28,37 @@ export interface ReadSource {
 }
 
 /** Of a source that says nothing. */
-export const emptyReading: Reading = { imports: [], packages: [], wishes: [] }
+export const emptyReading: Reading = { imports: [], packages: [], requests: [] }
 
 /** Whether a source can say anything of modules or packages at all; most can't, and need no reading. */
 export function mayMention(source: string): boolean {
   return /\b(?:import|require|import_module)\b|@add-package\b/.test(source)
+}
+
+/** A package's name and a specifier of its version. */
+export type PackageRequest = [name: string, specifier: string]
+
+/**
+ * What `name@range`, `name==version`, `name=version`, `name>=version` or a name alone asks for; undefined where that is no
+ * name of a package or no version.
+ */
+export function packageRequestOf(language: LanguageName, text: string): PackageRequest | undefined {
+  const [name, specifier] = parts(text)
+  if (nameFault(language, name) !== undefined || specifierFault(language, specifier, true) !== undefined)
+    return undefined
+  return [name, specifier]
+}
+
+function parts(text: string): PackageRequest {
+  const at = text.indexOf('@', 1)
+  const sign = text.search(/[=<>~!]/)
+  if (sign > 0 && (at < 0 || sign < at))
+    return [
+      text.slice(0, sign),
+      text
+        .slice(sign)
+        .replace(/^=(?![=])/, '')
+        .replace(/^===?(?=v?\d)/, '=='),
+    ]
+  return at > 0 ? [text.slice(0, at), text.slice(at + 1)] : [text, '*']
 }

@@ -3,9 +3,9 @@ import { invalid } from '@automation/errors'
 import { windowOf } from '@automation/database'
 import { memberIn, type Handlers } from '@automation/rpc'
 import type { Catalog } from '../catalog.ts'
-import { deleteAlias } from '../deletion-of-names.ts'
+import { deleteAlias } from '../deletion.ts'
 import { createAlias, getAlias, listAliases, updateAlias } from '../store/aliases.ts'
-import { tag } from '../tag.ts'
+import { tag } from '../names.ts'
 
 /** Aliases of processes and modules. */
 export function aliasHandlers(catalog: Catalog): Handlers<typeof AliasService> {

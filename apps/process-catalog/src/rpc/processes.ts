@@ -8,9 +8,8 @@ import type { Checks } from '../checks.ts'
 import { deleteProcess } from '../deletion.ts'
 import { languageName } from '../language.ts'
 import { maskedChange, newProcess, type NewProcess, type ProcessChange } from '../process-values.ts'
-import { listProcesses } from '../store/process-list.ts'
+import { createProcess, getProcess, listProcesses, updateProcess } from '../store/processes.ts'
 import { readChange, warningsOf } from '../source-reading.ts'
-import { createProcess, getProcess, updateProcess } from '../store/processes.ts'
 
 // Any beyond the second means that somebody has saved another source meanwhile.
 const maxTries = 5

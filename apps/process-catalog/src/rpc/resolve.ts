@@ -7,7 +7,7 @@ import { noteNeed } from '../store/deleted-versions.ts'
 import { readInstallSpec } from '../store/installs.ts'
 import { isUuid } from '../identifier.ts'
 import { readRunSpec } from '../store/run-spec.ts'
-import { isTeamSlug } from '../team-slug.ts'
+import { isTeamSlug } from '../names.ts'
 
 /** What a name stands for when it is run, for execution. */
 export function resolveHandlers({ store, box, revisions }: Catalog): Handlers<typeof ResolveService> {

@@ -5,7 +5,7 @@ import { create } from '@bufbuild/protobuf'
 import type { Catalog } from '../catalog.ts'
 import { teamChange } from '../team-change.ts'
 import { countTeams, createTeam, getTeam, grantParent, listTeams, revokeParent, updateTeam } from '../store/teams.ts'
-import { isTeamSlug, newTeamSlug } from '../team-slug.ts'
+import { isTeamSlug, newTeamSlug } from '../names.ts'
 
 /** Teams and their parents. */
 export function teamHandlers({ store, effects }: Catalog): Handlers<typeof TeamService> {

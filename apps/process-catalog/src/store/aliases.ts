@@ -6,15 +6,14 @@ import { timestampFromDate } from '@bufbuild/protobuf/wkt'
 import { v7 } from 'uuid'
 import type { Alias } from '../../prisma/generated/client.ts'
 import { isUuid } from '../identifier.ts'
-import { isTag } from '../tag.ts'
+import { isTag } from '../names.ts'
 import { audit } from './audit.ts'
 import { auditTypeOf, findOwnerId, wordOf, type OwnerName } from './owners.ts'
 import type { Author } from './processes.ts'
 import { changeTeam } from './revisions.ts'
-import { requireRoomFor } from './room-for.ts'
+import { requireQuota } from './quota.ts'
 import type { Rows, Store } from './store.ts'
-import type { Users } from '../users.ts'
-import { usersOfAlias } from './version-users.ts'
+import { usersOfAlias, type Users } from './users.ts'
 import { findVersionId } from './versions.ts'
 
 type AliasMessage = MessageInitShape<typeof AliasSchema>
@@ -30,7 +29,7 @@ export function createAlias(
     const ownerId = await findOwnerId(rows, author.team, owner)
     const versionId = await findVersionId(rows, ownerId, version)
     await requireFreeName(rows, owner, ownerId, name)
-    await requireRoomFor((take) => rows.alias.count({ where: { ownerId }, take }), 'aliases', store.limits)
+    await requireQuota((take) => rows.alias.count({ where: { ownerId }, take }), 'aliases', store.limits)
     const row = await rows.alias.create({
       data: {
         id: v7(),

@@ -41,6 +41,6 @@ export async function teamsWithEffects(store: Store, after: string, limit: numbe
 }
 
 /** The scheduler has heard of it; a newer change of the subject stays. */
-export async function effectTold(store: Store, { team, subject, revision }: Effect): Promise<void> {
+export async function effectDelivered(store: Store, { team, subject, revision }: Effect): Promise<void> {
   await store.read((rows) => rows.effect.deleteMany({ where: { team, subject, revision } }))
 }

@@ -1,6 +1,7 @@
 import { AuditType } from '@automation/contract/audit/v1/audit'
 import { installsProcessId } from '@automation/contract/installs'
 import { v7 } from 'uuid'
+import { manifestOf, manifestText } from '../dependencies/manifest.ts'
 import {
   disappointed,
   failedChange,
@@ -9,7 +10,6 @@ import {
   satisfied,
   type Waiter,
 } from '../dependencies/plan.ts'
-import { manifestOf, manifestText } from '../dependencies/manifest.ts'
 import { languageOf, type LanguageName } from '../language.ts'
 import { audit, systemOf } from './audit.ts'
 import type { ManifestRow } from './dependencies.ts'
@@ -151,4 +151,19 @@ export async function readInstallSpec(store: Store, team: string, installId: str
     dependencies: { key: installId, packages: manifestOf(row.installing), digest: '' },
     isInstall: true,
   }
+}
+
+/** The next manifests behind `after` that have a set or are about to, with the keys of these. */
+export async function setsInUse(
+  store: Store,
+  after: string,
+  limit: number,
+): Promise<{ id: string; team: string; keys: string[] }[]> {
+  return store.statement<{ id: string; team: string; keys: string[] }>({
+    name: 'sets_in_use',
+    text: `SELECT id, team, array_remove(ARRAY[set_key::text, install_id::text], NULL) AS keys FROM dependency_manifests
+           WHERE (set_key IS NOT NULL OR install_id IS NOT NULL) AND ($1 = '' OR id > nullif($1, '')::uuid)
+           ORDER BY id LIMIT $2`,
+    values: [after, limit],
+  })
 }

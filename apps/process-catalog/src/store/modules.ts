@@ -9,11 +9,11 @@ import type { Module } from '../../prisma/generated/client.ts'
 import { languageOf, type LanguageName } from '../language.ts'
 import { audit } from './audit.ts'
 import { largeTexts, listedTexts } from './listed-texts.ts'
-import { requireUnused } from './module-users.ts'
+import { requireUnused } from './users.ts'
 import { findModule } from './owners.ts'
 import type { Author } from './processes.ts'
 import { changeTeam } from './revisions.ts'
-import { requireRoomFor } from './room-for.ts'
+import { requireQuota } from './quota.ts'
 import type { Rows, Store } from './store.ts'
 import { requireTeam } from './teams.ts'
 
@@ -34,7 +34,7 @@ export function createModule(
 ): Promise<ModuleMessage> {
   return changeTeam(store, author.team, async (rows) => {
     await requireFreeName(rows, author.team, module)
-    await requireRoomFor((take) => rows.module.count({ where: { team: author.team }, take }), 'modules', store.limits)
+    await requireQuota((take) => rows.module.count({ where: { team: author.team }, take }), 'modules', store.limits)
     const data = { ...module, id: v7(), team: author.team, createdBy: author.name, createdAt: new Date() }
     await audit(rows, author, { type: AuditType.MODULE, event: 'created', entityId: data.id })
     return moduleMessage(await rows.module.create({ data }))

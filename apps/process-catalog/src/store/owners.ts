@@ -2,8 +2,8 @@ import { AuditType } from '@automation/contract/audit/v1/audit'
 import { notFound } from '@automation/errors'
 import type { Module, Process } from '../../prisma/generated/client.ts'
 import { isUuid } from '../identifier.ts'
-import { findProcess, findProcessId } from './find-process.ts'
 import type { LanguageName } from '../language.ts'
+import { isSlug } from '../names.ts'
 import type { Rows, Store } from './store.ts'
 import { requireTeam } from './teams.ts'
 
@@ -32,7 +32,7 @@ export async function findOwnerId(rows: Rows, team: string, { process, module }:
   if (module === '') return findProcessId(rows, team, process)
   const where = isUuid(module) ? { id: module, team } : undefined
   const found = where && (await rows.module.findFirst({ where, select: { id: true } }))
-  return found?.id ?? (await missing(rows, team))
+  return found?.id ?? (await missing(rows, team, 'module'))
 }
 
 /** The language that the owner and all its versions are written in. */
@@ -49,7 +49,7 @@ export function readLanguage(store: Store, team: string, owner: OwnerName): Prom
 /** The team's module of this id; fails with module_not_found. */
 export async function findModule(rows: Rows, team: string, id: string): Promise<Module> {
   const row = isUuid(id) ? await rows.module.findFirst({ where: { id, team } }) : null
-  return row ?? (await missing(rows, team))
+  return row ?? (await missing(rows, team, 'module'))
 }
 
 /** What messages call the owner. */
@@ -57,7 +57,26 @@ export function wordOf({ module }: OwnerName): 'process' | 'module' {
   return module === '' ? 'process' : 'module'
 }
 
-async function missing(rows: Rows, team: string): Promise<never> {
+async function missing(rows: Rows, team: string, kind: 'process' | 'module'): Promise<never> {
   await requireTeam(rows, team)
-  throw notFound('module')
+  throw notFound(kind)
+}
+
+/** The team's process of this id or slug; fails with process_not_found, or team_not_found where there is no such team. */
+export async function findProcess(rows: Rows, team: string, identifier: string): Promise<Process> {
+  const where = whereIdentifier(team, identifier)
+  return (where && (await rows.process.findFirst({ where }))) ?? (await missing(rows, team, 'process'))
+}
+
+/** As findProcess, without what is large. */
+export async function findProcessId(rows: Rows, team: string, identifier: string): Promise<string> {
+  const where = whereIdentifier(team, identifier)
+  const found = where && (await rows.process.findFirst({ where, select: { id: true } }))
+  return found?.id ?? (await missing(rows, team, 'process'))
+}
+
+// A slug never has the form of an id, so no text can be both; what is neither names nothing.
+function whereIdentifier(team: string, identifier: string) {
+  if (isUuid(identifier)) return { team, id: identifier }
+  return isSlug(identifier) ? { team, slug: identifier } : undefined
 }

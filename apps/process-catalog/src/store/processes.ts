@@ -1,22 +1,28 @@
 import { AuditType } from '@automation/contract/audit/v1/audit'
+import type { ProcessSchema } from '@automation/contract/catalog/v1/process'
+import { countedUpTo, literally, pageInfo, type Window } from '@automation/database'
 import { invalid } from '@automation/errors'
 import type { Member } from '@automation/rpc'
+import type { MessageInitShape } from '@bufbuild/protobuf'
+import { timestampFromDate } from '@bufbuild/protobuf/wkt'
 import { v7 } from 'uuid'
+import type { Prisma, Process } from '../../prisma/generated/client.ts'
 import { randomWord } from '../api-token.ts'
 import type { DetectionOptions } from '../dependencies/detect.ts'
-import type { LanguageName } from '../language.ts'
+import { languageOf, type LanguageName } from '../language.ts'
+import { derivedSlug, withSuffix } from '../names.ts'
 import type { NewProcess, ProcessChange } from '../process-values.ts'
 import type { Reading, ReadSource } from '../reading/reading.ts'
-import { derivedSlug, withSuffix } from '../slug.ts'
 import { changedCredentials, noCredentials } from '../webhook-credentials.ts'
 import { audit } from './audit.ts'
 import { noteEffect } from './effects.ts'
-import { findProcess } from './find-process.ts'
+import { findProcess } from './owners.ts'
+import { largeTexts, listedTexts } from './listed-texts.ts'
 import { decidesOnDependencies, settleDependencies } from './process-dependencies.ts'
-import { processMessage, type ProcessMessage } from './process-message.ts'
 import { changeTeam } from './revisions.ts'
-import { requireRoomFor } from './room-for.ts'
+import { requireQuota } from './quota.ts'
 import type { Rows, Store } from './store.ts'
+import { requireTeam } from './teams.ts'
 
 /** Who writes, for which team. */
 export type Author = Member
@@ -37,11 +43,7 @@ export function createProcess(
   detection: DetectionOptions,
 ): Promise<ProcessMessage> {
   return changeTeam(store, author.team, async (rows) => {
-    await requireRoomFor(
-      (take) => rows.process.count({ where: { team: author.team }, take }),
-      'processes',
-      store.limits,
-    )
+    await requireQuota((take) => rows.process.count({ where: { team: author.team }, take }), 'processes', store.limits)
     const now = new Date()
     const id = v7()
     const detects = columns.dependenciesAutoDetect
@@ -132,4 +134,72 @@ async function isTaken(rows: Rows, team: string, slug: string): Promise<boolean>
 
 function slugTaken() {
   return invalid('/slug', 'is taken by another process', 'slug_taken')
+}
+
+type ProcessMessage = MessageInitShape<typeof ProcessSchema>
+
+type ShownRow = Omit<Process, 'webhookPasswordHash' | 'sourceCode'> & { sourceCode?: string; leftOut?: string[] }
+
+/** A process's row as a message; the password's hash stays behind. */
+function processMessage(row: ShownRow): ProcessMessage {
+  return {
+    id: row.id,
+    name: row.name,
+    slug: row.slug,
+    description: row.description ?? undefined,
+    readme: row.readme ?? undefined,
+    language: languageOf(row.language),
+    sourceCode: row.sourceCode,
+    parametersSchema: row.parametersSchema ?? undefined,
+    webhook: { enabled: row.webhookEnabled, username: row.webhookUsername ?? undefined },
+    settings: {
+      formsEnabled: row.formsEnabled,
+      publicEnabled: row.publicEnabled,
+      publicToken: row.publicToken ?? undefined,
+      dependenciesScopedToProcess: row.dependenciesScopedToProcess,
+      dependenciesAutoDetect: row.dependenciesAutoDetect,
+    },
+    dependencies: JSON.parse(row.dependencies) as Record<string, string>,
+    tags: row.tags,
+    createdBy: row.createdBy,
+    createdAt: timestampFromDate(row.createdAt),
+    updatedBy: row.updatedBy ?? undefined,
+    updatedAt: timestampFromDate(row.updatedAt),
+    leftOut: row.leftOut,
+  }
+}
+
+interface ProcessFilter {
+  /** Part of the name or the description; empty for all. */
+  keywords: string
+  /** Any of these; empty for all. */
+  tags: string[]
+}
+
+/** A page of the team's processes, newest first, without what is too large. */
+export function listProcesses(store: Store, team: string, filter: ProcessFilter, window: Window) {
+  const where = { team, ...matching(filter) }
+  return store.readFor(team, async (rows) => {
+    const found = await rows.process.findMany({
+      where,
+      orderBy: { id: 'desc' },
+      ...window,
+      omit: { ...largeTexts.processes, webhookPasswordHash: true },
+    })
+    const total = await rows.process.count({ where, take: countedUpTo })
+    if (total === 0) await requireTeam(rows, team)
+    const textsOf = await listedTexts(rows, 'processes', found)
+    const processes = found.map((row) => processMessage({ ...row, ...textsOf(row.id) }))
+    return { processes, page: pageInfo(window, total, found.length) }
+  })
+}
+
+function matching({ keywords, tags }: ProcessFilter): Prisma.ProcessWhereInput {
+  if (keywords.includes('\0')) throw invalid('/keywords', 'must not contain NUL characters')
+  if (tags.some((tag) => tag.includes('\0'))) throw invalid('/tags', 'must not contain NUL characters')
+  const part = { contains: literally(keywords), mode: 'insensitive' } as const
+  return {
+    ...(keywords === '' ? {} : { OR: [{ name: part }, { description: part }] }),
+    ...(tags.length === 0 ? {} : { tags: { hasSome: tags } }),
+  }
 }

@@ -113,7 +113,7 @@ const unmet = `
         SELECT name FROM (
           SELECT tag AS name, id FROM versions WHERE process_id = module.id AND tag IS NOT NULL
           UNION ALL SELECT name, id FROM aliases WHERE process_id = module.id
-        ) named ORDER BY id DESC LIMIT ${limits.toldVersions}
+        ) named ORDER BY id DESC LIMIT ${limits.namedVersions}
       ) newest
     ) AS versions
     FROM run CROSS JOIN unnest(run.imports) WITH ORDINALITY AS import (wanted, place) LEFT JOIN LATERAL (

@@ -1,17 +1,15 @@
+import { createHash } from 'node:crypto'
 import type { RunSpecSchema } from '@automation/contract/catalog/v1/resolve'
 import type { SecretBox } from '@automation/database'
 import { notFound } from '@automation/errors'
 import type { MessageInitShape } from '@bufbuild/protobuf'
-import { manifestOf } from '../dependencies/manifest.ts'
-import { sourceDigest } from '../digest.ts'
 import { absentProcess, absentVersionOrAlias } from '../absent.ts'
+import { manifestOf } from '../dependencies/manifest.ts'
 import { isUuid } from '../identifier.ts'
 import { languageOf } from '../language.ts'
 import { limits } from '../limits.ts'
-import { isSlug } from '../slug.ts'
-import { isTag } from '../tag.ts'
+import { isSlug, isTag } from '../names.ts'
 import { variablePlace } from '../variable-rules.ts'
-import { runModules, type ModuleRows } from './run-modules.ts'
 import { runSpecStatement } from './run-spec-statement.ts'
 import type { Store } from './store.ts'
 import { unmetImports, type UnmetRows } from './unmet-imports.ts'
@@ -142,4 +140,62 @@ function variables(row: RunRow, box: SecretBox): Pick<RunSpecMessage, 'variables
       isSensitive: variableSensitive[index]!,
     })),
   }
+}
+
+/** What a warm child keeps between runs. */
+interface DigestedSource {
+  processId: string
+  versionId: string | null
+  language: string
+  sourceCode: string
+  /** What its modules are, as text. */
+  modules: string
+}
+
+/** SHA-256 in hex; equal for equal sources and modules only, as the first four fields can't contain the separator. */
+function sourceDigest({ processId, versionId, language, sourceCode, modules }: DigestedSource): string {
+  return createHash('sha256')
+    .update(`${processId}\n${versionId ?? 'current'}\n${language}\n${sourceCode.length}\n${sourceCode}${modules}`)
+    .digest('hex')
+}
+
+/** What the statement says of modules. */
+interface ModuleRows {
+  /** Absent importer: the process. */
+  links: { importer: string | null; reference: string; id: string }[] | null
+  modulesCount: number
+  /** None where they are too many or too large. */
+  modules: { id: string; name: string; tag: string | null; team: string; source: string }[] | null
+}
+
+/** The modules of a run as its specification has them. */
+function runModules(
+  { links, modulesCount, modules }: ModuleRows,
+  team: string,
+): Pick<RunSpecMessage, 'imports' | 'modules' | 'modulesFault'> {
+  if (modulesCount > 0 && modules === null) return { modulesFault: tooMuch(modulesCount) }
+  const rows = modules ?? []
+  const indexes = new Map(rows.map(({ id }, index) => [id, index]))
+  const byImporter = Map.groupBy(links ?? [], ({ importer }) => importer)
+  const importsOf = (importer: string | null) =>
+    (byImporter.get(importer) ?? []).map(({ reference, id }) => {
+      const [name = '', tag = ''] = reference.split(' ')
+      return { name, tag, module: indexes.get(id)! }
+    })
+  return {
+    imports: importsOf(null),
+    modules: rows.map(({ id, name, tag, team: owner, source }) => ({
+      name,
+      tag: tag ?? undefined,
+      team: owner === team ? undefined : owner,
+      sourceCode: source,
+      imports: importsOf(id),
+    })),
+  }
+}
+
+function tooMuch(count: number): string {
+  return count > limits.runModules
+    ? `The process needs ${count} modules, and a run may have ${limits.runModules}`
+    : `The sources of the modules that the process needs are larger than ${limits.runModulesBytes} bytes together`
 }

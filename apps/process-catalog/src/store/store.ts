@@ -9,7 +9,7 @@ import {
 import { unavailable } from '@automation/errors'
 import type { Check, PartContext } from '@automation/service'
 import type pg from 'pg'
-import type { DefinitionLimits } from './room-for.ts'
+import type { DefinitionLimits } from './quota.ts'
 import { PrismaClient, type Prisma } from '../../prisma/generated/client.ts'
 
 /** Where the catalog keeps its rows. */

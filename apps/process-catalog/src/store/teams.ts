@@ -1,14 +1,14 @@
-import type { TeamSchema } from '@automation/contract/catalog/v1/team'
 import { AuditType } from '@automation/contract/audit/v1/audit'
-import { Failure, notFound } from '@automation/errors'
+import type { TeamSchema } from '@automation/contract/catalog/v1/team'
+import { Failure, invalid, notFound } from '@automation/errors'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { timestampFromDate } from '@bufbuild/protobuf/wkt'
 import type { Team } from '../../prisma/generated/client.ts'
+import { absentProcess, absentVersionOrAlias } from '../absent.ts'
+import { isUuid } from '../identifier.ts'
 import type { TeamChange } from '../team-change.ts'
 import { audit } from './audit.ts'
 import { noteEffect } from './effects.ts'
-import { requireErrorHandler } from './error-handlers.ts'
-import { nameParents } from './parents.ts'
 import type { Author } from './processes.ts'
 import { changeParents, changeTeam } from './revisions.ts'
 import type { Rows, Store } from './store.ts'
@@ -109,4 +109,64 @@ function teamMessage(row: Team, parentTeamSlugs: string[]): TeamMessage {
   const errorHandlerConfig =
     errorHandlerSlug === null ? undefined : { processSlug: errorHandlerSlug, tag: errorHandlerTag ?? '' }
   return { ...team, parentTeamSlugs, createdAt: timestampFromDate(createdAt), errorHandlerConfig }
+}
+
+type Named = Pick<Team, 'slug' | 'errorHandlerSlug' | 'errorHandlerTag'>
+
+/**
+ * Fails where a team's error handler is none that can run: invalid `/errorHandlerConfig/processSlug` where only a tag is
+ * named, process_not_found, version_not_found.
+ */
+async function requireErrorHandler(rows: Rows, team: Named): Promise<void> {
+  const { errorHandlerSlug: slug, errorHandlerTag: tag } = team
+  if (slug === null && tag === null) return
+  if (slug === null) throw invalid('/errorHandlerConfig/processSlug', 'is required')
+  const process = await rows.process.findFirst({ where: { team: team.slug, slug }, select: { id: true } })
+  if (process === null) throw absentProcess(slug)
+  if (tag === null) return
+  const ownerId = process.id
+  const version = isUuid(tag) ? { ownerId, id: tag } : { ownerId, tag }
+  if ((await rows.version.count({ where: version })) > 0) return
+  if ((await rows.alias.count({ where: { ownerId, name: tag } })) === 0) throw absentVersionOrAlias(tag)
+}
+
+/**
+ * Makes these the parents of a team, in the place of those that it had. A parent needs the operator's grant, or to be among
+ * `tokenTeams`; one that counts already stays. Fails with invalid `/parentTeamSlugs`, with one text for teams that are
+ * there and that are not.
+ */
+async function nameParents(rows: Rows, child: string, parents: string[], tokenTeams: string[]): Promise<void> {
+  const before = await rows.teamParent.findMany({ where: { child } })
+  const granted = await rows.parentGrant.findMany({ where: { child, parent: { in: parents } } })
+  const mayBe = await rows.team.findMany({ where: { slug: { in: parents } }, select: { slug: true } })
+  const byToken = new Set([...tokenTeams, ...before.filter((each) => each.byToken).map(({ parent }) => parent)])
+  for (const parent of parents) {
+    const isGranted = byToken.has(parent) || granted.some((each) => each.parent === parent)
+    if (parent === child || !isGranted || !mayBe.some(({ slug }) => slug === parent)) throw refused(parent)
+  }
+  if (await wouldCircle(rows, child, parents))
+    throw invalid('/parentTeamSlugs', 'would make the team a parent of itself, by way of its parents', 'parent_cycle')
+  await rows.teamParent.deleteMany({ where: { child } })
+  const isGranted = new Set(granted.map(({ parent }) => parent))
+  // Where there is a grant, it alone decides: taking it back is enough then.
+  const data = parents.map((parent) => ({ child, parent, byToken: !isGranted.has(parent) }))
+  await rows.teamParent.createMany({ data })
+}
+
+function refused(parent: string) {
+  return invalid(
+    '/parentTeamSlugs',
+    `must name teams that may be parents of this one, not ${parent.slice(0, 63)}`,
+    'parent_not_granted',
+  )
+}
+
+async function wouldCircle(rows: Rows, child: string, parents: string[]): Promise<boolean> {
+  const found = await rows.$queryRaw<{ found: boolean }[]>`
+    WITH RECURSIVE above (team) AS (
+      SELECT unnest(${parents}::text[]) COLLATE "C"
+      UNION SELECT team_parents.parent FROM team_parents JOIN above ON team_parents.child = above.team
+    )
+    SELECT EXISTS (SELECT FROM above WHERE team = ${child}) AS found`
+  return found[0]?.found === true
 }

@@ -11,7 +11,7 @@ import { masked, variablePlace } from '../variable-rules.ts'
 import { audit } from './audit.ts'
 import type { Author } from './processes.ts'
 import { changeTeam } from './revisions.ts'
-import { requireRoomFor } from './room-for.ts'
+import { requireQuota } from './quota.ts'
 import type { Rows, Store } from './store.ts'
 import { requireTeam } from './teams.ts'
 
@@ -27,11 +27,7 @@ export interface NewVariable {
 export function createVariable(store: Store, box: SecretBox, author: Author, variable: NewVariable) {
   return changeTeam(store, author.team, async (rows) => {
     await requireFreeKey(rows, author.team, variable.key)
-    await requireRoomFor(
-      (take) => rows.variable.count({ where: { team: author.team }, take }),
-      'variables',
-      store.limits,
-    )
+    await requireQuota((take) => rows.variable.count({ where: { team: author.team }, take }), 'variables', store.limits)
     const id = v7()
     const row = await rows.variable.create({
       data: {

@@ -8,17 +8,16 @@ import type { Version } from '../../prisma/generated/client.ts'
 import { absentVersion } from '../absent.ts'
 import { isUuid } from '../identifier.ts'
 import { languageOf } from '../language.ts'
-import { isTag } from '../tag.ts'
+import { isTag } from '../names.ts'
 import { audit } from './audit.ts'
 import { keepContent } from './deleted-versions.ts'
 import { auditTypeOf, findOwner, findOwnerId, wordOf, type Owner, type OwnerName } from './owners.ts'
 import { largeTexts, listedTexts } from './listed-texts.ts'
 import type { Author } from './processes.ts'
 import { changeTeam } from './revisions.ts'
-import { requireRoomFor } from './room-for.ts'
+import { requireQuota } from './quota.ts'
 import type { Rows, Store } from './store.ts'
-import type { Users } from '../users.ts'
-import { usersOfVersion } from './version-users.ts'
+import { usersOfVersion, type Users } from './users.ts'
 
 type VersionMessage = MessageInitShape<typeof VersionSchema>
 
@@ -48,7 +47,7 @@ export function publishVersion(
       throw invalid('/tag', `is taken: the ${wordOf(owner)} has a version ${tag}`, 'tag_taken')
     if ((await rows.alias.count({ where: { ownerId, name: tag } })) > 0)
       throw invalid('/tag', `is taken: the ${wordOf(owner)} has an alias ${tag}`, 'tag_taken')
-    await requireRoomFor((take) => rows.version.count({ where: { ownerId }, take }), 'versions', store.limits)
+    await requireQuota((take) => rows.version.count({ where: { ownerId }, take }), 'versions', store.limits)
     const row = await rows.version.create({
       data: {
         id: v7(),

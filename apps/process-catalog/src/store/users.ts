@@ -1,7 +1,82 @@
 import { Failure } from '@automation/errors'
 import type { Module } from '../../prisma/generated/client.ts'
-import { namedUsers, usersText, type Users } from '../users.ts'
+import { findModule, type OwnerName } from './owners.ts'
 import type { Rows } from './store.ts'
+
+/** An alias by its name, or a version by its tag and its id. */
+export interface Used {
+  ownerId: string
+  name: string
+  id?: string
+}
+
+/** Who uses a version: aliases, these schedules, the team's error handler, and who imports it; undefined for nobody. */
+export async function usersOfVersion(
+  rows: Rows,
+  team: string,
+  owner: OwnerName,
+  used: Used & { id: string },
+  schedules: Users,
+): Promise<string | undefined> {
+  const where = { versionId: used.id }
+  const found = await rows.alias.findMany({ where, orderBy: { name: 'asc' }, take: namedUsers, select: { name: true } })
+  const named = found.map(({ name }) => `alias ${name}`)
+  const aliases = { named, own: await rows.alias.count({ where }), others: 0 }
+  return usersText(allUsers(aliases, schedules, await usersOfName(rows, team, owner, used)))
+}
+
+/** Who uses an alias, in the same way. */
+export async function usersOfAlias(
+  rows: Rows,
+  team: string,
+  owner: OwnerName,
+  used: Used,
+  schedules: Users,
+): Promise<string | undefined> {
+  return usersText(allUsers(schedules, await usersOfName(rows, team, owner, used)))
+}
+
+async function usersOfName(rows: Rows, team: string, owner: OwnerName, used: Used): Promise<Users> {
+  if (owner.module === '') return errorHandlerOf(rows, team, used)
+  return importersOf(rows, await findModule(rows, team, used.ownerId), used)
+}
+
+async function errorHandlerOf(rows: Rows, team: string, { ownerId, name, id }: Used): Promise<Users> {
+  const process = await rows.process.findUnique({ where: { id: ownerId }, select: { slug: true } })
+  const { errorHandlerSlug: slug, errorHandlerTag: tag } = await rows.team.findUniqueOrThrow({ where: { slug: team } })
+  const isUsed = slug !== null && slug === process?.slug && tag !== null && (tag === name || tag.toLowerCase() === id)
+  return isUsed ? { named: ['the error handler of the team'], own: 1, others: 0 } : nobody
+}
+
+/** Who uses something. */
+export interface Users {
+  /** Some of the team's own, each as a caller knows it: `alias live`. */
+  named: string[]
+  /** How many of its own there are. */
+  own: number
+  /** How many in other teams, of which nothing more is told. */
+  others: number
+}
+
+export const nobody: Users = { named: [], own: 0, others: 0 }
+
+/** How many users a refusal names. */
+const namedUsers = 5
+
+/** All users together, in this order. */
+function allUsers(...parts: Users[]): Users {
+  const sum = (of: 'own' | 'others') => parts.reduce((total, part) => total + part[of], 0)
+  return { named: parts.flatMap(({ named }) => named), own: sum('own'), others: sum('others') }
+}
+
+/** `alias live, process a, 2 more, 1 in other teams`; undefined where nobody uses it. */
+function usersText({ named, own, others }: Users): string | undefined {
+  if (own + others === 0) return undefined
+  const shown = named.slice(0, namedUsers)
+  const more = own > shown.length ? [`${own - shown.length} more`] : []
+  const elsewhere = others > 0 ? [`${others} in other teams`] : []
+  return [...shown, ...more, ...elsewhere].join(', ')
+}
 
 interface CountedUsers {
   named: string[] | null
@@ -10,7 +85,7 @@ interface CountedUsers {
 }
 
 /** A version of a module by its tag and its id, or an alias by its name. */
-export interface ImportedName {
+interface ImportedName {
   name: string
   id?: string
 }
@@ -29,7 +104,7 @@ export async function requireUnused(rows: Rows, module: Module): Promise<void> {
  * Who imports the module; of a version or alias, who imports it by that name or id, the module's own other sources
  * included.
  */
-export async function importersOf(rows: Rows, module: Module, imported?: ImportedName): Promise<Users> {
+async function importersOf(rows: Rows, module: Module, imported?: ImportedName): Promise<Users> {
   const [users] = await usersOf(rows, module, imported)
   return { named: users?.named ?? [], own: Number(users?.own ?? 0), others: Number(users?.others ?? 0) }
 }

@@ -12,7 +12,7 @@ export interface DefinitionLimits {
  * Fails with limit_reached where there are as many rows of a kind as there may be. To be asked where the team's writes take turns, so
  * that the answer holds until the row is there.
  */
-export async function requireRoomFor(
+export async function requireQuota(
   count: (upTo: number) => Promise<number>,
   kind: keyof typeof kinds,
   limits: DefinitionLimits,

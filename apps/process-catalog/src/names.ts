@@ -1,0 +1,82 @@
+import { invalid } from '@automation/errors'
+import { isUuid } from './identifier.ts'
+import { limits } from './limits.ts'
+
+const maxChars = 255
+const slugForm = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/
+
+/** Whether a process may have this slug: lower-case letters, digits and inner hyphens, and not the form of an id. */
+export function isSlug(value: string): boolean {
+  return value.length <= maxChars && slugForm.test(value) && !isUuid(value)
+}
+
+/** A slug that the caller chose, at `/slug`. */
+export function explicitSlug(value: string): string {
+  if (isUuid(value)) throw invalid('/slug', 'must not have the form of an id')
+  if (value.length > maxChars) throw invalid('/slug', `must have at most ${maxChars} characters`)
+  if (!slugForm.test(value)) throw invalid('/slug', 'must be lower-case letters, digits and inner hyphens')
+  return value
+}
+
+/** A process's name turned URL-safe; one that already is stays as it is. `suffix` tells those apart that would be no slug. */
+export function derivedSlug(name: string, suffix: string): string {
+  if (isSlug(name)) return name
+  const slug = name
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .slice(0, maxChars)
+    .replaceAll(/^-|-$/g, '')
+  if (slug === '') return withSuffix('process', suffix)
+  return isUuid(slug) ? withSuffix(slug, suffix) : slug
+}
+
+/** The same slug beside one that is taken. */
+export function withSuffix(slug: string, suffix: string): string {
+  return `${slug.slice(0, maxChars - 1 - suffix.length).replace(/-+$/, '')}-${suffix}`
+}
+
+const tagForm = /^[A-Za-z0-9._-]{1,100}$/
+
+/** Whether a version may have this tag, or an alias this name. */
+export function isTag(value: string): boolean {
+  return tagForm.test(value) && !isUuid(value)
+}
+
+/** A version's tag or an alias's name as the caller gave it, at `path`. */
+export function tag(path: string, value: string | undefined): string {
+  if (value === undefined || value === '') throw invalid(path, 'is required')
+  if (isUuid(value)) throw invalid(path, 'must not have the form of an id')
+  if (!tagForm.test(value)) throw invalid(path, 'must be 1 to 100 letters, digits, dots, underscores and hyphens')
+  return value
+}
+
+const teamForm = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+
+/** Whether a text can be a team's slug; what can't names no team, and needs no query. */
+export function isTeamSlug(value: string): boolean {
+  return teamForm.test(value)
+}
+
+/** The slug of a new team, at `/slug`. */
+export function newTeamSlug(value: string): string {
+  if (!isTeamSlug(value)) throw invalid('/slug', 'must be 1 to 63 lower-case letters, digits and inner hyphens')
+  return value
+}
+
+const moduleForm = /^[\p{L}\p{N}_$-][\p{L}\p{N}\p{M}_$.-]*$/u
+
+/** Whether a module may have this name: letters, digits, `_`, `$`, dashes, and dots but at its beginning. */
+export function isModuleName(value: string): boolean {
+  return value.length <= limits.name && moduleForm.test(value)
+}
+
+/** A module's name, at `/name`. */
+export function moduleName(value: string | undefined): string {
+  if (value === undefined || value === '') throw invalid('/name', 'is required')
+  if (value.length > limits.name) throw invalid('/name', `must have at most ${limits.name} characters`)
+  if (!moduleForm.test(value))
+    throw invalid('/name', 'must be letters, digits, underscores, dashes, and dots that it does not begin with')
+  return value
+}
