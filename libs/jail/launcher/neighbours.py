@@ -5,8 +5,12 @@ for every neighbour. So the jail knows one, by whom it goes out, and looks for n
 """
 
 import _socket
+import errno
+import posix
 
-from netlink import FLAGS, attribute, request
+CHANGE = 0x001 | 0x004  # NLM_F_REQUEST, NLM_F_ACK
+FLAGS = CHANGE | 0x400  # NLM_F_CREATE
+NLMSG_ERROR = 2
 
 MAC = "9a:55:9a:55:9a:55"
 ARP_TABLE = b"arp_cache\0"
@@ -66,3 +70,26 @@ def without_route(name, target, mask):
     head = bytes((_socket.AF_INET, bits, 0, 0, MAIN_TABLE, 0, ANY_SCOPE, 0)) + bytes(4)
     interface = attribute(INTERFACE, _socket.if_nametoindex(name).to_bytes(4, "little"))
     return request(DELETE_ROUTE, head + attribute(DESTINATION, target) + interface)
+
+
+def tell(messages):
+    """Tells the kernel about the network of this process: sends each and waits until it is done. Error: OSError."""
+    kernel_routes = _socket.socket(_socket.AF_NETLINK, _socket.SOCK_RAW, 0)
+    for message in messages:
+        kernel_routes.send(message)
+        answer = kernel_routes.recv(4096)
+        failed = -int.from_bytes(answer[16:20], "little", signed=True)
+        # Without IPv6 there is nothing to be closed.
+        if int.from_bytes(answer[4:6], "little") == NLMSG_ERROR and failed not in (0, errno.EAFNOSUPPORT):
+            raise OSError(failed, "a rule of the network: %s" % posix.strerror(failed))
+    kernel_routes.close()
+
+
+def request(kind, body, flags=FLAGS):
+    head = (16 + len(body)).to_bytes(4, "little") + kind.to_bytes(2, "little") + flags.to_bytes(2, "little")
+    return head + bytes(8) + body
+
+
+def attribute(kind, value):
+    head = (4 + len(value)).to_bytes(2, "little") + kind.to_bytes(2, "little")
+    return head + value + bytes(-len(value) % 4)

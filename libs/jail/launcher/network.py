@@ -12,7 +12,6 @@ import time
 
 import kernel
 import neighbours
-import netlink
 
 WITHIN_S = 5.0
 TCP_BUFFER = 128 * 1024
@@ -128,17 +127,17 @@ def close_routes(isolation):
         *((each, OPEN_FIRST) for each in isolation["egress"]),
         *((each, THEN_CLOSED) for each in CLOSED),
     ]
-    netlink.tell([rule(entry, priority) for entry, priority in rules])
+    neighbours.tell([rule(entry, priority) for entry, priority in rules])
     # It answers for whoever is asked after; slirp4netns for nobody but itself.
     if is_pasta(isolation["helper"]):
-        netlink.tell(neighbours.messages(PASTA_NAMES))
+        neighbours.tell(neighbours.messages(PASTA_NAMES))
 
 
 def wake_loopback():
     """In the first process of a jail whose network is its loopback alone."""
     # struct ifinfomsg: family, type, index, flags, change
     up = IFF_UP.to_bytes(4, "little")
-    netlink.tell([netlink.request(RTM_NEWLINK, bytes(4) + LOOPBACK.to_bytes(4, "little") + up + up, netlink.CHANGE)])
+    neighbours.tell([neighbours.request(RTM_NEWLINK, bytes(4) + LOOPBACK.to_bytes(4, "little") + up + up, neighbours.CHANGE)])
 
 
 def keep_buffers_small():
@@ -160,5 +159,5 @@ def rule(entry, priority):
     action = TO_TABLE if priority in (NAMES, OPEN_FIRST) else UNREACHABLE
     table = MAIN_TABLE if action == TO_TABLE else 0
     head = bytes((family, length, 0, 0, table, 0, 0, action)) + bytes(4)
-    addressed = netlink.attribute(DESTINATION, packed) + netlink.attribute(PRIORITY, priority.to_bytes(4, "little"))
-    return netlink.request(RTM_NEWRULE, head + addressed)
+    addressed = neighbours.attribute(DESTINATION, packed) + neighbours.attribute(PRIORITY, priority.to_bytes(4, "little"))
+    return neighbours.request(RTM_NEWRULE, head + addressed)

@@ -5,7 +5,6 @@
  * with its value or failure, then looks for what the run left behind, and says that it is clean or ends.
  */
 
-const calls = require('./calls.js')
 const channel = require('./channel.js')
 const connections = require('./connections.js')
 const output = require('./output.js')
@@ -14,9 +13,9 @@ const rehearsal = require('./rehearsal.js')
 const resources = require('./resources.js')
 const surroundings = require('./surroundings.js')
 const loadedModules = require('./loaded-modules.js')
+const missing = require('./missing.js')
 const modules = require('./modules.js')
 const teamModules = require('./team-modules.js')
-const { prepare } = require('./prepare.js')
 const { compile, mainOf } = require('./program.js')
 const { createSvc } = require('./svc.js')
 const { serialise } = require('./value.js')
@@ -32,6 +31,10 @@ const now = performance.now.bind(performance)
 const then = Function.prototype.call.bind(Promise.prototype.then)
 const settled = Promise.resolve()
 const END = Object.freeze({})
+// Words by which a source may reach the process, its files or its directory.
+const SYSTEM = ['process', 'meta', '__dirname', '__filename']
+// Words by which it may print past the console, or end at any instant.
+const ALONE = 'child_process writeSync writeFileSync appendFileSync createWriteStream abort kill reallyExit'.split(' ')
 
 let program
 let compiled
@@ -96,7 +99,7 @@ function begin(payload) {
       parameters,
       request: payload.utf8Slice(parametersEnd),
       surroundings: variables,
-      ask: calls.asker(own, () => own !== run || own.outcome !== undefined),
+      ask: channel.asker(own, () => own !== run || own.outcome !== undefined),
     })
     for (const name of program.names) globalThis[name] = svc
     const directory = surroundings.privateDirectory()
@@ -206,6 +209,24 @@ function changed() {
 function giveUp(error) {
   process._rawDebug(error.stack)
   reallyExit(70)
+}
+
+/** Compiles a program with its modules, and looks from now on at what any of them may reach. Before its first run. */
+function prepare(program) {
+  missing.know(program.unmet)
+  if (program.modulesFault !== undefined) throw new Error(program.modulesFault)
+  const made = compile(program.source, program.fileName)
+  const prepared = teamModules.prepare(program)
+  const words = prepared.reduce((all, each) => all.union(each.words), made.words)
+  realm.observe(words)
+  const has = (word) => words.has(word)
+  return {
+    ...made,
+    modules: prepared,
+    imports: teamModules.mapOf(program.imports),
+    mayReachSystem: realm.isDynamic() || SYSTEM.some(has),
+    printsAlone: ALONE.some(has),
+  }
 }
 
 process.on('uncaughtException', (error) => {

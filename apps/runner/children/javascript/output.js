@@ -8,10 +8,10 @@
  */
 
 const { Console } = require('node:console')
+const { writeSync } = require('node:fs')
 const { Writable } = require('node:stream')
 const { performance } = require('node:perf_hooks')
 const { format } = require('node:util')
-const pipes = require('./pipes.js')
 
 const DEBUG = 1
 const INFO = 2
@@ -24,8 +24,12 @@ const HEAD = 17
 const MAX_CHARACTERS = 128 * 1024
 // The runner shows so much of a line.
 const COUNTED_CHARACTERS = 64 * 1024
-const { STANDARD_ERROR, STANDARD_OUTPUT, write } = pipes
+const STANDARD_OUTPUT = 1
+const STANDARD_ERROR = 2
+const RETRY_MS = 1
 
+const wait = Atomics.wait
+const sleeper = new Int32Array(new SharedArrayBuffer(4))
 const now = performance.now.bind(performance)
 const origin = performance.timeOrigin
 // So many lines in a window go one by one; beyond, those of a millisecond together.
@@ -37,6 +41,8 @@ const records = Buffer.allocUnsafeSlow(TOGETHER_BYTES + HEAD + MAX_CHARACTERS * 
 const then = Function.prototype.call.bind(Promise.prototype.then)
 const soon = Promise.resolve()
 
+/** Nothing is written any more: the run is over. */
+let isClosed = false
 let lines = 0
 let characters = 0
 let maxLines = Infinity
@@ -215,13 +221,27 @@ function writeError(chunk) {
   }
 }
 
+/** Writes all of it. A subprocess may have made the shared pipe non-blocking; a closed one swallows it: false. */
+function write(descriptor, bytes, size) {
+  if (isClosed) return false
+  for (let sent = 0; sent < size;) {
+    try {
+      sent += writeSync(descriptor, bytes, sent, size - sent)
+    } catch (error) {
+      if (error.code !== 'EAGAIN') return false
+      wait(sleeper, 0, 0, RETRY_MS)
+    }
+  }
+  return true
+}
+
 /**
  * Makes console and streams as new for the next run, which may print at most so much before the rest is dropped.
  * `alone`: the program may print or end in ways that are not seen here, so that nothing may be kept for a moment.
  */
 function restart(limits, alone) {
   oneByOne = alone
-  pipes.open()
+  isClosed = false
   lines = characters = filled = 0
   maxLines = limits.lines
   maxCharacters = limits.bytes
@@ -233,7 +253,7 @@ function restart(limits, alone) {
 
 /** The run has been answered: what it leaves may still act, and prints nothing that could be taken for the next run's. */
 function mute() {
-  pipes.close()
+  isClosed = true
   maxLines = -1
 }
 

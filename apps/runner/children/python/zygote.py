@@ -17,15 +17,16 @@ import stage
 import surroundings
 import warm
 from descendants import send
-from directories import Directories
-from ending import end_all
 from fork import Fork
 from fork_pipes import ForkPipes
 from meter import Meter
+from removal import remove
 
 # Frames beside a return value: failures with their stacks, calls with their parameters.
 EXTRA_BYTES = 2 * 1024 * 1024
 FAILED_FORKS = 3
+# Names come again after so many runs: the C library keeps every text that was ever in the environment.
+NAMES = 100
 CHANNEL_BROKEN = "The process broke its channel: "
 really_fork = os.fork
 
@@ -220,10 +221,34 @@ class Zygote:
             self.meter.reaped(os.wait4(self.fork_pid, 0)[2])
             self.fork_pid = None
         self.pipes.close()
-        if not end_all():
+        if not confine.end_all():
             return "processes that can't be ended"
         try:
             self.directories.empty()
         except (OSError, RecursionError) as error:
             return f"files that can't be removed ({error})"
         return None
+
+
+class Directories:
+    """The private directories of runs: each has its own, which is gone under its name when the run is over."""
+
+    def __init__(self):
+        self.root = os.getcwd()
+        self.number = 0
+        self.path = None
+
+    def make(self):
+        """Makes the directory of the next run."""
+        self.number = self.number % NAMES + 1
+        self.path = f"{self.root}/{self.number}"
+        os.mkdir(self.path, 0o700)
+
+    def empty(self):
+        """Removes it and all that lies beside it. Throws OSError for what can't be removed."""
+        try:
+            os.rmdir(self.path)
+        except OSError:
+            pass  # It is looked at again below.
+        for name in os.listdir(self.root):
+            remove(f"{self.root}/{name}")

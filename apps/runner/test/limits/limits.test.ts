@@ -6,8 +6,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { startBehind, titleOf, levels } from '../isolation/levels.ts'
 import { mark, type Language } from './attack.ts'
-import { regardlessOfLevel } from './attacks.ts'
-import { faultOf, made, next, settings } from './judged.ts'
+import { regardlessOfLevel, faultOf, made, next, settings } from './judged.ts'
 import { leftOverFiles, leftOverProcesses } from './left-over.ts'
 
 for (const level of levels) {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { attacks } from './attacks.ts'
+import { attacks } from './judged.ts'
 import type { Attack, Language } from './attack.ts'
 
 const help = `npm run test:neighbours -- [--only PATTERN] [--seconds N] [--rounds N]

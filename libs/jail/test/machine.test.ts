@@ -1,4 +1,7 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { fileBytes, processOf } from '@automation/jail'
 import { placesIn } from '../src/cpu-groups.ts'
 
 const second = '30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate'
@@ -31,4 +34,17 @@ test.for([
   ['a kernel without groups', '', second, 'cpu', []],
 ] as const)('%s', ([, cgroup, mountinfo, controller, expected]) => {
   expect(placesIn(`${cgroup}\n`, `${mountinfo}\n`, controller)).toEqual(expected)
+})
+
+const own = processOf(process.pid)
+
+test('files on a disk hold no memory', () => {
+  expect(fileBytes(own, ['/usr'])).toBe(0)
+})
+
+test('files in memory do', () => {
+  const directory = mkdtempSync('/dev/shm/memory-')
+  writeFileSync(join(directory, 'file'), Buffer.alloc(1_000_000, 1))
+  expect(fileBytes(own, ['/dev/shm'])).toBeGreaterThanOrEqual(1_000_000)
+  rmSync(directory, { recursive: true })
 })
