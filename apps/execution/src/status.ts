@@ -23,6 +23,15 @@ export function isTerminal(status: Status): boolean {
   return status !== Status.UNSPECIFIED && transitions[status].length === 0
 }
 
+/** These statuses, for statements that write them; throws where one may not follow the one before it. */
+export function way<W extends readonly Status[]>(...all: W): W {
+  all.forEach((to, index) => {
+    const from = all[index - 1]
+    if (from !== undefined && !mayFollow(from, to)) throw new Error(`${Status[to]} may not follow ${Status[from]}`)
+  })
+  return all
+}
+
 /** How runs that wait for a slot are shown: as they are, or as CREATED, for callers that take QUEUED for an end. */
 export type WaitingStatus = 'QUEUED' | 'CREATED'
 

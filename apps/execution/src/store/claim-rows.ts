@@ -1,5 +1,7 @@
+import { Status } from '@automation/contract/execution/v1/execution'
+import { way } from '../status.ts'
 import type { Language } from '@automation/contract/common/v1/language'
-import { waitsForSlot } from './waiting.ts'
+import { waitsForSlot } from './statuses.ts'
 import type { Queries } from './connections.ts'
 
 /** A queued run that was made RUNNING for a session. */
@@ -49,6 +51,9 @@ const row = `e.id, e.team, e.pool, e.session_id AS "sessionId", e.process_id AS 
   e.schedule_id AS "scheduleId", e.parameters, e.request, e.comment, e.timeout_ms AS "timeoutMs", e.fresh_process AS "freshProcess", e.depth,
   e.created_by AS "createdBy", e.initiated_by AS "initiatedBy", e.traceparent`
 
+const [queued, dequeued, running] = way(Status.QUEUED, Status.DEQUEUED, Status.RUNNING)
+way(Status.CREATED, running)
+
 const claim = (limit: string) => `
 WITH slots AS MATERIALIZED (
   SELECT t.team, t.running, t.wanted FROM team_slots t WHERE t.team = ANY ($1::text[]) ORDER BY t.team FOR UPDATE
@@ -65,7 +70,7 @@ WITH slots AS MATERIALIZED (
   SELECT id, status, row_number() OVER (ORDER BY nth, turn) AS rank FROM picked ORDER BY nth, turn LIMIT cardinality($5::uuid[])
 ), claimed AS (
   UPDATE executions e
-     SET status = 4, sequence = e.sequence + CASE c.status WHEN 2 THEN 2 ELSE 1 END, fence = $6, session_id = ($5::uuid[])[c.rank], slot = 1,
+     SET status = ${running}, sequence = e.sequence + CASE c.status WHEN ${queued} THEN 2 ELSE 1 END, fence = $6, session_id = ($5::uuid[])[c.rank], slot = 1,
          started_at = now(), updated_at = now()
     FROM chosen c WHERE e.id = c.id
   RETURNING ${row}, e.sequence, e.process_id, c.status AS was
@@ -75,7 +80,7 @@ WITH slots AS MATERIALIZED (
 ), events AS (
   INSERT INTO timeline_events (execution_id, sequence, status, at, team, process_id)
   SELECT c.id, c.sequence + e.step, e.status, now(), c.team, c.process_id
-    FROM claimed c JOIN (VALUES (-1, 3), (0, 4)) AS e(step, status) ON e.status = 4 OR c.was = 2
+    FROM claimed c JOIN (VALUES (-1, ${dequeued}), (0, ${running})) AS e(step, status) ON e.status = ${running} OR c.was = ${queued}
 )
 SELECT t.team AS "turnOf", t.free, t.asked, (SELECT count(*) FROM picked p WHERE p.team = t.team)::integer AS picked, c.*
   FROM turns t LEFT JOIN claimed c ON c.team = t.team`
@@ -84,13 +89,13 @@ const claimAny = claim('')
 const claimOnly = claim(' AND (e.language = ANY ($7::smallint[]) OR e.language IS NULL)')
 
 const readBack = `
-SELECT ${row} FROM executions e WHERE e.session_id = ANY ($1::uuid[]) AND e.status = 4 AND e.fence = $2`
+SELECT ${row} FROM executions e WHERE e.session_id = ANY ($1::uuid[]) AND e.status = ${running} AND e.fence = $2`
 
 type Row = Claimed & { id: string | null; turnOf: string; free: number; asked: number; picked: number }
 
 /**
  * Makes runs that wait RUNNING, in one statement: team by team in turn, oldest first, within the teams' limits. Those that
- * were QUEUED (2) have two events more then, those that were CREATED one.
+ * were QUEUED have two events more then, those that were CREATED one.
  */
 export async function claimRows(pool: Queries, request: ClaimRequest): Promise<{ claimed: Claimed[]; turns: Turn[] }> {
   const { teams, only, sessions, quota, maxRunning, fence } = request

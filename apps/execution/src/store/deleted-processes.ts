@@ -1,3 +1,4 @@
+import { endedStatuses, livingStatuses } from './statuses.ts'
 import type { Queries } from './connections.ts'
 
 /**
@@ -26,7 +27,7 @@ export async function horizonPassed(pool: Queries, xid: string): Promise<boolean
 /** Executions of a process that have not ended. */
 export async function readLiving(pool: Queries, team: string, processId: string): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>(
-    `SELECT id FROM executions WHERE team = $1 AND process_id = $2 AND status IN (1, 2, 3, 4) ORDER BY id LIMIT 5000`,
+    `SELECT id FROM executions WHERE team = $1 AND process_id = $2 AND status IN ${livingStatuses} ORDER BY id LIMIT 5000`,
     [team, processId],
   )
   return rows.map(({ id }) => id)
@@ -58,7 +59,7 @@ export async function removeSome(
   const { rows } = await pool.query<{ count: number }>(
     `WITH gone AS MATERIALIZED (
        SELECT e.id FROM executions e
-        WHERE e.team = $1 AND e.process_id = $2 AND e.status >= 5
+        WHERE e.team = $1 AND e.process_id = $2 AND e.status IN ${endedStatuses}
           AND NOT EXISTS (
             SELECT FROM timeline_events t
              WHERE t.execution_id = e.id AND t.xid >= (SELECT min(window_from) FROM bus_cursors WHERE consumer = ANY ($4)))

@@ -1,5 +1,6 @@
+import { Status } from '@automation/contract/execution/v1/execution'
 import { createdAtMs } from '../execution-id.ts'
-import { waitsForSlot } from './waiting.ts'
+import { waitsForSlot } from './statuses.ts'
 import type { Queries } from './connections.ts'
 
 /** A runner of a pool, as all replicas together know it. */
@@ -25,7 +26,7 @@ export async function readLivingRunners(pool: Queries, runnerPool: string): Prom
                        ELSE greatest(extract(epoch FROM now() - s.idle_since) * 1000, 0) END::float8 AS "idleMs"
              FROM sessions s
              LEFT JOIN (SELECT session_id, min(team) AS team, count(*)::integer AS running
-                          FROM executions WHERE status = 4 GROUP BY session_id) r ON r.session_id = s.id
+                          FROM executions WHERE status = ${Status.RUNNING} GROUP BY session_id) r ON r.session_id = s.id
             WHERE s.ended_at IS NULL AND s.pool = $1
             ORDER BY s.id`,
     values: [runnerPool],

@@ -1,4 +1,5 @@
-import { LogLevel, type LogEntry, type Status } from '@automation/contract/execution/v1/execution'
+import { way } from '../status.ts'
+import { LogLevel, Status, type LogEntry } from '@automation/contract/execution/v1/execution'
 import { dayOf } from '../execution-id.ts'
 import { chunkColumns, type Chunk } from './log-chunks.ts'
 import { lastWord } from './log-pages.ts'
@@ -34,6 +35,10 @@ export interface Ended {
   traceparent?: string | null
 }
 
+/** From which alone runs end by their own results. */
+const [running] = way(Status.RUNNING, Status.FINISHED)
+way(running, Status.ERROR)
+
 const oneRow = `(SELECT $1::uuid AS id, $2::bigint AS fence, $3::smallint AS status, $4::text AS return_value,
                  $5::boolean AS transient, $6::text AS explanation, $7::uuid AS session_id,
                  $8::integer AS error_line) AS i`
@@ -54,7 +59,7 @@ WITH ended AS (
      SET status = i.status, sequence = e.sequence + 1, return_value = i.return_value, transient = i.transient,
          explanation = i.explanation, error_line = i.error_line, updated_at = now()
     FROM ${rows}
-   WHERE e.id = i.id AND e.fence = i.fence AND e.session_id = i.session_id AND e.status = 4
+   WHERE e.id = i.id AND e.fence = i.fence AND e.session_id = i.session_id AND e.status = ${running}
   RETURNING e.id, e.fence, e.session_id, e.status, e.sequence, e.explanation, e.team, e.process_id, e.replica_id, e.slot, e.traceparent
 ), freed AS (
   UPDATE team_slots t SET running = t.running - c.held, wanted = t.wanted - c.wanted

@@ -1,3 +1,4 @@
+import { Status } from '@automation/contract/execution/v1/execution'
 import { appendedFrom, type LogLine } from './log-pages.ts'
 import { errorHandlerScope } from './start-keys.ts'
 import type { Queries } from './connections.ts'
@@ -33,7 +34,7 @@ SELECT e.id, e.team, e.process_id AS "processId", e.process_name AS "processName
        e.comment, e.parameters, e.explanation,
        EXISTS (SELECT FROM callers c JOIN start_keys k ON k.execution_id = c.id AND k.scope = '${errorHandlerScope}') AS "isOfHandler",
        (SELECT body FROM log_chunks WHERE execution_id = e.id AND first < ${appendedFrom} ORDER BY first DESC LIMIT 1) AS "lastChunk"
-  FROM executions e WHERE e.id = $1 AND e.team = $2 AND e.status = 8`
+  FROM executions e WHERE e.id = $1 AND e.team = $2 AND e.status = ${Status.ERROR}`
 
 /** The team's run of this id where it has ended in ERROR. */
 export async function readFailedRun(pool: Queries, team: string, id: string): Promise<FailedRun | undefined> {

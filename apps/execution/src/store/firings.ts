@@ -1,3 +1,4 @@
+import { livingStatuses } from './statuses.ts'
 import type { Queries } from './connections.ts'
 
 /** The version that an execution is a run of; undefined for the current source, and where the execution is gone. */
@@ -14,7 +15,7 @@ export async function readVersionId(pool: Queries, team: string, id: string): Pr
 export async function readActive(pool: Queries, team: string, ids: string[]): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>({
     name: 'active-of',
-    text: 'SELECT id FROM executions WHERE id = ANY ($1::uuid[]) AND team = $2 AND status IN (1, 2, 3, 4)',
+    text: `SELECT id FROM executions WHERE id = ANY ($1::uuid[]) AND team = $2 AND status IN ${livingStatuses}`,
     values: [ids, team],
   })
   return rows.map(({ id }) => id)

@@ -1,9 +1,11 @@
 import { outboxColumns } from '@automation/audit'
 import { AuditType } from '@automation/contract/audit/v1/audit'
-import type { Status } from '@automation/contract/execution/v1/execution'
+import { Status } from '@automation/contract/execution/v1/execution'
 import type { Member } from '@automation/rpc'
 import { v7 } from 'uuid'
 import { dayOf } from '../execution-id.ts'
+import { mayFollow } from '../status.ts'
+import { waitingStatuses } from './statuses.ts'
 import { lastWord, lastWordBody } from './log-pages.ts'
 import type { Queries } from './connections.ts'
 
@@ -47,8 +49,8 @@ WITH old AS MATERIALIZED (
   RETURNING e.id, e.team, e.pool, e.process_id, e.session_id, e.sequence, o.status AS was, o.slot, e.traceparent
 ), freed AS (
   UPDATE team_slots t SET running = t.running - c.held, wanted = t.wanted - c.wanted, queued = t.queued - c.queued
-    FROM (SELECT team, count(*) FILTER (WHERE was = 4 AND slot = 1) AS held,
-                 count(*) FILTER (WHERE was = 4 AND slot = 2) AS wanted, count(*) FILTER (WHERE was IN (1, 2)) AS queued
+    FROM (SELECT team, count(*) FILTER (WHERE was = ${Status.RUNNING} AND slot = 1) AS held,
+                 count(*) FILTER (WHERE was = ${Status.RUNNING} AND slot = 2) AS wanted, count(*) FILTER (WHERE was IN ${waitingStatuses}) AS queued
             FROM ended GROUP BY team ORDER BY team) c
    WHERE t.team = c.team
 ), events AS (
@@ -66,7 +68,14 @@ export async function forceEnds(pool: Queries, end: ForcedEnd): Promise<ForcedRo
   const rows: ForcedRow[] = []
   for (const [day, ids] of days) {
     const { from, team, to, explanation, by } = end
-    const values = [ids, from, team ?? null, to, explanation, by?.name ?? null]
+    const values = [
+      ids,
+      from.filter((status) => mayFollow(status, to)),
+      team ?? null,
+      to,
+      explanation,
+      by?.name ?? null,
+    ]
     const recorded = by && [ids.map(() => v7()), by.initiatedBy ?? null, by.ip ?? null]
     const { rows: ended } = await pool.query<ForcedRow>({
       name: `force-${recorded ? 'recorded-' : ''}${day}`,

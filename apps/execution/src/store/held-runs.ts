@@ -1,5 +1,7 @@
+import { Status } from '@automation/contract/execution/v1/execution'
+import { way } from '../status.ts'
 import type { Language } from '@automation/contract/common/v1/language'
-import { waits } from './waiting.ts'
+import { waits } from './statuses.ts'
 import type { Queries } from './connections.ts'
 
 /** A process with runs that wait for its packages. */
@@ -12,6 +14,8 @@ export interface ReleasedRun {
   pool: string
   language: Language
 }
+
+const [created, queued] = way(Status.CREATED, Status.QUEUED)
 
 /** The most runs that one statement looks at. */
 export const heldBatch = 1000
@@ -65,14 +69,14 @@ export async function queueReleased(pool: Queries, afterMs: number): Promise<str
     name: 'queue-released',
     text: `WITH late AS MATERIALIZED (
              SELECT id FROM executions
-              WHERE status = 1 AND NOT held AND updated_at < now() - $1 * interval '1 ms'
+              WHERE status = ${created} AND NOT held AND updated_at < now() - $1 * interval '1 ms'
               ORDER BY id LIMIT ${heldBatch} FOR UPDATE SKIP LOCKED
            ), queued AS (
-             UPDATE executions e SET status = 2, sequence = e.sequence + 1, updated_at = now() FROM late l
-              WHERE e.id = l.id AND e.status = 1 RETURNING e.id, e.sequence, e.pool, e.team, e.process_id
+             UPDATE executions e SET status = ${queued}, sequence = e.sequence + 1, updated_at = now() FROM late l
+              WHERE e.id = l.id AND e.status = ${created} RETURNING e.id, e.sequence, e.pool, e.team, e.process_id
            ), events AS (
              INSERT INTO timeline_events (execution_id, sequence, status, at, explanation, team, process_id)
-             SELECT id, sequence, 2, now(), format('Its packages are installed; it waits for a free slot in the pool %s', pool),
+             SELECT id, sequence, ${queued}, now(), format('Its packages are installed; it waits for a free slot in the pool %s', pool),
                     team, process_id FROM queued
            )
            SELECT id FROM queued`,

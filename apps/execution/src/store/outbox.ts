@@ -8,7 +8,7 @@ import { timestampFromDate } from '@bufbuild/protobuf/wkt'
 import type pg from 'pg'
 import type { Connections } from './connections.ts'
 import type { RunTraces } from '../run-traces.ts'
-import { isTerminal, statuses } from '../status.ts'
+import { endedStatuses } from './statuses.ts'
 import { eventNumbers, isWaiting } from './event-numbers.ts'
 
 interface Row {
@@ -28,12 +28,10 @@ export const startRecordsReader = 'audit'
 /** Who runs the error handlers of teams. */
 export const errorHandlersReader = 'error-handlers'
 
-const ends = statuses.filter(isTerminal)
-
 /** What a consumer has a use for, where that is little of all: the rest is not read for it. */
 const useful: Record<string, string> = {
   // A value, not EXISTS: as a join it may begin with all the executions that are kept, where next to none has a callback.
-  callbacks: `AND t.status IN (${ends.join()})
+  callbacks: `AND t.status IN ${endedStatuses}
     AND (SELECT e.callback_url IS NOT NULL FROM executions e WHERE e.id = t.execution_id)`,
   // The first event of each, but of installs.
   [startRecordsReader]: `AND t.sequence = 1 AND t.process_id <> '${installsProcessId}'`,

@@ -1,5 +1,6 @@
+import { Status } from '@automation/contract/execution/v1/execution'
 import { dayOf } from '../execution-id.ts'
-import { waits } from './waiting.ts'
+import { waits } from './statuses.ts'
 import type { Connections, Queries } from './connections.ts'
 
 /** A run that waits for another gives its team's slot back; false when it is not RUNNING any more. */
@@ -8,7 +9,7 @@ export async function releaseSlot(pool: Queries, id: string): Promise<boolean> {
   const { rows } = await pool.query({
     name: `release-${day}`,
     text: `WITH released AS (
-             UPDATE executions_${day} SET slot = 0 WHERE id = $1 AND status = 4 AND slot = 1 RETURNING team
+             UPDATE executions_${day} SET slot = 0 WHERE id = $1 AND status = ${Status.RUNNING} AND slot = 1 RETURNING team
            ), freed AS (
              UPDATE team_slots t SET running = t.running - 1 FROM released r WHERE t.team = r.team
            )
@@ -26,7 +27,7 @@ export async function resumeSlot(pool: Queries, id: string, maxRunning: number):
   const { rows } = await pool.query<{ slot: number }>({
     name: `resume-${day}`,
     text: `WITH old AS MATERIALIZED (
-             SELECT id, team, slot FROM executions_${day} WHERE id = $1 AND status = 4 FOR UPDATE
+             SELECT id, team, slot FROM executions_${day} WHERE id = $1 AND status = ${Status.RUNNING} FOR UPDATE
            ), counted AS MATERIALIZED (
              SELECT t.team, o.slot AS was, CASE WHEN o.slot = 1 OR t.running < $2::integer THEN 1 ELSE 2 END AS slot
                FROM team_slots t JOIN old o USING (team) FOR UPDATE OF t
@@ -55,7 +56,7 @@ export function recountSlots(connections: Connections): Promise<number> {
          FROM (SELECT s.team, count(*) FILTER (WHERE e.slot = 1) AS running, count(*) FILTER (WHERE e.slot = 2) AS wanted,
                       count(*) FILTER (WHERE e.slot = -1) AS queued
                  FROM team_slots s
-                 LEFT JOIN (SELECT team, slot FROM executions WHERE status = 4
+                 LEFT JOIN (SELECT team, slot FROM executions WHERE status = ${Status.RUNNING}
                             UNION ALL SELECT team, -1 FROM executions e WHERE ${waits}) e USING (team)
                 GROUP BY s.team) c
         WHERE t.team = c.team AND (t.running, t.wanted, t.queued) <> (c.running, c.wanted, c.queued)`,

@@ -1,3 +1,5 @@
+import { Status } from '@automation/contract/execution/v1/execution'
+import { endedStatuses } from './statuses.ts'
 import type { Queries } from './connections.ts'
 
 export interface Session {
@@ -104,7 +106,7 @@ export async function readOrphans(pool: Queries): Promise<string[]> {
   return ids(pool, {
     name: 'orphans',
     text: `SELECT e.id FROM executions e
-            WHERE e.status = 4
+            WHERE e.status = ${Status.RUNNING}
               AND NOT EXISTS (SELECT FROM sessions s WHERE s.id = e.session_id AND s.ended_at IS NULL)`,
   })
 }
@@ -127,7 +129,7 @@ export async function readOverdue(
   const { rows } = await pool.query<{ id: string; timeoutMs: number }>({
     name: 'overdue',
     text: `SELECT e.id, e.timeout_ms AS "timeoutMs" FROM executions e
-            WHERE e.status = 4
+            WHERE e.status = ${Status.RUNNING}
               AND e.started_at + (e.timeout_ms + $1::float8
                     + CASE WHEN e.started_at < to_timestamp($3::float8 / 1000) THEN $2::float8 ELSE 0 END
                   ) * interval '1 ms' < now()`,
@@ -141,7 +143,7 @@ export function readUnnamed(pool: Queries, sessionId: string, named: string[], l
   return ids(pool, {
     name: 'unnamed',
     text: `SELECT id FROM executions
-            WHERE session_id = $1 AND status = 4 AND NOT id = ANY ($2::uuid[])
+            WHERE session_id = $1 AND status = ${Status.RUNNING} AND NOT id = ANY ($2::uuid[])
               AND started_at < now() - $3 * interval '1 ms'`,
     values: [sessionId, named, leaseMs],
     query_timeout: 2000,
@@ -152,7 +154,7 @@ export function readUnnamed(pool: Queries, sessionId: string, named: string[], l
 export function readEnded(pool: Queries, named: string[]): Promise<string[]> {
   return ids(pool, {
     name: 'ended',
-    text: 'SELECT id FROM executions WHERE id = ANY ($1::uuid[]) AND status >= 5',
+    text: `SELECT id FROM executions WHERE id = ANY ($1::uuid[]) AND status IN ${endedStatuses}`,
     values: [named],
     query_timeout: 2000,
   })
@@ -160,14 +162,14 @@ export function readEnded(pool: Queries, named: string[]): Promise<string[]> {
 
 /** Ids of all executions that are RUNNING. */
 export function readRunning(pool: Queries): Promise<string[]> {
-  return ids(pool, { name: 'running', text: 'SELECT id FROM executions WHERE status = 4' })
+  return ids(pool, { name: 'running', text: `SELECT id FROM executions WHERE status = ${Status.RUNNING}` })
 }
 
 /** Ids of the RUNNING executions of a session. */
 export function readRunningOf(pool: Queries, sessionId: string): Promise<string[]> {
   return ids(pool, {
     name: 'running-of',
-    text: 'SELECT id FROM executions WHERE session_id = $1 AND status = 4',
+    text: `SELECT id FROM executions WHERE session_id = $1 AND status = ${Status.RUNNING}`,
     values: [sessionId],
   })
 }

@@ -1,3 +1,4 @@
+import { Status } from '@automation/contract/execution/v1/execution'
 import { manyArrivals, oneArrival } from './new-run-columns.ts'
 import type { Queries } from './connections.ts'
 
@@ -35,7 +36,7 @@ export const takenKey = (from: number) => `key AS (
          now() + make_interval(days => $${from + 3}::integer)
     FROM ${noLongerThan(400)} CROSS JOIN ${oneArrival.rows}
    WHERE NOT EXISTS (${deletedProcess})
-     AND (i.parent_id IS NULL OR EXISTS (SELECT FROM executions p WHERE p.id = i.parent_id AND p.status = 4))
+     AND (i.parent_id IS NULL OR EXISTS (SELECT FROM executions p WHERE p.id = i.parent_id AND p.status = ${Status.RUNNING}))
   ON CONFLICT DO NOTHING RETURNING execution_id
 )`
 
@@ -47,7 +48,7 @@ export const takenKeys = (from: number) => `key AS (
     JOIN unnest($${from}::text[], $${from + 1}::text[], $${from + 2}::bytea[], $${from + 3}::integer[])
          WITH ORDINALITY AS k(scope, key, body_hash, days, n) USING (n)
    WHERE NOT EXISTS (${deletedProcess})
-     AND (i.parent_id IS NULL OR EXISTS (SELECT FROM executions p WHERE p.id = i.parent_id AND p.status = 4))
+     AND (i.parent_id IS NULL OR EXISTS (SELECT FROM executions p WHERE p.id = i.parent_id AND p.status = ${Status.RUNNING}))
    ORDER BY i.team, k.scope, k.key
   ON CONFLICT DO NOTHING RETURNING execution_id
 )`

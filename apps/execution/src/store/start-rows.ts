@@ -8,7 +8,8 @@ import {
   type ArrivalSource,
 } from './new-run-columns.ts'
 import { lastWord, lastWordBody } from './log-pages.ts'
-import { waits } from './waiting.ts'
+import { way } from '../status.ts'
+import { firstEvents, waitingStatuses, waits } from './statuses.ts'
 import { deletedProcess, keyValues, manyKeyValues, takenKey, takenKeys, type StartKey } from './start-keys.ts'
 import type { Queries } from './connections.ts'
 
@@ -34,6 +35,9 @@ export const firstFence = 1n
 
 const next = (offset: number) => `$${arrivalParameters + offset}`
 
+const { CREATED, QUEUED, RUNNING, REJECTED } = Status
+for (const to of [QUEUED, RUNNING, REJECTED]) way(CREATED, to)
+
 const insertRows = `INSERT INTO executions (${rowColumns}, status, sequence, fence, session_id, replica_id, slot, explanation, started_at, updated_at)`
 const insertEvents = 'INSERT INTO timeline_events (execution_id, sequence, status, at, explanation, team, process_id)'
 
@@ -46,11 +50,11 @@ WITH granted AS (
   RETURNING 1
 ), rows AS (
   ${insertRows}
-  SELECT ${rowColumns}, 4, 2, ${firstFence}, session_id, ${next(2)}::uuid, 1, NULL, now(), now() FROM granted, ${rows}
+  SELECT ${rowColumns}, ${RUNNING}, 2, ${firstFence}, session_id, ${next(2)}::uuid, 1, NULL, now(), now() FROM granted, ${rows}
 ), events AS (
   ${insertEvents}
   SELECT i.id, e.sequence, e.status, now(), NULL, i.team, i.process_id
-    FROM granted, ${keys} CROSS JOIN (VALUES (1, 1), (2, 4)) AS e(sequence, status)
+    FROM granted, ${keys} CROSS JOIN ${firstEvents(CREATED, RUNNING)} AS e(sequence, status)
 )
 SELECT count(*)::integer AS teams FROM granted`
 
@@ -77,7 +81,7 @@ WITH ${input}, slots AS MATERIALIZED (
          a.count + count(*) FILTER (WHERE NOT runs) OVER (PARTITION BY team, pool ORDER BY n) AS position_in_pool
     FROM ranked r LEFT JOIN ahead a USING (team, pool)
 ), placed AS MATERIALIZED (
-  SELECT c.*, CASE WHEN runs THEN 4 WHEN position > ${next(2)}::integer THEN 7 WHEN held THEN 1 ELSE 2 END AS status,
+  SELECT c.*, CASE WHEN runs THEN ${RUNNING} WHEN position > ${next(2)}::integer THEN ${REJECTED} WHEN held THEN ${CREATED} ELSE ${QUEUED} END AS status,
          CASE WHEN runs THEN NULL
               WHEN position > ${next(2)}::integer THEN format('The team has %s runs that wait, the most it may have', ${next(2)}::integer)
               WHEN held THEN waits_for
@@ -89,22 +93,22 @@ WITH ${input}, slots AS MATERIALIZED (
     FROM counted c
 ), taken AS (
   UPDATE team_slots t SET running = t.running + c.starts, queued = t.queued + c.waits
-    FROM (SELECT team, count(*) FILTER (WHERE status = 4) AS starts, count(*) FILTER (WHERE status IN (1, 2)) AS waits
+    FROM (SELECT team, count(*) FILTER (WHERE status = ${RUNNING}) AS starts, count(*) FILTER (WHERE status IN ${waitingStatuses}) AS waits
             FROM placed GROUP BY team) c
    WHERE t.team = c.team
 ), rows AS (
   ${insertRows}
-  SELECT ${rowColumns}, status, CASE status WHEN 1 THEN 1 ELSE 2 END, CASE WHEN runs THEN ${firstFence} ELSE 0 END, CASE WHEN runs THEN session_id END,
-         ${next(3)}::uuid, runs::integer, CASE WHEN status = 7 THEN why END, CASE WHEN runs THEN now() END, now()
+  SELECT ${rowColumns}, status, CASE status WHEN ${CREATED} THEN 1 ELSE 2 END, CASE WHEN runs THEN ${firstFence} ELSE 0 END, CASE WHEN runs THEN session_id END,
+         ${next(3)}::uuid, runs::integer, CASE WHEN status = ${REJECTED} THEN why END, CASE WHEN runs THEN now() END, now()
     FROM placed
 ), events AS (
   ${insertEvents}
-  SELECT p.id, e.sequence, CASE e.sequence WHEN 1 THEN 1 ELSE p.status END, now(),
-         CASE WHEN e.sequence = 2 OR p.status = 1 THEN p.why END, p.team, p.process_id
-    FROM placed p JOIN (VALUES (1), (2)) AS e(sequence) ON e.sequence = 1 OR p.status <> 1
+  SELECT p.id, e.sequence, CASE e.sequence WHEN 1 THEN ${CREATED} ELSE p.status END, now(),
+         CASE WHEN e.sequence = 2 OR p.status = ${CREATED} THEN p.why END, p.team, p.process_id
+    FROM placed p JOIN (VALUES (1), (2)) AS e(sequence) ON e.sequence = 1 OR p.status <> ${CREATED}
 ), words AS (
   INSERT INTO log_chunks (execution_id, first, lines, body)
-  SELECT id, ${lastWord}, 1, ${lastWordBody('why')} FROM placed WHERE status = 7
+  SELECT id, ${lastWord}, 1, ${lastWordBody('why')} FROM placed WHERE status = ${REJECTED}
 )
 SELECT id, status, why AS explanation, CASE WHEN runs THEN session_id END AS "sessionId" FROM placed`
 
@@ -119,7 +123,7 @@ const placedOnce = (taken: string, { rows }: ArrivalSource, ahead: string) =>
 const requeue = `
 WITH rows AS (
   ${insertRows}
-  SELECT ${rowColumns}, 2 - held::integer, 2 - held::integer, 0, NULL, ${next(1)}::uuid, 0, NULL, NULL, now() FROM ${manyArrivals.rows}
+  SELECT ${rowColumns}, CASE WHEN held THEN ${CREATED} ELSE ${QUEUED} END, CASE WHEN held THEN 1 ELSE 2 END, 0, NULL, ${next(1)}::uuid, 0, NULL, NULL, now() FROM ${manyArrivals.rows}
    WHERE NOT EXISTS (${deletedProcess})
   ON CONFLICT (id) DO NOTHING RETURNING id, team, process_id, pool, held
 ), taken AS (
@@ -130,7 +134,7 @@ WITH rows AS (
   SELECT r.id, e.sequence, e.status, now(),
          CASE WHEN r.held THEN 'Waits for packages that are being installed'
               WHEN e.sequence = 2 THEN format('Waits for a free slot in the pool %s', r.pool) END, r.team, r.process_id
-    FROM rows r JOIN (VALUES (1, 1), (2, 2)) AS e(sequence, status) ON e.sequence = 1 OR NOT r.held
+    FROM rows r JOIN ${firstEvents(CREATED, QUEUED)} AS e(sequence, status) ON e.sequence = 1 OR NOT r.held
 )
 SELECT count(*) FROM rows`
 

@@ -1,0 +1,24 @@
+import { Status } from '@automation/contract/execution/v1/execution'
+import { isTerminal, statuses, way } from '../status.ts'
+
+// Literals, not parameters, in the words of the partial indexes: by them a plan knows that it may use one.
+const among = (some: readonly Status[]) => `(${some.join(', ')})`
+
+/** In a statement: the statuses of runs that have not ended, and of those that have. */
+export const livingStatuses = among(statuses.filter((status) => !isTerminal(status)))
+export const endedStatuses = among(statuses.filter(isTerminal))
+
+/** Those of runs in their team's queue: what waits for packages, or did so just now, is CREATED. */
+export const waitingStatuses = among([Status.CREATED, Status.QUEUED])
+
+/** In a statement, that a run `e` waits in its team's queue. */
+export const waits = `e.status IN ${waitingStatuses}`
+
+/** That a runner may have it: it waits for a slot alone. */
+export const waitsForSlot = `${waits} AND NOT e.held`
+
+/** In a statement, the first events of a run that goes this way: rows of `sequence` and `status`. */
+export function firstEvents(...[first, ...others]: readonly [Status, ...Status[]]): string {
+  const all = way(Status.UNSPECIFIED, first, ...others).slice(1)
+  return `(VALUES ${all.map((status, index) => `(${index + 1}, ${status})`).join(', ')})`
+}
