@@ -1,15 +1,13 @@
-import { getRequestListener, RequestError } from '@hono/node-server'
 import { asFailure, type Failure } from '@automation/errors'
+import { getRequestListener, RequestError } from '@hono/node-server'
 import type { GatewayConfig } from './config.ts'
-import { inadmissible } from './http/admission.ts'
 import { send } from './http/answer.ts'
 import { cors } from './http/cors.ts'
 import type { Exchange } from './http/exchange.ts'
 import { problemAnswer } from './http/problem.ts'
-import { malformedRequest, noSuchRoute } from './http/refusals.ts'
+import { inadmissible, malformedRequest, noSuchRoute } from './http/refusals.ts'
 import type { RestApi } from './rest/rest-api.ts'
-import { isWebhookPath } from './webhooks/target.ts'
-import { teamHost } from './webhooks/team-host.ts'
+import { isServedAt, webhookTarget } from './webhooks/target.ts'
 import type { WebhookEntry } from './webhooks/webhook-entry.ts'
 
 export interface ListenerDependencies {
@@ -54,16 +52,17 @@ export function listener({ config, app, webhooks, report }: ListenerDependencies
   return (exchange) => {
     const failure = inadmissible(exchange)
     if (failure !== undefined) return refuse(failure, exchange)
+    const webhook = webhookTarget(exchange.path)
     if (webhookDomain !== undefined) {
-      const served = teamHost(exchange.incoming.headers.host, exchange.path, webhookDomain)
-      if (served === 'nothing') return refuse(noSuchRoute(), exchange)
-      exchange.isTeamHost = served === 'webhooks'
+      const isServed = isServedAt(exchange.incoming.headers.host, webhook, webhookDomain)
+      if (isServed === false) return refuse(noSuchRoute(), exchange)
+      exchange.isTeamHost = isServed === true
     }
     const answer = preflight(exchange)
     if (answer !== undefined) return send(exchange.outgoing, answer)
     const headers = headersFor(exchange)
     if (headers !== undefined) for (const name in headers) exchange.outgoing.setHeader(name, headers[name] as string)
-    const answered = isWebhookPath(exchange.path) ? webhooks.handle(exchange) : toRest(exchange)
+    const answered = webhook === undefined ? toRest(exchange) : webhooks.handle(exchange, webhook)
     answered.catch((error: unknown) => refuse(failureOf(error), exchange))
   }
 }

@@ -1,11 +1,15 @@
-import { describe, expect, test } from 'vitest'
 import { z } from '@hono/zod-openapi'
-import { parseMoment } from '../src/rest/time.ts'
+import { describe, expect, test } from 'vitest'
+import {
+  createdValues,
+  createProcessInput,
+  updatedValues,
+  updateProcessInput,
+} from '../src/resources/processes/input.ts'
 import { pagingFields } from '../src/rest/paging.ts'
-import { updatedValues } from '../src/resources/processes/patch.ts'
-import { createdValues, createProcessInput, updateProcessInput } from '../src/resources/processes/input.ts'
+import { listedQueryRecord, queryRecord } from '../src/http/query-record.ts'
+import { parseMoment } from '../src/rest/time.ts'
 import { validate } from '../src/rest/validate.ts'
-import { listedQueryRecord, queryRecord } from '../src/rest/query-record.ts'
 
 const paging = z.object(pagingFields)
 

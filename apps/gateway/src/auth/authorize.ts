@@ -1,6 +1,6 @@
 import { Failure } from '@automation/errors'
 import type { Principal } from '@automation/rpc'
-import { hasScope, type Identity } from './identity.ts'
+import { hasScope, type Identity } from './token-verifier.ts'
 
 const TEAM = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 

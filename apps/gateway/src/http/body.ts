@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { asFailure, type Failure } from '@automation/errors'
-import { SMALL_BODY_BYTES, type ArrivingBody, type BodyBudget } from './body-budget.ts'
-import { BodyPieces } from './body-pieces.ts'
+import { type ArrivingBody, type BodyBudget, SMALL_BODY_BYTES } from './body-budget.ts'
 import type { Exchange } from './exchange.ts'
 import { bodyTooLarge, malformedRequest, requestTimeout, unsupportedMediaType } from './refusals.ts'
 
@@ -113,4 +112,87 @@ function collect(exchange: Exchange, { maxBytes, budget, beforeLarge }: BodyRule
     incoming.on('data', onData).on('end', onEnd).on('close', onGone).on('error', onGone)
     if (incoming.destroyed) onGone()
   })
+}
+
+// A piece has a cost of its own beside its bytes, and a client may send its body byte by byte.
+const SMALL_PIECE_BYTES = 2048
+const PAGE_BYTES = 32 * 1024
+
+/** The pieces of a body as they come; small ones are copied together. */
+class BodyPieces {
+  readonly #pieces: Buffer[] = []
+  #page: Buffer | undefined
+  #pageUsed = 0
+  #length = 0
+
+  get length(): number {
+    return this.#length
+  }
+
+  add(piece: Buffer): void {
+    this.#length += piece.length
+    // Most bodies are one piece.
+    if (piece.length > SMALL_PIECE_BYTES || this.#length === piece.length) {
+      this.#closePage()
+      this.#pieces.push(piece)
+      return
+    }
+    if (this.#page === undefined || this.#pageUsed + piece.length > this.#page.length) {
+      this.#closePage()
+      this.#page = Buffer.allocUnsafeSlow(PAGE_BYTES)
+    }
+    this.#pageUsed += piece.copy(this.#page, this.#pageUsed)
+  }
+
+  /** The body; ends the use of this. */
+  whole(): Buffer {
+    this.#closePage()
+    return this.#pieces.length === 1 ? (this.#pieces[0] as Buffer) : Buffer.concat(this.#pieces, this.#length)
+  }
+
+  #closePage(): void {
+    if (this.#page !== undefined && this.#pageUsed > 0) this.#pieces.push(this.#page.subarray(0, this.#pageUsed))
+    this.#page = undefined
+    this.#pageUsed = 0
+  }
+}
+
+// Whoever sends less than this in a minute, of what is waited for, is no upload that goes on.
+const WINDOW_MS = 60_000
+const WINDOW_BYTES = 64 * 1024
+
+/**
+ * The body of a request as it comes, read only as fast as it is asked for. Leaves the connection open when its reader
+ * stops early, so that there can be an answer. Failures: body_too_large (before a byte where the length is declared),
+ * request_timeout for a body that hardly comes, malformed_request when the client went away half way.
+ */
+export async function* bodyStream(incoming: IncomingMessage, maxBytes: number): AsyncGenerator<Uint8Array> {
+  if (Number(incoming.headers['content-length']) > maxBytes) throw bodyTooLarge(maxBytes)
+  const pieces = incoming.iterator({ destroyOnReturn: false }) as AsyncIterator<Uint8Array>
+  const window = { waitedMs: 0, bytes: 0 }
+  for (let size = 0; ;) {
+    const askedAt = performance.now()
+    const next = await arrival(pieces, WINDOW_MS - window.waitedMs)
+    if (next.done === true) return
+    size += next.value.byteLength
+    if (size > maxBytes) throw bodyTooLarge(maxBytes)
+    window.waitedMs += performance.now() - askedAt
+    window.bytes += next.value.byteLength
+    if (window.bytes >= WINDOW_BYTES) window.waitedMs = window.bytes = 0
+    yield next.value
+  }
+}
+
+async function arrival(pieces: AsyncIterator<Uint8Array>, withinMs: number): Promise<IteratorResult<Uint8Array>> {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(requestTimeout()), Math.max(withinMs, 0))
+  const next = pieces.next().catch((error: unknown) => {
+    throw malformedRequest('The request body ended early', error)
+  })
+  try {
+    return await Promise.race([next, late])
+  } finally {
+    clearTimeout(timer)
+    next.catch(() => undefined)
+  }
 }

@@ -50,3 +50,20 @@ function isAscii(text: string): boolean {
   for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 0x7f) return false
   return true
 }
+
+export interface Credentials {
+  username: string
+  password: string
+}
+
+/** The credentials of an `Authorization: Basic` header; undefined when there are none that can be read. */
+export function basicCredentials(header: string | undefined): Credentials | undefined {
+  if (header === undefined || !isBasic(header)) return undefined
+  const text = Buffer.from(header.slice(6).trim(), 'base64').toString('utf8')
+  const colon = text.indexOf(':')
+  return colon === -1 ? undefined : { username: text.slice(0, colon), password: text.slice(colon + 1) }
+}
+
+function isBasic(header: string): boolean {
+  return header.length > 6 && header.slice(0, 6).toLowerCase() === 'basic '
+}

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Failure } from '@automation/errors'
-import { requestIdFrom, traceparentFrom } from './request-id.ts'
+import { readTraceparent } from '@automation/tracing'
 
 /** One request and its answer to be, with what every handler needs to know of them. */
 export class Exchange {
@@ -74,4 +74,16 @@ function originForm(target: string): string {
   if (authority === null) return target
   const rest = target.slice(authority[0].length)
   return rest.startsWith('/') ? rest : `/${rest}`
+}
+
+const SANE = /^[A-Za-z0-9._:-]{1,128}$/
+
+/** The caller's request id when it is safe to repeat and to log, else a new one. */
+function requestIdFrom(given: string | string[] | undefined): string {
+  return typeof given === 'string' && SANE.test(given) ? given : crypto.randomUUID()
+}
+
+/** The caller's W3C trace context when it is well formed. */
+function traceparentFrom(given: string | string[] | undefined): string | undefined {
+  return typeof given === 'string' && readTraceparent(given) !== undefined ? given : undefined
 }

@@ -1,11 +1,10 @@
-import { createServer, ServerResponse, type IncomingMessage, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { setImmediate } from 'node:timers/promises'
+import { setImmediate as turn } from 'node:timers/promises'
 import { Failure } from '@automation/errors'
 import { refuseConnect, refuseOnSocket, turnAway } from './client-faults.ts'
 import type { ConnectionLimits } from './connection-limits.ts'
 import { Exchange } from './exchange.ts'
-import { linger } from './linger.ts'
 import { OpenExchanges } from './open-exchanges.ts'
 
 const HEADER_BYTES = 16 * 1024
@@ -107,7 +106,7 @@ export class HttpServer {
     // A connection that is cut while nothing happens on it may take along the request that its client sends just then.
     await this.#unconnected(Math.min(graceMs * partingShare, partingMs))
     // Nor may one be cut whose request has come while this process was held up.
-    for (let turn = 0; turn < 2; turn += 1) await setImmediate()
+    for (let turns = 0; turns < 2; turns += 1) await turn()
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
     this.#server.closeIdleConnections()
     await this.#answered(graceMs)
@@ -190,4 +189,32 @@ export class HttpServer {
     this.#options.ended(exchange)
     if (this.#open.size === 0) this.#idle?.()
   }
+}
+
+const LINGER_MS = 1_000
+const LINGER_BYTES = 16 * 1024 * 1024
+
+/**
+ * Reads away what is left of a request that was answered before its end, for a moment: a connection closed at once would
+ * be reset and the answer lost. A client that goes on is cut off.
+ */
+function linger(incoming: IncomingMessage): void {
+  if (incoming.complete || incoming.destroyed) return
+  let bytes = 0
+  const cut = () => {
+    stop()
+    incoming.socket.destroySoon()
+  }
+  // After a stall timers run before sockets are read: what has arrived meanwhile counts.
+  const timer = setTimeout(() => setImmediate(() => (incoming.complete ? stop() : cut())), LINGER_MS)
+  const onData = (chunk: Buffer) => {
+    bytes += chunk.length
+    if (bytes > LINGER_BYTES) cut()
+  }
+  const stop = () => {
+    clearTimeout(timer)
+    incoming.off('data', onData).off('end', stop).off('close', stop)
+  }
+  incoming.on('data', onData).on('end', stop).on('close', stop)
+  incoming.resume()
 }

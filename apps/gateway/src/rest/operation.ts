@@ -61,7 +61,9 @@ export interface Call<Q, B> {
   params: Record<string, string>
   query: Q
   body: B
-  /** The text that `body` was read from; empty where there is none. */
+  /** The JSON that `body` was read from, with members that the operation does not know. */
+  bodyValue: unknown
+  /** The text of it; empty where there is none. */
   bodyText: string
   bodyBytes: Uint8Array
 }

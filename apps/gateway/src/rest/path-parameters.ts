@@ -1,7 +1,7 @@
-import { z } from '@hono/zod-openapi'
 import { invalid, notFound } from '@automation/errors'
-import type { RefusalCodes } from './operation.ts'
+import { z } from '@hono/zod-openapi'
 import { languageName } from './fields.ts'
+import type { RefusalCodes } from './operation.ts'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const NAME = /^[A-Za-z0-9._~-]{1,255}$/
@@ -18,7 +18,7 @@ export interface PathParameter {
 }
 
 /** Whether a text has the form of a UUID. */
-export function isUuid(text: string): boolean {
+function isUuid(text: string): boolean {
   return UUID.test(text)
 }
 
@@ -78,3 +78,11 @@ export const executionId = idOf('execution')
 export const scheduleId = idOf('schedule')
 export const variableId = idOf('variable')
 export const sandboxId = idOf('sandbox')
+
+/** A filter of lists: the id of a process; an empty one counts as absent. */
+export const processIdFilter = z
+  .string()
+  .optional()
+  .refine((value) => !value || isUuid(value), 'must be a UUID')
+  .transform((value) => value?.toLowerCase() ?? '')
+  .openapi({ type: 'string', format: 'uuid' })

@@ -15,7 +15,7 @@ import { beginSource, sendSource } from '../http/send-source.ts'
 import { validate } from './validate.ts'
 import { jsonText } from '../json/raw-json.ts'
 import type { Call, Handler, Operation, Reply } from './operation.ts'
-import { listedQueryRecord } from './query-record.ts'
+import { listedQueryRecord } from '../http/query-record.ts'
 import { readJsonBody } from './json-body.ts'
 
 export type RestEnv = { Bindings: { exchange: Exchange } }
@@ -103,6 +103,7 @@ export class RestApi {
       params,
       query: query as z.output<Q>,
       body: (operation.body === undefined ? undefined : validate(operation.body, value)) as z.output<B>,
+      bodyValue: value,
       bodyText: text,
       bodyBytes: bytes,
     }

@@ -4,7 +4,7 @@ import { z } from '@hono/zod-openapi'
 const MOMENT =
   /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9})\d*)?)?)?(?:([Zz])|([+\- ])(\d\d):?(\d\d))?$/
 
-export interface Moment {
+interface Moment {
   seconds: bigint
   nanos: number
 }

@@ -1,9 +1,12 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import type { AnswerHeaders } from '../http/answer.ts'
+import type { Exchange } from '../http/exchange.ts'
 import { isOriginWide } from '../http/origin-wide-headers.ts'
+import { basicChallenge } from '../http/problem.ts'
 import { readSetCookie, setCookieText } from '../http/set-cookie.ts'
 import { isObject } from '../json/decode.ts'
 import { sandboxedPolicy } from './content-policy.ts'
+import type { WebhookTarget } from './target.ts'
 
 /** Headers that a process may answer with, and what was dropped of them; or why they can't be sent. */
 export type GivenHeaders = { headers: AnswerHeaders; warnings: string[] } | { fault: string }
@@ -119,4 +122,54 @@ function keepChallenges(values: string[], rules: HeaderRules, headers: AnswerHea
     warnings.push(`The returned WWW-Authenticate became ${rules.challenge}`)
   if (asks) headers['www-authenticate'] = rules.challenge
   else headers['www-authenticate'] = values.length === 1 ? (values[0] as string) : values
+}
+
+/** How a gateway is reached, as far as the headers of answers depend on it. */
+export interface PublicAddress {
+  host: string
+  /** What addresses have before the gateway's own path; mostly nothing. */
+  path: string
+}
+
+/** The host and path that a public URL names. */
+export function publicAddress(url: string): PublicAddress {
+  const { hostname, pathname } = new URL(url)
+  return { host: hostname, path: pathname === '/' ? '' : pathname }
+}
+
+/** The rules for the answer of one webhook; nothing is worked out for answers without headers of their own. */
+export class WebhookHeaderRules implements HeaderRules {
+  readonly reserved: string
+  readonly #exchange: Exchange
+  readonly #target: WebhookTarget
+  readonly #address: PublicAddress
+
+  constructor(exchange: Exchange, target: WebhookTarget, address: PublicAddress, reserved: string) {
+    this.reserved = reserved
+    this.#exchange = exchange
+    this.#target = target
+    this.#address = address
+  }
+
+  isOwnHost(domain: string): boolean {
+    const { host } = this.#exchange.incoming.headers
+    return domain === this.#address.host || domain === host?.replace(/:\d+$/, '').toLowerCase()
+  }
+
+  get path(): string {
+    return `${this.#address.path}${this.#exchange.path}`
+  }
+
+  get challenge(): string {
+    return basicChallenge(realmOf(this.#target))
+  }
+
+  get sharesHost(): boolean {
+    return !this.#exchange.isTeamHost
+  }
+}
+
+/** The realm of one webhook alone, so that no browser shows its password to another. */
+export function realmOf(target: WebhookTarget | 'nothing'): string {
+  return target === 'nothing' ? 'webhook' : `webhook ${target.team}/${target.identifier}`
 }

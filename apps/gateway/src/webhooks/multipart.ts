@@ -1,12 +1,18 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
-import { Busboy } from '@fastify/busboy'
+import type { StorageService } from '@automation/contract/storage/v1/storage'
 import { invalid } from '@automation/errors'
+import { uploadMessages } from '@automation/contract/uploads'
+import type { CallContext, Client } from '@automation/rpc'
+import { Busboy } from '@fastify/busboy'
 import { feedForm, malformedForm, MAX_PARTS, tooManyParts } from '../http/form-feed.ts'
-import { raw, type FormFile, type Payload } from './payload.ts'
+import { type FormFile, type Payload, raw } from './payload.ts'
 
 const MAX_FILES = 50
 const PIECE_BYTES = 64 * 1024
+// A day.
+const KEPT_S = 86_400n
+const STORED_PIECE_BYTES = 128 * 1024
 const UNKNOWN_TYPE = 'application/octet-stream'
 
 /** What parameters tell of a file. */
@@ -102,4 +108,20 @@ function safeName(filename = ''): string {
     .slice(0, 200)
     .toWellFormed()
   return plain === '' || plain === '.' || plain === '..' ? 'file' : plain
+}
+
+/** Keeps the files of a form, where the parameters of the run say that they are. */
+export async function keepFiles(
+  storage: Client<typeof StorageService>,
+  files: FormFile[],
+  context: CallContext,
+): Promise<void> {
+  for (const { storagePath: name, contentType, bytes } of files) {
+    const begin = { name, contentType, size: BigInt(bytes.length), expiresInS: KEPT_S }
+    await storage.uploadObject(uploadMessages(begin, partsOf(bytes)), context)
+  }
+}
+
+function* partsOf(bytes: Uint8Array): Iterable<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += STORED_PIECE_BYTES) yield bytes.subarray(at, at + STORED_PIECE_BYTES)
 }

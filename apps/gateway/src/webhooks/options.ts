@@ -1,7 +1,7 @@
 import { invalid } from '@automation/errors'
 import { headerText } from '../http/caller.ts'
 import type { Exchange } from '../http/exchange.ts'
-import type { QueryRecord } from '../rest/query-record.ts'
+import type { QueryRecord } from '../http/query-record.ts'
 
 /** Names of the headers that steer a webhook call, in lower case, and the one that each answer carries. */
 export interface WebhookHeaders {

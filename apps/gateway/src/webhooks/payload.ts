@@ -4,7 +4,7 @@ import { Failure } from '@automation/errors'
 import { isJson, isText, type MediaType } from '../http/media-type.ts'
 import { unsupportedMediaType } from '../http/refusals.ts'
 import { invalidJson, isObject, parseJson, utf8Text } from '../json/decode.ts'
-import { queryRecord } from '../rest/query-record.ts'
+import { queryRecord } from '../http/query-record.ts'
 
 /** What a process gets of a request body. */
 export interface Payload {
@@ -26,34 +26,38 @@ export interface FormFile {
   bytes: Buffer
 }
 
-export const FORM = 'application/x-www-form-urlencoded'
+const FORM = 'application/x-www-form-urlencoded'
 
-export const NO_PAYLOAD: Payload = { parameters: '{}', rawBody: '', isBase64: false }
+/** Others have their turn between what is done with all of a body that is larger. */
+export const LONG_WORK_BYTES = 1024 * 1024
+
+const NO_PAYLOAD: Payload = { parameters: '{}', rawBody: '', isBase64: false }
 
 /**
  * Reads the body of a POST. JSON becomes the parameters (what is no object under `body`, an empty body or `null` as `{}`),
  * a form an object; of other types the process gets the raw body alone. Multipart forms are read in multipart.ts.
  * Failures: invalid_json; unsupported_media_type for a charset that is not known.
  */
-export function readPayload(body: Buffer, type: MediaType): Payload {
+export async function readPayload(body: Buffer, type: MediaType): Promise<Payload> {
   if (body.length === 0) return NO_PAYLOAD
   if (type.essence === '') return withoutType(body)
   if (!isText(type.essence)) return { parameters: '{}', ...raw(body, false) }
-  const form = type.essence === FORM
-  if (!form && !isJson(type.essence)) return { parameters: '{}', ...raw(body, true) }
+  if (type.essence === FORM) return await formPayload(body, type.charset)
+  if (!isJson(type.essence)) return { parameters: '{}', ...raw(body, true) }
   const text = decoded(body, type.charset)
-  const parameters = form ? JSON.stringify(queryRecord(text)) : jsonParameters(text, parseJson(text))
-  return { parameters, ...(form && { hasTexts: true }), ...raw(body, true) }
+  return { parameters: jsonParameters(text, parseJson(text)), ...raw(body, true) }
 }
 
-/** The same of a large form, step by step, so that others have their turn in between. */
-export async function readLongForm(body: Buffer, { charset }: MediaType): Promise<Payload> {
+async function formPayload(body: Buffer, charset: string | undefined): Promise<Payload> {
+  const othersTurn = async () => {
+    if (body.length > LONG_WORK_BYTES) await setImmediate()
+  }
   const text = decoded(body, charset)
-  await setImmediate()
+  await othersTurn()
   const record = queryRecord(text)
-  await setImmediate()
+  await othersTurn()
   const parameters = JSON.stringify(record)
-  await setImmediate()
+  await othersTurn()
   return { parameters, hasTexts: true, ...raw(body, true) }
 }
 

@@ -9,19 +9,18 @@ export interface WebhookTarget {
   identifier: string
 }
 
-/** Whether a path is one of webhooks at all: `/api/{team}/webhooks/…`. */
-export function isWebhookPath(path: string): boolean {
-  if (!path.startsWith('/api/')) return false
-  return path.startsWith('/webhooks/', path.indexOf('/', 5))
-}
-
-/** The target of a path of webhooks; undefined when it can name none. */
-export function webhookTarget(path: string): WebhookTarget | undefined {
+/**
+ * What a path of webhooks, `/api/{team}/webhooks/…`, names: `nothing` where it can name none; undefined for any other
+ * path.
+ */
+export function webhookTarget(path: string): WebhookTarget | 'nothing' | undefined {
+  if (!path.startsWith('/api/')) return undefined
   const teamEnd = path.indexOf('/', 5)
+  if (!path.startsWith('/webhooks/', teamEnd)) return undefined
   const team = decoded(path.slice(5, teamEnd))
   const identifier = decoded(path.slice(teamEnd + '/webhooks/'.length))
-  if (team === undefined || identifier === undefined) return undefined
-  return isTeamSlug(team) && IDENTIFIER.test(identifier) ? { team, identifier } : undefined
+  if (team === undefined || identifier === undefined) return 'nothing'
+  return isTeamSlug(team) && IDENTIFIER.test(identifier) ? { team, identifier } : 'nothing'
 }
 
 function decoded(segment: string): string | undefined {
@@ -32,4 +31,18 @@ function decoded(segment: string): string | undefined {
     if (error instanceof URIError) return undefined
     throw error
   }
+}
+
+/**
+ * Whether a host is one below the domain of webhooks, and serves a path of this target: the webhooks of the team that it
+ * names, and nothing of anybody else. Undefined for any other host.
+ */
+export function isServedAt(
+  host: string | undefined,
+  target: ReturnType<typeof webhookTarget>,
+  domain: string,
+): boolean | undefined {
+  const name = (host ?? '').toLowerCase().replace(/\.?(?::\d*)?$/, '')
+  if (!name.endsWith(`.${domain}`)) return undefined
+  return typeof target === 'object' && target.team === name.slice(0, -domain.length - 1)
 }

@@ -1,14 +1,14 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import { setImmediate } from 'node:timers/promises'
-import { readBody, type BodyRules } from '../http/body.ts'
+import { type BodyRules, readBody } from '../http/body.ts'
+import { basicCredentials } from '../http/caller.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { mediaTypeOf } from '../http/media-type.ts'
-import { idempotencyKey } from '../resources/executions/idempotency.ts'
-import type { StartRequest } from '../resources/executions/input.ts'
-import { queryRecord } from '../rest/query-record.ts'
+import { idempotencyKey, type StartRequest } from '../resources/executions/input.ts'
+import { queryRecord, type QueryRecord } from '../http/query-record.ts'
 import { readMultipart } from './multipart.ts'
-import { webhookOptions, type WebhookHeaders, type WebhookOptions } from './options.ts'
-import { FORM, NO_PAYLOAD, readLongForm, readPayload, type FormFile, type Payload } from './payload.ts'
-import { basicCredentials, requestContext } from './request-context.ts'
+import { type WebhookHeaders, webhookOptions, type WebhookOptions } from './options.ts'
+import { LONG_WORK_BYTES, readPayload, type FormFile, type Payload } from './payload.ts'
 
 /** A webhook request, read: how to answer it, and what it starts. */
 export interface WebhookCall {
@@ -68,12 +68,29 @@ export function webhookCallReader(body: Omit<BodyRules, 'beforeLarge'>, names: W
 }
 
 const NO_BODY = Buffer.alloc(0)
-const LONG_WORK_BYTES = 1024 * 1024
 
-async function payloadOf(body: Buffer, contentType: string | undefined): Promise<Payload> {
-  if (body.length === 0) return NO_PAYLOAD
+function payloadOf(body: Buffer, contentType = ''): Promise<Payload> {
   const type = mediaTypeOf(contentType)
-  if (type.essence === 'multipart/form-data') return await readMultipart(body, contentType ?? '')
-  if (type.essence === FORM && body.length > LONG_WORK_BYTES) return await readLongForm(body, type)
-  return readPayload(body, type)
+  const isMultipart = type.essence === 'multipart/form-data' && body.length > 0
+  return isMultipart ? readMultipart(body, contentType) : readPayload(body, type)
+}
+
+/**
+ * The request as process code sees it, as JSON text. Left out are the headers in `hidden`, which steer the call, and
+ * `authorization`: only who knows whether the webhook has credentials of its own can tell whether the process may see it.
+ */
+export function requestContext(
+  method: string,
+  headers: IncomingHttpHeaders,
+  hidden: ReadonlySet<string>,
+  query: QueryRecord,
+  payload: Payload,
+): string {
+  const visible = Object.create(null) as Record<string, string | string[] | undefined>
+  for (const name in headers) {
+    if (hidden.has(name) || name === 'authorization') continue
+    visible[name] = headers[name]
+  }
+  const { rawBody, isBase64 } = payload
+  return JSON.stringify({ headers: visible, query, method, rawBody, isBase64: isBase64 || undefined })
 }

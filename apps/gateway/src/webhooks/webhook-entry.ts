@@ -4,7 +4,7 @@ import { asFailure, Failure, notFound } from '@automation/errors'
 import type { CallContext, Client, Neighbours } from '@automation/rpc'
 import type { Logger } from '@automation/service'
 import type { GatewayConfig } from '../config.ts'
-import { send, type Answer, type AnswerHeaders } from '../http/answer.ts'
+import { type Answer, type AnswerHeaders, send } from '../http/answer.ts'
 import type { BodyBudget } from '../http/body-budget.ts'
 import { addressOf, callContext } from '../http/caller.ts'
 import type { ClientAddress } from '../http/client-address.ts'
@@ -12,14 +12,13 @@ import type { Exchange } from '../http/exchange.ts'
 import { problemAnswer } from '../http/problem.ts'
 import { methodNotAllowed } from '../http/refusals.ts'
 import type { StartRequest } from '../resources/executions/input.ts'
-import { returnedText } from '../resources/executions/outcome.ts'
-import { SyncRuns } from '../resources/executions/sync-runs.ts'
-import { keepFiles } from './kept-files.ts'
+import { returnedText, SyncRuns } from '../resources/executions/sync-runs.ts'
+import { publicAddress, type PublicAddress, realmOf, WebhookHeaderRules } from './answer-headers.ts'
+import { keepFiles } from './multipart.ts'
 import { webhookHeaders, type WebhookOptions } from './options.ts'
-import { publicAddress, realmOf, WebhookHeaderRules, type PublicAddress } from './own-headers.ts'
-import { webhookTarget } from './target.ts'
+import type { WebhookTarget } from './target.ts'
 import { webhookAnswer } from './webhook-answer.ts'
-import { webhookCallReader, type ReadWebhookCall, type WebhookCall } from './webhook-call.ts'
+import { type ReadWebhookCall, type WebhookCall, webhookCallReader } from './webhook-call.ts'
 
 const ALLOW = 'GET, POST, OPTIONS'
 
@@ -61,13 +60,13 @@ export class WebhookEntry {
   }
 
   /** Answers one request; a failure is an answer too. */
-  async handle(exchange: Exchange): Promise<void> {
+  async handle(exchange: Exchange, target: WebhookTarget | 'nothing'): Promise<void> {
     exchange.route = '/api/{team}/webhooks/{slug}'
     let answer: Answer
     try {
-      answer = await this.#answer(exchange)
+      answer = await this.#answer(exchange, target)
     } catch (thrown) {
-      answer = this.#refusal(asFailure(thrown), exchange)
+      answer = this.#refusal(asFailure(thrown), exchange, target)
     }
     const { headers } = answer
     headers['X-Request-Id'] = exchange.requestId
@@ -77,26 +76,25 @@ export class WebhookEntry {
     send(exchange.outgoing, answer)
   }
 
-  #refusal(failure: Failure, exchange: Exchange): Answer {
+  #refusal(failure: Failure, exchange: Exchange, target: WebhookTarget | 'nothing'): Answer {
     this.#dependencies.report(failure, exchange)
     const { requestId, path } = exchange
     const headers: AnswerHeaders = failure.code === 'method_not_allowed' ? { Allow: ALLOW } : {}
-    const occasion = { requestId, path, executionIdHeader: this.#idHeader, realm: realmOf(path) }
+    const occasion = { requestId, path, executionIdHeader: this.#idHeader, realm: realmOf(target) }
     return problemAnswer(failure, occasion, headers)
   }
 
-  async #answer(exchange: Exchange): Promise<Answer> {
+  async #answer(exchange: Exchange, target: WebhookTarget | 'nothing'): Promise<Answer> {
     const { method = '' } = exchange.incoming
     if (method === 'OPTIONS') return { status: 204, headers: { Allow: ALLOW }, body: '' }
     if (method !== 'POST' && method !== 'GET') throw methodNotAllowed(method, ALLOW)
-    const target = webhookTarget(exchange.path)
-    if (target === undefined) throw notFound('webhook')
+    if (target === 'nothing') throw notFound('webhook')
     exchange.team = target.team
     const call = await this.#read(exchange, target.identifier, (options, start) =>
       this.#permitted(exchange, options, start),
     )
     if (call.files.length > 0) await this.#keepFiles(exchange, call)
-    return call.options.isAsync ? await this.#start(exchange, call) : await this.#run(exchange, call)
+    return call.options.isAsync ? await this.#start(exchange, call) : await this.#run(exchange, call, target)
   }
 
   /** Fails where this caller may not start the process. */
@@ -128,21 +126,19 @@ export class WebhookEntry {
     return { status: 201, headers, body: text ?? `{"id":"${executionId}","status":"CREATED","data":null}` }
   }
 
-  async #run(exchange: Exchange, { options, start }: WebhookCall): Promise<Answer> {
+  async #run(exchange: Exchange, { options, start }: WebhookCall, target: WebhookTarget): Promise<Answer> {
     const context = this.#context(exchange, options, this.#syncRuns.timeoutMs)
     const outcome = await exchange.settle(this.#syncRuns.run(start, context))
     exchange.executionId = outcome.executionId
     // On refusals of this call as well.
     if (outcome.replayed) exchange.outgoing.setHeader('Idempotency-Replayed', 'true')
-    return await this.#answerOf(outcome, exchange, context)
+    const rules = new WebhookHeaderRules(exchange, target, this.#address, this.#reserved)
+    return await this.#answerOf(outcome, rules, context)
   }
 
-  async #answerOf(outcome: Outcome, exchange: Exchange, context: CallContext): Promise<Answer> {
+  async #answerOf(outcome: Outcome, rules: WebhookHeaderRules, context: CallContext): Promise<Answer> {
     const { executionId } = outcome
-    const made = webhookAnswer(
-      returnedText(outcome, { mayRead: false }),
-      new WebhookHeaderRules(exchange, this.#address, this.#reserved),
-    )
+    const made = webhookAnswer(returnedText(outcome, { mayRead: false }), rules)
     if ('fault' in made) {
       await this.#log(outcome, LogLevel.ERROR, [made.fault], context)
       const text = 'The process returned a response that can not be sent'

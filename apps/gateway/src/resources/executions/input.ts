@@ -1,11 +1,13 @@
+import { createHash } from 'node:crypto'
 import type { StartExecutionRequestSchema } from '@automation/contract/execution/v1/execution'
+import { invalid } from '@automation/errors'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { z } from '@hono/zod-openapi'
 import { isObject, parseJson } from '../../json/decode.ts'
 import { memberText } from '../../json/scan.ts'
 import { blankable, clearableText, jsonObject } from '../../rest/fields.ts'
-import { invalidInput, pointerOf } from '../../rest/validate.ts'
 import { samples } from '../../rest/samples.ts'
+import { invalidInput, pointerOf } from '../../rest/validate.ts'
 
 const UINT32_MAX = 2 ** 32 - 1
 const MOST_NAMED = 20
@@ -49,12 +51,11 @@ export type StartRequest = Exclude<MessageInitShape<typeof StartExecutionRequest
 
 /**
  * Refuses a body that has members, and none of those that a start has: it holds the parameters themselves, which would be
- * lost. `body` is the text that the input was read from. Failure: invalid_input at each of them.
+ * lost. `body` is what the input was read from. Failure: invalid_input at each of them.
  */
-export function refuseBareParameters(input: RunInput, body: string): void {
+export function refuseBareParameters(input: RunInput, body: unknown): void {
   if (Object.values(input).some((value) => value != null)) return
-  const value = parseJson(body)
-  const names = isObject(value) ? Object.keys(value) : []
+  const names = isObject(body) ? Object.keys(body) : []
   if (names.length === 0 || names.some((name) => Object.hasOwn(executeProcessInput.shape, name))) return
   const message = 'is not known here; parameters stand in the member "parameters": {"parameters": {…}}'
   throw invalidInput(names.slice(0, MOST_NAMED).map((name) => ({ path: pointerOf([name]), message })))
@@ -93,4 +94,29 @@ function parametersText(parameters: RunInput['parameters'], from: { text: string
   if (value === null || (Array.isArray(value) && value.length === 0)) return '{}'
   if (!isObject(value)) throw invalidInput([{ path, message: 'must hold a JSON object' }])
   return parameters
+}
+
+const MAX_CHARS = 255
+
+/** The key of a request, and a digest of what must be the same for it to count as the same request. */
+interface IdempotencyKey {
+  key: string
+  requestHash: Uint8Array
+}
+
+/**
+ * Reads the header Idempotency-Key; undefined when there is none. `parts` are the request's raw body, its encoded query
+ * and the version tag. Failure: invalid_input.
+ */
+export function idempotencyKey(
+  header: string | string[] | undefined,
+  parts: { body: Uint8Array; query: string; tag: string },
+): IdempotencyKey | undefined {
+  if (header === undefined || header === '') return undefined
+  const key = String(header)
+  if (key.length > MAX_CHARS)
+    throw invalid('/Idempotency-Key', `Idempotency-Key is longer than ${MAX_CHARS} characters`)
+  const digest = createHash('sha256')
+  for (const part of [parts.tag, parts.query]) digest.update(`${part.length}:`).update(part)
+  return { key, requestHash: digest.update(parts.body).digest() }
 }

@@ -1,17 +1,21 @@
-import { ExecutionService, type WatchExecutionResponse } from '@automation/contract/execution/v1/execution'
+import {
+  ExecutionService,
+  type ExecutionUpdate,
+  type WatchExecutionResponse,
+} from '@automation/contract/execution/v1/execution'
 import { asFailure, Failure, invalid } from '@automation/errors'
 import type { CallContext, Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
 import type { GatewayConfig } from '../../config.ts'
-import type { Exchange } from '../../http/exchange.ts'
 import { headerText } from '../../http/caller.ts'
-import { presentUpdates } from './updates.ts'
-import { samples } from '../../rest/samples.ts'
-import { EventStream } from '../../streams/event-stream.ts'
-import type { OpenStreams, StreamPlace } from '../../streams/open-streams.ts'
+import type { Exchange } from '../../http/exchange.ts'
 import type { Call, Reply } from '../../rest/operation.ts'
 import { executionId } from '../../rest/path-parameters.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
+import { samples } from '../../rest/samples.ts'
+import { EventStream } from '../../streams/event-stream.ts'
+import type { OpenStreams, StreamPlace } from '../../streams/open-streams.ts'
+import { presentLogEntry, presentStatus, presentTimelineEvent } from './record.ts'
 
 /** A client that lost its connection comes again after this time. */
 const RETRY_MS = 1000
@@ -154,4 +158,38 @@ async function* events(updates: Updates): AsyncGenerator<Uint8Array, void, undef
   yield new TextEncoder().encode(`retry: ${RETRY_MS}\n\n`)
   for (let next = await updates.next(); next.done !== true; next = await updates.next())
     if (next.value.updates.length > 0) yield presentUpdates(next.value)
+}
+
+const utf8 = new TextEncoder()
+const presented = new WeakMap<WatchExecutionResponse, Uint8Array>()
+
+/** Updates as server-sent events. In one process the readers of a run are given the same message: it is written once. */
+function presentUpdates(message: WatchExecutionResponse): Uint8Array {
+  let bytes = presented.get(message)
+  if (bytes === undefined) {
+    bytes = utf8.encode(message.updates.map(presentUpdate).join(''))
+    presented.set(message, bytes)
+  }
+  return bytes
+}
+
+/**
+ * An update as a server-sent event. Its data is one line, as JSON escapes what could end a line; its id is made by
+ * execution of letters, digits and dots.
+ */
+function presentUpdate({ position, update }: ExecutionUpdate): string {
+  switch (update.case) {
+    case 'status':
+      return eventText(position, 'status', presentTimelineEvent(update.value))
+    case 'log':
+      return eventText(position, 'log', presentLogEntry(update.value))
+    case 'end':
+      return eventText(position, 'end', { status: presentStatus(update.value) })
+    default:
+      return ''
+  }
+}
+
+function eventText(id: string, event: string, data: object): string {
+  return `id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`
 }

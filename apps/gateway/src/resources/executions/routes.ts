@@ -2,7 +2,9 @@ import { ExecutionService } from '@automation/contract/execution/v1/execution'
 import type { Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
 import { text } from '../../rest/fields.ts'
-import { pageOf, pagingFields } from '../../rest/paging.ts'
+import { pageOf, pagingFields, presentPage } from '../../rest/paging.ts'
+import { executionId, processIdFilter } from '../../rest/path-parameters.ts'
+import type { RestApi } from '../../rest/rest-api.ts'
 import { time } from '../../rest/time.ts'
 import {
   executionRecord,
@@ -13,10 +15,6 @@ import {
   statusFrom,
   type StatusName,
 } from './record.ts'
-import { presentPage } from '../../rest/paging.ts'
-import { executionId } from '../../rest/path-parameters.ts'
-import { processIdFilter } from '../../rest/process-filter.ts'
-import type { RestApi } from '../../rest/rest-api.ts'
 
 const status = z
   .string()

@@ -2,15 +2,13 @@ import { ExecutionService } from '@automation/contract/execution/v1/execution'
 import type { Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
 import type { GatewayConfig } from '../../config.ts'
-import { idempotencyKey } from './idempotency.ts'
-import { executeProcessInput, refuseBareParameters, startRequest, type StartRequest } from './input.ts'
 import { RawJson } from '../../json/raw-json.ts'
-import { returnedText } from './outcome.ts'
-import { executionIdRecord } from './record.ts'
-import { SyncRuns } from './sync-runs.ts'
 import type { Call } from '../../rest/operation.ts'
 import { executionId, processIdentifier } from '../../rest/path-parameters.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
+import { executeProcessInput, idempotencyKey, refuseBareParameters, startRequest, type StartRequest } from './input.ts'
+import { executionIdRecord } from './record.ts'
+import { returnedText, SyncRuns } from './sync-runs.ts'
 
 const JSON_TYPES = ['object', 'array', 'string', 'number', 'boolean', 'null'] as const
 
@@ -129,8 +127,8 @@ export function runRoutes(api: RestApi, neighbours: Neighbours, config: GatewayC
 }
 
 function startOf(call: Call<unknown, z.output<typeof executeProcessInput>>): StartRequest {
-  const { exchange, params, body, bodyText, bodyBytes } = call
-  refuseBareParameters(body, bodyText)
+  const { exchange, params, body, bodyValue, bodyText, bodyBytes } = call
+  refuseBareParameters(body, bodyValue)
   return {
     ...startRequest(params['identifier'] ?? '', body, bodyText),
     idempotencyKey: idempotencyKey(exchange.incoming.headers['idempotency-key'], {

@@ -2,10 +2,10 @@ import { ProcessService } from '@automation/contract/catalog/v1/process'
 import type { Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
 import { text } from '../../rest/fields.ts'
-import { pageOf, pagingFields } from '../../rest/paging.ts'
-import { updatedValues } from './patch.ts'
-import { createdValues, createProcessInput, toldAtScript, updateProcessInput } from './input.ts'
-import { presentPage } from '../../rest/paging.ts'
+import { pageOf, pagingFields, presentPage } from '../../rest/paging.ts'
+import { processIdentifier } from '../../rest/path-parameters.ts'
+import type { RestApi } from '../../rest/rest-api.ts'
+import { createdValues, createProcessInput, toldAtScript, updatedValues, updateProcessInput } from './input.ts'
 import {
   listedProcessRecord,
   presentListedProcess,
@@ -13,8 +13,6 @@ import {
   presentWrittenProcess,
   processRecord,
 } from './record.ts'
-import { processIdentifier } from '../../rest/path-parameters.ts'
-import type { RestApi } from '../../rest/rest-api.ts'
 
 const tags = z
   .union([text(), z.array(text())])

@@ -1,9 +1,9 @@
 import { z } from '@hono/zod-openapi'
-import { samples } from '../../rest/samples.ts'
 import { memberText } from '../../json/scan.ts'
 import { clearableText } from '../../rest/fields.ts'
-import { executeProcessInput, runValues, type RunInput } from '../executions/input.ts'
-import { toldAt } from '../../rest/faults-at.ts'
+import { samples } from '../../rest/samples.ts'
+import { toldAt } from '../../rest/validate.ts'
+import { executeProcessInput, type RunInput, runValues } from '../executions/input.ts'
 
 export const scheduledProcessInput = z
   .object({

@@ -2,13 +2,11 @@ import { ScheduleService } from '@automation/contract/schedule/v1/schedule'
 import type { Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
 import { text } from '../../rest/fields.ts'
-import { pageOf, pagingFields } from '../../rest/paging.ts'
-import { scheduledProcessInput, schedulePatch, scheduleValues, toldAtInput } from './input.ts'
-import { presentPage } from '../../rest/paging.ts'
-import { presentListedSchedule, presentSchedule, scheduleRecord } from './record.ts'
-import { processIdentifier, scheduleId } from '../../rest/path-parameters.ts'
-import { processIdFilter } from '../../rest/process-filter.ts'
+import { pageOf, pagingFields, presentPage } from '../../rest/paging.ts'
+import { processIdentifier, processIdFilter, scheduleId } from '../../rest/path-parameters.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
+import { scheduledProcessInput, schedulePatch, scheduleValues, toldAtInput } from './input.ts'
+import { presentListedSchedule, presentSchedule, scheduleRecord } from './record.ts'
 
 const filters = z.object({
   processId: processIdFilter,

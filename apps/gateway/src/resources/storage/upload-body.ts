@@ -1,8 +1,10 @@
-import { requirePlain, type BodyRules } from '../../http/body.ts'
-import { bodyStream } from '../../http/body-stream.ts'
+import type { Readable } from 'node:stream'
+import { invalid } from '@automation/errors'
+import { Dicer } from '@fastify/busboy'
+import { type BodyRules, bodyStream, requirePlain } from '../../http/body.ts'
 import type { Exchange } from '../../http/exchange.ts'
+import { feedForm, malformedForm, MAX_PARTS, tooManyParts } from '../../http/form-feed.ts'
 import { mediaTypeOf } from '../../http/media-type.ts'
-import { filePart } from './file-part.ts'
 
 /** What is uploaded, as it comes. */
 export interface UploadBody {
@@ -39,4 +41,82 @@ export async function uploadBody(exchange: Exchange, { maxBytes, budget }: BodyR
   const empty = declared === undefined && headers['transfer-encoding'] === undefined
   const size = empty ? 0 : declared === undefined ? undefined : Number(declared)
   return { contentType, size, content: bodyStream(incoming, maxBytes) }
+}
+
+const name = 'file'
+const MOST_NAMED = 5
+
+// Of a part: names in lower case, each with its values.
+type PartHeaders = Record<string, string[] | undefined>
+
+/**
+ * The part `file` of a multipart form, as soon as it begins, with or without a file name, and with the type that it
+ * declares: empty when it declares none. Its content ends when the whole form has, so that one that is cut off is no
+ * content. Other parts are passed over.
+ */
+async function filePart(body: AsyncIterable<Uint8Array>, contentType: string): Promise<UploadBody> {
+  const parser = parserOf(contentType)
+  const found = Promise.withResolvers<{ stream: Readable; type: string }>()
+  let opened: Readable | undefined
+  const { ended: fed, refuse } = feedForm(parser, body)
+  let parts = 0
+  const others: string[] = []
+  parser.on('part', (part) => {
+    if (++parts > MAX_PARTS) refuse(tooManyParts())
+    // An error that nobody listens to would end the process; one that came early is told to who reads later.
+    part.on('error', (error) => part.destroy(error))
+    part.on('header', (given) => {
+      const headers = given as PartHeaders
+      const field = fieldOf(headers)
+      if (field !== name) others.push(field ?? '')
+      if (opened !== undefined || field !== name) return
+      opened = part.pause()
+      found.resolve({ stream: part, type: headers['content-type']?.[0] ?? '' })
+    })
+    part.resume()
+  })
+  fed.then(
+    () => found.reject(invalid(`/${name}`, `is required: ${insteadOf(others)}`)),
+    (error: Error) => {
+      found.reject(error)
+      // What was read of it is not all.
+      parser.destroy()
+      opened?.destroy(error)
+    },
+  )
+  const { stream, type } = await found.promise
+  return { contentType: type, size: undefined, content: contentOf(stream, fed) }
+}
+
+/** What a form has that lacks the file. */
+function insteadOf(fields: string[]): string {
+  if (fields.length === 0) return `send the file in the field "${name}" of the form, which is empty`
+  const named = fields.slice(0, MOST_NAMED).map((field) => JSON.stringify(field.slice(0, 100).toWellFormed()))
+  const more = fields.length > MOST_NAMED ? ', …' : ''
+  return `send the file in the field "${name}"; the form has ${named.join(', ')}${more} instead`
+}
+
+/** The name of the field that a part is for. */
+function fieldOf(headers: PartHeaders): string | undefined {
+  const [disposition = ''] = headers['content-disposition'] ?? []
+  for (const [, key, quoted, plain] of disposition.matchAll(/;\s*([\w*-]+)\s*=\s*(?:"((?:\\.|[^"\\])*)"|([^;\s]*))/g))
+    if (key?.toLowerCase() === 'name') return quoted ?? plain
+  return undefined
+}
+
+async function* contentOf(stream: Readable, fed: Promise<void>): AsyncIterable<Uint8Array> {
+  try {
+    for await (const piece of stream) yield piece as Buffer
+  } catch (error) {
+    // The form's own end says why.
+    await fed
+    throw malformedForm(error)
+  }
+  await fed
+}
+
+function parserOf(contentType: string): Dicer {
+  const boundary = /;\s*boundary\s*=\s*(?:"([^"]+)"|([^;\s"]+))/i.exec(contentType)
+  if (boundary === null) throw malformedForm(new Error('no boundary'))
+  return new Dicer({ boundary: boundary[1] ?? boundary[2] })
 }

@@ -4,7 +4,7 @@ import type { BodyBudget } from '../../http/body-budget.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { mediaTypeOf } from '../../http/media-type.ts'
 import { utf8Text } from '../../json/decode.ts'
-import { queryRecord } from '../../rest/query-record.ts'
+import { queryRecord } from '../../http/query-record.ts'
 
 const FORM_TYPE = 'application/x-www-form-urlencoded'
 const FORM_BYTES = 16 * 1024
