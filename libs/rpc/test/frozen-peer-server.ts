@@ -28,4 +28,4 @@ const { port } = await serve(
     logger: quiet,
   },
 )
-console.log(port)
+console.log(String(port)) // a number would have colours where FORCE_COLOR is set, as Nx does
