@@ -95,7 +95,7 @@ function commandOf(name: string): RegExp {
 
 function shuffled<T>(items: T[], random: Random): T[] {
   return items
-    .map((item) => ({ item, place: random.next() }))
-    .toSorted((a, b) => a.place - b.place)
+    .map((item) => ({ item, rank: random.next() }))
+    .toSorted((a, b) => a.rank - b.rank)
     .map(({ item }) => item)
 }

@@ -1,9 +1,9 @@
 /** Where a caller puts a value. */
-export type Place = 'path' | 'query' | 'header' | 'body'
+export type Location = 'path' | 'query' | 'header' | 'body'
 
 /** A value that callers give: `path versionId`, `query keywords`, `body /settings/timeout`. */
 export interface Input {
-  place: Place
+  location: Location
   /** The parameter's name; in bodies a JSON pointer, with `[]` for the items of a list. */
   name: string
   /** It is one of a few words, a flag or a time, so it can't name anything that a team has. */
@@ -38,7 +38,7 @@ interface Schema {
 }
 
 interface Parameter {
-  in: Place
+  in: Location
   name: string
   schema: Schema
 }
@@ -76,13 +76,13 @@ export async function operationsOf(host: string): Promise<Operation[]> {
 function inputsOf({ parameters = [], requestBody }: Item, { schemas, parameters: shared = {} }: Components): Input[] {
   const given = parameters
     .map((parameter) => ('$ref' in parameter ? named(shared, parameter.$ref) : parameter))
-    .map(({ in: place, name, schema }) => ({
-      place,
+    .map(({ in: location, name, schema }) => ({
+      location,
       name,
       closed: isClosed(schema, schemas),
       types: typesOf(schema, schemas),
     }))
-  const inPath = given.filter(({ place }) => place === 'path')
+  const inPath = given.filter(({ location }) => location === 'path')
   const bodies = Object.entries(requestBody?.content ?? {}).flatMap(([media, { schema }]) =>
     fieldsOf(schema, '', schemas).map((field) => ({ ...field, media })),
   )
@@ -98,7 +98,7 @@ function fieldsOf(schema: Schema, at: string, schemas: Schemas): Input[] {
   ])
   const isValue = forms.some((form) => !form.properties && !form.items && form.type !== 'null')
   return isValue && at !== ''
-    ? [{ place: 'body', name: at, closed: isClosed(schema, schemas), types: typesOf(schema, schemas) }, ...inner]
+    ? [{ location: 'body', name: at, closed: isClosed(schema, schemas), types: typesOf(schema, schemas) }, ...inner]
     : inner
 }
 

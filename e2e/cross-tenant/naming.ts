@@ -148,10 +148,10 @@ const plainHere: ReadonlySet<string> = new Set(['PATCH /rest/team body /name'])
 
 /** What an input of an operation names; undefined for one that names nothing, `unknown` for one that no row speaks of. */
 export function namingOf(operation: Operation, input: Input): Naming | undefined | 'unknown' {
-  const word = `${input.place} ${input.name}`
+  const word = `${input.location} ${input.name}`
   const row = rows.find(([operations, name]) => name === word && operations.test(operation.name))
   if (row) return row[2]
   const known =
-    plain.has(word) || plainHere.has(`${operation.name} ${word}`) || (input.closed && input.place !== 'path')
+    plain.has(word) || plainHere.has(`${operation.name} ${word}`) || (input.closed && input.location !== 'path')
   return known ? undefined : 'unknown'
 }

@@ -38,12 +38,12 @@ export async function probesOf(operation: Operation, stranger: Belongings, owner
       const absent = absentLike(asked)
       const filled = async (word: string): Promise<Values> => {
         const own = await rightRequest(operation, stranger)
-        const theirs = naming.restIsOwn || input.place !== 'path' ? own : await rightRequest(operation, owner)
+        const theirs = naming.restIsOwn || input.location !== 'path' ? own : await rightRequest(operation, owner)
         const values = operation.inputs.map((one, at) => [one, (at < index ? own : theirs).get(one)] as const)
         const given = values.filter((pair): pair is [typeof input, string | number | object] => pair[1] !== undefined)
         return new Map([...given, [input, word]])
       }
-      const about = `${input.place} ${input.name}`
+      const about = `${input.location} ${input.name}`
       probes.push({ about, naming, asked, absent, probe: await filled(asked), control: await filled(absent) })
     }
   }

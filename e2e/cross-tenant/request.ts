@@ -45,9 +45,11 @@ const usual: Readonly<Record<string, string | number | object>> = {
 }
 
 /** Whether a right request gives this input. */
-export function isNeeded(operation: Operation, { place, name }: Input): boolean {
-  if (place === 'path') return true
-  return needed.some(([operations, inputs]) => operations.test(operation.name) && inputs.includes(`${place} ${name}`))
+export function isNeeded(operation: Operation, { location, name }: Input): boolean {
+  if (location === 'path') return true
+  return needed.some(
+    ([operations, inputs]) => operations.test(operation.name) && inputs.includes(`${location} ${name}`),
+  )
 }
 
 /** What the owner of these things would give for an input. */
@@ -55,7 +57,7 @@ export async function valueFor(operation: Operation, input: Input, owner: Belong
   const naming = namingOf(operation, input)
   if (typeof naming === 'object') return naming.gives ? newName() : ((await owner.names[naming.kind]())[0] ?? '')
   if (input.name.startsWith('X-Amz-')) return owner.linkPart(input.name)
-  return usual[`${input.place} ${input.name}`] ?? 'x'
+  return usual[`${input.location} ${input.name}`] ?? 'x'
 }
 
 /** A name for something new, in a form that all kinds of names allow. */
@@ -64,9 +66,9 @@ const newName = () => newWord('new').replace('-', '')
 /** Sends the request with the access token of whoever asks. */
 export function ask(operation: Operation, values: Values, { address }: Client): Promise<Answer> {
   const { method, path, inputs } = operation
-  const at = (place: Input['place']) => [...values].filter(([input]) => input.place === place)
-  const texts = (place: Input['place']) =>
-    Object.fromEntries(at(place).map(([{ name }, value]) => [name, textOf(value)]))
+  const at = (location: Input['location']) => [...values].filter(([input]) => input.location === location)
+  const texts = (location: Input['location']) =>
+    Object.fromEntries(at(location).map(([{ name }, value]) => [name, textOf(value)]))
   const target = at('path').reduce(
     (url, [{ name }, value]) => url.replace(`{${name}}`, encodeURIComponent(textOf(value))),
     path,
@@ -75,7 +77,7 @@ export function ask(operation: Operation, values: Values, { address }: Client): 
   const headers = { authorization, ...texts('header') }
   const options = inputs.some(({ name }) => name === '/file')
     ? { headers: { ...headers, 'content-type': 'application/octet-stream' }, body: 'of a stranger' }
-    : { headers, json: inputs.some(({ place }) => place === 'body') ? bodyOf(at('body')) : undefined }
+    : { headers, json: inputs.some(({ location }) => location === 'body') ? bodyOf(at('body')) : undefined }
   return send(address.host + target, method, { ...options, query: texts('query') })
 }
 

@@ -129,9 +129,9 @@ describe('how a run ends', () => {
     ['the first line', "throw new Error('x')", /[: ]1:7\b/],
     ['an ES module', "import 'node:fs'\nexport const main = () => {\n  throw new Error('x')\n}", /[: ]3:\d+/],
     ['after an await', "await null\n\nthrow new Error('x')", /[: ]3:7\b/],
-  ] as const)('line numbers are right in %s', async ([, source, place]) => {
+  ] as const)('line numbers are right in %s', async ([, source, location]) => {
     const { logs } = await runCode(source)
-    expect(logs.find(({ level }) => level === 'ERROR')?.message).toMatch(place)
+    expect(logs.find(({ level }) => level === 'ERROR')?.message).toMatch(location)
   })
 
   test('a syntax error names its line', async () => {

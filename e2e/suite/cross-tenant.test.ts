@@ -16,7 +16,7 @@ test('every input of every operation is known to name something of a team, or to
   const unknown = operations.flatMap((operation) =>
     operation.inputs
       .filter((input) => namingOf(operation, input) === 'unknown')
-      .map(({ place, name }) => `${operation.name} ${place} ${name}`),
+      .map(({ location, name }) => `${operation.name} ${location} ${name}`),
   )
   expect(unknown).toEqual([])
 })
@@ -122,6 +122,6 @@ async function undo({ method, path }: Operation, given: Values, answer: Answer, 
   if (/^\/(processes|modules|variables)$/.test(list)) await by.delete(`${list}/${id}`)
   if (list === '/sandboxes') await by.post(`${list}/${id}/kill`)
   if (list === '/storage/objects')
-    for (const [{ place }, name] of given)
-      if (place === 'query') await by.delete(`${list}/${encodeURIComponent(textOf(name))}`)
+    for (const [{ location }, name] of given)
+      if (location === 'query') await by.delete(`${list}/${encodeURIComponent(textOf(name))}`)
 }

@@ -164,7 +164,7 @@ describe.skipIf(!shared.owned)('live streams of a system with narrow limits', { 
       const stream = await EventStream.open(small, id)
       return stream.response.status === 200 && stream
     }
-    const again = await waitUntil('a place', ask, { timeoutMs: 30_000 })
+    const again = await waitUntil('a free stream', ask, { timeoutMs: 30_000 })
     await again.has('RUNNING')
     await small.put(`/executions/${id}/kill`)
     await Promise.all([...streams.slice(1), again].map(({ closed }) => closed))

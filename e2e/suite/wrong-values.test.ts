@@ -10,14 +10,14 @@ const ignored: readonly [operation: RegExp, input: string][] = [
   [/^PATCH .*\/processes/, 'body /script/programmingLanguage'],
 ]
 
-const isIgnored = ({ name: operation }: Operation, { place, name }: Input) =>
-  ignored.some(([operations, input]) => operations.test(operation) && input === `${place} ${name}`)
+const isIgnored = ({ name: operation }: Operation, { location, name }: Input) =>
+  ignored.some(([operations, input]) => operations.test(operation) && input === `${location} ${name}`)
 
 /** A value that the document refuses by its type alone; undefined where there is none. */
-function wrongFor({ place, types, closed, media }: Input): unknown {
+function wrongFor({ location, types, closed, media }: Input): unknown {
   const isNumber = types.some((type) => type === 'number' || type === 'integer')
-  if (place === 'query') return isNumber || (closed && !types.includes('boolean')) ? '%' : undefined
-  if (place !== 'body' || media !== 'application/json' || types.length === 0) return undefined
+  if (location === 'query') return isNumber || (closed && !types.includes('boolean')) ? '%' : undefined
+  if (location !== 'body' || media !== 'application/json' || types.length === 0) return undefined
   return isNumber ? 'x' : 5
 }
 
@@ -45,14 +45,14 @@ const wrong = (await operationsOf(shared.host)).flatMap((operation) =>
 )
 
 describe('a value of a type that the OpenAPI document does not have is refused with where it stands', () => {
-  test.each(wrong.map((one) => ({ ...one, name: `${one.operation.name} ${one.input.place} ${one.input.name}` })))(
+  test.each(wrong.map((one) => ({ ...one, name: `${one.operation.name} ${one.input.location} ${one.input.name}` })))(
     '$name',
-    async ({ operation: { method, ...operation }, input: { place, name }, value }) => {
-      const given = place === 'query' ? { query: { [name]: String(value) } } : { json: bodyWith(name, value) }
+    async ({ operation: { method, ...operation }, input: { location, name }, value }) => {
+      const given = location === 'query' ? { query: { [name]: String(value) } } : { json: bodyWith(name, value) }
       const authorization = `Bearer ${client.address.accessToken}`
       const address = shared.host + addressOf({ method, ...operation })
       const answer = await send(address, method, { ...given, headers: { authorization } })
-      const steps = `${place === 'query' ? '/' : ''}${name}`.split('/').slice(1)
+      const steps = `${location === 'query' ? '/' : ''}${name}`.split('/').slice(1)
       const path = new RegExp(`^/${RegExp.escape(steps[0] ?? '')}`)
       expectProblem(answer, 400, { path })
     },

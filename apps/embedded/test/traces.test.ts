@@ -107,7 +107,7 @@ test('one trace leads from a request through the services to the code of a run, 
   expect(JSON.stringify(spans)).not.toContain('not to be told')
 })
 
-test('Python sees its place in the trace, too, and a failed run is told as one', async () => {
+test('Python sees its trace context, too, and a failed run is told as one', async () => {
   await make('python', 'PYTHON', 'import os\nreturn {"own": os.environ["TRACEPARENT"]}')
   await make('failing', 'JAVASCRIPT', 'throw new Error("not to be told")')
   const answer = await called('python', traceOf('92'))

@@ -51,7 +51,7 @@ export class SigningKeys {
   async #open(kid: string): Promise<CryptoKey> {
     const key = await kept.findKey(this.#store, kid)
     return (await importJWK(
-      JSON.parse(this.#box.open(key, signingKeyPlace(kid))) as JWK,
+      JSON.parse(this.#box.open(key, signingKeyContext(kid))) as JWK,
       signingAlgorithm,
     )) as CryptoKey
   }
@@ -61,12 +61,12 @@ export class SigningKeys {
     const pair = await generateKeyPair(signingAlgorithm, { extractable: true })
     const publicKey = { ...(await exportJWK(pair.publicKey)), kid, alg: signingAlgorithm, use: 'sig' }
     const privateKey = JSON.stringify(await exportJWK(pair.privateKey))
-    return { kid, publicKey: JSON.stringify(publicKey), ...this.#box.seal(privateKey, signingKeyPlace(kid)) }
+    return { kid, publicKey: JSON.stringify(publicKey), ...this.#box.seal(privateKey, signingKeyContext(kid)) }
   }
 }
 
 /** Where a private key is sealed: in its own row only. */
-export function signingKeyPlace(kid: string): string {
+export function signingKeyContext(kid: string): string {
   return `signing-key:${kid}`
 }
 

@@ -7,7 +7,7 @@ const maxBytes = 64 * 1024
 export const masked = '******'
 
 /** Where a variable's value is sealed: in its own row only. */
-export function variablePlace(id: string): string {
+export function variableContext(id: string): string {
   return `variable:${id}`
 }
 

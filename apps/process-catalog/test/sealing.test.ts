@@ -3,7 +3,7 @@ import { SecretBox } from '@automation/database'
 import { operatorContext, testDatabase, userContext } from '@automation/testing'
 import pg from 'pg'
 import { afterEach, expect, test } from 'vitest'
-import { variablePlace } from '../src/variable-rules.ts'
+import { variableContext } from '../src/variable-rules.ts'
 import { startCatalogProcess } from './catalog-process.ts'
 import { CatalogUnderTest, encryptionKey, refused } from './catalog-under-test.ts'
 
@@ -48,7 +48,7 @@ async function withVariables(url: string, amount: number): Promise<void> {
     [
       ids,
       ids.map((_, index) => `V${index}`),
-      ids.map((id, index) => box.seal(`value ${index}`, variablePlace(id)).ciphertext),
+      ids.map((id, index) => box.seal(`value ${index}`, variableContext(id)).ciphertext),
       box.keyId,
     ],
   )

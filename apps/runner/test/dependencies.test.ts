@@ -167,8 +167,8 @@ describe('a registry’s token', () => {
     const source = `require('good'); const { execFileSync } = require('child_process')
       const found = Object.keys(require('module')._cache).find((path) => path.includes('node_modules/good'))
       const root = found.slice(0, found.indexOf('node_modules'))
-      const read = (place) => require('fs').readdirSync(place, { withFileTypes: true }).flatMap((each) =>
-        each.isDirectory() ? read(place + '/' + each.name) : [require('fs').readFileSync(place + '/' + each.name, 'utf8')])
+      const read = (directory) => require('fs').readdirSync(directory, { withFileTypes: true }).flatMap((each) =>
+        each.isDirectory() ? read(directory + '/' + each.name) : [require('fs').readFileSync(directory + '/' + each.name, 'utf8')])
       return read(root).some((text) => text.includes('registry-token'))`
     expect((await runWith(JAVASCRIPT, { good: '*' }, source)).value).toBe(false)
     expect(registry.asked.some(({ authorization }) => authorization === 'Bearer registry-token-1234')).toBe(true)

@@ -108,7 +108,7 @@ describe('the forms that a Python source may have', () => {
   })
 })
 
-const faults: [guarantee: string, source: string, explanation: string, place: string][] = [
+const faults: [guarantee: string, source: string, explanation: string, location: string][] = [
   ['a syntax error', 'a = 1\nb = = 2', 'SyntaxError: invalid syntax', 'File "demo.py", line 2\n    b = = 2\n'],
   ['an indentation error', 'if 1:\nreturn', 'IndentationError: expected an indented block', 'line 2'],
   ['await at the top level', '\nawait x', "SyntaxError: 'await' outside async function", 'line 2'],
@@ -170,11 +170,11 @@ const faults: [guarantee: string, source: string, explanation: string, place: st
 ]
 
 describe('faults of Python sources keep the lines that the user wrote', () => {
-  test.for(faults)('%s', async ([, source, explanation, place]) => {
+  test.for(faults)('%s', async ([, source, explanation, location]) => {
     const ended = await run(under, source)
     expect(ended.explanation).toContain(explanation)
     const { message } = ended.log.at(-1)!
-    expect(message).toContain(place)
+    expect(message).toContain(location)
     expect(message).not.toMatch(/children\/python|python3|<frozen/)
   })
 })

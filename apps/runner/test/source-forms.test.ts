@@ -93,7 +93,7 @@ describe('the forms that a source may have', () => {
   })
 })
 
-const faults: [guarantee: string, source: string, explanation: string, place: string][] = [
+const faults: [guarantee: string, source: string, explanation: string, location: string][] = [
   ['a syntax error', 'const a = 1\nconst b = = 2', "SyntaxError: Unexpected token '='", 'demo.js:2'],
   ['a syntax error in a module', 'import "fs"\n\nconst b = = 2', 'SyntaxError: Unexpected token', 'demo.js:3'],
   ['an end that comes too early', 'const a = 1\nif (a) {\n', 'SyntaxError: Unexpected end of input', 'demo.js:3'],
@@ -164,11 +164,11 @@ const faults: [guarantee: string, source: string, explanation: string, place: st
 ]
 
 describe('faults keep the lines and columns that the user wrote', () => {
-  test.for(faults)('%s', async ([, source, explanation, place]) => {
+  test.for(faults)('%s', async ([, source, explanation, location]) => {
     const ended = await under.replica.run(source)
     expect(ended.explanation).toContain(explanation)
     const [entry] = ended.log
-    expect(entry?.message).toContain(place)
+    expect(entry?.message).toContain(location)
     expect(entry?.message).not.toMatch(/children\/javascript|node:|\$svc\$|:-\d/)
   })
 })

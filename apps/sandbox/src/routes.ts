@@ -3,7 +3,7 @@ import type { SecretBox } from '@automation/database'
 import { Failure, notFound } from '@automation/errors'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { isKeyOf, sandboxOf } from './api-key.ts'
-import { daemonKeyPlace, opened } from './sandbox-message.ts'
+import { daemonKeyContext, opened } from './sandbox-message.ts'
 import { isUuid } from './sandbox-id.ts'
 import { readReachable } from './store/reads.ts'
 import type { SandboxRow } from './store/rows.ts'
@@ -44,7 +44,7 @@ export class Routes {
       sandboxId: row.id,
       team: row.team,
       daemonAddress: row.daemonAddress,
-      daemonKey: opened(this.#box, row, row.daemonKey, daemonKeyPlace(row.id)),
+      daemonKey: opened(this.#box, row, row.daemonKey, daemonKeyContext(row.id)),
       basicAuth:
         row.authUsername === null
           ? undefined

@@ -5,8 +5,8 @@ import { timestampFromDate } from '@bufbuild/protobuf/wkt'
 import type { SandboxRow } from './store/rows.ts'
 
 /** Where a key is sealed to: moved to another row, it does not open. */
-export const apiKeyPlace = (id: string) => `sandbox key:${id}`
-export const daemonKeyPlace = (id: string) => `sandbox daemon key:${id}`
+export const apiKeyContext = (id: string) => `sandbox key:${id}`
+export const daemonKeyContext = (id: string) => `sandbox daemon key:${id}`
 
 /** A sandbox as its team sees it. */
 export function sandboxMessage(row: SandboxRow, box: SecretBox): MessageInitShape<typeof SandboxSchema> {
@@ -19,7 +19,7 @@ export function sandboxMessage(row: SandboxRow, box: SecretBox): MessageInitShap
     status: row.status,
     reason: row.reason ?? undefined,
     // Of one that ended long ago the key of ENCRYPTION_KEY may have gone.
-    grpcApiKey: box.knows(row.keyId) ? opened(box, row, row.apiKey, apiKeyPlace(row.id)) : '',
+    grpcApiKey: box.knows(row.keyId) ? opened(box, row, row.apiKey, apiKeyContext(row.id)) : '',
     timeoutAt: timestampFromDate(row.timeoutAt),
     createdBy: row.createdBy,
     createdAt: timestampFromDate(row.createdAt),
@@ -27,6 +27,6 @@ export function sandboxMessage(row: SandboxRow, box: SecretBox): MessageInitShap
 }
 
 /** A sealed key in plain. */
-export function opened(box: SecretBox, { keyId }: SandboxRow, ciphertext: Uint8Array, place: string): string {
-  return box.open({ ciphertext, keyId }, place)
+export function opened(box: SecretBox, { keyId }: SandboxRow, ciphertext: Uint8Array, context: string): string {
+  return box.open({ ciphertext, keyId }, context)
 }

@@ -7,7 +7,7 @@ import { digestOf, newApiKey, newSecret } from './api-key.ts'
 import type { SandboxConfig } from './config.ts'
 import type { Keeper } from './keeper.ts'
 import { checkedRequest, type PortCredential } from './sandbox-request.ts'
-import { apiKeyPlace, daemonKeyPlace } from './sandbox-message.ts'
+import { apiKeyContext, daemonKeyContext } from './sandbox-message.ts'
 import { isUuid, newSandboxId } from './sandbox-id.ts'
 import { checkQuota, insertSandbox, moveDeadline } from './store/changes.ts'
 import { readSandbox } from './store/reads.ts'
@@ -108,8 +108,8 @@ export class Sandboxes {
   #newKeys(id: string) {
     const { box } = this.#options
     const given = { grpcApiKey: newApiKey(id), daemonKey: newSecret() }
-    const apiKey = box.seal(given.grpcApiKey, apiKeyPlace(id))
-    const daemonKey = box.seal(given.daemonKey, daemonKeyPlace(id))
+    const apiKey = box.seal(given.grpcApiKey, apiKeyContext(id))
+    const daemonKey = box.seal(given.daemonKey, daemonKeyContext(id))
     const kept = {
       apiKeyDigest: digestOf(given.grpcApiKey),
       apiKey: apiKey.ciphertext,

@@ -11,8 +11,8 @@ export interface SealedTable {
   table: string
   id: string
   idType: 'uuid' | 'text'
-  /** Sealed columns, each with the place that a row's secret is bound to. */
-  secrets: { column: string; place: (id: string) => string }[]
+  /** Sealed columns, each with the context that a row's secret is bound to. */
+  secrets: { column: string; context: (id: string) => string }[]
   /** An SQL condition of the rows that must open; all, where there is none. */
   needed?: string
 }
@@ -201,9 +201,9 @@ export class Resealing {
   #fresh(row: SealedRow, { secrets }: SealedTable): Buffer[] | undefined {
     const { box } = this.#options
     try {
-      return secrets.map(({ place }, index) => {
-        const plain = box.open({ ciphertext: row[`s${index}`]!, keyId: row.keyId }, place(row.id))
-        return Buffer.from(box.seal(plain, place(row.id)).ciphertext)
+      return secrets.map(({ context }, index) => {
+        const plain = box.open({ ciphertext: row[`s${index}`]!, keyId: row.keyId }, context(row.id))
+        return Buffer.from(box.seal(plain, context(row.id)).ciphertext)
       })
     } catch {
       // Damaged: it stays as it is, and is counted.

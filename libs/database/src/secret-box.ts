@@ -15,7 +15,7 @@ export const sealedExtraBytes = nonceBytes + tagBytes
 
 /**
  * AES-256-GCM under the keys of ENCRYPTION_KEY: the first one seals, all of them open. Each secret is bound to its
- * place (`variable:<id>`), so that a ciphertext moved to another row does not open.
+ * context (`variable:<id>`), so that a ciphertext moved to another row does not open.
  */
 export class SecretBox {
   readonly #keys = new Map<string, Buffer>()
@@ -38,18 +38,18 @@ export class SecretBox {
     return this.#keys.has(keyId)
   }
 
-  seal(plain: string, place: string): Sealed {
+  seal(plain: string, context: string): Sealed {
     const nonce = randomBytes(nonceBytes)
-    const cipher = createCipheriv('aes-256-gcm', this.#key(this.keyId), nonce).setAAD(Buffer.from(place))
+    const cipher = createCipheriv('aes-256-gcm', this.#key(this.keyId), nonce).setAAD(Buffer.from(context))
     const body = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()])
     return { ciphertext: new Uint8Array(Buffer.concat([nonce, cipher.getAuthTag(), body])), keyId: this.keyId }
   }
 
-  /** Throws where the key is unknown, or the ciphertext was changed or belongs to another place. */
-  open({ ciphertext, keyId }: { ciphertext: Uint8Array; keyId: string }, place: string): string {
+  /** Throws where the key is unknown, or the ciphertext was changed or belongs to another context. */
+  open({ ciphertext, keyId }: { ciphertext: Uint8Array; keyId: string }, context: string): string {
     const nonce = ciphertext.subarray(0, nonceBytes)
     const decipher = createDecipheriv('aes-256-gcm', this.#key(keyId), nonce, { authTagLength: tagBytes })
-      .setAAD(Buffer.from(place))
+      .setAAD(Buffer.from(context))
       .setAuthTag(ciphertext.subarray(nonceBytes, nonceBytes + tagBytes))
     const body = ciphertext.subarray(nonceBytes + tagBytes)
     return Buffer.concat([decipher.update(body), decipher.final()]).toString('utf8')

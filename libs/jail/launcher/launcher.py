@@ -17,9 +17,9 @@ import resource
 import sys
 
 # Isolated as this Python is, it looks for modules in its own library alone.
-own_place = posix.fspath(__file__).rpartition("/")[0]
-sys.path.insert(0, own_place)
-sys.path.append(own_place + "/../python")
+own_directory = posix.fspath(__file__).rpartition("/")[0]
+sys.path.insert(0, own_directory)
+sys.path.append(own_directory + "/../python")
 sys.dont_write_bytecode = True
 
 import channels

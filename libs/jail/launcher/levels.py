@@ -13,7 +13,7 @@ import resource
 import landlock
 import seccomp
 from kernel import drop_capabilities
-from root import SETTINGS, python_places
+from root import SETTINGS, python_mounts
 
 # Where the machine counts all children together, and others of the same account.
 PROCESSES_TOGETHER = 4096
@@ -45,8 +45,8 @@ def restrict(isolation, directory):
     limit(resource.RLIMIT_MSGQUEUE, 0)
     if isolation["level"] == "pod":
         drop_capabilities()
-        readable = [*SYSTEM, *("/etc/" + name for name in SETTINGS), *(place["path"] for place in isolation["readable"])]
-        readable += python_places()
+        readable = [*SYSTEM, *("/etc/" + name for name in SETTINGS), *(mount["path"] for mount in isolation["readable"])]
+        readable += python_mounts()
         readable += ["/proc/" + name for name in OF_KERNEL]
         # Which scripts open again by their names in /dev.
         outputs = ["/proc/self/fd/1", "/proc/self/fd/2"]

@@ -40,12 +40,12 @@ def make_root(scratch, isolation):
     kernel.mount("root", scratch, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=1m,nr_inodes=4096")
     for path in PLACES:
         show(path, scratch)
-    for place in isolation["readable"]:
-        show(place["path"], scratch, place["shown"])
+    for mount in isolation["readable"]:
+        show(mount["path"], scratch, mount["shown"])
     for link in isolation["links"]:
         make_directories(parent(scratch + link["shown"]))
         posix.symlink(link["to"], scratch + link["shown"])
-    for path in python_places():
+    for path in python_mounts():
         show(path, scratch)
     own_settings = {name: text % isolation for name, text in ACCOUNTS.items()}
     if isolation["network"] == "own":
@@ -76,18 +76,18 @@ def make_root(scratch, isolation):
     posix.umask(own_umask)
 
 
-def python_places():
+def python_mounts():
     """Where Python lies, when it does not belong to the system."""
     return [path for path in (sys.base_prefix, sys.base_exec_prefix) if not is_below(path, "/usr")]
 
 
-def is_below(path, place):
-    return (path + "/").startswith(place + "/")
+def is_below(path, directory):
+    return (path + "/").startswith(directory + "/")
 
 
-def show(path, root, place=None):
-    """The file, directory or link of the machine in the jail, if there is such; at the same place unless one is given."""
-    shown = root + (place or path)
+def show(path, root, target=None):
+    """The file, directory or link of the machine in the jail, if there is such; at the same path unless one is given."""
+    shown = root + (target or path)
     try:
         kind = posix.lstat(path).st_mode
         if stat.S_ISLNK(kind):

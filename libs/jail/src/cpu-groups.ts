@@ -31,22 +31,22 @@ export class CpuGroups {
   /** Found by trying; undefined where this process may make none, or the kernel knows no idle ones. */
   static find(name: string): CpuGroups | undefined {
     // The first kind of groups may tell times in a tree of its own.
-    for (const place of placesOf('cpu'))
-      for (const timesPlace of [place, ...placesOf('cpuacct')]) {
-        const found = CpuGroups.#tried([...new Set([place, timesPlace])], name)
+    for (const directory of directoriesOf('cpu'))
+      for (const timesDirectory of [directory, ...directoriesOf('cpuacct')]) {
+        const found = CpuGroups.#tried([...new Set([directory, timesDirectory])], name)
         if (found !== undefined) return found
       }
     return undefined
   }
 
-  static #tried(places: string[], name: string): CpuGroups | undefined {
-    const groups = new CpuGroups(places.map((place) => join(place, `${prefixOf(name)}${process.pid}-`)))
+  static #tried(directories: string[], name: string): CpuGroups | undefined {
+    const groups = new CpuGroups(directories.map((directory) => join(directory, `${prefixOf(name)}${process.pid}-`)))
     const trials = groups.prefixes.map((prefix) => `${prefix}0`)
     try {
       for (const each of trials) mkdirSync(each)
       const serves = existsSync(`${trials[0]!}/cpu.idle`) && groups.weigh(0, 'idle') && groups.usedMs(0) !== undefined
       if (!serves) return undefined
-      for (const path of places.flatMap((place) => leftOversIn(place, name))) remove(path)
+      for (const path of directories.flatMap((directory) => leftOversIn(directory, name))) remove(path)
       return groups
     } catch {
       // Nothing is to be made here.
@@ -95,15 +95,15 @@ export class CpuGroups {
 }
 
 /** Directories of this process in the trees that may know this of its groups: `cpu` or `cpuacct`. */
-function placesOf(controller: string): string[] {
+function directoriesOf(controller: string): string[] {
   const textOf = (path: string) => (existsSync(path) ? readFileSync(path, 'utf8') : '')
-  return placesIn(textOf('/proc/self/cgroup'), textOf('/proc/self/mountinfo'), controller)
+  return directoriesIn(textOf('/proc/self/cgroup'), textOf('/proc/self/mountinfo'), controller)
 }
 
-function groupsIn(place: string, prefix: string): string[] {
-  return readdirSync(place)
+function groupsIn(directory: string, prefix: string): string[] {
+  return readdirSync(directory)
     .filter((name) => name.startsWith(prefix))
-    .map((name) => join(place, name))
+    .map((name) => join(directory, name))
 }
 
 function remove(path: string): void {
@@ -139,7 +139,7 @@ interface Mount {
  * Directories in which the kernel shows a process its own groups that may have a controller, such as `cpu`: of the first
  * kind of trees by its name, of the second whatever it has. By `/proc/PID/cgroup` and `/proc/PID/mountinfo`.
  */
-export function placesIn(cgroup: string, mountinfo: string, controller: string): string[] {
+export function directoriesIn(cgroup: string, mountinfo: string, controller: string): string[] {
   const mounts = linesOf(mountinfo).map(mountOf)
   return linesOf(cgroup).flatMap((line) => {
     const [, controllers = '', ...parts] = line.split(':')

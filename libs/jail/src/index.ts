@@ -6,11 +6,11 @@ export { fileBytes, privateBytes, proportionalBytes, tellsMemory } from './memor
 export { below, openFiles, processesByParent, processOf, readOf, timesOf, Turns, type Process } from './processes.ts'
 export {
   jailPythonPath,
-  nodePlace,
+  nodeMount,
   shownRoot,
   type JailProgram,
   type ProgramLink,
-  type ProgramPlace,
+  type ProgramMount,
 } from './program.ts'
 export { readIsolationConfig, type NetworkName, type IsolationConfig, type IsolationLevel } from './isolation/config.ts'
 export {

@@ -7,7 +7,7 @@ import type { Logger } from '@automation/service'
 import type { CpuGroups } from './cpu-groups.ts'
 import type { IsolationConfig } from './isolation/config.ts'
 import { leftOversIn, prefixOf } from './left-overs.ts'
-import { inJail, type JailProgram, type ProgramLink, type ProgramPlace } from './program.ts'
+import { inJail, type JailProgram, type ProgramLink, type ProgramMount } from './program.ts'
 import { Output, Reception } from './reception.ts'
 import { Starter, type Interpreter, type Order } from './starter.ts'
 import { EscapeProbe } from './isolation/trial.ts'
@@ -52,7 +52,7 @@ export interface LauncherOptions {
   apart?: boolean
   isolation: IsolationConfig
   /** What children need beside the system. */
-  places: ProgramPlace[]
+  mounts: ProgramMount[]
   links?: ProgramLink[]
   /** At least one: what must run in isolation; each says something on its descriptor 4 when it has started. */
   trials: JailProgram[]
@@ -93,10 +93,10 @@ export class Launcher {
   }
 
   /**
-   * Starts a child, to which these places are shown, too; a low priority holds from its first moment. Rejects when
+   * Starts a child, to which these mounts are shown, too; a low priority holds from its first moment. Rejects when
    * it does not come.
    */
-  async start(program: JailProgram, readable: ProgramPlace[] = [], hasLowPriority = false): Promise<Launched> {
+  async start(program: JailProgram, readable: ProgramMount[] = [], hasLowPriority = false): Promise<Launched> {
     return this.#launch(program, readable, hasLowPriority)
   }
 
@@ -107,7 +107,7 @@ export class Launcher {
 
   /** The starter of the isolation that holds stays. */
   async #choose(): Promise<void> {
-    const { interpreter, places: readable, trials, isolation: config, logger, apart } = this.#options
+    const { interpreter, mounts: readable, trials, isolation: config, logger, apart } = this.#options
     const { account = 'run', home = '/tmp', homeMb, processes = 256, links = [], groups } = this.#options
     const jail = { readable, links, account, home, homeMb, processes }
     const probe = await EscapeProbe.start(this.#root)
@@ -134,14 +134,14 @@ export class Launcher {
     }
   }
 
-  async #launch(program: JailProgram, readable: ProgramPlace[] = [], hasLowPriority = false): Promise<Launched> {
+  async #launch(program: JailProgram, readable: ProgramMount[] = [], hasLowPriority = false): Promise<Launched> {
     const token = randomBytes(16).toString('hex')
     const scratch = join(this.#root, String((this.#count += 1)))
     const { channels = usualChannels } = program
     const listen = program.listens === true ? `${scratch}.socket` : undefined
     const coming = this.#reception.expect(token, [controlDescriptor, ...channels])
     const isJail = this.isolation.level === 'namespaces'
-    const found = isJail ? inJail(program, this.#options.places) : program
+    const found = isJail ? inJail(program, this.#options.mounts) : program
     const environment = withHome(found.environment, isJail ? this.#options.home : scratch)
     this.#order({ token, scratch, channels, listen, hasLowPriority, readable, ...found, environment })
     const [control, ...connected] = (await coming) as [Socket, ...Socket[]]

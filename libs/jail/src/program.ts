@@ -15,7 +15,7 @@ export interface JailProgram {
 }
 
 /** A file or directory that children need beside those of the system, and where a jail shows it. */
-export interface ProgramPlace {
+export interface ProgramMount {
   path: string
   shown: string
 }
@@ -28,24 +28,24 @@ export interface ProgramLink {
 
 /**
  * Where jails show what is ours: in the order of this repository, by which programs find what they use. The machine's
- * own place is not shown.
+ * own path is not shown.
  */
 export const shownRoot = '/opt/automation'
 
 /** The Node that runs this, as children find it. */
-export const nodePlace: ProgramPlace = { path: process.execPath, shown: `${shownRoot}/bin/node` }
+export const nodeMount: ProgramMount = { path: process.execPath, shown: `${shownRoot}/bin/node` }
 
 /** Modules of launchers that Python programs in jails use, too. */
 export const jailPythonPath = fileURLToPath(new URL('../python', import.meta.url))
 
-/** The same program as it is found in a jail that shows these places. */
-export function inJail<T extends JailProgram>(program: T, places: readonly ProgramPlace[]): T {
+/** The same program as it is found in a jail that shows these mounts. */
+export function inJail<T extends JailProgram>(program: T, mounts: readonly ProgramMount[]): T {
   const found = (text: string) => {
-    const place = places.find(({ path }) => text === path || text.startsWith(`${path}/`))
-    return place === undefined ? text : place.shown + text.slice(place.path.length)
+    const mount = mounts.find(({ path }) => text === path || text.startsWith(`${path}/`))
+    return mount === undefined ? text : mount.shown + text.slice(mount.path.length)
   }
   const { environment } = program
-  const path = environment['PATH']?.replace(dirname(nodePlace.path), dirname(nodePlace.shown))
+  const path = environment['PATH']?.replace(dirname(nodeMount.path), dirname(nodeMount.shown))
   return {
     ...program,
     program: program.program.map(found),

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess, execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { Logger } from '@automation/service'
-import type { ProgramLink, ProgramPlace } from './program.ts'
+import type { ProgramLink, ProgramMount } from './program.ts'
 import type { NetworkName, IsolationLevel } from './isolation/config.ts'
 
 const launcherPath = fileURLToPath(new URL('../launcher/launcher.py', import.meta.url))
@@ -22,7 +22,7 @@ export interface Order {
   /** Whether it starts with a low CPU priority, where it has a group of its own. */
   hasLowPriority: boolean
   /** Beside what the isolation shows to all. */
-  readable: ProgramPlace[]
+  readable: ProgramMount[]
 }
 
 /** What launcher.py is told first: the isolation around all its children. */
@@ -34,7 +34,7 @@ export interface IsolationOrder {
   /** Of the service itself. */
   ports: number[]
   /** Files and directories that programs need beside the system's. */
-  readable: ProgramPlace[]
+  readable: ProgramMount[]
   links: ProgramLink[]
   /** Who a child is in a jail, and where its private directory is there. */
   account: string

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 import { Environment } from '@automation/service'
 import { silentLogger } from '@automation/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { findInterpreter, Launcher, nodePlace, readIsolationConfig, type JailProgram } from '../src/index.ts'
+import { findInterpreter, Launcher, nodeMount, readIsolationConfig, type JailProgram } from '../src/index.ts'
 
 const environment = { PATH: `/usr/local/bin:/usr/bin:/bin`, HOME: '' }
 const node = (source: string, more: Partial<JailProgram> = {}): JailProgram => ({
@@ -58,7 +58,7 @@ describe.each(['namespaces', 'pod', 'none'])('a child that stays and listens, be
       processes: 64,
       apart: true,
       isolation,
-      places: [nodePlace],
+      mounts: [nodeMount],
       links: [{ shown: '/opt/automation/bin/linked', to: 'node' }],
       trials: [hello],
       logger: silentLogger,

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { fileBytes, processOf } from '@automation/jail'
-import { placesIn } from '../src/cpu-groups.ts'
+import { directoriesIn } from '../src/cpu-groups.ts'
 
 const second = '30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate'
 const hybrid = '31 30 0:27 / /sys/fs/cgroup/unified rw,nosuid shared:10 - cgroup2 cgroup2 rw'
@@ -33,7 +33,7 @@ test.for([
   ['no tree at all', '0::/', '23 1 8:1 / / rw - ext4 /dev/sda1 rw', 'cpu', []],
   ['a kernel without groups', '', second, 'cpu', []],
 ] as const)('%s', ([, cgroup, mountinfo, controller, expected]) => {
-  expect(placesIn(`${cgroup}\n`, `${mountinfo}\n`, controller)).toEqual(expected)
+  expect(directoriesIn(`${cgroup}\n`, `${mountinfo}\n`, controller)).toEqual(expected)
 })
 
 const own = processOf(process.pid)

@@ -53,15 +53,15 @@ export class ChecksAtWork {
 
   /** Call what it gives when the check is over. Failure resource_exhausted too_many_attempts with retryAfterS. */
   begin({ id, team }: CheckTarget): () => void {
-    const places = [{ key: `target ${id}`, most: mostAtWork.target }]
-    if (team !== undefined) places.push({ key: `team ${team}`, most: mostAtWork.team })
-    if (places.some((place) => this.#count(place.key) >= place.most))
+    const limits = [{ key: `target ${id}`, most: mostAtWork.target }]
+    if (team !== undefined) limits.push({ key: `team ${team}`, most: mostAtWork.team })
+    if (limits.some((limit) => this.#count(limit.key) >= limit.most))
       throw new Failure('resource_exhausted', 'too_many_attempts', 'Too many attempts at the same time, try again', {
         retryAfterS: 1,
       })
-    for (const { key } of places) this.#add(key, 1)
+    for (const { key } of limits) this.#add(key, 1)
     return () => {
-      for (const { key } of places) this.#add(key, -1)
+      for (const { key } of limits) this.#add(key, -1)
     }
   }
 

@@ -31,7 +31,7 @@ describe.each(shapes)('spans of calls, %s', (name, open) => {
     return { probe: shape.probe, sent }
   }
 
-  /** The places of spans, each with that of its parent. */
+  /** The contexts of spans, each with that of its parent. */
   const line = (spans: ReceivedSpan[]) => spans.map((span) => [span.parentSpanId, span.spanId])
 
   test('continue the trace of the caller, down to what the handler does', async () => {

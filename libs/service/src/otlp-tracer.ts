@@ -79,9 +79,9 @@ class ChosenIds extends RandomIdGenerator {
 const random = new RandomIdGenerator()
 
 function contextOf({ parent }: SpanOptions): Context {
-  const place = readTraceparent(parent)
-  if (place === undefined) return ROOT_CONTEXT
-  const { traceId, spanId, flags } = place
+  const context = readTraceparent(parent)
+  if (context === undefined) return ROOT_CONTEXT
+  const { traceId, spanId, flags } = context
   return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags: flags & 1, isRemote: true })
 }
 

@@ -113,11 +113,14 @@ export async function littleRegistry(
 }
 
 function metadata(name: string, version: string): Entry[] {
-  const place = `${name}-${version}.dist-info`
+  const folder = `${name}-${version}.dist-info`
   return [
-    { path: `${place}/METADATA`, text: `Metadata-Version: 2.1\nName: ${name}\nVersion: ${version}\n` },
-    { path: `${place}/WHEEL`, text: 'Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n' },
-    { path: `${place}/RECORD`, text: '' },
+    { path: `${folder}/METADATA`, text: `Metadata-Version: 2.1\nName: ${name}\nVersion: ${version}\n` },
+    {
+      path: `${folder}/WHEEL`,
+      text: 'Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n',
+    },
+    { path: `${folder}/RECORD`, text: '' },
   ]
 }
 

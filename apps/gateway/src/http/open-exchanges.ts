@@ -1,9 +1,9 @@
 import type { Exchange } from './exchange.ts'
 
-/** A place in a ring of open exchanges. */
-interface Place {
-  before: Place
-  after: Place
+/** A node in a ring of open exchanges. */
+interface Node {
+  before: Node
+  after: Node
   exchange: Exchange | undefined
 }
 
@@ -12,11 +12,11 @@ interface Place {
  * replacing its table, and tables that have grown old keep what was in them until the next full collection.
  */
 export class OpenExchanges {
-  readonly #start: Place
+  readonly #start: Node
   #size = 0
 
   constructor() {
-    const start = { exchange: undefined } as unknown as Place
+    const start = { exchange: undefined } as unknown as Node
     start.before = start
     start.after = start
     this.#start = start
@@ -29,26 +29,25 @@ export class OpenExchanges {
   /** Adds an exchange; the function that it gives takes it out again, once. */
   add(exchange: Exchange): () => void {
     const start = this.#start
-    const place: Place = { before: start.before, after: start, exchange }
-    start.before.after = place
-    start.before = place
+    const node: Node = { before: start.before, after: start, exchange }
+    start.before.after = node
+    start.before = node
     this.#size++
     return () => {
-      if (place.exchange === undefined) return
-      place.before.after = place.after
-      place.after.before = place.before
-      // A place that is out must hold on to nothing.
-      place.exchange = undefined
-      place.before = place
-      place.after = place
+      if (node.exchange === undefined) return
+      node.before.after = node.after
+      node.after.before = node.before
+      // A node that is out must hold on to nothing.
+      node.exchange = undefined
+      node.before = node
+      node.after = node
       this.#size--
     }
   }
 
   all(): Exchange[] {
     const exchanges: Exchange[] = []
-    for (let place = this.#start.after; place.exchange !== undefined; place = place.after)
-      exchanges.push(place.exchange)
+    for (let node = this.#start.after; node.exchange !== undefined; node = node.after) exchanges.push(node.exchange)
     return exchanges
   }
 }

@@ -33,7 +33,7 @@ const rules: readonly Rule[] = [
   ],
 ]
 
-interface Place {
+interface Endpoint {
   method: string
   /** Below /api/{team}. */
   path: string
@@ -45,13 +45,13 @@ interface Place {
  * the id of what was made there. `idHeader` is such as `Svc-Execution-ID`.
  */
 export function addLinks(paths: Record<string, Record<string, OperationJson>>, idHeader: string): void {
-  const places = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]): Place => {
+  const endpoints = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]): Endpoint => {
       return { method, path: path.replace(/^\/api\/\{team\}/, ''), operation }
     }),
   )
-  for (const source of places)
-    for (const target of places) {
+  for (const source of endpoints)
+    for (const target of endpoints) {
       const link = linkBetween(source, target)
       const response = link && source.operation.responses[link.status]
       if (link === undefined || response === undefined) continue
@@ -67,7 +67,7 @@ export function addLinks(paths: Record<string, Record<string, OperationJson>>, i
     }
 }
 
-function linkBetween(source: Place, target: Place): Link | undefined {
+function linkBetween(source: Endpoint, target: Endpoint): Link | undefined {
   const word = `${source.method} ${source.path}`
   const rule = rules.find(([made, used]) => made.test(word) && used.test(target.path))
   if (rule !== undefined) return rule[2]
@@ -78,7 +78,7 @@ function linkBetween(source: Place, target: Place): Link | undefined {
   return namesIn(target.path).every((name) => known.includes(name)) ? { ...madeId, parameter } : undefined
 }
 
-function shared(source: Place, target: Place): string[] {
+function shared(source: Endpoint, target: Endpoint): string[] {
   const given = namesIn(source.path)
   return namesIn(target.path).filter((name) => given.includes(name))
 }

@@ -46,7 +46,7 @@ export class DaemonSessions {
 
   #open(name: string, address: string): Kept {
     const session = connectHttp2('http://sandbox', {
-      createConnection: () => connect(placeOf(address)),
+      createConnection: () => connect(endpointOf(address)),
       settings: { enablePush: false, initialWindowSize: windowBytes },
     })
     const kept = { session, used: keptAlive(session, watch).used }
@@ -62,7 +62,7 @@ export class DaemonSessions {
   }
 }
 
-function placeOf(address: string): { path: string } | { host: string; port: number } {
+function endpointOf(address: string): { path: string } | { host: string; port: number } {
   if (address.startsWith('unix:')) return { path: address.slice('unix:'.length) }
   const colon = address.lastIndexOf(':')
   return { host: address.slice(0, colon).replace(/^\[|\]$/g, ''), port: Number(address.slice(colon + 1)) }

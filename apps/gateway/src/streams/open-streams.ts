@@ -10,11 +10,11 @@ export interface StreamLimits {
   maxStreams: number
 }
 
-/** A place for one stream. */
-export interface StreamPlace {
+/** A slot for one stream. */
+export interface StreamSlot {
   /** Called when the gateway stops; at most once. */
   onStop(end: () => void): void
-  /** Gives the place back; may be called again. */
+  /** Gives the slot back; may be called again. */
   release: () => void
 }
 
@@ -41,7 +41,7 @@ export class OpenStreams {
   }
 
   /** Failures: too_many_streams; unavailable when the gateway has no room or stops. */
-  take(team: string): StreamPlace {
+  take(team: string): StreamSlot {
     const { teamMaxStreams, maxStreams } = this.#limits
     const count = this.#byTeam.get(team) ?? 0
     if (this.#stopping) throw full('stopping', 'The service is stopping')

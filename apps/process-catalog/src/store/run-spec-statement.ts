@@ -108,7 +108,7 @@ const linksAndSources = `
 // Versions of the module that the run would have, where only the version is not there.
 const unmet = `
   unmet AS (
-    SELECT wanted AS reference, place, (
+    SELECT wanted AS reference, nth, (
       SELECT array_agg(name) FROM (
         SELECT name FROM (
           SELECT tag AS name, id FROM versions WHERE process_id = module.id AND tag IS NOT NULL
@@ -116,7 +116,7 @@ const unmet = `
         ) named ORDER BY id DESC LIMIT ${limits.namedVersions}
       ) newest
     ) AS versions
-    FROM run CROSS JOIN unnest(run.imports) WITH ORDINALITY AS import (wanted, place) LEFT JOIN LATERAL (
+    FROM run CROSS JOIN unnest(run.imports) WITH ORDINALITY AS import (wanted, nth) LEFT JOIN LATERAL (
       SELECT id FROM modules
       WHERE split_part(wanted, ' ', 2) <> '' AND name = split_part(wanted, ' ', 1)
         AND team IN (SELECT team FROM scope) AND language = run.language
@@ -126,7 +126,7 @@ const unmet = `
   )`
 
 const unmetAndNames = `
-  (SELECT json_agg(json_build_object('reference', reference, 'versions', versions) ORDER BY place) FROM unmet) AS unmet,
+  (SELECT json_agg(json_build_object('reference', reference, 'versions', versions) ORDER BY nth) FROM unmet) AS unmet,
   (SELECT array_agg(name) FROM (
     SELECT DISTINCT name FROM modules
     WHERE EXISTS (SELECT FROM unmet) AND team IN (SELECT team FROM scope) AND language = (SELECT language FROM run)

@@ -9,7 +9,7 @@ import { isUuid } from '../identifier.ts'
 import { languageOf } from '../language.ts'
 import { limits } from '../limits.ts'
 import { isSlug, isTag } from '../names.ts'
-import { variablePlace } from '../variable-rules.ts'
+import { variableContext } from '../variable-rules.ts'
 import { runSpecStatement } from './run-spec-statement.ts'
 import type { Store } from './store.ts'
 import { unmetImports, type UnmetRows } from './unmet-imports.ts'
@@ -132,7 +132,7 @@ function variables(row: RunRow, box: SecretBox): Pick<RunSpecMessage, 'variables
   if (variableCiphertexts === null)
     return { variablesFault: `The variables of the team are larger than ${limits.runVariablesBytes} bytes together` }
   const valueOf = (id: string, index: number) =>
-    box.open({ ciphertext: variableCiphertexts[index]!, keyId: variableKeyIds[index]! }, variablePlace(id))
+    box.open({ ciphertext: variableCiphertexts[index]!, keyId: variableKeyIds[index]! }, variableContext(id))
   return {
     variables: variableIds.map((id, index) => ({
       key: variableKeys[index]!,

@@ -1,7 +1,7 @@
 import { Resealing, type SealedTable, type SecretBox } from '@automation/database'
 import type { PartContext } from '@automation/service'
-import { signingKeyPlace } from '../signing-keys.ts'
-import { variablePlace } from '../variable-rules.ts'
+import { signingKeyContext } from '../signing-keys.ts'
+import { variableContext } from '../variable-rules.ts'
 import type { Store } from './store.ts'
 
 const tables: SealedTable[] = [
@@ -10,14 +10,14 @@ const tables: SealedTable[] = [
     table: 'variables',
     id: 'id',
     idType: 'uuid',
-    secrets: [{ column: 'ciphertext', place: variablePlace }],
+    secrets: [{ column: 'ciphertext', context: variableContext }],
   },
   {
     kind: 'signing keys',
     table: 'signing_keys',
     id: 'kid',
     idType: 'text',
-    secrets: [{ column: 'ciphertext', place: signingKeyPlace }],
+    secrets: [{ column: 'ciphertext', context: signingKeyContext }],
   },
 ]
 

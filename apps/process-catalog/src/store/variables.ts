@@ -7,7 +7,7 @@ import { timestampFromDate } from '@bufbuild/protobuf/wkt'
 import { v7 } from 'uuid'
 import type { Variable } from '../../prisma/generated/client.ts'
 import { isUuid } from '../identifier.ts'
-import { masked, variablePlace } from '../variable-rules.ts'
+import { masked, variableContext } from '../variable-rules.ts'
 import { audit } from './audit.ts'
 import type { Author } from './processes.ts'
 import { changeTeam } from './revisions.ts'
@@ -34,7 +34,7 @@ export function createVariable(store: Store, box: SecretBox, author: Author, var
         id,
         team: author.team,
         key: variable.key,
-        ...box.seal(variable.value, variablePlace(id)),
+        ...box.seal(variable.value, variableContext(id)),
         isSensitive: variable.isSensitive,
         createdBy: author.name,
         createdAt: new Date(),
@@ -82,7 +82,7 @@ export function updateVariable(store: Store, box: SecretBox, author: Author, id:
       where: { id: current.id },
       data: {
         key: key ?? current.key,
-        ...(stays ? {} : box.seal(value, variablePlace(current.id))),
+        ...(stays ? {} : box.seal(value, variableContext(current.id))),
         updatedBy: author.name,
         updatedAt: new Date(),
       },
@@ -133,7 +133,7 @@ async function requireFreeKey(rows: Rows, team: string, key: string): Promise<vo
 
 function variableMessage(row: Omit<Variable, 'ciphertext'> & Partial<Variable>, box: SecretBox): VariableMessage {
   const { ciphertext, keyId } = row
-  const open = () => (ciphertext === undefined ? '' : box.open({ ciphertext, keyId }, variablePlace(row.id)))
+  const open = () => (ciphertext === undefined ? '' : box.open({ ciphertext, keyId }, variableContext(row.id)))
   return {
     id: row.id,
     key: row.key,

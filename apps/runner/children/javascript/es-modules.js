@@ -76,13 +76,13 @@ function rewriteStatement(node, source, replace, hoisted, getters) {
   const blank = (start, end) => replace(start, end, source.slice(start, end).replace(/[^\n\r\u2028\u2029]/g, ' '))
   switch (node.type) {
     case 'ImportDeclaration':
-      hoisted.push(importOf(node, placeOf(node, source)))
+      hoisted.push(importOf(node, positionOf(node, source)))
       return blank(node.start, node.end)
     case 'ExportAllDeclaration':
-      hoisted.push(reexportAll(node, placeOf(node, source)))
+      hoisted.push(reexportAll(node, positionOf(node, source)))
       return blank(node.start, node.end)
     case 'ExportNamedDeclaration':
-      if (node.source) hoisted.push(...node.specifiers.map((each) => reexport(node, each, placeOf(node, source))))
+      if (node.source) hoisted.push(...node.specifiers.map((each) => reexport(node, each, positionOf(node, source))))
       else getters.push(...namesOf(node).map(([exported, local]) => getter(exported, local)))
       return node.declaration ? blank(node.start, node.declaration.start) : blank(node.start, node.end)
     case 'ExportDefaultDeclaration': {
@@ -103,32 +103,32 @@ const defaultAssignment = (keywords) => `${EXPORTS}.default=` + keywords.slice(1
 const quoted = (node) => JSON.stringify(node.type === 'Literal' ? node.value : node.name)
 
 /** Line and column as two arguments, for a fault of what is hoisted. */
-function placeOf(node, source) {
+function positionOf(node, source) {
   const { line, column } = acorn.getLineInfo(source, node.start)
   return `${line},${column + 1}`
 }
 
-function importOf({ source, specifiers }, place) {
+function importOf({ source, specifiers }, position) {
   const from = quoted(source)
   const all = specifiers.find(({ type }) => type === 'ImportNamespaceSpecifier')
   const named = specifiers.filter(({ type }) => type !== 'ImportNamespaceSpecifier')
   const pairs = named.map((each) => [each.imported ? quoted(each.imported) : '"default"', each.local.name])
   const wanted = pairs.map(([imported]) => imported).join(',')
-  const loaded = `${LOAD}(${from},[${wanted}],${place})`
+  const loaded = `${LOAD}(${from},[${wanted}],${position})`
   const pattern = pairs.map(([imported, local]) => `${imported}:${local}`).join(',')
   const whole = all ? `const ${all.local.name}=${loaded};` : ''
   if (pairs.length === 0) return whole || `${loaded};`
   return `${whole}const{${pattern}}=${loaded};`
 }
 
-function reexport(node, { local, exported }, place) {
+function reexport(node, { local, exported }, position) {
   const from = quoted(node.source)
-  const loaded = `${LOAD}(${from},[${quoted(local)}],${place})[${quoted(local)}]`
+  const loaded = `${LOAD}(${from},[${quoted(local)}],${position})[${quoted(local)}]`
   return `${LOAD}.define(${EXPORTS},${quoted(exported)},()=>${loaded});`
 }
 
-function reexportAll({ source, exported }, place) {
-  const loaded = `${LOAD}(${quoted(source)},[],${place})`
+function reexportAll({ source, exported }, position) {
+  const loaded = `${LOAD}(${quoted(source)},[],${position})`
   if (exported) return `${LOAD}.define(${EXPORTS},${quoted(exported)},()=>${loaded});`
   return `${LOAD}.defineAll(${EXPORTS},${loaded});`
 }

@@ -60,8 +60,8 @@ function withUsersLine(thrown, text, fileName) {
 }
 
 function lineOf({ line, stack }, fileName) {
-  const place = /^(.*):(\d+)\n/.exec(stack)
-  return line ?? (place?.[1] === fileName ? Number(place[2]) : undefined)
+  const position = /^(.*):(\d+)\n/.exec(stack)
+  return line ?? (position?.[1] === fileName ? Number(position[2]) : undefined)
 }
 
 /** The `main` that the source exports, as a module or, whatever its syntax, by `module.exports`; with what holds it. */

@@ -96,9 +96,9 @@ function comparison(snapshot) {
   for (let at = 0; at < keys.length; at += 1) {
     const { value, get, set } = properties[at]
     values[at] = value
-    const place = typeof keys[at] === 'symbol' ? `k[${at}]` : stringify(keys[at])
+    const member = typeof keys[at] === 'symbol' ? `k[${at}]` : stringify(keys[at])
     if (get !== undefined || set !== undefined) terms += `&&s.isSame(${at})`
-    else if (!isNaN(value)) terms += `&&o[${place}]===v[${at}]`
+    else if (!isNaN(value)) terms += `&&o[${member}]===v[${at}]`
   }
   return new MadeFunction('s', 'k', 'v', `return (o)=>${terms}`)(snapshot, keys, values)
 }

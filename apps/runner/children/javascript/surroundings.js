@@ -42,7 +42,7 @@ function setVariables(variables) {
   restoreEnvironment()
 }
 
-/** Sets the place in a trace that the next run sees, unless the team has a variable of that name. */
+/** Sets the trace context that the next run sees, unless the team has a variable of that name. */
 function setTraceparent(traceparent) {
   if (hasOwnTrace || expected.get('TRACEPARENT') === traceparent) return
   if (traceparent === undefined) {

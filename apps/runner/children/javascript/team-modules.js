@@ -34,12 +34,12 @@ function forRun({ prepared, names, svc, directory }) {
   const loaded = new Map()
 
   const find = (imports, name, tag) => {
-    const place = imports.get(referenceOf(name, tag))
-    return place === undefined ? undefined : (loaded.get(place) ?? load(place))
+    const index = imports.get(referenceOf(name, tag))
+    return index === undefined ? undefined : (loaded.get(index) ?? load(index))
   }
 
-  const load = (place) => {
-    const { fileName, imports, isModule, evaluate, fault } = prepared[place]
+  const load = (index) => {
+    const { fileName, imports, isModule, evaluate, fault } = prepared[index]
     if (fault !== undefined) throw fault
     const own = Object.assign(Object.create(svc), { import: use(imports) })
     const packages = new Map(names.map((name) => [name, own]))
@@ -52,12 +52,12 @@ function forRun({ prepared, names, svc, directory }) {
       },
       isNamespace: isModule,
     }
-    loaded.set(place, entry)
+    loaded.set(index, entry)
     try {
       const body = apply(evaluate(), undefined, [...scope.values, undefined, ...names.map(() => own)])
       apply(body, isModule ? undefined : scope.module.exports, [])
     } catch (error) {
-      loaded.delete(place)
+      loaded.delete(index)
       throw error
     }
     scope.module.loaded = true

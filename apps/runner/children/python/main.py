@@ -7,8 +7,8 @@ imports what runs need.
 import os
 import sys
 
-own_place = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [own_place, os.path.abspath(own_place + "/../../../../libs/jail/python")]
+own_directory = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [own_directory, os.path.abspath(own_directory + "/../../../../libs/jail/python")]
 
 import warm
 

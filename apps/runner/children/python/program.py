@@ -59,7 +59,7 @@ class Program:
         code = self.compiled(body)
         names = [each for each in (*code.co_varnames, *code.co_cellvars) if each.isidentifier()]
         if names:
-            code = self.compiled([ast.copy_location(ast.Global(names=names), place()), *body])
+            code = self.compiled([ast.copy_location(ast.Global(names=names), position()), *body])
         if code.co_flags & GENERATOR_LIKE:
             raise self.misplaced_yield(body)
         names = [alias for each in self.futures for alias in each.names]
@@ -70,10 +70,10 @@ class Program:
         return marshal.dumps((self.code, self.doc, self.bound_futures, self.has_annotations))
 
     def compiled(self, body):
-        end = ast.copy_location(ast.Return(ast.copy_location(ast.Constant(END), place())), place())
+        end = ast.copy_location(ast.Return(ast.copy_location(ast.Constant(END), position())), position())
         arguments = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
         function = ast.FunctionDef(name=NAME, args=arguments, body=[*body, end], decorator_list=[], type_params=[])
-        tree = ast.Module(body=[*self.futures, ast.copy_location(function, place())], type_ignores=[])
+        tree = ast.Module(body=[*self.futures, ast.copy_location(function, position())], type_ignores=[])
         whole = compile(tree, self.file_name, "exec", dont_inherit=True)
         return next(each for each in whole.co_consts if isinstance(each, types.CodeType))
 
@@ -124,8 +124,8 @@ class Program:
                 break
             if not isinstance(node, FUNCTIONS):
                 open_ends.extend(reversed(list(ast.iter_child_nodes(node))))
-        place = (self.file_name, node.lineno, node.col_offset + 1, None, node.end_lineno, node.end_col_offset + 1)
-        return SyntaxError("'yield' outside function", place)
+        position = (self.file_name, node.lineno, node.col_offset + 1, None, node.end_lineno, node.end_col_offset + 1)
+        return SyntaxError("'yield' outside function", position)
 
     def module(self):
         """A fresh module for it, in the place of the one that this process was started with."""
@@ -152,7 +152,7 @@ class Program:
         return eval(self.code, self.namespace)
 
 
-def place():
+def position():
     return ast.Pass(lineno=1, col_offset=0, end_lineno=1, end_col_offset=0)
 
 

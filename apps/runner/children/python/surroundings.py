@@ -29,6 +29,6 @@ def set_variables(variables, before):
 
 
 def set_traceparent(traceparent, variables):
-    """Sets the place in a trace that the run sees, unless the team has a variable of that name."""
+    """Sets the trace context that the run sees, unless the team has a variable of that name."""
     if traceparent and "TRACEPARENT" not in variables:
         os.environ["TRACEPARENT"] = traceparent

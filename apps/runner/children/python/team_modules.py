@@ -17,8 +17,8 @@ class TeamModules:
 
     def __init__(self, settings):
         self.modules = settings.get("modules") or []
-        self.of_process = places(settings.get("imports") or [])
-        self.of_module = [places(each["imports"]) for each in self.modules]
+        self.of_process = indexes(settings.get("imports") or [])
+        self.of_module = [indexes(each["imports"]) for each in self.modules]
         self.loaded = {}
         self.by_namespace = {}
         self.globals = {}
@@ -26,9 +26,9 @@ class TeamModules:
         # What a name means where nothing says who asks: to the process, else to the first module that imports it.
         self.plain = {}
         for imports in (self.of_process, *self.of_module):
-            for (name, tag), place in imports.items():
+            for (name, tag), index in imports.items():
                 if not tag:
-                    self.plain.setdefault(name, place)
+                    self.plain.setdefault(name, index)
         missing.prepare([*self.plain, *self.names], settings.get("packages"), settings.get("unmet") or ())
         self.packages = {name[:at] for name in self.plain for at, sign in enumerate(name) if sign == "."}
 
@@ -41,7 +41,7 @@ class TeamModules:
         self.globals = {name: svc for name in self.names}
         sys.meta_path.insert(0, self)
         every = [item for imports in self.of_module for item in imports.items()]
-        if any(not tag and self.plain[name] != place for (name, tag), place in every):
+        if any(not tag and self.plain[name] != index for (name, tag), index in every):
             self.import_for_anybody = builtins.__import__
             builtins.__import__ = self.import_for
 
@@ -51,35 +51,35 @@ class TeamModules:
         return ModuleSpec(name, self, origin=self.origin(name), is_package=name in self.packages)
 
     def origin(self, name):
-        place = self.plain.get(name)
-        return None if place is None else self.modules[place]["fileName"]
+        index = self.plain.get(name)
+        return None if index is None else self.modules[index]["fileName"]
 
     def create_module(self, spec):
-        place = self.plain.get(spec.name)
-        return None if place is None else self.loaded.setdefault(place, types.ModuleType(spec.name))
+        index = self.plain.get(spec.name)
+        return None if index is None else self.loaded.setdefault(index, types.ModuleType(spec.name))
 
     def exec_module(self, module):
-        place = self.plain.get(module.__name__)
-        if place is not None:
-            self.execute(place, module)
+        index = self.plain.get(module.__name__)
+        if index is not None:
+            self.execute(index, module)
 
-    def execute(self, place, module):
-        file_name, source = self.modules[place]["fileName"], self.modules[place]["source"].removeprefix("\ufeff")
+    def execute(self, index, module):
+        file_name, source = self.modules[index]["fileName"], self.modules[index]["source"].removeprefix("\ufeff")
         linecache.cache[file_name] = (len(source), None, source.splitlines(keepends=True), file_name)
         module.__dict__.update(self.globals, __file__=file_name)
-        self.by_namespace[id(module.__dict__)] = self.of_module[place]
+        self.by_namespace[id(module.__dict__)] = self.of_module[index]
         try:
             exec(compile(source, file_name, "exec", dont_inherit=True), module.__dict__)
         except BaseException:
-            self.loaded.pop(place, None)
+            self.loaded.pop(index, None)
             raise
 
-    def load(self, place):
+    def load(self, index):
         """One that its name alone does not lead to."""
-        module = self.loaded.get(place)
+        module = self.loaded.get(index)
         if module is None:
-            module = self.loaded[place] = types.ModuleType(self.modules[place]["name"])
-            self.execute(place, module)
+            module = self.loaded[index] = types.ModuleType(self.modules[index]["name"])
+            self.execute(index, module)
         return module
 
     def import_module(self, name, tag_or_alias=None):
@@ -87,23 +87,23 @@ class TeamModules:
         if not isinstance(name, str) or name == "":
             raise TypeError("A module must be named by its name")
         imports = self.by_namespace.get(id(sys._getframe(1).f_globals), self.of_process)
-        place = imports.get((name, tag_or_alias or ""))
-        if place is None:
+        index = imports.get((name, tag_or_alias or ""))
+        if index is None:
             version = f" with the version or alias '{tag_or_alias}'" if tag_or_alias else ""
             hint = "it is no module of the team, or its name does not stand in the source as a literal"
             hint = missing.versions_of(name, tag_or_alias or "") or hint + missing.hint(name)
             raise ModuleNotFoundError(f"Cannot find module '{name}'{version}: {hint}", name=name)
-        if not tag_or_alias and self.plain.get(name) == place and name.partition(".")[0] not in OWN:
+        if not tag_or_alias and self.plain.get(name) == index and name.partition(".")[0] not in OWN:
             return importlib.import_module(name)
-        return self.load(place)
+        return self.load(index)
 
     def import_for(self, name, globals=None, locals=None, fromlist=(), level=0):
         """`import` where one name means different modules to those that import it."""
-        place = self.by_namespace.get(id(globals), {}).get((name, "")) if level == 0 else None
-        if place is None or place == self.plain[name] or name in OWN or ("." in name and not fromlist):
+        index = self.by_namespace.get(id(globals), {}).get((name, "")) if level == 0 else None
+        if index is None or index == self.plain[name] or name in OWN or ("." in name and not fromlist):
             return self.import_for_anybody(name, globals, locals, fromlist, level)
-        return self.load(place)
+        return self.load(index)
 
 
-def places(imports):
+def indexes(imports):
     return {(each["name"], each["tag"]): each["module"] for each in imports}

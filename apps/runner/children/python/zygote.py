@@ -71,8 +71,8 @@ class Zygote:
         process_control.hide()
         confine.prepare()
         stage.install()
-        for place in sys.path[:2]:
-            stage.hide(place)
+        for directory in sys.path[:2]:
+            stage.hide(directory)
         self.wake, wake_by_signal = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         signal.set_wakeup_fd(wake_by_signal, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)

@@ -12,8 +12,8 @@ import type { Spares } from './spares.ts'
 import {
   childPrograms,
   compilePython,
-  packagesPlace,
-  programPlaces,
+  packagesPath,
+  programMounts,
   type ChildLanguage,
   type ChildProgram,
 } from './programs.ts'
@@ -69,9 +69,9 @@ export class ChildLauncher {
     const withoutPython = isOlder(version) ? wordsOn(version) : undefined
     if (withoutPython !== undefined) options.logger.warn({ python: path }, withoutPython)
     const programs = childPrograms({ python: withoutPython === undefined ? path : undefined, memoryMb })
-    const places = programPlaces
+    const mounts = programMounts
     const [launcher] = await Promise.all([
-      Launcher.prepare({ name: 'runner', interpreter, places, trials: programs, homeMb: tmpMb, ...options }),
+      Launcher.prepare({ name: 'runner', interpreter, mounts, trials: programs, homeMb: tmpMb, ...options }),
       withoutPython === undefined && compilePython(path).catch((error) => options.logger.info({ error }, slowly)),
     ])
     return new ChildLauncher(launcher, programs, withoutPython, version)
@@ -101,7 +101,7 @@ export class ChildLauncher {
     if (program === undefined) throw new Error(`children of ${language} can't be started here`)
     const { channels, ...launched } = await this.#launcher.start(
       program,
-      packages === undefined ? [] : [{ path: packages.path, shown: packagesPlace }],
+      packages === undefined ? [] : [{ path: packages.path, shown: packagesPath }],
       isAhead,
     )
     const [frames, answers] = channels as [Socket, Socket]

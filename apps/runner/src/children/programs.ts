@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { jailPythonPath, nodePlace, shownRoot, type JailProgram, type ProgramPlace } from '@automation/jail'
+import { jailPythonPath, nodeMount, shownRoot, type JailProgram, type ProgramMount } from '@automation/jail'
 
 /** The languages that children speak. */
 export type ChildLanguage = 'javascript' | 'python'
@@ -23,8 +23,8 @@ const childrenPath = fileURLToPath(new URL('../../children', import.meta.url))
 const pathOf = (path: string) => join(childrenPath, path)
 
 /** What children need beside the system, in the order of this repository. */
-export const programPlaces: ProgramPlace[] = [
-  nodePlace,
+export const programMounts: ProgramMount[] = [
+  nodeMount,
   { path: childrenPath, shown: `${shownRoot}/apps/runner/children` },
   { path: jailPythonPath, shown: `${shownRoot}/libs/jail/python` },
   {
@@ -34,7 +34,7 @@ export const programPlaces: ProgramPlace[] = [
 ]
 
 /** Where a jail shows a child its packages. */
-export const packagesPlace = `${shownRoot}/dependencies`
+export const packagesPath = `${shownRoot}/dependencies`
 
 const MB = 1024 * 1024
 // Node's own share of RLIMIT_DATA before any user code (measured: 560 MiB), and room for threads and compiled code.

@@ -6,7 +6,7 @@ import { access, realpath } from 'node:fs/promises'
 import { lookup } from 'node:dns/promises'
 import { Language } from '@automation/contract/common/v1/language'
 import type { DependencySet } from '@automation/contract/catalog/v1/resolve'
-import { findInterpreter, Launcher, nodePlace, shownRoot, type Launched, type IsolationConfig } from '@automation/jail'
+import { findInterpreter, Launcher, nodeMount, shownRoot, type Launched, type IsolationConfig } from '@automation/jail'
 import type { Logger } from '@automation/service'
 import { exitOf } from '../children/ending.ts'
 import { limitsOf, unpackArchive, type Unpacked } from './archive.ts'
@@ -121,8 +121,8 @@ export class Installer {
         [config.npmRegistry, config.pypiIndex].filter((each) => each !== undefined),
         isolation,
       ),
-      places: [
-        nodePlace,
+      mounts: [
+        nodeMount,
         { path: programFolder, shown: `${shownRoot}/apps/runner/children/installer` },
         ...(npm === undefined ? [] : [{ path: npm.folder, shown: `${shownRoot}/npm` }]),
         ...(certificates === undefined
@@ -184,11 +184,11 @@ class LastLines {
 
 /** npm's program, and the folder of the package that it belongs to; undefined where there is none. */
 async function findNpm(name: string): Promise<{ program: string; folder: string } | undefined> {
-  const places = isAbsolute(name)
+  const candidates = isAbsolute(name)
     ? [name]
-    : (process.env['PATH'] ?? '').split(delimiter).map((place) => join(place, name))
-  for (const place of places) {
-    const program = await realpath(place).catch(() => undefined)
+    : (process.env['PATH'] ?? '').split(delimiter).map((directory) => join(directory, name))
+  for (const candidate of candidates) {
+    const program = await realpath(candidate).catch(() => undefined)
     // What is found is a script of npm's own package: `npm/bin/npm-cli.js`.
     const folder = program === undefined ? undefined : dirname(dirname(program))
     if (program?.endsWith('.js') !== true || folder === undefined) continue

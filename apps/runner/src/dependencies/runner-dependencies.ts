@@ -1,7 +1,7 @@
 import type { RunSpec } from '@automation/contract/catalog/v1/resolve'
 import type { PartContext } from '@automation/service'
 import type { ChildLauncher } from '../children/child-launcher.ts'
-import { packagesPlace } from '../children/programs.ts'
+import { packagesPath } from '../children/programs.ts'
 import type { RunnerConfig } from '../config.ts'
 import { Installer } from './installer.ts'
 import { setMetrics } from '../metrics.ts'
@@ -35,7 +35,7 @@ export function runnerDependencies(
     packagesOf({ language, dependencies: set, isInstall }: RunSpec) {
       if (set === undefined || isInstall) return undefined
       const path = sets.pathOf(language, set)
-      return { shown: { key: set.key, path }, found: isolation.level === 'namespaces' ? packagesPlace : path }
+      return { shown: { key: set.key, path }, found: isolation.level === 'namespaces' ? packagesPath : path }
     },
     async start() {
       await tidy()

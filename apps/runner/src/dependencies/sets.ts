@@ -56,15 +56,17 @@ export class DependencySets {
 
   /** Where the files of a set are, or will be. */
   pathOf(language: Language, { key }: DependencySet): string {
-    return join(this.#placeOf(language, key), 'files')
+    return join(this.#folderOf(language, key), 'files')
   }
 
   /** Whether a run may begin with it at once. */
   isHere(language: Language, { key }: DependencySet): boolean {
-    const place = this.#placeOf(language, key)
-    if (!existsSync(join(place, complete))) return false
+    const folder = this.#folderOf(language, key)
+    if (!existsSync(join(folder, complete))) return false
     const now = new Date()
-    utimes(place, now, now).catch((error: unknown) => this.#options.logger.debug({ err: error }, 'a set is not marked'))
+    utimes(folder, now, now).catch((error: unknown) =>
+      this.#options.logger.debug({ err: error }, 'a set is not marked'),
+    )
     return true
   }
 
@@ -73,9 +75,9 @@ export class DependencySets {
    * Throws the installer's last lines.
    */
   make(wanted: Wanted): Promise<Made> {
-    const place = this.#placeOf(wanted.language, wanted.set.key)
-    const making = this.#making.get(place) ?? this.#make(wanted, place).finally(() => this.#making.delete(place))
-    this.#making.set(place, making)
+    const folder = this.#folderOf(wanted.language, wanted.set.key)
+    const making = this.#making.get(folder) ?? this.#make(wanted, folder).finally(() => this.#making.delete(folder))
+    this.#making.set(folder, making)
     return making
   }
 
@@ -93,15 +95,15 @@ export class DependencySets {
     }
   }
 
-  async #make(wanted: Wanted, place: string): Promise<Made> {
+  async #make(wanted: Wanted, folder: string): Promise<Made> {
     const { directory } = this.#options
     await mkdir(directory, { recursive: true, mode: 0o700 })
     const aside = join(directory, `.${randomUUID()}`)
     try {
       const made = await this.#madeAside(wanted, aside)
       await writeFile(join(aside, complete), JSON.stringify({ ...made, packages: wanted.set.packages }))
-      await rm(place, { recursive: true, force: true })
-      await rename(aside, place)
+      await rm(folder, { recursive: true, force: true })
+      await rename(aside, folder)
       return made
     } finally {
       await rm(aside, { recursive: true, force: true })
@@ -185,13 +187,13 @@ export class DependencySets {
     return this.#options.runtimes[language === Language.PYTHON ? 'PYTHON' : 'JAVASCRIPT']
   }
 
-  #placeOf(language: Language, key: string): string {
+  #folderOf(language: Language, key: string): string {
     if (!/^[0-9a-f-]{36}$/.test(key)) throw new Error('The name of a set is not one')
     return join(this.#options.directory, `${key}-${this.#runtimeOf(language)}`)
   }
 }
 
-/** An empty place for the files of a set. */
+/** An empty folder for the files of a set. */
 async function emptied(aside: string): Promise<string> {
   await rm(aside, { recursive: true, force: true })
   const files = join(aside, 'files')

@@ -36,7 +36,7 @@ export function escapedViewsOf(text: string, hasSpaces: boolean): View[] {
   return views
 }
 
-/** What an escape at a place stands for, and how long it is; undefined when there is none. */
+/** What an escape at an offset stands for, and how long it is; undefined when there is none. */
 type Undo = (text: string, at: number) => { stands: string; length: number } | undefined
 
 function undone(view: View, mark: string, undo: Undo): View | undefined {

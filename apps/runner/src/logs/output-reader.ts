@@ -20,11 +20,11 @@ const noiseMax = 200
 // More is not kept back for the sake of the order.
 const waitingMaxBytes = 1024 * 1024
 
-/** One of the two pipes: what is unread, the last fence it has come to, and how it reads from a place to the next. */
+/** One of the two pipes: what is unread, the last fence it has come to, and how it reads from an offset to the next. */
 interface Lane {
   readonly rest: Unread
   fence: number
-  /** Gives the place it came to, the same when more has to come first. */
+  /** Gives the offset it came to, the same when more has to come first. */
   next(bytes: Buffer, at: number): number
 }
 

@@ -128,9 +128,9 @@ const setOf = (...names: string[]) => ({
 async function install(language: Language, ...names: string[]) {
   const dependencies = setOf(...names)
   const { explanation } = await under.replica.run('', { spec: { language, dependencies, isInstall: true } })
-  const [place] = readdirSync(sets).filter((name) => name.startsWith(dependencies.key))
-  const files = place === undefined ? [] : readdirSync(join(sets, place, 'files'), { recursive: true }).map(String)
-  const path = (name: string) => join(sets, place ?? '', 'files', name)
+  const [folder] = readdirSync(sets).filter((name) => name.startsWith(dependencies.key))
+  const files = folder === undefined ? [] : readdirSync(join(sets, folder, 'files'), { recursive: true }).map(String)
+  const path = (name: string) => join(sets, folder ?? '', 'files', name)
   const texts = Object.fromEntries(
     files.filter((name) => statSync(path(name)).isFile()).map((name) => [name, readFileSync(path(name), 'latin1')]),
   )

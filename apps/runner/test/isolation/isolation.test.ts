@@ -23,7 +23,7 @@ await testAtLevels({
   async makeAll(under, language, all) {
     const found = new Map<string, Found>()
     for (let at = 0; at < inSlices; at += 1) {
-      const slice = all.filter((_each, place) => place % inSlices === at)
+      const slice = all.filter((_each, index) => index % inSlices === at)
       for (const [name, each] of await runAttempts(under, language, sourceOf(language, slice, probe)))
         found.set(name, each)
     }

@@ -2,7 +2,7 @@
 export const leaves = {
   javascript: (mark: string) => `
     const fs = require('fs'), mark = '${mark}'
-    for (const place of [process.env.TMP_DATA_DIR + '/left', '/dev/shm/left', '/tmp/left-' + process.pid]) { try { fs.writeFileSync(place, mark) } catch {} }
+    for (const file of [process.env.TMP_DATA_DIR + '/left', '/dev/shm/left', '/tmp/left-' + process.pid]) { try { fs.writeFileSync(file, mark) } catch {} }
     process.env.LEFT = mark
     try { require('child_process').spawn('sleep', ['60'], { env: { LEFT: mark }, detached: true, stdio: 'ignore' }).unref() } catch {}
     return 1`,
@@ -10,9 +10,9 @@ export const leaves = {
 import os, subprocess
 mark = '${mark}'
 held = [mark * 1000]
-for place in (os.environ['TMP_DATA_DIR'] + '/left', '/dev/shm/left', '/tmp/left-python'):
+for path in (os.environ['TMP_DATA_DIR'] + '/left', '/dev/shm/left', '/tmp/left-python'):
     try:
-        with open(place, 'w') as file:
+        with open(path, 'w') as file:
             file.write(mark)
     except OSError:
         pass
@@ -27,8 +27,8 @@ export const looks = {
     const fs = require('fs'), mark = '${mark.slice(0, 9)}' + '${mark.slice(9)}', found = []
     const read = (name) => { try { return fs.readFileSync(name, 'latin1') } catch { return '' } }
     const list = (name) => { try { return fs.readdirSync(name) } catch { return [] } }
-    for (const place of [process.env.TMP_DATA_DIR, '/dev/shm', '/tmp'])
-      for (const name of list(place)) if (read(place + '/' + name).includes(mark)) found.push(place + '/' + name)
+    for (const directory of [process.env.TMP_DATA_DIR, '/dev/shm', '/tmp'])
+      for (const name of list(directory)) if (read(directory + '/' + name).includes(mark)) found.push(directory + '/' + name)
     if (Object.values(process.env).includes(mark)) found.push('environment')
     for (const pid of list('/proc').filter((name) => /^\\d+$/.test(name))) if (read('/proc/' + pid + '/environ').includes(mark)) found.push('process ' + pid)
     return [found, list(process.env.TMP_DATA_DIR)]`,
@@ -42,13 +42,13 @@ def read(name):
             return file.read(100000).decode('latin1')
     except OSError:
         return ''
-def names(place):
+def names(directory):
     try:
-        return os.listdir(place)
+        return os.listdir(directory)
     except OSError:
         return []
-for place in (os.environ['TMP_DATA_DIR'], '/dev/shm', '/tmp'):
-    found += [place + '/' + name for name in names(place) if mark in read(place + '/' + name)]
+for directory in (os.environ['TMP_DATA_DIR'], '/dev/shm', '/tmp'):
+    found += [directory + '/' + name for name in names(directory) if mark in read(directory + '/' + name)]
 if mark in os.environ.values():
     found.append('environment')
 found += ['process ' + pid for pid in names('/proc') if pid.isdigit() and mark in read('/proc/' + pid + '/environ')]

@@ -12,7 +12,7 @@ export const attemptsOnRuns: Attempt[] = [
     'finds a file of the other run beside its own directory',
     'every level',
     `const above = path.dirname(path.dirname(process.env.TMP_DATA_DIR))
-     const within = (place) => anyOf(fs.readdirSync(place), (name) => read(path.join(place, name, 'secret')))
+     const within = (directory) => anyOf(fs.readdirSync(directory), (name) => read(path.join(directory, name, 'secret')))
      return anyOf(fs.readdirSync(above), (name) => within(path.join(above, name)))`,
     `
 above = os.path.dirname(os.environ['TMP_DATA_DIR'])

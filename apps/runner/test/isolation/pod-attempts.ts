@@ -35,7 +35,7 @@ for (const level of ['pod', 'none'] as const) {
         under,
         level,
         language,
-        fitting.filter((_each, place) => place % inSlices === at),
+        fitting.filter((_each, index) => index % inSlices === at),
         probe,
       )
     await onAnotherRun(under, level, language)

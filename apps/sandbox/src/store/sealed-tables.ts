@@ -1,6 +1,6 @@
 import { Resealing, type SealedTable, type SecretBox } from '@automation/database'
 import type { PartContext } from '@automation/service'
-import { apiKeyPlace, daemonKeyPlace } from '../sandbox-message.ts'
+import { apiKeyContext, daemonKeyContext } from '../sandbox-message.ts'
 import { active } from './rows.ts'
 import type { Store } from './store.ts'
 
@@ -11,8 +11,8 @@ const tables: SealedTable[] = [
     id: 'id',
     idType: 'uuid',
     secrets: [
-      { column: 'api_key', place: apiKeyPlace },
-      { column: 'daemon_key', place: daemonKeyPlace },
+      { column: 'api_key', context: apiKeyContext },
+      { column: 'daemon_key', context: daemonKeyContext },
     ],
     // Of one that ended long ago the key may have gone.
     needed: active,

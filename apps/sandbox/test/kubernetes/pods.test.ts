@@ -68,7 +68,7 @@ describe.skipIf(!hasCluster)('the pods of a namespace', () => {
     expect(await pods.patch(name, { resourceVersion, labels: { owner: 'late' } })).toBeUndefined()
   })
 
-  test('a place that the API takes for too old is left for a new list, and nothing is missed', async () => {
+  test('a cursor that the API takes for too old is left for a new list, and nothing is missed', async () => {
     const pods = cluster.pods(once(cluster.api, async (query) => ({ ...query, resourceVersion: '1' })))
     await pods.start()
     const { name } = await pods.create(podOf())

@@ -21,23 +21,23 @@ describe.skipIf(!isHere)(isHere ? title : `${title} (not here: ${missing} not se
   let level = ''
   const tried: Tried[] = []
   /** How pods ended before all was tried, and what was tried last, by its place. */
-  const ends: { place: number; end: string }[] = []
+  const ends: { position: number; end: string }[] = []
 
   beforeAll(async () => {
     cluster = await ClusterUnderTest.open('runner-limits')
     await preparePods(cluster)
-    let place = 0
+    let position = 0
     for (let pods = 0; pods < mostPods; pods += 1) {
-      const program = `limits/pod-limits.ts ${place}`
+      const program = `limits/pod-limits.ts ${position}`
       const { lines, end } = await linesOfPod(cluster, { image: image!, program, timeoutMs: 900_000 })
       const told = lines.filter((line) => /^{"(level|kind)":/.test(line)).map((line) => JSON.parse(line) as object)
       const [first, ...results] = told as [{ level: string; count: number }, ...Tried[]]
       level = first.level
       tried.push(...results)
-      place += results.length
-      if (place === first.count) return
-      ends.push({ place, end })
-      place += 1
+      position += results.length
+      if (position === first.count) return
+      ends.push({ position, end })
+      position += 1
     }
   }, 1_800_000)
   afterAll(() => cluster.close())
@@ -59,8 +59,10 @@ describe.skipIf(!isHere)(isHere ? title : `${title} (not here: ${missing} not se
   })
 
   test('at most the pod of its team ends, by what starts processes without end, and says why', () => {
-    const before = ends.map(({ place }, index) => tried[place - index - 1]?.name ?? '')
-    console.log(ends.map(({ place, end }, index) => `a pod ended after ${before[index]} (${place}): ${end}`).join('\n'))
+    const before = ends.map(({ position }, index) => tried[position - index - 1]?.name ?? '')
+    console.log(
+      ends.map(({ position, end }, index) => `a pod ended after ${before[index]} (${position}): ${end}`).join('\n'),
+    )
     for (const { end } of ends) expect(end).toBe('it took more memory than it may')
     expect(ends.length).toBeLessThanOrEqual(4)
   })

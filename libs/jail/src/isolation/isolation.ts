@@ -136,12 +136,14 @@ export function summarizeIsolation(isolation: Isolation): { detail: string; advi
 
 // The first takes 1 MB for each child, the second 30.
 const programs = ['slirp4netns', 'pasta']
-const usualPlaces = ['/usr/local/bin', '/usr/bin', '/usr/sbin']
+const usualDirectories = ['/usr/local/bin', '/usr/bin', '/usr/sbin']
 
 /** The programs that lead a network of a child's own out into the world, the best first. */
 export function networkHelpers(path = process.env['PATH'] ?? ''): string[] {
-  const places = [...path.split(delimiter).filter((place) => place.startsWith('/')), ...usualPlaces]
-  return programs.flatMap((program) => places.map((place) => join(place, program)).find(isExecutable) ?? [])
+  const directories = [...path.split(delimiter).filter((directory) => directory.startsWith('/')), ...usualDirectories]
+  return programs.flatMap(
+    (program) => directories.map((directory) => join(directory, program)).find(isExecutable) ?? [],
+  )
 }
 
 function isExecutable(path: string): boolean {

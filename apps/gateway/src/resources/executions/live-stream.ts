@@ -14,7 +14,7 @@ import { executionId } from '../../rest/path-parameters.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
 import { samples } from '../../rest/samples.ts'
 import { EventStream } from '../../streams/event-stream.ts'
-import type { OpenStreams, StreamPlace } from '../../streams/open-streams.ts'
+import type { OpenStreams, StreamSlot } from '../../streams/open-streams.ts'
 import { presentLogEntry, presentStatus, presentTimelineEvent } from './record.ts'
 
 /** A client that lost its connection comes again after this time. */
@@ -82,7 +82,7 @@ export function liveStreamRoutes(api: RestApi, { neighbours, config, streams, re
 
   async function follow(call: Call<unknown, unknown>): Promise<Reply> {
     const { exchange, team } = call
-    const place = streams.take(team)
+    const slot = streams.take(team)
     const watch = new AbortController()
     let updates: Updates | undefined
     const leave = () => {
@@ -90,12 +90,12 @@ export function liveStreamRoutes(api: RestApi, { neighbours, config, streams, re
       // What stands at a message is told of no abort.
       updates?.return?.().catch(() => undefined)
       // The end of an answer may wait for a slow reader: it counts until then.
-      if (exchange.outgoing.destroyed || !exchange.outgoing.headersSent) place.release()
-      else exchange.outgoing.once('close', place.release)
+      if (exchange.outgoing.destroyed || !exchange.outgoing.headersSent) slot.release()
+      else exchange.outgoing.once('close', slot.release)
     }
     try {
       updates = await open(call, watch.signal)
-      if (exchange.incoming.method !== 'HEAD') return { stream: bodyOf(call, updates, place, leave), headers: HEADERS }
+      if (exchange.incoming.method !== 'HEAD') return { stream: bodyOf(call, updates, slot, leave), headers: HEADERS }
       leave()
       return { stream: new ReadableStream(), headers: HEADERS }
     } catch (error) {
@@ -104,7 +104,7 @@ export function liveStreamRoutes(api: RestApi, { neighbours, config, streams, re
     }
   }
 
-  function bodyOf(call: Call<unknown, unknown>, updates: Updates, place: StreamPlace, over: () => void) {
+  function bodyOf(call: Call<unknown, unknown>, updates: Updates, slot: StreamSlot, over: () => void) {
     const { exchange, tokenEndsMs } = call
     const stream = new EventStream(events(updates), {
       commentEveryMs: config.streamCommentMs,
@@ -114,7 +114,7 @@ export function liveStreamRoutes(api: RestApi, { neighbours, config, streams, re
       cut: () => exchange.outgoing.destroy(),
       over,
     })
-    place.onStop(() => stream.end('the service is stopping, come again'))
+    slot.onStop(() => stream.end('the service is stopping, come again'))
     // Also when the client went before the answer began, so that nobody reads it.
     exchange.signal.addEventListener('abort', () => stream.close(), { once: true })
     if (exchange.signal.aborted) stream.close()

@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { ownDirectory, shownRoot, type Launcher, type ProgramPlace } from '@automation/jail'
+import { ownDirectory, shownRoot, type Launcher, type ProgramMount } from '@automation/jail'
 import type { Logger } from '@automation/service'
 import { compilingProgram } from './daemon-program.ts'
 
@@ -23,7 +23,7 @@ export class CompiledDaemon {
     chmodSync(this.#directory, 0o755)
   }
 
-  get place(): ProgramPlace {
+  get mount(): ProgramMount {
     return { path: this.#directory, shown }
   }
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { nodePlace, shownRoot, type JailProgram, type ProgramLink, type ProgramPlace } from '@automation/jail'
+import { nodeMount, shownRoot, type JailProgram, type ProgramLink, type ProgramMount } from '@automation/jail'
 
 const root = fileURLToPath(new URL('../../../../../', import.meta.url))
 const daemon = join(root, 'apps/sandbox-daemon')
@@ -19,11 +19,11 @@ const plainEnvironment = {
 }
 
 /** What the daemon needs beside the system: Node, itself and all packages that it imports, in the order of this repository. */
-export function daemonPlaces(): { places: ProgramPlace[]; links: ProgramLink[] } {
+export function daemonMounts(): { mounts: ProgramMount[]; links: ProgramLink[] } {
   const { packages, links } = packageTable(daemon, root)
   const shown = (path: string) => join(shownRoot, path)
   return {
-    places: [nodePlace, ...packages.map((path) => ({ path: join(root, path), shown: shown(path) }))],
+    mounts: [nodeMount, ...packages.map((path) => ({ path: join(root, path), shown: shown(path) }))],
     links: links.map(({ path, to }) => ({ shown: shown(path), to: shown(to) })),
   }
 }

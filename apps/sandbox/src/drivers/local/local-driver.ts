@@ -5,7 +5,7 @@ import type { LocalDriverConfig } from '../../config.ts'
 import type { Daemons } from '../daemons.ts'
 import { SandboxFault, type Driver, type DriverEvents, type SandboxOrder } from '../driver.ts'
 import { CompiledDaemon } from './compiled-daemon.ts'
-import { daemonPlaces, daemonProgram, trialProgram } from './daemon-program.ts'
+import { daemonMounts, daemonProgram, trialProgram } from './daemon-program.ts'
 import { Jail, wordsOn } from './jail.ts'
 import { Limits } from './limits.ts'
 import { WarmJails } from './warm-jails.ts'
@@ -225,9 +225,9 @@ export class LocalDriver implements Driver {
   async #prepare(): Promise<Launcher> {
     const { config, logger } = this.#options
     const compiled = (this.#compiled ??= new CompiledDaemon(directoryName, config.tmpDir))
-    const { places, links } = daemonPlaces()
+    const { mounts, links } = daemonMounts()
     const launcher = await Launcher.prepare({
-      places: [...places, compiled.place],
+      mounts: [...mounts, compiled.mount],
       links,
       name: directoryName,
       interpreter: await findInterpreter(config.python),
