@@ -18,7 +18,7 @@ import { executionOf } from './execution-message.ts'
 import { statusesFound, type WaitingStatus } from '../status.ts'
 import { listRecords } from '../store/record-list.ts'
 import { appendLine, readLogPage } from '../store/log-pages.ts'
-import { readOldest, readRecord, readTimelines, visibleId, type RecordRow } from '../store/records.ts'
+import { readOldest, readRecord, readTimelines, type RecordRow } from '../store/records.ts'
 import { bytesOf } from '../store/stored-text.ts'
 import type { Connections } from '../store/connections.ts'
 
@@ -72,12 +72,13 @@ export class Records {
     id: string,
     page: PageRequest | undefined,
   ): Promise<MessageInitShape<typeof ListLogsResponseSchema>> {
-    const queries = this.#connections.forTeam(team)
-    const key = await visibleId(queries, team, id)
-    const { skip, take } = windowOf(page)
-    const { lines, total } = await readLogPage(queries, key, take, skip)
+    const window = windowOf(page)
+    const key = id.toLowerCase()
+    const found = isUuid(key) ? await readLogPage(this.#connections.forTeam(team), team, key, window) : undefined
+    if (found === undefined) throw notFound('execution')
+    const { lines, total } = found
     const entries = lines.map(([timeUs, level, message]) => ({ timeUs: BigInt(timeUs), level, message }))
-    return { entries, page: { total: Math.min(total, countedUpTo), hasNextPage: skip + take < total } }
+    return { entries, page: { total: Math.min(total, countedUpTo), hasNextPage: window.skip + window.take < total } }
   }
 
   async appendLog(team: string, id: string, level: LogLevel, message: string): Promise<void> {

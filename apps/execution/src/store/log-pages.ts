@@ -1,5 +1,7 @@
 import { LogLevel } from '@automation/contract/execution/v1/execution'
+import type { Window } from '@automation/database'
 import type { Queries } from './connections.ts'
+import { visible } from './records.ts'
 
 /** Lines that do not come from the run are numbered from here, so that they never meet its own. */
 export const appendedFrom = 1_000_000_000
@@ -26,28 +28,60 @@ export interface LogPage {
   total: number
 }
 
-/** A page of a log, oldest first; only the chunks that hold it are read. */
-export async function readLogPage(pool: Queries, id: string, limit: number, offset: number): Promise<LogPage> {
-  const ends = await pool.query<{ own: number; appended: number; closed: number }>({
-    name: 'log-ends',
-    text: `SELECT coalesce((SELECT first + lines FROM log_chunks WHERE execution_id = $1 AND first < ${appendedFrom}
-                             ORDER BY first DESC LIMIT 1), 0) AS own,
-                  coalesce((SELECT first + lines - ${appendedFrom} FROM log_chunks
-                             WHERE execution_id = $1 AND first >= ${appendedFrom} AND first < ${lastWord}
-                             ORDER BY first DESC LIMIT 1), 0) AS appended,
-                  (SELECT count(*)::integer FROM log_chunks WHERE execution_id = $1 AND first = ${lastWord}) AS closed`,
-    values: [id],
-  })
-  const { own, appended, closed } = ends.rows[0]!
-  const lines = await readLines(pool, id, offset, Math.min(offset + limit, own))
-  if (offset + limit > own && appended > 0) {
-    const from = appendedFrom + Math.max(offset - own, 0)
-    lines.push(...(await readLines(pool, id, from, appendedFrom + Math.min(offset + limit - own, appended))))
-  }
-  const others = own + appended
-  if (closed > 0 && offset <= others && offset + limit > others)
-    lines.push(...(await readLines(pool, id, lastWord, lastWord + 1)))
-  return { lines, total: others + closed }
+/** In a statement, the end of the lines of a log whose chunks are numbered like this. */
+const endOf = (numbers: string) =>
+  `coalesce((SELECT first + lines FROM log_chunks WHERE execution_id = $1 AND ${numbers} ORDER BY first DESC LIMIT 1), 0)`
+
+/** The lines stand in three ranges: the run's own, those that were added, and the last word. */
+const page = `
+WITH log AS MATERIALIZED (
+  SELECT ${endOf(`first < ${appendedFrom}`)} AS own,
+         greatest(${endOf(`first >= ${appendedFrom} AND first < ${lastWord}`)} - ${appendedFrom}, 0) AS appended,
+         (SELECT count(*)::integer FROM log_chunks WHERE execution_id = $1 AND first = ${lastWord}) AS closed
+    FROM executions e WHERE e.id = $1 AND e.team = $2 AND ${visible}
+), bounds AS (
+  SELECT own, own + appended AS others, closed, least($3::bigint, own + appended + 1)::integer AS start,
+         least($3::bigint + $4, own + appended + 1)::integer AS stop FROM log
+), ranges AS (
+  SELECT start AS "from", least(stop, own) AS "to" FROM bounds
+   UNION ALL
+  SELECT ${appendedFrom} + greatest(start - own, 0), ${appendedFrom} + least(stop, others) - own FROM bounds
+   UNION ALL
+  SELECT ${lastWord}, ${lastWord} + 1 FROM bounds WHERE closed > 0 AND start <= others AND stop > others
+)
+SELECT own + appended + closed AS total, l.* FROM log LEFT JOIN (
+  SELECT "from", "to", first, body FROM ranges CROSS JOIN LATERAL (
+    SELECT first, body FROM log_chunks
+     WHERE execution_id = $1 AND first < "to"
+       AND first >= coalesce((SELECT max(first) FROM log_chunks WHERE execution_id = $1 AND first <= "from"), 0)) c
+   WHERE "from" < "to") l ON true
+ ORDER BY l.first`
+
+interface PageRow {
+  total: number
+  from: number
+  to: number
+  first: number
+  /** Absent where the page has no lines. */
+  body: string | null
+}
+
+/**
+ * A page of the log of an execution that is shown to a team, oldest first; only the chunks that hold it are read.
+ * Undefined where there is no such execution.
+ */
+export async function readLogPage(
+  pool: Queries,
+  team: string,
+  id: string,
+  { take, skip }: Window,
+): Promise<LogPage | undefined> {
+  const { rows } = await pool.query<PageRow>({ name: 'log-page', text: page, values: [id, team, skip, take] })
+  if (rows[0] === undefined) return undefined
+  const lines = rows.flatMap(({ from, to, first, body }) =>
+    (JSON.parse(body ?? '[]') as LogLine[]).filter((_, index) => first + index >= from && first + index < to),
+  )
+  return { lines, total: rows[0].total }
 }
 
 /** Adds a line to the log of an execution of this team; false when there is no such execution. */
@@ -70,20 +104,4 @@ export async function appendLineOnce(pool: Queries, team: string, id: string, li
   })
   const known = rows.flatMap(({ body }) => JSON.parse(body) as LogLine[])
   return !known.some(([, , text]) => text === line[2]) && appendLine(pool, team, id, line)
-}
-
-/** Lines with numbers from `from` until before `to`. */
-async function readLines(pool: Queries, id: string, from: number, to: number): Promise<LogLine[]> {
-  if (from >= to) return []
-  const { rows } = await pool.query<{ first: number; body: string }>({
-    name: 'log-lines',
-    text: `SELECT first, body FROM log_chunks
-            WHERE execution_id = $1 AND first < $3
-              AND first >= coalesce((SELECT max(first) FROM log_chunks WHERE execution_id = $1 AND first <= $2), 0)
-            ORDER BY first`,
-    values: [id, from, to],
-  })
-  return rows.flatMap(({ first, body }) =>
-    (JSON.parse(body) as LogLine[]).filter((_, index) => first + index >= from && first + index < to),
-  )
 }
