@@ -92,6 +92,14 @@ export const homes: readonly { packages: readonly string[]; folders: readonly st
   { packages: ['@prisma/adapter-pg', '@prisma/schema-engine-wasm'], folders: ['libs/database', 'libs/testing'] },
 ]
 
+/** Folders of one workspace that know nothing of these beside them: what is built of others imports them, never the other way. */
+const layers: readonly { folder: string; above: readonly string[] }[] = [
+  { folder: 'apps/gateway/src/http', above: ['rest', 'openapi', 'resources', 'streams', 'webhooks', 'sandbox-ports'] },
+  { folder: 'apps/gateway/src/rest', above: ['openapi', 'resources', 'streams', 'webhooks', 'sandbox-ports'] },
+  { folder: 'apps/gateway/src/openapi', above: ['resources', 'streams', 'webhooks', 'sandbox-ports'] },
+  { folder: 'apps/gateway/src/resources', above: ['openapi', 'webhooks'] },
+]
+
 const scope = '@automation/'
 
 /** Where in a room a file stands: tests may import more, and of an app only store files know its database. */
@@ -146,12 +154,22 @@ const homeText = (name: string, folders: readonly string[]) => `${name} is impor
 
 /** The lint rules of the table: overrides for oxlint, the more particular ones last. */
 export function lintOverrides(): OxlintOverride[] {
-  return rooms.flatMap((room) =>
-    places(room).map(({ place, files }) => ({
-      files,
-      rules: { 'no-restricted-imports': ['error', { patterns: restrictedPatterns(room, place) }] },
-    })),
+  const ofRooms = rooms.flatMap((room) =>
+    places(room).map(({ place, files }) => restricted(files, restrictedPatterns(room, place))),
   )
+  const ofLayers = layers.map(({ folder, above }) => {
+    const room = roomOf(`${folder}/`)
+    const upward = {
+      regex: `^(\\.\\./)+(${above.join('|')})/`,
+      message: `${folder} is imported by ${above.join(', ')}, never the other way.`,
+    }
+    return restricted([`${folder}/**`], [...(room === undefined ? [] : restrictedPatterns(room, 'source')), upward])
+  })
+  return [...ofRooms, ...ofLayers]
+}
+
+function restricted(files: string[], patterns: { regex: string; message: string }[]): OxlintOverride {
+  return { files, rules: { 'no-restricted-imports': ['error', { patterns }] } }
 }
 
 function places({ folder }: Room): { place: Place; files: string[] }[] {
