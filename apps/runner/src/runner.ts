@@ -12,6 +12,7 @@ import { failPoint, type Logger } from '@automation/service'
 import { Language } from '@automation/contract/common/v1/language'
 import { type MessageInitShape, create } from '@bufbuild/protobuf'
 import { LogLevel } from '@automation/contract/execution/v1/execution'
+import { LRUCache } from 'lru-cache'
 import { TeamBinding, SlotGrants } from './slot-grants.ts'
 import type { RunnerConfig } from './config.ts'
 import type { Metrics } from './metrics.ts'
@@ -50,7 +51,8 @@ export class Runner {
   readonly #links: ReplicaLink[]
   readonly #linkOf = new Map<ActiveRun, ReplicaLink>()
   readonly #results: KeptResults<ReplicaLink>
-  readonly #unwanted = new UnwantedRuns()
+  /** Runs that were killed before they were handed over here: the kill may come by another replica. */
+  readonly #unwanted = new LRUCache<string, true>({ max: 10_000 })
   readonly #binding: TeamBinding
   readonly #idleness: Idleness
   readonly #grants: SlotGrants
@@ -158,7 +160,7 @@ export class Runner {
       versionOf: (spec) => this.#options.pool.versionOf(spec, config),
       welcomed: (leaseMs) => this.#welcomed(leaseMs),
       run: (link, run, version) => this.#take(link, run, version),
-      kill: (id) => this.#end(id) || this.#unwanted.add(id),
+      kill: (id) => this.#end(id) || this.#unwanted.set(id, true),
       stored: (id) => {
         this.#results.drop(id)
         this.#changes.happened()
@@ -179,7 +181,7 @@ export class Runner {
   #take(link: ReplicaLink, run: Run, version: Version | undefined): void {
     // A hand-over is never repeated; were it, user code would still start only once.
     if (this.#runs.get(run.executionId) !== undefined || this.#results.has(run.executionId)) return
-    if (this.#unwanted.take(run.executionId)) return this.#grants.soon()
+    if (this.#unwanted.delete(run.executionId)) return this.#grants.soon()
     if (version === undefined) return this.#refuse(link, run, withoutSpec)
     const why = whyNot(version, this.#isClosed, this.#options.withoutPython, this.#binding)
     if (why !== undefined) return this.#refuse(link, run, why)
@@ -288,23 +290,6 @@ class Changes {
       }
     })
     this.#look = undefined
-  }
-}
-
-const maxUnwanted = 10_000
-
-/** Runs that were killed before they were handed over here: the kill may come by another replica. The oldest go first. */
-class UnwantedRuns {
-  readonly #ids = new Set<string>()
-
-  add(executionId: string): void {
-    this.#ids.add(executionId)
-    if (this.#ids.size > maxUnwanted) this.#ids.delete(this.#ids.values().next().value!)
-  }
-
-  /** Whether this run was killed; it is handed over only once. */
-  take(executionId: string): boolean {
-    return this.#ids.delete(executionId)
   }
 }
 

@@ -1,4 +1,5 @@
 import { Failure } from '@automation/errors'
+import { LRUCache } from 'lru-cache'
 
 const windowMs = 60_000
 const most = 10
@@ -6,7 +7,7 @@ const room = 50_000
 
 /** Counts failures by address and target: ten within a minute, and the next attempts are refused. */
 export class Attempts {
-  readonly #failures = new Map<string, number[]>()
+  readonly #failures = new LRUCache<string, number[]>({ max: room })
   readonly #now: () => number
 
   constructor(now: () => number = () => performance.now()) {
@@ -25,9 +26,7 @@ export class Attempts {
       })
     }
     recent.push(now)
-    this.#failures.delete(key)
     this.#failures.set(key, recent)
-    if (this.#failures.size > room) this.#failures.delete(this.#failures.keys().next().value!)
     return { undo: () => this.#undo(key, now) }
   }
 

@@ -1,11 +1,10 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { unavailable, type Failure } from '@automation/errors'
 import { DeadlineError, DeadlineWorker } from '@automation/service'
+import { LRUCache } from 'lru-cache'
 import { Attempts, ChecksAtWork, type CheckTarget } from './attempts.ts'
 
 export type { CheckTarget }
-
-const room = 10_000
 
 /** What is asked of callers; an absent or empty hash is matched by an empty password. */
 export interface WantedCredentials {
@@ -30,7 +29,7 @@ export class CredentialsGate {
   readonly #attempts = new Attempts()
   readonly #worker = new DeadlineWorker(new URL('./password-thread.ts', import.meta.url))
   readonly #secret = randomBytes(32)
-  readonly #right = new Set<string>()
+  readonly #right = new LRUCache<string, true>({ max: 10_000 })
   readonly #atWork = new ChecksAtWork()
   readonly #comparing = new Map<string, Promise<boolean>>()
   /** Checks on their way, by who tries what: the same at the same time is checked once. */
@@ -86,8 +85,7 @@ export class CredentialsGate {
       .digest('base64')
     if (this.#right.has(digest)) return true
     if (password === '' || !(await this.#comparedOnce(target, digest, password, hash))) return false
-    this.#right.add(digest)
-    if (this.#right.size > room) this.#right.delete(this.#right.values().next().value!)
+    this.#right.set(digest, true)
     return true
   }
 

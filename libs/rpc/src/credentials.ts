@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { Failure } from '@automation/errors'
 import { decodeProtectedHeader, errors, jwtVerify, SignJWT } from 'jose'
+import { LRUCache } from 'lru-cache'
 import type { Principal, Role } from './context.ts'
 
 /** Says who calls: with the key of the services, or with the one of the runners. A run's calls carry the run's own token. */
@@ -27,7 +28,7 @@ const roles = new Set<Role>(['operator', 'user', 'service', 'runner'])
 export function signer(key: SigningKey): (principal: Principal) => string | Promise<string> {
   const runner = 'runnerKey' in key
   const secret = new TextEncoder().encode(runner ? key.runnerKey : key.internalKey)
-  const cache = new BoundedCache<{ text: string; freshUntilMs: number }>(2000)
+  const cache = new LRUCache<string, { text: string; freshUntilMs: number }>({ max: 2000 })
   return (principal) => {
     if (principal.role === 'run') return `Bearer ${principal.token ?? ''}`
     const name = JSON.stringify(principal)
@@ -67,7 +68,7 @@ export function verifier(keys: {
 }): (authorization: string, service: string) => Principal | Promise<Principal> {
   const internal = new TextEncoder().encode(keys.internalKey)
   const runner = new TextEncoder().encode(keys.runnerKey ?? runnerKeyOf(keys.internalKey))
-  const cache = new BoundedCache<Verified>(5000)
+  const cache = new LRUCache<string, Verified>({ max: 5000 })
   return (authorization, service) => {
     if (!authorization.startsWith('Bearer ')) throw refused()
     const token = authorization.slice('Bearer '.length)
@@ -123,26 +124,4 @@ function isRunToken(token: string): boolean {
 
 function refused(cause?: unknown): Failure {
   return new Failure('unauthenticated', 'unauthenticated', 'The call carries no valid credentials', { cause })
-}
-
-/** Forgets the oldest first. */
-class BoundedCache<T> {
-  readonly #entries = new Map<string, T>()
-  readonly #max: number
-
-  constructor(max: number) {
-    this.#max = max
-  }
-
-  get(key: string): T | undefined {
-    return this.#entries.get(key)
-  }
-
-  set(key: string, value: T): void {
-    this.#entries.delete(key)
-    this.#entries.set(key, value)
-    if (this.#entries.size <= this.#max) return
-    const oldest = this.#entries.keys().next()
-    if (!oldest.done) this.#entries.delete(oldest.value)
-  }
 }

@@ -3,6 +3,7 @@ import { schemaFaults } from '@automation/errors/schema-faults'
 import { Ajv, type SchemaObject, type ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
+import { LRUCache } from 'lru-cache'
 import { typeTexts } from './typed-texts.ts'
 
 interface Request {
@@ -26,7 +27,6 @@ const options = {
   // 19.99 is a multiple of 0.01, though their quotient in binary is no whole number.
   multipleOfPrecision: 6,
 } as const
-const room = 200
 
 interface Known {
   schema: SchemaObject
@@ -34,7 +34,8 @@ interface Known {
   validate?: ValidateFunction
 }
 
-const known = new Map<string, Known>()
+/** Those that were asked for least lately are forgotten. */
+const known = new LRUCache<string, Known>({ max: 200 })
 
 /** Answers with the faults, `[{ path, message }]`, paths being pointers into the parameters, and what the texts read as. */
 parentPort?.on('message', (request: Request) => {
@@ -59,12 +60,10 @@ const latest = new Ajv2020(options)
 void latest.validateSchema({})
 parentPort?.postMessage('ready')
 
-/** A schema, read once; those that were asked for least lately are forgotten. */
+/** A schema, read once. */
 function knownOf(digest: string, text: string): Known {
   const own = known.get(digest) ?? { schema: JSON.parse(text) as SchemaObject }
-  known.delete(digest)
   known.set(digest, own)
-  if (known.size > room) known.delete(known.keys().next().value!)
   return own
 }
 

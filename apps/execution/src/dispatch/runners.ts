@@ -1,6 +1,7 @@
 import type { RunSpec } from '@automation/contract/catalog/v1/resolve'
 import type { ReplicaMessageSchema } from '@automation/contract/runner/v1/runner'
 import type { MessageInitShape } from '@bufbuild/protobuf'
+import { LRUCache } from 'lru-cache'
 import type { RunTokens } from '@automation/rpc/run-token'
 import type { RunTraces } from '../run-traces.ts'
 import type { Specs } from '../accept/specs.ts'
@@ -53,7 +54,6 @@ interface Active {
   holds: boolean
 }
 
-const killedRoom = 10_000
 /** A token outlives its run by this, for calls on their way when time is over. */
 const tokenGraceS = 30
 
@@ -62,7 +62,7 @@ export class Runners {
   readonly slots = new Slots()
   readonly #streams = new Map<string, { stream: RunnerStream; cache: RunSpecCache }>()
   readonly #active = new Map<string, Active>()
-  readonly #killed = new Set<string>()
+  readonly #killed = new LRUCache<string, true>({ max: 10_000 })
   readonly #specs: Specs
   readonly #tokens: RunTokens
   readonly #traces: RunTraces
@@ -143,7 +143,7 @@ export class Runners {
   /** Tells the runner to end the run's processes. A run that is not there yet is not handed over any more. */
   kill(executionId: string, sessionId?: string): void {
     const session = this.#active.get(executionId)?.sessionId
-    if (session === undefined) this.#remember(executionId)
+    if (session === undefined) this.#killed.set(executionId, true)
     const open = this.#streams.get(session ?? sessionId ?? '')
     open?.stream.messages.push({ message: { case: 'kill', value: { executionId } } })
   }
@@ -179,11 +179,6 @@ export class Runners {
 
   get streams(): RunnerStream[] {
     return [...this.#streams.values()].map(({ stream }) => stream)
-  }
-
-  #remember(executionId: string): void {
-    this.#killed.add(executionId)
-    if (this.#killed.size > killedRoom) this.#killed.delete(this.#killed.values().next().value!)
   }
 
   #token({ team, id, depth, createdBy, initiatedBy, timeoutMs, spec }: Assignment): string {

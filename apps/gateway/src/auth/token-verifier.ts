@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto'
 import { Failure, unavailable } from '@automation/errors'
 import { createRemoteJWKSet, decodeJwt, errors, type JWTPayload, jwtVerify, type JWTVerifyGetKey } from 'jose'
+import { LRUCache } from 'lru-cache'
 import type { ExternalIssuer } from '../config.ts'
 
 const REMEMBER_MS = 60_000
-const MAX_REMEMBERED = 10_000
 const OWN_ALGORITHMS = ['EdDSA', 'Ed25519', 'ES256', 'RS256']
 const EXTERNAL_ALGORITHMS = [
   'RS256',
@@ -34,7 +34,7 @@ export class TokenVerifier {
   readonly #findKey: JWTVerifyGetKey
   readonly #external: ExternalIssuer | undefined
   readonly #findExternalKey: JWTVerifyGetKey | undefined
-  readonly #remembered = new Map<string, Remembered>()
+  readonly #remembered = new LRUCache<string, Remembered>({ max: 10_000 })
 
   /** `issuer` is the `iss` of our own tokens. */
   constructor(issuer: string, findKey: JWTVerifyGetKey, external: ExternalIssuer | undefined) {
@@ -55,7 +55,7 @@ export class TokenVerifier {
     const claims = await this.#claimsOf(token)
     const identity = identityOf(claims)
     if (identity.subject === '') throw tokenInvalid()
-    this.#remember(digest, identity)
+    this.#remembered.set(digest, { identity, untilMs: Math.min(identity.endsMs, Date.now() + REMEMBER_MS) })
     return identity
   }
 
@@ -73,14 +73,6 @@ export class TokenVerifier {
     } catch (error) {
       throw refusalOf(error)
     }
-  }
-
-  #remember(digest: string, identity: Identity): void {
-    if (this.#remembered.size >= MAX_REMEMBERED) {
-      const oldest = this.#remembered.keys().next()
-      if (!oldest.done) this.#remembered.delete(oldest.value)
-    }
-    this.#remembered.set(digest, { identity, untilMs: Math.min(identity.endsMs, Date.now() + REMEMBER_MS) })
   }
 }
 
