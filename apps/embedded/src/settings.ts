@@ -1,3 +1,4 @@
+import { isTeamSlug } from '@automation/contract/forms'
 import { resolve } from 'node:path'
 import { readGatewayConfig } from '@automation/gateway'
 import type { Environment } from '@automation/service'
@@ -24,8 +25,7 @@ export interface SystemSettings {
 export function readSystemSettings(env: Environment): SystemSettings {
   const { port, publicUrl, sandboxes } = readGatewayConfig(env)
   const bootstrapTeam = env.text('BOOTSTRAP_TEAM', 'demo')
-  if (!/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(bootstrapTeam))
-    env.fault('BOOTSTRAP_TEAM', 'must be 1 to 63 of a-z, 0-9 and inner hyphens')
+  if (!isTeamSlug(bootstrapTeam)) env.fault('BOOTSTRAP_TEAM', 'must be 1 to 63 of a-z, 0-9 and inner hyphens')
   const bootstrapApiToken = env.secret('BOOTSTRAP_API_TOKEN')
   if (bootstrapApiToken !== undefined && clientIdOf(bootstrapApiToken) === '')
     env.fault('BOOTSTRAP_API_TOKEN', 'must be sk- and the base64 of clientId:clientSecret')

@@ -1,3 +1,4 @@
+import { isTeamSlug } from '@automation/contract/forms'
 import { readKafkaConfig, type Connect, type KafkaConfig } from '@automation/events'
 import type { Environment } from '@automation/service'
 import { checkEgressAllow } from './react/egress.ts'
@@ -75,8 +76,7 @@ export function readExecutionConfig(env: Environment): ExecutionConfig {
 
 function poolNames(env: Environment): string[] {
   const names = env.list('AGENT_POOLS', ['default'])
-  const isSlug = (name: string) => /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(name)
-  if (names.length === 0 || !names.every(isSlug))
+  if (names.length === 0 || !names.every(isTeamSlug))
     env.fault('AGENT_POOLS', 'must be names of 1 to 63 of a-z, 0-9 and inner hyphens, separated by commas')
   return names
 }

@@ -3,16 +3,9 @@ import { v7 } from 'uuid'
 
 export { createdAtMs, lowestIdAt } from '@automation/database'
 
-const pattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
-
 /** A new id: a UUIDv7, so ids sort by the time of their making and their rows' partition follows from them. */
 export function newExecutionId(): string {
   return v7()
-}
-
-/** Any UUID in lower case; only such texts may go into statements. */
-export function isUuid(text: string): boolean {
-  return pattern.test(text)
 }
 
 /** The day of an id in UTC, as partitions are named: `20261120`. */

@@ -1,5 +1,5 @@
 import { notFound, type Failure } from '@automation/errors'
-import { isUuid } from './identifier.ts'
+import { isUuid } from '@automation/contract/forms'
 
 const longestName = 100
 

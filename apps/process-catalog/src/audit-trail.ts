@@ -3,7 +3,7 @@ import { createdAtMs, IdPartitions, months } from '@automation/database'
 import { invalid } from '@automation/errors'
 import type { Logger } from '@automation/service'
 import type { Gauge } from 'prom-client'
-import { isUuid } from './identifier.ts'
+import { isUuid } from '@automation/contract/forms'
 import { appendAuditRecords } from './store/audit-records.ts'
 import type { Store } from './store/store.ts'
 

@@ -1,5 +1,5 @@
 import { invalid } from '@automation/errors'
-import { isUuid } from './identifier.ts'
+import { isTeamSlug, isUuid } from '@automation/contract/forms'
 import { limits } from './limits.ts'
 
 const maxChars = 255
@@ -50,13 +50,6 @@ export function tag(path: string, value: string | undefined): string {
   if (isUuid(value)) throw invalid(path, 'must not have the form of an id')
   if (!tagForm.test(value)) throw invalid(path, 'must be 1 to 100 letters, digits, dots, underscores and hyphens')
   return value
-}
-
-const teamForm = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
-
-/** Whether a text can be a team's slug; what can't names no team, and needs no query. */
-export function isTeamSlug(value: string): boolean {
-  return teamForm.test(value)
 }
 
 /** The slug of a new team, at `/slug`. */

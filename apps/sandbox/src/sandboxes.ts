@@ -3,12 +3,13 @@ import type { SecretBox } from '@automation/database'
 import { asFailure, Failure, notFound } from '@automation/errors'
 import type { Member } from '@automation/rpc'
 import { DeadlineWorker, failPoint } from '@automation/service'
+import { isUuid } from '@automation/contract/forms'
+import { v7 } from 'uuid'
 import { digestOf, newApiKey, newSecret } from './api-key.ts'
 import type { SandboxConfig } from './config.ts'
 import type { Keeper } from './keeper.ts'
 import { checkedRequest, type PortCredential } from './sandbox-request.ts'
 import { apiKeyContext, daemonKeyContext } from './sandbox-message.ts'
-import { isUuid, newSandboxId } from './sandbox-id.ts'
 import { checkQuota, insertSandbox, moveDeadline } from './store/changes.ts'
 import { readSandbox } from './store/reads.ts'
 import { hasEnded, type SandboxRow } from './store/rows.ts'
@@ -125,4 +126,9 @@ export class Sandboxes {
     const hash = () => this.#passwords.run({ password }, { deadlineMs: hashDeadlineMs, team })
     return { authUsername: username, authPasswordHash: passwordHash ?? ((await hash()) as string) }
   }
+}
+
+/** A new id: a UUIDv7, so that ids sort by the time of their making. */
+function newSandboxId(): string {
+  return v7()
 }

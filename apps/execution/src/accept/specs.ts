@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { ResolveService, type RunSpec } from '@automation/contract/catalog/v1/resolve'
 import { Failure } from '@automation/errors'
 import { asService, type CallContext, type Client, type Neighbours } from '@automation/rpc'
-import { isUuid } from '../execution-id.ts'
+import { isUuid } from '@automation/contract/forms'
 import { specBytes } from './spec-size.ts'
 import { TeamShares } from './team-shares.ts'
 

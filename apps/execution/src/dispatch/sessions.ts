@@ -1,7 +1,7 @@
 import { Failure } from '@automation/errors'
 import { failPoint } from '@automation/service'
+import { isUuid } from '@automation/contract/forms'
 import type { Runners } from './runners.ts'
-import { isUuid } from '../execution-id.ts'
 import type { ForcedEnds } from '../end/forced-ends.ts'
 import {
   bindSession,

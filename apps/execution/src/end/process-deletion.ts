@@ -1,7 +1,7 @@
 import type { FedEventBus } from '@automation/events'
 import { invalid } from '@automation/errors'
+import { isUuid } from '@automation/contract/forms'
 import type { Signals } from '../signals.ts'
-import { isUuid } from '../execution-id.ts'
 import type { ForcedEnds } from './forced-ends.ts'
 import {
   horizonPassed,

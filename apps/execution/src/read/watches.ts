@@ -2,7 +2,7 @@ import type { WatchExecutionResponseSchema } from '@automation/contract/executio
 import { isConnectionFailure } from '@automation/database'
 import { Failure, notFound, stopping, unavailable } from '@automation/errors'
 import type { MessageInitShape } from '@bufbuild/protobuf'
-import { isUuid } from '../execution-id.ts'
+import { isUuid } from '@automation/contract/forms'
 import type { Signals } from '../signals.ts'
 import { visibleId } from '../store/records.ts'
 import { readSigns } from '../store/updates.ts'

@@ -1,6 +1,6 @@
 import { Status, type ReplicaService } from '@automation/contract/execution/v1/execution'
 import { principalIn, type Handlers } from '@automation/rpc'
-import { isUuid } from '../execution-id.ts'
+import { isUuid } from '@automation/contract/forms'
 import type { Runners } from '../dispatch/runners.ts'
 import type { Outcomes } from '../end/outcomes.ts'
 import type { Waiters } from '../end/waiters.ts'

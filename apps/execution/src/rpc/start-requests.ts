@@ -3,10 +3,10 @@ import type { StartFiringRequest } from '@automation/contract/execution/v1/firin
 import type { ProcessCall } from '@automation/contract/run/v1/run'
 import { invalid } from '@automation/errors'
 import { memberIn, type CallContext } from '@automation/rpc'
-import type { StartRequest } from '../accept/start-request.ts'
 import { readTraceparent } from '@automation/tracing'
-import { isUuid } from '../execution-id.ts'
 import type { RunRights } from '@automation/rpc/run-token'
+import { isUuid } from '@automation/contract/forms'
+import type { StartRequest } from '../accept/start-request.ts'
 
 /** Of a user or of a webhook's caller. */
 export function startRequestOf(request: StartExecutionRequest, context: CallContext): StartRequest {

@@ -2,7 +2,7 @@ import type { Status } from '@automation/contract/execution/v1/execution'
 import { roomFor } from '@automation/database'
 import { notFound } from '@automation/errors'
 import { installsProcessId } from '@automation/contract/installs'
-import { isUuid } from '../execution-id.ts'
+import { isUuid } from '@automation/contract/forms'
 import type { Queries } from './connections.ts'
 
 /** An execution as it is shown. */

@@ -1,13 +1,7 @@
 import { Failure } from '@automation/errors'
 import type { Principal } from '@automation/rpc'
+import { isTeamSlug } from '@automation/contract/forms'
 import { hasScope, type Identity } from './token-verifier.ts'
-
-const TEAM = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
-
-/** Lower-case letters, digits and inner hyphens, 1 to 63 characters. */
-export function isTeamSlug(text: string): boolean {
-  return TEAM.test(text)
-}
 
 // An access token has dots, which neither form of an API token has: `sk-` and base64, or base64 of a JSON object.
 const API_TOKEN = /^(?:sk-|eyJ)[A-Za-z0-9+/_=-]*$/

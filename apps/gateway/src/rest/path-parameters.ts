@@ -1,9 +1,9 @@
 import { invalid, notFound } from '@automation/errors'
 import { z } from '@hono/zod-openapi'
+import { isUuid } from '@automation/contract/forms'
 import { languageName } from './fields.ts'
 import type { RefusalCodes } from './operation.ts'
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const NAME = /^[A-Za-z0-9._~-]{1,255}$/
 
 /** A parameter in a path: how it is read, and how the document shows it. */
@@ -15,11 +15,6 @@ export interface PathParameter {
   refusals: RefusalCodes
   /** The value as services want it. Failure: not found, for what can name nothing. */
   read(text: string): string
-}
-
-/** Whether a text has the form of a UUID. */
-function isUuid(text: string): boolean {
-  return UUID.test(text)
 }
 
 /** The id of a resource; `what` is its name in failures, such as `execution`. */

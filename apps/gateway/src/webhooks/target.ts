@@ -1,4 +1,4 @@
-import { isTeamSlug } from '../auth/authorize.ts'
+import { isTeamSlug } from '@automation/contract/forms'
 
 const IDENTIFIER = /^[A-Za-z0-9._~-]{1,255}$/
 

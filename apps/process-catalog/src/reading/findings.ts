@@ -1,4 +1,4 @@
-import { isUuid } from '../identifier.ts'
+import { isUuid } from '@automation/contract/forms'
 import type { LanguageName } from '../language.ts'
 import { isModuleName, isTag } from '../names.ts'
 import { packageRequestOf, type Reading, type SourceFault, type PackageRequest } from './reading.ts'

@@ -2,12 +2,11 @@ import type { ResolveRunRequest, ResolveService } from '@automation/contract/cat
 import { Failure, notFound } from '@automation/errors'
 import { installsProcessId } from '@automation/contract/installs'
 import { principalIn, type Handlers } from '@automation/rpc'
+import { isTeamSlug, isUuid } from '@automation/contract/forms'
 import type { Catalog } from '../catalog.ts'
 import { noteNeed } from '../store/deleted-versions.ts'
 import { readInstallSpec } from '../store/installs.ts'
-import { isUuid } from '../identifier.ts'
 import { readRunSpec } from '../store/run-spec.ts'
-import { isTeamSlug } from '../names.ts'
 
 /** What a name stands for when it is run, for execution. */
 export function resolveHandlers({ store, box, revisions }: Catalog): Handlers<typeof ResolveService> {

@@ -2,10 +2,11 @@ import { TeamSchema, type TeamService } from '@automation/contract/catalog/v1/te
 import { invalid, notFound } from '@automation/errors'
 import { memberIn, principalIn, type Handlers } from '@automation/rpc'
 import { create } from '@bufbuild/protobuf'
+import { isTeamSlug } from '@automation/contract/forms'
 import type { Catalog } from '../catalog.ts'
 import { teamChange } from '../team-change.ts'
 import { countTeams, createTeam, getTeam, grantParent, listTeams, revokeParent, updateTeam } from '../store/teams.ts'
-import { isTeamSlug, newTeamSlug } from '../names.ts'
+import { newTeamSlug } from '../names.ts'
 
 /** Teams and their parents. */
 export function teamHandlers({ store, effects }: Catalog): Handlers<typeof TeamService> {

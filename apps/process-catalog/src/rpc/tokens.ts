@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { TokenService } from '@automation/contract/catalog/v1/token'
 import { Failure, invalid, notFound } from '@automation/errors'
 import { principalIn, type Handlers } from '@automation/rpc'
+import { isTeamSlug } from '@automation/contract/forms'
 import { scope, signAccessToken } from '../signing-keys.ts'
 import {
   apiTokenOf,
@@ -14,7 +15,6 @@ import {
 import type { Catalog } from '../catalog.ts'
 import { limits } from '../limits.ts'
 import { createApiToken, listApiTokens, revokeApiToken, tokenForExchange } from '../store/api-tokens.ts'
-import { isTeamSlug } from '../names.ts'
 import { optionalText } from '../text.ts'
 
 /** API tokens, what they are exchanged for, and the keys that sign it. */

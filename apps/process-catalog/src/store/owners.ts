@@ -1,7 +1,7 @@
 import { AuditType } from '@automation/contract/audit/v1/audit'
 import { notFound } from '@automation/errors'
+import { isUuid } from '@automation/contract/forms'
 import type { Module, Process } from '../../prisma/generated/client.ts'
-import { isUuid } from '../identifier.ts'
 import type { LanguageName } from '../language.ts'
 import { isSlug } from '../names.ts'
 import type { Rows, Store } from './store.ts'

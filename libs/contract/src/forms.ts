@@ -1,0 +1,15 @@
+const uuid = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
+const slug = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+
+/** Whether a text has the form of an id; what has not names no row by id, and needs no query. */
+export function isUuid(text: string): boolean {
+  return uuid.test(text)
+}
+
+/**
+ * Whether a text can be a team's slug: 1 to 63 lower-case letters, digits and inner hyphens. What can't names no team, and
+ * needs no query. Pools are named alike.
+ */
+export function isTeamSlug(text: string): boolean {
+  return slug.test(text)
+}
