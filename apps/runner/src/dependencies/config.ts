@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { tmpdir, userInfo } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Environment } from '@automation/service'
 
@@ -32,7 +32,10 @@ export function readDependenciesConfig(env: Environment): DependenciesConfig {
   if (npmToken !== undefined && npmRegistry === undefined)
     env.fault('NPM_REGISTRY', 'must be set beside NPM_REGISTRY_TOKEN: the token goes to that registry alone')
   return {
-    directory: env.text('RUNNER_DEPENDENCIES_DIR', join(tmpdir(), `automation-dependencies-${userInfo().uid}`)),
+    directory: env.text(
+      'RUNNER_DEPENDENCIES_DIR',
+      join(tmpdir(), `automation-dependencies-${process.getuid?.() ?? 0}`),
+    ),
     keepMs: 7 * 24 * 3_600_000,
     maxMb: env.integer('DEPENDENCIES_MAX_MB', { default: 512, min: 1, max: 65_536 }),
     allowGit: env.boolean('DEPENDENCIES_ALLOW_GIT', true),

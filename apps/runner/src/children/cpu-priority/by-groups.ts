@@ -4,15 +4,12 @@ import { Recent } from '../../recent.ts'
 import type { Child } from '../child.ts'
 import type { Spares } from '../spares.ts'
 import type { CpuPriority } from './cpu-priority.ts'
-import { ForkBombGuard } from './fork-bomb-guard.ts'
+import { earlyEveryMs, earlyUntilMs, ForkBombGuard } from './fork-bomb-guard.ts'
 
-// So much since the last look is computing.
-const busyMs = 50
-// Early looks find what starts many processes at once.
-const earlyEveryMs = 25
-const earlyUntilMs = 200
+/** So much since the last look is computing. */
+export const busyMs = 50
 const busyEarlyMs = 15
-// Each costs some 200 µs at most.
+// So many early looks at once: each costs some 200 µs at most.
 const earlyLooks = 4
 // A run that has had less of a processor since the last look, and wants more, has waited for one; then it has a part of
 // the usual for a while.
@@ -22,11 +19,10 @@ const littleForMs = 1000
 // More processes than so many are not looked at one by one, and wait for longer.
 const crowd = 6
 const crowdWaitsMs = 2000
-// Who looks at itself for long is taken for one that hangs.
-const checksForMs = 100
 // Else no child would be made ahead on a busy machine.
 const startsForMs = 500
-// A program whose run had less of a processor, with all that it started, does not compute any more.
+// A program whose run had less of a processor, with all that it started, does not compute any more; a child that looks at
+// itself for longer is taken for one that hangs.
 const lightMs = 100
 const heavyMax = 1000
 const cores = availableParallelism()
@@ -118,7 +114,7 @@ export class CpuPriorityByGroups implements CpuPriority {
     const now = performance.now()
     for (const child of this.#early) {
       const { state, freeSince, runningSince } = child
-      if (state === 'checking' && now - freeSince >= checksForMs) this.#weigh(child, 'usual')
+      if (state === 'checking' && now - freeSince >= lightMs) this.#weigh(child, 'usual')
       const isOld = state === 'running' && now - runningSince >= earlyUntilMs
       const hasLowPriority = this.#weights.get(child) !== 'usual'
       if ((state !== 'running' && state !== 'checking') || (isOld && !hasLowPriority)) this.#early.delete(child)

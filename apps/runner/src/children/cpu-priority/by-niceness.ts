@@ -2,10 +2,9 @@ import { readdirSync, writeFileSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { below, timesOf, type Process } from '@automation/jail'
 import type { Child } from '../child.ts'
+import { busyMs } from './by-groups.ts'
 import type { CpuPriority } from './cpu-priority.ts'
 
-// So much since the last look is computing.
-const busyMs = 50
 // Against one that has not been lowered, such a process gets a third of the time.
 const lowered = 5
 const isRoot = process.getuid?.() === 0

@@ -5,8 +5,9 @@ import type { Child } from '../child.ts'
 const many = 30
 // For the first time; each further one is twice as long.
 const holdMs = 500
-const lookEveryMs = 25
-const looksAfterwards = 8
+/** Young runs, and those that were held, are looked at so often, for so long. */
+export const earlyEveryMs = 25
+export const earlyUntilMs = 200
 
 /** The run of a child that may have started many processes at once. */
 interface Burst {
@@ -59,9 +60,9 @@ export class ForkBombGuard {
     let looks = 0
     const again = setInterval(() => {
       looks += 1
-      const isOver = looks === looksAfterwards || child.runs !== burst.run || child.state !== 'running'
+      const isOver = looks * earlyEveryMs >= earlyUntilMs || child.runs !== burst.run || child.state !== 'running'
       if (!isOver) this.look(child, this.#groups.members(child.pid).length)
       if (isOver || this.isHeld(child)) clearInterval(again)
-    }, lookEveryMs).unref()
+    }, earlyEveryMs).unref()
   }
 }
