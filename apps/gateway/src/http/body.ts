@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { asFailure, type Failure } from '@automation/errors'
-import { type ArrivingBody, type BodyBudget, SMALL_BODY_BYTES } from './body-budget.ts'
+import { SMALL_BODY_BYTES, type ArrivingBody, type BodyBudget } from './body-budget.ts'
 import type { Exchange } from './exchange.ts'
 import { bodyTooLarge, malformedRequest, requestTimeout, unsupportedMediaType } from './refusals.ts'
 

@@ -1,5 +1,5 @@
-import type { OperationJson } from './document-json.ts'
 import type { RefusalCodes } from '../rest/operation.ts'
+import type { OperationJson } from './document-json.ts'
 import { responseHeaders } from './document-parts.ts'
 import { refusalsOf, type RefusedCall } from './refusals.ts'
 

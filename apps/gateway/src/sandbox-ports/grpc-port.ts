@@ -8,7 +8,7 @@ import {
 import type { AddressInfo, Server, Socket } from 'node:net'
 import { SandboxRouteService } from '@automation/contract/sandbox/v1/sandbox'
 import { asFailure, Failure } from '@automation/errors'
-import { asService, type Client, type Neighbours, ownContext } from '@automation/rpc'
+import { asService, ownContext, type Client, type Neighbours } from '@automation/rpc'
 import type { Logger } from '@automation/service'
 import type { TlsIdentity } from '../config.ts'
 import { DaemonSessions } from './daemon-sessions.ts'

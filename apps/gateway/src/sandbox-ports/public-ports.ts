@@ -6,7 +6,7 @@ import { inadmissible } from '../http/refusals.ts'
 import { HttpServer } from '../http/server.ts'
 import { sandboxRoute } from '../observe.ts'
 import { forward } from './forward.ts'
-import { PublicEntry, type PublicEntryOptions, publicTarget } from './public-entry.ts'
+import { PublicEntry, publicTarget, type PublicEntryOptions } from './public-entry.ts'
 import type { Traffic } from './traffic.ts'
 import { answerOn, forwardUpgrade } from './upgrade.ts'
 

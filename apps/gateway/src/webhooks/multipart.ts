@@ -1,12 +1,12 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import type { StorageService } from '@automation/contract/storage/v1/storage'
-import { invalid } from '@automation/errors'
 import { uploadMessages } from '@automation/contract/uploads'
+import { invalid } from '@automation/errors'
 import type { CallContext, Client } from '@automation/rpc'
 import { Busboy } from '@fastify/busboy'
 import { feedForm, malformedForm, MAX_PARTS, tooManyParts } from '../http/form-feed.ts'
-import { type FormFile, type Payload, raw } from './payload.ts'
+import { raw, type FormFile, type Payload } from './payload.ts'
 
 const MAX_FILES = 50
 const PIECE_BYTES = 64 * 1024

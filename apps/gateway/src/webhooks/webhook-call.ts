@@ -1,13 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { setImmediate } from 'node:timers/promises'
-import { type BodyRules, readBody } from '../http/body.ts'
+import { readBody, type BodyRules } from '../http/body.ts'
 import { basicCredentials } from '../http/caller.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { mediaTypeOf } from '../http/media-type.ts'
-import { idempotencyKey, type StartRequest } from '../resources/executions/input.ts'
 import { queryRecord, type QueryRecord } from '../http/query-record.ts'
+import { idempotencyKey, type StartRequest } from '../resources/executions/input.ts'
 import { readMultipart } from './multipart.ts'
-import { type WebhookHeaders, webhookOptions, type WebhookOptions } from './options.ts'
+import { webhookOptions, type WebhookHeaders, type WebhookOptions } from './options.ts'
 import { LONG_WORK_BYTES, readPayload, type FormFile, type Payload } from './payload.ts'
 
 /** A webhook request, read: how to answer it, and what it starts. */

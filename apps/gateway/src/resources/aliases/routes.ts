@@ -3,13 +3,12 @@ import type { FieldFault } from '@automation/errors'
 import type { Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
 import { text } from '../../rest/fields.ts'
-import { pagingFields } from '../../rest/paging.ts'
-import { invalidInput } from '../../rest/validate.ts'
-import { presentAlias } from './record.ts'
-import { presentPage } from '../../rest/paging.ts'
-import { ownerIn, type VersionOwner } from '../versions/owner.ts'
+import { pagingFields, presentPage } from '../../rest/paging.ts'
 import { aliasId } from '../../rest/path-parameters.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
+import { invalidInput } from '../../rest/validate.ts'
+import { ownerIn, type VersionOwner } from '../versions/owner.ts'
+import { presentAlias } from './record.ts'
 
 /** Aliases of versions of processes, or of modules: list, create, read, update, delete. */
 export function aliasRoutes(api: RestApi, neighbours: Neighbours, owner: VersionOwner): void {

@@ -2,11 +2,10 @@ import { AuditService } from '@automation/contract/audit/v1/audit'
 import type { Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
 import { text } from '../../rest/fields.ts'
-import { pageOf, pagingFields } from '../../rest/paging.ts'
+import { pageOf, pagingFields, presentPage } from '../../rest/paging.ts'
+import type { RestApi } from '../../rest/rest-api.ts'
 import { time } from '../../rest/time.ts'
 import { AUDIT_TYPE_NAMES, auditEventRecord, auditTypeFrom, presentAuditEvent, type AuditTypeName } from './record.ts'
-import { presentPage } from '../../rest/paging.ts'
-import type { RestApi } from '../../rest/rest-api.ts'
 
 const type = z
   .string()

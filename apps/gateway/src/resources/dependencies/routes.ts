@@ -2,11 +2,10 @@ import { DependencyService } from '@automation/contract/catalog/v1/dependency'
 import { invalid } from '@automation/errors'
 import type { Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
-import { textMap } from '../../rest/fields.ts'
-import { languageFrom } from '../../rest/fields.ts'
-import { manifestRecord, presentManifest } from './record.ts'
+import { languageFrom, textMap } from '../../rest/fields.ts'
 import { languageParameter } from '../../rest/path-parameters.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
+import { manifestRecord, presentManifest } from './record.ts'
 
 const updateInput = z
   .object({

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { ExecutionService, type Outcome, Status } from '@automation/contract/execution/v1/execution'
-import { asFailure, type CodeError, Failure, stoppingCode } from '@automation/errors'
+import { ExecutionService, Status, type Outcome } from '@automation/contract/execution/v1/execution'
+import { asFailure, Failure, stoppingCode, type CodeError } from '@automation/errors'
 import type { CallContext, Client, Neighbours } from '@automation/rpc'
 import type { StartRequest } from './input.ts'
 

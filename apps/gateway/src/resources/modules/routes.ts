@@ -1,13 +1,12 @@
 import { ModuleService } from '@automation/contract/catalog/v1/module'
 import type { Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
-import { createModuleInput, updateModuleInput } from './input.ts'
-import { pageOf, pagingFields } from '../../rest/paging.ts'
 import { languageFrom } from '../../rest/fields.ts'
-import { listedModuleRecord, moduleRecord, presentListedModule, presentModule, presentWrittenModule } from './record.ts'
-import { presentPage } from '../../rest/paging.ts'
+import { pageOf, pagingFields, presentPage } from '../../rest/paging.ts'
 import { moduleId } from '../../rest/path-parameters.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
+import { createModuleInput, updateModuleInput } from './input.ts'
+import { listedModuleRecord, moduleRecord, presentListedModule, presentModule, presentWrittenModule } from './record.ts'
 
 /** Modules: list, create, read, update, delete. */
 export function moduleRoutes(api: RestApi, neighbours: Neighbours): void {

@@ -2,42 +2,15 @@ import { SandboxService, type Sandbox } from '@automation/contract/sandbox/v1/sa
 import { invalid } from '@automation/errors'
 import type { Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
-import { int32, optionalText, requiredText, textMap } from '../../rest/fields.ts'
-import { pageOf, pagingFields } from '../../rest/paging.ts'
-import { presentPage } from '../../rest/paging.ts'
-import { presentSandbox, sandboxRecord } from './record.ts'
-import type { SandboxAddresses } from '../../sandbox-ports/addresses.ts'
+import { pageOf, pagingFields, presentPage } from '../../rest/paging.ts'
 import { sandboxId } from '../../rest/path-parameters.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
+import type { SandboxAddresses } from '../../sandbox-ports/addresses.ts'
+import { createSandboxInput, updateSandboxInput } from './input.ts'
+import { presentSandbox, sandboxRecord } from './record.ts'
 
 /** Waits for a sandbox that starts, and for its end. */
 const SLOW_MS = 30_000
-
-const timeout = () =>
-  z.int({ error: ({ input }) => (input == null ? 'is required' : undefined) }).openapi({
-    format: 'int64',
-    minimum: 1000,
-    maximum: 86_400_000,
-    description: 'Milliseconds from now',
-  })
-
-const createInput = z
-  .object({
-    imageId: requiredText().openapi({ description: 'Of the catalogue of images' }),
-    name: optionalText(),
-    metadata: textMap().nullish(),
-    timeout: timeout().nullish(),
-    publicHttpPorts: z.array(int32().openapi({ minimum: 1, maximum: 65_535 })).nullish(),
-    publicHttpPortsBasicAuth: optionalText().openapi({
-      description:
-        'user:credential for the public ports; the credential as text, or as a bcrypt, apr1, MD5 or {SHA} hash',
-    }),
-  })
-  .openapi('CreateSandboxInput', {
-    example: { imageId: 'base', name: 'try-out', timeout: 300_000, publicHttpPorts: [8000] },
-  })
-
-const updateInput = z.object({ timeout: timeout() }).openapi('UpdateSandboxInput', { example: { timeout: 600_000 } })
 
 /** Sandboxes: create, change the timeout, kill, list, read. */
 export function sandboxRoutes(api: RestApi, neighbours: Neighbours, addresses: () => SandboxAddresses): void {
@@ -73,7 +46,7 @@ export function sandboxRoutes(api: RestApi, neighbours: Neighbours, addresses: (
       path: '/sandboxes',
       tag,
       summary: 'Create a sandbox; it is RUNNING, or PENDING where it takes longer',
-      body: createInput,
+      body: createSandboxInput,
       timeoutMs: SLOW_MS,
       success: { status: 201, description: 'The new sandbox', schema: sandboxRecord },
       refusals: { 400: ['image_not_found'], 429: ['too_many_sandboxes'] },
@@ -113,7 +86,7 @@ export function sandboxRoutes(api: RestApi, neighbours: Neighbours, addresses: (
       ...one,
       method: 'post',
       summary: 'Give a sandbox a new deadline: now and the timeout',
-      body: updateInput,
+      body: updateSandboxInput,
       success: { status: 200, description: 'The changed sandbox', schema: sandboxRecord },
       refusals: { 400: ['sandbox_ended'] },
     },

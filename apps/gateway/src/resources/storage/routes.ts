@@ -1,17 +1,17 @@
 import { StorageService, type ListObjectsResponse } from '@automation/contract/storage/v1/storage'
-import { invalid } from '@automation/errors'
 import { uploadMessages } from '@automation/contract/uploads'
+import { invalid } from '@automation/errors'
 import { asService, type CallContext, type Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
 import type { GatewayConfig } from '../../config.ts'
 import type { BodyBudget } from '../../http/body-budget.ts'
 import { requiredText, text } from '../../rest/fields.ts'
-import { presentSignedUrl, presentStorageObject, signedUrlRecord, storageObjectRecord } from './record.ts'
-import { download } from './download.ts'
-import { uploadBody } from './upload-body.ts'
 import type { Call } from '../../rest/operation.ts'
 import { objectName } from '../../rest/path-parameters.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
+import { download } from './download.ts'
+import { presentSignedUrl, presentStorageObject, signedUrlRecord, storageObjectRecord } from './record.ts'
+import { uploadBody } from './upload-body.ts'
 
 export interface StorageRoutesDependencies {
   neighbours: Neighbours

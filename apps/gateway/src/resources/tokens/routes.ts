@@ -3,10 +3,10 @@ import { asFailure, invalid } from '@automation/errors'
 import type { Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
 import type { BodyBudget } from '../../http/body-budget.ts'
-import { presentToken, tokenRecord } from './record.ts'
-import { clientCredentials, invalidClient } from './client-credentials.ts'
 import { NOT_STORED, OAUTH_ERRORS } from '../../http/oauth-refusal.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
+import { clientCredentials, invalidClient } from './client-credentials.ts'
+import { presentToken, tokenRecord } from './record.ts'
 
 const tokenRequest = z
   .object({

@@ -2,27 +2,11 @@ import { VariableService } from '@automation/contract/catalog/v1/variable'
 import { invalid } from '@automation/errors'
 import type { Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
-import { optionalFlag, text } from '../../rest/fields.ts'
-import { pageOf, pagingFields } from '../../rest/paging.ts'
-import { presentPage } from '../../rest/paging.ts'
-import { listedVariableRecord, presentListedVariable, presentVariable, variableRecord } from './record.ts'
+import { pageOf, pagingFields, presentPage } from '../../rest/paging.ts'
 import { variableId } from '../../rest/path-parameters.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
-
-const createInput = z
-  .object({ key: text().nullish(), value: text().nullish(), isSensitive: optionalFlag() })
-  .openapi('CreateTeamVariableInput', {
-    description: 'Without a key it is refused',
-    example: { key: 'SHOP_URL', value: 'https://shop.example', isSensitive: false },
-  })
-
-const updateInput = z
-  .object({
-    key: text().nullish(),
-    value: text().nullish().openapi({ description: 'The ****** that a sensitive value is read as keeps that value' }),
-    isSensitive: optionalFlag().openapi({ description: 'Fixed at creation: another value is refused' }),
-  })
-  .openapi('UpdateTeamVariableInput', { example: { value: 'https://shop.example/v2' } })
+import { createVariableInput, updateVariableInput } from './input.ts'
+import { listedVariableRecord, presentListedVariable, presentVariable, variableRecord } from './record.ts'
 
 /** Team variables: list, create, update, delete. */
 export function variableRoutes(api: RestApi, neighbours: Neighbours): void {
@@ -54,7 +38,7 @@ export function variableRoutes(api: RestApi, neighbours: Neighbours): void {
       path: '/variables',
       tag: 'Variables',
       summary: 'Create a team variable',
-      body: createInput,
+      body: createVariableInput,
       success: { status: 201, description: 'The new variable', schema: variableRecord },
       refusals: { 400: ['key_taken', 'limit_reached'] },
     },
@@ -74,7 +58,7 @@ export function variableRoutes(api: RestApi, neighbours: Neighbours): void {
       ...one,
       method: 'patch',
       summary: 'Change a team variable',
-      body: updateInput,
+      body: updateVariableInput,
       success: { status: 200, description: 'The changed variable', schema: variableRecord },
       refusals: { 400: ['key_taken'] },
     },

@@ -1,11 +1,12 @@
 import type { PublishVersionRequestSchema, Version } from '@automation/contract/catalog/v1/version'
 import type { MessageInitShape } from '@bufbuild/protobuf'
-import { z } from '@hono/zod-openapi'
-import { jsonObject, optionalText, text } from '../../rest/fields.ts'
-import { moduleScript } from '../modules/input.ts'
+import type { z } from '@hono/zod-openapi'
 import { pageOf } from '../../rest/paging.ts'
-import { schemaText } from '../processes/input.ts'
+import { moduleId, processIdentifier, type PathParameter } from '../../rest/path-parameters.ts'
+import { moduleAliasInput, processAliasInput } from '../aliases/input.ts'
 import { aliasRecord, moduleAliasRecord } from '../aliases/record.ts'
+import { schemaText } from '../processes/input.ts'
+import { publishModuleInput, publishProcessInput, type PublishInput } from './input.ts'
 import {
   listedModuleVersionRecord,
   listedVersionRecord,
@@ -16,7 +17,6 @@ import {
   presentVersion,
   versionRecord,
 } from './record.ts'
-import { moduleId, processIdentifier, type PathParameter } from '../../rest/path-parameters.ts'
 
 type Published = Exclude<MessageInitShape<typeof PublishVersionRequestSchema>, { $typeName: string }>
 
@@ -28,7 +28,7 @@ export interface VersionOwner {
   parameters: Record<string, PathParameter>
   versionTag: string
   aliasTag: string
-  aliasInput: typeof aliasInput
+  aliasInput: typeof processAliasInput
   aliasRecord: z.ZodType
   aliasPage: z.ZodType
   versionRecord: z.ZodType
@@ -40,40 +40,18 @@ export interface VersionOwner {
   presentListedVersion(version: Version): object
 }
 
-interface PublishInput {
-  tag: string
-  comment?: string | undefined
-  sourceCode?: string | null | undefined
-  parametersSchema?: string | object | null | undefined
-  readme?: string | null | undefined
-  script?: { sourceCode?: string | null | undefined } | null | undefined
-}
-
-/** What an alias is made of; a change may leave out either. */
-const aliasInput = z
-  .object({ name: text().nullish(), versionId: text().nullish().openapi({ description: 'A version id or a tag' }) })
-  .openapi({ description: 'Both are needed to create one' })
-
-const exampleAlias = { name: 'live', versionId: 'v1' }
-
-const published = { tag: text(), comment: optionalText(), sourceCode: text().nullish() }
-
-const examplePublished = { tag: 'v1', comment: 'The first one' }
-
 export const processVersions: VersionOwner = {
   word: 'process',
   path: '/processes/{identifier}',
   parameters: { identifier: processIdentifier },
   versionTag: 'Versions',
   aliasTag: 'Aliases',
-  aliasInput: aliasInput.openapi('VersionedProcessAliasInput', { example: exampleAlias }),
+  aliasInput: processAliasInput,
   aliasRecord,
   aliasPage: pageOf('VersionedProcessAliasesPaginatedResult', aliasRecord),
   versionRecord,
   versionPage: pageOf('VersionedProcessesPaginatedResult', listedVersionRecord),
-  publishInput: z
-    .object({ ...published, parametersSchema: jsonObject('a JSON Schema').nullish(), readme: text().nullish() })
-    .openapi('PublishProcessInput', { example: examplePublished }),
+  publishInput: publishProcessInput,
   publishedValues: ({ tag, comment, sourceCode, parametersSchema, readme }, bodyText) => ({
     tag,
     comment,
@@ -91,14 +69,12 @@ export const moduleVersions: VersionOwner = {
   parameters: { moduleId },
   versionTag: 'Module versions',
   aliasTag: 'Module aliases',
-  aliasInput: aliasInput.openapi('CreateVersionedModuleAliasInput', { example: exampleAlias }),
+  aliasInput: moduleAliasInput,
   aliasRecord: moduleAliasRecord,
   aliasPage: pageOf('VersionedModuleAliasesPaginatedResult', moduleAliasRecord),
   versionRecord: moduleVersionRecord,
   versionPage: pageOf('VersionedModulesPaginatedResult', listedModuleVersionRecord),
-  publishInput: z
-    .object({ ...published, script: moduleScript.nullish() })
-    .openapi('CreateVersionedModuleInput', { example: examplePublished }),
+  publishInput: publishModuleInput,
   publishedValues: ({ tag, comment, sourceCode, script }) => ({
     tag,
     comment,

@@ -1,11 +1,10 @@
 import { VersionService } from '@automation/contract/catalog/v1/version'
 import type { Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
-import { pagingFields } from '../../rest/paging.ts'
-import { presentPage } from '../../rest/paging.ts'
+import { pagingFields, presentPage } from '../../rest/paging.ts'
 import { versionIdentifier } from '../../rest/path-parameters.ts'
-import { ownerIn, type VersionOwner } from './owner.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
+import { ownerIn, type VersionOwner } from './owner.ts'
 
 /** Published versions of processes, or of modules: list, publish, read, delete. */
 export function versionRoutes(api: RestApi, neighbours: Neighbours, owner: VersionOwner): void {
