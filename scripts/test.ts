@@ -8,7 +8,7 @@ import { suitesFor } from './test-run/suites.ts'
 const help = `npm test [-- OPTIONS] [PATH …]
 
 The tests that need no outside server: each room's own, then the whole system over its public interface. With paths,
-only the tests under them, of \`npm run test:e2e\` its own. \`npm run test:all\` adds those for the real servers that the
+only the tests under them, of \`npm run test:e2e\` its own, of --only outside those for these servers. \`npm run test:all\` adds those for the real servers that the
 environment names.
 
   --only NAME,NAME    unit, e2e, isolation, outside; isolation is attacks on isolation and limits, and sandboxes

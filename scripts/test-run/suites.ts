@@ -81,7 +81,7 @@ const outside: OutsideServer[] = [
 export interface Wish {
   /** Names of suites: unit, e2e, isolation, outside. Isolation only where it is named, or with all. */
   only: string[] | undefined
-  /** Paths of tests; with any, only the unit suite runs, or where it alone is named the one over REST. */
+  /** Paths of tests; with any, only the unit suite runs, or where it alone is named the one over REST, or those for outside servers. */
   files: string[]
   shape: string
   all: boolean
@@ -89,7 +89,8 @@ export interface Wish {
 
 /** The suites that a wish stands for, and in words those that are left out and why. */
 export function suitesFor(wish: Wish, environment: NodeJS.ProcessEnv): { suites: Suite[]; leftOut: string[] } {
-  if (wish.files.length > 0) {
+  const isOutside = wish.only?.join() === 'outside'
+  if (wish.files.length > 0 && !isOutside) {
     const suite = wish.only?.join() === 'e2e' ? e2e(wish.shape) : suiteOf(wish.files, environment)
     return { suites: [{ ...suite, files: wish.files }], leftOut: [] }
   }
@@ -106,14 +107,22 @@ export function suitesFor(wish: Wish, environment: NodeJS.ProcessEnv): { suites:
     const missing = variables.filter((variable) => !environment[variable])
     if (suite === undefined) leftOut.push(`${name}: the parts that use it come later, and their tests with them`)
     else if (missing.length > 0) leftOut.push(`${name}: ${missing.join(', ')} not set`)
-    else suites.push(suite(environment))
+    else suites.push(...narrowed(suite(environment), wish.files))
   }
   return { suites, leftOut }
 }
 
+/** Of a suite those tests that are named, if any is its own; all where none are named. */
+function narrowed(suite: Suite, paths: string[]): Suite[] {
+  if (paths.length === 0) return [suite]
+  const files = paths.filter((path) => isBelow(path, suite))
+  return files.length === 0 ? [] : [{ ...suite, files }]
+}
+
+const isBelow = (path: string, { files }: Suite) => files.some((folder) => path.startsWith(folder))
+
 /** The tests of this machine, or those of an outside server where all paths are among its own. */
 function suiteOf(paths: string[], environment: NodeJS.ProcessEnv): Suite {
   const owned = outside.flatMap(({ isOwn, suite }) => (isOwn === true && suite ? [suite(environment)] : []))
-  const isBelow = (path: string, { files }: Suite) => files.some((folder) => path.startsWith(folder))
   return owned.find((suite) => paths.every((path) => isBelow(path, suite))) ?? unit
 }

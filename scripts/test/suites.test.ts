@@ -33,6 +33,12 @@ test('paths and names choose what runs', () => {
   expect(names({ ...plain, only: ['outside'] }, { DATABASE_URL: 'x' })).toEqual(['outside PostgreSQL'])
 })
 
+test('of the tests for an outside server those run that paths name', () => {
+  const wish = { ...plain, only: ['outside'], files: ['libs/database/', 'apps/gateway/'] }
+  const { suites } = suitesFor(wish, { DATABASE_URL: 'x' })
+  expect(suites).toMatchObject([{ name: 'outside PostgreSQL', files: ['libs/database/'], env: { DATABASE_URL: 'x' } }])
+})
+
 test('paths of tests that are for a cluster alone run with the one that the environment names', () => {
   const cluster = { KUBECONFIG: 'there' }
   const run = (...files: string[]) => suitesFor({ ...plain, files }, cluster).suites[0]!.env['KUBECONFIG']
