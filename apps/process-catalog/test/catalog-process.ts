@@ -40,7 +40,7 @@ export async function startCatalogProcess(
   const addresses = { catalog: [`127.0.0.1:${grpc}`] }
   const network = new WireNetwork({ addresses, key: { internalKey }, maxMessageBytes: 2 ** 22 })
   const ready = async () => (await fetch(`http://127.0.0.1:${health}/readyz`).catch(() => undefined))?.ok === true
-  await Promise.race([gone, until(ready, { what: 'the catalog is ready' })])
+  await Promise.race([gone, until(ready, { what: 'the catalog is ready', timeoutMs: 50_000 })])
   return {
     network,
     gone,

@@ -198,14 +198,21 @@ describe('storage is told of the sets that are in use', () => {
 })
 
 test('metrics tell how many installs are under way, and since when', async () => {
-  const told = async () => Number(/^catalog_installs_waiting (\S+)/m.exec(await catalog.metrics())?.[1])
-  const caller = await catalog.team()
-  await stage(caller, { lodash: '^4.16.0' })
-  await install(caller)
-  const run = await running(caller, { lodash: '^4.16.0' })
-  const before = await until(told, { timeoutMs: 20_000 })
-  expect(await catalog.metrics()).toMatch(/^catalog_installs_oldest_seconds [\d.]*[1-9]/m)
-  Object.assign(run, succeed)
-  // Those of earlier tests may end, too.
-  await until(async () => (await told()) < before, { timeoutMs: 20_000 })
+  // Installs of other tests would be counted, too.
+  const own = await startCatalog()
+  try {
+    const metric = async (name: string) =>
+      Number(new RegExp(`^${name} (\\S+)`, 'm').exec(await own.catalog.metrics())?.[1])
+    const { stage, install, running } = manifestsOf(() => own.catalog)
+    const caller = await own.catalog.team()
+    await stage(caller, { lodash: '^4.16.0' })
+    await install(caller)
+    const run = await running(caller, { lodash: '^4.16.0' })
+    await until(async () => (await metric('catalog_installs_waiting')) === 1)
+    expect(await metric('catalog_installs_oldest_seconds')).toBeGreaterThan(0)
+    Object.assign(run, succeed)
+    await until(async () => (await metric('catalog_installs_waiting')) === 0)
+  } finally {
+    await own.stop()
+  }
 })

@@ -6,6 +6,7 @@ import { AuditBook, testContext, testDatabase, userContext, type TestDatabase } 
 import type { Tracer } from '@automation/tracing'
 import type { DescService } from '@bufbuild/protobuf'
 import pg from 'pg'
+import { test } from 'vitest'
 import { createScheduler, readSchedulerConfig } from '../src/service.ts'
 import { ScriptedExecutions } from './scripted-executions.ts'
 
@@ -134,3 +135,13 @@ export class SchedulerUnderTest {
     await this.database.drop()
   }
 }
+
+/** A test with a scheduler of its own, which knows the process `report`: such tests wait for seconds to come, so they may run side by side. */
+export const schedulerTest = test.extend<{ system: SchedulerUnderTest }>({
+  system: async ({ task: _ }, use) => {
+    const system = await SchedulerUnderTest.open()
+    system.executions.process('report')
+    await use(system)
+    await system.close()
+  },
+})

@@ -36,6 +36,7 @@ export async function startStorageProcess(
   const ended = once(child, 'exit')
   await until(async () => (await fetch(`http://127.0.0.1:${health}/readyz`).catch(() => undefined))?.ok === true, {
     what: 'the storage process is ready',
+    timeoutMs: 50_000,
   })
   const addresses = { storage: [`127.0.0.1:${grpc}`] }
   const network = new WireNetwork({ addresses, key: { internalKey }, maxMessageBytes: 2 ** 24 })
