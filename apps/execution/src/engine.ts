@@ -15,7 +15,6 @@ import { Ends } from './end/ends.ts'
 import { ErrorHandlers } from './react/error-handlers.ts'
 import { HeldRuns } from './dispatch/held-runs.ts'
 import { ForcedEnds } from './end/forced-ends.ts'
-import { Kills } from './end/kills.ts'
 import { Logs } from './dispatch/log-writer.ts'
 import type { Metrics } from './metrics.ts'
 import { NestedRuns } from './dispatch/nested-runs.ts'
@@ -85,7 +84,6 @@ export function compose(
   const ending = { partitions, runners, waiters, peers, metrics, traces, signals }
   const ends = new Ends({ ...ending, pool: batches, replicaId, outcomes, logger, signal })
   const forced = new ForcedEnds({ ...ending, pool: hot })
-  const kills = new Kills(hot, forced)
   const deletion = new ProcessDeletion(reads, forced, events, signals)
   const reaper = new Reaper(hot, forced, leaseMs, logger)
 
@@ -124,7 +122,7 @@ export function compose(
 
   return {
     ...{ pools, partitions, specs, tokens, waiters, runners, outcomes, forced, ends, starts, claims, sessions, reaper },
-    ...{ giveUp, peers, outbox, gate, parametersCheck, admission, nested, records, kills, deletion, streams, upkeep },
+    ...{ giveUp, peers, outbox, gate, parametersCheck, admission, nested, records, deletion, streams, upkeep },
     watches,
     capacity,
     unserved,

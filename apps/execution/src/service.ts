@@ -6,7 +6,7 @@ import { RunService } from '@automation/contract/run/v1/run'
 import { RunnerDemandService } from '@automation/contract/runner/v1/demand'
 import { RunnerService } from '@automation/contract/runner/v1/runner'
 import { KafkaBus, OutboxBus, type EventBus, type FedEventBus, type Outbox } from '@automation/events'
-import { served } from '@automation/rpc'
+import { served, type Handlers } from '@automation/rpc'
 import type { Check, Part, PartContext } from '@automation/service'
 import type { ExecutionConfig } from './config.ts'
 import { compose, type Engine } from './engine.ts'
@@ -16,12 +16,13 @@ import { firingService } from './rpc/firing-service.ts'
 import { installService } from './rpc/install-service.ts'
 import { demandService } from './rpc/demand-service.ts'
 import { executionService } from './rpc/execution-service.ts'
-import { late } from './rpc/late.ts'
 import { replicaService } from './rpc/replica-service.ts'
 import { runService } from './rpc/run-service.ts'
 import { runnerService } from './rpc/runner-service.ts'
 import { errorHandlersReader, startRecordsReader } from './store/outbox.ts'
 import { openPools } from './store/pools.ts'
+import { unavailable } from '@automation/errors'
+import type { DescService } from '@bufbuild/protobuf'
 
 export { readExecutionConfig, type ExecutionConfig } from './config.ts'
 export { executionSchema } from './store/pools.ts'
@@ -161,4 +162,17 @@ async function checksOf(engine: Engine | undefined): Promise<Check[]> {
     { name: 'partitions', ok: days >= 1, detail: `for ${days} days ahead` },
     { name: 'runners', ok: true, detail },
   ]
+}
+
+/** Handlers that are there before what they call is: until then, and after the end, every call is `unavailable`. */
+function late<S extends DescService>(service: S, handlers: () => Handlers<S> | undefined): Handlers<S> {
+  const calls: Record<string, unknown> = {}
+  for (const { localName } of service.methods) {
+    calls[localName] = (request: unknown, context: unknown) => {
+      const now = handlers() as Record<string, (request: unknown, context: unknown) => unknown> | undefined
+      if (now === undefined) throw unavailable('The service is not ready, try again')
+      return now[localName]!(request, context)
+    }
+  }
+  return calls as Handlers<S>
 }

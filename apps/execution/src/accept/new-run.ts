@@ -1,8 +1,8 @@
 import type { RunSpec } from '@automation/contract/catalog/v1/resolve'
 import type { StartRequest } from './start-request.ts'
 import { newExecutionId } from '../execution-id.ts'
-import type { CheckedSettings } from './run-settings.ts'
-import { shownRequest } from './shown-request.ts'
+import type { CheckedSettings } from './run-input.ts'
+import { shownRequest } from './webhook-gate.ts'
 import type { NewRun } from '../store/new-run-columns.ts'
 
 /** What a run gets of its start request, checked. */

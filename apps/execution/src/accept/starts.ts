@@ -2,7 +2,7 @@ import { isConnectionFailure } from '@automation/database'
 import { Status } from '@automation/contract/execution/v1/execution'
 import { notFound, unavailable } from '@automation/errors'
 import { failPoint } from '@automation/service'
-import { awaitsPackages, whyHeld } from './awaited-packages.ts'
+import { awaitsPackages, whyHeld } from '../dispatch/held-runs.ts'
 import type { Backlog } from '../dispatch/backlog.ts'
 import type { Slot } from '../dispatch/slots.ts'
 import type { RunnerCapacity } from '../dispatch/runner-capacity.ts'
@@ -11,11 +11,11 @@ import type { Signals } from '../signals.ts'
 import { BatchWriter } from '../store/batch-writer.ts'
 import type { Metrics } from '../metrics.ts'
 import { KnownTeams } from '../store/known-teams.ts'
-import { isAway } from '../store/lock-fault.ts'
-import { insertRejected } from '../store/rejected-rows.ts'
+import { isAway } from '../store/connections.ts'
+import { insertRejected } from '../store/start-rows.ts'
 import type { StartKey } from '../store/start-keys.ts'
 import { readPlaced } from '../store/executions.ts'
-import type { Partitions } from '../store/partitions.ts'
+import { type Partitions, isMissingPartition } from '../store/partitions.ts'
 import { arrivalWeight, type Arrival, type NewRun } from '../store/new-run-columns.ts'
 import {
   firstFence,
@@ -25,7 +25,6 @@ import {
   type Placed,
   type TeamLimits,
 } from '../store/start-rows.ts'
-import { untilReachable } from './until-reachable.ts'
 import type { Queries } from '../store/connections.ts'
 
 interface Item extends Arrival {
@@ -243,4 +242,33 @@ export class Starts {
 
 function latestOf(items: Item[]): { giveUpAtMs: number } {
   return { giveUpAtMs: Math.max(...items.map(({ giveUpAtMs }) => giveUpAtMs)) }
+}
+
+interface Patience {
+  /** Monotonic ms after which no further attempt is made. */
+  giveUpAtMs: number
+  /** Whether it may go well when it is tried again. */
+  repeats(error: unknown): boolean
+  /** Made once where what is written has none: the clock has leapt. */
+  partitions: Partitions
+}
+
+const pauseMs = 150
+
+/** Tries until it works; throws the fault of the last attempt. */
+async function untilReachable<T>(patience: Patience, attempt: () => Promise<T>): Promise<T> {
+  const { giveUpAtMs, repeats, partitions } = patience
+  for (let made = false; ;) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (isMissingPartition(error) && !made) {
+        made = true
+        await partitions.ensure(Date.now())
+        continue
+      }
+      if (!repeats(error) || performance.now() > giveUpAtMs) throw error
+      await new Promise((resolve) => setTimeout(resolve, pauseMs))
+    }
+  }
 }

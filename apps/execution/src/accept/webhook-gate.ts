@@ -1,8 +1,7 @@
-import type { RunSpec } from '@automation/contract/catalog/v1/resolve'
+import type { RunSpec, RunWebhook } from '@automation/contract/catalog/v1/resolve'
 import type { WebhookCall } from '@automation/contract/execution/v1/execution'
 import { Failure, notFound } from '@automation/errors'
 import { CredentialsGate } from '@automation/passwords'
-import { hasCredentials } from './shown-request.ts'
 import type { SpecName, Specs } from './specs.ts'
 
 /** By whom, and in which trace. */
@@ -51,4 +50,20 @@ function refused(): Failure {
 function missing(error: unknown): Failure {
   if (error instanceof Failure && error.kind === 'not_found') return error
   throw error
+}
+
+/**
+ * The request (JSON text) as process code sees it: with its `authorization` header where the webhook has no credentials,
+ * for then the header is meant for the process.
+ */
+export function shownRequest({ request, authorization }: WebhookCall, webhook: RunWebhook | undefined): Uint8Array {
+  if (authorization === undefined || request.length === 0 || hasCredentials(webhook)) return request
+  const seen = JSON.parse(Buffer.from(request).toString()) as { headers?: Record<string, unknown> }
+  seen.headers = { ...seen.headers, authorization }
+  return Buffer.from(JSON.stringify(seen))
+}
+
+/** Whether only callers with a user name and a password may pass. */
+function hasCredentials(webhook: RunWebhook | undefined): boolean {
+  return webhook?.username !== undefined || webhook?.passwordHash !== undefined
 }

@@ -1,7 +1,6 @@
 import type { RunSpec } from '@automation/contract/catalog/v1/resolve'
 import { Failure } from '@automation/errors'
 import type { Logger } from '@automation/service'
-import { awaitsPackages } from '../accept/awaited-packages.ts'
 import type { Backlog } from './backlog.ts'
 import type { ForcedEnds } from '../end/forced-ends.ts'
 import type { Specs } from '../accept/specs.ts'
@@ -89,4 +88,17 @@ export class HeldRuns {
       ids = ids.length === heldBatch ? await readHeld(pool, process) : []
     }
   }
+}
+
+const mostCharacters = 500
+
+/** Whether runs of this spec wait until packages are installed. */
+export function awaitsPackages({ awaitedDependencies }: RunSpec): boolean {
+  return awaitedDependencies !== ''
+}
+
+/** For a run that waits for packages. */
+export function whyHeld({ awaitedDependencies: names }: RunSpec): string {
+  const shown = names.length > mostCharacters ? `${names.slice(0, mostCharacters)}…` : names
+  return `Waits for packages that are being installed: ${shown}`
 }

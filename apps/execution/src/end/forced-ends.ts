@@ -1,4 +1,5 @@
 import { Status } from '@automation/contract/execution/v1/execution'
+import { Failure } from '@automation/errors'
 import type { Member } from '@automation/rpc'
 import { failPoint } from '@automation/service'
 import type { Runners } from '../dispatch/runners.ts'
@@ -8,6 +9,7 @@ import type { RunTraces } from '../run-traces.ts'
 import type { Signals } from '../signals.ts'
 import type { Partitions } from '../store/partitions.ts'
 import { before } from '../status.ts'
+import { visibleId } from '../store/records.ts'
 import { forceEnds, type ForcedEnd } from '../store/forced-ends.ts'
 import type { Waiters } from './waiters.ts'
 import type { Queries } from '../store/connections.ts'
@@ -34,6 +36,14 @@ export class ForcedEnds {
   /** Kills what has not ended yet, `by` somebody only in their team; gives the ids that this call has killed. */
   kill(ids: string[], explanation: string, by?: Member): Promise<string[]> {
     return this.#end({ ids, from: before(Status.KILLED), to: Status.KILLED, explanation, by, team: by?.team })
+  }
+
+  /** Kills one on a member's behalf, wherever it is. Failures: execution_not_found; failed_precondition execution_ended. */
+  async killFor(by: Member, id: string): Promise<void> {
+    const key = await visibleId(this.#context.pool, by.team, id)
+    const killed = await this.kill([key], `Killed by ${by.name}`, by)
+    if (killed.length === 0)
+      throw new Failure('failed_precondition', 'execution_ended', 'The execution has ended', { executionId: key })
   }
 
   /** Ends runs that can't go on; those that are not RUNNING any more stay as they are. */

@@ -1,4 +1,6 @@
 import { lookup as lookupName, Resolver } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import type { Egress } from './egress.ts'
 
 /** The addresses of a name; errors have codes of `dns`. */
 export type Lookup = (hostname: string, signal: AbortSignal) => Promise<string[]>
@@ -11,7 +13,7 @@ const unknown = ['ENOTFOUND', 'ENODATA', 'ECONNREFUSED']
  * Asks names servers itself, IPv4 first: look-ups of the system hold a thread of the process until they end, and those
  * of a name that anybody may have written down may be slow on purpose. Short names are the system's.
  */
-export const lookUp: Lookup = async (hostname, signal) => {
+const lookUp: Lookup = async (hostname, signal) => {
   if (!hostname.replace(/\.$/, '').includes('.')) return bySystem(hostname, signal)
   const resolver = new Resolver(limits)
   const cancel = () => resolver.cancel()
@@ -46,5 +48,47 @@ async function bySystem(hostname: string, signal: AbortSignal): Promise<string[]
     return found.map(({ address }) => address)
   } finally {
     next()
+  }
+}
+
+/** An address that callbacks may not go to. */
+export class NotAllowed extends Error {
+  override readonly name = 'NotAllowed'
+
+  constructor() {
+    super('its address is private, and the setting EGRESS_ALLOW does not name it')
+  }
+}
+
+/**
+ * The addresses of a URL's host, looked up once. Throws NotAllowed when one of them is not allowed: a name that leads
+ * both outside and inside is not one to trust.
+ */
+export async function resolveAllowed(
+  hostname: string,
+  egress: Egress,
+  signal: AbortSignal,
+  lookup: Lookup = lookUp,
+): Promise<[string, ...string[]]> {
+  if (!egress.allows(hostname)) throw new NotAllowed()
+  const host = hostname.replace(/^\[|\]$/g, '')
+  if (isIP(host) !== 0) return [host]
+  signal.throwIfAborted()
+  const [first, ...others] = await orAborted(lookup(host, signal), signal)
+  if (first === undefined) throw Object.assign(new Error('no address'), { code: 'ENOTFOUND' })
+  const addresses: [string, ...string[]] = [first, ...others]
+  if (!addresses.every((address) => egress.allows(address))) throw new NotAllowed()
+  return addresses
+}
+
+/** Not every look-up can be cut off: nobody waits for it any more. */
+async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = Promise.withResolvers<never>()
+  const abort = () => aborted.reject(signal.reason as Error)
+  signal.addEventListener('abort', abort, { once: true })
+  try {
+    return await Promise.race([work, aborted.promise])
+  } finally {
+    signal.removeEventListener('abort', abort)
   }
 }

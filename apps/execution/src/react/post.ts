@@ -4,7 +4,7 @@ import { isIP } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Egress } from './egress.ts'
 import type { Lookup } from './look-up.ts'
-import { NotAllowed, resolveAllowed } from './resolve-allowed.ts'
+import { NotAllowed, resolveAllowed } from './look-up.ts'
 
 export interface Post {
   url: string

@@ -4,7 +4,7 @@ import { AuditService, AuditType } from '@automation/contract/audit/v1/audit'
 import type { ExecutionEvent } from '@automation/contract/events/v1/execution_event'
 import { asService, ownContext, type Client, type Neighbours } from '@automation/rpc'
 import type { Partitions } from '../store/partitions.ts'
-import { readStartedRuns, type StartedRun } from '../store/started-runs.ts'
+import { readStartedRuns, type StartedRun } from '../store/executions.ts'
 import type { Queries } from '../store/connections.ts'
 
 const timeoutMs = 10_000

@@ -11,15 +11,14 @@ import {
 import { notFound } from '@automation/errors'
 import type { Principal } from '@automation/rpc'
 import type { MessageInitShape } from '@bufbuild/protobuf'
-import { timestampMs, type Timestamp } from '@bufbuild/protobuf/wkt'
-import { isUuid } from '@automation/contract/forms'
+import { timestampMs, type Timestamp, timestampFromDate, timestampFromMs } from '@bufbuild/protobuf/wkt'
 import type { StartRequest } from '../accept/start-request.ts'
 import { createdAtMs, lowestIdAt } from '../execution-id.ts'
-import { executionOf } from './execution-message.ts'
-import { statusesFound, type WaitingStatus } from '../status.ts'
+import { statusesFound, type WaitingStatus, shownStatus } from '../status.ts'
+import { isUuid } from '@automation/contract/forms'
 import { listRecords } from '../store/record-list.ts'
 import { appendLine, readLogPage } from '../store/log-pages.ts'
-import { readOldest, readRecord, readTimelines, type RecordRow } from '../store/records.ts'
+import { readOldest, readRecord, readTimelines, type RecordRow, type EventRow } from '../store/records.ts'
 import { bytesOf } from '../store/stored-text.ts'
 import type { Connections } from '../store/connections.ts'
 
@@ -133,4 +132,37 @@ export class Records {
 /** With the fraction of a millisecond, so that bounds are exact. */
 function exactMs(time: Timestamp): number {
   return timestampMs(time) + (time.nanos % 1_000_000) / 1e6
+}
+
+/** A row and its events as the message that the rest of the system knows; as it was when the row was read. */
+function executionOf(
+  row: RecordRow,
+  events: EventRow[],
+  waitingStatus: WaitingStatus = 'QUEUED',
+): MessageInitShape<typeof ExecutionSchema> {
+  const { id, processId, processName, processSlug, createdBy, timeoutMs, freshProcess } = row
+  const known = events.filter(({ sequence }) => sequence <= row.sequence)
+  return {
+    id,
+    processId,
+    processName,
+    processSlug,
+    status: shownStatus(row.status, waitingStatus),
+    createdBy,
+    versionId: row.versionId ?? undefined,
+    scheduleId: row.scheduleId ?? undefined,
+    timeline: known.map(({ status: state, at, explanation }) => ({
+      status: state,
+      time: timestampFromDate(at),
+      explanation: explanation ?? undefined,
+    })),
+    parameters: row.parameters === null ? undefined : bytesOf(row.parameters),
+    comment: row.comment ?? undefined,
+    returnValue: row.returnValue === null ? undefined : bytesOf(row.returnValue),
+    settings: { agentPool: row.pool, timeoutMs, freshProcess, callbackUrl: row.callbackUrl ?? undefined },
+    initiatedBy: row.initiatedBy ?? undefined,
+    createdAt: timestampFromMs(createdAtMs(id)),
+    updatedBy: row.updatedBy ?? undefined,
+    updatedAt: timestampFromDate(row.updatedAt),
+  }
 }

@@ -1,7 +1,7 @@
 import type { ExecutionService } from '@automation/contract/execution/v1/execution'
 import { memberIn, principalIn, type Handlers } from '@automation/rpc'
 import type { Admission } from '../accept/admission.ts'
-import type { Kills } from '../end/kills.ts'
+import type { ForcedEnds } from '../end/forced-ends.ts'
 import type { Outcomes } from '../end/outcomes.ts'
 import type { ProcessDeletion } from '../end/process-deletion.ts'
 import type { Records } from '../read/records.ts'
@@ -13,14 +13,14 @@ export interface ExecutionServiceParts {
   admission: Admission
   outcomes: Outcomes
   records: Records
-  kills: Kills
+  forced: ForcedEnds
   deletion: ProcessDeletion
   watches: Watches
 }
 
 /** Executions, for the gateway, operators and other services. */
 export function executionService(parts: ExecutionServiceParts): Handlers<typeof ExecutionService> {
-  const { admission, outcomes, records, kills, deletion, watches } = parts
+  const { admission, outcomes, records, forced, deletion, watches } = parts
   return {
     startExecution: async (request, context) => {
       const { id, status, replayed } = await admission.accept(startRequestOf(request, context))
@@ -42,7 +42,7 @@ export function executionService(parts: ExecutionServiceParts): Handlers<typeof 
     watchExecution: ({ executionId, after }, context) =>
       watches.watch(memberIn(context).team, executionId, after, context.signal),
     killExecution: async ({ id }, context) => {
-      await kills.kill(memberIn(context), id)
+      await forced.killFor(memberIn(context), id)
       return {}
     },
     rerunExecution: async ({ id }, context) => {

@@ -6,7 +6,7 @@ import { memberIn, principalIn, type Handlers } from '@automation/rpc'
 import { create } from '@bufbuild/protobuf'
 import { isUuid } from '@automation/contract/forms'
 import type { Admission } from '../accept/admission.ts'
-import { readInstall } from '../store/installs.ts'
+import { readInstall } from '../store/executions.ts'
 import type { Queries } from '../store/connections.ts'
 
 /** Installs of dependencies: runs like others, but that no list shows them. */

@@ -1,6 +1,6 @@
-import { databaseFailure, TeamShare } from '@automation/database'
-import { Failure } from '@automation/errors'
 import type pg from 'pg'
+import { databaseFailure, TeamShare, isConnectionFailure } from '@automation/database'
+import { Failure } from '@automation/errors'
 
 /** Prepared where it has a name. */
 type Statement = pg.QueryConfig & {
@@ -64,4 +64,21 @@ export function refuse(thrown: unknown): never {
 /** What the driver threw. */
 export function driverError(error: unknown): { code?: unknown; message?: unknown } {
   return (error instanceof Failure ? (error.cause ?? error) : error) as { code?: unknown; message?: unknown }
+}
+
+const codes = new Set([
+  '40P01', // deadlock
+  '55P03', // lock not available
+  '57014', // the server ended a statement that took too long
+])
+
+/** Whether the database is away for all: not where a statement waits for a lock, perhaps for one of its rows only. */
+export function isAway(error: unknown): boolean {
+  return isConnectionFailure(error) && !isLockFault(error)
+}
+
+/** Whether a statement failed, or got no answer in time, as it may when it waits for a lock. */
+function isLockFault(error: unknown): boolean {
+  const { code, message } = driverError(error)
+  return codes.has(String(code)) || message === 'Query read timeout'
 }

@@ -1,5 +1,4 @@
 import type { RunSpec } from '@automation/contract/catalog/v1/resolve'
-import { awaitsPackages } from '../accept/awaited-packages.ts'
 import { storedText, textOf } from './stored-text.ts'
 
 /** A run that is to be accepted: what its row will hold. */
@@ -61,7 +60,7 @@ const columns: Column[] = [
   ['created_by', 'text', ({ run }) => storedText(run.createdBy)],
   ['ip', 'text', ({ run }) => run.ip],
   ['rerun_of', 'uuid', ({ run }) => run.rerunOf],
-  ['held', 'boolean', ({ run }) => awaitsPackages(run.spec)],
+  ['held', 'boolean', ({ run }) => run.spec.awaitedDependencies !== ''],
   ['traceparent', 'text', ({ run }) => run.traceparent],
 ]
 const extra: Column[] = [
