@@ -160,6 +160,7 @@ test.runIf(isRoot)(
 test.runIf(isRoot)('as root, folders that only root may enter are fine', async () => {
   const closed = join(dataDir, 'closed')
   await mkdir(closed, { mode: 0o700 })
+  await cp(made, join(closed, 'postgres'), { recursive: true })
   await start(join(closed, 'postgres'))
   expect((await stat(join(closed, 'postgres/data'))).uid).toBe(0)
 })

@@ -7,7 +7,8 @@ interface Waiting<I, O> {
 
 /**
  * Does for many at once what each asks for alone: what comes while a call is on its way goes with the next one. `all`
- * answers each in its order; where it fails, all that were with it fail.
+ * answers each in its order; where it fails, all that were with it fail. Writes of which one may spoil the others, or that
+ * change the same counts, go by the batch writer of execution, which finds that out.
  */
 export class Batcher<I, O> {
   readonly #all: (items: I[]) => Promise<O[]>
