@@ -5,7 +5,7 @@ import type { OxlintOverride } from 'oxlint'
  * contract and errors know nothing of ours; libs build on them; an app builds on libs and never on another app;
  * embedded alone puts apps together; e2e and bench see the system from outside (bench starts a PostgreSQL like ours).
  */
-export interface Room {
+export interface Project {
   /** The workspace's folder, from the root. */
   folder: string
   /** Names of our packages, without the scope, that its source may import. */
@@ -29,7 +29,7 @@ const libs = [
 ] as const
 const apps = ['gateway', 'process-catalog', 'execution', 'runner', 'sandbox', 'scheduler', 'storage'] as const
 
-export const rooms: readonly Room[] = [
+export const projects: readonly Project[] = [
   { folder: 'libs/contract', may: [] },
   { folder: 'libs/errors', may: [] },
   { folder: 'libs/tracing', may: [] },
@@ -68,7 +68,7 @@ export const mayByTag: Readonly<Record<string, readonly string[]>> = {
   'type:bench': ['type:lib'],
 }
 
-/** What the tests of a room may import beside what its source may: any lib, and the means of testing. */
+/** What the tests of a project may import beside what its source may: any lib, and the means of testing. */
 const inTests: readonly string[] = [...libs, 'postgres', 'sandbox-client', 'testing']
 
 /** Packages of others that have one home, so that they can be replaced there. */
@@ -102,82 +102,89 @@ const layers: readonly { folder: string; above: readonly string[] }[] = [
 
 const scope = '@automation/'
 
-/** Where in a room a file stands: tests may import more, and of an app only store files know its database. */
-export type Place = 'source' | 'test' | 'store'
+/** The kind of a file in a project: tests may import more, and of an app only store files know its database. */
+export type FileKind = 'source' | 'test' | 'store'
 
-/** The place of a file, by its path from the root. */
-export function placeOf(path: string): Place {
+/** The kind of a file, by its path from the root. */
+export function kindOf(path: string): FileKind {
   if (/^[^/]+\/([^/]+\/)?test\//.test(path)) return 'test'
   return /^apps\/[^/]+\/src\/store(\.ts$|\/)/.test(path) ? 'store' : 'source'
 }
 
-/** The room of a file, by its path from the root; undefined for files at the root. */
-export function roomOf(path: string): Room | undefined {
-  return rooms.findLast(({ folder }) => path.startsWith(`${folder}/`))
+/** The project of a file, by its path from the root; undefined for files at the root. */
+export function projectOf(path: string): Project | undefined {
+  return projects.findLast(({ folder }) => path.startsWith(`${folder}/`))
 }
 
 /**
  * Why a file may not import a package or a path from the root (`to`); undefined where it may.
  * Packages are given by name without a subpath, files of ours by their path.
  */
-export function refusal(room: Room, place: Place, to: { package: string } | { path: string }): string | undefined {
+export function refusal(
+  project: Project,
+  kind: FileKind,
+  to: { package: string } | { path: string },
+): string | undefined {
   if ('path' in to) {
-    if (room.reaches?.includes(to.path)) return undefined
-    if (!to.path.startsWith(`${room.folder}/`))
-      return `${room.folder} imports another workspace by its name, not by a path`
-    if (to.path.includes('/prisma/generated/') && place !== 'store') return databaseText
+    if (project.reaches?.includes(to.path)) return undefined
+    if (!to.path.startsWith(`${project.folder}/`))
+      return `${project.folder} imports another workspace by its name, not by a path`
+    if (to.path.includes('/prisma/generated/') && kind !== 'store') return databaseText
     return undefined
   }
   if (to.package.startsWith(scope)) {
     const name = to.package.slice(scope.length)
-    return room.folder.endsWith(`/${name}`) || allowed(room, place).includes(name)
+    return project.folder.endsWith(`/${name}`) || allowed(project, kind).includes(name)
       ? undefined
-      : oursText(room, to.package)
+      : oursText(project, to.package)
   }
-  if (to.package === 'pg' && isElsewhere(room, place)) return databaseText
+  if (to.package === 'pg' && isElsewhere(project, kind)) return databaseText
   const home = homes.find(({ packages }) => packages.includes(to.package))
-  if (home !== undefined && !home.folders.includes(room.folder)) return homeText(to.package, home.folders)
+  if (home !== undefined && !home.folders.includes(project.folder)) return homeText(to.package, home.folders)
   return undefined
 }
 
-function allowed(room: Room, place: Place): readonly string[] {
-  const outside = room.folder === 'e2e' || room.folder === 'bench' || room.folder.startsWith('scripts')
-  return place === 'test' && !outside ? [...room.may, ...inTests] : room.may
+function allowed(project: Project, kind: FileKind): readonly string[] {
+  const outside = project.folder === 'e2e' || project.folder === 'bench' || project.folder.startsWith('scripts')
+  return kind === 'test' && !outside ? [...project.may, ...inTests] : project.may
 }
 
 /** Of an app, but neither in its store nor in its tests. */
-const isElsewhere = ({ folder }: Room, place: Place) => folder.startsWith('apps/') && place === 'source'
+const isElsewhere = ({ folder }: Project, kind: FileKind) => folder.startsWith('apps/') && kind === 'source'
 const databaseText = 'The Prisma client and pg are for the store files (src/store.ts, src/store/*.ts) of its service'
-const oursText = (room: Room, name: string) =>
-  `${room.folder} may import ${room.may.length === 0 ? 'nothing of ours' : room.may.join(', ')}, not ${name}`
+const oursText = (project: Project, name: string) =>
+  `${project.folder} may import ${project.may.length === 0 ? 'nothing of ours' : project.may.join(', ')}, not ${name}`
 const homeText = (name: string, folders: readonly string[]) => `${name} is imported in ${folders.join(', ')} only`
 
 /** The lint rules of the table: overrides for oxlint, the more particular ones last. */
 export function lintOverrides(): OxlintOverride[] {
-  const ofRooms = rooms.flatMap((room) =>
-    places(room).map(({ place, files }) => restricted(files, restrictedPatterns(room, place))),
+  const ofProjects = projects.flatMap((project) =>
+    filesByKind(project).map(({ kind, files }) => restricted(files, restrictedPatterns(project, kind))),
   )
   const ofLayers = layers.map(({ folder, above }) => {
-    const room = roomOf(`${folder}/`)
+    const project = projectOf(`${folder}/`)
     const upward = {
       regex: `^(\\.\\./)+(${above.join('|')})/`,
       message: `${folder} is imported by ${above.join(', ')}, never the other way.`,
     }
-    return restricted([`${folder}/**`], [...(room === undefined ? [] : restrictedPatterns(room, 'source')), upward])
+    return restricted(
+      [`${folder}/**`],
+      [...(project === undefined ? [] : restrictedPatterns(project, 'source')), upward],
+    )
   })
-  return [...ofRooms, ...ofLayers]
+  return [...ofProjects, ...ofLayers]
 }
 
 function restricted(files: string[], patterns: { regex: string; message: string }[]): OxlintOverride {
   return { files, rules: { 'no-restricted-imports': ['error', { patterns }] } }
 }
 
-function places({ folder }: Room): { place: Place; files: string[] }[] {
+function filesByKind({ folder }: Project): { kind: FileKind; files: string[] }[] {
   return [
-    { place: 'source', files: [`${folder}/**`] },
-    { place: 'test', files: [`${folder}/test/**`] },
+    { kind: 'source', files: [`${folder}/**`] },
+    { kind: 'test', files: [`${folder}/test/**`] },
     ...(folder.startsWith('apps/')
-      ? [{ place: 'store' as const, files: [`${folder}/src/store.ts`, `${folder}/src/store/**`] }]
+      ? [{ kind: 'store' as const, files: [`${folder}/src/store.ts`, `${folder}/src/store/**`] }]
       : []),
   ]
 }
@@ -187,8 +194,8 @@ const byPath = {
   message: 'Import another workspace by its name.',
 }
 
-function restrictedPatterns(room: Room, place: Place): { regex: string; message: string }[] {
-  const own = room.folder.split('/').at(-1)
+function restrictedPatterns(project: Project, kind: FileKind): { regex: string; message: string }[] {
+  const own = project.folder.split('/').at(-1)
   const others = [
     ...libs,
     ...apps,
@@ -200,17 +207,17 @@ function restrictedPatterns(room: Room, place: Place): { regex: string; message:
     'e2e',
     'bench',
   ]
-  const banned = others.filter((name) => name !== own && !allowed(room, place).includes(name))
+  const banned = others.filter((name) => name !== own && !allowed(project, kind).includes(name))
   return [
     {
       regex: `^${scope}(${banned.join('|')})(/|$)`,
-      message: `${room.folder} may import ${room.may.join(', ') || 'nothing of ours'}.`,
+      message: `${project.folder} may import ${project.may.join(', ') || 'nothing of ours'}.`,
     },
-    ...(room.reaches === undefined ? [byPath] : []),
-    ...(place === 'store' ? [] : [{ regex: 'prisma/generated', message: `${databaseText}.` }]),
-    ...(isElsewhere(room, place) ? [{ regex: '^pg(/|$)', message: `${databaseText}.` }] : []),
+    ...(project.reaches === undefined ? [byPath] : []),
+    ...(kind === 'store' ? [] : [{ regex: 'prisma/generated', message: `${databaseText}.` }]),
+    ...(isElsewhere(project, kind) ? [{ regex: '^pg(/|$)', message: `${databaseText}.` }] : []),
     ...homes
-      .filter(({ folders }) => !folders.includes(room.folder))
+      .filter(({ folders }) => !folders.includes(project.folder))
       .map(({ packages, folders }) => ({
         regex: `^(${packages.join('|')})(/|$)`,
         message: `This package is imported in ${folders.join(', ')} only.`,

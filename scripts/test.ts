@@ -7,7 +7,7 @@ import { suitesFor } from './test-run/suites.ts'
 
 const help = `npm test [-- OPTIONS] [PATH …]
 
-The tests that need no outside server: each room's own, then the whole system over its public interface. With paths,
+The tests that need no outside server: each workspace's own, then the whole system over its public interface. With paths,
 only the tests under them, of \`npm run test:e2e\` its own, of --only outside those for these servers. \`npm run test:all\` adds those for the real servers that the
 environment names.
 
@@ -37,8 +37,8 @@ else await test()
 async function test(): Promise<void> {
   const report = values.report === undefined ? undefined : resolve(values.report)
   process.chdir(resolve(dirname(fileURLToPath(import.meta.url)), '..'))
-  const wish = { only: values.only?.split(','), files: positionals, shape: values.shape, all: values.all }
-  const { suites, leftOut } = suitesFor(wish, process.env)
+  const request = { only: values.only?.split(','), files: positionals, shape: values.shape, all: values.all }
+  const { suites, leftOut } = suitesFor(request, process.env)
   const results: SuiteResult[] = []
   for (const suite of suites) {
     console.log(`\n== ${suite.name}`)

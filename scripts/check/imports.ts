@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
 import { isBuiltin } from 'node:module'
 import { parseSync } from 'vite'
-import { placeOf, refusal, roomOf, type Room } from '../boundaries.ts'
+import { kindOf, refusal, projectOf, type Project } from '../boundaries.ts'
 
 export interface SourceFile {
   /** Path from the root, with forward slashes. */
@@ -10,7 +10,7 @@ export interface SourceFile {
   text: string
 }
 
-/** What the package.json of a room says that it needs. */
+/** What the package.json of a project says that it needs. */
 export type Declared = (folder: string) => Promise<ReadonlySet<string>>
 
 /**
@@ -23,26 +23,26 @@ export async function importFaults(files: SourceFile[], declared: Declared): Pro
 }
 
 async function faultsOf({ path, text }: SourceFile, declared: Declared): Promise<string[]> {
-  const room = roomOf(path)
-  if (room === undefined)
+  const project = projectOf(path)
+  if (project === undefined)
     return path.includes('/') ? [`${path}: no row of scripts/boundaries.ts covers this folder; add one`] : []
-  const packages = await declared(room.folder)
+  const packages = await declared(project.folder)
   return importsOf(path, text)
-    .flatMap((specifier) => faultOf(room, path, specifier, packages))
+    .flatMap((specifier) => faultOf(project, path, specifier, packages))
     .map((fault) => `${path}: ${fault}`)
 }
 
-function faultOf(room: Room, path: string, specifier: string, packages: ReadonlySet<string>): string[] {
-  const place = placeOf(path)
-  if (specifier.startsWith('.')) return listed(refusal(room, place, { path: join(dirname(path), specifier) }))
+function faultOf(project: Project, path: string, specifier: string, packages: ReadonlySet<string>): string[] {
+  const kind = kindOf(path)
+  if (specifier.startsWith('.')) return listed(refusal(project, kind, { path: join(dirname(path), specifier) }))
   if (isBuiltin(specifier)) return []
   const name = packageOf(specifier)
-  const refused = refusal(room, place, { package: name })
+  const refused = refusal(project, kind, { package: name })
   if (refused !== undefined) return [refused]
   // Tests and scripts reach ours through the root's install; to declare them would close circles.
-  const undeclared = place === 'test' || room.folder === 'scripts'
+  const undeclared = kind === 'test' || project.folder === 'scripts'
   if (undeclared && name.startsWith('@automation/')) return []
-  return packages.has(name) ? [] : [`imports ${name}, which ${room.folder}/package.json doesn't declare`]
+  return packages.has(name) ? [] : [`imports ${name}, which ${project.folder}/package.json doesn't declare`]
 }
 
 const listed = (fault: string | undefined) => (fault === undefined ? [] : [fault])

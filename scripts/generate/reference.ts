@@ -37,10 +37,10 @@ async function configurationPage(root: string): Promise<string> {
       if (by !== 'npm start' || setting.values.size === 0) setting.values.add(value)
       read.set(name, { values: setting.values, by: setting.by.add(by) })
     }
-  const told = new Set(groups.flatMap(({ settings }) => Object.keys(settings)))
+  const documented = new Set(groups.flatMap(({ settings }) => Object.keys(settings)))
   const faults = [
-    ...[...read.keys()].filter((name) => !told.has(name)).map((name) => `${name} is read, but has no text`),
-    ...[...told].filter((name) => !read.has(name)).map((name) => `${name} has a text, but nothing reads it`),
+    ...[...read.keys()].filter((name) => !documented.has(name)).map((name) => `${name} is read, but has no text`),
+    ...[...documented].filter((name) => !read.has(name)).map((name) => `${name} has a text, but nothing reads it`),
   ]
   if (faults.length > 0) throw new Error(`scripts/generate/settings.ts:\n${faults.join('\n')}`)
   const sections = groups.map(({ title, about, settings }) => {

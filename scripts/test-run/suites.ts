@@ -78,7 +78,7 @@ const outside: OutsideServer[] = [
   },
 ]
 
-export interface Wish {
+export interface TestRequest {
   /** Names of suites: unit, e2e, isolation, outside. Isolation only where it is named, or with all. */
   only: string[] | undefined
   /** Paths of tests; with any, only the unit suite runs, or where it alone is named the one over REST, or those for outside servers. */
@@ -87,27 +87,30 @@ export interface Wish {
   all: boolean
 }
 
-/** The suites that a wish stands for, and in words those that are left out and why. */
-export function suitesFor(wish: Wish, environment: NodeJS.ProcessEnv): { suites: Suite[]; leftOut: string[] } {
-  const isOutside = wish.only?.join() === 'outside'
-  if (wish.files.length > 0 && !isOutside) {
-    const suite = wish.only?.join() === 'e2e' ? e2e(wish.shape) : suiteOf(wish.files, environment)
-    return { suites: [{ ...suite, files: wish.files }], leftOut: [] }
+/** The suites that a request asks for, and in words those that are left out and why. */
+export function suitesFor(
+  request: TestRequest,
+  environment: NodeJS.ProcessEnv,
+): { suites: Suite[]; leftOut: string[] } {
+  const isOutside = request.only?.join() === 'outside'
+  if (request.files.length > 0 && !isOutside) {
+    const suite = request.only?.join() === 'e2e' ? e2e(request.shape) : suiteOf(request.files, environment)
+    return { suites: [{ ...suite, files: request.files }], leftOut: [] }
   }
-  const wanted = (name: string) => wish.only === undefined || wish.only.includes(name)
-  const attacks = wish.only?.includes('isolation') ?? wish.all
+  const wanted = (name: string) => request.only === undefined || request.only.includes(name)
+  const attacks = request.only?.includes('isolation') ?? request.all
   const suites = [
     ...(wanted('unit') ? [unit] : []),
-    ...(wanted('e2e') ? [e2e(wish.shape)] : []),
+    ...(wanted('e2e') ? [e2e(request.shape)] : []),
     ...(attacks ? [isolation] : []),
   ]
-  if (!wish.all && wish.only?.includes('outside') !== true) return { suites, leftOut: [] }
+  if (!request.all && request.only?.includes('outside') !== true) return { suites, leftOut: [] }
   const leftOut: string[] = []
   for (const { name, variables, suite } of outside) {
     const missing = variables.filter((variable) => !environment[variable])
     if (suite === undefined) leftOut.push(`${name}: the parts that use it come later, and their tests with them`)
     else if (missing.length > 0) leftOut.push(`${name}: ${missing.join(', ')} not set`)
-    else suites.push(...narrowed(suite(environment), wish.files))
+    else suites.push(...narrowed(suite(environment), request.files))
   }
   return { suites, leftOut }
 }

@@ -4,7 +4,7 @@ import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { mayByTag, rooms } from '../boundaries.ts'
+import { mayByTag, projects } from '../boundaries.ts'
 import { importFaults, type SourceFile } from '../check/imports.ts'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -99,7 +99,7 @@ describe('the tags of Nx', () => {
     }),
   )
   const tagOf = (name: string) => [...tags].find(([folder]) => folder.split('/').at(-1) === name)?.[1][0]
-  const workspaces = rooms.filter(({ folder }) => tags.has(folder))
+  const workspaces = projects.filter(({ folder }) => tags.has(folder))
 
   test('are one for each workspace, and each workspace has a row', () => {
     expect(workspaces.map(({ folder }) => folder).toSorted()).toEqual([...tags.keys()].toSorted())

@@ -41,8 +41,8 @@ function piecesOf(expr: string): { kind: string; text: string }[] {
   return pieces
 }
 
-/** The names that docs/reference/metrics.md tells, by row, with the labels of the row. */
-const told = new Map(
+/** The names that docs/reference/metrics.md documents, by row, with the labels of the row. */
+const documented = new Map(
   docs.split('\n').flatMap((line) => {
     const [, names = '', labels = ''] = line.split('|')
     const quoted = (cell: string) => [...cell.matchAll(/`(\w+)`/g)].map(([, word = '']) => word)
@@ -53,7 +53,7 @@ const told = new Map(
 const ofProcesses = ['process_cpu_seconds_total', 'process_resident_memory_bytes', 'nodejs_eventloop_lag_p99_seconds']
 const byPrometheus = ['namespace', 'job', 'instance', 'le']
 
-const isTold = (name: string) => told.has(name) || told.has(name.replace(/_(bucket|count|sum)$/, ''))
+const isDocumented = (name: string) => documented.has(name) || documented.has(name.replace(/_(bucket|count|sum)$/, ''))
 
 describe('alerts and dashboard', () => {
   test('hold expressions that Prometheus understands', () => {
@@ -64,13 +64,13 @@ describe('alerts and dashboard', () => {
     expect(faulty.filter(isFaulty)).toEqual(faulty)
   })
 
-  test('speak of metrics and labels that docs/reference/metrics.md tells', () => {
+  test('speak of metrics and labels that docs/reference/metrics.md documents', () => {
     for (const expr of expressions) {
       const texts = (wanted: string) => piecesOf(expr).flatMap(({ kind, text }) => (kind === wanted ? [text] : []))
       const names = texts('Identifier')
       expect(names.length, expr).toBeGreaterThan(0)
       expect(
-        names.filter((name) => !isTold(name) && !ofProcesses.includes(name)),
+        names.filter((name) => !isDocumented(name) && !ofProcesses.includes(name)),
         expr,
       ).toEqual([])
       const known = new Set([...names.flatMap((name) => labelsOf(name)), ...byPrometheus])
@@ -81,7 +81,7 @@ describe('alerts and dashboard', () => {
     }
   })
 
-  test('each alert says what is wrong and what to do, how bad it is, and is told in docs/reference/metrics.md', () => {
+  test('each alert says what is wrong and what to do, how bad it is, and is documented in docs/reference/metrics.md', () => {
     expect(new Set(alerts.map(({ alert }) => alert)).size).toBe(alerts.length)
     for (const { alert, labels, annotations } of alerts) {
       expect(labels.severity, alert).toMatch(/^(critical|warning)$/)
@@ -113,7 +113,7 @@ describe('alerts and dashboard', () => {
 })
 
 function labelsOf(name: string): string[] {
-  return told.get(name) ?? told.get(name.replace(/_(bucket|count|sum)$/, '')) ?? []
+  return documented.get(name) ?? documented.get(name.replace(/_(bucket|count|sum)$/, '')) ?? []
 }
 
 // Without helm there is nothing to try; `npm run check` says so.

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { suitesFor, type Wish } from '../test-run/suites.ts'
+import { suitesFor, type TestRequest } from '../test-run/suites.ts'
 
-const plain: Wish = { only: undefined, files: [], shape: 'embedded', all: false }
-const names = (wish: Wish, environment = {}) => suitesFor(wish, environment).suites.map(({ name }) => name)
+const plain: TestRequest = { only: undefined, files: [], shape: 'embedded', all: false }
+const names = (request: TestRequest, environment = {}) => suitesFor(request, environment).suites.map(({ name }) => name)
 
 test('npm test needs no outside server, even where the environment names one', () => {
   const { suites, leftOut } = suitesFor(plain, { DATABASE_URL: 'postgresql://elsewhere' })
@@ -34,8 +34,8 @@ test('paths and names choose what runs', () => {
 })
 
 test('of the tests for an outside server those run that paths name', () => {
-  const wish = { ...plain, only: ['outside'], files: ['libs/database/', 'apps/gateway/'] }
-  const { suites } = suitesFor(wish, { DATABASE_URL: 'x' })
+  const request = { ...plain, only: ['outside'], files: ['libs/database/', 'apps/gateway/'] }
+  const { suites } = suitesFor(request, { DATABASE_URL: 'x' })
   expect(suites).toMatchObject([{ name: 'outside PostgreSQL', files: ['libs/database/'], env: { DATABASE_URL: 'x' } }])
 })
 

@@ -61,7 +61,7 @@ export class ScriptedRunner {
   #stop = new AbortController()
   #most = 0
   failure: unknown
-  /** Lent slots that came back unused. */
+  /** Granted slots that came back unused. */
   returned = 0
 
   constructor(neighbours: Neighbours, script: Script = {}) {
