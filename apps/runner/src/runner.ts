@@ -52,7 +52,7 @@ export class Runner {
   readonly #linkOf = new Map<ActiveRun, ReplicaLink>()
   readonly #results: KeptResults<ReplicaLink>
   /** Runs that were killed before they were handed over here: the kill may come by another replica. */
-  readonly #unwanted = new LRUCache<string, true>({ max: 10_000 })
+  readonly #killedAhead = new LRUCache<string, true>({ max: 10_000 })
   readonly #binding: TeamBinding
   readonly #idleness: Idleness
   readonly #grants: SlotGrants
@@ -160,7 +160,7 @@ export class Runner {
       versionOf: (spec) => this.#options.pool.versionOf(spec, config),
       welcomed: (leaseMs) => this.#welcomed(leaseMs),
       run: (link, run, version) => this.#take(link, run, version),
-      kill: (id) => this.#end(id) || this.#unwanted.set(id, true),
+      kill: (id) => this.#end(id) || this.#killedAhead.set(id, true),
       stored: (id) => {
         this.#results.drop(id)
         this.#changes.happened()
@@ -181,7 +181,7 @@ export class Runner {
   #take(link: ReplicaLink, run: Run, version: Version | undefined): void {
     // A hand-over is never repeated; were it, user code would still start only once.
     if (this.#runs.get(run.executionId) !== undefined || this.#results.has(run.executionId)) return
-    if (this.#unwanted.delete(run.executionId)) return this.#grants.soon()
+    if (this.#killedAhead.delete(run.executionId)) return this.#grants.soon()
     if (version === undefined) return this.#refuse(link, run, withoutSpec)
     const why = whyNot(version, this.#isClosed, this.#options.withoutPython, this.#binding)
     if (why !== undefined) return this.#refuse(link, run, why)

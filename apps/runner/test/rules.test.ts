@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { Environment } from '@automation/service'
 import { testContext } from '@automation/testing'
 import { FrameReader, frame, type Frame } from '../src/children/frames.ts'
-import { childrenWanted, expectation, sparesWanted, type Demand } from '../src/children/policy.ts'
+import { childrenToAdd, expectation, sparesTarget, type Demand } from '../src/children/policy.ts'
 import { runTimesOf } from '../src/children/ending.ts'
 import { endings, firstCold, isOverdue, type Aged } from '../src/children/retirement.ts'
 import { maskOf } from '../src/logs/masking.ts'
@@ -77,14 +77,14 @@ describe('how many children', () => {
     ['then twice as many at each look', demand({ waiting: 31, running: 2, stuck: 2, coming: 6, waitedMs: 40 }), 8],
     ['but not more than wait', demand({ waiting: 9, running: 2, stuck: 2, coming: 6, waitedMs: 40 }), 3],
   ] as const)('%s', ([, given, expected]) => {
-    expect(childrenWanted(given)).toBe(expected)
+    expect(childrenToAdd(given)).toBe(expected)
   })
 
   test('the expectation follows what runs take, and spares what was taken', () => {
     expect(expectation(undefined, 10)).toBe(10)
     expect(expectation(10, 20)).toBe(12)
-    expect([0, 2, 50].map((taken) => sparesWanted(1, taken))).toEqual([1, 3, 4])
-    expect(sparesWanted(0, 0)).toBe(0)
+    expect([0, 2, 50].map((taken) => sparesTarget(1, taken))).toEqual([1, 3, 4])
+    expect(sparesTarget(0, 0)).toBe(0)
   })
 })
 

@@ -41,7 +41,7 @@ function receive() {
   for (;;) {
     const frame = takeFrame()
     if (frame !== undefined) return frame
-    makeRoom()
+    makeSpace()
     const count = readSync(IN, input, end, input.length - end, null)
     if (count === 0) return undefined
     end += count
@@ -52,7 +52,7 @@ function receive() {
 function receiveLater(onFrame) {
   const frame = takeFrame()
   if (frame !== undefined) return void onFrame(frame)
-  makeRoom()
+  makeSpace()
   read(IN, input, end, input.length - end, null, (error, count) => {
     if (error || count === 0) reallyExit(LOST_RUNNER)
     end += count
@@ -72,7 +72,7 @@ function takeFrame() {
 }
 
 /** Frames that were handed out point into the buffer; they are read before the next one is taken. */
-function makeRoom() {
+function makeSpace() {
   const needed = end - start >= 4 ? 4 + input.readUInt32LE(start) : 4
   if (start + needed <= input.length && end < input.length) return
   const larger = needed > input.length ? Buffer.allocUnsafeSlow(needed) : input

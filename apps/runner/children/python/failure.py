@@ -25,30 +25,30 @@ def describe(error):
 
 def described(error):
     missing.explain(error)
-    told = traceback.TracebackException.from_exception(error)
-    keep_users_frames(told)
+    trace = traceback.TracebackException.from_exception(error)
+    keep_users_frames(trace)
     name = type(error).__name__
     if isinstance(error, SystemExit):
         message = f"sys.exit({'' if error.code is None else repr(error.code)}) was called before the run had a value"
-        frames = "".join(told.stack.format())
+        frames = "".join(trace.stack.format())
         stack = f"Traceback (most recent call last):\n{frames}{name}: {message}"
     else:
         message = str(error)
-        stack = "".join(told.format()).rstrip("\n")
+        stack = "".join(trace.format()).rstrip("\n")
     return {"name": name, "message": cut(message, MAX_MESSAGE), "stack": cut(stack, MAX_STACK)}
 
 
 def text_of(error):
     """The traceback of an exception that ends no run, as Python prints it."""
     missing.explain(error)
-    told = traceback.TracebackException.from_exception(error)
-    keep_users_frames(told)
-    return cut("".join(told.format()).rstrip("\n"), MAX_STACK)
+    trace = traceback.TracebackException.from_exception(error)
+    keep_users_frames(trace)
+    return cut("".join(trace.format()).rstrip("\n"), MAX_STACK)
 
 
-def keep_users_frames(told):
+def keep_users_frames(trace):
     seen = set()
-    open_ends = [told]
+    open_ends = [trace]
     while open_ends:
         each = open_ends.pop()
         if each is None or id(each) in seen:

@@ -5,7 +5,7 @@ import time
 
 
 class Meter:
-    """Times in seconds: `begin`, `end` and `reaped` once for each run, then `told`."""
+    """Times in seconds: `begin`, `end` and `reaped` once for each run, then `report`."""
 
     def __init__(self):
         self.own = of_process("self")
@@ -28,7 +28,7 @@ class Meter:
         """All that the fork has had of processors, as is known when it is gone."""
         self.used = usage.ru_utime + usage.ru_stime
 
-    def told(self):
+    def report(self):
         """Microseconds: what the run took and, where the kernel tells, for how much of it it waited for a processor, and for else."""
         if self.before is None or self.after is None:
             return b"%d" % (self.took * 1e6)

@@ -40,7 +40,7 @@ class Zygote:
         self.run = None
         self.meter = Meter()
         self.failed_forks = 0
-        self.told_to_end = False
+        self.is_ending = False
         self.directories = Directories()
         self.poller = select.poll()
         self.pipes = ForkPipes(self.poller)
@@ -52,7 +52,7 @@ class Zygote:
         self.fork()
         frames.write_all(frames.OUT, frames.upward(frames.HELLO, 0, b""))
         self.poller.register(frames.IN, select.POLLIN)
-        while not (self.told_to_end and self.fork_pid is None):
+        while not (self.is_ending and self.fork_pid is None):
             forks = self.directories.number
             for descriptor, _ in self.poller.poll():
                 if self.directories.number != forks:
@@ -85,7 +85,7 @@ class Zygote:
 
     def terminate(self, *_):
         """The run gets its own SIGTERM and ends as it will; this process ends after it, or at once."""
-        self.told_to_end = True
+        self.is_ending = True
         if self.run is None and os.getpid() == self.pid:
             os._exit(0)
 
@@ -184,7 +184,7 @@ class Zygote:
         if self.run is not None:
             code = os.waitstatus_to_exitcode(status)
             self.failed({"died": {"kind": "signal", "signal": -code} if code < 0 else {"kind": "exit", "code": code}})
-        elif self.fork_pid is None and not self.told_to_end:
+        elif self.fork_pid is None and not self.is_ending:
             self.fork_lost()
 
     def fork_lost(self):
@@ -195,8 +195,8 @@ class Zygote:
         self.clear()
         self.fork()
 
-    def failed(self, told):
-        payload = json.dumps(told).encode()
+    def failed(self, failure):
+        payload = json.dumps(failure).encode()
         self.over(frames.upward(frames.FAILURE, self.run, payload))
 
     def over(self, answer):
@@ -209,9 +209,9 @@ class Zygote:
         if reason is not None:
             frames.write_all(frames.OUT, frames.upward(frames.UNCLEAN, run, reason.encode()))
             os._exit(0)
-        if self.told_to_end:
+        if self.is_ending:
             os._exit(0)
-        frames.write_all(frames.OUT, frames.upward(frames.CLEAN, run, self.meter.told()))
+        frames.write_all(frames.OUT, frames.upward(frames.CLEAN, run, self.meter.report()))
         self.fork()
 
     def clear(self):

@@ -10,7 +10,7 @@ import { usualMb } from './retirement.ts'
 /** `checking`: its run has been answered, and it looks whether it is clean. */
 export type ChildState = 'starting' | 'blank' | 'idle' | 'running' | 'checking' | 'ending' | 'gone'
 
-/** What the pool is told. */
+/** What the pool hears of a child. */
 export interface ChildEvents {
   /** Started, and without a program. */
   ready(child: Child): void

@@ -35,7 +35,7 @@ export function stuckAfterMs(expectedMs: number | undefined): number {
  * How many more children to ask for. Short runs share few children: a herd of them would only compete for the same
  * cores. Long ones mostly wait for something, so each gets its own.
  */
-export function childrenWanted(demand: Demand): number {
+export function childrenToAdd(demand: Demand): number {
   const { waiting, running, stuck, coming, expectedMs, waitedMs } = demand
   if (waiting === 0) return 0
   if (running + coming === 0) return 1
@@ -60,6 +60,6 @@ export function expectation(before: number | undefined, latest: number): number 
 }
 
 /** Blank children to keep at hand: more for a while after several were assigned. */
-export function sparesWanted(configured: number, assignedLately: number): number {
+export function sparesTarget(configured: number, assignedLately: number): number {
   return Math.min(configured + assignedLately, Math.max(configured, 4))
 }

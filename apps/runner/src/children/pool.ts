@@ -7,7 +7,7 @@ import type { ChildLauncher } from './child-launcher.ts'
 import type { CpuPriority } from './cpu-priority/cpu-priority.ts'
 import { Group } from './group.ts'
 import { MemoryBudget } from './memory-budget.ts'
-import { childrenWanted, patienceMs } from './policy.ts'
+import { childrenToAdd, patienceMs } from './policy.ts'
 import { SparesByKind, type Spares } from './spares.ts'
 import type { Exit, Task } from './task.ts'
 import { endings, firstCold, isOverdue, mustRetire } from './retirement.ts'
@@ -112,7 +112,7 @@ export class ChildPool {
   }
 
   #ask(group: Group): void {
-    const more = childrenWanted(group.demand(performance.now(), this.#cores))
+    const more = childrenToAdd(group.demand(performance.now(), this.#cores))
     for (let each = 0; each < more; each += 1) {
       group.coming += 1
       this.#spares.for(group.program).demand.add(group)
@@ -144,9 +144,9 @@ export class ChildPool {
 
   #refillFrom(spares: Spares): void {
     for (let group = this.#memory.next(spares); group !== undefined; group = this.#memory.next(spares)) {
-      const isWanted = childrenWanted({ ...group.demand(performance.now(), this.#cores), coming: 0 }) > 0
-      const child = isWanted ? spares.take() : undefined
-      if (isWanted && child === undefined) break
+      const isNeeded = childrenToAdd({ ...group.demand(performance.now(), this.#cores), coming: 0 }) > 0
+      const child = isNeeded ? spares.take() : undefined
+      if (isNeeded && child === undefined) break
       spares.demand.remove(group)
       group.coming -= 1
       if (child !== undefined) this.#begin(child, group, group.nextTask()!)

@@ -1,5 +1,5 @@
 import type { Child } from './child.ts'
-import { sparesWanted } from './policy.ts'
+import { sparesTarget } from './policy.ts'
 import type { ChildLanguage } from './programs.ts'
 import type { ShownPackages, Program } from './task.ts'
 import type { Group } from './group.ts'
@@ -56,7 +56,7 @@ export class Spares {
   get target(): number {
     const since = performance.now() - assignedLatelyMs
     this.#assignedAt = this.#assignedAt.filter((at) => at > since)
-    return this.packages !== undefined ? 0 : sparesWanted(this.#configured, this.#assignedAt.length)
+    return this.packages !== undefined ? 0 : sparesTarget(this.#configured, this.#assignedAt.length)
   }
 }
 

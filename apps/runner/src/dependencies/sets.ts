@@ -24,7 +24,7 @@ export interface SetsOptions {
 }
 
 /** A set that is to be made. */
-export interface Wanted {
+export interface SetRequest {
   language: Language
   set: DependencySet
   /** Of the run that it is made for. */
@@ -74,9 +74,9 @@ export class DependencySets {
    * Fetches a set or installs it, or waits for it where that is under way. An install installs, and shares what it made.
    * Throws the installer's last lines.
    */
-  make(wanted: Wanted): Promise<Made> {
-    const folder = this.#folderOf(wanted.language, wanted.set.key)
-    const making = this.#making.get(folder) ?? this.#make(wanted, folder).finally(() => this.#making.delete(folder))
+  make(request: SetRequest): Promise<Made> {
+    const folder = this.#folderOf(request.language, request.set.key)
+    const making = this.#making.get(folder) ?? this.#make(request, folder).finally(() => this.#making.delete(folder))
     this.#making.set(folder, making)
     return making
   }
@@ -95,13 +95,13 @@ export class DependencySets {
     }
   }
 
-  async #make(wanted: Wanted, folder: string): Promise<Made> {
+  async #make(request: SetRequest, folder: string): Promise<Made> {
     const { directory } = this.#options
     await mkdir(directory, { recursive: true, mode: 0o700 })
     const aside = join(directory, `.${randomUUID()}`)
     try {
-      const made = await this.#madeAside(wanted, aside)
-      await writeFile(join(aside, complete), JSON.stringify({ ...made, packages: wanted.set.packages }))
+      const made = await this.#madeAside(request, aside)
+      await writeFile(join(aside, complete), JSON.stringify({ ...made, packages: request.set.packages }))
       await rm(folder, { recursive: true, force: true })
       await rename(aside, folder)
       return made
@@ -110,11 +110,11 @@ export class DependencySets {
     }
   }
 
-  async #madeAside(wanted: Wanted, aside: string): Promise<Made> {
+  async #madeAside(request: SetRequest, aside: string): Promise<Made> {
     const { installer, metrics } = this.#options
-    const { language, set, install } = wanted
-    if (install !== undefined) return this.#installed(wanted, install, aside)
-    const fetched = await this.#fetched(wanted, aside)
+    const { language, set, install } = request
+    if (install !== undefined) return this.#installed(request, install, aside)
+    const fetched = await this.#fetched(request, aside)
     if (fetched !== undefined) return fetched
     const { bytes } = await installer.install(language, set, await emptied(aside), quiet)
     metrics.count('installed')
@@ -122,7 +122,7 @@ export class DependencySets {
   }
 
   /** Undefined where there is none to be had, or none that is as its install made it. */
-  async #fetched({ language, set, token }: Wanted, aside: string): Promise<Made | undefined> {
+  async #fetched({ language, set, token }: SetRequest, aside: string): Promise<Made | undefined> {
     const { shared, maxMb, metrics, logger } = this.#options
     if (set.digest === '') return undefined
     const packed = join(aside, 'packed')
@@ -148,7 +148,7 @@ export class DependencySets {
     }
   }
 
-  async #installed({ language, set, token }: Wanted, events: InstallEvents, aside: string): Promise<Made> {
+  async #installed({ language, set, token }: SetRequest, events: InstallEvents, aside: string): Promise<Made> {
     const { installer, metrics } = this.#options
     const files = await emptied(aside)
     const path = join(aside, 'packed')

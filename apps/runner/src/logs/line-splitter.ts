@@ -44,11 +44,11 @@ export class LineSplitter {
   }
 
   #keep(piece: Buffer): void {
-    const room = keptBytes - this.#size
-    if (piece.length > room) this.#cut = true
-    if (room <= 0 || piece.length === 0) return
-    this.#pieces.push(piece.length > room ? piece.subarray(0, room) : piece)
-    this.#size += Math.min(piece.length, room)
+    const leftBytes = keptBytes - this.#size
+    if (piece.length > leftBytes) this.#cut = true
+    if (leftBytes <= 0 || piece.length === 0) return
+    this.#pieces.push(piece.length > leftBytes ? piece.subarray(0, leftBytes) : piece)
+    this.#size += Math.min(piece.length, leftBytes)
   }
 
   #emit(): void {

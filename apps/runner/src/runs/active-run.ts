@@ -46,7 +46,7 @@ export class ActiveRun implements Task {
   #child: RunningChild | undefined
   #timer: NodeJS.Timeout | undefined
   /** Why the runner ends it, before its child has gone. */
-  #verdict: Reason | 'unwanted' | undefined
+  #verdict: Reason | 'discarded' | undefined
   #isOver = false
   /** Monotonic time at which its time is over. */
   deadline = Infinity
@@ -140,7 +140,7 @@ export class ActiveRun implements Task {
 
   /** Ends the run without a result: nobody asks for it. */
   discard(how: 'terminate' | 'kill'): void {
-    this.#judge('unwanted', how)
+    this.#judge('discarded', how)
   }
 
   repeatLogs(): void {
@@ -152,16 +152,16 @@ export class ActiveRun implements Task {
     this.#isOver = true
     clearTimeout(this.#timer)
     this.#aborted?.abort()
-    if (this.#verdict === 'unwanted') {
+    if (this.#verdict === 'discarded') {
       this.#log.discard()
       return this.#environment.over(this, undefined)
     }
     this.#environment.over(this, this.#verdict === undefined ? this.#resultOf(ending) : this.#failed(this.#verdict))
   }
 
-  #judge(verdict: Reason | 'unwanted', how: 'terminate' | 'kill'): void {
+  #judge(verdict: Reason | 'discarded', how: 'terminate' | 'kill'): void {
     if (this.#isOver) return
-    if (this.#verdict === undefined || verdict === 'unwanted') this.#verdict = verdict
+    if (this.#verdict === undefined || verdict === 'discarded') this.#verdict = verdict
     if (this.#child !== undefined) this.#child.end(how)
     else if (this.#environment.withdraw(this)) this.ended(neverBegan)
   }
