@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { constants } from 'node:fs'
+import { constants, type Stats } from 'node:fs'
 import { cp, lstat, mkdir, open, readdir, rename, rm, rmdir, stat, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import {
   FileType,
+  type FileEntrySchema,
   type FileService,
   type ListDirectoryRequest,
   type MakeDirectoryRequest,
@@ -14,10 +15,11 @@ import {
 } from '@automation/contract/sandbox/v1/daemon'
 import { Failure, invalid } from '@automation/errors'
 import type { Handlers } from '@automation/rpc'
+import type { MessageInitShape } from '@bufbuild/protobuf'
+import { timestampFromMs } from '@bufbuild/protobuf/wkt'
 import { pathFrom } from '../home.ts'
-import { entryAt, type Entry } from './entry.ts'
-import { faulting, notAFile } from './file-faults.ts'
 import { watchDirectory } from './directory-tree.ts'
+import { faulting, notAFile } from './file-faults.ts'
 
 export const fileHandlers: Handlers<typeof FileService> = {
   statFile: ({ path }) => faulting('/path', () => entryAt(pathFrom('/path', path))),
@@ -167,4 +169,27 @@ async function removeFile({ path, recursive }: RemoveFileRequest): Promise<Recor
     else await unlink(absolute)
     return {}
   })
+}
+
+type Entry = MessageInitShape<typeof FileEntrySchema>
+
+/** What is at an absolute path; of a link the link itself. */
+async function entryAt(path: string): Promise<Entry> {
+  return entry(path, await lstat(path))
+}
+
+function entry(path: string, stats: Stats): Entry {
+  return {
+    path,
+    type: typeOf(stats),
+    size: BigInt(stats.size),
+    mode: stats.mode & 0o7777,
+    modifiedAt: timestampFromMs(Math.trunc(stats.mtimeMs)),
+  }
+}
+
+function typeOf(stats: Stats): FileType {
+  if (stats.isFile()) return FileType.FILE
+  if (stats.isDirectory()) return FileType.DIRECTORY
+  return stats.isSymbolicLink() ? FileType.SYMBOLIC_LINK : FileType.OTHER
 }

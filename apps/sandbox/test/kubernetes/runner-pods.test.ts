@@ -1,16 +1,18 @@
+import { RunnerDemandService, type Capacity } from '@automation/contract/runner/v1/demand'
+import { InProcessNetwork, served } from '@automation/rpc'
 import { Environment } from '@automation/service'
 import { silentLogger, testContext, testDatabase, until, type TestDatabase } from '@automation/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { readClusterConfig } from '../../src/cluster/config.ts'
+import type { PodSeen } from '../../src/cluster/pod-seen.ts'
 import { Pods } from '../../src/cluster/pods.ts'
 import { podLabels } from '../../src/cluster/restricted.ts'
 import { readRunnerPodsConfig } from '../../src/runner-pods/config.ts'
 import { openRunnerPods, type RunnerPool } from '../../src/runner-pods/pool.ts'
 import { runnerNameOf } from '../../src/runner-pods/runner-pod.ts'
 import { Store } from '../../src/store/store.ts'
-import { behindProxy, ClusterUnderTest, hasCluster } from './cluster-under-test.ts'
-import { ScriptedDemand } from './scripted-demand.ts'
 import { runnerPodsFile } from '../runner-pods-file.ts'
+import { behindProxy, ClusterUnderTest, hasCluster } from './cluster-under-test.ts'
 
 describe.skipIf(!hasCluster)('runner pods on a cluster', () => {
   let cluster: ClusterUnderTest
@@ -180,3 +182,29 @@ describe.skipIf(!hasCluster)('runner pods on a cluster', () => {
     expect(pod.spec!.volumes!.map(({ name }) => name)).toEqual(['tmp', 'packages', 'key'])
   })
 })
+
+/** What execution would say: runners said hello in the pods that a test names. */
+class ScriptedDemand {
+  waiting: string[] = []
+  capacity: Capacity | undefined
+  readonly runners = new Map<string, { team: string; running: number; idleMs: bigint }>()
+  readonly network = new InProcessNetwork()
+
+  constructor() {
+    const getDemand = ({ capacity }: { capacity?: Capacity }) => {
+      this.capacity = capacity
+      const sessions = [...this.runners].map(([runnerName, runner]) => ({
+        runnerName,
+        oneTeam: true,
+        slots: 4,
+        ...runner,
+      }))
+      return { sessions, waiting: this.waiting.map((team) => ({ team })) }
+    }
+    this.network.add([served(RunnerDemandService, { getDemand })])
+  }
+
+  hello(pod: PodSeen, team = '', running = 0, idleMs = 0): void {
+    this.runners.set(runnerNameOf(pod), { team, running, idleMs: BigInt(idleMs) })
+  }
+}
