@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { component, podOf, secretsOf } from '../charts/manifests.ts'
-import { full, isThere, minimal, render, type Manifest } from '../charts/render.ts'
+import { component, podOf, secretsOf, full, isThere, minimal, render, type Manifest } from '../charts/render.ts'
 
 interface Peer {
   namespaceSelector?: { matchLabels: Record<string, string> }

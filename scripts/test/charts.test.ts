@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { component, podOf } from '../charts/manifests.ts'
-import { full, isThere, minimal, render, valuesFiles } from '../charts/render.ts'
+import { component, podOf, full, isThere, minimal, render, valuesFiles } from '../charts/render.ts'
 
 // Without helm there is nothing to try; `npm run check` says so.
 describe.runIf(isThere('helm'))('the chart', () => {

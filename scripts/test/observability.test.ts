@@ -5,8 +5,7 @@ import { promisify } from 'node:util'
 import { parser } from '@prometheus-io/lezer-promql'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { component } from '../charts/manifests.ts'
-import { chart, full, isThere, minimal, render } from '../charts/render.ts'
+import { component, chart, full, isThere, minimal, render } from '../charts/render.ts'
 
 interface Alert {
   alert: string
