@@ -18,30 +18,6 @@ const create = '/processes/hello/schedule'
 const one = `/schedules/${SCHEDULE_ID}`
 const utf8 = new TextDecoder()
 
-describe('every operation on schedules is there', () => {
-  test.each([
-    ['POST', create, 201, 'createSchedule'],
-    ['GET', '/schedules', 200, 'listSchedules'],
-    ['GET', one, 200, 'getSchedule'],
-    ['PATCH', one, 200, 'updateSchedule'],
-  ])('%s %s → %i', async (method, path, status, called) => {
-    const response = await rest(method, path, method === 'GET' ? undefined : { cron: '* * * * *' })
-    expect(response.status).toBe(status)
-    expect(gateway.servers.received.at(-1)?.method).toBe(called)
-  })
-
-  test.each([
-    ['DELETE', one, 'deleteSchedule'],
-    ['PUT', `${one}/pause`, 'pauseSchedule'],
-    ['PUT', `${one}/resume`, 'resumeSchedule'],
-  ])('%s %s → 200, and empty', async (method, path, called) => {
-    const response = await rest(method, path)
-    expect([response.status, await response.text()]).toEqual([200, ''])
-    expect(gateway.servers.received.at(-1)?.method).toBe(called)
-    expect(gateway.servers.last(called)).toMatchObject({ id: SCHEDULE_ID })
-  })
-})
-
 describe('a schedule', () => {
   test('by a cron has all of its members, and its parameters keep every digit', async () => {
     const text = await (await rest('GET', one)).text()

@@ -35,13 +35,6 @@ describe('refusals', () => {
     expect(await problemOf(malformed)).toMatchObject({ code: seen.code, message: seen.message })
   })
 
-  test.each(['HEAD', 'PUT', 'DELETE', 'PATCH'])('%s never starts a run', async (method) => {
-    const before = gateway.servers.received.length
-    const response = await call(method)
-    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, POST, OPTIONS'])
-    expect(gateway.servers.received).toHaveLength(before)
-  })
-
   test.each([
     ['{', { 'content-type': 'application/json' }, 400],
     ['x'.repeat(100_001), { 'content-type': 'text/plain' }, 413],

@@ -1,6 +1,6 @@
 import { Status } from '@automation/contract/execution/v1/execution'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { EXECUTION_ID, ISSUER } from './contract-servers.ts'
+import { EXECUTION_ID } from './contract-servers.ts'
 import { problemOf, startGateway, type GatewayForTests, type RequestOptions } from './gateway-for-tests.ts'
 
 let gateway: GatewayForTests
@@ -36,12 +36,6 @@ describe('what a call starts', () => {
       rawBody: '{"a": 1.0, "big": 12345678901234567890}',
       headers: { 'x-custom': 'v', 'content-type': 'application/json' },
     })
-  })
-
-  test('a GET gives its query as parameters', async () => {
-    expect((await call('GET', '?a=1&b=x%20y&b=z&async=')).status).toBe(204)
-    expect(JSON.parse(utf8(gateway.servers.started.parameters))).toEqual({ a: '1', b: ['x y', 'z'] })
-    expect(requestSeen()).toMatchObject({ method: 'GET', rawBody: '', query: { a: '1' } })
   })
 
   test('what came as texts alone is told apart from JSON, so that the schema of the process says its types', async () => {
@@ -98,36 +92,9 @@ describe('what a call starts', () => {
     expect(gateway.servers.started.webhook?.username).toBeUndefined()
     expect(requestSeen().headers).not.toHaveProperty('authorization')
   })
-
-  test('an idempotency key covers raw body, query and tag', async () => {
-    const hashOf = async (body: string, path = '', tag = '') => {
-      await post(body, { 'idempotency-key': 'k', 'svc-version-tag': tag }, path)
-      return Buffer.from(gateway.servers.started.idempotencyKey?.requestHash ?? []).toString('hex')
-    }
-    const same = await hashOf('{}')
-    expect(await hashOf('{}')).toBe(same)
-    expect(new Set([same, await hashOf('{} '), await hashOf('{}', '?a=1'), await hashOf('{}', '', 'v1')]).size).toBe(4)
-  })
 })
 
 describe('asynchronous calls', () => {
-  const body = { id: EXECUTION_ID, status: 'CREATED', data: null }
-
-  test.each([
-    ['?async=true', {}],
-    ['', { 'svc-async': 'true' }],
-    ['?async=TRUE', { 'svc-async': 'false' }],
-  ])('%s %j answers at once', async (path, headers) => {
-    const response = await post('{}', headers, path)
-    expect([response.status, await response.json()]).toEqual([201, body])
-    expect(response.headers.get('svc-execution-id')).toBe(EXECUTION_ID)
-    expect(response.headers.get('location')).toBe(`${ISSUER}/api/demo/rest/executions/${EXECUTION_ID}`)
-  })
-
-  test('async=false in the query wins over the header', async () => {
-    expect((await post('{}', { 'svc-async': 'true' }, '?async=false')).status).toBe(204)
-  })
-
   test.each([
     ['thanks%20%3Cb%3E', 'thanks <b>'],
     ['false', ''],
@@ -137,35 +104,14 @@ describe('asynchronous calls', () => {
     expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8')
   })
 
-  test('a flag that is none is 400', async () => {
+  test('a flag is read in any case; one that is none is 400', async () => {
+    expect((await post('{}', {}, '?async=TRUE')).status).toBe(201)
     expect((await post('{}', {}, '?async=perhaps')).status).toBe(400)
     expect((await post('{}', { 'svc-async': 'perhaps' })).status).toBe(400)
   })
 })
 
 describe('synchronous answers', () => {
-  test('come from the value, with the execution, and sealed off from the origin', async () => {
-    gateway.servers.returns('{"n":1.0}')
-    const response = await post('{}')
-    expect([response.status, await response.text()]).toEqual([200, '{"n":1.0}'])
-    expect(response.headers.get('svc-execution-id')).toBe(EXECUTION_ID)
-    expect(response.headers.get('x-content-type-options')).toBe('nosniff')
-    expect(response.headers.get('content-security-policy')).toBe('sandbox')
-    expect(response.headers.get('x-request-id')).toBeTruthy()
-  })
-
-  test('a process may set a policy inside of the sandbox, and bytes', async () => {
-    gateway.servers.returns(
-      '{"status":203,"headers":{"Content-Security-Policy":"default-src *","X-Content-Type-Options":"off"},"body":{"base64":"AP8=","contentType":"image/x"}}',
-    )
-    const response = await post('{}')
-    expect(response.status).toBe(203)
-    expect([...new Uint8Array(await response.arrayBuffer())]).toEqual([0, 255])
-    expect(response.headers.get('content-type')).toBe('image/x')
-    expect(response.headers.get('content-security-policy')).toBe('sandbox; default-src *')
-    expect(response.headers.get('x-content-type-options')).toBe('nosniff')
-  })
-
   test('what can not be sent is 500 with an ERROR line in the execution', async () => {
     gateway.servers.returns('{"status":200,"headers":{"X-A":"a\\r\\nX-B: b"},"body":""}')
     const response = await post('{}')
@@ -173,15 +119,6 @@ describe('synchronous answers', () => {
     expect(await problemOf(response)).toMatchObject({ code: 'webhook_answer_invalid', executionId: EXECUTION_ID })
     expect(response.headers.get('svc-execution-id')).toBe(EXECUTION_ID)
     expect(gateway.servers.logs).toMatchObject([{ executionId: EXECUTION_ID, level: 4 }])
-  })
-
-  test('what is dropped is a WARNING line in the execution', async () => {
-    gateway.servers.returns(
-      '{"status":200,"headers":{"Connection":"x","Set-Cookie":"a=1; Domain=evil.example"},"body":"b"}',
-    )
-    const response = await post('{}')
-    expect([response.status, await response.text(), response.headers.get('set-cookie')]).toEqual([200, 'b', null])
-    expect(gateway.servers.logs.map((line) => line.level)).toEqual([3, 3])
   })
 
   test('an answer does not fail with the line that tells of it', async () => {
