@@ -41,7 +41,7 @@ const { values } = parseArgs({
   },
 })
 /** Where worlds are, one after the other. */
-interface Place {
+interface WorldServer {
   /** Of the server. */
   url: string
   /** The file of their time. */
@@ -66,8 +66,8 @@ async function simulate(count: number, first: number): Promise<void> {
   try {
     const seeds = Array.from({ length: count }, (_, index) => first + index)
     const reports: WorldReport[] = []
-    const places = Math.min(Number(values['at-once']), count)
-    await Promise.all(Array.from({ length: places }, (_, place) => work(join(folder, `${place}`), seeds, reports)))
+    const workers = Math.min(Number(values['at-once']), count)
+    await Promise.all(Array.from({ length: workers }, (_, worker) => work(join(folder, `${worker}`), seeds, reports)))
     const failed = reports.filter(({ broken }) => broken.length > 0)
     const executions = reports.reduce((sum, report) => sum + report.executions, 0)
     const seconds = (performance.now() - began) / 1000
@@ -87,18 +87,18 @@ async function work(folder: string, seeds: number[], reports: WorldReport[]): Pr
   const logger = pino({ level: 'warn' })
   const { url, stop } = await startPostgres({ dataDir, logger, durable: false, maxConnections: 150 })
   try {
-    const place = { url, clock: join(folder, 'clock') }
-    await prepare(place)
-    for (let seed = seeds.shift(); seed !== undefined; seed = seeds.shift()) reports.push(await report(place, seed))
+    const server = { url, clock: join(folder, 'clock') }
+    await prepare(server)
+    for (let seed = seeds.shift(); seed !== undefined; seed = seeds.shift()) reports.push(await report(server, seed))
   } finally {
     await stop()
   }
 }
 
-async function prepare(place: Place): Promise<void> {
-  for (const text of serverSettings(place.url)) await statement(place.url, text)
-  await statement(place.url, `CREATE DATABASE ${template}`)
-  const { broken, history } = await run(place, template, ['--prepare'])
+async function prepare(server: WorldServer): Promise<void> {
+  for (const text of serverSettings(server.url)) await statement(server.url, text)
+  await statement(server.url, `CREATE DATABASE ${template}`)
+  const { broken, history } = await run(server, template, ['--prepare'])
   if (broken.length > 0) throw new Error(`No world can begin: ${broken.join('\n')}\n${history.join('\n')}`)
 }
 
@@ -114,13 +114,13 @@ function serverSettings(url: string): string[] {
   ]
 }
 
-async function report(place: Place, seed: number): Promise<WorldReport> {
+async function report(server: WorldServer, seed: number): Promise<WorldReport> {
   const began = performance.now()
-  const found = await world(place, seed)
+  const found = await world(server, seed)
   const seconds = ((performance.now() - began) / 1000).toFixed(1)
   console.log(`world ${seed}: ${found.executions} executions, ${found.broken.length} broken, ${seconds} s`)
   if (values.twice) {
-    const again = await world(place, seed)
+    const again = await world(server, seed)
     if (again.digest !== found.digest) found.broken.push('the same seed has made another world')
   }
   if (found.history.length > 0) console.log(found.history.join('\n'))
@@ -129,18 +129,18 @@ async function report(place: Place, seed: number): Promise<WorldReport> {
   return found
 }
 
-async function world(place: Place, seed: number): Promise<WorldReport> {
+async function world(server: WorldServer, seed: number): Promise<WorldReport> {
   const name = `world_${seed}`
-  await statement(place.url, `CREATE DATABASE ${name} TEMPLATE ${template}`)
+  await statement(server.url, `CREATE DATABASE ${name} TEMPLATE ${template}`)
   const told = (['history', 'follow'] as const).filter((each) => values[each]).map((each) => `--${each}`)
   try {
-    return await run(place, name, ['--seed', `${seed}`, ...told])
+    return await run(server, name, ['--seed', `${seed}`, ...told])
   } finally {
-    await statement(place.url, `DROP DATABASE ${name} WITH (FORCE)`)
+    await statement(server.url, `DROP DATABASE ${name} WITH (FORCE)`)
   }
 }
 
-async function run({ url, clock }: Place, database: string, args: string[]): Promise<WorldReport> {
+async function run({ url, clock }: WorldServer, database: string, args: string[]): Promise<WorldReport> {
   const where = ['--url', databaseOf(url, database), '--clock', clock]
   const env = { ...process.env, NODE_COMPILE_CACHE: join(dirname(clock), 'compiled') }
   const command = ['--max-semi-space-size=64', program, ...where, ...args]
