@@ -1,5 +1,8 @@
 import { relative } from 'node:path'
 import type { Check } from '@automation/service'
+import { ProcessService } from '@automation/contract/catalog/v1/process'
+import { Failure } from '@automation/errors'
+import { asService, ownContext, type Neighbours } from '@automation/rpc'
 import type { Bootstrap } from './bootstrap.ts'
 
 export interface BannerFacts extends Bootstrap {
@@ -64,4 +67,27 @@ function shown(path: string): string {
   const near = relative('', path)
   const word = near.length < path.length ? near : path
   return /^[\w/.@+-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
+}
+
+interface System extends Omit<BannerFacts, 'hiExists' | 'isolation'> {
+  /** What the parts say of themselves. */
+  checks: Check[]
+}
+
+/** Prints where the system is and how to use it. */
+export async function welcome(neighbours: Pick<Neighbours, 'client'>, { checks, ...system }: System): Promise<void> {
+  const isolation = checks.find(({ name }) => name === 'isolation')
+  const hiExists = await exists(neighbours, system.team, 'hi')
+  process.stdout.write(banner({ ...system, isolation, hiExists }))
+}
+
+async function exists(neighbours: Pick<Neighbours, 'client'>, team: string, slug: string): Promise<boolean> {
+  const context = ownContext(asService('embedded', team), 10_000)
+  try {
+    await neighbours.client(ProcessService).getProcess({ identifier: slug }, context)
+    return true
+  } catch (error) {
+    if (error instanceof Failure && error.kind === 'not_found') return false
+    throw error
+  }
 }

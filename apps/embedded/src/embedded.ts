@@ -18,7 +18,7 @@ import { systemDatabase } from './database.ts'
 import { environmentToCome, gives, withKeys, type EnvironmentValues } from './keys.ts'
 import { createParts, readConfigs } from './parts.ts'
 import { type SystemSettings, readSystemSettings } from './settings.ts'
-import { welcome } from './welcome.ts'
+import { welcome } from './banner.ts'
 
 /** Runs the whole system in this process until it is told to stop. */
 export function runEmbedded(values: EnvironmentValues): Promise<void> {

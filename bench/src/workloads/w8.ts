@@ -2,11 +2,11 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { connectSandbox } from '@automation/sandbox-client'
 import type { Lab } from '../lab.ts'
-import { openOurs, oursAbout } from '../sides/ours.ts'
+import { openOurs, oursAbout, type Ours } from '../sides/ours.ts'
 import { goal, type Workload } from '../sides/side.ts'
 import { percentile, type Sample } from '../statistics.ts'
-import { firstAnswers } from './first-answers.ts'
 
 const samplesOf = (lab: Lab) => (lab.effort.smoke ? 1 : 15)
 /** In which another one is made ready; long for what takes a third of a second. */
@@ -74,4 +74,33 @@ export const w8: Workload = {
     goal('kept ready: p50 at most 10 ms', median('ours', 'keptP50Ms'), '<=', 10),
     goal('from nothing: p50 at most 60 ms', median('ours', 'freshP50Ms'), '<=', 60),
   ],
+}
+
+interface FirstAnswers {
+  imageId: string
+  samples: number
+  /** Waited for before each. */
+  rest(): Promise<unknown>
+}
+
+const warmUps = 2
+
+/** From the call that asks for a sandbox to the answer of its first command: `<imageId>P50Ms` and `<imageId>P99Ms`. */
+export async function firstAnswers(ours: Ours, { imageId, samples, rest }: FirstAnswers): Promise<Sample> {
+  const times: number[] = []
+  for (let index = -warmUps; index < samples; index += 1) {
+    await rest()
+    const startedAt = performance.now()
+    const made = await ours.call<{ id: string; grpcServerUrl: string; grpcApiKey: string }>('POST', '/sandboxes', {
+      imageId,
+    })
+    const sandbox = connectSandbox(made)
+    const { stdout } = await sandbox.run(['echo', 'here'])
+    if (index >= 0) times.push(performance.now() - startedAt)
+    if (stdout !== 'here\n') throw new Error(`the command of a sandbox gave ${JSON.stringify(stdout)}`)
+    sandbox.close()
+    await ours.call('POST', `/sandboxes/${made.id}/kill`)
+  }
+  const sorted = times.toSorted((a, b) => a - b)
+  return { [`${imageId}P50Ms`]: percentile(sorted, 0.5), [`${imageId}P99Ms`]: percentile(sorted, 0.99) }
 }

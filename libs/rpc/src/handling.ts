@@ -9,14 +9,18 @@ import type {
   ServerUnaryCall,
   ServerWritableStream,
   UntypedHandleCall,
+  Server,
 } from '@grpc/grpc-js'
+import type { Tracer } from '@automation/tracing'
 import { cancelled, expired } from './call-ends.ts'
 import type { CallContext, Principal } from './context.ts'
-import { decoder, encoder } from './definition.ts'
+import { decoder, encoder, serviceDefinition } from './definition.ts'
 import { contextOf } from './metadata.ts'
 import { received, type Receiving } from './received.ts'
 import { send } from './sent.ts'
 import { statusFromFailure } from './status.ts'
+import type { ServedService } from './service-types.ts'
+import { traced } from './traced.ts'
 
 /** A call's deadline begins anew where it arrives, so its caller gives it up this much before we do. */
 const transitMs = 100
@@ -138,4 +142,29 @@ function note(failure: Failure, method: DescMethod, metadata: Metadata, logger: 
   const requestId = metadata.get('x-request-id')[0]
   if (failure.kind === 'internal') logger.error({ ...fields, requestId }, 'a call failed')
   else logger.warn({ ...fields, requestId }, 'a call failed for now')
+}
+
+/** What counts the calls of a method that are open, by the names of service and method. */
+export type CountOpenCalls = (service: string, method: string) => OpenCalls
+
+/** Adds what implements the services; each call is verified first. */
+export function addServices(
+  server: Server,
+  services: ServedService[],
+  verify: Verify,
+  { logger, tracer, openCalls }: { logger: WireLogger; tracer?: Tracer; openCalls?: CountOpenCalls },
+): void {
+  for (const { service, handlers, waitingBytes } of services) {
+    const byName = traced(service, handlers, tracer, 'server') as Record<string, Parameters<typeof handling>[1]>
+    const calls = service.methods.map((method) => [
+      method.localName,
+      handling(method, byName[method.localName]!, {
+        verify,
+        logger,
+        waitingBytes,
+        open: openCalls?.(service.typeName, method.name),
+      }),
+    ])
+    server.addService(serviceDefinition(service), Object.fromEntries(calls))
+  }
 }

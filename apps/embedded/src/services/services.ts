@@ -1,16 +1,25 @@
 import { rmSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { runnerKeyOf } from '@automation/rpc/wire'
-import { Environment, runProgram, StopOrder, type Logger, type ProgramContext, type Running } from '@automation/service'
+import {
+  Environment,
+  runProgram,
+  StopOrder,
+  type Logger,
+  type ProgramContext,
+  type Running,
+  type Check,
+} from '@automation/service'
+import { Failure } from '@automation/errors'
 import { openWireTarget } from '../admin/wire-target.ts'
 import { bootstrap } from '../bootstrap.ts'
 import { environmentToCome, gives, withKeys, type EnvironmentValues } from '../keys.ts'
 import { takeDataDir } from '../data-dir.ts'
 import { systemDatabase } from '../database.ts'
 import { readConfigs } from '../parts.ts'
-import { welcome } from '../welcome.ts'
+import { welcome } from '../banner.ts'
 import { planServices, type ServiceName, type ServicePlan } from './plan.ts'
-import { checksAt, untilReady } from './readiness.ts'
 import { readServicesSettings, type ServicesSettings } from './settings.ts'
 import { supervise, type Supervised } from './supervised.ts'
 
@@ -143,4 +152,49 @@ function writeServicesFile(dataDir: string, running: { plan: ServicePlan; servic
   const path = join(dataDir, 'services.json')
   writeFileSync(`${path}.new`, `${JSON.stringify({ supervisor: process.pid, services }, null, 2)}\n`)
   renameSync(`${path}.new`, path)
+}
+
+/**
+ * Waits until a service says on /readyz that it is ready. Failure `service_not_started` when its process ends before, or
+ * when `withinMs` are over; its own log says why. Stops waiting, without a word, when `signal` is aborted.
+ */
+async function untilReady(
+  plan: ServicePlan,
+  service: Supervised,
+  withinMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  let lastAnswer = 'nobody listens'
+  for (const until = Date.now() + withinMs; ;) {
+    if (signal.aborted) return
+    const answer = await readyz(plan.healthUrl)
+    if (answer === 'ready') return
+    lastAnswer = answer
+    if (service.starts() > 1 || service.pid() === undefined)
+      throw notStarted(`The service ${plan.name} ended while it started; its log above says why.`)
+    if (Date.now() > until)
+      throw notStarted(`The service ${plan.name} is not ready after ${withinMs} ms: ${lastAnswer}`)
+    await pause(50)
+  }
+}
+
+async function readyz(healthUrl: string): Promise<string> {
+  try {
+    const response = await fetch(`${healthUrl}/readyz`, { signal: AbortSignal.timeout(2000) })
+    const body = await response.text()
+    return response.ok ? 'ready' : body
+  } catch (error) {
+    const { cause } = error as Error
+    return cause instanceof Error ? cause.message : String(error)
+  }
+}
+
+/** What a service that is ready tells of its checks. */
+async function checksAt(healthUrl: string): Promise<Check[]> {
+  const response = await fetch(`${healthUrl}/readyz`, { signal: AbortSignal.timeout(2000) })
+  return ((await response.json()) as { checks: Check[] }).checks
+}
+
+function notStarted(text: string): Failure {
+  return new Failure('failed_precondition', 'service_not_started', text)
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { writeSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { Callers } from './callers.ts'
-import { Chance } from './chance.ts'
+import { Chance, World } from './world.ts'
 import { brokenPromises } from './checks.ts'
 import { DatabaseLink } from './database-link.ts'
 import { Database } from './database.ts'
@@ -11,7 +11,6 @@ import { SystemOfWorld } from './system-of-world.ts'
 import { Troubles, Ways } from './troubles.ts'
 import { installWorldClock } from './world-clock.ts'
 import { Wires } from './wires.ts'
-import { World } from './world.ts'
 
 /*
  * One world in a process of its own: a line of JSON with what is broken in the end, and the history where that is asked

@@ -10,8 +10,7 @@ import { ownContext, type CallContext } from '@automation/rpc'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { v7 } from 'uuid'
 import type { Ledger } from './ledger.ts'
-import { Pipe } from './pipe.ts'
-import type { Wires } from './wires.ts'
+import { Pipe, type Wires } from './wires.ts'
 import type { Coming, Host, World } from './world.ts'
 
 type Said = MessageInitShape<typeof RunnerMessageSchema>

@@ -1,8 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import { ExecutionEventSchema, type ExecutionEvent } from '@automation/contract/events/v1/execution_event'
 import { Status } from '@automation/contract/execution/v1/execution'
 import { create } from '@bufbuild/protobuf'
 import { timestampFromMs } from '@bufbuild/protobuf/wkt'
-import { randomUUID } from 'node:crypto'
 import type { Cursor, Leadership, Outbox, OutboxEvent, Waiting } from '../../src/outbox.ts'
 
 const perExecution = 3
@@ -75,4 +75,33 @@ function eventOf(executionId: string, sequence: number): ExecutionEvent {
     status: [Status.CREATED, Status.RUNNING, Status.FINISHED][sequence - 1]!,
     time: timestampFromMs(Date.now()),
   })
+}
+
+/** What a consumer has heard, against what was written. */
+export class Ledger {
+  readonly #last = new Map<string, number>()
+  readonly #heard = new Set<string>()
+  again = 0
+  outOfOrder = 0
+
+  readonly hear = async (events: ExecutionEvent[]): Promise<void> => {
+    for (const { executionId, sequence, eventId } of events) {
+      if (this.#heard.has(eventId)) {
+        this.again += 1
+        continue
+      }
+      const last = this.#last.get(executionId) ?? 0
+      if (sequence !== last + 1) this.outOfOrder += 1
+      this.#last.set(executionId, Math.max(last, sequence))
+      this.#heard.add(eventId)
+    }
+  }
+
+  get count(): number {
+    return this.#heard.size
+  }
+
+  lost(written: ExecutionEvent[]): number {
+    return written.filter(({ eventId }) => !this.#heard.has(eventId)).length
+  }
 }

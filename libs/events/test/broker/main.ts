@@ -5,8 +5,7 @@ import { createLogger } from '@automation/service'
 import { KafkaBus } from '../../src/kafka/kafka-bus.ts'
 import { openKafka } from '../../src/kafka/kafka-client.ts'
 import { Cluster } from './cluster.ts'
-import { LedgerOutbox } from './ledger-outbox.ts'
-import { Ledger } from './ledger.ts'
+import { LedgerOutbox, Ledger } from './ledger-outbox.ts'
 
 const help = `npm run test:broker [-- OPTIONS]
 
