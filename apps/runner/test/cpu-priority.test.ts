@@ -3,7 +3,7 @@ import { getPriority } from 'node:os'
 import { basename, dirname } from 'node:path'
 import { CpuGroups } from '@automation/jail'
 import { until } from '@automation/testing'
-import { expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startRunner, type RunnerUnderTest } from './runner-under-test.ts'
 
 const groups = CpuGroups.find('runner')
@@ -24,10 +24,15 @@ for (let n = 0; n < count; n++) ended.push(new Promise((go) => spawn('sleep', ['
 await Promise.all(ended)
 return process.pid`
 
-test.skipIf(groups === undefined)(
-  'a run that computes gets what others leave, until its program has become short',
-  async () => {
-    const under = await startRunner(settings)
+describe.skipIf(groups === undefined)('with groups', () => {
+  let under: RunnerUnderTest
+  beforeAll(async () => {
+    under = await startRunner(settings)
+  })
+  // The last test has stopped it; a second stop does nothing.
+  afterAll(() => under.stop())
+
+  test('a run that computes gets what others leave, until its program has become short', async () => {
     const taking = takingOf(under)
     const group = (await taking(1)).value
     expect(isLow(group)).toBe(false)
@@ -37,21 +42,14 @@ test.skipIf(groups === undefined)(
     expect(isLow(group)).toBe(true)
     const isUsual = async () => (await taking(1)).value === group && !isLow(group)
     await until(isUsual, { what: 'its program has become short' })
-    await under.stop()
-  },
-)
+  })
 
-test.skipIf(groups === undefined)('a run that waits has the usual weight', async () => {
-  const under = await startRunner(settings)
-  const { value } = await under.replica.run('await new Promise((go) => setTimeout(go, 600)); return process.pid')
-  expect(isLow(value)).toBe(false)
-  await under.stop()
-})
+  test('a run that waits has the usual weight', async () => {
+    const { value } = await under.replica.run('await new Promise((go) => setTimeout(go, 600)); return process.pid')
+    expect(isLow(value)).toBe(false)
+  })
 
-test.skipIf(groups === undefined)(
-  'a run that starts many processes is held where others run, for a while',
-  async () => {
-    const under = await startRunner(settings)
+  test('a run that starts many processes is held where others run, for a while', async () => {
     let isOver = false
     const others = async () => {
       while (!isOver) await under.replica.run('return 1')
@@ -66,19 +64,17 @@ test.skipIf(groups === undefined)(
     expect((await many).value).toBe(group)
     isOver = true
     await called
-    await under.stop()
-  },
-)
+  })
 
-test.skipIf(groups === undefined)('children that have ended leave no group', async () => {
-  const under = await startRunner(settings)
-  const { value } = await under.replica.run('return process.pid', { run: { freshProcess: true } })
-  const ofChild = groups!.prefixes.map((prefix) => `${prefix}${String(value)}`)
-  await until(() => ofChild.every((group) => !existsSync(group)), { what: 'the groups of a child that has ended go' })
-  await under.replica.run('return 1')
-  expect(all()).not.toEqual([])
-  await under.stop()
-  expect(all()).toEqual([])
+  test('children that have ended leave no group', async () => {
+    const { value } = await under.replica.run('return process.pid', { run: { freshProcess: true } })
+    const ofChild = groups!.prefixes.map((prefix) => `${prefix}${String(value)}`)
+    await until(() => ofChild.every((group) => !existsSync(group)), { what: 'the groups of a child that has ended go' })
+    await under.replica.run('return 1')
+    expect(all()).not.toEqual([])
+    await under.stop()
+    expect(all()).toEqual([])
+  })
 })
 
 test('without groups a run that computes has a lower priority, and its child the usual one again', async () => {
