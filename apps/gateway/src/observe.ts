@@ -93,7 +93,7 @@ interface RequestSpans {
   ended(exchange: Exchange): void
 }
 
-const untold = new Set(['/livez', '/readyz'])
+const unobserved = new Set(['/livez', '/readyz'])
 
 /** A span for each request but those of operations; it continues the caller's trace. Undefined without a tracer. */
 export function requestSpans(tracer: Tracer | undefined): RequestSpans | undefined {
@@ -101,7 +101,7 @@ export function requestSpans(tracer: Tracer | undefined): RequestSpans | undefin
   const spans = new WeakMap<Exchange, Span>()
   return {
     began(exchange) {
-      if (untold.has(exchange.path)) return
+      if (unobserved.has(exchange.path)) return
       const { traceparent: parent, requestId } = exchange
       const span = tracer.start('HTTP', { kind: 'server', parent, attributes: { 'automation.request.id': requestId } })
       exchange.traceparent = span.traceparent

@@ -49,12 +49,12 @@ export function createGateway(config: GatewayConfig, context: PartContext): Gate
   ]
   const readiness = async () => (state === 'stopping' || !context.readiness ? ready() : context.readiness())
 
-  const told = observer(logger, metrics)
+  const observed = observer(logger, metrics)
   const spans = requestSpans(context.tracer)
-  const { failed: report } = told
+  const { failed: report } = observed
   const ended = (exchange: Exchange) => {
     budget.release(exchange)
-    told.ended(exchange)
+    observed.ended(exchange)
     spans?.ended(exchange)
   }
   const addresses = clientAddress(config.trustedProxies)
@@ -63,7 +63,7 @@ export function createGateway(config: GatewayConfig, context: PartContext): Gate
   const webhooks = new WebhookEntry(shared)
   const verifier = new TokenVerifier(config.publicUrl, keys.find, config.external)
   const streams = new OpenStreams(config, metrics)
-  const sandboxPorts = new SandboxPorts({ ...shared, observer: told, metrics })
+  const sandboxPorts = new SandboxPorts({ ...shared, observer: observed, metrics })
   const sandboxAddresses = () => sandboxPorts.addresses()
   const app = restApp({ ...shared, sandboxAddresses, streams, verifier, keys, readiness })
   const answer = listener({ config, app, webhooks, report })

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { EXECUTION_ID } from './contract-servers.ts'
 import { problemOf, startGateway, type GatewayForTests } from './gateway-for-tests.ts'
 import { StreamReader } from './sse.ts'
-import { endMessage, logMessage, tells } from './told-run.ts'
+import { endMessage, logMessage, tells } from './watched-run.ts'
 
 let gateway: GatewayForTests
 

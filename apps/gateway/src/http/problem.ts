@@ -19,7 +19,7 @@ const STATUS_BY_KIND: Record<FailureKind, number> = {
 }
 
 // Of faults in a text for people.
-const MOST_TOLD = 20
+const MOST_SHOWN = 20
 
 /** Codes that HTTP has a status of its own for. */
 const STATUS_BY_CODE: Record<string, number> = {
@@ -92,10 +92,10 @@ export function problemAnswer(failure: Failure, occasion: Occasion, headers: Ans
 
 /** The text of a failure, with all faults of fields and where they are: many clients show nothing else. */
 function textOf({ message, fields }: Failure): string {
-  const told = fields.slice(0, MOST_TOLD).map(wordsOf)
-  if (fields.length > MOST_TOLD) told.push(`and ${fields.length - MOST_TOLD} more`)
-  if (fields.some((fault) => fault.message === message)) return told.join('; ')
-  return [message, ...told.filter((words) => !message.includes(words))].join('; ')
+  const texts = fields.slice(0, MOST_SHOWN).map(wordsOf)
+  if (fields.length > MOST_SHOWN) texts.push(`and ${fields.length - MOST_SHOWN} more`)
+  if (fields.some((fault) => fault.message === message)) return texts.join('; ')
+  return [message, ...texts.filter((words) => !message.includes(words))].join('; ')
 }
 
 /** The pointer of a fault and what it is. */

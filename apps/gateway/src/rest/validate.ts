@@ -73,8 +73,8 @@ function bound(which: string, limit: number | bigint, origin: string): string {
   return origin === 'array' || origin === 'set' ? `have ${which} ${limit} items` : `be ${which} ${limit}`
 }
 
-/** Gives what `work` gives; where that fails, each faulty field is told at the pointer that the caller wrote it at. */
-export async function toldAt<T>(work: Promise<T>, pointerFor: (path: string) => string): Promise<T> {
+/** Gives what `work` gives; where that fails, each faulty field is named by the pointer that the caller wrote it at. */
+export async function withFaultsAt<T>(work: Promise<T>, pointerFor: (path: string) => string): Promise<T> {
   try {
     return await work
   } catch (error) {

@@ -4,7 +4,7 @@ import { z } from '@hono/zod-openapi'
 import { memberText } from '../../json/scan.ts'
 import { blankable, jsonObject, languageFrom, languageName, text, textMap } from '../../rest/fields.ts'
 import { samples } from '../../rest/samples.ts'
-import { toldAt } from '../../rest/validate.ts'
+import { withFaultsAt } from '../../rest/validate.ts'
 import { exampleProcess } from './record.ts'
 
 const deprecated = { deprecated: true }
@@ -118,14 +118,14 @@ export function createdValues(input: z.output<typeof createProcessInput>, body: 
 }
 
 /**
- * Runs work with a process's values; a fault in the schema that `script` gave is told there, where the caller wrote it.
+ * Runs work with a process's values; a fault in the schema that `script` gave is named there, where the caller wrote it.
  */
-export async function toldAtScript<T>(
+export async function faultsAtScript<T>(
   { parametersSchema, script: given }: Pick<z.output<typeof updateProcessInput>, 'parametersSchema' | 'script'>,
   work: Promise<T>,
 ): Promise<T> {
   if (parametersSchema || !given?.parametersSchema) return work
-  return toldAt(work, (path) => (/^\/parametersSchema(?:\/|$)/.test(path) ? `/script${path}` : path))
+  return withFaultsAt(work, (path) => (/^\/parametersSchema(?:\/|$)/.test(path) ? `/script${path}` : path))
 }
 
 /** A schema as JSON text: given as a string as it is, given as an object as it stands in `holder`. */

@@ -5,7 +5,7 @@ import { text } from '../../rest/fields.ts'
 import { pageOf, pagingFields, presentPage } from '../../rest/paging.ts'
 import { processIdentifier } from '../../rest/path-parameters.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
-import { createdValues, createProcessInput, toldAtScript, updatedValues, updateProcessInput } from './input.ts'
+import { createdValues, createProcessInput, faultsAtScript, updatedValues, updateProcessInput } from './input.ts'
 import {
   listedProcessRecord,
   presentListedProcess,
@@ -69,7 +69,7 @@ export function processRoutes(api: RestApi, neighbours: Neighbours): void {
     },
     async ({ body, bodyText, context }) => ({
       body: presentWrittenProcess(
-        await toldAtScript(body, processes.createProcess({ values: createdValues(body, bodyText) }, context)),
+        await faultsAtScript(body, processes.createProcess({ values: createdValues(body, bodyText) }, context)),
       ),
     }),
   )
@@ -99,7 +99,7 @@ export function processRoutes(api: RestApi, neighbours: Neighbours): void {
     },
     async ({ params, body, bodyText, context }) => ({
       body: presentWrittenProcess(
-        await toldAtScript(
+        await faultsAtScript(
           body,
           processes.updateProcess({ identifier: params['identifier'], ...updatedValues(body, bodyText) }, context),
         ),

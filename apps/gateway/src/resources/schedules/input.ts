@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { memberText } from '../../json/scan.ts'
 import { clearableText } from '../../rest/fields.ts'
 import { samples } from '../../rest/samples.ts'
-import { toldAt } from '../../rest/validate.ts'
+import { withFaultsAt } from '../../rest/validate.ts'
 import { executeProcessInput, type RunInput, runValues } from '../executions/input.ts'
 
 export const scheduledProcessInput = z
@@ -44,9 +44,11 @@ export function schedulePatch(patch: ScheduleInput, body: string) {
   return { mask: { paths }, ...scheduleValues(patch, body) }
 }
 
-/** Runs work with a schedule's values; a fault in what its runs get is told within `input`. */
-export function toldAtInput<T>(work: Promise<T>): Promise<T> {
-  return toldAt(work, (path) => (/^\/(parameters|tag|comment|settings)(\/|$)/.test(path) ? `/input${path}` : path))
+/** Runs work with a schedule's values; a fault in what its runs get is named within `input`. */
+export function faultsAtInput<T>(work: Promise<T>): Promise<T> {
+  return withFaultsAt(work, (path) =>
+    /^\/(parameters|tag|comment|settings)(\/|$)/.test(path) ? `/input${path}` : path,
+  )
 }
 
 const NO_INPUT: RunInput = { tag: null, comment: null }

@@ -5,7 +5,7 @@ import { text } from '../../rest/fields.ts'
 import { pageOf, pagingFields, presentPage } from '../../rest/paging.ts'
 import { processIdentifier, processIdFilter, scheduleId } from '../../rest/path-parameters.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
-import { scheduledProcessInput, schedulePatch, scheduleValues, toldAtInput } from './input.ts'
+import { scheduledProcessInput, schedulePatch, scheduleValues, faultsAtInput } from './input.ts'
 import { presentListedSchedule, presentSchedule, scheduleRecord } from './record.ts'
 
 const filters = z.object({
@@ -32,7 +32,7 @@ export function scheduleRoutes(api: RestApi, neighbours: Neighbours): void {
     },
     async ({ params, body, bodyText, context }) => ({
       body: presentSchedule(
-        await toldAtInput(
+        await faultsAtInput(
           schedules.createSchedule({ process: params['identifier'], ...scheduleValues(body, bodyText) }, context),
         ),
       ),
@@ -85,7 +85,7 @@ export function scheduleRoutes(api: RestApi, neighbours: Neighbours): void {
     },
     async ({ params, body, bodyText, context }) => ({
       body: presentSchedule(
-        await toldAtInput(schedules.updateSchedule({ id: params['id'], ...schedulePatch(body, bodyText) }, context)),
+        await faultsAtInput(schedules.updateSchedule({ id: params['id'], ...schedulePatch(body, bodyText) }, context)),
       ),
     }),
   )
