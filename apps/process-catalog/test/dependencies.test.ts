@@ -157,7 +157,7 @@ describe('the manifest of a team', () => {
 })
 
 describe('storage is told of the sets that are in use', () => {
-  const told = (words: string, isSo: (sets: string[]) => boolean) =>
+  const listed = (words: string, isSo: (sets: string[]) => boolean) =>
     until(() => isSo(catalog.execution.sets), { what: words })
 
   test('from the beginning of their install until another one has taken their place', async () => {
@@ -166,15 +166,15 @@ describe('storage is told of the sets that are in use', () => {
     await stage(caller, { lodash: '^4.17.0' })
     await install(caller)
     const first = await running(caller, { lodash: '^4.17.0' })
-    await told('the set that is being made', (sets) => sets.includes(nameOf(first)))
+    await listed('the set that is being made', (sets) => sets.includes(nameOf(first)))
     Object.assign(first, succeed)
     await stagedAgain(caller, { lodash: '^4.17.1' })
     const second = await running(caller, { lodash: '^4.17.1' })
-    await told('both', (sets) => sets.includes(nameOf(first)) && sets.includes(nameOf(second)))
+    await listed('both', (sets) => sets.includes(nameOf(first)) && sets.includes(nameOf(second)))
     Object.assign(second, succeed)
-    await told('the new one alone', (sets) => !sets.includes(nameOf(first)) && sets.includes(nameOf(second)))
+    await listed('the new one alone', (sets) => !sets.includes(nameOf(first)) && sets.includes(nameOf(second)))
     await stagedAgain(caller, {})
-    await told('none', (sets) => !sets.some((name) => name.startsWith(`${caller.principal.team} `)))
+    await listed('none', (sets) => !sets.some((name) => name.startsWith(`${caller.principal.team} `)))
   })
 
   test('however many there are', async () => {
@@ -187,7 +187,7 @@ describe('storage is told of the sets that are in use', () => {
     const rows = await catalog.sql<{ name: string }>(
       `SELECT team || ' ' || set_key AS name FROM dependency_manifests WHERE set_key IS NOT NULL`,
     )
-    await told('every one', (sets) => rows.every(({ name }) => sets.includes(name)))
+    await listed('every one', (sets) => rows.every(({ name }) => sets.includes(name)))
   })
 
   async function stagedAgain(caller: Awaited<ReturnType<CatalogUnderTest['team']>>, packages: Record<string, string>) {

@@ -31,7 +31,7 @@ const move = ({ teams }: CatalogUnderTest, caller: CallContext, zoneId: string) 
 const rename = ({ processes }: CatalogUnderTest, caller: CallContext, identifier: string, name: string) =>
   processes.updateProcess({ identifier, values: { name }, mask: { paths: ['name'] } }, caller)
 const heard = ({ scheduler }: CatalogUnderTest, { principal }: CallContext) => scheduler.of(principal.team)
-const told = (under: CatalogUnderTest, caller: CallContext) => heard(under, caller).map(({ value }) => value)
+const announced = (under: CatalogUnderTest, caller: CallContext) => heard(under, caller).map(({ value }) => value)
 const revisionOf = async (under: CatalogUnderTest, { principal }: CallContext) => {
   const rows = await under.sql<{ revision: string }>('SELECT revision FROM revisions WHERE team = $1', [principal.team])
   return BigInt(rows[0]!.revision)
@@ -74,7 +74,7 @@ test('while the scheduler is away changes are made, and it is told when it is ba
   expect(heard(catalog, caller)).toEqual([])
   catalog.scheduler.failure = undefined
   await until(async () => (await left(catalog, caller)) === 0)
-  expect([...new Set(told(catalog, caller))]).toEqual(['first', 'Asia/Tokyo'])
+  expect([...new Set(announced(catalog, caller))]).toEqual(['first', 'Asia/Tokyo'])
 })
 
 test('a scheduler that does not answer holds a change up for 2 s at most', async () => {
@@ -87,7 +87,7 @@ test('a scheduler that does not answer holds a change up for 2 s at most', async
   // The next change of the team's tells what is left over, too.
   const { id } = await direct.process(caller)
   await rename(direct, caller, id, 'later')
-  expect(told(direct, caller)).toEqual(['Asia/Tokyo', 'later'])
+  expect(announced(direct, caller)).toEqual(['Asia/Tokyo', 'later'])
 })
 
 test('a change that is made while an older one is told is told, too', async () => {
@@ -99,9 +99,9 @@ test('a change that is made while an older one is told is told, too', async () =
   }
   await move(direct, caller, 'Europe/Berlin')
   direct.scheduler.failure = undefined
-  expect(told(direct, caller)).toEqual(['Europe/Berlin'])
+  expect(announced(direct, caller)).toEqual(['Europe/Berlin'])
   await move(direct, caller, 'Asia/Tokyo')
-  expect(told(direct, caller)).toEqual(['Europe/Berlin', 'Asia/Tokyo'])
+  expect(announced(direct, caller)).toEqual(['Europe/Berlin', 'Asia/Tokyo'])
 })
 
 test('a change that the scheduler refuses holds up no other', async () => {
@@ -116,8 +116,8 @@ test('a change that the scheduler refuses holds up no other', async () => {
   catalog.scheduler.failure = unavailable('away')
   await move(catalog, other, 'Asia/Tokyo')
   catalog.scheduler.failure = undefined
-  await until(() => told(catalog, other).includes('Asia/Tokyo'))
-  expect(new Set(told(catalog, refusing))).toEqual(new Set(['renamed']))
+  await until(() => announced(catalog, other).includes('Asia/Tokyo'))
+  expect(new Set(announced(catalog, refusing))).toEqual(new Set(['renamed']))
   expect(await left(catalog, refusing)).toBe(1)
 })
 
@@ -145,7 +145,7 @@ test('a crash between a change and its telling loses nothing', async () => {
     await expect(change).rejects.toMatchObject({ kind: 'unavailable' })
     await cut.gone
     await next.part.start()
-    await until(() => told(next, caller).includes('Europe/Berlin'))
+    await until(() => announced(next, caller).includes('Europe/Berlin'))
     expect((await next.teams.getTeam({}, caller)).zoneId).toBe('Europe/Berlin')
   } finally {
     cut.close()
