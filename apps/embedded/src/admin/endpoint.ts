@@ -1,6 +1,7 @@
-import { rmSync } from 'node:fs'
+import { rmSync, openSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
+import { join, relative } from 'node:path'
 import { fromBinary, toBinary, type DescMethod } from '@bufbuild/protobuf'
 import { SealingService as CatalogSealing } from '@automation/contract/catalog/v1/sealing'
 import { TeamService } from '@automation/contract/catalog/v1/team'
@@ -9,7 +10,6 @@ import { SealingService as SandboxSealing } from '@automation/contract/sandbox/v
 import { asFailure, Failure } from '@automation/errors'
 import type { Neighbours } from '@automation/rpc'
 import type { Logger } from '@automation/service'
-import { socketPath } from '../socket-path.ts'
 import { operatorContext } from './operator.ts'
 
 /** The services that an operator may call through the data folder. */
@@ -63,4 +63,18 @@ function refuse(response: ServerResponse, thrown: unknown, logger: Logger): void
   if (failure.kind === 'internal') logger.error({ err: failure.cause ?? failure }, 'an admin command failed')
   const { kind, code, message: text, fields } = failure
   response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify({ kind, code, text, fields }))
+}
+
+// The shortest limit of the systems that we run on, with its closing NUL.
+const longest = 103
+
+/**
+ * A path by which the socket `name` in `folder` can be bound or connected to, as such paths may only be some 100 bytes
+ * long: the plain one where it fits, else one through a descriptor of the folder that stays open (Linux), or a relative one.
+ */
+export function socketPath(folder: string, name: string): string {
+  const plain = join(folder, name)
+  if (Buffer.byteLength(plain) <= longest) return plain
+  if (process.platform === 'linux') return `/proc/self/fd/${openSync(folder, 'r')}/${name}`
+  return relative(process.cwd(), plain)
 }
