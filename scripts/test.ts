@@ -59,6 +59,12 @@ async function test(): Promise<void> {
       report,
       JSON.stringify({ passed: sum('passed'), failed: sum('failed'), failures, unsteady, suites: results, leftOut }),
     )
+  const isNothing = values.only === undefined && positionals.length > 0 && results.every(isEmpty)
+  if (isNothing) console.log(`no test is below ${positionals.join(' ')}: name files or folders from the project's root`)
   console.log(`${sum('passed')} passed, ${sum('failed')} failed`)
-  process.exitCode = sum('failed') === 0 ? 0 : 1
+  process.exitCode = sum('failed') === 0 && !isNothing ? 0 : 1
+}
+
+function isEmpty({ passed, failed, skipped }: SuiteResult): boolean {
+  return passed + failed + skipped === 0
 }

@@ -94,7 +94,8 @@ export function suitesFor(
 ): { suites: Suite[]; leftOut: string[] } {
   const isOutside = request.only?.join() === 'outside'
   if (request.files.length > 0 && !isOutside) {
-    const suite = request.only?.join() === 'e2e' ? e2e(request.shape) : suiteOf(request.files, environment)
+    const named = [e2e(request.shape), isolation].find(({ name }) => name.split(' ')[0] === request.only?.join())
+    const suite = named ?? suiteOf(request.files, environment)
     return { suites: [{ ...suite, files: request.files }], leftOut: [] }
   }
   const wanted = (name: string) => request.only === undefined || request.only.includes(name)
@@ -127,5 +128,6 @@ const isBelow = (path: string, { files }: Suite) => files.some((folder) => path.
 /** The tests of this machine, or those of an outside server where all paths are among its own. */
 function suiteOf(paths: string[], environment: NodeJS.ProcessEnv): Suite {
   const owned = outside.flatMap(({ isOwn, suite }) => (isOwn === true && suite ? [suite(environment)] : []))
+  if (paths.every((path) => /\/test\/(isolation|limits)\b/.test(path))) return isolation
   return owned.find((suite) => paths.every((path) => isBelow(path, suite))) ?? unit
 }
