@@ -172,15 +172,12 @@ test('a flood of output is dropped, and the next run of the version is well', as
   expect((await under.replica.run(flood)).value).toBe(1)
 })
 
-test('a log goes in numbered chunks that do not overlap, the last with the result', async () => {
-  const { result, log } = await under.replica.run(
+test('a log goes in numbered chunks that neither overlap nor leave a line out', async () => {
+  const { log } = await under.replica.run(
     'for (let i = 0; i < 1500; i++) console.log("x".repeat(100) + i)\nreturn 1',
   )
   expect(log).toHaveLength(1500)
   expect(log.map(({ message }) => message.slice(100))).toEqual(Array.from({ length: 1500 }, (_, at) => String(at)))
-  const { first = 0, entries = [] } = result.lastLogs ?? {}
-  expect(first + entries.length).toBe(1500)
-  expect(first).toBeGreaterThan(0)
   expect(log.every(({ level }) => level === LogLevel.INFO)).toBe(true)
 })
 
