@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { goal, times } from '../src/sides/side.ts'
-import { w1 } from '../src/workloads/w1.ts'
-import { w2 } from '../src/workloads/w2.ts'
-import { w6 } from '../src/workloads/w6.ts'
-import { w7 } from '../src/workloads/w7.ts'
+import { w1 } from '../src/workloads/w01-sync-webhook.ts'
+import { w2 } from '../src/workloads/w02-python-webhook.ts'
+import { w6 } from '../src/workloads/w06-cpu-work.ts'
+import { w7 } from '../src/workloads/w07-new-versions.ts'
 
 test('a goal is open while a side that it speaks of was not measured', () => {
   expect(goal('x', 1, '<=', undefined).met).toBeUndefined()

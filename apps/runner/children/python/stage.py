@@ -5,7 +5,7 @@ import sys
 import threading
 from _sitebuiltins import Quitter
 
-import logs
+import logging_capture
 import output
 import subprocesses
 import waiting
@@ -19,7 +19,7 @@ def install():
     threading.stack_size(STACK_BYTES)
     waiting.install()
     output.install()
-    logs.install()
+    logging_capture.install()
     subprocesses.install()
     warm.note_forks()
     for name in ("exit", "quit"):

@@ -5,7 +5,7 @@ import { Cluster, clusterSettings, type Pod } from '../sides/cluster.ts'
 import { openOurs } from '../sides/ours.ts'
 import { goal, times, type Workload } from '../sides/side.ts'
 import { percentile, type Sample } from '../statistics.ts'
-import { firstAnswers } from './w8.ts'
+import { firstAnswers } from './w08-local-sandboxes.ts'
 
 const samplesOf = (lab: Lab) => (lab.effort.smoke ? 1 : 8)
 const kinds = ['kept', 'carried', 'putIn'] as const

@@ -10,7 +10,7 @@ import output
 
 plain_emit = logging.StreamHandler.emit
 plain_basic_config = logging.basicConfig
-TOLD = "_told_by_a_stream"
+WRITTEN = "_written_by_stream"
 
 
 def kind_of(level):
@@ -25,7 +25,7 @@ class Handler(logging.Handler):
     """The root's, for whatever no handler of the user's has written to the log already."""
 
     def emit(self, record):
-        if getattr(record, TOLD, False) or any(writes_to_log(each) for each in logging.root.handlers):
+        if getattr(record, WRITTEN, False) or any(writes_to_log(each) for each in logging.root.handlers):
             return
         try:
             output.emit(kind_of(record.levelno), self.format(record))
@@ -41,7 +41,7 @@ def emit_to_stream(handler, record):
     """What a user's handler writes to one of the two streams keeps the record's level, and its own format."""
     if not writes_to_log(handler):
         return plain_emit(handler, record)
-    setattr(record, TOLD, True)
+    setattr(record, WRITTEN, True)
     try:
         return output.emit(kind_of(record.levelno), handler.format(record))
     except RecursionError:
