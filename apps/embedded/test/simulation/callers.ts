@@ -2,9 +2,9 @@ import { ExecutionService, Status } from '@automation/contract/execution/v1/exec
 import { ScheduleService } from '@automation/contract/schedule/v1/schedule'
 import { Failure } from '@automation/errors'
 import { ownContext, type CallContext } from '@automation/rpc'
-import { processSlug, teams } from './catalog-of-world.ts'
+import { processSlug, teams } from './simulated-catalog.ts'
 import type { Ledger } from './ledger.ts'
-import type { Wires } from './wires.ts'
+import type { CallNetwork } from './call-network.ts'
 import type { Host, World } from './world.ts'
 
 const patienceMs = 5000
@@ -18,7 +18,7 @@ interface Thing {
 /** Users, who do one thing after the other without waiting, and remember what they were told. */
 export class Callers {
   readonly #world: World
-  readonly #wires: Wires
+  readonly #network: CallNetwork
   readonly #ledger: Ledger
   readonly #host: Host
   readonly #executions: Thing[] = []
@@ -26,9 +26,9 @@ export class Callers {
   #keys = 0
   #isOver = false
 
-  constructor(world: World, wires: Wires, ledger: Ledger) {
+  constructor(world: World, network: CallNetwork, ledger: Ledger) {
     this.#world = world
-    this.#wires = wires
+    this.#network = network
     this.#ledger = ledger
     this.#host = world.machine('callers')
   }
@@ -87,7 +87,7 @@ export class Callers {
   }
 
   #services() {
-    const neighbours = this.#wires.neighboursOf(this.#host)
+    const neighbours = this.#network.neighboursOf(this.#host)
     return { executions: neighbours.client(ExecutionService), schedules: neighbours.client(ScheduleService) }
   }
 

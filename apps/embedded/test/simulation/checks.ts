@@ -1,5 +1,5 @@
 import { Status } from '@automation/contract/execution/v1/execution'
-import { mendingTeam } from './catalog-of-world.ts'
+import { mendingTeam } from './simulated-catalog.ts'
 import type { Database } from './database.ts'
 import type { Ledger } from './ledger.ts'
 

@@ -5,12 +5,12 @@ import { ServerSessions, type Session } from './server-sessions.ts'
 import { hostOfNow, type Host, type World } from './world.ts'
 
 /** What becomes of one message between a service and its database. */
-export type Fate = 'arrives' | 'is lost' | 'loses its answer'
+export type Delivery = 'arrives' | 'is lost' | 'loses its answer'
 
-/** How the way to the database is; changes as the world goes on. */
-export interface Way {
+/** What messages to and from the database meet; changes as the world goes on. */
+export interface LinkConditions {
   isAway: boolean
-  fateOf(host: Host): Fate
+  deliveryOf(host: Host): Delivery
   /** How long one message takes, in ms. */
   latencyMs(): number
   /** Whether the commit of a statement that writes is late. */
@@ -39,18 +39,18 @@ const RealPool = pg.Pool
 export class DatabaseLink {
   readonly world: World
   readonly database: Database
-  readonly way: Way
+  readonly conditions: LinkConditions
   readonly clients = new Set<LinkedClient>()
   readonly sessions: ServerSessions
   #waiting: Waiting[] = []
   /** Commits that are still to come. */
   readonly #late = new Set<() => Promise<void>>()
 
-  constructor(world: World, database: Database, way: Way) {
+  constructor(world: World, database: Database, conditions: LinkConditions) {
     this.world = world
     this.database = database
     this.sessions = new ServerSessions(database)
-    this.way = way
+    this.conditions = conditions
   }
 
   install(): void {
@@ -59,7 +59,8 @@ export class DatabaseLink {
 
   /** Runs a statement; some of those that write are committed a while after they have done all else. */
   async execute(client: LinkedClient, config: pg.QueryConfig, deliver: Deliver): Promise<void> {
-    const commitsLate = client.isIdle && /^\s*(WITH|INSERT|UPDATE|DELETE)\b/.test(config.text) && this.way.commitsLate()
+    const commitsLate =
+      client.isIdle && /^\s*(WITH|INSERT|UPDATE|DELETE)\b/.test(config.text) && this.conditions.commitsLate()
     if (!commitsLate) return this.#run(client, config, deliver)
     this.world.tell('commits late', client.machine)
     await this.#run(client, { text: 'BEGIN' }, () => undefined)
@@ -71,7 +72,7 @@ export class DatabaseLink {
         else await this.#run(client, { text }, (ended) => deliver('error' in ended ? ended : settled))
       }
       this.#late.add(end)
-      this.world.after(10 * this.way.latencyMs(), end, undefined)
+      this.world.after(10 * this.conditions.latencyMs(), end, undefined)
     })
   }
 

@@ -58,10 +58,10 @@ export class LinkedClient extends pg.Client {
   }
 
   async #connect(): Promise<this> {
-    const { world, way, clients } = this.#link
+    const { world, conditions, clients } = this.#link
     const { promise, resolve, reject } = Promise.withResolvers<this>()
     const arrive = async () => {
-      if (way.isAway) return world.after(way.latencyMs(), () => reject(refused()), this.machine)
+      if (conditions.isAway) return world.after(conditions.latencyMs(), () => reject(refused()), this.machine)
       // The pool has given it up meanwhile.
       if (this.isGivenUp) return reject(terminated())
       this.session = await this.#link.sessions.take(this.#config)
@@ -74,9 +74,9 @@ export class LinkedClient extends pg.Client {
         reject(terminated())
         return this.isCut ? undefined : this.#leave()
       }
-      return world.after(way.latencyMs(), connected, this.machine)
+      return world.after(conditions.latencyMs(), connected, this.machine)
     }
-    world.after(way.latencyMs(), arrive, this.machine)
+    world.after(conditions.latencyMs(), arrive, this.machine)
     return promise
   }
 
@@ -92,7 +92,7 @@ export class LinkedClient extends pg.Client {
   }
 
   #send(statement: pg.QueryConfig, tell: (settled: Settled) => void): void {
-    const { world, way } = this.#link
+    const { world, conditions } = this.#link
     const { name, text } = statement
     if (name && (this.#prepared.get(name) ?? text) !== text)
       return tell({ error: new Error(`The prepared statement ${name} has been another one`) })
@@ -108,18 +108,19 @@ export class LinkedClient extends pg.Client {
       tell(settled)
     }
     const answer = (settled: Settled): void => {
-      world.after(way.latencyMs(), () => answered(settled), this.machine)
+      world.after(conditions.latencyMs(), () => answered(settled), this.machine)
     }
     // A statement that has left arrives, whatever becomes of its sender.
-    world.after(way.latencyMs(), () => this.#arrive(statement, answer), undefined)
+    world.after(conditions.latencyMs(), () => this.#arrive(statement, answer), undefined)
   }
 
   async #arrive(statement: pg.QueryConfig, answer: (settled: Settled) => void): Promise<void> {
-    const { world, way } = this.#link
+    const { world, conditions } = this.#link
     const link = this.#link
     if (this.isCut) return answer({ error: terminated() })
-    const fate = this.machine === undefined ? 'arrives' : way.isAway ? 'is lost' : way.fateOf(this.machine)
-    if (fate === 'is lost') {
+    const delivery =
+      this.machine === undefined ? 'arrives' : conditions.isAway ? 'is lost' : conditions.deliveryOf(this.machine)
+    if (delivery === 'is lost') {
       world.tell(`${nameOf(statement)} is lost`, this.machine)
       await this.lose()
       return answer({ error: terminated() })
@@ -127,7 +128,7 @@ export class LinkedClient extends pg.Client {
     world.tell(nameOf(statement), this.machine)
     delete (statement as { query_timeout?: number }).query_timeout
     await link.execute(this, statement, (settled) => {
-      if (fate === 'arrives') return answer(settled)
+      if (delivery === 'arrives') return answer(settled)
       world.tell(`the answer to ${nameOf(statement)} is lost`, this.machine)
       world.after(0, () => this.lose(), undefined)
       answer({ error: terminated() })
@@ -154,14 +155,14 @@ export class LinkedClient extends pg.Client {
   }
 
   override end(callback?: unknown): Promise<void> {
-    const { world, way } = this.#link
+    const { world, conditions } = this.#link
     const { promise, resolve } = Promise.withResolvers<void>()
     const close = async () => {
       void super.end()
       if (!this.isCut && this.session !== undefined) await this.#leave()
       world.after(0, resolve, this.machine)
     }
-    world.after(way.latencyMs(), close, undefined)
+    world.after(conditions.latencyMs(), close, undefined)
     if (typeof callback === 'function') void promise.then(callback as () => void)
     return promise
   }

@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util'
 import { startPostgres } from '@automation/postgres'
 import pg from 'pg'
 import { pino } from 'pino'
-import type { WorldReport } from './one-world.ts'
+import type { WorldReport } from './run-world.ts'
 
 const help = `npm run sim [-- OPTIONS]
 
@@ -48,7 +48,7 @@ interface WorldServer {
   clock: string
 }
 
-const program = join(import.meta.dirname, 'one-world.ts')
+const program = join(import.meta.dirname, 'run-world.ts')
 const template = 'world_template'
 /** No world takes so long, on a busy machine either. */
 const longestMs = 180_000

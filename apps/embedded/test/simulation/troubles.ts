@@ -1,10 +1,10 @@
-import type { DatabaseLink, Fate, Way } from './database-link.ts'
-import type { SystemOfWorld } from './system-of-world.ts'
-import type { Weather } from './wires.ts'
+import type { DatabaseLink, Delivery, LinkConditions } from './database-link.ts'
+import type { SimulatedSystem } from './simulated-system.ts'
+import type { NetworkConditions } from './call-network.ts'
 import type { Host, World } from './world.ts'
 
-/** How the ways are, and how they get worse for a while. */
-export class Ways implements Way, Weather {
+/** The conditions between machines and to the database, which get worse for a while. */
+export class Conditions implements LinkConditions, NetworkConditions {
   readonly #world: World
   isAway = false
   /** Shares of messages that are lost. */
@@ -22,7 +22,7 @@ export class Ways implements Way, Weather {
     return chance.happens(0.05) ? chance.next() * this.slowestMs * 10 : chance.next() * this.slowestMs
   }
 
-  fateOf(_host: Host): Fate {
+  deliveryOf(_host: Host): Delivery {
     const { chance } = this.#world
     if (!chance.happens(this.lostStatements)) return 'arrives'
     return chance.happens(0.5) ? 'is lost' : 'loses its answer'
@@ -44,15 +44,15 @@ export class Ways implements Way, Weather {
 /** What goes wrong in a world, from now on for so long; all is well again in the end. */
 export class Troubles {
   readonly #world: World
-  readonly #system: SystemOfWorld
+  readonly #system: SimulatedSystem
   readonly #link: DatabaseLink
-  readonly #ways: Ways
+  readonly #conditions: Conditions
 
-  constructor(world: World, system: SystemOfWorld, link: DatabaseLink, ways: Ways) {
+  constructor(world: World, system: SimulatedSystem, link: DatabaseLink, conditions: Conditions) {
     this.#world = world
     this.#system = system
     this.#link = link
-    this.#ways = ways
+    this.#conditions = conditions
   }
 
   begin(forMs: number): void {
@@ -72,20 +72,20 @@ export class Troubles {
       () =>
         this.#for(
           'statements are lost',
-          () => (this.#ways.lostStatements = 0.15),
-          () => (this.#ways.lostStatements = 0),
+          () => (this.#conditions.lostStatements = 0.15),
+          () => (this.#conditions.lostStatements = 0),
         ),
       () =>
         this.#for(
           'messages are lost',
-          () => (this.#ways.lostMessages = 0.2),
-          () => (this.#ways.lostMessages = 0),
+          () => (this.#conditions.lostMessages = 0.2),
+          () => (this.#conditions.lostMessages = 0),
         ),
       () =>
         this.#for(
           'all is slow',
-          () => (this.#ways.slowestMs = 150),
-          () => (this.#ways.slowestMs = 3),
+          () => (this.#conditions.slowestMs = 150),
+          () => (this.#conditions.slowestMs = 3),
         ),
     ]
     return chance.pick(kinds)()
@@ -110,8 +110,8 @@ export class Troubles {
   }
 
   async #databaseAway(): Promise<void> {
-    const begin = () => (this.#ways.isAway = true)
-    this.#for('the database is away', begin, () => (this.#ways.isAway = false))
+    const begin = () => (this.#conditions.isAway = true)
+    this.#for('the database is away', begin, () => (this.#conditions.isAway = false))
     for (const client of [...this.#link.clients]) await this.#link.cutOne(client)
   }
 

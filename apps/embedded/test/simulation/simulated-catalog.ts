@@ -23,7 +23,7 @@ export const teams = ['demo', 'other']
 export const mendingTeam = 'demo'
 
 /** A catalog with two processes, of every team, that remembers what was done. */
-export function catalogOfWorld(ledger: Ledger): ServedService[] {
+export function simulatedCatalog(ledger: Ledger): ServedService[] {
   const records = part(AuditService, { appendAuditRecords: (request) => keep(request.records, ledger) })
   return [resolving, teaming, records]
 }

@@ -6,15 +6,15 @@ import type { Host, World } from './world.ts'
 type Message = MessageInitShape<DescMethod['input']>
 type Handler = (request: unknown, context: CallContext) => unknown
 
-interface Station {
+interface Endpoint {
   host: Host
   handlers: Map<string, Record<string, Handler>>
   /** Calls that are under way here. */
   open: Set<(failure: Failure) => void>
 }
 
-/** How the way between machines is; changes as the world goes on. */
-export interface Weather {
+/** What messages between machines meet; changes as the world goes on. */
+export interface NetworkConditions {
   /** How long one message takes, in ms. */
   latencyMs(): number
   losesRequest(): boolean
@@ -24,30 +24,30 @@ export interface Weather {
 const away = () => unavailable('The other side went away')
 
 /** Calls between machines of the world: messages take their time, and may be lost. */
-export class Wires {
+export class CallNetwork {
   readonly #world: World
-  readonly #weather: Weather
-  readonly #stations = new Map<Host, Station>()
+  readonly #conditions: NetworkConditions
+  readonly #endpoints = new Map<Host, Endpoint>()
   /** Streams, by who has opened them. */
   readonly #streams = new Map<Host, Set<(failure: Failure) => void>>()
 
-  constructor(world: World, weather: Weather) {
+  constructor(world: World, conditions: NetworkConditions) {
     this.#world = world
-    this.#weather = weather
+    this.#conditions = conditions
   }
 
   add(host: Host, services: ServedService[]): void {
     const handlers = new Map<string, Record<string, Handler>>()
     for (const { service, handlers: each } of services)
       handlers.set(service.typeName, each as unknown as Record<string, Handler>)
-    this.#stations.set(host, { host, handlers, open: new Set() })
+    this.#endpoints.set(host, { host, handlers, open: new Set() })
   }
 
   /** The machine is gone: who has asked it is told after a while. */
   remove(host: Host): void {
-    const station = this.#stations.get(host)
-    this.#stations.delete(host)
-    for (const end of [...(station?.open ?? []), ...(this.#streams.get(host) ?? [])]) end(away())
+    const endpoint = this.#endpoints.get(host)
+    this.#endpoints.delete(host)
+    for (const end of [...(endpoint?.open ?? []), ...(this.#streams.get(host) ?? [])]) end(away())
     this.#streams.delete(host)
   }
 
@@ -58,27 +58,27 @@ export class Wires {
 
   /** A client of a service on one machine. */
   clientAt<S extends DescService>(service: S, from: Host, to: Host): Client<S> {
-    return this.#client(service, from, () => this.#stations.get(to))
+    return this.#client(service, from, () => this.#endpoints.get(to))
   }
 
   /** What a machine knows of the others. */
   neighboursOf(host: Host): Neighbours {
     const client = <S extends DescService>(service: S) => this.#client(service, host, () => this.#anyOf(service))
     const replicas = <S extends DescService>(service: S) =>
-      this.#all(service).map((station) => this.#client(service, host, () => station))
+      this.#all(service).map((endpoint) => this.#client(service, host, () => endpoint))
     return { client, replicas, at: client }
   }
 
-  #all({ typeName }: DescService): Station[] {
-    return [...this.#stations.values()].filter(({ handlers }) => handlers.has(typeName))
+  #all({ typeName }: DescService): Endpoint[] {
+    return [...this.#endpoints.values()].filter(({ handlers }) => handlers.has(typeName))
   }
 
-  #anyOf(service: DescService): Station | undefined {
+  #anyOf(service: DescService): Endpoint | undefined {
     const all = this.#all(service)
     return all.length === 0 ? undefined : this.#world.chance.pick(all)
   }
 
-  #client<S extends DescService>(service: S, from: Host, choose: () => Station | undefined): Client<S> {
+  #client<S extends DescService>(service: S, from: Host, choose: () => Endpoint | undefined): Client<S> {
     const calls: Record<string, unknown> = {}
     for (const method of service.methods) {
       calls[method.localName] =
@@ -90,29 +90,29 @@ export class Wires {
     return calls as Client<S>
   }
 
-  async #call(method: DescMethod, from: Host, to: Station | undefined, init: Message, context: CallContext) {
-    const weather = this.#weather
+  async #call(method: DescMethod, from: Host, to: Endpoint | undefined, init: Message, context: CallContext) {
+    const conditions = this.#conditions
     const { promise, resolve, reject } = Promise.withResolvers<Message>()
     if (to === undefined) return Promise.reject(away())
     const request = create(method.input, init)
-    const back = (act: () => void) => void this.#world.after(weather.latencyMs(), act, from)
+    const back = (act: () => void) => void this.#world.after(conditions.latencyMs(), act, from)
     const failed = (failure: Failure) => back(() => reject(failure))
     const deadlineMs = (context.deadlineMs ?? this.#world.nowMs + 10_000) - this.#world.nowMs
     const deadline = this.#world.after(deadlineMs, () => reject(expired()), from)
     const arrive = async () => {
-      if (!this.#stations.has(to.host)) return failed(away())
+      if (!this.#endpoints.has(to.host)) return failed(away())
       to.open.add(failed)
       const answered = await this.#answer(to, method, request, context).finally(() => to.open.delete(failed))
-      if (weather.losesAnswer()) return failed(away())
+      if (conditions.losesAnswer()) return failed(away())
       back(() => (answered instanceof Failure ? reject(answered) : resolve(create(method.output, answered))))
     }
-    if (weather.losesRequest()) failed(away())
-    else this.#world.after(weather.latencyMs(), () => void arrive(), to.host)
+    if (conditions.losesRequest()) failed(away())
+    else this.#world.after(conditions.latencyMs(), () => void arrive(), to.host)
     return promise.finally(() => deadline.cancel())
   }
 
   /** A handler may wait for as much of the world as it likes. */
-  async #answer(to: Station, method: DescMethod, request: unknown, context: CallContext): Promise<Message | Failure> {
+  async #answer(to: Endpoint, method: DescMethod, request: unknown, context: CallContext): Promise<Message | Failure> {
     try {
       const handler = to.handlers.get(method.parent.typeName)?.[method.localName]
       return (await handler?.(request, context)) as Message
@@ -124,7 +124,7 @@ export class Wires {
   #stream(
     method: DescMethod,
     from: Host,
-    to: Station | undefined,
+    to: Endpoint | undefined,
     requests: AsyncIterable<Message>,
     { signal, ...context }: CallContext,
   ): AsyncIterable<Message> {
@@ -132,11 +132,11 @@ export class Wires {
     const back = new Pipe<Message>()
     const leave = new AbortController()
     const end = (error: Failure) => {
-      this.#world.after(this.#weather.latencyMs(), () => back.close(error), from)
-      if (to !== undefined) this.#world.after(this.#weather.latencyMs(), () => leave.abort(error), to.host)
+      this.#world.after(this.#conditions.latencyMs(), () => back.close(error), from)
+      if (to !== undefined) this.#world.after(this.#conditions.latencyMs(), () => leave.abort(error), to.host)
       there.close(error)
     }
-    if (to === undefined || !this.#stations.has(to.host)) {
+    if (to === undefined || !this.#endpoints.has(to.host)) {
       end(away())
       return back
     }
@@ -154,7 +154,7 @@ export class Wires {
         end(asFailure(error))
       }
     }
-    this.#world.after(this.#weather.latencyMs(), open, to.host)
+    this.#world.after(this.#conditions.latencyMs(), open, to.host)
     return back
   }
 
@@ -162,7 +162,7 @@ export class Wires {
   async #carry(type: DescMethod['input'], from: AsyncIterable<Message>, into: Pipe<Message>, to: Host): Promise<void> {
     let lastMs = 0
     const later = (act: () => void) => {
-      lastMs = Math.max(this.#world.nowMs + this.#weather.latencyMs(), lastMs)
+      lastMs = Math.max(this.#world.nowMs + this.#conditions.latencyMs(), lastMs)
       this.#world.after(lastMs - this.#world.nowMs, act, to)
     }
     try {

@@ -7,10 +7,10 @@ import { brokenPromises } from './checks.ts'
 import { DatabaseLink } from './database-link.ts'
 import { Database } from './database.ts'
 import { Ledger } from './ledger.ts'
-import { SystemOfWorld } from './system-of-world.ts'
-import { Troubles, Ways } from './troubles.ts'
+import { SimulatedSystem } from './simulated-system.ts'
+import { Troubles, Conditions } from './troubles.ts'
 import { installWorldClock } from './world-clock.ts'
-import { Wires } from './wires.ts'
+import { CallNetwork } from './call-network.ts'
 
 /*
  * One world in a process of its own: a line of JSON with what is broken in the end, and the history where that is asked
@@ -53,20 +53,20 @@ async function live(seed: number): Promise<WorldReport> {
   if (values.prepare) await database.makeClock()
   const world = new World(new Chance(seed), startMs)
   if (values.follow) world.follow = (line) => writeSync(2, `${line}\n`)
-  const ways = new Ways(world)
-  const link = new DatabaseLink(world, database, ways)
-  const wires = new Wires(world, ways)
+  const conditions = new Conditions(world)
+  const link = new DatabaseLink(world, database, conditions)
+  const network = new CallNetwork(world, conditions)
   const ledger = new Ledger()
   database.setTime(world.nowMs)
   installWorldClock(world)
   link.install()
-  const system = new SystemOfWorld({ world, wires, link, ledger, databaseUrl: url })
+  const system = new SimulatedSystem({ world, network, link, ledger, databaseUrl: url })
   const broken: string[] = []
   // In a machine of its own this would be the end of a service.
   process.on('uncaughtException', (error) => ledger.wrong.push(`nobody handled ${error.stack ?? error.message}`))
   try {
     await world.until(startAll(system), startWithinMs)
-    if (!values.prepare) broken.push(...(await pass({ world, system, link, wires, ways, ledger, database })))
+    if (!values.prepare) broken.push(...(await pass({ world, system, link, network, conditions, ledger, database })))
   } catch (error) {
     broken.push(`the world ended: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
   }
@@ -76,7 +76,7 @@ async function live(seed: number): Promise<WorldReport> {
   return { seed, broken, history: shown, digest, executions: ledger.accepted.size }
 }
 
-async function startAll(system: SystemOfWorld): Promise<void> {
+async function startAll(system: SimulatedSystem): Promise<void> {
   await system.start('execution-1')
   await system.start('execution-2')
   await system.start('scheduler-1')
@@ -86,18 +86,18 @@ async function startAll(system: SystemOfWorld): Promise<void> {
 
 interface Stage {
   world: World
-  system: SystemOfWorld
+  system: SimulatedSystem
   link: DatabaseLink
-  wires: Wires
-  ways: Ways
+  network: CallNetwork
+  conditions: Conditions
   ledger: Ledger
   database: Database
 }
 
-async function pass({ world, system, link, wires, ways, ledger, database }: Stage): Promise<string[]> {
-  const callers = new Callers(world, wires, ledger)
+async function pass({ world, system, link, network, conditions, ledger, database }: Stage): Promise<string[]> {
+  const callers = new Callers(world, network, ledger)
   callers.begin()
-  new Troubles(world, system, link, ways).begin(troubleMs * 0.8)
+  new Troubles(world, system, link, conditions).begin(troubleMs * 0.8)
   await world.runUntil(world.nowMs + troubleMs)
   await world.until(callers.finish(), longRestMs)
   const endMs = world.nowMs + longRestMs

@@ -3,12 +3,12 @@ import { createScheduler, readSchedulerConfig, schedulerSchema } from '@automati
 import { Environment, type Part, type PartContext } from '@automation/service'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
-import { catalogOfWorld } from './catalog-of-world.ts'
+import { simulatedCatalog } from './simulated-catalog.ts'
 import type { DatabaseLink } from './database-link.ts'
 import { addressFor } from './database.ts'
 import type { Ledger } from './ledger.ts'
-import { RunnerOfWorld } from './runner-of-world.ts'
-import type { Wires } from './wires.ts'
+import { SimulatedRunner } from './simulated-runner.ts'
+import type { CallNetwork } from './call-network.ts'
 import type { Host, World } from './world.ts'
 
 export type Role = 'execution' | 'scheduler' | 'runner'
@@ -21,21 +21,21 @@ const limits = { TEAM_MAX_RUNNING: '4', TEAM_MAX_QUEUED: '8' }
 
 export interface SystemContext {
   world: World
-  wires: Wires
+  network: CallNetwork
   link: DatabaseLink
   ledger: Ledger
   databaseUrl: string
 }
 
 /** The machines of the system. Each role has names, and a name a machine at a time. */
-export class SystemOfWorld {
+export class SimulatedSystem {
   readonly #context: SystemContext
   readonly #machines = new Map<string, Host>()
 
   constructor(context: SystemContext) {
     this.#context = context
-    const { world, wires, ledger } = context
-    wires.add(world.machine('catalog'), catalogOfWorld(ledger))
+    const { world, network, ledger } = context
+    network.add(world.machine('catalog'), simulatedCatalog(ledger))
   }
 
   /** Those that there are now. */
@@ -58,18 +58,18 @@ export class SystemOfWorld {
 
   /** Ends a machine without a word; its statements that have left may arrive. */
   async crash(host: Host): Promise<void> {
-    const { world, wires, link, ledger } = this.#context
+    const { world, network, link, ledger } = this.#context
     world.tell('crashes', host)
     host.alive = false
     this.#machines.delete(host.name)
-    wires.remove(host)
+    network.remove(host)
     for (const [id, machine] of ledger.running) if (machine === host.name) ledger.running.delete(id)
     await link.cut(host)
   }
 
   #part(host: Host): Part {
-    const { wires, databaseUrl, ledger } = this.#context
-    const neighbours = wires.neighboursOf(host)
+    const { network, databaseUrl, ledger } = this.#context
+    const neighbours = network.neighboursOf(host)
     const context: PartContext = { neighbours, logger: this.#logger(host), metrics: new Registry() }
     const isExecution = host.name.startsWith('execution')
     const { schema } = isExecution ? executionSchema : schedulerSchema
@@ -77,20 +77,20 @@ export class SystemOfWorld {
     const env = new Environment({ ...settings, RUNNER_LEASE_MS: `${leaseMs}` })
     if (!isExecution) {
       const part = createScheduler(readSchedulerConfig(env), context)
-      wires.add(host, part.serves)
+      network.add(host, part.serves)
       return part
     }
     const part = createExecution({ ...readExecutionConfig(env), partitionDays }, context)
     part.events.subscribe('world', async (events) => {
       for (const { executionId, sequence, status } of events) ledger.event(executionId, sequence, status)
     })
-    wires.add(host, part.serves)
+    network.add(host, part.serves)
     return part
   }
 
   #startRunner(host: Host): void {
-    const { world, wires, ledger } = this.#context
-    world.on(host, () => new RunnerOfWorld(host, world, wires, ledger, slotsOfRunner, leaseMs).start())
+    const { world, network, ledger } = this.#context
+    world.on(host, () => new SimulatedRunner(host, world, network, ledger, slotsOfRunner, leaseMs).start())
   }
 
   /** Warnings go into the history. */

@@ -10,7 +10,7 @@ import { ownContext, type CallContext } from '@automation/rpc'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { v7 } from 'uuid'
 import type { Ledger } from './ledger.ts'
-import { Pipe, type Wires } from './wires.ts'
+import { Pipe, type CallNetwork } from './call-network.ts'
 import type { Coming, Host, World } from './world.ts'
 
 type Said = MessageInitShape<typeof RunnerMessageSchema>
@@ -37,10 +37,10 @@ const resendMs = 700
  * A runner without children: it grants its slots, runs what it gets for as long as the parameters say, keeps results
  * until they are stored, renews its lease, and ends its runs where that is lost. It speaks runner.proto as a real one.
  */
-export class RunnerOfWorld {
+export class SimulatedRunner {
   readonly host: Host
   readonly #world: World
-  readonly #wires: Wires
+  readonly #network: CallNetwork
   readonly #ledger: Ledger
   readonly #slots: number
   readonly #leaseMs: number
@@ -52,10 +52,10 @@ export class RunnerOfWorld {
   #free: number
   #renewedMs: number
 
-  constructor(host: Host, world: World, wires: Wires, ledger: Ledger, slots: number, leaseMs: number) {
+  constructor(host: Host, world: World, network: CallNetwork, ledger: Ledger, slots: number, leaseMs: number) {
     this.host = host
     this.#world = world
-    this.#wires = wires
+    this.#network = network
     this.#ledger = ledger
     this.#slots = this.#free = slots
     this.#leaseMs = leaseMs
@@ -87,7 +87,7 @@ export class RunnerOfWorld {
 
   /** A line to each replica that there is. */
   #connect(): void {
-    for (const to of this.#wires.serving(RunnerService)) if (!this.#lines.has(to)) this.#open(to)
+    for (const to of this.#network.serving(RunnerService)) if (!this.#lines.has(to)) this.#open(to)
   }
 
   #open(to: Host): void {
@@ -97,7 +97,7 @@ export class RunnerOfWorld {
     line.said.put({
       message: { case: 'hello', value: { sessionId, pool, runnerName: this.host.name, slots: this.#slots } },
     })
-    const client = this.#wires.clientAt(RunnerService, this.host, to)
+    const client = this.#network.clientAt(RunnerService, this.host, to)
     void this.#listen(line, client.work(line.said, this.#context(86_400_000)))
   }
 
@@ -185,7 +185,7 @@ export class RunnerOfWorld {
     const session = this.#sessionId
     const executionIds = [...this.#runs.keys(), ...this.#results.keys()]
     try {
-      const client = this.#wires.neighboursOf(this.host).client(RunnerService)
+      const client = this.#network.neighboursOf(this.host).client(RunnerService)
       const request = { sessionId: session, executionIds }
       const { endedExecutionIds } = await client.renewSession(request, this.#context(this.#leaseMs / 3))
       if (session !== this.#sessionId) return
