@@ -91,7 +91,8 @@ export class Campaign {
     violations.push(...(await leftBehind(at, listed, hitsRunner(strike) || !reached ? struckAt : undefined)))
     violations.push(...(await faultsOfRemovals(client, this.#book.removals.slice(removalsBefore))))
     violations.push(...(await faultsOfRows(subject.system.dataDir, windowFrom)))
-    for (const words of this.#book.contradictions.splice(0)) violations.push({ rule: 'answers agree', id: '', words })
+    for (const description of this.#book.contradictions.splice(0))
+      violations.push({ rule: 'answers agree', id: '', description })
     const mine = [...listed.values()].filter(({ createdAt }) => Date.parse(createdAt) >= startedAt - 1000)
     const ends = Object.fromEntries(
       Map.groupBy(mine, ({ status }) => status)

@@ -54,7 +54,7 @@ export function endedLate(listed: Map<string, Execution>, fromMs: number, dueMs:
   return late.map(({ id, byMs }) => ({
     rule: 'I6 nothing is RUNNING without a lease',
     id,
-    words: `ended ${byMs} ms after the return`,
+    description: `ended ${byMs} ms after the return`,
   }))
 }
 
@@ -110,6 +110,6 @@ export async function leftBehind(
   return alive().map(({ id, process }) => ({
     rule: 'I7 no process outlives its execution',
     id,
-    words: `process ${process.pid} lives`,
+    description: `process ${process.pid} lives`,
   }))
 }

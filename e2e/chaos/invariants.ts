@@ -9,7 +9,7 @@ import { illegalStep } from './transitions.ts'
 export interface Violation {
   rule: string
   id: string
-  words: string
+  description: string
 }
 
 /** How long after its end a run's code may still be heard of, in milliseconds. */
@@ -20,7 +20,7 @@ export function faultsOf(execution: Execution, entry: Entry | undefined, promise
   const statuses = execution.timeline.events.map(({ status }) => status)
   const starts = entry?.starts.size ?? 0
   const found: Violation[] = []
-  const fault = (rule: string, words: string) => found.push({ rule, id: execution.id, words })
+  const fault = (rule: string, description: string) => found.push({ rule, id: execution.id, description })
 
   const illegal = illegalStep(statuses)
   if (illegal) fault('I2 legal transitions only', `${illegal} in ${statuses.join(' → ')}`)
@@ -61,25 +61,29 @@ export function faultsBetween(
   const found: Violation[] = []
   for (const { id, by } of book.promised.values())
     if (!listed.has(id))
-      found.push({ rule: 'I4 what was acknowledged is there', id, words: `acknowledged by ${by}, not found` })
+      found.push({ rule: 'I4 what was acknowledged is there', id, description: `acknowledged by ${by}, not found` })
   for (const id of entries.keys())
-    if (!listed.has(id)) found.push({ rule: 'I4 what ran is there', id, words: 'its code ran, it is not found' })
+    if (!listed.has(id)) found.push({ rule: 'I4 what ran is there', id, description: 'its code ran, it is not found' })
   const byComment = Map.groupBy(listed.values(), ({ comment }) => comment ?? '')
   for (const [comment, executions] of byComment)
     if (/^(key|nested) /.test(comment) && executions.length > 1)
       found.push({
         rule: 'one execution per key',
         id: executions[0]?.id ?? '',
-        words: `${executions.length} for ${comment}`,
+        description: `${executions.length} for ${comment}`,
       })
   for (const [key, ids] of book.keys)
     if (ids.size > 1)
-      found.push({ rule: 'one execution per key', id: [...ids].join(), words: `${key} was answered ${ids.size} ids` })
+      found.push({
+        rule: 'one execution per key',
+        id: [...ids].join(),
+        description: `${key} was answered ${ids.size} ids`,
+      })
   for (const { id, status, processSlug } of listed.values())
     if (processSlug === 'parent' && status === 'FINISHED')
       for (const call of [1, 2])
         if (byComment.get(`nested ${id} ${call}`)?.length !== 1)
-          found.push({ rule: 'a nested call starts one execution', id, words: `call ${call} left none` })
+          found.push({ rule: 'a nested call starts one execution', id, description: `call ${call} left none` })
   return found
 }
 
@@ -88,12 +92,13 @@ export function changedSince(book: Book, listed: ReadonlyMap<string, Execution>)
   const found: Violation[] = []
   for (const [id, before] of book.terminal) {
     const now = listed.get(id)
-    if (now === undefined) found.push({ rule: 'I4 what was seen stays', id, words: `${before.status}, then not found` })
+    if (now === undefined)
+      found.push({ rule: 'I4 what was seen stays', id, description: `${before.status}, then not found` })
     else if (fingerprint(now) !== fingerprint(before))
       found.push({
         rule: 'I1 a terminal status never changes',
         id,
-        words: `${fingerprint(before)} became ${fingerprint(now)}`,
+        description: `${fingerprint(before)} became ${fingerprint(now)}`,
       })
   }
   return found

@@ -55,8 +55,8 @@ async function chaos({ kills, shapes, seed, json, keep }: Options): Promise<void
   if (json) await writeFile(json, JSON.stringify({ ...summary, rounds }, undefined, 2))
   if (summary.violations > 0) {
     for (const { strike, shape, violations } of rounds)
-      for (const { rule, id, words } of violations)
-        console.log(`BROKEN after ${shape} ${strike}: ${rule}: ${id} ${words}`)
+      for (const { rule, id, description } of violations)
+        console.log(`BROKEN after ${shape} ${strike}: ${rule}: ${id} ${description}`)
     console.log(`\nRepeat with --seed ${seed} --kills ${kills} --shape ${shapes.length === 2 ? 'both' : shapes[0]}`)
     process.exitCode = 1
   }

@@ -54,4 +54,8 @@ async function exists(client: Client, path: string): Promise<boolean> {
   return status === 200
 }
 
-const left = (id: string, words: string): Violation => ({ rule: 'a deleted process takes all with it', id, words })
+const left = (id: string, description: string): Violation => ({
+  rule: 'a deleted process takes all with it',
+  id,
+  description,
+})

@@ -19,7 +19,7 @@ export function roundLine({
   const verdict =
     violations.length === 0
       ? 'whole'
-      : `BROKEN: ${violations.map(({ rule, id, words }) => `${rule} (${id} ${words})`).join('; ')}`
+      : `BROKEN: ${violations.map(({ rule, id, description }) => `${rule} (${id} ${description})`).join('; ')}`
   const point = reached ? strike : `${strike} (not reached, killed all)`
   return `${shape} ${point.padEnd(26)} back ${recoveredMs} ms, ${(tookMs / 1000).toFixed(1)} s (${phasesMs.join(' ')}), ${executions} executions (${how}): ${verdict}`
 }

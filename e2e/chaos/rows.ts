@@ -5,13 +5,13 @@ import type { Violation } from './invariants.ts'
 const rules: readonly { rule: string; sql: string }[] = [
   {
     rule: 'I5 no holes in the sequence of events',
-    sql: `SELECT execution_id AS id, string_agg(sequence::text, ',' ORDER BY sequence) AS words
+    sql: `SELECT execution_id AS id, string_agg(sequence::text, ',' ORDER BY sequence) AS description
       FROM execution.timeline_events WHERE execution_id >= $1
       GROUP BY execution_id HAVING max(sequence) - min(sequence) + 1 <> count(*)`,
   },
   {
     rule: 'I5 the last event is the row',
-    sql: `SELECT e.id, e.status || ' at ' || e.sequence || ', last event ' || t.status || ' at ' || t.sequence AS words
+    sql: `SELECT e.id, e.status || ' at ' || e.sequence || ', last event ' || t.status || ' at ' || t.sequence AS description
       FROM execution.executions e
       LEFT JOIN LATERAL (SELECT status, sequence FROM execution.timeline_events
         WHERE execution_id = e.id ORDER BY sequence DESC LIMIT 1) t ON true
@@ -19,7 +19,7 @@ const rules: readonly { rule: string; sql: string }[] = [
   },
   {
     rule: 'at rest no slot is held',
-    sql: `SELECT team AS id, running || ' running, ' || wanted || ' wanted, ' || queued || ' queued' AS words
+    sql: `SELECT team AS id, running || ' running, ' || wanted || ' wanted, ' || queued || ' queued' AS description
       FROM execution.team_slots WHERE $1::uuid IS NOT NULL AND (running <> 0 OR wanted <> 0 OR queued <> 0)`,
   },
 ]
@@ -29,8 +29,8 @@ export function faultsOfRows(dataDir: string, fromMs: number): Promise<Violation
   return withRows(dataDir, async (client) => {
     const found: Violation[] = []
     for (const { rule, sql } of rules) {
-      const { rows } = await client.query<{ id: string; words: string }>(sql, [firstIdOf(fromMs)])
-      found.push(...rows.map(({ id, words }) => ({ rule, id, words })))
+      const { rows } = await client.query<{ id: string; description: string }>(sql, [firstIdOf(fromMs)])
+      found.push(...rows.map(({ id, description }) => ({ rule, id, description })))
     }
     return found
   })

@@ -65,7 +65,7 @@ export class Schedules {
     return idle.flat().map(({ id, periodMs }) => ({
       rule: 'schedules fire again',
       id,
-      words: `nothing of each ${periodMs} ms within ${firesAgainMs} ms after the return`,
+      description: `nothing of each ${periodMs} ms within ${firesAgainMs} ms after the return`,
     }))
   }
 
@@ -76,7 +76,7 @@ export class Schedules {
       everyMs: 100,
     }).catch(() => false)
     const open = atRest ? [] : await this.#open()
-    const found = open.map((id) => ({ rule: 'at rest no firing is open', id, words: 'a firing is not decided' }))
+    const found = open.map((id) => ({ rule: 'at rest no firing is open', id, description: 'a firing is not decided' }))
     return [...found, ...(await this.#missing(struckAt)), ...(await faultsOfFirings(this.#dataDir, fromMs))]
   }
 
@@ -115,7 +115,7 @@ export class Schedules {
           found.push({
             rule: 'no time of a schedule is missed',
             id,
-            words: `${new Date(at).toISOString()} has no firing`,
+            description: `${new Date(at).toISOString()} has no firing`,
           })
     }
     return found
@@ -155,14 +155,14 @@ const startedAt = `to_timestamp(('x' || substr(replace(e.id::text, '-', ''), 1, 
 const rules: readonly { rule: string; sql: string }[] = [
   {
     rule: 'I8 one start per time of a schedule',
-    sql: `SELECT e.id, 'it is the run of no time of its schedule' AS words FROM execution.executions e
+    sql: `SELECT e.id, 'it is the run of no time of its schedule' AS description FROM execution.executions e
       LEFT JOIN execution.start_keys k ON k.execution_id = e.id AND k.scope = 'schedule ' || e.schedule_id
       WHERE e.schedule_id IS NOT NULL AND ${startedAt} >= $1 AND k.key IS NULL`,
   },
   {
     rule: 'I8 what is noted of a time of a schedule is its run',
     sql: `SELECT coalesce(f.schedule_id, k.schedule_id) AS id,
-        format('%s: noted %s (%s), started %s', coalesce(f.nominal_at, k.nominal_at), f.execution_id, f.explanation, k.execution_id) AS words
+        format('%s: noted %s (%s), started %s', coalesce(f.nominal_at, k.nominal_at), f.execution_id, f.explanation, k.execution_id) AS description
       FROM (SELECT * FROM scheduler.firings WHERE nominal_at >= $1) f
       FULL JOIN (SELECT substr(scope, 10)::uuid AS schedule_id, to_timestamp(key::bigint / 1000.0) AS nominal_at, execution_id
         FROM execution.start_keys WHERE scope LIKE 'schedule %' AND key::bigint >= extract(epoch FROM $1::timestamptz) * 1000) k
@@ -171,14 +171,14 @@ const rules: readonly { rule: string; sql: string }[] = [
   },
   {
     rule: 'what is missed by less than its period runs',
-    sql: `SELECT f.schedule_id AS id, format('%s was given up at %s', f.nominal_at, f.decided_at) AS words
+    sql: `SELECT f.schedule_id AS id, format('%s was given up at %s', f.nominal_at, f.decided_at) AS description
       FROM scheduler.firings f JOIN scheduler.schedules s ON s.id = f.schedule_id
       WHERE f.nominal_at >= $1 AND f.explanation LIKE '%missed%'
         AND f.decided_at < f.nominal_at + CASE WHEN s.cron LIKE '*/2 %' THEN interval '2 s' ELSE interval '1 s' END`,
   },
   {
     rule: 'runs of a schedule that may not overlap do not',
-    sql: `SELECT id, format('started at %s, the one before ended at %s', started_at, ended_at) AS words FROM (
+    sql: `SELECT id, format('started at %s, the one before ended at %s', started_at, ended_at) AS description FROM (
         SELECT e.id, ${startedAt} AS started_at, lag(e.updated_at) OVER (PARTITION BY e.schedule_id ORDER BY e.id) AS ended_at
           FROM execution.executions e JOIN scheduler.schedules s ON s.id = e.schedule_id
          WHERE NOT s.allow_concurrent AND ${startedAt} >= $1) runs
@@ -190,8 +190,8 @@ async function faultsOfFirings(dataDir: string, fromMs: number): Promise<Violati
   return withRows(dataDir, async (client) => {
     const found: Violation[] = []
     for (const { rule, sql } of rules) {
-      const { rows } = await client.query<{ id: string; words: string }>(sql, [new Date(fromMs)])
-      found.push(...rows.map(({ id, words }) => ({ rule, id, words })))
+      const { rows } = await client.query<{ id: string; description: string }>(sql, [new Date(fromMs)])
+      found.push(...rows.map(({ id, description }) => ({ rule, id, description })))
     }
     return found
   })
