@@ -4,8 +4,8 @@ import { TeamService } from '@automation/contract/catalog/v1/team'
 import { TokenService } from '@automation/contract/catalog/v1/token'
 import { Failure } from '@automation/errors'
 import type { Neighbours } from '@automation/rpc'
-import { operatorContext } from './admin/operator.ts'
-import { keepSecret, readSecret } from './kept-secret.ts'
+import { operatorContext } from './admin/operator-context.ts'
+import { keepSecret, readSecret } from './secret-file.ts'
 
 /** What the banner says about the first team's API token. */
 export interface Bootstrap {

@@ -10,7 +10,7 @@ import {
   type ProgramContext,
   type Running,
 } from '@automation/service'
-import { serveAdmin } from './admin/endpoint.ts'
+import { serveAdmin } from './admin/admin-server.ts'
 import { bootstrap } from './bootstrap.ts'
 import { closedPorts } from './closed-ports.ts'
 import { takeDataDir } from './data-dir.ts'

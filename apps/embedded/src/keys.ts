@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { Environment } from '@automation/service'
-import { keptKey } from './kept-secret.ts'
+import { readOrMakeKey } from './secret-file.ts'
 import { readSystemSettings } from './settings.ts'
 
 /** The settings of a system's keys; each is made in the data folder unless the environment gives it. */
@@ -10,7 +10,7 @@ export type EnvironmentValues = Record<string, string | undefined>
 
 /** The environment completed with the keys of the data folder, which are made there at the first start. */
 export function withKeys(values: EnvironmentValues, dataDir: string): EnvironmentValues {
-  return { ...values, ...lacking(values, (file) => keptKey(join(dataDir, file))) }
+  return { ...values, ...lacking(values, (file) => readOrMakeKey(join(dataDir, file))) }
 }
 
 /** The same for showing and checking a configuration: nothing is read or made. */

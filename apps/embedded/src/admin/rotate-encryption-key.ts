@@ -3,7 +3,7 @@ import type { ResealResponse } from '@automation/contract/common/v1/sealing'
 import { SealingService as SandboxSealing } from '@automation/contract/sandbox/v1/sealing'
 import { Failure } from '@automation/errors'
 import type { Answer } from './answer.ts'
-import { operatorContext } from './operator.ts'
+import { operatorContext } from './operator-context.ts'
 import type { Target } from './target.ts'
 
 interface Kept {

@@ -9,7 +9,7 @@ import { dataDirHolder, type Holder } from '../data-dir.ts'
 import { gives, type EnvironmentValues } from '../keys.ts'
 import { readSystemSettings } from '../settings.ts'
 import type { OperatorAddresses } from './wire-target.ts'
-import { socketPath, socketName } from './endpoint.ts'
+import { socketPath, socketName } from './admin-server.ts'
 
 /** A system that the command line talks to. */
 export interface Target extends Pick<Neighbours, 'client'> {

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { WireNetwork } from '@automation/rpc/wire'
 import { ConfigurationError, Environment } from '@automation/service'
-import { readSecret } from '../kept-secret.ts'
+import { readSecret } from '../secret-file.ts'
 import type { EnvironmentValues } from '../keys.ts'
 import type { Target } from './target.ts'
 

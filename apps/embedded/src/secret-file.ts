@@ -25,7 +25,7 @@ export function keepSecret(path: string, secret: string): void {
 }
 
 /** The key in a file; 256 random bits in hexadecimal when there is none yet. */
-export function keptKey(path: string): string {
+export function readOrMakeKey(path: string): string {
   const kept = readSecret(path)
   if (kept !== undefined) {
     chmodSync(path, 0o600)

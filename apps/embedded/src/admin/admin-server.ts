@@ -10,7 +10,7 @@ import { SealingService as SandboxSealing } from '@automation/contract/sandbox/v
 import { asFailure, Failure } from '@automation/errors'
 import type { Neighbours } from '@automation/rpc'
 import type { Logger } from '@automation/service'
-import { operatorContext } from './operator.ts'
+import { operatorContext } from './operator-context.ts'
 
 /** The services that an operator may call through the data folder. */
 export const operatorServices = [TeamService, TokenService, CatalogSealing, SandboxSealing] as const
