@@ -1,11 +1,11 @@
 import { Failure, invalid, unavailable, type FieldFault } from '@automation/errors'
 import { Faults } from '@automation/errors/faults'
 import { DeadlineError, DeadlineWorker } from '@automation/service'
-import type { CheckJob } from './check-worker.ts'
+import type { CheckJob } from './check-thread.ts'
 import type { LanguageName } from './language.ts'
 import { emptyReading, mayMention, type Reading } from './reading/reading.ts'
 import type { PythonProgram } from './reading/python-fault.ts'
-import type { ReadingJob } from './reading/reading-worker.ts'
+import type { ReadingJob } from './reading/reading-thread.ts'
 
 // Of the thread's processor time.
 const schemaDeadlineMs = 200
@@ -21,9 +21,9 @@ const quickSourceLength = 128 * 1024
  */
 export class Checks {
   readonly #python: PythonProgram
-  readonly #checks = new DeadlineWorker(new URL('./check-worker.ts', import.meta.url))
-  readonly #readings = new DeadlineWorker(new URL('./reading/reading-worker.ts', import.meta.url))
-  readonly #largeReadings = new DeadlineWorker(new URL('./reading/reading-worker.ts', import.meta.url))
+  readonly #checks = new DeadlineWorker(new URL('./check-thread.ts', import.meta.url))
+  readonly #readings = new DeadlineWorker(new URL('./reading/reading-thread.ts', import.meta.url))
+  readonly #largeReadings = new DeadlineWorker(new URL('./reading/reading-thread.ts', import.meta.url))
 
   constructor(python: PythonProgram) {
     this.#python = python

@@ -62,13 +62,14 @@ const moduleForm = /^[\p{L}\p{N}_$-][\p{L}\p{N}\p{M}_$.-]*$/u
 
 /** Whether a module may have this name: letters, digits, `_`, `$`, dashes, and dots but at its beginning. */
 export function isModuleName(value: string): boolean {
-  return value.length <= limits.name && moduleForm.test(value)
+  return value.length <= limits.nameCharacters && moduleForm.test(value)
 }
 
 /** A module's name, at `/name`. */
 export function moduleName(value: string | undefined): string {
   if (value === undefined || value === '') throw invalid('/name', 'is required')
-  if (value.length > limits.name) throw invalid('/name', `must have at most ${limits.name} characters`)
+  if (value.length > limits.nameCharacters)
+    throw invalid('/name', `must have at most ${limits.nameCharacters} characters`)
   if (!moduleForm.test(value))
     throw invalid('/name', 'must be letters, digits, underscores, dashes, and dots that it does not begin with')
   return value

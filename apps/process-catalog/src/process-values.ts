@@ -37,19 +37,19 @@ type Reader = (values: ProcessValues, change: ProcessChange) => void
 // What can't be empty counts as absent where it is, so that a null in a PATCH leaves it alone.
 const readers: Record<Field, Reader> = {
   name: ({ name }, { columns }) => {
-    if (name !== undefined) columns.name = requiredText('/name', name, limits.name)
+    if (name !== undefined) columns.name = requiredText('/name', name, limits.nameCharacters)
   },
   slug: ({ slug }, { columns }) => {
     if (slug !== undefined) columns.slug = explicitSlug(slug)
   },
   description: ({ description }, { columns }) => {
-    columns.description = optionalText('/description', description, limits.description)
+    columns.description = optionalText('/description', description, limits.descriptionCharacters)
   },
   readme: ({ readme }, { columns }) => {
-    columns.readme = optionalText('/readme', readme, limits.readme)
+    columns.readme = optionalText('/readme', readme, limits.readmeCharacters)
   },
   sourceCode: ({ sourceCode }, { columns }) => {
-    if (sourceCode !== undefined) columns.sourceCode = text('/sourceCode', sourceCode, limits.sourceCode)
+    if (sourceCode !== undefined) columns.sourceCode = text('/sourceCode', sourceCode, limits.sourceCodeCharacters)
   },
   parametersSchema: ({ parametersSchema }, { columns }) => {
     columns.parametersSchema = schemaText(parametersSchema)
@@ -70,7 +70,7 @@ const readers: Record<Field, Reader> = {
     columns.publicEnabled = values.publicEnabled ?? false
   },
   publicToken: ({ publicToken }, { columns }) => {
-    columns.publicToken = optionalText('/settings/publicConfig/token', publicToken, limits.publicToken)
+    columns.publicToken = optionalText('/settings/publicConfig/token', publicToken, limits.publicTokenCharacters)
   },
   dependenciesScopedToProcess: (values, { columns }) => {
     columns.dependenciesScopedToProcess = values.dependenciesScopedToProcess ?? false
@@ -136,19 +136,19 @@ function wantOwnSet({ dependencies }: ProcessValues, { columns }: ProcessChange)
 /** A schema's text; an empty one is none. */
 export function schemaText(value: string | undefined): string | null {
   if (value === undefined || value === '') return null
-  return text('/parametersSchema', value, limits.parametersSchema)
+  return text('/parametersSchema', value, limits.parametersSchemaCharacters)
 }
 
 function dependenciesText(dependencies: Record<string, string>): string {
   const entries = Object.entries(dependencies)
-  if (entries.length > limits.dependencies)
-    throw invalid('/manifest/dependencies', `must have at most ${limits.dependencies} entries`)
+  if (entries.length > limits.dependencyCount)
+    throw invalid('/manifest/dependencies', `must have at most ${limits.dependencyCount} entries`)
   const faults = new Faults()
   for (const [name, version] of entries) {
-    const path = `/manifest/dependencies/${pointerSegment(name.slice(0, limits.name).replaceAll('\0', ''))}`
+    const path = `/manifest/dependencies/${pointerSegment(name.slice(0, limits.nameCharacters).replaceAll('\0', ''))}`
     faults.of(() => {
-      requiredText(path, name, limits.name)
-      text(path, version, limits.dependency)
+      requiredText(path, name, limits.nameCharacters)
+      text(path, version, limits.dependencyCharacters)
     })
   }
   faults.check()
@@ -156,9 +156,9 @@ function dependenciesText(dependencies: Record<string, string>): string {
 }
 
 function processTags(tags: string[]): string[] {
-  if (tags.length > limits.tags) throw invalid('/tags', `must have at most ${limits.tags} entries`)
+  if (tags.length > limits.tagCount) throw invalid('/tags', `must have at most ${limits.tagCount} entries`)
   const faults = new Faults()
-  for (const [index, tag] of tags.entries()) faults.of(() => requiredText(`/tags/${index}`, tag, limits.tag))
+  for (const [index, tag] of tags.entries()) faults.of(() => requiredText(`/tags/${index}`, tag, limits.tagCharacters))
   faults.check()
   return [...new Set(tags)]
 }

@@ -22,7 +22,7 @@ export interface TeamChange {
 const maxParents = 5
 
 const readers = new Map<string, (values: Team) => TeamChange>([
-  ['name', ({ name }) => ({ name: requiredText('/name', name, limits.name) })],
+  ['name', ({ name }) => ({ name: requiredText('/name', name, limits.nameCharacters) })],
   ['zone_id', ({ zoneId }) => ({ zoneId: zone('/zoneId', zoneId) })],
   ['parent_team_slugs', ({ parentTeamSlugs }) => ({ parentTeamSlugs: parents(parentTeamSlugs) })],
   ['params_schema_validation_enabled', ({ paramsSchemaValidationEnabled }) => ({ paramsSchemaValidationEnabled })],

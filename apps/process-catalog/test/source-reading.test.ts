@@ -119,5 +119,5 @@ async function awaited(caller: CallContext, id: string): Promise<string[]> {
 
 /** As large as a source may be. */
 function filled(start: string, line: string): string {
-  return start + line.repeat(Math.floor((limits.sourceCode - start.length) / line.length))
+  return start + line.repeat(Math.floor((limits.sourceCodeCharacters - start.length) / line.length))
 }

@@ -29,7 +29,7 @@ const hashDeadlineMs = 3000
 /** The sandboxes of teams, as they are asked for. Everything of another team counts as not there. */
 export class Sandboxes {
   readonly #options: SandboxesOptions
-  readonly #passwords = new DeadlineWorker(new URL('./password-thread.ts', import.meta.url))
+  readonly #passwords = new DeadlineWorker(new URL('./hash-thread.ts', import.meta.url))
 
   constructor(options: SandboxesOptions) {
     this.#options = options

@@ -27,7 +27,7 @@ export interface GivenCredentials {
 export class CredentialsGate {
   readonly #refusal: () => Failure
   readonly #attempts = new Attempts()
-  readonly #worker = new DeadlineWorker(new URL('./password-thread.ts', import.meta.url))
+  readonly #worker = new DeadlineWorker(new URL('./verify-thread.ts', import.meta.url))
   readonly #secret = randomBytes(32)
   readonly #right = new LRUCache<string, true>({ max: 10_000 })
   readonly #atWork = new ChecksAtWork()

@@ -16,10 +16,11 @@ export function checkManifest(
   allowGit: boolean,
 ): void {
   const entries = Object.entries(dependencies)
-  if (entries.length > limits.dependencies) throw invalid(path, `must have at most ${limits.dependencies} entries`)
+  if (entries.length > limits.dependencyCount)
+    throw invalid(path, `must have at most ${limits.dependencyCount} entries`)
   const names = new Map<string, string>()
   for (const [name, specifier] of entries) {
-    const at = `${path}/${pointerSegment(name.slice(0, limits.name).replaceAll('\0', ''))}`
+    const at = `${path}/${pointerSegment(name.slice(0, limits.nameCharacters).replaceAll('\0', ''))}`
     const fault = nameFault(language, name) ?? specifierFault(language, specifier, allowGit)
     if (fault !== undefined) throw invalid(at, fault)
     const canonical = canonicalName(language, name)

@@ -19,7 +19,7 @@ export function moduleHandlers(catalog: Catalog): Handlers<typeof ModuleService>
       const language = languageName(request.language)
       const module = readAll({
         name: () => moduleName(request.name),
-        sourceCode: () => text('/sourceCode', request.sourceCode, limits.sourceCode),
+        sourceCode: () => text('/sourceCode', request.sourceCode, limits.sourceCodeCharacters),
       })
       const reading = await checks.read(author.team, language, module.sourceCode)
       const made = await createModule(store, author, { ...module, language, imports: reading.imports })
@@ -38,7 +38,8 @@ export function moduleHandlers(catalog: Catalog): Handlers<typeof ModuleService>
       const author = memberIn(context)
       const change = readAll({
         name: () => (name === undefined ? undefined : moduleName(name)),
-        sourceCode: () => (sourceCode === undefined ? undefined : text('/sourceCode', sourceCode, limits.sourceCode)),
+        sourceCode: () =>
+          sourceCode === undefined ? undefined : text('/sourceCode', sourceCode, limits.sourceCodeCharacters),
       })
       const read = await readChange(catalog, author.team, { process: '', module: id }, change.sourceCode)
       const changed = await updateModule(store, author, id, { ...change, imports: read?.reading.imports })

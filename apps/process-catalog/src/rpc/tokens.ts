@@ -57,7 +57,7 @@ export function tokenHandlers({ store, keys, config }: Catalog): Handlers<typeof
       if (!isTeamSlug(team)) throw notFound('team')
       const credentials = apiToken === undefined ? newCredentials(team) : givenCredentials(team, apiToken)
       // An empty name is none.
-      const shownName = optionalText('/name', name || undefined, limits.name)
+      const shownName = optionalText('/name', name || undefined, limits.nameCharacters)
       const record = await createApiToken(store, { ...operator, team }, shownName, credentials)
       return { apiToken: apiTokenOf(credentials), record }
     },

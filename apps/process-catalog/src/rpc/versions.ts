@@ -20,10 +20,10 @@ export function versionHandlers(catalog: Catalog): Handlers<typeof VersionServic
       const version = readAll({
         tag: () => tag('/tag', request.tag),
         // An empty comment is none.
-        comment: () => optionalText('/comment', request.comment || undefined, limits.comment),
-        sourceCode: () => optionalText('/sourceCode', request.sourceCode, limits.sourceCode) ?? undefined,
+        comment: () => optionalText('/comment', request.comment || undefined, limits.commentCharacters),
+        sourceCode: () => optionalText('/sourceCode', request.sourceCode, limits.sourceCodeCharacters) ?? undefined,
         parametersSchema: () => schemaText(request.parametersSchema) ?? undefined,
-        readme: () => optionalText('/readme', request.readme, limits.readme) ?? undefined,
+        readme: () => optionalText('/readme', request.readme, limits.readmeCharacters) ?? undefined,
       })
       await checks.checkSchema(author.team, version.parametersSchema)
       const read = await readChange(catalog, author.team, request, version.sourceCode)

@@ -101,7 +101,7 @@ const linksAndSources = `
   (SELECT json_agg(json_build_object('importer', importer, 'reference', reference, 'id', coalesce(version, module))
      ORDER BY importer NULLS FIRST, reference) FROM needed) AS links,
   (SELECT count(*)::int FROM sources) AS "modulesCount",
-  (SELECT CASE WHEN sum(octet_length(source)) <= ${limits.runModulesBytes} AND count(*) <= ${limits.runModules}
+  (SELECT CASE WHEN sum(octet_length(source)) <= ${limits.runModulesBytes} AND count(*) <= ${limits.runModuleCount}
      THEN json_agg(json_build_object('id', id, 'name', name, 'tag', tag, 'team', team, 'source', source) ORDER BY id)
    END FROM sources) AS modules`
 

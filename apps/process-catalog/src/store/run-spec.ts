@@ -195,7 +195,7 @@ function runModules(
 }
 
 function tooMuch(count: number): string {
-  return count > limits.runModules
-    ? `The process needs ${count} modules, and a run may have ${limits.runModules}`
+  return count > limits.runModuleCount
+    ? `The process needs ${count} modules, and a run may have ${limits.runModuleCount}`
     : `The sources of the modules that the process needs are larger than ${limits.runModulesBytes} bytes together`
 }
