@@ -173,9 +173,7 @@ test('a flood of output is dropped, and the next run of the version is well', as
 })
 
 test('a log goes in numbered chunks that neither overlap nor leave a line out', async () => {
-  const { log } = await under.replica.run(
-    'for (let i = 0; i < 1500; i++) console.log("x".repeat(100) + i)\nreturn 1',
-  )
+  const { log } = await under.replica.run('for (let i = 0; i < 1500; i++) console.log("x".repeat(100) + i)\nreturn 1')
   expect(log).toHaveLength(1500)
   expect(log.map(({ message }) => message.slice(100))).toEqual(Array.from({ length: 1500 }, (_, at) => String(at)))
   expect(log.every(({ level }) => level === LogLevel.INFO)).toBe(true)

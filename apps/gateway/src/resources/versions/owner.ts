@@ -1,9 +1,9 @@
 import type { PublishVersionRequestSchema, Version } from '@automation/contract/catalog/v1/version'
 import type { MessageInitShape } from '@bufbuild/protobuf'
-import type { z } from '@hono/zod-openapi'
+import { z } from '@hono/zod-openapi'
+import { text } from '../../rest/fields.ts'
 import { pageOf } from '../../rest/paging.ts'
 import { moduleId, processIdentifier, type PathParameter } from '../../rest/path-parameters.ts'
-import { moduleAliasInput, processAliasInput } from '../aliases/input.ts'
 import { aliasRecord, moduleAliasRecord } from '../aliases/record.ts'
 import { schemaText } from '../processes/input.ts'
 import { publishModuleInput, publishProcessInput, type PublishInput } from './input.ts'
@@ -17,6 +17,16 @@ import {
   presentVersion,
   versionRecord,
 } from './record.ts'
+
+/** What an alias is made of; a change may leave out either. */
+const aliasInput = z
+  .object({ name: text().nullish(), versionId: text().nullish().openapi({ description: 'A version id or a tag' }) })
+  .openapi({ description: 'Both are needed to create one' })
+
+const example = { name: 'live', versionId: 'v1' }
+
+const processAliasInput = aliasInput.openapi('VersionedProcessAliasInput', { example })
+const moduleAliasInput = aliasInput.openapi('CreateVersionedModuleAliasInput', { example })
 
 type Published = Exclude<MessageInitShape<typeof PublishVersionRequestSchema>, { $typeName: string }>
 

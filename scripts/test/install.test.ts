@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-const repository = join(import.meta.dirname, '../../..')
+const repository = join(import.meta.dirname, '../..')
 const run = promisify(execFile)
 const platform = `${process.platform}-${process.arch}`
 
