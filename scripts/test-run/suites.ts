@@ -128,6 +128,6 @@ const isBelow = (path: string, { files }: Suite) => files.some((folder) => path.
 /** The tests of this machine, or those of an outside server where all paths are among its own. */
 function suiteOf(paths: string[], environment: NodeJS.ProcessEnv): Suite {
   const owned = outside.flatMap(({ isOwn, suite }) => (isOwn === true && suite ? [suite(environment)] : []))
-  if (paths.every((path) => /\/test\/(isolation|limits)\b/.test(path))) return isolation
+  if (paths.every((path) => /\/test\/(isolation|limits)(\/|$)/.test(path))) return isolation
   return owned.find((suite) => paths.every((path) => isBelow(path, suite))) ?? unit
 }

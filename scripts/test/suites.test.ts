@@ -32,6 +32,7 @@ test('paths and names choose what runs', () => {
   expect(names({ ...plain, only: ['e2e'], shape: 'services', files: ['e2e/suite/lists'] })).toEqual(['e2e services'])
   expect(names({ ...plain, only: ['outside'] }, { DATABASE_URL: 'x' })).toEqual(['outside PostgreSQL'])
   expect(names({ ...plain, files: ['apps/runner/test/isolation/files.test.ts'] })).toEqual(['isolation'])
+  expect(names({ ...plain, files: ['apps/runner/test/limits.test.ts'] })).toEqual(['unit'])
   expect(names({ ...plain, only: ['isolation'], files: ['apps/sandbox/test'] })).toEqual(['isolation'])
 })
 

@@ -49,14 +49,15 @@ export class MessageQueue<T> implements AsyncIterable<T> {
   close(failure?: Error): void {
     if (this.#isClosed) return
     this.#isClosed = true
-    this.#failure = failure
+    this.#failure ??= failure
     this.#wake?.()
   }
 
-  /** Drops what waits: the stream ends, or throws, at once. */
+  /** Drops what waits: the stream ends, or throws, at once, also where it was closed before. */
   abort(failure?: Error): void {
     this.clear()
-    this.close(failure)
+    this.#failure ??= failure
+    this.close()
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {

@@ -27,3 +27,11 @@ test('who passes a message on waits until it is read, or nobody reads it any mor
   await Promise.all([...passed, queue.pass('d')])
   expect(read).toEqual(['a', 'c', 'b'])
 })
+
+test('a queue that is aborted after it was closed does not end as if all had been read', async () => {
+  const queue = new MessageQueue<string>()
+  queue.push('a')
+  queue.close()
+  queue.abort(new Error('gone'))
+  await expect(queue[Symbol.asyncIterator]().next()).rejects.toThrow('gone')
+})
