@@ -23,9 +23,9 @@ import {
 import { nth, plainSteps, steps, type Machine } from './machine.ts'
 
 /** When it is to come: by a cron, or in so many ms. */
-type Wish = { cron: string } | { inMs: number }
+type Timing = { cron: string } | { inMs: number }
 
-const wish = fc.constantFrom<Wish>(
+const timing = fc.constantFrom<Timing>(
   { cron: yearly },
   { cron: everySecond },
   { inMs: 700 },
@@ -35,8 +35,8 @@ const wish = fc.constantFrom<Wish>(
 const some = fc.nat(20)
 const comment = fc.constantFrom(undefined, 'a comment')
 
-function whenOf(wish: Wish): When {
-  return 'cron' in wish ? wish : { dateTime: Date.now() + wish.inMs }
+function whenOf(timing: Timing): When {
+  return 'cron' in timing ? timing : { dateTime: Date.now() + timing.inMs }
 }
 
 const bodyOf = (when: When) => ('cron' in when ? when : { dateTime: new Date(when.dateTime).toISOString() })
@@ -55,13 +55,13 @@ function expectTimely(answer: Answer, when: When, at: Moment, done: string, abou
   if (answer.status === 400) agree(answer.text.includes('/dateTime'), true, `${about}: it names the time`)
 }
 
-const create = steps<Schedules, OnSchedules, [Wish, boolean, string | undefined]>(
+const create = steps<Schedules, OnSchedules, [Timing, boolean, string | undefined]>(
   'create',
-  fc.tuple(wish, fc.boolean(), comment),
-  ([wish, allowConcurrent, comment]) => ({
+  fc.tuple(timing, fc.boolean(), comment),
+  ([timing, allowConcurrent, comment]) => ({
     may: (model) => there(model).length < 4,
     run: async (model, real) => {
-      const when = whenOf(wish)
+      const when = whenOf(timing)
       const body = { ...bodyOf(when), allowConcurrentExecutions: allowConcurrent, input: { comment } }
       const path = `/processes/${real.processId}/schedule`
       const [answer, at] = await timed(() => real.client.post<Schedule>(path, body))
@@ -79,14 +79,14 @@ const create = steps<Schedules, OnSchedules, [Wish, boolean, string | undefined]
   }),
 )
 
-const patch = steps<Schedules, OnSchedules, [number, Wish | undefined, string | undefined]>(
+const patch = steps<Schedules, OnSchedules, [number, Timing | undefined, string | undefined]>(
   'change',
-  fc.tuple(some, fc.option(wish, { nil: undefined }), comment),
-  ([n, wish, comment]) => ({
+  fc.tuple(some, fc.option(timing, { nil: undefined }), comment),
+  ([n, timing, comment]) => ({
     may: (model) => there(model).length > 0,
     run: async (model, real) => {
       const known = nth(there(model), n)
-      const when = wish && whenOf(wish)
+      const when = timing && whenOf(timing)
       const body = { ...(when && bodyOf(when)), ...(comment !== undefined && { input: { comment } }) }
       const path = `/schedules/${known.id}`
       const [answer, at] = await timed(() => real.client.patch<Schedule>(path, body))

@@ -43,7 +43,7 @@ export function createExecution(config: ExecutionConfig, context: PartContext): 
   const outbox = outboxOf(() => running?.engine)
   const events = openBus(config, context, outbox)
   // At the outbox itself, whether there is a broker or not; a batch costs the same for few as for many.
-  const starts = new OutboxBus({ outbox, logger: context.logger, gatherMs: 500, batch: 1000 })
+  const starts = new OutboxBus({ outbox, logger: context.logger, batchMs: 500, batch: 1000 })
   // Events may come before the engine is there.
   const begun = Promise.withResolvers<Engine>()
   events.subscribe('callbacks', async (changes) => (await begun.promise).callbacks.take(changes))
@@ -57,7 +57,7 @@ export function createExecution(config: ExecutionConfig, context: PartContext): 
   }
   const handleErrors = async (changes: ExecutionEvent[], signal: AbortSignal) =>
     (await begun.promise).errorHandlers.take(changes, signal)
-  events.subscribe(errorHandlersReader, handleErrors, { gatherMs: 250 })
+  events.subscribe(errorHandlersReader, handleErrors, { batchMs: 250 })
   let stopped: Promise<void> | undefined
 
   function open(engine: Engine) {
@@ -146,7 +146,7 @@ function outboxOf(engine: () => Engine | undefined): Outbox {
 
 function openBus(config: ExecutionConfig, { logger }: PartContext, outbox: Outbox): FedEventBus {
   return config.kafka === undefined
-    ? new OutboxBus({ outbox, logger, gatherMs: 50 })
+    ? new OutboxBus({ outbox, logger, batchMs: 50 })
     : new KafkaBus({ config: config.kafka, outbox, logger, connect: config.kafkaConnect })
 }
 

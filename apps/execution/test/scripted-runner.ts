@@ -138,7 +138,7 @@ export class ScriptedRunner {
     const run = this.#running.get(executionId) ?? this.started.find((one) => one.executionId === executionId)!
     const sent = this.#owner.get(executionId)!
     sent.push({ message: { case: 'result', value: { executionId, fence: fence ?? run.fence, end } } })
-    if (this.#running.delete(executionId)) this.#lendAgain(sent)
+    if (this.#running.delete(executionId)) this.#grantAgain(sent)
   }
 
   /** Slots that are not granted again, because runs that gave theirs back have gone on. */
@@ -146,7 +146,7 @@ export class ScriptedRunner {
   /** With `oneTeam`: whose it is. */
   team = ''
 
-  #lendAgain(sent: MessageQueue<Sent>): void {
+  #grantAgain(sent: MessageQueue<Sent>): void {
     if (this.debt > 0) this.debt -= 1
     else this.#credit(sent, 1)
   }
@@ -216,7 +216,7 @@ export class ScriptedRunner {
   #killed(executionId: string, sent: MessageQueue<Sent>): void {
     this.killed.push(executionId)
     this.#named.delete(executionId)
-    if (this.#running.delete(executionId)) this.#lendAgain(sent)
+    if (this.#running.delete(executionId)) this.#grantAgain(sent)
   }
 
   async #start(run: Run, sent: MessageQueue<Sent>): Promise<void> {

@@ -9,7 +9,7 @@ export type EventHandler = (events: ExecutionEvent[], signal: AbortSignal) => Pr
 
 export interface SubscribeOptions {
   /** The consumer is in no hurry: where that saves reading, events may gather for so long. */
-  gatherMs?: number
+  batchMs?: number
 }
 
 export interface Subscription {

@@ -11,7 +11,7 @@ export interface OutboxBusOptions {
   /** How often to look where no wake-up has come: for what other processes write, and for a lead that comes free. */
   lookMs?: number
   /** Pause after each look, in which events gather: a look costs the same for one as for many. */
-  gatherMs?: number
+  batchMs?: number
   /** The most events for one call of a handler. */
   batch?: number
 }
@@ -22,7 +22,7 @@ export class OutboxBus implements FedEventBus {
   readonly #consumers = new Set<Consumer>()
 
   constructor(options: OutboxBusOptions) {
-    this.#options = { lookMs: 1000, gatherMs: 20, batch: 500, ...options }
+    this.#options = { lookMs: 1000, batchMs: 20, batch: 500, ...options }
   }
 
   subscribe(name: string, handle: EventHandler, options: SubscribeOptions = {}): Subscription {
@@ -122,7 +122,7 @@ class Consumer {
       while (!this.#stop.signal.aborted) {
         if ((await this.#relay(leadership)) > 0) this.#news = true
         this.#pauseMs = shortestPauseMs
-        await new Promise((resolve) => setTimeout(resolve, this.#options.gatherMs))
+        await new Promise((resolve) => setTimeout(resolve, this.#options.batchMs))
         await this.#pause(this.#options.lookMs)
       }
     } finally {

@@ -70,7 +70,7 @@ export class S3Store implements ObjectStore {
     const counted = { size: 0 }
     const pieces = watched(content, watch, counted, options)
     try {
-      const { first, ended } = await gather(pieces)
+      const { first, ended } = await readFirstPart(pieces)
       if (ended) await this.#answer(watch, this.#client.putObject(this.#bucket, key, first, first.byteLength))
       else await this.#putParts(key, first, pieces, watch)
       return counted.size
@@ -227,7 +227,7 @@ async function* watched(
 }
 
 /** What fits into one part, and whether that is all. */
-async function gather(pieces: AsyncIterator<Uint8Array>): Promise<{ first: Buffer; ended: boolean }> {
+async function readFirstPart(pieces: AsyncIterator<Uint8Array>): Promise<{ first: Buffer; ended: boolean }> {
   const parts: Uint8Array[] = []
   for (let bytes = 0; bytes <= partBytes;) {
     const next = await pieces.next()

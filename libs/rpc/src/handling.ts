@@ -49,7 +49,7 @@ export interface WireLogger {
 }
 
 type UnaryArguments = Parameters<handleUnaryCall<Buffer, Buffer>>
-type GatheringArguments = Parameters<handleClientStreamingCall<Buffer, Buffer>>
+type ClientStreamingArguments = Parameters<handleClientStreamingCall<Buffer, Buffer>>
 type Handler = (request: unknown, context: CallContext) => unknown
 type Init = Record<string, unknown>
 type Call = ServerUnaryCall<Buffer, Buffer> | ServerReadableStream<Buffer, Buffer> | ServerStream
@@ -82,7 +82,8 @@ export function handling(
     return statusFromFailure(failure)
   }
   if (method.methodKind === 'unary') return (...call: UnaryArguments) => counted(unary(...call))
-  if (method.methodKind === 'client_streaming') return (...call: GatheringArguments) => counted(gathering(...call))
+  if (method.methodKind === 'client_streaming')
+    return (...call: ClientStreamingArguments) => counted(clientStream(...call))
   return (call: ServerStream) => counted(stream(call))
 
   function counted(answered: Promise<void>): void {
@@ -100,7 +101,7 @@ export function handling(
     }
   }
 
-  async function gathering(...[call, callback]: GatheringArguments): Promise<void> {
+  async function clientStream(...[call, callback]: ClientStreamingArguments): Promise<void> {
     try {
       const requests = received(call, receiving)
       const context = await begin(call)

@@ -36,7 +36,7 @@ export function wireClient<S extends DescService>(service: S, outgoing: Outgoing
 
 function callOf(method: DescMethod, outgoing: Outgoing): unknown {
   if (method.methodKind === 'unary') return unaryCall(method, outgoing)
-  return method.methodKind === 'client_streaming' ? gatheringCall(method, outgoing) : streamCall(method, outgoing)
+  return method.methodKind === 'client_streaming' ? clientStreamCall(method, outgoing) : streamCall(method, outgoing)
 }
 
 function unaryCall(method: DescMethod, outgoing: Outgoing): unknown {
@@ -66,7 +66,7 @@ function unaryCall(method: DescMethod, outgoing: Outgoing): unknown {
   }
 }
 
-function gatheringCall(method: DescMethod, outgoing: Outgoing): unknown {
+function clientStreamCall(method: DescMethod, outgoing: Outgoing): unknown {
   const path = pathOf(method)
   const decode = decoder(method.output)
   return async (requests: AsyncIterable<Init>, context: CallContext): Promise<Message> => {

@@ -11,7 +11,7 @@ export interface Sharers {
   spares: ReadonlyMap<string, Spares>
 }
 
-/** Whether there is memory for one more child, and who gives way where there is none. */
+/** Whether there is memory for one more child, and which one ends where there is none. */
 export class MemoryBudget {
   readonly #limitMb: number
   readonly #sharers: Sharers

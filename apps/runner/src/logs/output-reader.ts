@@ -21,7 +21,7 @@ const noiseMax = 200
 const waitingMaxBytes = 1024 * 1024
 
 /** One of the two pipes: what is unread, the last fence it has come to, and how it reads from an offset to the next. */
-interface Lane {
+interface Pipe {
   readonly rest: Unread
   fence: number
   /** Gives the offset it came to, the same when more has to come first. */
@@ -37,8 +37,8 @@ export class OutputReader {
   readonly #onLine: OnLine
   readonly #output: LineSplitter
   readonly #errors: LineSplitter
-  readonly #outputLane: Lane = { rest: new Unread(), fence: 0, next: (bytes, at) => this.#nextOutput(bytes, at) }
-  readonly #errorLane: Lane = { rest: new Unread(), fence: 0, next: (bytes, at) => this.#nextErrors(bytes, at) }
+  readonly #outputPipe: Pipe = { rest: new Unread(), fence: 0, next: (bytes, at) => this.#nextOutput(bytes, at) }
+  readonly #errorPipe: Pipe = { rest: new Unread(), fence: 0, next: (bytes, at) => this.#nextErrors(bytes, at) }
   #isEnding = false
   #noise: { text: string; wasCut: boolean }[] = []
 
@@ -49,11 +49,11 @@ export class OutputReader {
   }
 
   standardOutput(chunk: Buffer): void {
-    this.#read(this.#outputLane, this.#errorLane, chunk)
+    this.#read(this.#outputPipe, this.#errorPipe, chunk)
   }
 
   standardError(chunk: Buffer): void {
-    this.#read(this.#errorLane, this.#outputLane, chunk)
+    this.#read(this.#errorPipe, this.#outputPipe, chunk)
   }
 
   /** Reads standard error when nothing of it is kept, only for what it says of a death. */
@@ -66,11 +66,11 @@ export class OutputReader {
     this.#isEnding = true
     this.#advanceBoth()
     this.#isEnding = false
-    if (this.#outputLane.rest.length > 0) this.#output.push(this.#outputLane.rest.bytes)
-    if (this.#errorLane.rest.length > 0) this.#errors.push(this.#errorLane.rest.bytes)
-    for (const lane of [this.#outputLane, this.#errorLane]) {
-      lane.rest.clear()
-      lane.fence = 0
+    if (this.#outputPipe.rest.length > 0) this.#output.push(this.#outputPipe.rest.bytes)
+    if (this.#errorPipe.rest.length > 0) this.#errors.push(this.#errorPipe.rest.bytes)
+    for (const pipe of [this.#outputPipe, this.#errorPipe]) {
+      pipe.rest.clear()
+      pipe.fence = 0
     }
     this.#output.flush()
     this.#errors.flush()
@@ -90,30 +90,30 @@ export class OutputReader {
     return this.#output.isCut || this.#errors.isCut
   }
 
-  #read(lane: Lane, other: Lane, chunk: Buffer): void {
-    lane.rest.add(chunk)
-    if (lane.fence > other.fence && lane.rest.length > waitingMaxBytes) other.fence = lane.fence
+  #read(pipe: Pipe, other: Pipe, chunk: Buffer): void {
+    pipe.rest.add(chunk)
+    if (pipe.fence > other.fence && pipe.rest.length > waitingMaxBytes) other.fence = pipe.fence
     this.#advanceBoth()
-    lane.rest.keep()
+    pipe.rest.keep()
   }
 
   #advanceBoth(): void {
     for (;;) {
-      const errorsMoved = this.#advance(this.#errorLane, this.#outputLane)
-      if (!this.#advance(this.#outputLane, this.#errorLane) && !errorsMoved) return
+      const errorsMoved = this.#advance(this.#errorPipe, this.#outputPipe)
+      if (!this.#advance(this.#outputPipe, this.#errorPipe) && !errorsMoved) return
     }
   }
 
   /** Reads as far as it may without the other; false when that was nowhere. */
-  #advance(lane: Lane, other: Lane): boolean {
-    const { bytes } = lane.rest
+  #advance(pipe: Pipe, other: Pipe): boolean {
+    const { bytes } = pipe.rest
     let at = 0
-    while (at < bytes.length && (this.#isEnding || !(lane.fence > other.fence))) {
-      const next = lane.next(bytes, at)
+    while (at < bytes.length && (this.#isEnding || !(pipe.fence > other.fence))) {
+      const next = pipe.next(bytes, at)
       if (next === at) break
       at = next
     }
-    lane.rest.drop(at)
+    pipe.rest.drop(at)
     return at > 0
   }
 
@@ -124,7 +124,7 @@ export class OutputReader {
     if (start > at || bytes.length < start + headBytes) return start
     const size = bytes.readUInt32LE(start + 13)
     const kind = bytes[start + 4]!
-    if (kind === fence && size === 0) return passFence(this.#outputLane, bytes, start)
+    if (kind === fence && size === 0) return passFence(this.#outputPipe, bytes, start)
     if (size > recordMaxBytes || (kind !== rawError && levels[kind] === undefined)) {
       this.#output.push(bytes.subarray(start, start + 1))
       return start + 1
@@ -141,7 +141,7 @@ export class OutputReader {
     const start = startOfMark(bytes, at)
     if (start > at) this.#errors.push(bytes.subarray(at, start))
     if (start > at || bytes.length < start + headBytes) return start
-    if (bytes[start + 4] === fence) return passFence(this.#errorLane, bytes, start)
+    if (bytes[start + 4] === fence) return passFence(this.#errorPipe, bytes, start)
     this.#errors.push(bytes.subarray(start, start + 1))
     return start + 1
   }
@@ -168,8 +168,8 @@ export class OutputReader {
   }
 }
 
-function passFence(lane: Lane, bytes: Buffer, start: number): number {
-  lane.fence = Math.max(lane.fence, bytes.readDoubleLE(start + 5))
+function passFence(pipe: Pipe, bytes: Buffer, start: number): number {
+  pipe.fence = Math.max(pipe.fence, bytes.readDoubleLE(start + 5))
   return start + headBytes
 }
 

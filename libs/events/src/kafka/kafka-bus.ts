@@ -38,7 +38,7 @@ export class KafkaBus implements FedEventBus {
       outbox,
       logger,
       batch: 2000,
-      gatherMs: 2,
+      batchMs: 2,
       ...(lookMs === undefined ? {} : { lookMs }),
     })
     this.#outboxBus.subscribe(reader, (events, signal) => this.#publisher.publish(events, signal))

@@ -75,11 +75,11 @@ export class KafkaPublisher {
   async #send(events: ExecutionEvent[], acknowledged: Set<ExecutionEvent>): Promise<void> {
     const { producer, partitions } = await (this.#connected ??= this.#connect())
     const rest = events.filter((event) => !acknowledged.has(event))
-    const lanes = Map.groupBy(rest, ({ executionId }) => partitionOf(executionId, partitions))
+    const byPartition = Map.groupBy(rest, ({ executionId }) => partitionOf(executionId, partitions))
     const { topic } = this.#options.config
     let failed = false
-    const sendLane = async (partition: number, lane: ExecutionEvent[]) => {
-      for (const part of chunks(lane)) {
+    const sendPartition = async (partition: number, batch: ExecutionEvent[]) => {
+      for (const part of chunks(batch)) {
         // After a failure nothing more is begun with this producer.
         if (failed) return
         const messages = part.map(({ message }) => ({ ...message, partition }))
@@ -88,8 +88,8 @@ export class KafkaPublisher {
       }
     }
     const sent = await Promise.allSettled(
-      [...lanes].map(([partition, lane]) =>
-        sendLane(partition, lane).catch((error: unknown) => {
+      [...byPartition].map(([partition, batch]) =>
+        sendPartition(partition, batch).catch((error: unknown) => {
           failed = true
           throw error
         }),
