@@ -39,7 +39,7 @@ const countedUpTo = 100_000
 export class AuditRelay {
   readonly #options: AuditRelayOptions
   readonly #records: Client<typeof AuditService>
-  readonly #told: ReturnType<typeof gaugesOf>
+  readonly #gauges: ReturnType<typeof gaugesOf>
   readonly #relaying: Periodic
   #isCut = false
 
@@ -47,7 +47,7 @@ export class AuditRelay {
     const { neighbours, metrics, logger, everyMs = 1000 } = options
     this.#options = options
     this.#records = neighbours.client(AuditService)
-    this.#told = gaugesOf(metrics)
+    this.#gauges = gaugesOf(metrics)
     this.#relaying = new Periodic('audit records', everyMs, logger, (signal) => this.#turn(signal))
   }
 
@@ -72,18 +72,18 @@ export class AuditRelay {
       this.#isCut = true
       if (asFailure(error).kind === 'internal') throw error
     } finally {
-      await this.#tell()
+      await this.#measure()
     }
   }
 
-  async #tell(): Promise<void> {
+  async #measure(): Promise<void> {
     const { query, service } = this.#options
     const text = `SELECT (SELECT count(*)::integer FROM (SELECT FROM audit_outbox LIMIT ${countedUpTo}) AS waiting) AS count,
                          (SELECT id FROM audit_outbox ORDER BY id LIMIT 1) AS oldest`
     const [waiting] = await query<{ count: number; oldest: string | null }>({ name: 'count_audit', text })
     const madeAtMs = waiting?.oldest ? timeOf(waiting.oldest) : Date.now()
-    this.#told.records.set({ service }, waiting?.count ?? 0)
-    this.#told.oldest.set({ service }, Math.max(Date.now() - madeAtMs, 0) / 1000)
+    this.#gauges.records.set({ service }, waiting?.count ?? 0)
+    this.#gauges.oldest.set({ service }, Math.max(Date.now() - madeAtMs, 0) / 1000)
   }
 
   async #bring(): Promise<number> {

@@ -3,7 +3,7 @@ import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
 import { isConnectionFailure } from './failure.ts'
 import { applyMigrations } from './migrations.ts'
-import { tellOfPool } from './pool-metrics.ts'
+import { measurePool } from './pool-metrics.ts'
 
 export interface DatabaseOptions {
   /** postgres://user:password@host:port/database, or a socket's folder as ?host=. */
@@ -80,7 +80,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   // Who has a connection for a while learns of its loss by the next statement; without a listener the process would end.
   pool.on('connect', (client) => client.on('error', () => undefined))
   const { metrics, poolName: name = 'main' } = options
-  const tellNoMore = metrics && tellOfPool(metrics, { schema, name, pool })
+  const stopMeasuring = metrics && measurePool(metrics, { schema, name, pool })
   let closed: Promise<void> | undefined
   pool.on('error', (error) => {
     // The pool counts as ended before its last connections are: what cuts those now is no loss.
@@ -95,7 +95,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     adapter: new PrismaPg(pool, { schema, statementNameGenerator: statementNames() }),
     check: readiness(pool),
     close: () => {
-      tellNoMore?.()
+      stopMeasuring?.()
       return (closed ??= pool.end())
     },
   }

@@ -2,7 +2,7 @@ import type { Registry } from '@automation/service'
 import type pg from 'pg'
 import { Gauge } from 'prom-client'
 
-export interface ToldPool {
+export interface MeasuredPool {
   /** Of the service whose pool it is. */
   schema: string
   /** Tells it from other pools on the same schema. */
@@ -11,16 +11,16 @@ export interface ToldPool {
 }
 
 /** Tells of a pool with each reading of the metrics: its connections, and who waits for one. The answer ends that. */
-export function tellOfPool(registry: Registry, told: ToldPool): () => void {
+export function measurePool(registry: Registry, pool: MeasuredPool): () => void {
   const pools = poolsOf(registry)
-  pools.add(told)
-  return () => pools.delete(told)
+  pools.add(pool)
+  return () => pools.delete(pool)
 }
 
-const known = new WeakMap<Registry, Set<ToldPool>>()
+const known = new WeakMap<Registry, Set<MeasuredPool>>()
 
 /** One pair of gauges for all pools of a process. */
-function poolsOf(registry: Registry): Set<ToldPool> {
+function poolsOf(registry: Registry): Set<MeasuredPool> {
   let pools = known.get(registry)
   if (pools === undefined) {
     known.set(registry, (pools = new Set()))
@@ -29,7 +29,7 @@ function poolsOf(registry: Registry): Set<ToldPool> {
   return pools
 }
 
-function makeGauges(registry: Registry, pools: Set<ToldPool>): void {
+function makeGauges(registry: Registry, pools: Set<MeasuredPool>): void {
   const registers = [registry]
   new Gauge({
     name: 'database_connections',

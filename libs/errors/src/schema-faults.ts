@@ -4,7 +4,7 @@ import { mustBe, nounsOf, schemaWords, type SchemaError } from './schema-words.t
 const longestList = 50
 
 /** A fault, and what of the validator's error says how it joins with others. */
-interface Told extends FieldFault {
+interface JoinableFault extends FieldFault {
   error: SchemaError
   /** What the value may be; of no fault that says more. */
   nouns: string[]
@@ -16,21 +16,21 @@ interface Told extends FieldFault {
  * it says of each alternative of an `anyOf` or `oneOf` becomes one fault, or those of the one form that is meant.
  */
 export function schemaFaults(errors: readonly SchemaError[]): FieldFault[] {
-  const told: Told[] = []
+  const faults: JoinableFault[] = []
   for (const error of errors) {
     const { keyword } = error
     // Their faults are told already: those of the branch, and of the name.
-    if (keyword === 'if' && told.length > 0) continue
-    if (keyword === 'propertyNames' && told.at(-1)?.error.propertyName !== undefined) continue
-    if (keyword === 'contains') takeBranches(told, error)
-    if (keyword === 'anyOf' || keyword === 'oneOf') told.push(...joined(error, takeBranches(told, error)))
-    else told.push(toldOf(error))
+    if (keyword === 'if' && faults.length > 0) continue
+    if (keyword === 'propertyNames' && faults.at(-1)?.error.propertyName !== undefined) continue
+    if (keyword === 'contains') takeBranches(faults, error)
+    if (keyword === 'anyOf' || keyword === 'oneOf') faults.push(...joined(error, takeBranches(faults, error)))
+    else faults.push(faultOf(error))
   }
-  const distinct = new Map(told.map(({ path, message }) => [`${path} ${message}`, { path, message }]))
+  const distinct = new Map(faults.map(({ path, message }) => [`${path} ${message}`, { path, message }]))
   return [...distinct.values()].slice(0, longestList)
 }
 
-function toldOf(error: SchemaError): Told {
+function faultOf(error: SchemaError): JoinableFault {
   const { instancePath, params, propertyName } = error
   const words = schemaWords(error)
   if (propertyName !== undefined) {
@@ -43,22 +43,22 @@ function toldOf(error: SchemaError): Told {
 }
 
 /** Takes off what was told last of the alternatives that `whole` speaks of, which the validator tells before it. */
-function takeBranches(told: Told[], whole: SchemaError): Told[] {
+function takeBranches(faults: JoinableFault[], whole: SchemaError): JoinableFault[] {
   const inside = `${whole.schemaPath}/`
   const beside = whole.schemaPath.slice(0, whole.schemaPath.lastIndexOf('/') + 1)
   const references = referencesOf(whole)
   // Behind a reference the places in the schema begin anew.
-  const isBranch = ({ error: { schemaPath, instancePath } }: Told) =>
+  const isBranch = ({ error: { schemaPath, instancePath } }: JoinableFault) =>
     isWithin(instancePath, whole.instancePath) &&
     (schemaPath.startsWith(inside) ||
       references.some((reference) => schemaPath.startsWith(`${reference}/`)) ||
       (references.length > 0 && !schemaPath.startsWith(beside)))
-  let from = told.length
-  while (from > 0 && isBranch(told[from - 1] as Told)) from -= 1
-  return told.splice(from)
+  let from = faults.length
+  while (from > 0 && isBranch(faults[from - 1] as JoinableFault)) from -= 1
+  return faults.splice(from)
 }
 
-function joined(whole: SchemaError, parts: Told[]): Told[] {
+function joined(whole: SchemaError, parts: JoinableFault[]): JoinableFault[] {
   const { instancePath: path, schema } = whole
   const base = { path, error: whole, message: schemaWords(whole), nouns: [], isOfType: false }
   if (Array.isArray(whole.params['passingSchemas'])) return [{ ...base, message: `${base.message}, not several` }]
@@ -76,7 +76,7 @@ function joined(whole: SchemaError, parts: Told[]): Told[] {
 }
 
 /** Whether the value is not meant to be of this form: it is of another type, or a member says that it is another kind. */
-function isOtherForm({ path, nouns, error: { keyword } }: Told, whole: string): boolean {
+function isOtherForm({ path, nouns, error: { keyword } }: JoinableFault, whole: string): boolean {
   if (path === whole) return nouns.length > 0 && keyword !== 'format'
   const isMember = path.lastIndexOf('/') === whole.length
   return isMember && (keyword === 'const' || keyword === 'enum')

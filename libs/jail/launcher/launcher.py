@@ -101,7 +101,7 @@ def run(order, isolation):
     channels.let_go()
     status = watch(child, wake, is_jail, channels.give_up)
     clear_away(order)
-    channels.tell(ending(status) if report is None else told_ending(report, status))
+    channels.tell(ending(status) if report is None else reported_ending(report, status))
     cpu_group.remove(group)
 
 
@@ -145,12 +145,12 @@ def unlink(path):
         pass  # The service has taken it, or it was not made.
 
 
-def told_ending(report, status):
+def reported_ending(report, status):
     """What the first process of a jail has reported; its own end where it could not."""
-    told = posix.read(report, 4096).decode()
-    if told.startswith("failed"):
-        return told.replace("\n", " ")
-    return ending(int(told) if told else status)
+    text = posix.read(report, 4096).decode()
+    if text.startswith("failed"):
+        return text.replace("\n", " ")
+    return ending(int(text) if text else status)
 
 
 def ending(status):

@@ -32,7 +32,7 @@ export async function claim(folder, details) {
   write(folder, mine, { taken: true, details })
   return {
     held: true,
-    tell: (told) => write(folder, mine, { taken: true, details: told }),
+    tell: (changed) => write(folder, mine, { taken: true, details: changed }),
     release: () => rmSync(join(folder, mine), { force: true }),
   }
 }

@@ -42,7 +42,7 @@ const closeMs = 3000
 
 /** A tracer that sends over OTLP/HTTP. What a receiver that is away does not take is given up. */
 export function otlpTracer({ endpoint, service, logger, delayMs = 2000 }: TracerOptions): Tracer {
-  tellTroubles(logger)
+  logTroubles(logger)
   const url = `${endpoint.replace(/\/$/, '')}/v1/traces`
   const exporter = new OTLPTraceExporter({ url, timeoutMillis: 5000 })
   const ids = new ChosenIds()
@@ -101,16 +101,16 @@ function spanOf(span: SdkSpan): Span {
 }
 
 /** One that does not reach its receiver says so, at most each minute. */
-function tellTroubles(logger: TracerOptions['logger']): void {
-  let toldMs = -Infinity
-  const tell = (text: string) => {
-    if (performance.now() - toldMs < 60_000) return
-    toldMs = performance.now()
+function logTroubles(logger: TracerOptions['logger']): void {
+  let loggedMs = -Infinity
+  const log = (text: string) => {
+    if (performance.now() - loggedMs < 60_000) return
+    loggedMs = performance.now()
     logger.warn({ detail: text.slice(0, 500) }, 'traces could not be sent')
   }
   const nothing = () => undefined
   diag.setLogger(
-    { error: tell, warn: tell, info: nothing, debug: nothing, verbose: nothing },
+    { error: log, warn: log, info: nothing, debug: nothing, verbose: nothing },
     { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
   )
 }

@@ -11,7 +11,7 @@ export interface Watch {
  * Closes a session whose other side answers no ping within `pingMs`, or that nobody has used for `idleMs`. `used` is to be
  * called with each stream.
  */
-export function keptAlive(session: Http2Session, { pingMs, idleMs }: Watch): { used(stream: CloseTold): void } {
+export function keptAlive(session: Http2Session, { pingMs, idleMs }: Watch): { used(stream: ClosingStream): void } {
   let open = 0
   let idleSince = performance.now()
   let answered = true
@@ -33,6 +33,6 @@ export function keptAlive(session: Http2Session, { pingMs, idleMs }: Watch): { u
   }
 }
 
-interface CloseTold {
+interface ClosingStream {
   once(event: 'close', listener: () => void): unknown
 }
