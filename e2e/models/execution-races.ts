@@ -27,7 +27,7 @@ const killAgainstEnd = steps<RunQueue, OnRuns, [number, number, 'value' | 'fault
 /** Several starts at once: as many are accepted as there is room for, whichever they are. */
 const startsAtOnce = steps<RunQueue, OnRuns, number>('start at once', fc.integer({ min: 2, max: 5 }), (count) => ({
   run: async (queue, real) => {
-    const room = limits.running + limits.queued - active(queue).length
+    const capacity = limits.running + limits.queued - active(queue).length
     const free = Math.max(limits.running - active(queue).length, 0)
     const path = `/processes/${real.processId}/execute`
     const start = () => real.client.post<{ executionId: string }>(path, inputOf(real, 'hold'))
@@ -38,7 +38,7 @@ const startsAtOnce = steps<RunQueue, OnRuns, number>('start at once', fc.integer
       real.client.trace.name(run.id, `run${queue.runs.length + index + 1}`)
       if ((await look(run, real)).status === 'REJECTED') run.end = 'REJECTED'
     }
-    agree(runs.filter(({ end }) => end === 'REJECTED').length, Math.max(count - room, 0), 'how many were refused')
+    agree(runs.filter(({ end }) => end === 'REJECTED').length, Math.max(count - capacity, 0), 'how many were refused')
     const begun = new Set<string>()
     const allBegun = async () => {
       for (const run of runs) if ((await look(run, real)).status === 'RUNNING') begun.add(run.id)

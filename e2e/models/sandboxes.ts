@@ -88,10 +88,12 @@ const create = steps<Sandboxes, Real, [number, number]>(
       }
       // Those whose deadline comes meanwhile may count or not.
       const surely = there.filter((each) => deadline(each) > Date.now())
-      const roomBeside = (others: Known[]) => Math.min(Math.max(mostSandboxes - others.length, 0), count)
-      const room = [roomBeside(there), roomBeside(surely)] as const
-      if (accepted.length < room[0] || accepted.length > room[1])
-        throw new Error(`${accepted.length} of ${count} were made where there was room for ${room.join(' to ')}`)
+      const capacityBeside = (others: Known[]) => Math.min(Math.max(mostSandboxes - others.length, 0), count)
+      const capacity = [capacityBeside(there), capacityBeside(surely)] as const
+      if (accepted.length < capacity[0] || accepted.length > capacity[1])
+        throw new Error(
+          `${accepted.length} of ${count} were made where there was capacity for ${capacity.join(' to ')}`,
+        )
     },
   }),
 )

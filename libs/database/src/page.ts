@@ -30,7 +30,7 @@ export function pageInfo(
 /** What the large columns of a page may take together, in bytes. */
 const pageBytes = 8 * 1024 * 1024
 
-/** Up to which size a column is part of a page, in bytes: of these the largest by which the page has room, else the least. */
+/** Up to which size a column is part of a page, in bytes: of these the largest that keeps the page within its bytes, else the least. */
 const limits = [65_536, 16_384, 4096]
 const leastLimit = 1024
 
@@ -38,7 +38,7 @@ const leastLimit = 1024
  * A select of one row with `bytes`: up to which size columns are shown in a page of a list, whose rows are in the FROM item `page`.
  * `sizes` are expressions of their sizes, for which none of them is read.
  */
-export function pageRoom(page: string, sizes: readonly string[]): string {
+export function columnLimit(page: string, sizes: readonly string[]): string {
   const cases = limits.map(
     (limit) => `WHEN sum(size) FILTER (WHERE size <= ${limit}) > ${pageBytes} THEN NULL ELSE ${limit}`,
   )
@@ -46,9 +46,9 @@ export function pageRoom(page: string, sizes: readonly string[]): string {
   return `SELECT coalesce(${choices}, ${leastLimit}) AS bytes FROM ${page}, LATERAL unnest(ARRAY[${sizes.join(', ')}]) AS size`
 }
 
-/** A column where there is room for its size by the row `room` of pageRoom, else NULL. */
-export function roomFor(column: string, size = sizeOf(column)): string {
-  return `CASE WHEN ${size} <= room.bytes THEN ${column} END`
+/** A column where its size is within the row `column_limit` of columnLimit, else NULL. */
+export function ifWithinLimit(column: string, size = sizeOf(column)): string {
+  return `CASE WHEN ${size} <= column_limit.bytes THEN ${column} END`
 }
 
 /** The size of a text or bytes, which are not read for it. */

@@ -3,11 +3,11 @@ import { LRUCache } from 'lru-cache'
 
 const windowMs = 60_000
 const most = 10
-const room = 50_000
+const maxKept = 50_000
 
 /** Counts failures by address and target: ten within a minute, and the next attempts are refused. */
 export class Attempts {
-  readonly #failures = new LRUCache<string, number[]>({ max: room })
+  readonly #failures = new LRUCache<string, number[]>({ max: maxKept })
   readonly #now: () => number
 
   constructor(now: () => number = () => performance.now()) {

@@ -90,15 +90,15 @@ export function received<T>(
 }
 
 /**
- * Lets the stream ask for messages only while there is room. Pausing it is not enough: a paused stream of grpc-js still
+ * Lets the stream ask for messages only while there is capacity. Pausing it is not enough: a paused stream of grpc-js still
  * fetches sixteen messages, of whatever size.
  */
-function gated(stream: MessageSource, room: () => boolean) {
+function gated(stream: MessageSource, hasCapacity: () => boolean) {
   const read = stream._read.bind(stream)
   let asked: number | undefined
   let closed = false
   const goOn = () => {
-    if (asked === undefined || closed || !room()) return
+    if (asked === undefined || closed || !hasCapacity()) return
     const size = asked
     asked = undefined
     read(size)

@@ -2,7 +2,7 @@ import { storedText } from './stored-text.ts'
 import type { Arrival } from './new-run-columns.ts'
 import type { Queries } from './connections.ts'
 
-const room = 100_000
+const maxSeen = 100_000
 
 const statement = `
 WITH teams AS (
@@ -25,7 +25,7 @@ export class KnownTeams {
       unseen.map(({ run }) => storedText(run.spec.processName)),
     ]
     await pool.query({ name: 'known-teams', text: statement, values, query_timeout: 1500 })
-    if (this.#seen.size > room) this.#seen.clear()
+    if (this.#seen.size > maxSeen) this.#seen.clear()
     for (const { run } of unseen) this.#seen.add(keyOf(run.team, run.spec))
   }
 }

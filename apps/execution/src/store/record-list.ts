@@ -1,5 +1,5 @@
 import type { Status } from '@automation/contract/execution/v1/execution'
-import { countedUpTo, literally, pageRoom, sizeOf, type Window } from '@automation/database'
+import { columnLimit, countedUpTo, literally, sizeOf, type Window } from '@automation/database'
 import { installsProcessId } from '@automation/contract/installs'
 import { recordColumns, type RecordRow } from './records.ts'
 import type { Queries } from './connections.ts'
@@ -50,10 +50,10 @@ function pageStatement({ branches, values }: Search): string {
     JOIN executions e USING (id)`)
 }
 
-/** The rows of a page, without what a page has no room for. */
+/** The rows of a page, without the values that are too large for a page. */
 function listed(page: string): string {
-  return `WITH e AS (${page}), room AS (${pageRoom('e', ['e.parameters', 'e.return_value', 'e.comment'].map(sizeOf))})
-    SELECT ${recordColumns(true)} FROM e CROSS JOIN room ORDER BY e.id DESC`
+  return `WITH e AS (${page}), column_limit AS (${columnLimit('e', ['e.parameters', 'e.return_value', 'e.comment'].map(sizeOf))})
+    SELECT ${recordColumns(true)} FROM e CROSS JOIN column_limit ORDER BY e.id DESC`
 }
 
 function countStatement({ branches }: Search): string {

@@ -1,5 +1,5 @@
 import type { Status } from '@automation/contract/execution/v1/execution'
-import { roomFor } from '@automation/database'
+import { ifWithinLimit } from '@automation/database'
 import { notFound } from '@automation/errors'
 import { installsProcessId } from '@automation/contract/installs'
 import { isUuid } from '@automation/contract/forms'
@@ -41,9 +41,9 @@ export interface EventRow {
 /** Executions of deleted processes are not shown, nor are installs. */
 export const visible = `e.process_id <> '${installsProcessId}' AND NOT EXISTS (SELECT FROM deleted_processes d WHERE d.team = e.team AND d.process_id = e.process_id)`
 
-/** Columns of a record; in lists, values that are too large by the row `room` are left out. */
+/** Columns of a record; in lists, values that are too large by the row `column_limit` are left out. */
 export function recordColumns(list: boolean): string {
-  const text = (column: string) => (list ? roomFor(column) : column)
+  const text = (column: string) => (list ? ifWithinLimit(column) : column)
   return `e.id, e.process_id AS "processId", e.process_name AS "processName", e.process_slug AS "processSlug",
     e.version_id AS "versionId", e.schedule_id AS "scheduleId", e.status, e.sequence, e.pool, ${text('e.parameters')} AS parameters,
     ${list ? 'NULL' : 'e.request'} AS request, ${text('e.comment')} AS comment, ${text('e.return_value')} AS "returnValue",

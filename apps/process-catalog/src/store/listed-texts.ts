@@ -1,4 +1,4 @@
-import { pageRoom, roomFor, sizeOf } from '@automation/database'
+import { columnLimit, ifWithinLimit, sizeOf } from '@automation/database'
 import type { Rows } from './store.ts'
 
 /** Columns that may be large, by the name of what they are to callers. */
@@ -70,15 +70,15 @@ function ids(of: { id: string }[]): string[] {
 function statementOf(table: keyof Large): string {
   const columns = Object.entries<string>(largeColumns[table])
   const size = (column: string) => sizeOf(column === 'tags' ? `array_to_string(tags, '')` : column)
-  const shown = columns.map(([name, column]) => `${roomFor(column, size(column))} AS "${name}"`)
-  const left = columns.map(([name, column]) => `CASE WHEN ${size(column)} > room.bytes THEN '${name}' END`)
+  const shown = columns.map(([name, column]) => `${ifWithinLimit(column, size(column))} AS "${name}"`)
+  const left = columns.map(([name, column]) => `CASE WHEN ${size(column)} > column_limit.bytes THEN '${name}' END`)
   return `WITH page AS (SELECT * FROM ${table} WHERE id = ANY ($1::uuid[])),
-            room AS (${pageRoom(
+            column_limit AS (${columnLimit(
               'page',
               columns.map(([, column]) => size(column)),
             )})
           SELECT id::text, ${shown.join(', ')}, array_remove(ARRAY[${left.join(', ')}], NULL) AS "leftOut"
-            FROM page CROSS JOIN room`
+            FROM page CROSS JOIN column_limit`
 }
 
 /** A row that has gone meanwhile has nothing. */

@@ -1,5 +1,5 @@
 import type { VariableSchema } from '@automation/contract/catalog/v1/variable'
-import { countedUpTo, pageInfo, pageRoom, sealedExtraBytes, type SecretBox, type Window } from '@automation/database'
+import { columnLimit, countedUpTo, pageInfo, sealedExtraBytes, type SecretBox, type Window } from '@automation/database'
 import { AuditType } from '@automation/contract/audit/v1/audit'
 import { invalid, notFound } from '@automation/errors'
 import type { MessageInitShape } from '@bufbuild/protobuf'
@@ -112,8 +112,8 @@ async function listedValues(rows: Rows, of: { id: string; isSensitive: boolean }
 const valueSize = `octet_length(ciphertext) - ${sealedExtraBytes}`
 const listedValuesStatement = `
   WITH page AS (SELECT * FROM variables WHERE id = ANY ($1::uuid[])),
-    room AS (${pageRoom('page', [valueSize])})
-  SELECT id::text, ciphertext FROM page CROSS JOIN room WHERE ${valueSize} <= room.bytes`
+    column_limit AS (${columnLimit('page', [valueSize])})
+  SELECT id::text, ciphertext FROM page CROSS JOIN column_limit WHERE ${valueSize} <= column_limit.bytes`
 
 async function findVariable(rows: Rows, team: string, id: string): Promise<Variable> {
   const row = isUuid(id) ? await rows.variable.findFirst({ where: { id, team } }) : null

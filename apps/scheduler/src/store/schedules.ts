@@ -1,4 +1,4 @@
-import { countedUpTo, literally, pageRoom, roomFor, sizeOf, type Window } from '@automation/database'
+import { columnLimit, countedUpTo, ifWithinLimit, literally, sizeOf, type Window } from '@automation/database'
 import type pg from 'pg'
 import type { RunInput, ScheduleRow, When } from '../schedule.ts'
 import type { Store } from './store.ts'
@@ -147,8 +147,8 @@ export async function setPaused(
 }
 
 const listedColumns = scheduleColumns
-  .replace('s.parameters', `coalesce(${roomFor('s.parameters')}, '') AS parameters`)
-  .replace('s.comment', `${roomFor('s.comment')} AS comment`)
+  .replace('s.parameters', `coalesce(${ifWithinLimit('s.parameters')}, '') AS parameters`)
+  .replace('s.comment', `${ifWithinLimit('s.comment')} AS comment`)
 
 interface ScheduleFilter {
   team: string
@@ -173,8 +173,8 @@ export async function listSchedules(
   const [rows, [count]] = await Promise.all([
     store.queryFor<ScheduleRow>(team, {
       text: `WITH s AS (SELECT s.* ${found} ORDER BY s.id DESC LIMIT $${values.length + 1} OFFSET $${values.length + 2}),
-               room AS (${pageRoom('s', [sizeOf('s.parameters'), sizeOf('s.comment')])})
-             SELECT ${listedColumns} FROM s CROSS JOIN room ORDER BY s.id DESC`,
+               column_limit AS (${columnLimit('s', [sizeOf('s.parameters'), sizeOf('s.comment')])})
+             SELECT ${listedColumns} FROM s CROSS JOIN column_limit ORDER BY s.id DESC`,
       values: [...values, take, skip],
     }),
     store.queryFor<{ total: number }>(team, {

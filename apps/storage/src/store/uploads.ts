@@ -95,7 +95,7 @@ export async function finishUpload(
     const used = await lockUsage(client, team)
     const counted = await makeCurrent(client, blobId, written.size)
     const replaced = await currentOf(client, team, name)
-    if (replaced === undefined) await requireRoomForObject(client, team, limits.teamMaxObjects)
+    if (replaced === undefined) await requireObjectQuota(client, team, limits.teamMaxObjects)
     const row = await putRow(client, writing, written)
     const freed = replaced === undefined ? 0 : await replace(client, replaced.blobId, limits.graceMs)
     const added = written.size - counted - freed
@@ -171,7 +171,7 @@ async function replace(client: pg.PoolClient, blobId: string, graceMs: number): 
 }
 
 /** The team's usage must be locked. */
-async function requireRoomForObject(client: pg.PoolClient, team: string, teamMaxObjects: number): Promise<void> {
+async function requireObjectQuota(client: pg.PoolClient, team: string, teamMaxObjects: number): Promise<void> {
   const { rows } = await client.query({
     name: 'has_objects',
     text: 'SELECT FROM usage WHERE team = $1 AND objects >= $2',
