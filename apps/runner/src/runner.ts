@@ -23,14 +23,14 @@ import { KeptResults } from './runs/kept-results.ts'
 import { ProcessCalls } from './runs/process-calls.ts'
 import { RunningRuns } from './runs/running.ts'
 import type { Version } from './runs/version.ts'
-import type { Workplace } from './runs/workplace.ts'
+import type { RunStarter } from './runs/run-starter.ts'
 import { Lease } from './session/lease.ts'
 import { ReplicaLink, type OutgoingMessage } from './session/link.ts'
 
 export interface RunnerOptions {
   config: RunnerConfig
   neighbours: Neighbours
-  pool: Workplace
+  starter: RunStarter
   metrics: Metrics
   /** Why Python processes are not run; undefined when they are. */
   withoutPython: string | undefined
@@ -67,7 +67,7 @@ export class Runner {
 
   constructor(options: RunnerOptions) {
     this.#options = options
-    const { config, neighbours, pool, logger } = options
+    const { config, neighbours, starter, logger } = options
     const principal: Principal = { role: 'runner', team: '', subject: config.name, name: config.name }
     this.#runs = new RunningRuns(config.slots, () => this.#grants.soon())
     this.#results = new KeptResults((result, link) => this.#sendTo(link, { case: 'result', value: result }))
@@ -87,7 +87,7 @@ export class Runner {
         }),
       called: (run, payload) => calls.called(run, payload),
       isWaiting: (run) => this.#runs.isWaiting(run),
-      withdraw: (run) => pool.withdraw(run),
+      withdraw: (run) => starter.withdraw(run),
       over: (run, result) => this.#over(run, result),
     }
     this.#links = neighbours.replicas(RunnerService).map((client) => this.#linkTo(client, principal))
@@ -157,7 +157,7 @@ export class Runner {
       client,
       principal,
       hello: () => helloOf(config, { sessionId: this.#sessionId, hasPython: withoutPython === undefined, isolation }),
-      versionOf: (spec) => this.#options.pool.versionOf(spec, config),
+      versionOf: (spec) => this.#options.starter.versionOf(spec, config),
       welcomed: (leaseMs) => this.#welcomed(leaseMs),
       run: (link, run, version) => this.#take(link, run, version),
       kill: (id) => this.#end(id) || this.#killedAhead.set(id, true),
@@ -190,7 +190,7 @@ export class Runner {
     this.#idleness.busy()
     this.#linkOf.set(active, link)
     link.running += 1
-    this.#options.pool.run(active)
+    this.#options.starter.run(active)
     this.#changes.happened()
     // The first one decides whose the runner is: the rest of its slots may go out.
     if (this.#runs.size === 1) this.#grants.soon()

@@ -12,7 +12,7 @@ import { runnerMetrics, type Metrics, tracedEnds } from './metrics.ts'
 import { Runner } from './runner.ts'
 import type { ActiveRun } from './runs/active-run.ts'
 import { reason } from './runs/explanation.ts'
-import { Workplace } from './runs/workplace.ts'
+import { RunStarter } from './runs/run-starter.ts'
 
 export { readRunnerConfig, type RunnerConfig } from './config.ts'
 
@@ -60,7 +60,7 @@ export function createRunner(config: RunnerConfig, context: PartContext, retire?
     const { withoutPython } = launcher
     const { isolation } = launcher
     const dependencies = runnerDependencies(config, launcher, context)
-    const working = { pool: new Workplace(pool, dependencies), metrics, withoutPython, isolation, retire }
+    const working = { starter: new RunStarter(pool, dependencies), metrics, withoutPython, isolation, retire }
     const runner: Runner = new Runner({ config, neighbours, logger, ...working })
     const watch = new MemoryWatch({
       limitMb: config.memoryMb + nodeMb,

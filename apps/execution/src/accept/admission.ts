@@ -65,7 +65,7 @@ export class Admission {
   async accept(request: StartRequest, waiting?: Waiting): Promise<Accepted> {
     if (this.#accepts !== 'all' && (this.#accepts === 'nothing' || request.parentId === undefined)) throw stopping()
     try {
-      return await this.#place(request, waiting)
+      return await this.#admit(request, waiting)
     } catch (error) {
       if (!request.isUnattended || !(error instanceof Failure) || error.kind !== 'not_found') throw error
       // One that nobody attends is known by its key even when its process or version is gone.
@@ -97,12 +97,12 @@ export class Admission {
     const spec = await this.#permitted({ ...request, tag: '' })
     const reason = `The process has no version or alias "${request.tag}" any more`
     const run = newRun(request, spec, refusedInput(request, this.#context.config))
-    const placed = await this.#start(request, run, reason)
-    if (placed === undefined) return this.#cameFirst(request, spec, undefined)
-    return { id: run.id, status: Status.REJECTED, explanation: placed.explanation, replayed: false }
+    const outcome = await this.#start(request, run, reason)
+    if (outcome === undefined) return this.#cameFirst(request, spec, undefined)
+    return { id: run.id, status: Status.REJECTED, explanation: outcome.explanation, replayed: false }
   }
 
-  async #place(request: StartRequest, waiting: Waiting | undefined): Promise<Accepted> {
+  async #admit(request: StartRequest, waiting: Waiting | undefined): Promise<Accepted> {
     const spec = await this.#permitted(request)
     // Asked first, so that an old key still answers when the schema or the settings have changed since.
     const known =
@@ -117,16 +117,16 @@ export class Admission {
     await waiting?.beforeStart?.()
     const waiter = waiting && this.#context.waiters.open(run.id)
     try {
-      const placed = await this.#start(request, run, refusal)
-      if (placed === undefined) return await this.#cameFirst(request, spec, waiting)
+      const outcome = await this.#start(request, run, refusal)
+      if (outcome === undefined) return await this.#cameFirst(request, spec, waiting)
       const { id } = run
       const { versionId } = spec
-      if (placed.status !== Status.REJECTED) {
+      if (outcome.status !== Status.REJECTED) {
         this.#context.specs.keep(request, spec)
         return { id, status: Status.CREATED, versionId, replayed: false, waiter }
       }
       waiter?.close()
-      return { id, status: Status.REJECTED, versionId, explanation: placed.explanation, replayed: false }
+      return { id, status: Status.REJECTED, versionId, explanation: outcome.explanation, replayed: false }
     } catch (error) {
       waiter?.close()
       throw error

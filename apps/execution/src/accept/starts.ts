@@ -14,7 +14,7 @@ import { KnownTeams } from '../store/known-teams.ts'
 import { isAway } from '../store/connections.ts'
 import { insertRejected } from '../store/start-rows.ts'
 import type { StartKey } from '../store/start-keys.ts'
-import { readPlaced } from '../store/executions.ts'
+import { readStartOutcomes } from '../store/executions.ts'
 import { type Partitions, isMissingPartition } from '../store/partitions.ts'
 import { arrivalWeight, type Arrival, type NewRun } from '../store/new-run-columns.ts'
 import {
@@ -22,7 +22,7 @@ import {
   insertArrivals,
   insertKeyedArrivals,
   requeueArrivals,
-  type Placed,
+  type StartOutcome,
   type TeamLimits,
 } from '../store/start-rows.ts'
 import type { Queries } from '../store/connections.ts'
@@ -66,12 +66,12 @@ const lateMs = 1500
  */
 export class Starts {
   readonly #context: StartsContext
-  readonly #writer: BatchWriter<Item, Placed | undefined>
+  readonly #writer: BatchWriter<Item, StartOutcome | undefined>
   readonly #knownTeams = new KnownTeams()
   /** Of starts under a key. */
-  readonly #keyed: BatchWriter<KeyedItem, Placed | undefined>
+  readonly #keyed: BatchWriter<KeyedItem, StartOutcome | undefined>
   /** Refusals under a key that are on their way. */
-  readonly #rejections = new Set<Promise<Placed | undefined>>()
+  readonly #rejections = new Set<Promise<StartOutcome | undefined>>()
 
   constructor(context: StartsContext) {
     this.#context = context
@@ -84,10 +84,14 @@ export class Starts {
     }
     const { metrics } = context
     const flush = (items: Item[]) => this.#flush(items)
-    this.#writer = new BatchWriter<Item, Placed | undefined>({ ...common, flush, metrics: metrics.writer('start') })
+    this.#writer = new BatchWriter<Item, StartOutcome | undefined>({
+      ...common,
+      flush,
+      metrics: metrics.writer('start'),
+    })
     const flushOnce = (items: KeyedItem[]) => this.#flushOnce(items)
     const once = { ...common, isolates: (error: unknown) => !isAway(error), spreads: isAway }
-    this.#keyed = new BatchWriter<KeyedItem, Placed | undefined>({
+    this.#keyed = new BatchWriter<KeyedItem, StartOutcome | undefined>({
       ...once,
       flush: flushOnce,
       metrics: metrics.writer('start_once'),
@@ -95,13 +99,13 @@ export class Starts {
   }
 
   /** Durable when it returns. Failures: process_not_found where it was deleted meanwhile, unavailable within 5 s. */
-  async start(run: NewRun): Promise<Placed> {
+  async start(run: NewRun): Promise<StartOutcome> {
     const item = this.#arrive(run)
     try {
-      const placed = await this.#writer.add(item)
-      if (placed === undefined) throw notFound('process')
-      this.#settle(item, placed)
-      return placed
+      const outcome = await this.#writer.add(item)
+      if (outcome === undefined) throw notFound('process')
+      this.#settle(item, outcome)
+      return outcome
     } catch (error) {
       this.#giveBack(item)
       throw error
@@ -109,13 +113,13 @@ export class Starts {
   }
 
   /** The same for what may start only once: undefined where its key was there before, or its caller has ended. */
-  async startOnce(run: NewRun, key: StartKey): Promise<Placed | undefined> {
+  async startOnce(run: NewRun, key: StartKey): Promise<StartOutcome | undefined> {
     const item = { ...this.#arrive(run), key }
     try {
-      const placed = await this.#keyed.add(item)
-      if (placed !== undefined) this.#settle(item, placed)
+      const outcome = await this.#keyed.add(item)
+      if (outcome !== undefined) this.#settle(item, outcome)
       else this.#giveBack(item)
-      return placed
+      return outcome
     } catch (error) {
       this.#giveBack(item)
       throw error
@@ -123,18 +127,18 @@ export class Starts {
   }
 
   /** The same for what can't be started, for the reason that its record gives: it is REJECTED. */
-  rejectOnce(run: NewRun, key: StartKey, reason: string): Promise<Placed | undefined> {
+  rejectOnce(run: NewRun, key: StartKey, reason: string): Promise<StartOutcome | undefined> {
     const rejection = this.#rejectOnce(run, key, reason).finally(() => this.#rejections.delete(rejection))
     this.#rejections.add(rejection)
     return rejection
   }
 
-  async #rejectOnce(run: NewRun, key: StartKey, reason: string): Promise<Placed | undefined> {
+  async #rejectOnce(run: NewRun, key: StartKey, reason: string): Promise<StartOutcome | undefined> {
     const { pool, replicaId } = this.#context
     const item = { run, giveUpAtMs: performance.now() + patienceMs }
     const insert = async () => {
-      const placed = await insertRejected(pool, item, key, reason, replicaId)
-      return placed === undefined ? [] : [placed]
+      const outcome = await insertRejected(pool, item, key, reason, replicaId)
+      return outcome === undefined ? [] : [outcome]
     }
     try {
       return (await this.#untilReachable(item, () => this.#insertOnce([item], insert)))[0]
@@ -161,16 +165,16 @@ export class Starts {
     return { run, giveUpAtMs, waitsFor: capacity.whyNone(pool, team, spec.language) ?? otherwise }
   }
 
-  async #flush(items: Item[]): Promise<(Placed | undefined)[]> {
+  async #flush(items: Item[]): Promise<(StartOutcome | undefined)[]> {
     const { batches, limits, replicaId } = this.#context
     const deadline = latestOf(items)
     let unknown = false
-    const placed = await this.#untilReachable(deadline, async () => {
+    const outcomes = await this.#untilReachable(deadline, async () => {
       await this.#knownTeams.ensure(batches, items)
       failPoint('start-before-commit')
       if (unknown) {
         await requeueArrivals(batches, items, replicaId)
-        return readPlaced(
+        return readStartOutcomes(
           batches,
           items.map(({ run }) => run.id),
         )
@@ -181,11 +185,11 @@ export class Starts {
     })
     failPoint('start-after-commit')
     this.#context.signals.changed.emit(unnamed)
-    const byId = new Map(placed.map((one) => [one.id, one]))
+    const byId = new Map(outcomes.map((one) => [one.id, one]))
     return items.map(({ run }) => byId.get(run.id))
   }
 
-  async #flushOnce(items: KeyedItem[]): Promise<(Placed | undefined)[]> {
+  async #flushOnce(items: KeyedItem[]): Promise<(StartOutcome | undefined)[]> {
     const { pool, limits, replicaId } = this.#context
     const latest = latestOf(items)
     if (performance.now() > latest.giveUpAtMs + lateMs) throw unavailable('The database is not available, try again')
@@ -195,32 +199,32 @@ export class Starts {
     return this.#untilReachable(latest, () => this.#insertOnce(items, insert), repeats)
   }
 
-  async #insertOnce(items: Item[], insert: () => Promise<Placed[]>): Promise<(Placed | undefined)[]> {
+  async #insertOnce(items: Item[], insert: () => Promise<StartOutcome[]>): Promise<(StartOutcome | undefined)[]> {
     const { pool } = this.#context
     await this.#knownTeams.ensure(pool, items)
     failPoint('start-before-commit')
-    const placed = new Map((await insert()).map((one) => [one.id, one]))
+    const outcomes = new Map((await insert()).map((one) => [one.id, one]))
     failPoint('start-after-commit')
     this.#context.signals.changed.emit(unnamed)
     const ids = items.map(({ run }) => run.id)
-    const missing = ids.filter((id) => !placed.has(id))
+    const missing = ids.filter((id) => !outcomes.has(id))
     // After a commit with unknown outcome a key may be there through this very run.
-    if (missing.length > 0) for (const one of await readPlaced(pool, missing)) placed.set(one.id, one)
-    return ids.map((id) => placed.get(id))
+    if (missing.length > 0) for (const one of await readStartOutcomes(pool, missing)) outcomes.set(one.id, one)
+    return ids.map((id) => outcomes.get(id))
   }
 
-  #settle(item: Item, placed: Placed): void {
+  #settle(item: Item, outcome: StartOutcome): void {
     const { runners, backlog, signals } = this.#context
     const { run, slot } = item
     // A run that was queued after an unknown outcome may be RUNNING by a claim, which hands it over.
-    if (placed.status === Status.RUNNING && slot !== undefined && placed.sessionId === slot.sessionId) {
+    if (outcome.status === Status.RUNNING && slot !== undefined && outcome.sessionId === slot.sessionId) {
       failPoint('handover-before')
       if (!runners.handOver({ ...run, slot, fence: firstFence })) signals.slotGranted.emit(run.pool)
       failPoint('handover-after')
       return
     }
     this.#giveBack(item)
-    if (placed.status !== Status.QUEUED || awaitsPackages(run.spec)) return
+    if (outcome.status !== Status.QUEUED || awaitsPackages(run.spec)) return
     backlog.add(run.pool, run.team, [run.spec.language])
     signals.queued.emit(run)
   }

@@ -1,5 +1,5 @@
 import { Status } from '@automation/contract/execution/v1/execution'
-import { firstFence, type Placed } from './start-rows.ts'
+import { firstFence, type StartOutcome } from './start-rows.ts'
 import type { Queries } from './connections.ts'
 import { isTerminal } from '../status.ts'
 import { bytesOf } from './stored-text.ts'
@@ -10,9 +10,9 @@ import { dayOf } from '../execution-id.ts'
 import type { Partitions } from './partitions.ts'
 
 /** What arrivals with an unknown outcome have become; rows that are not there get no answer. */
-export async function readPlaced(pool: Queries, ids: string[]): Promise<Placed[]> {
-  const { rows } = await pool.query<Placed>({
-    name: 'placed',
+export async function readStartOutcomes(pool: Queries, ids: string[]): Promise<StartOutcome[]> {
+  const { rows } = await pool.query<StartOutcome>({
+    name: 'start-outcomes',
     text: `SELECT id, status, explanation, CASE WHEN fence = $2 THEN session_id END AS "sessionId"
              FROM executions WHERE id = ANY ($1::uuid[])`,
     values: [ids, firstFence],

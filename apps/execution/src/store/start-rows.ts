@@ -15,7 +15,7 @@ import type { Queries } from './connections.ts'
 import { storedText } from './stored-text.ts'
 
 /** What became of an arrival. */
-export interface Placed {
+export interface StartOutcome {
   id: string
   /** CREATED where it waits for packages. */
   status: Status.CREATED | Status.RUNNING | Status.QUEUED | Status.REJECTED
@@ -68,7 +68,7 @@ const aheadInPool = `
 const aheadOfTeam = 'SELECT DISTINCT team, pool, queued AS count FROM ranked WHERE NOT runs'
 
 /** The array makes it read all input before it locks the first team: keys come before slots, whatever the plan. */
-const placed = (input: string, ahead: string) => `
+const decided = (input: string, ahead: string) => `
 WITH ${input}, slots AS MATERIALIZED (
   SELECT team, running, wanted, queued FROM team_slots
    WHERE team = ANY ((SELECT array_agg(DISTINCT team) FROM input)::text[]) ORDER BY team FOR UPDATE
@@ -81,7 +81,7 @@ WITH ${input}, slots AS MATERIALIZED (
   SELECT r.*, r.queued + count(*) FILTER (WHERE NOT runs) OVER (PARTITION BY team ORDER BY n) AS position,
          a.count + count(*) FILTER (WHERE NOT runs) OVER (PARTITION BY team, pool ORDER BY n) AS position_in_pool
     FROM ranked r LEFT JOIN ahead a USING (team, pool)
-), placed AS MATERIALIZED (
+), decided AS MATERIALIZED (
   SELECT c.*, CASE WHEN runs THEN ${RUNNING} WHEN position > ${next(2)}::integer THEN ${REJECTED} WHEN held THEN ${CREATED} ELSE ${QUEUED} END AS status,
          CASE WHEN runs THEN NULL
               WHEN position > ${next(2)}::integer THEN format('The team has %s runs that wait, the most it may have', ${next(2)}::integer)
@@ -95,30 +95,30 @@ WITH ${input}, slots AS MATERIALIZED (
 ), taken AS (
   UPDATE team_slots t SET running = t.running + c.starts, queued = t.queued + c.waits
     FROM (SELECT team, count(*) FILTER (WHERE status = ${RUNNING}) AS starts, count(*) FILTER (WHERE status IN ${waitingStatuses}) AS waits
-            FROM placed GROUP BY team) c
+            FROM decided GROUP BY team) c
    WHERE t.team = c.team
 ), rows AS (
   ${insertRows}
   SELECT ${rowColumns}, status, CASE status WHEN ${CREATED} THEN 1 ELSE 2 END, CASE WHEN runs THEN ${firstFence} ELSE 0 END, CASE WHEN runs THEN session_id END,
          ${next(3)}::uuid, runs::integer, CASE WHEN status = ${REJECTED} THEN why END, CASE WHEN runs THEN now() END, now()
-    FROM placed
+    FROM decided
 ), events AS (
   ${insertEvents}
   SELECT p.id, e.sequence, CASE e.sequence WHEN 1 THEN ${CREATED} ELSE p.status END, now(),
          CASE WHEN e.sequence = 2 OR p.status = ${CREATED} THEN p.why END, p.team, p.process_id
-    FROM placed p JOIN (VALUES (1), (2)) AS e(sequence) ON e.sequence = 1 OR p.status <> ${CREATED}
+    FROM decided p JOIN (VALUES (1), (2)) AS e(sequence) ON e.sequence = 1 OR p.status <> ${CREATED}
 ), words AS (
   INSERT INTO log_chunks (execution_id, first, lines, body)
-  SELECT id, ${lastWord}, 1, ${lastWordBody('why')} FROM placed WHERE status = ${REJECTED}
+  SELECT id, ${lastWord}, 1, ${lastWordBody('why')} FROM decided WHERE status = ${REJECTED}
 )
-SELECT id, status, why AS explanation, CASE WHEN runs THEN session_id END AS "sessionId" FROM placed`
+SELECT id, status, why AS explanation, CASE WHEN runs THEN session_id END AS "sessionId" FROM decided`
 
-const placedAll = ({ rows }: ArrivalSource, ahead: string) =>
-  placed(`input AS MATERIALIZED (SELECT i.* FROM ${rows} WHERE NOT EXISTS (${deletedProcess}))`, ahead)
+const decideAll = ({ rows }: ArrivalSource, ahead: string) =>
+  decided(`input AS MATERIALIZED (SELECT i.* FROM ${rows} WHERE NOT EXISTS (${deletedProcess}))`, ahead)
 
 /** Only where the key is new, the calling run still runs and the process is not deleted. */
-const placedOnce = (taken: string, { rows }: ArrivalSource, ahead: string) =>
-  placed(`${taken}, input AS MATERIALIZED (SELECT i.* FROM ${rows} JOIN key k ON k.execution_id = i.id)`, ahead)
+const decideOnce = (taken: string, { rows }: ArrivalSource, ahead: string) =>
+  decided(`${taken}, input AS MATERIALIZED (SELECT i.* FROM ${rows} JOIN key k ON k.execution_id = i.id)`, ahead)
 
 /** After a commit with unknown outcome: what is not there yet is there as QUEUED, or as CREATED where it waits for packages. */
 const requeue = `
@@ -142,13 +142,13 @@ SELECT count(*) FROM rows`
 const statementsFor = (source: ArrivalSource) => ({
   source,
   granted: granted(source),
-  placed: placedAll(source, aheadOfTeam),
-  counted: placedAll(source, aheadInPool),
+  uncounted: decideAll(source, aheadOfTeam),
+  counted: decideAll(source, aheadInPool),
 })
 const statements = { one: statementsFor(oneArrival), many: statementsFor(manyArrivals) }
 const onceFor = (taken: string, source: ArrivalSource) => ({
-  placed: placedOnce(taken, source, aheadOfTeam),
-  counted: placedOnce(taken, source, aheadInPool),
+  uncounted: decideOnce(taken, source, aheadOfTeam),
+  counted: decideOnce(taken, source, aheadInPool),
 })
 const once = {
   one: onceFor(takenKey(arrivalParameters + 4), oneArrival),
@@ -166,7 +166,7 @@ export async function insertArrivals(
   arrivals: Arrival[],
   limits: TeamLimits,
   replicaId: string,
-): Promise<Placed[]> {
+): Promise<StartOutcome[]> {
   const size = arrivals.length === 1 ? 'one' : 'many'
   const { source, granted: allGranted, ...others } = statements[size]
   const oneTeam = arrivals.every(({ run }) => run.team === arrivals[0]!.run.team)
@@ -185,8 +185,9 @@ export async function insertArrivals(
   }
   const values = [...columns, limits.maxRunning, limits.maxQueued, replicaId]
   // Counting looks at every partition: not for teams that all have their slots and are within their limits.
-  const kind = limits.onePool || (haveSlots && !oneTeam) ? 'placed' : 'counted'
-  return (await pool.query<Placed>({ name: `start-${kind}-${size}`, text: others[kind], values, ...attempt })).rows
+  const kind = limits.onePool || (haveSlots && !oneTeam) ? 'uncounted' : 'counted'
+  return (await pool.query<StartOutcome>({ name: `start-${kind}-${size}`, text: others[kind], values, ...attempt }))
+    .rows
 }
 
 /** An arrival that may start only once under its key. */
@@ -200,15 +201,16 @@ export async function insertKeyedArrivals(
   arrivals: KeyedArrival[],
   limits: TeamLimits,
   replicaId: string,
-): Promise<Placed[]> {
+): Promise<StartOutcome[]> {
   const size = arrivals.length === 1 ? 'one' : 'many'
   const keys = arrivals.map(({ key }) => key)
   const keyColumns = size === 'one' ? keyValues(keys[0]!) : manyKeyValues(keys)
   const columns = statements[size].source.values(arrivals)
   const values = [...columns, limits.maxRunning, limits.maxQueued, replicaId, ...keyColumns]
-  const kind = limits.onePool || arrivals.every(({ sessionId }) => sessionId !== undefined) ? 'placed' : 'counted'
-  return (await pool.query<Placed>({ name: `start-keyed-${kind}-${size}`, text: once[size][kind], values, ...attempt }))
-    .rows
+  const kind = limits.onePool || arrivals.every(({ sessionId }) => sessionId !== undefined) ? 'uncounted' : 'counted'
+  return (
+    await pool.query<StartOutcome>({ name: `start-keyed-${kind}-${size}`, text: once[size][kind], values, ...attempt })
+  ).rows
 }
 
 /** Makes sure that arrivals whose commit is unknown are there, once. */
@@ -245,7 +247,7 @@ export async function insertRejected(
   key: StartKey,
   reason: string,
   replicaId: string,
-): Promise<Placed | undefined> {
+): Promise<StartOutcome | undefined> {
   const explanation = storedText(reason)
   const values = [...oneArrival.values([arrival]), replicaId, explanation, ...keyValues(key)]
   const query = { name: 'start-rejected', text: rejected, values, query_timeout: 1500 }

@@ -6,8 +6,8 @@ import type { DependencySets } from '../dependencies/sets.ts'
 import type { ActiveRun } from './active-run.ts'
 import { Version, type VersionOptions } from './version.ts'
 
-/** Where runs are run: process code in children, as soon as its packages are here, and installs by themselves. */
-export class Workplace {
+/** Starts runs: process code in children, as soon as its packages are here, and installs by themselves. */
+export class RunStarter {
   readonly #pool: ChildPool
   readonly #sets: DependencySets
   /** Runs that wait for their packages. */
