@@ -78,7 +78,7 @@ export class Belongings {
     sandboxName: () => this.#of('sandbox', ({ name }) => [name]),
     object: async () => [await this.#workshop.thing('object'), await this.#workshop.thing('formFile')],
     objectName: () => this.#of('object', (name) => [name]),
-    // Not by names that a stranger may give to things of its own.
+    // Not by names that another team may give to things of its own.
     entity: async () => [...(await this.names.processId()), ...(await this.names.execution())],
     signature: async () => [await this.linkPart('X-Amz-Signature')],
   }

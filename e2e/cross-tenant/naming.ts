@@ -1,7 +1,7 @@
 import type { Input, Operation } from '../client/document.ts'
 import type { Kind } from './belongings.ts'
 
-/** What an input names, and what a stranger hears who asks for what another team has. */
+/** What an input names, and what a team hears that asks for what another team has. */
 export interface Naming {
   kind: Kind
   /**
@@ -11,7 +11,7 @@ export interface Naming {
   answer: 'refused' | 'same'
   /** The name is given to something new. */
   gives?: true
-  /** The rest of the request is the stranger's own, where the other team's would be in the right together. */
+  /** The rest of the request is the asking team's own, where the other team's would be in the right together. */
   restIsOwn?: true
 }
 

@@ -6,7 +6,7 @@ import type { Naming } from './naming.ts'
 import { isNeeded, valueFor } from './request.ts'
 import type { Values } from './request.ts'
 
-/** Two requests of a stranger that differ in one word: one asks for what another team has, one for what nobody has. */
+/** Two requests of a team that differ in one word: one asks for what another team has, one for what nobody has. */
 export interface Probe {
   /** The input that the word is given for. */
   about: string
@@ -27,9 +27,9 @@ export async function rightRequest(operation: Operation, own: Belongings): Promi
 
 /**
  * For each input that names something, and each word by which that can be named: what stands before it is the
- * stranger's own; what follows one of the path goes with what it asks for.
+ * asking team's own; what follows one of the path goes with what it asks for.
  */
-export async function probesOf(operation: Operation, stranger: Belongings, owner: Belongings): Promise<Probe[]> {
+export async function probesOf(operation: Operation, asking: Belongings, owner: Belongings): Promise<Probe[]> {
   const probes: Probe[] = []
   for (const [index, input] of operation.inputs.entries()) {
     const naming = namingOf(operation, input)
@@ -37,7 +37,7 @@ export async function probesOf(operation: Operation, stranger: Belongings, owner
     for (const asked of await owner.names[naming.kind]()) {
       const absent = absentLike(asked)
       const filled = async (word: string): Promise<Values> => {
-        const own = await rightRequest(operation, stranger)
+        const own = await rightRequest(operation, asking)
         const theirs = naming.restIsOwn || input.location !== 'path' ? own : await rightRequest(operation, owner)
         const values = operation.inputs.map((one, at) => [one, (at < index ? own : theirs).get(one)] as const)
         const given = values.filter((pair): pair is [typeof input, string | number | object] => pair[1] !== undefined)

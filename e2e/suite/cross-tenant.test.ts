@@ -39,7 +39,7 @@ describe.skipIf(!hasOther)('another team that calls', { concurrent: false }, () 
     await owner.remove()
   })
 
-  /** Nothing of the owner is in an answer, but what the stranger asked with. */
+  /** Nothing of the owner is in an answer, but what the other team asked with. */
   const expectNothingOf = ({ headers, text }: Answer, asked: readonly string[] = []) => {
     const said = `${JSON.stringify([...headers])} ${text}`
     for (const word of theirs.filter((one) => !asked.includes(one))) expect(said).not.toContain(word)
@@ -102,9 +102,9 @@ describe.skipIf(!hasOther)('another team that calls', { concurrent: false }, () 
 
   test('a link opens nothing of another team, not even what has the same name', async () => {
     const [filename = ''] = await owner.names.object()
-    await other.call('POST', '/storage/objects', { query: { filename }, body: 'of the stranger' })
+    await other.call('POST', '/storage/objects', { query: { filename }, body: 'of the other team' })
     const { url } = (await other.post<{ url: string }>('/storage/signed-urls', { path: filename })).body
-    expect(await (await fetch(url)).text()).toBe('of the stranger')
+    expect(await (await fetch(url)).text()).toBe('of the other team')
     const changed = new URL(url)
     changed.pathname = changed.pathname.replace(`/${other.address.team}/`, `/${client.address.team}/`)
     expect(changed.href).not.toBe(url)

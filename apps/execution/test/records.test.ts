@@ -76,13 +76,13 @@ test('lists are filtered by words, comment, process, status and time, and % and 
 
 test('what belongs to another team is not there', async () => {
   const id = await finished('owner')
-  const strange = userContext('stranger')
+  const otherTeam = userContext('other-team')
   const missing = { kind: 'not_found', code: 'execution_not_found' }
-  await expect(system.executions.getExecution({ id }, strange)).rejects.toMatchObject(missing)
-  await expect(system.executions.listLogs({ executionId: id }, strange)).rejects.toMatchObject(missing)
-  await expect(system.executions.rerunExecution({ id }, strange)).rejects.toMatchObject(missing)
+  await expect(system.executions.getExecution({ id }, otherTeam)).rejects.toMatchObject(missing)
+  await expect(system.executions.listLogs({ executionId: id }, otherTeam)).rejects.toMatchObject(missing)
+  await expect(system.executions.rerunExecution({ id }, otherTeam)).rejects.toMatchObject(missing)
   const line = { executionId: id, level: LogLevel.ERROR, message: 'x' }
-  await expect(system.executions.appendLogs(line, strange)).rejects.toMatchObject(missing)
+  await expect(system.executions.appendLogs(line, otherTeam)).rejects.toMatchObject(missing)
   await expect(system.executions.getExecution({ id }, userContext(''))).rejects.toMatchObject({
     kind: 'permission_denied',
   })

@@ -88,9 +88,9 @@ test('an alias is found in its own process and team only, by a well-formed id on
   const { id: other } = await catalog.process(caller)
   expect(await refused(catalog.aliases.getAlias({ process: other, aliasId }, caller))).toBe('alias_not_found')
   expect(await refused(catalog.aliases.getAlias({ process, aliasId: 'live' }, caller))).toBe('alias_not_found')
-  const stranger = await catalog.team()
-  expect(await refused(catalog.aliases.getAlias({ process, aliasId }, stranger))).toBe('process_not_found')
-  expect(await refused(catalog.aliases.deleteAlias({ process, aliasId }, stranger))).toBe('process_not_found')
+  const otherTeam = await catalog.team()
+  expect(await refused(catalog.aliases.getAlias({ process, aliasId }, otherTeam))).toBe('process_not_found')
+  expect(await refused(catalog.aliases.deleteAlias({ process, aliasId }, otherTeam))).toBe('process_not_found')
 })
 
 async function twoVersions(): Promise<{ caller: CallContext; process: string; one: string; two: string }> {

@@ -179,9 +179,9 @@ describe('records', () => {
   })
 
   test('belong to their team, are read by its members and written by services alone', async () => {
-    const [caller, stranger] = [await catalog.team(), await catalog.team()]
+    const [caller, otherTeam] = [await catalog.team(), await catalog.team()]
     const { id } = await catalog.process(caller)
-    expect(await list(stranger, { entityId: id })).toEqual([])
+    expect(await list(otherTeam, { entityId: id })).toEqual([])
     expect(await refused(list(userContext('no-such-team')))).toBe('team_not_found')
     const run = { ...userContext(''), principal: { role: 'run', team: '', subject: 'run', name: 'run' } } as CallContext
     expect(await refused(list(run))).toBe('permission_denied')

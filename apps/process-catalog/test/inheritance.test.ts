@@ -42,7 +42,7 @@ test('a grant alone, without being named as a parent, gives nothing; grandparent
   expect(await seen(c!, id)).toEqual({ P: 'p' })
 })
 
-test("a parent's write and a revoked grant raise the child's revision; a stranger's write does not", async () => {
+test("a parent's write and a revoked grant raise the child's revision; another team's write does not", async () => {
   const [c, p, s] = await Promise.all(['rev-c', 'rev-p', 'rev-s'].map((slug) => catalog.team(slug)))
   const { id } = await catalog.process(c!)
   await catalog.teams.grantParent({ child: 'rev-c', parent: 'rev-p' }, operator)

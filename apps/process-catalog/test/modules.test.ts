@@ -30,18 +30,18 @@ describe('modules', () => {
   })
 
   test('is found in its team alone', async () => {
-    const [caller, stranger] = [await catalog.team(), await catalog.team()]
+    const [caller, otherTeam] = [await catalog.team(), await catalog.team()]
     const { id } = await make(caller, 'lib')
     for (const call of [
-      () => modules().getModule({ id }, stranger),
-      () => modules().updateModule({ id, sourceCode: '' }, stranger),
-      () => modules().deleteModule({ id }, stranger),
-      () => catalog.versions.publishVersion({ module: id, tag: 'v' }, stranger),
-      () => catalog.aliases.listAliases({ module: id }, stranger),
+      () => modules().getModule({ id }, otherTeam),
+      () => modules().updateModule({ id, sourceCode: '' }, otherTeam),
+      () => modules().deleteModule({ id }, otherTeam),
+      () => catalog.versions.publishVersion({ module: id, tag: 'v' }, otherTeam),
+      () => catalog.aliases.listAliases({ module: id }, otherTeam),
       () => modules().getModule({ id: 'lib' }, caller),
     ])
       expect(await refused(call())).toBe('module_not_found')
-    expect((await modules().listModules({}, stranger)).modules).toEqual([])
+    expect((await modules().listModules({}, otherTeam)).modules).toEqual([])
     expect((await modules().listModules({}, caller)).modules.map(({ name }) => name)).toEqual(['lib'])
   })
 

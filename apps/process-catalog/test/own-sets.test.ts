@@ -40,7 +40,7 @@ describe('packages that are written for a process are its own', () => {
 
 describe('a set of just these packages that the team has already is there with the very write', () => {
   test('for a new process, from another process', async () => {
-    const [caller, stranger] = [await catalog.team(), await catalog.team()]
+    const [caller, otherTeam] = [await catalog.team(), await catalog.team()]
     const first = await catalog.process(caller, { name: 'first', dependencies })
     const run = await running(caller, sorted)
     Object.assign(run, succeed)
@@ -52,8 +52,8 @@ describe('a set of just these packages that the team has already is there with t
     })
     const other = await catalog.process(caller, { name: 'other', dependencies: { lodash: '^4' } })
     expect(await catalog.spec(caller, other.id)).toMatchObject({ awaitedDependencies: 'lodash' })
-    const theirs = await catalog.process(stranger, { name: 'theirs', dependencies })
-    expect((await catalog.spec(stranger, theirs.id)).awaitedDependencies).toBe('lodash, axios')
+    const theirs = await catalog.process(otherTeam, { name: 'theirs', dependencies })
+    expect((await catalog.spec(otherTeam, theirs.id)).awaitedDependencies).toBe('lodash, axios')
   })
 
   test('for a changed process, from the team', async () => {

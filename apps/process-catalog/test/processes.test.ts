@@ -80,9 +80,9 @@ describe('creating a process', () => {
     expect((await catalog.processes.getProcess({ identifier: id }, caller)).id).toBe(id)
     expect((await catalog.processes.getProcess({ identifier: id.toUpperCase() }, caller)).id).toBe(id)
     expect((await catalog.processes.getProcess({ identifier: slug }, caller)).id).toBe(id)
-    const stranger = await catalog.team()
-    expect(await refused(catalog.processes.getProcess({ identifier: id }, stranger))).toBe('process_not_found')
-    expect(await refused(catalog.processes.getProcess({ identifier: slug }, stranger))).toBe('process_not_found')
+    const otherTeam = await catalog.team()
+    expect(await refused(catalog.processes.getProcess({ identifier: id }, otherTeam))).toBe('process_not_found')
+    expect(await refused(catalog.processes.getProcess({ identifier: slug }, otherTeam))).toBe('process_not_found')
   })
 
   test('an identifier that can name nothing is not found, whatever it holds', async () => {

@@ -76,9 +76,9 @@ describe('what a run sees', () => {
     for (const tag of ['none', '\0', ' ', '0198a2c4-0000-7000-8000-000000000000'])
       expect(await refused(catalog.resolve(team, id, tag))).toBe('version_not_found')
     expect(await refused(catalog.resolve(team, 'none', 'none'))).toBe('process_not_found')
-    const { caller: stranger, id: foreign } = await newProcess()
+    const { caller: otherTeam, id: foreign } = await newProcess()
     expect(await refused(catalog.resolve(team, foreign))).toBe('process_not_found')
-    const version = await catalog.versions.publishVersion({ process: foreign, tag: 'v' }, stranger)
+    const version = await catalog.versions.publishVersion({ process: foreign, tag: 'v' }, otherTeam)
     expect(await refused(catalog.resolve(team, id, version.id))).toBe('version_not_found')
   })
 

@@ -91,9 +91,9 @@ describe('team variables', () => {
   test('a deleted variable is gone; one of another team, or a malformed id, is not found', async () => {
     const caller = await catalog.team()
     const { id } = await catalog.variables.createVariable({ key: 'K' }, caller)
-    const stranger = await catalog.team()
-    expect(await refused(catalog.variables.updateVariable({ id, value: 'x' }, stranger))).toBe('variable_not_found')
-    expect(await refused(catalog.variables.deleteVariable({ id }, stranger))).toBe('variable_not_found')
+    const otherTeam = await catalog.team()
+    expect(await refused(catalog.variables.updateVariable({ id, value: 'x' }, otherTeam))).toBe('variable_not_found')
+    expect(await refused(catalog.variables.deleteVariable({ id }, otherTeam))).toBe('variable_not_found')
     await catalog.variables.deleteVariable({ id }, caller)
     for (const gone of [id, 'K', '\0'])
       expect(await refused(catalog.variables.deleteVariable({ id: gone }, caller))).toBe('variable_not_found')

@@ -82,8 +82,8 @@ describe('reading', () => {
       'version_not_found',
     )
     expect(await refused(catalog.versions.getVersion({ process: id, version: '\0' }, caller))).toBe('version_not_found')
-    const stranger = await catalog.team()
-    expect(await refused(catalog.versions.getVersion({ process: id, version: version.id }, stranger))).toBe(
+    const otherTeam = await catalog.team()
+    expect(await refused(catalog.versions.getVersion({ process: id, version: version.id }, otherTeam))).toBe(
       'process_not_found',
     )
   })

@@ -45,11 +45,11 @@ test('whoever adopts it may give the system another key, and the one before open
 test('only its own key opens it, to its users for commands and files, to the system for the rest', async () => {
   await daemon.adopt()
   for (const key of ['sbx_of_another_sandbox', daemonKey, `${apiKey}x`, apiKey.slice(0, -1)]) {
-    const stranger = daemon.connect(key)
-    await expect(stranger.run(['true'])).rejects.toMatchObject({ kind: 'unauthenticated', code: 'sandbox_key' })
-    await expect(stranger.files.read('/etc/hostname')).rejects.toMatchObject({ code: 'sandbox_key' })
-    await expect(stranger.files.write('x', 'y')).rejects.toMatchObject({ code: 'sandbox_key' })
-    expect(await stranger.health()).toBe(true)
+    const otherClient = daemon.connect(key)
+    await expect(otherClient.run(['true'])).rejects.toMatchObject({ kind: 'unauthenticated', code: 'sandbox_key' })
+    await expect(otherClient.files.read('/etc/hostname')).rejects.toMatchObject({ code: 'sandbox_key' })
+    await expect(otherClient.files.write('x', 'y')).rejects.toMatchObject({ code: 'sandbox_key' })
+    expect(await otherClient.health()).toBe(true)
   }
   const options = { address: daemon.address, apiKey, maxMessageBytes: 1_000_000, keepaliveMs: 20_000 }
   const channel = keyedChannel(options)

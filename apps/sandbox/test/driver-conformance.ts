@@ -65,12 +65,12 @@ export function driverConformance(name: string, open: () => Promise<DriverUnderT
         expect({ stdout, exitCode }).toEqual({ stdout: `${ordered.id}\n42\n`, exitCode: 0 })
         sandbox.close()
         const { reach = urlOf } = under
-        const stranger = connectSandbox({
+        const otherClient = connectSandbox({
           grpcServerUrl: reach(await under.driver.create(ordered)),
           grpcApiKey: order().grpcApiKey,
         })
-        await expect(stranger.run(['true'])).rejects.toMatchObject({ code: 'sandbox_key' })
-        stranger.close()
+        await expect(otherClient.run(['true'])).rejects.toMatchObject({ code: 'sandbox_key' })
+        otherClient.close()
         await under.driver.end(ordered.id)
       },
     )

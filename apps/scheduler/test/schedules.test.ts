@@ -162,17 +162,17 @@ test('what was to happen once, and was missed while it was paused, can not be re
 
 test('nobody finds, changes, pauses or deletes what another team has', async () => {
   const { id } = await create()
-  const stranger = userContext('stranger')
+  const otherTeam = userContext('other-team')
   for (const other of [id, v7(), 'no-id'])
     for (const call of [
-      () => system.schedules.getSchedule({ id: other }, stranger),
-      () => system.schedules.updateSchedule({ id: other, mask: { paths: [] } }, stranger),
-      () => system.schedules.pauseSchedule({ id: other }, stranger),
-      () => system.schedules.resumeSchedule({ id: other }, stranger),
-      () => system.schedules.deleteSchedule({ id: other }, stranger),
+      () => system.schedules.getSchedule({ id: other }, otherTeam),
+      () => system.schedules.updateSchedule({ id: other, mask: { paths: [] } }, otherTeam),
+      () => system.schedules.pauseSchedule({ id: other }, otherTeam),
+      () => system.schedules.resumeSchedule({ id: other }, otherTeam),
+      () => system.schedules.deleteSchedule({ id: other }, otherTeam),
     ])
       expect(await refusal(call())).toBe('schedule_not_found')
-  expect((await system.schedules.listSchedules({}, stranger)).schedules).toEqual([])
+  expect((await system.schedules.listSchedules({}, otherTeam)).schedules).toEqual([])
   expect(await system.get(id, team)).toMatchObject({ id, paused: false })
 })
 
@@ -227,7 +227,7 @@ test('a renamed process is found by its new name', async () => {
 test('the schedules of a deleted process are gone, and it gets no new ones', async () => {
   const { id } = await create()
   const service = serviceContext('process-catalog', team)
-  await system.effects.deleteProcessSchedules({ team: 'stranger', processId }, service)
+  await system.effects.deleteProcessSchedules({ team: 'other-team', processId }, service)
   expect(await system.get(id, team)).toMatchObject({ id })
   for (let twice = 0; twice < 2; twice += 1) await system.effects.deleteProcessSchedules({ team, processId }, service)
   expect(await refusal(system.get(id, team))).toBe('schedule_not_found')

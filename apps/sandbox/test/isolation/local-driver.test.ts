@@ -156,9 +156,9 @@ describe('sandboxes that are kept ready', () => {
     const sandbox = connectSandbox({ grpcServerUrl: address, grpcApiKey: second.grpcApiKey })
     const found = await sandbox.run(['sh', '-c', 'echo $SANDBOX_ID; ls -A'])
     expect(found.stdout).toBe(`${second.id}\n`)
-    const stranger = connectSandbox({ grpcServerUrl: address, grpcApiKey: first.grpcApiKey })
-    await expect(stranger.run(['true'])).rejects.toMatchObject({ code: 'sandbox_key' })
-    for (const client of [sandbox, stranger]) client.close()
+    const otherClient = connectSandbox({ grpcServerUrl: address, grpcApiKey: first.grpcApiKey })
+    await expect(otherClient.run(['true'])).rejects.toMatchObject({ code: 'sandbox_key' })
+    for (const client of [sandbox, otherClient]) client.close()
     const given = (await driver.list()).length
     await until(() => sockets().length === given + 1, { what: 'the next is made ready' })
     await driver.stop()

@@ -67,9 +67,9 @@ describe.skipIf(lacking !== undefined)(
       const text = JSON.stringify(given)
       for (const secret of [order.daemonKey, order.grpcApiKey]) expect(text).not.toContain(secret)
       for (const key of texts) {
-        const stranger = connectSandbox({ grpcServerUrl: `http://${given?.status?.podIP}:9400`, grpcApiKey: key })
-        await expect(stranger.run(['true'])).rejects.toMatchObject({ code: 'sandbox_key' })
-        stranger.close()
+        const otherClient = connectSandbox({ grpcServerUrl: `http://${given?.status?.podIP}:9400`, grpcApiKey: key })
+        await expect(otherClient.run(['true'])).rejects.toMatchObject({ code: 'sandbox_key' })
+        otherClient.close()
       }
     })
 
