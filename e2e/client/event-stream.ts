@@ -42,7 +42,7 @@ export class EventStream {
   }
 
   /** What was told, in short: `RUNNING`, `log text`, `end`. */
-  get told(): string[] {
+  get summary(): string[] {
     return this.events.map(({ event, data }) =>
       event === 'status' ? (data.status ?? '') : event === 'log' ? `log ${data.message}` : event,
     )
@@ -50,8 +50,8 @@ export class EventStream {
 
   /** Waits until it was told this. */
   async has(one: string, timeoutMs = 30_000): Promise<void> {
-    for (const end = performance.now() + timeoutMs; !this.told.includes(one); await delay(10))
-      if (performance.now() > end) throw new Error(`Not told of ${one}, but of: ${this.told.slice(-20).join(', ')}`)
+    for (const end = performance.now() + timeoutMs; !this.summary.includes(one); await delay(10))
+      if (performance.now() > end) throw new Error(`Not told of ${one}, but of: ${this.summary.slice(-20).join(', ')}`)
   }
 
   async #read(response: Response): Promise<void> {

@@ -68,16 +68,16 @@ async function servicesOfARun(release: Release): Promise<string[]> {
   const answer = await client.post(`/processes/${made.body.id}/execute-sync`, {}, { headers: { traceparent } })
   if (!String(answer.body).startsWith(`00-${traceId}-`)) throw new Error(`the run saw ${answer.text}`)
   const expected = ['gateway', 'process-catalog', 'execution']
-  let told = new Array<string>()
+  let found = new Array<string>()
   await waitUntil(
     'the trace of a run',
     async () => {
-      told = await release.traces.servicesOf(traceId)
-      return expected.every((name) => told.some((one) => one.endsWith(name)))
+      found = await release.traces.servicesOf(traceId)
+      return expected.every((name) => found.some((one) => one.endsWith(name)))
     },
     { timeoutMs: 30_000, everyMs: 500 },
   )
-  return told
+  return found
 }
 
 async function list(release: Release, kind: string, selector: string[] = []): Promise<Listed> {

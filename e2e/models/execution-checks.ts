@@ -73,13 +73,13 @@ async function ended(run: Run, real: OnRuns): Promise<void> {
 
 /** The log of a run that has ended: told in order, and of no second start. */
 export async function checkLog(run: Run, { client }: OnRuns): Promise<void> {
-  const told = async () => {
+  const startLines = async () => {
     const answer = await client.get<Page<LogEntry>>(`/executions/${run.id}/logs`, { limit: 1000 })
     expectAnswer(answer, ['200'], 'reading the log')
     return answer.body.data.filter(({ message }) => message === 'started').length
   }
   const wanted = run.end === 'FINISHED' || run.end === 'ERROR' ? 1 : 0
   if (wanted === 1)
-    await waitUntil('the line of a run in its log', async () => (await told()) === 1, { timeoutMs: withinMs })
-  else if ((await told()) > 1) throw new Error('The log tells of more than one start')
+    await waitUntil('the line of a run in its log', async () => (await startLines()) === 1, { timeoutMs: withinMs })
+  else if ((await startLines()) > 1) throw new Error('The log tells of more than one start')
 }

@@ -141,9 +141,9 @@ const follow = steps<RunQueue, OnRuns, number>('wait', some, (n) => ({
     const stream = await EventStream.open(client, run.id)
     await stream.has('end')
     agree(await stream.closed, true, 'the end of the stream')
-    const told = stream.events.filter(({ event }) => event === 'status').map(({ data }) => data.status)
+    const statuses = stream.events.filter(({ event }) => event === 'status').map(({ data }) => data.status)
     agree(
-      told,
+      statuses,
       run.seen.map(({ status }) => status),
       'what the stream tells',
     )

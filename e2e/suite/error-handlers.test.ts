@@ -9,7 +9,7 @@ import { awaitEnded, inMs, makeSchedule } from './scheduling.ts'
 import { shared } from './shared-system.ts'
 
 /** What a handler returns: its parameters as its code sees them. */
-interface Told {
+interface HandlerInput {
   execution: {
     id: string
     comment: string | null
@@ -41,12 +41,12 @@ async function runsOf(process: Process, by: Client): Promise<Execution[]> {
   return answer.body.data.toReversed()
 }
 
-const toldOf = ({ parameters }: Execution) => parameters as unknown as Told
+const inputOf = ({ parameters }: Execution) => parameters as unknown as HandlerInput
 
 /** The runs of a handler for this execution, once there is one and all have ended. */
 function handled(handler: Process, failed: string, by: Client): Promise<Execution[]> {
   const ask = async () => {
-    const runs = (await runsOf(handler, by)).filter((run) => toldOf(run).execution?.id === failed)
+    const runs = (await runsOf(handler, by)).filter((run) => inputOf(run).execution?.id === failed)
     return runs.length > 0 && runs.every(({ status }) => !['CREATED', 'QUEUED', 'RUNNING'].includes(status)) && runs
   }
   return waitUntil(`the error handler of ${failed}`, ask, { timeoutMs: 30_000, everyMs: 100 })
@@ -84,17 +84,17 @@ describe.skipIf(!shared.owned)('error handlers', { concurrent: false }, () => {
       const [run, ...more] = await handled(handler, id, by())
       expect(more).toEqual([])
       expect(run).toMatchObject({ status: 'FINISHED', createdBy: 'system' })
-      const told = JSON.parse(run?.returnValue ?? '') as Told
-      expect(told.execution).toEqual({
+      const input = JSON.parse(run?.returnValue ?? '') as HandlerInput
+      expect(input.execution).toEqual({
         id,
         comment: 'by hand',
         parameters: { n: 1, list: ['ü'] },
         process: { id: process.id, name: process.name },
       })
-      expect(told.error.message).toBe('TypeError: wrong: ******')
-      expect(told.error.stacktrace).toMatch(languages[failing].frame)
-      expect(told.error.stacktrace).toContain('wrong: ******')
-      expect(JSON.stringify([run, told])).not.toContain('top-secret-4711')
+      expect(input.error.message).toBe('TypeError: wrong: ******')
+      expect(input.error.stacktrace).toMatch(languages[failing].frame)
+      expect(input.error.stacktrace).toContain('wrong: ******')
+      expect(JSON.stringify([run, input])).not.toContain('top-secret-4711')
     },
   )
 
@@ -105,8 +105,8 @@ describe.skipIf(!shared.owned)('error handlers', { concurrent: false }, () => {
     const schedule = await makeSchedule(process, { dateTime: inMs(2500), input: { comment: 'nightly' } }, by())
     const [first] = await awaitEnded(schedule, 1, by())
     const [run] = await handled(handler, first!.id, by())
-    const told = JSON.parse(run?.returnValue ?? '') as Told
-    expect(told.execution.schedule).toEqual({ id: schedule.id, comment: 'nightly' })
+    const input = JSON.parse(run?.returnValue ?? '') as HandlerInput
+    expect(input.execution.schedule).toEqual({ id: schedule.id, comment: 'nightly' })
   })
 
   test('a run that takes too long has one; killed and finished ones have none', async () => {
@@ -119,11 +119,11 @@ describe.skipIf(!shared.owned)('error handlers', { concurrent: false }, () => {
     await execute(handler, {}, by())
     const late = await fail(sleeper, { settings: { timeout: 200 } })
     const [run] = await handled(handler, late, by())
-    const told = JSON.parse(run?.returnValue ?? '') as Told
-    expect(told.error.message).toMatch(/^TimeoutError: /)
-    expect(told.execution.comment).toBeNull()
+    const input = JSON.parse(run?.returnValue ?? '') as HandlerInput
+    expect(input.error.message).toMatch(/^TimeoutError: /)
+    expect(input.execution.comment).toBeNull()
     const runs = await runsOf(handler, by())
-    expect(runs.map((one) => toldOf(one).execution?.id)).toEqual([undefined, late])
+    expect(runs.map((one) => inputOf(one).execution?.id)).toEqual([undefined, late])
   })
 
   test.for(['JAVASCRIPT', 'PYTHON'] as const)(
@@ -142,7 +142,7 @@ describe.skipIf(!shared.owned)('error handlers', { concurrent: false }, () => {
       // One that fails later: whatever those before had led to would have come by then.
       const last = await fail(process)
       await handled(handler, last, by())
-      expect((await runsOf(handler, by())).map((one) => toldOf(one).execution.id)).toEqual([id, last])
+      expect((await runsOf(handler, by())).map((one) => inputOf(one).execution.id)).toEqual([id, last])
     },
   )
 

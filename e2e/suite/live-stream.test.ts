@@ -21,7 +21,7 @@ const stepsAround = (count: number, wait: string) => `for (let n = 0; n < ${coun
 }`
 const endless = 'console.log("first"); await new Promise((done) => setTimeout(done, 200000))'
 /** What a stream told, but for waiting: whether a run waits is not its own affair. */
-const toldBy = (told: string[]) => told.filter((each) => each !== 'QUEUED' && each !== 'DEQUEUED')
+const withoutWaiting = (summary: string[]) => summary.filter((each) => each !== 'QUEUED' && each !== 'DEQUEUED')
 const lines = (count: number) => Array.from({ length: count }, (_, n) => `log step ${n}`)
 
 describe('the live stream of a run', () => {
@@ -32,12 +32,12 @@ describe('the live stream of a run', () => {
     expect(one.response.status).toBe(200)
     expect(one.response.headers.get('content-type')).toBe('text/event-stream')
     await one.has('log step 2')
-    expect(one.told).not.toContain('log step 9')
+    expect(one.summary).not.toContain('log step 9')
     expect((await executionOf(id)).status).toBe('RUNNING')
     await gate.open()
     expect([await one.closed, await two.closed]).toEqual([true, true])
-    for (const { told } of [one, two])
-      expect(toldBy(told)).toEqual(['CREATED', 'RUNNING', ...lines(10), 'FINISHED', 'end'])
+    for (const { summary } of [one, two])
+      expect(withoutWaiting(summary)).toEqual(['CREATED', 'RUNNING', ...lines(10), 'FINISHED', 'end'])
     const { timeline } = await executionOf(id)
     const of = (name: string) => one.events.filter(({ event }) => event === name).map(({ data }) => data)
     expect(of('status')).toEqual(timeline.events)
@@ -54,7 +54,13 @@ describe('the live stream of a run', () => {
     const known = first.events.length
     const second = await EventStream.open(client, id, first.events.at(-1)?.id)
     await second.closed
-    expect(toldBy([...first.told, ...second.told])).toEqual(['CREATED', 'RUNNING', ...lines(20), 'FINISHED', 'end'])
+    expect(withoutWaiting([...first.summary, ...second.summary])).toEqual([
+      'CREATED',
+      'RUNNING',
+      ...lines(20),
+      'FINISHED',
+      'end',
+    ])
     expect(first.events).toHaveLength(known)
     const all = [...first.events, ...second.events]
     expect(new Set(all.map((event) => event.id)).size).toBe(all.length)
@@ -79,7 +85,7 @@ describe('the live stream of a run', () => {
     const { execution } = await runCode('console.log("before"); throw new TypeError("no")')
     const failed = await EventStream.open(client, execution.id)
     await failed.closed
-    expect([failed.told[0], failed.told.at(-2), failed.told.at(-1)]).toEqual(['CREATED', 'ERROR', 'end'])
+    expect([failed.summary[0], failed.summary.at(-2), failed.summary.at(-1)]).toEqual(['CREATED', 'ERROR', 'end'])
     expect(failed.events.at(-2)?.data.explanation).toContain('TypeError: no')
     const id = await execute(await makeProcess({ sourceCode: endless }))
     const killed = await EventStream.open(client, id)
@@ -87,7 +93,7 @@ describe('the live stream of a run', () => {
     expect((await client.put(`/executions/${id}/kill`)).status).toBe(202)
     expect(await killed.closed).toBe(true)
     const why = killed.events.at(-2)?.data.explanation
-    expect(toldBy(killed.told)).toEqual(['CREATED', 'RUNNING', 'log first', `log ${why}`, 'KILLED', 'end'])
+    expect(withoutWaiting(killed.summary)).toEqual(['CREATED', 'RUNNING', 'log first', `log ${why}`, 'KILLED', 'end'])
   })
 
   test('is refused like any other read: what is not there, an id of no event, no token', async () => {
@@ -115,7 +121,7 @@ describe('the live stream of a run', () => {
     for (const reader of readers) await reader.has('log step 0')
     for (const reader of readers.slice(1)) reader.leave()
     expect(await readers[0]?.closed).toBe(true)
-    expect(readers[0]?.told).toEqual(['CREATED', 'RUNNING', ...lines(15), 'FINISHED', 'end'])
+    expect(readers[0]?.summary).toEqual(['CREATED', 'RUNNING', ...lines(15), 'FINISHED', 'end'])
   })
 })
 
@@ -141,7 +147,7 @@ describe.skipIf(!shared.owned)('live streams of a system with narrow limits', { 
     const [, waiting = '', rejected = ''] = ids
     const over = await EventStream.open(small, rejected)
     await over.closed
-    expect(over.told).toEqual(['CREATED', `log ${over.events.at(-2)?.data.explanation}`, 'REJECTED', 'end'])
+    expect(over.summary).toEqual(['CREATED', `log ${over.events.at(-2)?.data.explanation}`, 'REJECTED', 'end'])
     const stream = await EventStream.open(small, waiting)
     await stream.has('QUEUED')
     expect(stream.events[1]?.data.explanation).toMatch(/\w+ \w+/)
@@ -150,7 +156,7 @@ describe.skipIf(!shared.owned)('live streams of a system with narrow limits', { 
     await small.put(`/executions/${waiting}/kill`)
     await stream.closed
     const statuses = ['CREATED', 'QUEUED', 'DEQUEUED', 'RUNNING', 'log first', 'KILLED', 'end']
-    expect(stream.told).toEqual(statuses.toSpliced(5, 0, `log ${stream.events.at(-2)?.data.explanation}`))
+    expect(stream.summary).toEqual(statuses.toSpliced(5, 0, `log ${stream.events.at(-2)?.data.explanation}`))
   })
 
   test('beyond the limit of the team a stream is refused until one is closed', async () => {
@@ -168,7 +174,7 @@ describe.skipIf(!shared.owned)('live streams of a system with narrow limits', { 
     await again.has('RUNNING')
     await small.put(`/executions/${id}/kill`)
     await Promise.all([...streams.slice(1), again].map(({ closed }) => closed))
-    expect(again.told.at(-1)).toBe('end')
+    expect(again.summary.at(-1)).toBe('end')
     await awaitEnd(id, undefined, small)
   })
 
@@ -180,7 +186,7 @@ describe.skipIf(!shared.owned)('live streams of a system with narrow limits', { 
     stopping = system.stop()
     await stream.closed
     expect(performance.now() - began).toBeLessThan(7500)
-    expect(stream.told).not.toContain('end')
+    expect(stream.summary).not.toContain('end')
     await stopping
   })
 })

@@ -105,7 +105,7 @@ describe.skipIf(!shared.owned || shapeFromEnvironment() !== 'services')(
       await awaitGone(`/schedules/${doomed.schedule.id}`)
       for (const path of ['', '/logs', '/events']) await awaitGone(`/executions/${doomed.ended}${path}`)
       await doomed.stream.closed
-      expect(doomed.stream.told).not.toContain('FINISHED')
+      expect(doomed.stream.summary).not.toContain('FINISHED')
       const left = () => tablesThatName(restarted.dataDir, id, kept)
       await expect.poll(left, { timeout: 60_000, interval: 200 }).toEqual([])
       const list = await by().get<Page<Execution>>('/executions', { processId: id })

@@ -87,10 +87,10 @@ describe('webhook access', () => {
         (['GET', 'POST'] as const).map((method) => client.webhook(method, encodeURIComponent(slug))),
       ),
     )
-    const told = answers
+    const shown = answers
       .map((answer) => expectProblem(answer, 404))
       .map(({ code, detail, title }) => `${code} ${title} ${detail}`)
-    expect(new Set(told).size).toBe(1)
+    expect(new Set(shown).size).toBe(1)
     const team = await send(`${shared.host}/api/no-such-team/webhooks/x`, 'GET')
     expect(expectProblem(team, 404).code).toBe(expectProblem(answers[0] as (typeof answers)[0], 404).code)
   })

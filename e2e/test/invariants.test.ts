@@ -60,8 +60,8 @@ describe('what the chaos run finds', () => {
   test('an answer that does not hold', () => {
     const killed = { id: 'x', by: 'kill', status: 'KILLED' as const }
     expect(rulesOf(faultsOf(execution(finished), entry(1, 1), killed))).toEqual(['what'])
-    const told = { id: 'x', by: 'sync', status: 'FINISHED' as const, returnValue: '1' }
-    expect(rulesOf(faultsOf(execution(finished, { returnValue: '2' }), entry(1, 1), told))).toEqual(['what'])
+    const promised = { id: 'x', by: 'sync', status: 'FINISHED' as const, returnValue: '1' }
+    expect(rulesOf(faultsOf(execution(finished, { returnValue: '2' }), entry(1, 1), promised))).toEqual(['what'])
   })
 
   test('an acknowledged execution that is gone, and a key with two', () => {

@@ -88,8 +88,8 @@ test('a port that is taken is named with its setting, for the gateway and for sa
 test('every metric that it tells has a line in docs/reference/metrics.md', async () => {
   const names = await metricsAt(`http://localhost:${values['HEALTH_PORT']}`)
   expect(names).toEqual(expect.arrayContaining(['execution_running', 'storage_objects', 'runner_slots']))
-  const told = await metricsInDocs()
-  expect(names.filter((name) => !told.includes(name))).toEqual([])
+  const documented = await metricsInDocs()
+  expect(names.filter((name) => !documented.includes(name))).toEqual([])
 })
 
 test('a second start on the same data folder says who holds it', async () => {

@@ -42,8 +42,8 @@ test('docs/reference/metrics.md has a line for every metric that they tell, and 
   const { services } = await servicesFile()
   const names = new Set((await Promise.all(Object.values(services).map(({ health }) => metricsAt(health)))).flat())
   // On a cluster alone.
-  const told = (await metricsInDocs()).filter((name) => !name.startsWith('runner_pods'))
-  expect([...names].toSorted()).toEqual([...new Set(told)].toSorted())
+  const documented = (await metricsInDocs()).filter((name) => !name.startsWith('runner_pods'))
+  expect([...names].toSorted()).toEqual([...new Set(documented)].toSorted())
 })
 
 test('the admin command finds them by their data folder', async () => {

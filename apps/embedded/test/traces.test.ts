@@ -123,9 +123,9 @@ test('Python sees its trace context, too, and a failed run is told as one', asyn
 
 test('a schedule begins the trace of its run, and the callback of its end goes on with it', async () => {
   await make('scheduled', 'JAVASCRIPT', 'return process.env.TRACEPARENT')
-  const told = Promise.withResolvers<string | undefined>()
+  const received = Promise.withResolvers<string | undefined>()
   const server = createServer((request, response) => {
-    told.resolve(request.headers['traceparent'] as string | undefined)
+    received.resolve(request.headers['traceparent'] as string | undefined)
     response.end()
   })
   server.listen(0, '127.0.0.1')
@@ -138,11 +138,11 @@ test('a schedule begins the trace of its run, and the callback of its end goes o
     body: JSON.stringify({ dateTime, input: { settings: { callbackUrl } } }),
   })
   expect(scheduled.ok, await scheduled.text()).toBe(true)
-  const [, trace = ''] = (await told.promise)?.split('-') ?? []
+  const [, trace = ''] = (await received.promise)?.split('-') ?? []
   await until(() => receiver.spans.some(({ traceId, name }) => traceId === trace && name === 'callback'))
   const spans = await spansOf(trace, 1)
   const callback = spans.find(({ name }) => name === 'callback')!
-  expect(await told.promise).toBe(`00-${trace}-${callback.spanId}-01`)
+  expect(await received.promise).toBe(`00-${trace}-${callback.spanId}-01`)
   const firing = ['execution: FiringService/StartFiring', 'scheduler: FiringService/StartFiring', 'scheduler: firing']
   expect(line(callback, spans)).toEqual(['execution: callback', 'execution: run', ...firing])
   server.closeAllConnections()

@@ -25,13 +25,13 @@ afterEach(async () => {
 afterAll(() => system.stop())
 
 const start = async () => (await system.executions.startExecution({ identifier: 'hello' }, ann)).executionId
-const told = (id: string, count: number) =>
+const recorded = (id: string, count: number) =>
   until(() => (system.audit.of(id).length === count ? system.audit.of(id) : undefined), { what: `${count} of ${id}` })
 
 test('a start is told once with who started it, whatever becomes of it, and its time is that of the execution', async () => {
   await system.runner()
   const id = await start()
-  await told(id, 1)
+  await recorded(id, 1)
   const { createdAt } = await system.ended(id)
   const [record] = system.audit.records(id)
   expect(record).toMatchObject({
@@ -51,8 +51,8 @@ test('starts of webhooks and of runs are told as theirs', async () => {
   const run = await until(() => runner.started.find((each) => each.executionId === executionId))
   const runs = system.replicas[0]!.network.client(RunService)
   const child = await runs.startProcess({ callNumber: 1, identifier: 'hello' }, asRun(run))
-  expect(await told(executionId, 1)).toEqual(['started by webhook'])
-  expect(await told(child.executionId, 1)).toEqual(['started by webhook'])
+  expect(await recorded(executionId, 1)).toEqual(['started by webhook'])
+  expect(await recorded(child.executionId, 1)).toEqual(['started by webhook'])
   expect(system.audit.records(child.executionId)[0]).toMatchObject({ initiatedBy: 'ann@example.com' })
   runner.finish(child.executionId)
   runner.finish(executionId)
@@ -64,7 +64,7 @@ test('a kill is told once, and not where there was nothing left to kill', async 
   const kill = (replica: number) => system.replicas[replica]!.executions.killExecution({ id }, ann)
   const kills = await Promise.allSettled([kill(0), kill(1), kill(0), kill(1)])
   expect(kills.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
-  expect(await told(id, 2)).toEqual(['started by Ann', 'killed by Ann'])
+  expect(await recorded(id, 2)).toEqual(['started by Ann', 'killed by Ann'])
   expect(system.audit.records(id)[1]).toMatchObject({ initiatedBy: 'ann@example.com', ip: '192.0.2.7' })
   await until(async () => (await system.rows('SELECT FROM audit_outbox')).length === 0)
   expect(system.audit.of(id)).toHaveLength(2)
@@ -76,8 +76,8 @@ test('a rerun is told of the execution that it repeats, and the new one has its 
   await system.ended(id)
   const bob = userContext('demo', { name: 'Bob', ip: '192.0.2.8' })
   const again = await system.executions.rerunExecution({ id }, bob)
-  expect(await told(id, 2)).toEqual(['started by Ann', 'rerun by Bob'])
-  expect(await told(again.executionId, 1)).toEqual(['started by Bob'])
+  expect(await recorded(id, 2)).toEqual(['started by Ann', 'rerun by Bob'])
+  expect(await recorded(again.executionId, 1)).toEqual(['started by Bob'])
   expect(system.audit.records(id)[1]).toMatchObject({ ip: '192.0.2.8' })
   await system.ended(again.executionId)
 })
@@ -100,7 +100,7 @@ test('installs, refused starts and kills with a process are not told', async () 
   })
   await system.executions.deleteProcessExecutions({ team: 'demo', processId }, serviceContext('process-catalog'))
   const last = await start()
-  await told(last, 1)
+  await recorded(last, 1)
   expect(system.audit.of(doomed)).toEqual(['started by Ann'])
   expect(system.audit.of(install.executionId)).toEqual([])
   expect(system.audit.size - before).toBeLessThanOrEqual(2)
@@ -124,11 +124,11 @@ test('a start and a kill on a day whose partitions a replica has not heard of ar
        FROM copied c CROSS JOIN (VALUES (1, 1), (2, 2)) AS e(sequence, status)`,
     [model, id],
   )
-  expect(await told(id, 1)).toEqual(['started by Ann'])
+  expect(await recorded(id, 1)).toEqual(['started by Ann'])
   // Each of the replicas, whichever told of the start.
   await system.replicas[0]!.executions.killExecution({ id }, ann)
   await system.replicas[1]!.executions.killExecution({ id: model }, ann)
-  expect((await told(id, 2)).toSorted()).toEqual(['killed by Ann', 'started by Ann'])
+  expect((await recorded(id, 2)).toSorted()).toEqual(['killed by Ann', 'started by Ann'])
 })
 
 test('while the catalog is away no run waits, and later each record comes once', async () => {

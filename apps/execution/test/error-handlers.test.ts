@@ -158,11 +158,12 @@ function errorHandlers(name: string, bus: () => KafkaConfig | undefined): void {
       system.catalog.remove('versioned')
       const third = await system.run('tagged', { identifier: 'fails' })
       const text = 'The error handler versioned (v2) was not started'
-      const told = (id: string) => until(async () => (await warnings(system, id, 'tagged'))[0], { timeoutMs: 20_000 })
-      expect(await told(second.executionId)).toMatch(
+      const warningOf = (id: string) =>
+        until(async () => (await warnings(system, id, 'tagged'))[0], { timeoutMs: 20_000 })
+      expect(await warningOf(second.executionId)).toMatch(
         new RegExp(`^${RegExp.escape(text)}: (Version|Process) not found$`),
       )
-      expect(await told(third.executionId)).toBe(`${text}: Process not found`)
+      expect(await warningOf(third.executionId)).toBe(`${text}: Process not found`)
       await system.rows("UPDATE bus_cursors SET window_from = '0', window_to = '0', position = 0")
       await allHandled(system)
       expect(await warnings(system, third.executionId, 'tagged')).toHaveLength(1)

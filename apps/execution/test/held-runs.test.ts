@@ -7,7 +7,7 @@ import { Watched } from './watched.ts'
 
 const needy = { identifier: 'needy' }
 const waits = { awaitedDependencies: 'lodash, zod' }
-const told = 'Waits for packages that are being installed: lodash, zod'
+const whyItWaits = 'Waits for packages that are being installed: lodash, zod'
 
 let system: System
 
@@ -31,7 +31,7 @@ test('a run waits for packages that are being installed and is told which; other
   for (const id of ids) {
     const { status, timeline } = await system.get(id)
     expect(status).toBe(Status.CREATED)
-    expect(timeline.at(-1)!.explanation).toBe(told)
+    expect(timeline.at(-1)!.explanation).toBe(whyItWaits)
   }
   for (let count = 0; count < 5; count++) expect((await system.run()).status).toBe(Status.FINISHED)
   expect(await Promise.all(ids.map((id) => system.get(id)))).toMatchObject(ids.map(() => ({ status: Status.CREATED })))
@@ -85,7 +85,7 @@ test('where its packages are there and no slot is free it is QUEUED, soon and on
   const id = await system.start('demo', needy)
   const reader = new Watched(system.replicas[1]!, id)
   await reader.has('CREATED')
-  expect(reader.explanations).toEqual([told])
+  expect(reader.explanations).toEqual([whyItWaits])
   system.catalog.put('needy')
   await reader.has('QUEUED')
   expect(reader.explanations[1]).toMatch(/waits for a free slot in the pool default/)

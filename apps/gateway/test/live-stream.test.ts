@@ -162,12 +162,12 @@ describe('limits of live streams', () => {
   })
 
   test('a reader that takes nothing stops the reading, and is forgotten when it goes', async () => {
-    let told = 0
+    let sent = 0
     gateway.servers.answers.set('watchExecution', async function* () {
       yield { updates: [] }
       for (;;) {
-        told += 1
-        yield logMessage(`a.${told}`, 'x'.repeat(32_000))
+        sent += 1
+        yield logMessage(`a.${sent}`, 'x'.repeat(32_000))
       }
     } as never)
     const socket = connect(gateway.gateway.port(), '127.0.0.1')
@@ -176,13 +176,13 @@ describe('limits of live streams', () => {
     let before = -1
     await until(
       () => {
-        const rests = told > 0 && told === before
-        before = told
+        const rests = sent > 0 && sent === before
+        before = sent
         return rests
       },
       { everyMs: 200, what: 'the reading to rest' },
     )
-    expect(told * 32_000).toBeLessThan(32 * 1024 * 1024)
+    expect(sent * 32_000).toBeLessThan(32 * 1024 * 1024)
     socket.destroy()
     await allClosed()
   })

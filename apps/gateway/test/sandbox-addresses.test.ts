@@ -12,7 +12,7 @@ afterEach(async () => {
   gateway = undefined
 })
 
-interface Told {
+interface ShownAddresses {
   grpcServerUrl: string
   publicUrls: Record<string, string>
 }
@@ -31,9 +31,9 @@ test.each([
     { publicUrls: { 80: `https://80-${SANDBOX_ID}.boxes.example.com:443` } },
   ],
   [{ SANDBOX_PUBLIC_DOMAIN: 'boxes.example.com' }, { publicUrls: { 80: `http://80-${SANDBOX_ID}.boxes.example.com` } }],
-])('with %j sandboxes are told to be there', async (settings, told) => {
+])('with %j sandboxes are told to be there', async (settings, shown) => {
   gateway = await startGateway(settings)
-  expect((await (await gateway.rest('GET', `/sandboxes/${SANDBOX_ID}`)).json()) as Told).toMatchObject(told)
+  expect((await (await gateway.rest('GET', `/sandboxes/${SANDBOX_ID}`)).json()) as ShownAddresses).toMatchObject(shown)
 })
 
 test.each([

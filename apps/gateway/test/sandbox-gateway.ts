@@ -54,8 +54,8 @@ export async function startSandboxGateway(
     starting: false,
     publicBase: `http://127.0.0.1:${publicPort}`,
     traffic: async () => {
-      const told = await context.metrics.metrics()
-      const lines = told.matchAll(/^gateway_sandbox_traffic_\w+\{kind="(\w+)"(?:,outcome="(\w+)")?\} (\d+)$/gm)
+      const text = await context.metrics.metrics()
+      const lines = text.matchAll(/^gateway_sandbox_traffic_\w+\{kind="(\w+)"(?:,outcome="(\w+)")?\} (\d+)$/gm)
       return Object.fromEntries(
         [...lines].map(([, kind, outcome = 'open', count]) => [`${kind} ${outcome}`, Number(count)]),
       )

@@ -88,10 +88,10 @@ test.each([
   ['a key without its certificate', { SANDBOX_GRPC_TLS_KEY: key }, /SANDBOX_GRPC_TLS_CERT must be set/],
   ['the key of another certificate', { ...settings, SANDBOX_GRPC_TLS_KEY: another.key }, /SANDBOX_GRPC_TLS_CERT and/],
   ['what is no certificate', { ...settings, SANDBOX_GRPC_TLS_CERT: 'none' }, /SANDBOX_GRPC_TLS_CERT and/],
-])('%s is refused at the start, and nothing of the key is told', (_, given, told) => {
+])('%s is refused at the start, and nothing of the key is told', (_, given, message) => {
   const env = new Environment(given)
   readGatewayConfig(env)
-  expect(() => env.check()).toThrow(told)
+  expect(() => env.check()).toThrow(message)
   expect(() => env.check()).not.toThrow(/PRIVATE KEY/)
   expect(JSON.stringify(env.settings())).not.toContain('PRIVATE KEY')
 })

@@ -42,7 +42,7 @@ describe('what a call starts', () => {
     const form = { 'content-type': 'application/x-www-form-urlencoded' }
     const multipart = { 'content-type': 'multipart/form-data; boundary=x' }
     const part = '--x\r\ncontent-disposition: form-data; name="a"\r\n\r\n1\r\n--x--\r\n'
-    const told: unknown[] = []
+    const textual: unknown[] = []
     for (const [method, path, body, headers] of [
       ['GET', '?a=1', undefined, {}],
       ['GET', '', undefined, {}],
@@ -52,9 +52,9 @@ describe('what a call starts', () => {
       ['POST', '?a=1', '{"a":"1"}', { 'content-type': 'application/json' }],
     ] as const) {
       await call(method, path, { headers, ...(body !== undefined && { body }) })
-      told.push(gateway.servers.started.textualParameters)
+      textual.push(gateway.servers.started.textualParameters)
     }
-    expect(told).toEqual([true, false, false, true, true, false])
+    expect(textual).toEqual([true, false, false, true, true, false])
   })
 
   test('steering headers become settings and are hidden from the process', async () => {

@@ -53,16 +53,16 @@ describe('what a run sees', () => {
   test('what is not there is named, and ids are not: those of others are told by nothing from none', async () => {
     const { caller, id } = await newProcess()
     const { team } = caller.principal
-    const told = (identifier: string, tag?: string) =>
+    const messageOf = (identifier: string, tag?: string) =>
       catalog.resolve(team, identifier, tag).then(
         () => 'found',
         ({ message }: Error) => message,
       )
-    expect(await told('nope')).toBe('Process not found: there is no process "nope"')
-    expect(await told(id, 'nope')).toBe('Version not found: the process has no version or alias "nope"')
+    expect(await messageOf('nope')).toBe('Process not found: there is no process "nope"')
+    expect(await messageOf(id, 'nope')).toBe('Version not found: the process has no version or alias "nope"')
     const { id: foreign } = await newProcess()
-    expect(await told(foreign)).toBe('Process not found')
-    expect(await told('0198a2c4-0000-7000-8000-000000000000')).toBe('Process not found')
+    expect(await messageOf(foreign)).toBe('Process not found')
+    expect(await messageOf('0198a2c4-0000-7000-8000-000000000000')).toBe('Process not found')
     await expect(
       catalog.aliases.createAlias({ process: id, name: 'live', version: 'v9' }, caller),
     ).rejects.toMatchObject({ code: 'version_not_found', message: 'Version not found: there is no version "v9"' })

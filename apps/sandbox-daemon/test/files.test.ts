@@ -160,8 +160,8 @@ describe('watching', () => {
   test('ends with the directory', async () => {
     const changes = await files.watch(folder)
     await files.remove(folder, { recursive: true })
-    const told = await Array.fromAsync(changes)
-    expect(told.at(-1)).toMatchObject({ type: 'removed', path: join(daemon.home, folder) })
+    const seen = await Array.fromAsync(changes)
+    expect(seen.at(-1)).toMatchObject({ type: 'removed', path: join(daemon.home, folder) })
   })
 
   test('of what is no directory is refused', async () => {

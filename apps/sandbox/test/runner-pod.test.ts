@@ -14,13 +14,13 @@ test('the pod of a runner is told where execution and storage are, and has its k
   const { pod } = readRunnerPodsConfig(env, readClusterConfig(env))!
   env.check()
   const [container] = runnerPod('one', pod).spec!.containers
-  const told = Object.fromEntries(container!.env!.map(({ name, value }) => [name, value]))
-  expect(told).toMatchObject({
+  const variables = Object.fromEntries(container!.env!.map(({ name, value }) => [name, value]))
+  expect(variables).toMatchObject({
     EXECUTION_ADDRESSES: 'execution-0:9102,execution-1:9102',
     STORAGE_ADDRESS: 'storage:9104',
     RUNNER_KEY_FILE: expect.stringMatching(/^\//),
   })
-  expect(told).not.toHaveProperty('RUNNER_KEY')
+  expect(variables).not.toHaveProperty('RUNNER_KEY')
 })
 
 test('what is wrong in the file of runner pods is told, all of it', () => {

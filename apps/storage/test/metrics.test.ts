@@ -71,14 +71,14 @@ test('a download that its reader leaves ends as cancelled', async () => {
 
 test('contents that are to be removed are counted, with how long they have been due', async () => {
   const lazy = await StorageUnderTest.open()
-  const { storage: one, metrics: told } = await lazy.replica({ sweepEveryMs: 3_600_000, replacedGraceMs: 0 })
-  const late = async () => Number(/^storage_removals_late_seconds (\S+)/m.exec(await told())?.[1])
+  const { storage: one, metrics: readMetrics } = await lazy.replica({ sweepEveryMs: 3_600_000, replacedGraceMs: 0 })
+  const late = async () => Number(/^storage_removals_late_seconds (\S+)/m.exec(await readMetrics())?.[1])
   await upload(one, 'a', 'first', {}, userContext('demo'))
   await upload(one, 'a', 'second', {}, userContext('demo'))
-  await until(async () => (await told()).includes('storage_removals_waiting 1\n'))
+  await until(async () => (await readMetrics()).includes('storage_removals_waiting 1\n'))
   await until(async () => (await late()) > 0)
   await lazy.replica()
-  await until(async () => (await told()).includes('storage_removals_waiting 0\n'))
+  await until(async () => (await readMetrics()).includes('storage_removals_waiting 0\n'))
   expect(await late()).toBe(0)
   await lazy.close()
 })

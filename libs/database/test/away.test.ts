@@ -41,7 +41,7 @@ beforeEach(async () => {
 afterEach(() => database.close())
 
 /** What a caller is told, and that it does not wait for the end of what hangs. */
-async function told(call: () => Promise<unknown>) {
+async function failureOf(call: () => Promise<unknown>) {
   const from = performance.now()
   const failure = await call().then(
     () => undefined,
@@ -58,9 +58,9 @@ test('while the server is away callers are told so, and it is found again when i
   await pool.query('SELECT 1')
   const prisma = await adapter.connect()
   await server.stop()
-  expect(await told(() => pool.query('SELECT 1'))).toMatchObject(unavailable)
-  expect(await told(() => pool.query('SELECT 1'))).toMatchObject(unavailable)
-  expect(await told(() => prisma.queryRaw({ sql: 'SELECT 1', args: [], argTypes: [] }))).toMatchObject(unavailable)
+  expect(await failureOf(() => pool.query('SELECT 1'))).toMatchObject(unavailable)
+  expect(await failureOf(() => pool.query('SELECT 1'))).toMatchObject(unavailable)
+  expect(await failureOf(() => prisma.queryRaw({ sql: 'SELECT 1', args: [], argTypes: [] }))).toMatchObject(unavailable)
   expect(await database.check()).toMatchObject({ ok: false })
   await startAgain()
   expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }])
@@ -70,13 +70,13 @@ test('a server that freezes is given up after the time for one statement', async
   const { rows } = await database.pool.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
   const pid = rows[0]!.pid
   process.kill(pid, 'SIGSTOP')
-  expect(await told(() => database.pool.query('SELECT 1'))).toMatchObject(unavailable)
+  expect(await failureOf(() => database.pool.query('SELECT 1'))).toMatchObject(unavailable)
   process.kill(pid, 'SIGCONT')
 })
 
 test('callers that find no free connection are told so', async () => {
   const held = await database.pool.connect()
-  expect(await told(() => database.pool.query('SELECT 1'))).toMatchObject(unavailable)
+  expect(await failureOf(() => database.pool.query('SELECT 1'))).toMatchObject(unavailable)
   expect(await database.check()).toMatchObject({ ok: false })
   held.release()
 })
@@ -85,7 +85,7 @@ test('a statement whose server shuts down in the middle is told as unavailable',
   const text = 'SELECT pg_sleep(60)'
   const patient = { url: server.url, schema: 'patient', poolSize: 1, logger: silentLogger, queryTimeoutMs: 60_000 }
   const sleeping = await openDatabase(patient)
-  const failure = told(() => sleeping.pool.query(text))
+  const failure = failureOf(() => sleeping.pool.query(text))
   await until(async () => {
     const other = await openDatabase({ url: server.url, schema: 'other', poolSize: 1, logger: silentLogger })
     const { rowCount } = await other.pool.query(
@@ -104,16 +104,16 @@ test('a connection that is lost in a transaction fails the statement, and not th
   const client = await database.pool.connect()
   const ended = new Promise((resolve) => client.once('end', resolve))
   await client.query('BEGIN')
-  const failure = await told(() => client.query('SELECT pg_terminate_backend(pg_backend_pid())'))
+  const failure = await failureOf(() => client.query('SELECT pg_terminate_backend(pg_backend_pid())'))
   await ended
   expect(failure).toMatchObject(unavailable)
-  expect(await told(() => client.query('COMMIT'))).toMatchObject(unavailable)
+  expect(await failureOf(() => client.query('COMMIT'))).toMatchObject(unavailable)
   client.release(true)
   expect((await database.pool.query('SELECT 1 AS n')).rows).toEqual([{ n: 1 }])
 })
 
 test('a statement that its caller has given up goes on for no longer than a second in the server', async () => {
-  expect(await told(() => database.pool.query('SELECT pg_sleep(60) AS given_up'))).toMatchObject(unavailable)
+  expect(await failureOf(() => database.pool.query('SELECT pg_sleep(60) AS given_up'))).toMatchObject(unavailable)
   await until(async () => {
     const { rows } = await database.pool.query(
       `SELECT 1 FROM pg_stat_activity WHERE query LIKE '%given_up%' AND state = 'active' AND pid <> pg_backend_pid()`,

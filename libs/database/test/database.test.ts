@@ -111,20 +111,20 @@ test('metrics tell of connections at work, of who waits for one, and of nothing 
   const metrics = new Registry()
   const one = await open({ poolSize: 1, metrics, poolName: 'small' })
   await open({ poolSize: 7, metrics })
-  const told = () => metrics.metrics()
+  const readMetrics = () => metrics.metrics()
   const series = (state: string) => `database_connections{schema="${schema}",pool="small",state="${state}"}`
   const client = await one.pool.connect()
   const waiting = one.pool.query('SELECT 1')
-  expect(await told()).toContain(`${series('used')} 1\n`)
-  expect(await told()).toContain(`${series('max')} 1\n`)
-  expect(await told()).toContain(`database_waiting{schema="${schema}",pool="small"} 1\n`)
-  expect(await told()).toContain(`database_connections{schema="${schema}",pool="main",state="max"} 7\n`)
+  expect(await readMetrics()).toContain(`${series('used')} 1\n`)
+  expect(await readMetrics()).toContain(`${series('max')} 1\n`)
+  expect(await readMetrics()).toContain(`database_waiting{schema="${schema}",pool="small"} 1\n`)
+  expect(await readMetrics()).toContain(`database_connections{schema="${schema}",pool="main",state="max"} 7\n`)
   client.release()
   await waiting
-  expect(await told()).toContain(`${series('idle')} 1\n`)
+  expect(await readMetrics()).toContain(`${series('idle')} 1\n`)
   await one.close()
-  expect(await told()).not.toContain('pool="small"')
-  expect(await told()).toContain('pool="main"')
+  expect(await readMetrics()).not.toContain('pool="small"')
+  expect(await readMetrics()).toContain('pool="main"')
 })
 
 test('as many connections as are wanted are there before the first caller', async () => {

@@ -58,10 +58,10 @@ function answers(filter: (number: number) => string, upTo: number): Record<strin
     if (last?.answer === answer) last.to = number
     else ranges.push({ answer, from: number, to: number })
   }
-  const told: Record<string, string> = {}
+  const rangesOf: Record<string, string> = {}
   for (const { answer, from, to } of ranges)
-    told[answer] = [told[answer] ?? [], from === to ? `${from}` : `${from}-${to}`].flat().join(' ')
-  return told
+    rangesOf[answer] = [rangesOf[answer] ?? [], from === to ? `${from}` : `${from}-${to}`].flat().join(' ')
+  return rangesOf
 }
 
 // All that was looked at. Without arguments: those of clone, socket and a few others are looked at, too. A number that

@@ -79,17 +79,17 @@ describe.each(shapes)('%s', (_name, open) => {
   })
 
   test('at the deadline the caller is answered and the handler is told', async () => {
-    const told = Promise.withResolvers<unknown>()
+    const aborted = Promise.withResolvers<unknown>()
     const probe = await probeOf({
       ask: (_request, { signal }) => {
-        signal.addEventListener('abort', () => told.resolve(signal.reason))
+        signal.addEventListener('abort', () => aborted.resolve(signal.reason))
         return new Promise(() => undefined)
       },
     })
     await expect(probe.ask({}, call({ deadlineMs: Date.now() + 150 }))).rejects.toMatchObject({
       kind: 'deadline_exceeded',
     })
-    expect(await told.promise).toMatchObject({ kind: 'deadline_exceeded' })
+    expect(await aborted.promise).toMatchObject({ kind: 'deadline_exceeded' })
   })
 
   test('a call whose deadline is over is not started', async () => {
@@ -102,14 +102,14 @@ describe.each(shapes)('%s', (_name, open) => {
   })
 
   test('a handler is told that the caller went away', async () => {
-    const told = Promise.withResolvers<unknown>()
+    const aborted = Promise.withResolvers<unknown>()
     const started = Promise.withResolvers<void>()
     const probe = await probeOf({
       ask: (_request, { signal }) => {
         started.resolve()
         return new Promise((_resolve, reject) => {
           signal.addEventListener('abort', () => {
-            told.resolve(signal.reason)
+            aborted.resolve(signal.reason)
             reject(new Error('gone'))
           })
         })
@@ -119,7 +119,7 @@ describe.each(shapes)('%s', (_name, open) => {
     const answer = probe.ask({}, call({ signal: caller.signal })).catch((error: unknown) => error)
     await started.promise
     caller.abort()
-    await told.promise
+    await aborted.promise
     expect(await answer).toBeInstanceOf(Failure)
   })
 

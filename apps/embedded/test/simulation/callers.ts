@@ -48,9 +48,10 @@ export class Callers {
   async #pauseAll(team: string): Promise<boolean> {
     const { schedules } = this.#services()
     const request = { page: { page: 0, limit: 1000 } }
-    const listed = await this.#told('list schedules', schedules.listSchedules(request, this.#context(team)))
+    const listed = await this.#outcomeOf('list schedules', schedules.listSchedules(request, this.#context(team)))
     const active = listed?.schedules.filter(({ nextExecutionAt }) => nextExecutionAt !== undefined)
-    for (const { id } of active ?? []) await this.#told('pause', schedules.pauseSchedule({ id }, this.#context(team)))
+    for (const { id } of active ?? [])
+      await this.#outcomeOf('pause', schedules.pauseSchedule({ id }, this.#context(team)))
     return active?.length === 0
   }
 
@@ -92,7 +93,7 @@ export class Callers {
   }
 
   /** What a call gives; undefined where it is refused or its outcome is not known. */
-  async #told<T>(words: string, call: Promise<T>): Promise<T | undefined> {
+  async #outcomeOf<T>(words: string, call: Promise<T>): Promise<T | undefined> {
     try {
       const answer = await call
       this.#world.tell(`${words}: done`, this.#host)
@@ -114,7 +115,7 @@ export class Callers {
     const team = this.#world.chance.pick(teams)
     const request = { identifier: processSlug, parameters: this.#parameters() }
     const call = this.#services().executions.startExecution(request, this.#context(team))
-    const answer = await this.#told('start', call)
+    const answer = await this.#outcomeOf('start', call)
     if (answer !== undefined) this.#note(answer.executionId, team)
   }
 
@@ -122,10 +123,10 @@ export class Callers {
     const team = this.#world.chance.pick(teams)
     const start = { identifier: processSlug, parameters: this.#parameters() }
     const call = this.#services().executions.runExecution({ start, waitMs: 3000 }, this.#context(team))
-    const outcome = await this.#told('run', call)
+    const outcome = await this.#outcomeOf('run', call)
     if (outcome === undefined) return
     this.#note(outcome.executionId, team)
-    if (outcome.status > Status.RUNNING) this.#ledger.told.set(outcome.executionId, Status[outcome.status])
+    if (outcome.status > Status.RUNNING) this.#ledger.answered.set(outcome.executionId, Status[outcome.status])
   }
 
   /** The same start again and again, as by a client that is not sure. */
@@ -135,7 +136,7 @@ export class Callers {
     const idempotencyKey = { key: `key ${this.#keys++}`, requestHash: Buffer.alloc(32, 1) }
     const once = async () => {
       const { executions } = this.#services()
-      const answer = await this.#told(
+      const answer = await this.#outcomeOf(
         'start by key',
         executions.startExecution({ ...request, idempotencyKey }, this.#context(team)),
       )
@@ -150,11 +151,11 @@ export class Callers {
     const late = this.#executions.slice(-6)
     if (late.length === 0) return
     const { id, team } = this.#world.chance.pick(late)
-    const killed = await this.#told(
+    const killed = await this.#outcomeOf(
       `kill ${id}`,
       this.#services().executions.killExecution({ id }, this.#context(team)),
     )
-    if (killed !== undefined) this.#ledger.told.set(id, 'KILLED')
+    if (killed !== undefined) this.#ledger.answered.set(id, 'KILLED')
   }
 
   async #schedule(): Promise<void> {
@@ -168,7 +169,10 @@ export class Callers {
       allowConcurrentExecutions: chance.happens(0.3),
       input: { parameters: this.#parameters() },
     }
-    const made = await this.#told('schedule', this.#services().schedules.createSchedule(request, this.#context(team)))
+    const made = await this.#outcomeOf(
+      'schedule',
+      this.#services().schedules.createSchedule(request, this.#context(team)),
+    )
     if (made === undefined) return
     this.#ledger.schedules.add(made.id)
     this.#schedules.push({ id: made.id, team, isActive: !isOnce })
@@ -181,14 +185,14 @@ export class Callers {
     const { id, team, isActive } = schedule
     const { schedules } = this.#services()
     const change = isActive
-      ? this.#told('pause', schedules.pauseSchedule({ id }, this.#context(team)))
-      : this.#told('resume', schedules.resumeSchedule({ id }, this.#context(team)))
+      ? this.#outcomeOf('pause', schedules.pauseSchedule({ id }, this.#context(team)))
+      : this.#outcomeOf('resume', schedules.resumeSchedule({ id }, this.#context(team)))
     if ((await change) !== undefined) schedule.isActive = !isActive
   }
 
   async #delete(): Promise<void> {
     if (this.#schedules.length === 0) return
     const { id, team } = this.#world.chance.pick(this.#schedules)
-    await this.#told('delete', this.#services().schedules.deleteSchedule({ id }, this.#context(team)))
+    await this.#outcomeOf('delete', this.#services().schedules.deleteSchedule({ id }, this.#context(team)))
   }
 }

@@ -31,7 +31,7 @@ export async function brokenPromises(database: Database, ledger: Ledger): Promis
   return [
     ...ledger.wrong,
     ...lost,
-    ...rows.flatMap((row) => [...timelineFaults(row), ...startFaults(row, ledger), ...toldFaults(row, ledger)]),
+    ...rows.flatMap((row) => [...timelineFaults(row), ...startFaults(row, ledger), ...answerFaults(row, ledger)]),
     ...recordFaults(known, ledger),
     ...(await handlerFaults(database, rows)),
     ...(await slotFaults(database)),
@@ -59,10 +59,10 @@ function* startFaults({ id, status, events }: Row, ledger: Ledger): Generator<st
   if (ledger.running.has(id)) yield `I7 the code of ${id} still runs on ${ledger.running.get(id)}`
 }
 
-function* toldFaults({ id, status, events }: Row, ledger: Ledger): Generator<string> {
-  const told = ledger.told.get(id)
-  if (told !== undefined && told !== Status[status])
-    yield `I1 a caller was told ${told} of ${id}, which is ${Status[status]}`
+function* answerFaults({ id, status, events }: Row, ledger: Ledger): Generator<string> {
+  const answered = ledger.answered.get(id)
+  if (answered !== undefined && answered !== Status[status])
+    yield `I1 a caller was told ${answered} of ${id}, which is ${Status[status]}`
   const heard = ledger.events.get(id) ?? []
   const words = (list: { status: Status }[]) => list.map((event) => Status[event.status]).join(' ')
   if (words(heard) !== words(events)) yield `I5 of ${id} was told ${words(heard)}, and it was ${words(events)}`

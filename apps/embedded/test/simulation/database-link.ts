@@ -25,7 +25,7 @@ interface Waiting {
   settled?: Settled
   deliver: Deliver
   /** The history has it. */
-  isTold: boolean
+  isNoted: boolean
 }
 
 type Deliver = (settled: Settled) => void
@@ -80,7 +80,7 @@ export class DatabaseLink {
     this.database.setTime(this.world.nowMs)
     const session = client.session!
     const wasOpen = session.transaction === 'T'
-    const waiting: Waiting = { client, session, deliver, answer: settled(session.query(config)), isTold: false }
+    const waiting: Waiting = { client, session, deliver, answer: settled(session.query(config)), isNoted: false }
     void waiting.answer.then((answer) => (waiting.settled = answer))
     this.#waiting.push(waiting)
     await this.unblocked(() => wasOpen && session.transaction !== 'T')
@@ -93,8 +93,8 @@ export class DatabaseLink {
     const [open, done] = [this.#waiting.filter((one) => !one.settled), this.#waiting.filter((one) => one.settled)]
     this.#waiting = open
     for (const one of open) {
-      if (!one.isTold) this.world.tell('a statement waits for a lock', one.client.machine)
-      one.isTold = true
+      if (!one.isNoted) this.world.tell('a statement waits for a lock', one.client.machine)
+      one.isNoted = true
     }
     for (const { deliver, settled: answer } of done) deliver(answer!)
     // Were there two that wait for one commit, the server would choose who goes first.

@@ -15,7 +15,7 @@ export interface Statement {
   /** Its answer, once it is there. */
   settled?: unknown
   /** It was seen to wait for a lock. */
-  isTold: boolean
+  isNoted: boolean
 }
 
 /**
@@ -61,15 +61,15 @@ export class Database {
    * at once at its end is not what they wait for.
    */
   async quiet(statements: readonly Statement[], locksAreFreed: () => boolean): Promise<void> {
-    const waited = statements.filter(({ isTold }) => isTold)
+    const waited = statements.filter(({ isNoted }) => isNoted)
     await answered(
-      statements.filter(({ isTold }) => !isTold),
+      statements.filter(({ isNoted }) => !isNoted),
       lookMs,
     )
     for (let pauseMs = lookMs; ; pauseMs = Math.min(pauseMs * 2, longestLookMs)) {
       const open = statements.filter(({ settled }) => settled === undefined)
       const mayMove = locksAreFreed() || waited.some(({ settled }) => settled !== undefined)
-      const asked = mayMove ? open : open.filter(({ isTold }) => !isTold)
+      const asked = mayMove ? open : open.filter(({ isNoted }) => !isNoted)
       if (asked.length === 0) return
       const stuck = await this.#stuck(asked.map(({ session }) => session.pid))
       const moving = asked.filter(({ session }) => !stuck.has(session.pid))

@@ -9,7 +9,7 @@ export class Ledger {
   /** Executions that a caller was told of. */
   readonly accepted = new Set<string>()
   /** What a caller was told about the end of an execution. */
-  readonly told = new Map<string, string>()
+  readonly answered = new Map<string, string>()
   /** Lifecycle events as a consumer got them, by execution. */
   readonly events = new Map<string, { sequence: number; status: number }[]>()
   /** Executions whose start the catalog has a record of. */

@@ -52,8 +52,8 @@ export class LinkedClient extends pg.Client {
   override connect(callback?: unknown): never {
     const connecting = this.#connect()
     if (typeof callback !== 'function') return connecting as never
-    const told = callback as (error?: Error) => void
-    connecting.then(() => told(), told)
+    const onDone = callback as (error?: Error) => void
+    connecting.then(() => onDone(), onDone)
     return undefined as never
   }
 
@@ -83,11 +83,11 @@ export class LinkedClient extends pg.Client {
   override query(config: unknown, values?: unknown, callback?: unknown): never {
     const statement = (typeof config === 'string' ? { text: config } : { ...(config as object) }) as pg.QueryConfig
     if (Array.isArray(values)) statement.values = values
-    const told = [values, callback].find((one) => typeof one === 'function') as Callback | undefined
+    const onDone = [values, callback].find((one) => typeof one === 'function') as Callback | undefined
     const { promise, resolve } = Promise.withResolvers<Settled>()
     this.#send(statement, resolve)
-    if (told === undefined) return promise.then(resultOf) as never
-    void promise.then((settled) => ('error' in settled ? told(settled.error) : told(undefined, settled.result)))
+    if (onDone === undefined) return promise.then(resultOf) as never
+    void promise.then((settled) => ('error' in settled ? onDone(settled.error) : onDone(undefined, settled.result)))
     return undefined as never
   }
 

@@ -132,9 +132,9 @@ async function report(server: WorldServer, seed: number): Promise<WorldReport> {
 async function world(server: WorldServer, seed: number): Promise<WorldReport> {
   const name = `world_${seed}`
   await statement(server.url, `CREATE DATABASE ${name} TEMPLATE ${template}`)
-  const told = (['history', 'follow'] as const).filter((each) => values[each]).map((each) => `--${each}`)
+  const flags = (['history', 'follow'] as const).filter((each) => values[each]).map((each) => `--${each}`)
   try {
-    return await run(server, name, ['--seed', `${seed}`, ...told])
+    return await run(server, name, ['--seed', `${seed}`, ...flags])
   } finally {
     await statement(server.url, `DROP DATABASE ${name} WITH (FORCE)`)
   }

@@ -26,7 +26,7 @@ sys.path[:0] = ['/opt/automation/apps/runner/children/python', '/opt/automation/
 import confine
 ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
 confine.prepare()
-told, tell = os.pipe()
+reading, writing = os.pipe()
 if os.fork() == 0:
     is_confined = confine.confine_run()
     try:
@@ -36,9 +36,9 @@ if os.fork() == 0:
         signals = 'refused'
     subprocess.Popen(['sh', '-c', 'trap "" TERM; sleep 100 & wait'])
     subprocess.run(['setsid', '--fork', 'sleep', '100'])
-    os.write(tell, f'confined: {is_confined}, signals: {signals}'.encode())
+    os.write(writing, f'confined: {is_confined}, signals: {signals}'.encode())
     os.waitpid(-1, 0)
-words = os.read(told, 1000).decode()
+words = os.read(reading, 1000).decode()
 confine.end_others()
 try:
     while os.wait():

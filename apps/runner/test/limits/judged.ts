@@ -42,9 +42,9 @@ return names(".") + names("/dev/shm")`,
 
 /** What is wrong with the end of an attack, in words; undefined where it ended as it is to. */
 export function faultOf({ ends, logEnds }: Attack, { value, explanation, log }: Ended): string | undefined {
-  const told = explanation ?? `the value ${JSON.stringify(value)}`
+  const ending = explanation ?? `the value ${JSON.stringify(value)}`
   const wanted = ends instanceof RegExp ? String(ends) : `the value ${JSON.stringify(ends.value)}`
-  if (ends instanceof RegExp ? !ends.test(told) : told !== wanted) return `it ended with ${told}, not ${wanted}`
+  if (ends instanceof RegExp ? !ends.test(ending) : ending !== wanted) return `it ended with ${ending}, not ${wanted}`
   const [last, ...rest] = log.map(({ message }) => message).toReversed()
   const lastLine = explanation === undefined ? last : rest[0]
   if (logEnds !== undefined && !logEnds.test(lastLine ?? '')) return `its log ends with ${lastLine}, not ${logEnds}`

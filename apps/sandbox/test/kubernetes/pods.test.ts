@@ -18,15 +18,15 @@ describe.skipIf(!hasCluster)('the pods of a namespace', () => {
   test('are known by the list and then by the watch, until they are gone', async () => {
     const pods = cluster.pods()
     const before = await pods.create(podOf())
-    const told: [string, boolean][] = []
-    pods.onChange(({ name }, isGone) => told.push([name, isGone]))
+    const changes: [string, boolean][] = []
+    pods.onChange(({ name }, isGone) => changes.push([name, isGone]))
     await pods.start()
     expect(pods.get(before.name)?.uid).toBe(before.uid)
     const later = await pods.create(podOf())
     await until(() => pods.get(later.name))
     await pods.remove(later.name, { graceS: 0 })
     await until(() => pods.get(later.name) === undefined)
-    expect(told).toContainEqual([later.name, true])
+    expect(changes).toContainEqual([later.name, true])
     expect(pods.isCurrent).toBe(true)
     await pods.stop()
     expect(pods.isCurrent).toBe(false)

@@ -30,8 +30,8 @@ describe.skipIf(!isHere)(isHere ? title : `${title} (not here: ${missing} not se
     for (let pods = 0; pods < mostPods; pods += 1) {
       const program = `limits/pod-limits.ts ${position}`
       const { lines, end } = await linesOfPod(cluster, { image: image!, program, timeoutMs: 900_000 })
-      const told = lines.filter((line) => /^{"(level|kind)":/.test(line)).map((line) => JSON.parse(line) as object)
-      const [first, ...results] = told as [{ level: string; count: number }, ...Tried[]]
+      const parsed = lines.filter((line) => /^{"(level|kind)":/.test(line)).map((line) => JSON.parse(line) as object)
+      const [first, ...results] = parsed as [{ level: string; count: number }, ...Tried[]]
       level = first.level
       tried.push(...results)
       position += results.length
