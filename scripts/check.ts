@@ -4,6 +4,7 @@ import { dirname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { chartSteps } from './check/charts.ts'
+import { conflictFaults } from './check/conflicts.ts'
 import { declaredIn, importFaults, readSources } from './check/imports.ts'
 import { linkFaults } from './check/links.ts'
 import { program, runSteps, type Step } from './check/steps.ts'
@@ -11,7 +12,7 @@ import { program, runSteps, type Step } from './check/steps.ts'
 const help = `npm run check [-- --only STEP,STEP]
 
 Format, lint with types and import boundaries, types, proto lint, generated-code drift, declared imports, links of
-documents, and the chart where helm is there. Changes nothing.
+documents, what merges left, and the chart where helm is there. Changes nothing.
 `
 
 const steps: Step[] = [
@@ -34,6 +35,14 @@ const steps: Step[] = [
     advice: 'mend the documents: links, anchors and paths must lead somewhere',
     run: async () => {
       const faults = await linkFaults(process.cwd(), trackedFiles())
+      return { ok: faults.length === 0, output: faults.join('\n') }
+    },
+  },
+  {
+    name: 'conflicts',
+    advice: 'resolve the merge: keep one side of each conflict',
+    run: async () => {
+      const faults = await conflictFaults(process.cwd(), trackedFiles())
       return { ok: faults.length === 0, output: faults.join('\n') }
     },
   },
