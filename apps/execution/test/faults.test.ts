@@ -88,7 +88,7 @@ test('a start that is claimed from the queue before its unknown outcome is read 
   const runner = await system.runner({ slots: 6, runs: () => undefined })
   proxy.lose(says('start-granted'))
   proxy.hold(
-    says('\0placed\0'),
+    says('\0start-outcomes\0'),
     until(() => runner.started.length > 0, { what: 'the claim' }),
   )
   const id = await system.start()
