@@ -33,13 +33,10 @@ test('a caller that goes away leaves the run alone', async () => {
     { start: { identifier: 'hello' }, waitMs: 10_000 },
     { ...userContext('demo'), signal: gone.signal },
   )
-  const settled = call.then(
-    () => undefined,
-    () => undefined,
-  )
-  const run = await runner.run()
+  const answered = call.then((outcome) => Promise.reject(new Error(`the call was answered: ${outcome.status}`)))
+  const run = await Promise.race([runner.run(), answered])
   gone.abort()
-  await settled
+  await answered.catch(() => undefined)
   runner.finish(run.executionId, value(7))
   expect((await system.ended(run.executionId)).status).toBe(Status.FINISHED)
   await runner.goodbye()
