@@ -10,14 +10,14 @@ import { startVictim } from './victims.ts'
 
 export interface PodReport {
   /** As the runner describes it when it chooses by itself. */
-  level: string
+  isolation: string
   results: { level: 'pod' | 'none'; language: Language; name: string; got: boolean; how: string }[]
 }
 
 const languages: Language[] = ['javascript', 'python']
 const inSlices = 3
 const { probe, remove } = await openProbe()
-const report: PodReport = { level: '', results: [] }
+const report: PodReport = { isolation: '', results: [] }
 for (const level of ['pod', 'none'] as const) {
   const under = await startInPod({
     RUNNER_CLOSED_PORTS: probe.servicePorts.join(),
@@ -25,7 +25,7 @@ for (const level of ['pod', 'none'] as const) {
     ...(level === 'none' && { ISOLATION: 'none' }),
   })
   if (level === 'pod')
-    report.level = (await under.runner.ready()).find(({ name }) => name === 'isolation details')?.detail ?? ''
+    report.isolation = (await under.runner.ready()).find(({ name }) => name === 'isolation details')?.detail ?? ''
   for (const language of languages) {
     const fitting = attempts.filter((each) =>
       level === 'pod' ? each.refusedBy === 'every level' : hasControl(each, probe),

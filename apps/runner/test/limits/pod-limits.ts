@@ -36,8 +36,8 @@ const all: [kind: Tried['kind'], language: Language, name: string, work: () => P
   ...onChannels.map(({ language }) => ['before', language, 'the run before', () => afterAnother(language)] as const),
 ].map((each) => [...each])
 
-const level = (await under.runner.ready()).find(({ name }) => name === 'isolation details')?.detail ?? ''
-tell({ level, count: all.length })
+const isolation = (await under.runner.ready()).find(({ name }) => name === 'isolation details')?.detail ?? ''
+tell({ isolation, count: all.length })
 // A pod that one of them ended is followed by another, for those behind it.
 for (const [kind, language, name, work] of all.slice(Number(process.argv[3]))) {
   const neighbour = under.replica.hand(lasts, { spec: { processId: 'p-2' } })

@@ -4,7 +4,7 @@ import { linesOfPod, preparePods } from './runner-pod-report.ts'
 
 /** What apps/runner/test/isolation/pod-attempts.ts prints. */
 interface PodReport {
-  level: string
+  isolation: string
   results: { level: 'pod' | 'none'; language: 'javascript' | 'python'; name: string; got: boolean; how: string }[]
 }
 
@@ -25,15 +25,15 @@ describe.skipIf(!isHere)(isHere ? title : `${title} (not here: ${missing} not se
       program: 'isolation/pod-attempts.ts',
       timeoutMs: 360_000,
     })
-    const line = lines.findLast((each) => each.startsWith('{"level":'))
+    const line = lines.findLast((each) => each.startsWith('{"isolation":'))
     if (line === undefined) throw new Error(`The pod printed no report (${end}): ${lines.slice(-20).join('\n')}`)
     report = JSON.parse(line) as PodReport
   }, 400_000)
   afterAll(() => cluster.close())
 
   test('the isolation level that a runner chooses in a pod is `pod`, and it serves one team or is told otherwise', () => {
-    expect(report.level).toMatch(/^pod\b/)
-    expect(report.level).toMatch(/namespaces, host network does not hold|namespaces.* does not hold/)
+    expect(report.isolation).toMatch(/^pod\b/)
+    expect(report.isolation).toMatch(/namespaces, host network does not hold|namespaces.* does not hold/)
   })
 
   test.for(['javascript', 'python'] as const)(

@@ -18,9 +18,9 @@ const mostPods = 8
 
 describe.skipIf(!isHere)(isHere ? title : `${title} (not here: ${missing} not set)`, () => {
   let cluster: ClusterUnderTest
-  let level = ''
+  let isolation = ''
   const tried: Tried[] = []
-  /** How pods ended before all was tried, and what was tried last, by its place. */
+  /** How pods ended before all was tried, and what was tried last, by its position. */
   const ends: { position: number; end: string }[] = []
 
   beforeAll(async () => {
@@ -30,9 +30,11 @@ describe.skipIf(!isHere)(isHere ? title : `${title} (not here: ${missing} not se
     for (let pods = 0; pods < mostPods; pods += 1) {
       const program = `limits/pod-limits.ts ${position}`
       const { lines, end } = await linesOfPod(cluster, { image: image!, program, timeoutMs: 900_000 })
-      const parsed = lines.filter((line) => /^{"(level|kind)":/.test(line)).map((line) => JSON.parse(line) as object)
-      const [first, ...results] = parsed as [{ level: string; count: number }, ...Tried[]]
-      level = first.level
+      const parsed = lines
+        .filter((line) => /^{"(isolation|kind)":/.test(line))
+        .map((line) => JSON.parse(line) as object)
+      const [first, ...results] = parsed as [{ isolation: string; count: number }, ...Tried[]]
+      isolation = first.isolation
       tried.push(...results)
       position += results.length
       if (position === first.count) return
@@ -43,7 +45,7 @@ describe.skipIf(!isHere)(isHere ? title : `${title} (not here: ${missing} not se
   afterAll(() => cluster.close())
 
   test('the isolation level is that of pods', () => {
-    expect(level).toMatch(/^pod\b/)
+    expect(isolation).toMatch(/^pod\b/)
   })
 
   test.for([
