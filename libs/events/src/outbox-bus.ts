@@ -1,6 +1,5 @@
 import type { ExecutionEvent } from '@automation/contract/events/v1/execution_event'
-import type { Check, Logger } from '@automation/service'
-import { pause } from './abortable.ts'
+import { pause, type Check, type Logger } from '@automation/service'
 import type { Backlog, EventHandler, FedEventBus, SubscribeOptions, Subscription } from './event-bus.ts'
 import type { Leadership, Outbox } from './outbox.ts'
 import { relay } from './relay.ts'

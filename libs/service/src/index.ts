@@ -1,3 +1,4 @@
+export { abortable, atMost, pause } from './abortable.ts'
 export { readArguments, type Usage } from './arguments.ts'
 export { ConfigurationError, Environment } from './environment.ts'
 export { DeadlineError, DeadlineWorker, type JobOptions } from './deadline-worker.ts'

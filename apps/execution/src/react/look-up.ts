@@ -1,5 +1,6 @@
 import { lookup as lookupName, Resolver } from 'node:dns/promises'
 import { isIP } from 'node:net'
+import { abortable } from '@automation/service'
 import type { Egress } from './egress.ts'
 
 /** The addresses of a name; errors have codes of `dns`. */
@@ -74,21 +75,10 @@ export async function resolveAllowed(
   const host = hostname.replace(/^\[|\]$/g, '')
   if (isIP(host) !== 0) return [host]
   signal.throwIfAborted()
-  const [first, ...others] = await orAborted(lookup(host, signal), signal)
+  // Not every look-up can be cut off.
+  const [first, ...others] = await abortable(lookup(host, signal), signal)
   if (first === undefined) throw Object.assign(new Error('no address'), { code: 'ENOTFOUND' })
   const addresses: [string, ...string[]] = [first, ...others]
   if (!addresses.every((address) => egress.allows(address))) throw new NotAllowed()
   return addresses
-}
-
-/** Not every look-up can be cut off: nobody waits for it any more. */
-async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const aborted = Promise.withResolvers<never>()
-  const abort = () => aborted.reject(signal.reason as Error)
-  signal.addEventListener('abort', abort, { once: true })
-  try {
-    return await Promise.race([work, aborted.promise])
-  } finally {
-    signal.removeEventListener('abort', abort)
-  }
 }

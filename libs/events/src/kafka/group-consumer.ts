@@ -1,6 +1,5 @@
-import type { Logger } from '@automation/service'
+import { abortable, atMost, pause, type Logger } from '@automation/service'
 import type { EachBatchPayload, Kafka, KafkaMessage as Message } from 'kafkajs'
-import { abortable, atMost, pause } from '../abortable.ts'
 import type { EventHandler } from '../event-bus.ts'
 import { retry } from './kafka-client.ts'
 import type { KafkaConfig } from './kafka-config.ts'

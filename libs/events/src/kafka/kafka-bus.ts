@@ -1,6 +1,5 @@
-import type { Check, Logger } from '@automation/service'
+import { atMost, type Check, type Logger } from '@automation/service'
 import type { Kafka } from 'kafkajs'
-import { atMost } from '../abortable.ts'
 import type { Backlog, EventHandler, FedEventBus, Subscription } from '../event-bus.ts'
 import type { Outbox } from '../outbox.ts'
 import { OutboxBus } from '../outbox-bus.ts'
