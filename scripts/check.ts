@@ -21,32 +21,30 @@ const steps: Step[] = [
   program('lint', ['oxlint'], 'mend what it names, or run `npx oxlint --fix`; boundaries are in scripts/boundaries.ts'),
   program('format', ['oxfmt', '--check', '.'], 'run `npm run format`'),
   program('proto', ['buf', 'lint'], 'mend the proto files; the rules are in buf.yaml'),
-  {
-    name: 'imports',
-    advice: 'declare the package in the workspace, or import what scripts/boundaries.ts allows there',
-    run: async () => {
-      const root = process.cwd()
-      const faults = await importFaults(await readSources(root, trackedFiles()), declaredIn(root))
-      return { ok: faults.length === 0, output: faults.join('\n') }
-    },
-  },
-  {
-    name: 'links',
-    advice: 'mend the documents: links, anchors and paths must lead somewhere',
-    run: async () => {
-      const faults = await linkFaults(process.cwd(), trackedFiles())
-      return { ok: faults.length === 0, output: faults.join('\n') }
-    },
-  },
-  {
-    name: 'conflicts',
-    advice: 'resolve the merge: keep one side of each conflict',
-    run: async () => {
-      const faults = await conflictFaults(process.cwd(), trackedFiles())
-      return { ok: faults.length === 0, output: faults.join('\n') }
-    },
-  },
+  ofFiles(
+    'imports',
+    async (root, tracked) => importFaults(await readSources(root, tracked), declaredIn(root)),
+    'declare the package in the workspace, or import what scripts/boundaries.ts allows there',
+  ),
+  ofFiles('links', linkFaults, 'mend the documents: links, anchors and paths must lead somewhere'),
+  ofFiles('conflicts', conflictFaults, 'resolve the merge: keep one side of each conflict'),
 ]
+
+/** A step that finds faults in files, a line for each; it gets the root and the paths of the files from there. */
+function ofFiles(
+  name: string,
+  find: (root: string, tracked: string[]) => string[] | Promise<string[]>,
+  advice: string,
+): Step {
+  return {
+    name,
+    advice,
+    run: async () => {
+      const faults = await find(process.cwd(), trackedFiles())
+      return { ok: faults.length === 0, output: faults.join('\n') }
+    },
+  }
+}
 
 /** Files under version control and new ones that are not ignored, as long as they are there. */
 function trackedFiles(): string[] {

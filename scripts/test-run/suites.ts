@@ -94,8 +94,11 @@ export function suitesFor(
 ): { suites: Suite[]; leftOut: string[] } {
   const isOutside = request.only?.join() === 'outside'
   if (request.files.length > 0 && !isOutside) {
-    const named = [e2e(request.shape), isolation].find(({ name }) => name.split(' ')[0] === request.only?.join())
-    const suite = named ?? suiteOf(request.files, environment)
+    const named = new Map([
+      ['e2e', e2e(request.shape)],
+      ['isolation', isolation],
+    ])
+    const suite = named.get(request.only?.join() ?? '') ?? suiteOf(request.files, environment)
     return { suites: [{ ...suite, files: request.files }], leftOut: [] }
   }
   const wanted = (name: string) => request.only === undefined || request.only.includes(name)
