@@ -16,24 +16,11 @@ beforeAll(async () => {
 })
 afterAll(() => system.stop())
 
-type Filter = MessageInitShape<typeof ListExecutionsRequestSchema>
-
-const list = (init: Filter = {}, team = 'demo') =>
-  system.executions.listExecutions({ page: { page: 0, limit: 10 }, ...init } as Filter, userContext(team))
-
-async function finished(team: string, init = {}): Promise<string> {
-  const id = await system.start(team, init)
-  await runner.run(id)
-  runner.finish(id, value(1))
-  await system.ended(id, team)
-  return id
-}
-
 test('lists are newest first, in pages, with a total, and only of the team', async () => {
   const ids: string[] = []
-  for (let count = 0; count < 5; count++) ids.push(await finished('pages'))
-  await finished('foreign')
-  const pages = [0, 1, 2].map((page) => list({ page: { page, limit: 2 } }, 'pages'))
+  for (let count = 0; count < 5; count++) ids.push(await system.finished(runner, 'pages'))
+  await system.finished(runner, 'foreign')
+  const pages = [0, 1, 2].map((page) => system.list({ page: { page, limit: 2 } }, 'pages'))
   const answers = await Promise.all(pages)
   expect(answers.flatMap(({ executions }) => executions.map(({ id }) => id))).toEqual(ids.toReversed())
   expect(answers.map(({ page }) => [page!.total, page!.hasNextPage])).toEqual([
@@ -51,16 +38,16 @@ test('lists are newest first, in pages, with a total, and only of the team', asy
 test('lists are filtered by words, comment, process, status and time, and % and _ mean themselves', async () => {
   const team = 'filters'
   system.catalog.put('report', { processName: 'Monthly 100% Report' })
-  const report = await finished(team, { identifier: 'report', comment: 'for_the boss' })
+  const report = await system.finished(runner, team, { identifier: 'report', comment: 'for_the boss' })
   await new Promise((resolve) => setTimeout(resolve, 5))
-  const hello = await finished(team, { comment: 'forXthe boss' })
+  const hello = await system.finished(runner, team, { comment: 'forXthe boss' })
   const killed = await system.start(team)
   await runner.run(killed)
   await system.executions.killExecution({ id: killed }, userContext(team))
   const { processId, createdAt } = await system.get(report, team)
   const at = timestampMs(createdAt!)
   const found = async (init: MessageInitShape<typeof ListExecutionsRequestSchema>) =>
-    (await list(init, team)).executions.map(({ id }) => id)
+    (await system.list(init, team)).executions.map(({ id }) => id)
   expect(await found({ keywords: '100% rep' })).toEqual([report])
   expect(await found({ keywords: 'BOSS' })).toEqual([hello, report])
   expect(await found({ keywords: '1_0' })).toEqual([])
@@ -75,7 +62,7 @@ test('lists are filtered by words, comment, process, status and time, and % and 
 })
 
 test('what belongs to another team is not there', async () => {
-  const id = await finished('owner')
+  const id = await system.finished(runner, 'owner')
   const otherTeam = userContext('other-team')
   const missing = { kind: 'not_found', code: 'execution_not_found' }
   await expect(system.executions.getExecution({ id }, otherTeam)).rejects.toMatchObject(missing)
@@ -205,7 +192,7 @@ test('the timeline ends with the status, also where the execution ends while it 
   await runner.run(id)
   const other = await system.sql.connect()
   await other.query('BEGIN; LOCK TABLE timeline_events')
-  const read = [system.get(id), list({ status: Status.RUNNING }).then(({ executions }) => executions[0]!)]
+  const read = [system.get(id), system.list({ status: Status.RUNNING }).then(({ executions }) => executions[0]!)]
   const waiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%FROM timeline_events WHERE execution_id = ANY%'`
   await until(async () => (await system.sql.query(waiting)).rowCount === read.length)
   await forceEnds(other, { ids: [id], from: [Status.RUNNING], to: Status.KILLED, explanation: 'while it is read' })

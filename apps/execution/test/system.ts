@@ -2,6 +2,8 @@ import {
   ExecutionService,
   ReplicaService,
   type Execution,
+  type ListExecutionsRequestSchema,
+  type ListExecutionsResponse,
   type Outcome,
   type StartExecutionRequestSchema,
 } from '@automation/contract/execution/v1/execution'
@@ -11,16 +13,16 @@ import { InProcessNetwork, type Client, type Neighbours } from '@automation/rpc'
 import { Environment } from '@automation/service'
 import { AuditBook, testContext, testDatabase, until, userContext, type TestDatabase } from '@automation/testing'
 import type { Tracer } from '@automation/tracing'
-import type { MessageInitShape } from '@bufbuild/protobuf'
-import type { DescService } from '@bufbuild/protobuf'
+import type { DescService, MessageInitShape } from '@bufbuild/protobuf'
 import pg from 'pg'
 import { Registry } from 'prom-client'
 import { createExecution, readExecutionConfig, type ExecutionConfig, type ExecutionPart } from '../src/service.ts'
 import { isTerminal } from '../src/status.ts'
-import { ScriptedRunner, type Script } from './scripted-runner.ts'
+import { ScriptedRunner, value, type Script } from './scripted-runner.ts'
 import { SmallCatalog } from './small-catalog.ts'
 
 type Start = MessageInitShape<typeof StartExecutionRequestSchema>
+type Filter = MessageInitShape<typeof ListExecutionsRequestSchema>
 
 /** One replica of execution in a network of its own. */
 export interface Replica {
@@ -119,6 +121,21 @@ export class System {
 
   get(id: string, team = 'demo'): Promise<Execution> {
     return this.executions.getExecution({ id }, userContext(team))
+  }
+
+  /** A page of executions. */
+  list(init: Filter = {}, team = 'demo'): Promise<ListExecutionsResponse> {
+    const request = { page: { page: 0, limit: 10 }, ...init } as Filter
+    return this.executions.listExecutions(request, userContext(team))
+  }
+
+  /** Starts a run that the runner is given and finishes; gives its id once it has ended. */
+  async finished(runner: ScriptedRunner, team: string, init: Start = {}): Promise<string> {
+    const id = await this.start(team, init)
+    await runner.run(id)
+    runner.finish(id, value(1))
+    await this.ended(id, team)
+    return id
   }
 
   /** Waits until an execution has ended. */
