@@ -11,8 +11,7 @@ import type { Signals } from '../signals.ts'
 import { BatchWriter } from '../store/batch-writer.ts'
 import type { Metrics } from '../metrics.ts'
 import { KnownTeams } from '../store/known-teams.ts'
-import { isAway } from '../store/connections.ts'
-import { insertRejected } from '../store/start-rows.ts'
+import { isAway, type Queries } from '../store/connections.ts'
 import type { StartKey } from '../store/start-keys.ts'
 import { readStartOutcomes } from '../store/executions.ts'
 import { type Partitions, isMissingPartition } from '../store/partitions.ts'
@@ -21,11 +20,11 @@ import {
   firstFence,
   insertArrivals,
   insertKeyedArrivals,
+  insertRejected,
   requeueArrivals,
   type StartOutcome,
   type TeamLimits,
 } from '../store/start-rows.ts'
-import type { Queries } from '../store/connections.ts'
 
 interface Item extends Arrival {
   /** Monotonic ms after which the caller is told that the database is away. */

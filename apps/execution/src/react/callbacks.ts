@@ -1,6 +1,5 @@
-import { Status } from '@automation/contract/execution/v1/execution'
+import { LogLevel, Status } from '@automation/contract/execution/v1/execution'
 import type { ExecutionEvent } from '@automation/contract/events/v1/execution_event'
-import { LogLevel } from '@automation/contract/execution/v1/execution'
 import { Periodic, type Logger } from '@automation/service'
 import type { ExecutionConfig } from '../config.ts'
 import type { Egress } from './egress.ts'
