@@ -2,5 +2,6 @@ import { defineConfig } from 'vitest/config'
 import { isolation } from './vitest.config.ts'
 
 export default defineConfig({
-  test: { include: [isolation], pool: 'forks', testTimeout: 60_000, hookTimeout: 120_000 },
+  // Attacks wait for their ends as long as they compute.
+  test: { include: [isolation], pool: 'forks', maxWorkers: 2, testTimeout: 60_000, hookTimeout: 120_000 },
 })

@@ -1,4 +1,18 @@
+import { readFileSync } from 'node:fs'
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+/** Files with a system of their own come first: they take longest, and wait as much as they work. */
+class OwnSystemsFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const hasOwn = ({ moduleId }: TestSpecification) =>
+      /\b(startSystem|restartedSystem)\(/.test(readFileSync(moduleId, 'utf8'))
+    const { own = [], others = [] } = Object.groupBy(await super.sort(files), (file) =>
+      hasOwn(file) ? 'own' : 'others',
+    )
+    return [...own, ...others]
+  }
+}
 
 /** The suite over the public interface; one system serves all files, E2E_SHAPE says which. */
 export default defineConfig({
@@ -8,11 +22,11 @@ export default defineConfig({
     globalSetup: ['./suite/global-setup.ts'],
     pool: 'threads',
     isolate: false,
-    maxWorkers: 2,
+    maxWorkers: 3,
     maxConcurrency: 4,
-    sequence: { concurrent: true },
+    sequence: { concurrent: true, sequencer: OwnSystemsFirst },
     testTimeout: 60_000,
-    hookTimeout: 90_000,
+    hookTimeout: 150_000,
     teardownTimeout: 40_000,
   },
 })

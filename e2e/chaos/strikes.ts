@@ -54,16 +54,19 @@ const victims: Record<Shape, readonly string[]> = {
   ],
 }
 
+/** Names of fail points: every one comes once before one comes again. */
+export function* failPointsInTurn(random: Random): Generator<string, never> {
+  for (;;) yield* shuffled(Object.keys(failPoints), random)
+}
+
 /**
- * The strikes of a run, as many as wanted. A fail point needs a start of its own, so each comes right after a strike
- * on everything; every fail point comes once before one comes again.
+ * The strikes of a campaign, as many as wanted. A fail point needs a start of its own, so one that is due (`points`) takes turns
+ * with a strike on what runs.
  */
-export function planStrikes(count: number, shape: Shape, random: Random): Strike[] {
+export function planStrikes(count: number, shape: Shape, random: Random, points: Iterator<string, never>): Strike[] {
   const strikes: Strike[] = []
-  let points: string[] = []
   while (strikes.length < count) {
-    points = points.length > 0 ? points : shuffled(Object.keys(failPoints), random)
-    const point = points.pop() ?? ''
+    const point = points.next().value
     const { service, passes } = failPoints[point] ?? { service: 'execution', passes: 1 }
     const command = commandOf(shape === 'embedded' ? 'embedded' : service)
     strikes.push({ kind: 'fail point', point, pass: random.between(1, passes), command })

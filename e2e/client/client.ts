@@ -72,9 +72,24 @@ export class Client {
 
   /** A call on `{base_url}` with the access token. */
   call<T>(method: string, path: string, options: CallOptions = {}): Promise<Answer<T>> {
+    return this.#send<T>(`${this.rest}${path}`, method, this.#withToken(options))
+  }
+
+  /** A call on a form, with the access token; `path` is the slug. */
+  form<T>(method: string, path: string, options: CallOptions = {}): Promise<Answer<T>> {
+    const { host, team } = this.address
+    return this.#send<T>(`${host}/api/${team}/forms/${path}`, method, this.#withToken(options))
+  }
+
+  #withToken(options: CallOptions): CallOptions {
     const { token = this.address.accessToken, headers } = options
     const authorization: Record<string, string> = token === null ? {} : { authorization: `Bearer ${token}` }
-    return this.#send<T>(`${this.rest}${path}`, method, { ...options, headers: { ...authorization, ...headers } })
+    return { ...options, headers: { ...authorization, ...headers } }
+  }
+
+  /** A call at the root of the host, with an API token alone. */
+  root<T>(method: string, path: string, apiToken: string, json?: unknown): Promise<Answer<T>> {
+    return this.#send<T>(`${this.address.host}${path}`, method, { json, headers: { 'x-api-token': apiToken } })
   }
 
   /** A call on `{webhook_url}`, without a token; `path` is the slug, with more behind it where wanted. */

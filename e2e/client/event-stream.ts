@@ -5,10 +5,18 @@ import type { Client } from './client.ts'
 export interface StreamEvent {
   id: string
   event: string
-  data: { status?: string; explanation?: string; level?: string; message?: string; timestamp?: string }
+  data: {
+    status?: string
+    explanation?: string
+    level?: string
+    message?: string
+    timestamp?: string
+    id?: string
+    returnValue?: string
+  }
 }
 
-/** A live stream of an execution, read by the rules of the HTML standard from pieces cut anywhere. */
+/** A live stream of an execution or a team, read by the rules of the HTML standard from pieces cut anywhere. */
 export class EventStream {
   readonly events: StreamEvent[] = []
   readonly comments: string[] = []
@@ -29,12 +37,16 @@ export class EventStream {
     )
   }
 
-  static async open(client: Client, executionId: string, lastEventId?: string): Promise<EventStream> {
+  static open(client: Client, executionId: string, lastEventId?: string): Promise<EventStream> {
+    return EventStream.at(client, `/executions/${executionId}/events`, lastEventId)
+  }
+
+  /** That at a path below `{base_url}`. */
+  static async at(client: Client, path: string, lastEventId?: string): Promise<EventStream> {
     const leave = new AbortController()
     const headers: Record<string, string> = { authorization: `Bearer ${client.address.accessToken}` }
     if (lastEventId !== undefined) headers['last-event-id'] = lastEventId
-    const url = `${client.rest}/executions/${executionId}/events`
-    return new EventStream(await fetch(url, { headers, signal: leave.signal }), leave)
+    return new EventStream(await fetch(`${client.rest}${path}`, { headers, signal: leave.signal }), leave)
   }
 
   leave(): void {

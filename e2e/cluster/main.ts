@@ -161,13 +161,13 @@ async function kills(release: Release): Promise<string> {
   ]) {
     const [victim] = await release.pods(component)
     if (victim === undefined) continue
-    await delay(3000)
+    await delay(1000)
     await release.kill(victim.metadata.name)
     await delay(1000)
     await release.untilWhole(120_000)
     say(`killed ${victim.metadata.name}, whole again`)
   }
-  await delay(3000)
+  await delay(1000)
   await load.stop()
   return judged(await load.verdict(90_000), /^(2\d\d|503|error of a run|broken by .+|late|5\d\d when looked at)$/)
 }

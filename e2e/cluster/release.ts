@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { accessTokenOf, Client } from '../client/client.ts'
-import { repositoryRoot, runScript } from '../system/system.ts'
+import { repositoryRoot, runAdmin } from '../system/system.ts'
 import { waitUntil } from '../system/wait-until.ts'
 import { must, run } from './commands.ts'
 import { Listeners } from './listeners.ts'
@@ -166,7 +166,7 @@ export class Release {
       egressAllow: [`${this.listeners.allowed}/32`],
       runTimeoutMaxMs: 300_000,
       services: {
-        gateway: { env: { SANDBOX_PUBLIC_URL: this.#at('sandbox-http'), SANDBOX_GRPC_URL: this.#at('sandbox-grpc') } },
+        gateway: { env: { SANDBOX_URLS: `public=${this.#at('sandbox-http')},grpc=${this.#at('sandbox-grpc')}` } },
       },
       gateway: { service: { type: 'NodePort', nodePorts: ports } },
     }
@@ -236,18 +236,18 @@ export async function makeTeam(release: Release, team: string): Promise<string> 
     const env = {
       PATH: `${repositoryRoot}/node_modules/.bin:${process.env['PATH'] ?? ''}`,
       HOME: process.env['HOME'] ?? '/',
-      CATALOG_ADDRESS: address,
+      SERVICE_ADDRESSES: `catalog=${address}`,
       INTERNAL_KEY: await release.secret('INTERNAL_KEY'),
     }
     await admin(env, 'teams', 'create', team)
-    return (await admin(env, 'tokens', 'create', team, '--name', 'e2e')).trim()
+    return (await admin(env, 'tokens', 'create', team, '--name', 'e2e', '--scopes', 'executor,admin')).trim()
   } finally {
     forward.kill()
   }
 }
 
 async function admin(env: Record<string, string>, ...args: string[]): Promise<string> {
-  const { code, stdout, stderr } = await runScript('admin', args, env)
+  const { code, stdout, stderr } = await runAdmin(args, env)
   if (code !== 0) throw new Error(`admin ${args.join(' ')} ended with ${code}: ${stderr || stdout}`)
   return stdout
 }

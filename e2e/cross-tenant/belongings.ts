@@ -11,6 +11,7 @@ export type Kind =
   | 'slug'
   | 'webhook'
   | 'label'
+  | 'versionId'
   | 'versionTag'
   | 'aliasName'
   | 'pointer'
@@ -46,12 +47,17 @@ export class Belongings {
     team: async () => [this.client.address.team],
     apiToken: async () => [this.#apiToken],
     language: () => this.#of('language', (languages) => languages),
+    install: async () => {
+      await this.#workshop.installed()
+      return this.#of('install', (id) => [id])
+    },
     process: () => this.#of('process', ({ id, slug }) => [id, slug]),
     processId: () => this.#of('process', ({ id }) => [id]),
     slug: () => this.#of('process', ({ slug }) => [slug]),
     webhook: () => this.#of('process', ({ slug, id }) => [slug, id]),
     label: () => this.#of('process', ({ tags }) => tags),
     version: () => this.#of('version', ({ id, tag }) => [id, tag]),
+    versionId: () => this.#of('version', ({ id }) => [id]),
     versionTag: () => this.#of('version', ({ tag }) => [tag]),
     alias: () => this.#of('alias', ({ id, name }) => [id, name]),
     aliasName: () => this.#of('alias', ({ name }) => [name]),
@@ -62,8 +68,10 @@ export class Belongings {
     moduleAlias: () => this.#of('moduleAlias', ({ id, name }) => [id, name]),
     variable: () => this.#of('variable', ({ id, key }) => [id, key]),
     variableKey: () => this.#of('variable', ({ key }) => [key]),
+    serviceAccount: () => this.#of('serviceAccount', ({ id, clientId }) => [id, clientId]),
     execution: () => this.#of('execution', ({ id }) => [id]),
     runningExecution: () => this.#of('runningExecution', ({ id }) => [id]),
+    webhookExecution: () => this.#of('webhookExecution', (id) => [id]),
     comment: () => this.#of('execution', ({ comment }) => [comment ?? '']),
     nameOrComment: async () => [...(await this.names.slug()), ...(await this.names.comment())],
     schedule: () => this.#of('schedule', ({ id }) => [id]),

@@ -31,8 +31,11 @@ export async function lookAt({ client, names }: Belongings): Promise<Record<stri
     `/storage/objects/${object}`,
     '/dependencies/JAVASCRIPT',
     '/dependencies/PYTHON',
+    '/auth/service-accounts',
   ]
-  const texts = await Promise.all(paths.map(async (path) => [path, (await client.get(path)).text] as const))
+  // When a token was last used is another time with each look.
+  const lasting = (text: string) => text.replaceAll(/,"lastUsedAt":"[^"]*"/g, '')
+  const texts = await Promise.all(paths.map(async (path) => [path, lasting((await client.get(path)).text)] as const))
   return { ...Object.fromEntries(texts), variable: await variable(client, await first('variable')) }
 }
 
@@ -45,8 +48,8 @@ async function variable(client: Client, id: string): Promise<string> {
 const passing: ReadonlySet<string> = new Set(['date', 'x-request-id', 'content-length'])
 
 /**
- * What an answer says, without what differs between two answers that say the same: the word that was asked for, ids
- * and secrets that were made for it, times.
+ * What an answer says, without what differs between two answers that say the same: the word that was asked for, ids,
+ * entity tags, numbers of edits, digests and secrets that were made for it, times.
  */
 export function essenceOf({ status, headers, text }: Answer, asked: string): object {
   const whole = [asked, encodeURIComponent(asked)].map((word) => RegExp.escape(word)).join('|')
@@ -56,7 +59,10 @@ export function essenceOf({ status, headers, text }: Answer, asked: string): obj
       .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '<id>')
       .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
       .replaceAll(/\bnew[0-9a-f]{12}\b/g, '<new>')
-      .replaceAll(/"(grpcApiKey|access_token)":"[^"]*"/g, '"$1":"<secret>"')
+      .replaceAll(/^"[\w-]{22}"$/g, '<tag>')
+      .replaceAll(/"revision":\d+/g, '"revision":"<number>"')
+      .replaceAll(/"sourceDigest":"[0-9a-f]{64}"/g, '"sourceDigest":"<digest>"')
+      .replaceAll(/"(grpcApiKey|access_token|clientId|clientSecret|apiToken)":"[^"]*"/g, '"$1":"<secret>"')
   const lasting = [...headers].filter(([name]) => !passing.has(name)).map(([name, value]) => [name, plainly(value)])
   return { status, headers: Object.fromEntries(lasting), text: plainly(text) }
 }

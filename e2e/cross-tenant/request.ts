@@ -16,9 +16,14 @@ const needed: readonly [operations: RegExp, inputs: readonly string[]][] = [
   [/^POST .*\/aliases$/, ['body /name', 'body /versionId']],
   [/^PATCH .*\/aliases/, ['body /name']],
   [/^POST .*\/schedule$/, ['body /cron']],
+  [/\/rollback$/, ['body /installId']],
+  [/\/installs\/\{id\}\/diff$/, ['query to']],
+  [/\/schedules\/preview$/, ['body /cron']],
+  [/^GET \/rest\/schedules\/firings$/, ['query from', 'query to']],
   [/^PATCH \/rest\/schedules/, ['body /input/comment']],
   [/^POST \/rest\/modules$/, ['body /name']],
   [/^PATCH \/rest\/modules\/\{id\}$/, ['body /sourceCode']],
+  [/^POST \/rest\/sources\/check$/, ['body /programmingLanguage', 'body /sourceCode']],
   [/^POST \/rest\/variables$/, ['body /key']],
   [/^PATCH \/rest\/variables/, ['body /value']],
   [/^PUT \/rest\/dependencies/, ['body /dependencies']],
@@ -31,6 +36,9 @@ const needed: readonly [operations: RegExp, inputs: readonly string[]][] = [
     ['Algorithm', 'Credential', 'Date', 'Expires', 'SignedHeaders', 'Signature'].map((part) => `query X-Amz-${part}`),
   ],
   [/\/auth\/token$/, ['header x-api-token']],
+  [/\/processes\/draft\//, ['body /draft/programmingLanguage', 'body /draft/sourceCode']],
+  [/\/run\b/, ['header x-api-token', 'body /code']],
+  [/^POST .*\/service-accounts$/, ['body /name']],
 ]
 
 /** Values of inputs that name nothing. */
@@ -38,10 +46,15 @@ const usual: Readonly<Record<string, string | number | object>> = {
   'body /cron': '0 0 1 1 *',
   'body /dependencies': {},
   'body /description': 'changed',
+  'body /draft/programmingLanguage': 'JAVASCRIPT',
+  'body /draft/sourceCode': 'return 1',
   'body /imageId': 'base',
+  'body /programmingLanguage': 'JAVASCRIPT',
   'body /sourceCode': 'exports.changed = true',
   'body /timeout': 60_000,
   'body /value': 'changed',
+  'query from': '2050-01-01T00:00:00Z',
+  'query to': '2050-01-02T00:00:00Z',
 }
 
 /** Whether a right request gives this input. */
@@ -56,6 +69,7 @@ export function isNeeded(operation: Operation, { location, name }: Input): boole
 export async function valueFor(operation: Operation, input: Input, owner: Belongings) {
   const naming = namingOf(operation, input)
   if (typeof naming === 'object') return naming.gives ? newName() : ((await owner.names[naming.kind]())[0] ?? '')
+  if (input.name === 'x-api-token') return (await owner.names.apiToken())[0] ?? ''
   if (input.name.startsWith('X-Amz-')) return owner.linkPart(input.name)
   return usual[`${input.location} ${input.name}`] ?? 'x'
 }
@@ -65,7 +79,9 @@ const newName = () => newWord('new').replace('-', '')
 
 /** Sends the request with the access token of whoever asks. */
 export function ask(operation: Operation, values: Values, { address }: Client): Promise<Answer> {
-  const { method, path, inputs } = operation
+  const { path, inputs } = operation
+  // A stream without an end: its head says as much.
+  const method = operation.name === 'GET /rest/events' ? 'HEAD' : operation.method
   const at = (location: Input['location']) => [...values].filter(([input]) => input.location === location)
   const texts = (location: Input['location']) =>
     Object.fromEntries(at(location).map(([{ name }, value]) => [name, textOf(value)]))

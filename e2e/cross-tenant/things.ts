@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Answer, Client } from '../client/client.ts'
-import type { Alias, Authored, Execution, Process, Sandbox, Schedule, Variable, Version } from '../client/records.ts'
+import type { Alias, Execution, Module, Process, Sandbox, Schedule, Variable, Version } from '../client/records.ts'
 import { waitUntil } from '../system/wait-until.ts'
 
 /** What a team can have, as it was made. */
@@ -8,21 +8,25 @@ export interface Things {
   process: Process
   version: Version
   alias: Alias
-  module: Authored & { name: string }
+  module: Module
   moduleVersion: Version
   moduleAlias: Alias
   variable: Variable
   execution: Execution
   runningExecution: Execution
+  webhookExecution: string
   schedule: Schedule
   pausedSchedule: Schedule
   event: string
   idempotencyKey: string
   language: readonly string[]
+  /** Of no packages, so that it is done at once. */
+  install: string
   sandbox: Sandbox
   object: string
   formFile: string
   link: URL
+  serviceAccount: { id: string; clientId: string }
 }
 
 /** A word that nothing else has. */
@@ -55,6 +59,13 @@ export class Workshop {
     this.#undo.push(() => this.client.delete(`${path}/install`))
   }
 
+  /** Waits until nothing is being installed: meanwhile nobody goes back to an earlier install. */
+  async installed(): Promise<void> {
+    const path = '/dependencies/JAVASCRIPT'
+    const isDone = async () => !(await this.client.get(path)).text.includes('"INSTALLING"')
+    await waitUntil(`the installation of ${path}`, isDone, { timeoutMs: 60_000, everyMs: 50 })
+  }
+
   /** Removes all that was made. */
   async remove(): Promise<void> {
     for (const undo of this.#undo.toReversed()) await undo()
@@ -63,7 +74,8 @@ export class Workshop {
   readonly #makers: { [K in keyof Things]: () => Promise<Things[K]> } = {
     process: async () => {
       const word = newWord('plan')
-      const fields = { name: word, tags: [newWord('label')], webhook: { enabled: true }, description: this.secret }
+      const reached = { webhook: { enabled: true }, settings: { formsConfig: { enabled: true } } }
+      const fields = { name: word, tags: [newWord('label')], ...reached, description: this.secret }
       const made = await this.#post<Process>('/processes', { ...fields, sourceCode: this.#source() })
       this.#undo.push(() => this.client.delete(`/processes/${made.id}`))
       return made
@@ -75,7 +87,7 @@ export class Workshop {
     },
     module: async () => {
       const fields = { name: newWord('module'), sourceCode: `exports.secret = '${this.secret}'` }
-      const made = await this.#post<Authored & { name: string }>('/modules', fields)
+      const made = await this.#post<Module>('/modules', fields)
       this.#undo.push(() => this.client.delete(`/modules/${made.id}`))
       return made
     },
@@ -91,11 +103,21 @@ export class Workshop {
       this.#undo.push(() => this.client.delete(`/variables/${made.id}`))
       return made
     },
+    serviceAccount: async () => {
+      const made = await this.#post<Things['serviceAccount']>('/auth/service-accounts', { name: newWord('account') })
+      this.#undo.push(() => this.client.delete(`/auth/service-accounts/${made.id}`))
+      return made
+    },
     execution: async () => this.#run({}, 'FINISHED'),
     runningExecution: async () => {
       const made = await this.#run({ waits: true }, 'RUNNING')
       this.#undo.push(() => this.client.put(`/executions/${made.id}/kill`))
       return made
+    },
+    webhookExecution: async () => {
+      const { slug } = await this.thing('process')
+      const answer = await this.client.webhook('POST', slug, { body: this.secret })
+      return answer.headers.get('svc-execution-id') ?? ''
     },
     schedule: () => this.#schedule(),
     pausedSchedule: async () => {
@@ -118,6 +140,20 @@ export class Workshop {
       const languages = ['JAVASCRIPT', 'PYTHON']
       for (const language of languages) await this.stage(language, {})
       return languages
+    },
+    install: async () => {
+      await this.stage('JAVASCRIPT', {})
+      await this.client.post('/dependencies/JAVASCRIPT/install')
+      let id: string | undefined
+      const isKnown = async () => {
+        const { body } = await this.client.get<{ data: { id: string; status: string }[] }>(
+          '/dependencies/JAVASCRIPT/installs',
+        )
+        id = body.data.find(({ status }) => status === 'INSTALLED')?.id
+        return id !== undefined
+      }
+      await waitUntil('the installation', isKnown, { timeoutMs: 60_000, everyMs: 50 })
+      return id ?? ''
     },
     sandbox: async () => {
       const fields = { imageId: 'base', name: newWord('sandbox'), metadata: { secret: this.secret }, timeout: 600_000 }

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 
 const everyMs = 100
 // Requests share their machine with this program and all that it starts.
-const mostMs = 3000
+const mostMs = 5000
 
 /** Asks whether the service lives while others send to it. */
 export class Pulse {

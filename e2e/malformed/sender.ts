@@ -1,7 +1,10 @@
 import { Agent, request } from 'node:http'
 import type { OutgoingHttpHeaders } from 'node:http'
 import { connect } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
 import type { Attempt, Reply } from './judge.ts'
+
+const mostTimes = 3
 
 /** Sends attempts as they are, over few connections that are kept, or over a socket of its own. */
 export class Sender {
@@ -13,9 +16,15 @@ export class Sender {
     this.#agent = new Agent({ keepAlive: true, maxSockets: connections })
   }
 
-  send(attempt: Attempt): Promise<Reply> {
+  /** What is answered 503 `unavailable`, on a machine that is short of time, is sent again as the answer asks. */
+  async send(attempt: Attempt): Promise<Reply> {
     if (attempt.raw !== undefined) return this.#sendRaw(attempt.raw, attempt.fault === 'broken off' ? 40 : 400)
-    return this.#sendRequest(attempt)
+    let reply = await this.#sendRequest(attempt)
+    for (let times = 1; times < mostTimes && isUnavailable(reply); times++) {
+      await setTimeout(Number(reply.headers['retry-after'] ?? 0) * 1000)
+      reply = await this.#sendRequest(attempt)
+    }
+    return reply
   }
 
   close(): void {
@@ -62,7 +71,7 @@ export class Sender {
     const { promise, resolve } = Promise.withResolvers<Reply>()
     const chunks: Buffer[] = []
     const socket = connect(Number(this.#host.port), this.#host.hostname, () => socket.write(bytes))
-    const timer = setTimeout(() => socket.destroy(), waitMs)
+    const timer = globalThis.setTimeout(() => socket.destroy(), waitMs)
     socket.on('data', (chunk: Buffer) => chunks.push(chunk))
     socket.on('error', () => undefined) // a reset is an end like any other: `close` follows
     socket.on('close', () => {
@@ -71,6 +80,10 @@ export class Sender {
     })
     return promise
   }
+}
+
+function isUnavailable({ status, text }: Reply): boolean {
+  return status === 503 && text.includes('"code":"unavailable"')
 }
 
 function fit(headers: Attempt['headers'], body: Attempt['body']): OutgoingHttpHeaders {

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { readFileSync } from 'node:fs'
 import { accessTokenOf, Client } from '../client/client.ts'
 import { terminalStatuses, type Execution, type Process } from '../client/records.ts'
+import { readOptions } from '../system/options.ts'
 import { endOnSignals, startSystem, type System } from '../system/system.ts'
 import { waitUntil } from '../system/wait-until.ts'
 import { resourceEaters, type ResourceEater } from './resource-eaters.ts'
@@ -14,12 +15,26 @@ const settledMs = 3000
 const idleMs = 70_000
 const shownMb = 5
 
+const help = `npm run test:memory
+
+Starts the system, runs one process of each language and then ${resourceEaters.length} that take all they can, and compares what the system
+holds an idle minute later with what it held after the first two. It prints the largest processes at each look.
+
+  --help
+
+Ends with 1 beyond ${mostTimes} times.
+`
+
 endOnSignals()
-const system = await startSystem({ team: 'memory', shape: 'embedded' })
-try {
-  await measure(system)
-} finally {
-  await system.stop()
+if (readOptions(help, {}, () => ({}))) await test()
+
+async function test(): Promise<void> {
+  const system = await startSystem({ team: 'memory', shape: 'embedded' })
+  try {
+    await measure(system)
+  } finally {
+    await system.stop()
+  }
 }
 
 async function measure(of: System): Promise<void> {

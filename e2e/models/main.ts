@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { accessTokenOf, type Address } from '../client/client.ts'
 import { openRegistry } from '../system/package-registry.ts'
 import { randomSeed, readOptions, wholeNumber } from '../system/options.ts'
-import { endOnSignals, runScript, startSystem, type System } from '../system/system.ts'
+import { endOnSignals, runAdmin, startSystem, type System } from '../system/system.ts'
 import { executions } from './executions.ts'
 import { explore, type Extent, type Finding } from './exploration.ts'
 import { moduleNames, processNames } from './names.ts'
@@ -119,7 +119,7 @@ async function ownTeam(system: System): Promise<Address> {
 }
 
 async function admin(system: System, ...args: string[]): Promise<string> {
-  const { code, stdout, stderr } = await runScript('admin', args, system.env)
+  const { code, stdout, stderr } = await runAdmin(args, system.env)
   if (code !== 0) throw new Error(`admin ${args.join(' ')} ended with ${code}:\n${stdout}\n${stderr}`)
   return stdout
 }

@@ -1,17 +1,12 @@
 import * as fc from 'fast-check'
 import { randomUUID } from 'node:crypto'
 import type { Answer } from '../client/client.ts'
-import type { Language, Process } from '../client/records.ts'
+import type { Language, Manifest, Process } from '../client/records.ts'
 import { waitUntil } from '../system/wait-until.ts'
 import { agree, expectAnswer, wordOf } from './agree.ts'
 import { plainSteps, steps, type Machine, type Real } from './machine.ts'
 
 type Dependencies = Record<string, string>
-
-interface Manifest {
-  dependencies: Dependencies
-  nextInstallation?: { status: string; error?: string; dependencies: Dependencies }
-}
 
 /** What is installed, and what is to come. */
 interface Stage {

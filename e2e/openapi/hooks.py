@@ -19,9 +19,12 @@ REST = "/api/{team}/rest"
 TAGS = ["v1", "v2", "v3"]
 OBJECTS = ["a.txt", "folder/b.bin"]
 SOURCES = ["return svc.context.parameters", "console.log('x'); return null", "throw new Error('no')"]
+DRAFT = {"programmingLanguage": "JAVASCRIPT", "sourceCode": "return 1"}
 VERSION = {"tag": TAGS}
 ALIAS = {"name": ["live", "next"], "versionId": TAGS}
 MODULE = {"name": ["shouting", "counting"], "sourceCode": ["export const one = 1"]}
+
+NOBODY = "00000000-0000-4000-8000-000000000000"
 
 # Of a few words, so that what one call makes is what another one names.
 FIELDS = {
@@ -29,13 +32,19 @@ FIELDS = {
     f"POST {REST}/processes/{{identifier}}/versions": VERSION,
     f"POST {REST}/processes/{{identifier}}/aliases": ALIAS,
     f"POST {REST}/processes/{{identifier}}/schedule": {"cron": ["0 0 1 1 *"], "dateTime": [None]},
+    f"POST {REST}/schedules/preview": {"cron": ["0 9 * * MON-FRI"], "dateTime": [None], "zoneId": [None]},
     f"PATCH {REST}/processes/{{identifier}}/aliases/{{aliasId}}": ALIAS,
+    f"POST {REST}/sources/check": {"programmingLanguage": ["JAVASCRIPT", "PYTHON"], "sourceCode": SOURCES},
+    f"POST {REST}/processes/{{identifier}}/execute-sync": {"draft": [None, DRAFT]},
+    f"POST {REST}/processes/draft/execute-sync": {"draft": [DRAFT]},
+    "POST /run": {"code": SOURCES, "options": [{"language": "javascript"}, {"removeOnDone": True}]},
     f"POST {REST}/modules": MODULE,
     f"POST {REST}/modules/{{moduleId}}/versions": VERSION,
     f"POST {REST}/modules/{{moduleId}}/aliases": ALIAS,
     f"PATCH {REST}/modules/{{moduleId}}/aliases/{{aliasId}}": ALIAS,
     f"POST {REST}/variables": {"key": ["FIRST", "SECOND", "THIRD"]},
     f"POST {REST}/sandboxes": {"imageId": ["base"], "timeout": [20_000], "publicHttpPorts": [[8000]]},
+    f"POST {REST}/auth/service-accounts": {"scopes": [["read"], None], "expiresAt": [None]},
     f"POST {REST}/storage/signed-urls": {"path": OBJECTS},
     f"PUT {REST}/dependencies/{{language}}": {"dependencies": [{"ms": "^2.0.0"}]},
 }
@@ -43,7 +52,9 @@ FIELDS = {
 
 @schemathesis.hook
 def before_call(ctx, case, kwargs):
-    """Three calls of four name what others have made."""
+    """Three calls of four name what others have made. The account that it calls with stays."""
+    if case.operation.method.upper() == "DELETE" and case.operation.path == f"{REST}/auth/service-accounts/{{id}}":
+        case.path_parameters["id"] = NOBODY
     dice = zlib.crc32(repr((case.body, case.query, case.path_parameters)).encode())
     if dice % 4 == 0:
         return

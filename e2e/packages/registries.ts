@@ -3,15 +3,7 @@ import { promisify } from 'node:util'
 import type { Language } from '../client/records.ts'
 import { repositoryRoot } from '../system/system.ts'
 
-const passedOn = [
-  'NPM_REGISTRY',
-  'NPM_REGISTRY_TOKEN',
-  'PYPI_INDEX_URL',
-  'REGISTRY_CA_FILE',
-  'NODE_EXTRA_CA_CERTS',
-  'SSL_CERT_FILE',
-  'RUNNER_PYTHON',
-]
+const passedOn = ['NPM_REGISTRY', 'PYPI_INDEX_URL', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'RUNNER_PYTHON']
 const answersWithinMs = 20_000
 
 /** Settings that lead a system to this machine's registries: its own where they are set, else those of npm and pip. */
@@ -32,7 +24,7 @@ export async function unreachable(language: Language, settings: Record<string, s
   const registry = settings[name]
   if (registry === undefined) return undefined
   const url = new URL(`${registry.replace(/\/+$/, '')}/${project}`)
-  const headers = { ...credentials(url), ...bearer(name, settings) }
+  const headers = credentials(url)
   url.username = url.password = ''
   try {
     const answer = await fetch(url, { method: 'HEAD', headers, signal: AbortSignal.timeout(answersWithinMs) })
@@ -43,14 +35,12 @@ export async function unreachable(language: Language, settings: Record<string, s
   }
 }
 
+/** A user info without a password is a token, as in NPM_REGISTRY. */
 function credentials({ username, password }: URL): Record<string, string> {
   if (username === '') return {}
+  if (password === '') return { authorization: `Bearer ${decodeURIComponent(username)}` }
   const both = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
   return { authorization: `Basic ${Buffer.from(both).toString('base64')}` }
-}
-
-function bearer(name: string, { NPM_REGISTRY_TOKEN: token }: Record<string, string>): Record<string, string> {
-  return name === 'NPM_REGISTRY' && token ? { authorization: `Bearer ${token}` } : {}
 }
 
 async function said(program: string, args: string[]): Promise<string> {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from '../client/client.ts'
 import { openRegistry, type PackageRegistry } from '../system/package-registry.ts'
-import { removeTraces, runScript, startSystem, type System } from '../system/system.ts'
+import { removeTraces, runAdmin, startSystem, type System } from '../system/system.ts'
 import { waitUntil } from '../system/wait-until.ts'
 import { eventsOf, expectEvents, expectWho, Initiated } from './audit-events.ts'
 import { clientOf } from './client-of.ts'
@@ -25,7 +25,7 @@ describe.skipIf(!shared.owned)('audit events of a system of their own', { concur
   })
 
   const admin = async (...args: string[]) => {
-    const { code, stdout, stderr } = await runScript('admin', args, system.env)
+    const { code, stdout, stderr } = await runAdmin(args, system.env)
     expect(code, stderr).toBe(0)
     return stdout.trim()
   }

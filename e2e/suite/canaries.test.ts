@@ -66,9 +66,9 @@ describe.skipIf(!shared.owned)('secrets are found nowhere', { concurrent: false 
   let by: Client
   beforeAll(async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'e2e-canaries-'))
-    const RUNNER_TMP_DIR = join(dataDir, 'runs')
-    await mkdir(RUNNER_TMP_DIR)
-    system = await startSystem({ dataDir, env: { LOG_LEVEL: 'debug', RUN_MEMORY_MB: '64', RUNNER_TMP_DIR } })
+    const TMPDIR = join(dataDir, 'runs')
+    await mkdir(TMPDIR)
+    system = await startSystem({ dataDir, env: { LOG_LEVEL: 'debug', RUN_MEMORY_MB: '64', TMPDIR } })
     by = await clientOf(system)
     const variables = [
       ['CANARY', secret],

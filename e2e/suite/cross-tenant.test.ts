@@ -120,6 +120,7 @@ async function undo({ method, path }: Operation, given: Values, answer: Answer, 
   if (method !== 'POST' || status >= 300) return
   const id = typeof body === 'object' && body !== null && 'id' in body ? String(body.id) : ''
   if (/^\/(processes|modules|variables)$/.test(list)) await by.delete(`${list}/${id}`)
+  if (list === '/auth/service-accounts') await by.delete(`${list}/${id}`)
   if (list === '/sandboxes') await by.post(`${list}/${id}/kill`)
   if (list === '/storage/objects')
     for (const [{ location }, name] of given)

@@ -1,6 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from '../client/client.ts'
-import { terminalStatuses, type Execution, type Language, type Page, type Process } from '../client/records.ts'
+import {
+  terminalStatuses,
+  type Execution,
+  type Language,
+  type Manifest,
+  type Page,
+  type Process,
+} from '../client/records.ts'
 import { openRegistry, type PackageRegistry } from '../system/package-registry.ts'
 import { startSystem, type System } from '../system/system.ts'
 import { waitUntil } from '../system/wait-until.ts'
@@ -8,13 +15,6 @@ import { clientOf } from './client-of.ts'
 import { expectProblem } from './problem.ts'
 import { awaitEnd, execute, makeProcess, statusesOf } from './runs.ts'
 import { shared } from './shared-system.ts'
-
-interface Manifest {
-  id: string
-  programmingLanguage: Language
-  dependencies: Record<string, string>
-  nextInstallation?: { status: string; error?: string; dependencies: Record<string, string> }
-}
 
 const packages = {
   npm: {
@@ -118,6 +118,39 @@ describe.skipIf(!shared.owned)('dependencies', { concurrent: false }, () => {
     expect(failed.nextInstallation?.dependencies).toEqual(wanted)
     expect(failed.nextInstallation?.error).toMatch(/no-such-package/)
     expect((await discard('JAVASCRIPT')).body.nextInstallation).toBeUndefined()
+    expect(await valueOf(await make("return require('staged').answer()"))).toBe(42)
+  })
+
+  test('installations are listed with what came of them, compared, and gone back to', async () => {
+    interface Install {
+      id: string
+      status: string
+      requested: object
+      resolved: Record<string, string>
+      error?: string
+      active: boolean
+    }
+    const installs = `${path('JAVASCRIPT')}/installs`
+    const list = async () => (await client.get<Page<Install>>(installs)).body.data
+    const [failed, first] = await list()
+    expect(failed).toMatchObject({ status: 'FAILED', active: false, error: expect.stringMatching(/no-such-package/) })
+    expect(first).toMatchObject({ status: 'INSTALLED', active: true, requested: { staged: '^1.2.0' } })
+    expect(Object.keys(first!.resolved)).toEqual(['staged'])
+    const log = await client.get<Page<{ message: string }>>(`${installs}/${failed!.id}/logs`)
+    expect(JSON.stringify(log.body.data)).toMatch(/no-such-package/)
+
+    await stage('JAVASCRIPT', { first: '*' })
+    await install('JAVASCRIPT')
+    await installed('JAVASCRIPT')
+    const [second] = await list()
+    const { body: diff } = await client.get(`${installs}/${first!.id}/diff`, { to: second!.id })
+    expect(diff).toEqual({ added: second!.resolved, removed: first!.resolved, changed: {} })
+
+    const rollBack = (installId: string) => client.post<Manifest>(`${path('JAVASCRIPT')}/rollback`, { installId })
+    expectProblem(await rollBack(failed!.id), 400, { code: 'install_failed' })
+    expectProblem(await rollBack('0198c2a4-7d1e-7f3a-9b52-6a1d0c4e8f21'), 404, { code: 'install_not_found' })
+    expect((await rollBack(first!.id)).body.dependencies).toEqual({ staged: '^1.2.0' })
+    expect((await list()).filter(({ active }) => active)).toEqual([first])
     expect(await valueOf(await make("return require('staged').answer()"))).toBe(42)
   })
 

@@ -1,3 +1,4 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, test } from 'vitest'
 import { send } from '../client/client.ts'
 import type { Document, OperationObject, ResponseObject } from '../contract/document.ts'
@@ -26,6 +27,20 @@ const refusals = ({ responses }: OperationObject) =>
     .map(([status, response]) => ({ status, ...resolved(response) }))
 
 describe('the OpenAPI document', () => {
+  test('is a valid one of 3.1', async () => {
+    expect(document.openapi).toMatch(/^3\.1\./)
+    const { valid, errors } = await new Validator().validate({ ...structuredClone(document) })
+    expect(valid, JSON.stringify(errors)).toBe(true)
+  })
+
+  test('needs no token and shows no secret, like the signs of life', async () => {
+    for (const path of ['/livez', '/readyz', '/openapi.json']) {
+      const { status, text } = await send(`${shared.host}${path}`, 'GET')
+      expect(status).toBe(200)
+      for (const secret of [shared.main.apiToken, shared.main.accessToken]) expect(text).not.toContain(secret)
+    }
+  })
+
   test('groups the operations under tags that it explains', () => {
     const used = new Set(described.flatMap(({ operation }) => operation.tags))
     expect(document.tags.map(({ name }) => name).toSorted()).toEqual([...used].toSorted())

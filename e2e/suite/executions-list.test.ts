@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { QueryValue } from '../client/client.ts'
-import type { Execution, Page, Process } from '../client/records.ts'
+import type { Execution, Page, Process, Statistics, Usage } from '../client/records.ts'
+import { waitUntil } from '../system/wait-until.ts'
 import { expectProblem } from './problem.ts'
 import { executeSync, executionOf, makeProcess } from './runs.ts'
 import { client, unique } from './shared-system.ts'
@@ -23,6 +24,37 @@ beforeAll(async () => {
   }
 })
 
+test('figures of the runs of a process, and what they used', async () => {
+  const figures = async (query: Record<string, QueryValue>) => {
+    const answer = await client.get<Statistics>('/executions/statistics', { processId: process.id, ...query })
+    expect(answer.status, answer.text).toBe(200)
+    return answer.body
+  }
+  const seen = async () => {
+    const { series } = await figures({ by: 'process' })
+    const points = series[0]?.points.filter(({ started }) => started > 0) ?? []
+    const [started, finished, error] = (['started', 'finished', 'error'] as const).map((name) =>
+      points.reduce((sum, point) => sum + point[name], 0),
+    )
+    return started === 6 && finished === 3 && error === 3 && series[0]
+  }
+  const series = await waitUntil('all count', seen, { timeoutMs: 20_000 })
+  expect(series.key).toBe(process.id)
+  expect(series.points).toHaveLength(24)
+  expect((await figures({ by: 'origin', bucket: 'day' })).series.map(({ key }) => key)).toEqual(['rest'])
+  expect((await figures({ by: 'status', bucket: 'minute' })).series.map(({ key }) => key).toSorted()).toEqual([
+    'ERROR',
+    'FINISHED',
+    'RUNNING',
+  ])
+  const { items } = (await client.get<Usage>('/usage', { by: 'process' })).body
+  expect(items.find(({ key }) => key === process.id)).toMatchObject({ runs: 6 })
+  const narrow = { from: '2020-01-01T00:00:00Z', bucket: 'hour' }
+  expectProblem(await client.get('/executions/statistics', narrow), 400, { code: 'too_many_points' })
+  for (const wrong of [{ bucket: 'week' }, { by: 'colour' }, { from: 'yesterday' }, { processId: 'x' }])
+    expectProblem(await client.get('/executions/statistics', wrong as Record<string, QueryValue>), 400)
+})
+
 describe('listing executions', () => {
   test('a page has its five members, newest first', async () => {
     const page = await list({ processId: process.id, limit: 4 })
@@ -31,24 +63,6 @@ describe('listing executions', () => {
     expect(page.data.map(({ id }) => id)).toEqual(ids.toReversed().slice(0, 4))
     const next = await list({ processId: process.id, limit: 4, page: 1 })
     expect(next).toMatchObject({ hasNextPage: false, data: [{ id: ids[1] }, { id: ids[0] }] })
-  })
-
-  test('status narrows the list', async () => {
-    const failed = await list({ processId: process.id, status: 'ERROR' })
-    expect(failed.total).toBe(3)
-    expect(new Set(failed.data.map(({ status }) => status))).toEqual(new Set(['ERROR']))
-    expect((await list({ processId: process.id, status: 'QUEUED' })).total).toBe(0)
-  })
-
-  test('keywords match process name or comment in any case, wildcards are plain characters', async () => {
-    expect((await list({ keywords: `${mark} nAme` })).total).toBe(6)
-    expect((await list({ keywords: `${mark} COMMENT 50%_3` })).data.map(({ id }) => id)).toEqual([ids[3]])
-    expect((await list({ keywords: `${mark}%comment` })).total).toBe(0)
-  })
-
-  test('comment matches the comment alone', async () => {
-    expect((await list({ comment: `${mark} comment` })).total).toBe(6)
-    expect((await list({ comment: `${mark} name` })).total).toBe(0)
   })
 
   test('keywords match the name that the process had at the time of the run', async () => {
@@ -72,35 +86,67 @@ describe('listing executions', () => {
     expect(await of({ from: '2999-01-01T00:00:00+02:00' })).toEqual([])
   })
 
-  test.for([
-    ['status', 'DONE'],
-    ['status', 'finished'],
-    ['from', 'yesterday'],
-    ['to', '2026-13-01T00:00:00Z'],
-    ['from', '2026-02-30T00:00:00Z'],
-    ['limit', '0'],
-    ['page', '-1'],
-  ] as const)('the filter %s=%s is refused with its path', async ([name, value]) => {
-    expectProblem(await client.get('/executions', { [name]: value }), 400, { path: new RegExp(`/${name}$`) })
+  test('several statuses, repeated or joined, and origins and trials are filters, and wrong ones are named', async () => {
+    const of = async (query: Record<string, QueryValue>) =>
+      (await list({ processId: process.id, ...query })).data.map(({ id }) => id)
+    const failed = [ids[5], ids[3], ids[1]]
+    expect(await of({ status: 'ERROR' })).toEqual(failed)
+    expect(await of({ status: ['ERROR', 'KILLED'] })).toEqual(failed)
+    expect(await of({ status: 'KILLED,ERROR,REJECTED', origin: 'rest' })).toEqual(failed)
+    expect(await of({ status: 'FINISHED,ERROR', trial: 'false' })).toEqual(ids.toReversed())
+    const none: Record<string, string>[] = [
+      { trial: 'true' },
+      { origin: 'schedule,process' },
+      { versionId: process.id },
+      { scheduledId: process.id },
+    ]
+    for (const query of none) expect(await of(query)).toEqual([])
+    for (const [name, value] of [
+      ['status', 'NOPE'],
+      ['status', 'ERROR,NOPE'],
+      ['origin', 'REST'],
+      ['trial', '1'],
+      ['scheduledId', 'x'],
+      ['versionId', 'v1'],
+      ['after', 'x'],
+    ] as const) {
+      const problem = expectProblem(await client.get('/executions', { [name]: value }), 400)
+      expect((problem.errors ?? [])[0]?.path).toBe(`/${name}`)
+    }
   })
 
-  test('empty filters count as absent', async () => {
-    const filters = { status: '', from: '', to: '', keywords: '', comment: '', page: '', limit: '' }
-    expect((await list({ processId: process.id, ...filters })).total).toBe(6)
-  })
-
-  test('large parameters and values are left out of lists; a single read has them', async () => {
-    const parameters = { size: 70_000, text: 'y'.repeat(70_000) }
-    const { headers } = await executeSync(await makeProcess({ sourceCode: 'return "x".repeat(70_000)' }), {
-      parameters,
+  test('words are found in parameters, value and error, in any case, and % and _ mean themselves', async () => {
+    const order = unique('Order')
+    const shop = await makeProcess({
+      sourceCode:
+        'const { order, fail } = svc.context.parameters; if (fail) throw new Error(`no ${order}`); return { paid: order }',
     })
-    const id = headers.get('svc-execution-id') ?? ''
-    const single = await executionOf(id)
-    expect(single.parameters).toEqual(parameters)
-    expect(single.returnValue?.length).toBe(70_002)
-    const item = (await list({ processId: single.processId })).data[0]
-    expect(item).toMatchObject({ id, status: 'FINISHED' })
-    expect([item?.parameters ?? null, item?.returnValue ?? null]).toEqual([null, null])
+    const run = async (parameters: object) => (await executeSync(shop, { parameters })).headers.get('svc-execution-id')
+    const paid = await run({ order: `${order}-1`, note: '50%_off' })
+    const failed = await run({ order: `${order}-2`, fail: true })
+    const of = async (q: string, more: Record<string, string> = {}) =>
+      (await list({ q, ...more })).data.map(({ id }) => id)
+    expect(await of(order.toUpperCase())).toEqual([failed, paid])
+    expect(await of(`${order}-1`)).toEqual([paid])
+    expect(await of(`paid ${order}`)).toEqual([paid])
+    expect(await of(`no ${order} Error:`)).toEqual([failed])
+    expect(await of(`50%_ ${order}`)).toEqual([paid])
+    expect(await of(`5_%_ ${order}`)).toEqual([])
+    expect(await of(order, { status: 'ERROR' })).toEqual([failed])
+    expect(await of(order, { status: 'ERROR', origin: 'webhook' })).toEqual([])
+    expect(await of(order, { keywords: mark })).toEqual([])
+    expectProblem(await client.get('/executions', { q: 'x'.repeat(201) }), 400, { path: /\/q$/ })
+  })
+
+  test('with an empty `after` the list has a cursor for the next page', async () => {
+    const of = (after: string) =>
+      client.get<Page<Execution> & { after?: string }>('/executions', { processId: process.id, limit: 4, after })
+    const first = (await of('')).body
+    expect(first).toMatchObject({ hasNextPage: true, total: 6, after: ids[2] })
+    const second = (await of(first.after ?? '')).body
+    expect(second.data.map(({ id }) => id)).toEqual([ids[1], ids[0]])
+    expect(second).toMatchObject({ hasNextPage: false, total: 6 })
+    expect(second.after).toBeUndefined()
   })
 
   test.for(['x', '1', '00000000-0000-0000-0000-000000000000', '../processes', '%00'])(
@@ -110,6 +156,10 @@ describe('listing executions', () => {
       for (const [method, path] of [
         ['GET', ''],
         ['GET', '/logs'],
+        ['GET', '/request'],
+        ['GET', '/children'],
+        ['GET', '/waiting'],
+        ['GET', '/source'],
         ['PUT', '/kill'],
         ['POST', '/rerun'],
       ] as const)

@@ -1,9 +1,13 @@
 import type { TestProject } from 'vitest/node'
 import { accessTokenOf } from '../client/client.ts'
-import { runScript, startSystem } from '../system/system.ts'
+import { runAdmin, startSystem } from '../system/system.ts'
 import type { System } from '../system/system.ts'
 import { openIssuer } from './outside-issuer.ts'
 import type { SharedSystem, TeamAccess } from './shared-system.ts'
+
+/** Half of what is usual: what fills it takes its time. */
+const runMemoryMb = 256
+const usualMemoryMb = 512
 
 /**
  * One system for the whole suite: the one that E2E_BASE_URL names (with E2E_TEAM, E2E_API_TOKEN, and E2E_OTHER_TEAM,
@@ -21,6 +25,7 @@ export default async function setUp(project: TestProject): Promise<() => Promise
     env: {
       CODE_GLOBAL_ALIAS: 'acme',
       AGENT_POOLS: 'default,slow',
+      RUN_MEMORY_MB: `${runMemoryMb}`,
       CORS_ORIGINS: 'https://shop.example',
       OIDC_ISSUER: issuer.issuer,
       OIDC_AUDIENCE: issuer.audience,
@@ -32,6 +37,7 @@ export default async function setUp(project: TestProject): Promise<() => Promise
     project.provide('system', {
       host: system.host,
       owned: true,
+      runMemoryMb,
       main: await access(system.host, system.team, system.apiToken),
       other: await secondTeam(system),
       issuer,
@@ -51,17 +57,18 @@ async function running(host: string): Promise<SharedSystem> {
   if (!E2E_API_TOKEN) throw new Error('E2E_BASE_URL needs E2E_API_TOKEN, and E2E_TEAM unless it is demo')
   const other =
     E2E_OTHER_TEAM && E2E_OTHER_API_TOKEN ? await access(host, E2E_OTHER_TEAM, E2E_OTHER_API_TOKEN) : undefined
-  return { host, owned: false, main: await access(host, E2E_TEAM, E2E_API_TOKEN), other }
+  return { host, owned: false, runMemoryMb: usualMemoryMb, main: await access(host, E2E_TEAM, E2E_API_TOKEN), other }
 }
 
 async function secondTeam(system: System): Promise<TeamAccess> {
   const team = 'e2e-other'
   await admin(system, 'teams', 'create', team)
-  return access(system.host, team, (await admin(system, 'tokens', 'create', team, '--name', 'other')).trim())
+  const made = await admin(system, 'tokens', 'create', team, '--name', 'other', '--scopes', 'executor,admin')
+  return access(system.host, team, made.trim())
 }
 
 async function admin(system: System, ...args: string[]): Promise<string> {
-  const { code, stdout, stderr } = await runScript('admin', args, system.env)
+  const { code, stdout, stderr } = await runAdmin(args, system.env)
   if (code !== 0) throw new Error(`admin ${args.join(' ')} ended with ${code}:\n${stdout}\n${stderr}`)
   return stdout
 }

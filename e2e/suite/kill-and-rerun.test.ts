@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { randomInt } from 'node:crypto'
+import { createHash, randomInt } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import type { Execution } from '../client/records.ts'
 import { isAlive, processOf } from '../system/process-table.ts'
@@ -91,17 +91,6 @@ describe('killing', () => {
     expect(statusesOf(execution).filter((status) => status === 'KILLED')).toHaveLength(1)
   })
 
-  test('a kill against the finish leaves one terminal status', async () => {
-    const process = await makeProcess({ sourceCode: 'return 1' })
-    const ids = await Promise.all(Array.from({ length: 12 }, () => execute(process)))
-    const answers = await Promise.all(ids.map(kill))
-    for (const [n, id] of ids.entries()) {
-      const execution = await awaitEnd(id)
-      expect(execution.status).toBe(answers[n]?.status === 202 ? 'KILLED' : 'FINISHED')
-      expect(statusesOf(execution).filter((status) => status === 'KILLED' || status === 'FINISHED')).toHaveLength(1)
-    }
-  })
-
   test('the runner goes on with the next run at once', async () => {
     const process = await makeProcess({ sourceCode: 'if (svc.context.parameters.hang) for (;;); return 1' })
     const id = await execute(process, { parameters: { hang: true } })
@@ -135,7 +124,12 @@ describe('rerunning', () => {
     await publish(process, { tag: 'v1' })
     const [ofVersion, ofSource] = await Promise.all([execute(process, { tag: 'v1' }), execute(process)])
     await Promise.all([awaitEnd(ofVersion), awaitEnd(ofSource)])
+    const sourceOf = () => client.get<{ digest: string }>(`/executions/${ofSource}/source`)
+    const { body } = await sourceOf()
+    const digest = createHash('sha256').update('return 1').digest('hex')
+    expect(body).toEqual({ programmingLanguage: 'JAVASCRIPT', sourceCode: 'return 1', digest, modules: [] })
     await client.patch(`/processes/${process.id}`, { sourceCode: 'return 2' })
+    expectProblem(await sourceOf(), 404, { code: 'source_not_kept' })
     const value = async (id: string): Promise<Execution['returnValue']> =>
       (await awaitEnd((await rerun(id)).body)).returnValue
     expect(await value(ofVersion)).toBe('1')
@@ -151,11 +145,45 @@ describe('rerunning', () => {
     await client.patch(`/processes/${process.id}`, { sourceCode: 'return 2' })
     const again = await awaitEnd((await rerun(id)).body)
     expect([again.returnValue, again.versionId]).toEqual(['1', versionId])
+    const source = await client.get(`/executions/${again.id}/source`)
+    expect(source.body).toMatchObject({ sourceCode: 'return 1', versionId, modules: [] })
     for (const tag of ['v1', versionId])
       expectProblem(await client.post(`/processes/${process.id}/execute`, { tag }), 404, { code: 'version_not_found' })
     await publish(process, { tag: 'v1' })
     expect((await awaitEnd(await execute(process, { tag: 'v1' }))).returnValue).toBe('2')
     expect((await awaitEnd((await rerun(again.id)).body)).returnValue).toBe('1')
+  })
+
+  test("a body says what is to be otherwise, and what it can't say is refused by its place", async () => {
+    const process = await makeProcess({ sourceCode: 'return svc.context.parameters' })
+    await publish(process, { tag: 'v1', sourceCode: 'return "v1"' })
+    const id = await execute(process, { parameters: { a: 1 }, comment: 'first', settings: { timeout: 5000 } })
+    await awaitEnd(id)
+    const again = async (body: object) => {
+      const answer = await client.post<string>(`/executions/${id}/rerun`, body)
+      expect(answer.status, answer.text).toBe(202)
+      return awaitEnd(answer.body)
+    }
+    expect(await again({ parameters: { b: 2 }, settings: { timeout: 700 } })).toMatchObject({
+      returnValue: '{"b":2}',
+      comment: 'first',
+      settings: { timeout: 700, agentPoolSlug: 'default' },
+      origin: 'rerun',
+      rerunOf: id,
+    })
+    expect(await again({ tag: 'v1', comment: 'second' })).toMatchObject({
+      returnValue: '"v1"',
+      tag: 'v1',
+      comment: 'second',
+      settings: { timeout: 5000 },
+    })
+    for (const [body, path] of [
+      [{ b: 2 }, '/b'],
+      [{ parameters: [1] }, '/parameters'],
+      [{ settings: { timeout: 1 } }, '/settings/timeout'],
+    ] as const)
+      expect((expectProblem(await client.post(`/executions/${id}/rerun`, body), 400).errors ?? [])[0]?.path).toBe(path)
+    expectProblem(await client.post(`/executions/${id}/rerun`, { tag: 'nope' }), 404, { code: 'version_not_found' })
   })
 
   test('a failed, a killed and a running execution can be rerun', async () => {

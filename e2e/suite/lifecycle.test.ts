@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { accessTokenOf } from '../client/client.ts'
-import { runScript, shapeFromEnvironment, startSystem } from '../system/system.ts'
+import { runAdmin, shapeFromEnvironment } from '../system/system.ts'
 import { waitUntil } from '../system/wait-until.ts'
 import { clientOf } from './client-of.ts'
-import { expectProblem } from './problem.ts'
 import { GRACE_MS, restartedSystem } from './restarted-system.ts'
 import { awaitEnd, awaitStatus, execute, executionOf } from './runs.ts'
 import { awaitFired, everySecond, firedBy, makeSchedule, timeOf } from './scheduling.ts'
@@ -46,26 +45,22 @@ describe.skipIf(!shared.owned)(
       const ids = await Promise.all(Array.from({ length: 12 }, () => execute(process, {}, running())))
       await Promise.all([own.system.stop(), ...sync.map((call) => call.catch(() => undefined))])
       for (const answer of await Promise.all(sync)) expect([203, 503]).toContain(answer.status)
-      await start()
+      await start({ RUNNER_SLOTS: '2' })
       for (const id of ids) expect((await awaitEnd(id, 30_000, running())).status).toMatch(/FINISHED|ERROR/)
     })
 
     test('what waits in the queue at a stop waits for the next start, and runs then', async () => {
-      await own.system.stop()
-      await start({ RUNNER_SLOTS: '2' })
       const process = await sleeper(1500)
       const ids = await Promise.all(Array.from({ length: 5 }, () => execute(process, {}, running())))
       await awaitRunningOf(process.id)
       await own.system.stop()
-      await start()
+      await start({ RUNNER_SLOTS: '2' })
       for (const id of ids) expect((await awaitEnd(id, 30_000, running())).status).toBe('FINISHED')
     })
 
     test.skipIf(shapeFromEnvironment() !== 'embedded')(
       'while a stop waits for a sync call, no firing, no queued run and no new call begins anything',
       async () => {
-        await own.system.stop()
-        await start({ RUNNER_SLOTS: '2' })
         const [long, short] = [await sleeper(4000), await sleeper(1500)]
         const schedule = await makeSchedule(await sleeper(1), { cron: everySecond }, running())
         await awaitFired(schedule, 1, running())
@@ -95,26 +90,9 @@ describe.skipIf(!shared.owned)(
       },
     )
 
-    test('with nothing running the stop does not take its time', async () => {
-      await own.system.stop(GRACE_MS / 2)
-      await start()
-    })
-
-    test.skipIf(shapeFromEnvironment() !== 'embedded')(
-      'a second start on the same data says who holds it',
-      async () => {
-        const error = await startSystem({ team: 'life', dataDir: own.dataDir, readyWithinMs: 60_000 }).then(
-          () => undefined,
-          (thrown: Error) => thrown,
-        )
-        expect(error?.message).toMatch(new RegExp(`\\b${own.system.process.pid}\\b`))
-        expect((await running().get('/team')).status).toBe(200)
-      },
-    )
-
     test('a revoked API token cannot be exchanged from that moment; its access tokens stay valid', async () => {
       const admin = async (...args: string[]) => {
-        const answer = await runScript('admin', args, own.system.env)
+        const answer = await runAdmin(args, own.system.env)
         expect(answer.code, answer.stderr).toBe(0)
         return answer.stdout.trim()
       }
@@ -128,22 +106,6 @@ describe.skipIf(!shared.owned)(
       expect((await brief.get('/team')).status).toBe(200)
     })
 
-    test('faults of the configuration are all named at once, and nothing starts', async () => {
-      const env = { TEAM_MAX_RUNNING: 'many', SYNC_WAIT_MAX_MS: '-1', LOG_LEVEL: 'loud' }
-      const error = await startSystem({ env, readyWithinMs: 60_000 }).catch((thrown: Error) => thrown)
-      for (const name of Object.keys(env)) expect((error as Error).message).toContain(name)
-    })
-
-    test('a token that is expired gives 401', async () => {
-      await own.system.stop()
-      await start({ ACCESS_TOKEN_TTL_S: '4' })
-      const short = await clientOf(own.system)
-      expect((await short.get('/team')).status).toBe(200)
-      const refused = async () => {
-        const answer = await short.get('/team')
-        return answer.status !== 200 && answer
-      }
-      expectProblem(await waitUntil('its end', refused, { timeoutMs: 30_000, everyMs: 200 }), 401)
-    })
+    test('with nothing running the stop does not take its time', () => own.system.stop(GRACE_MS / 2))
   },
 )

@@ -1,85 +1,37 @@
-import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import type { Process } from '../client/records.ts'
+import type { Limits, Process } from '../client/records.ts'
+import { waitUntil } from '../system/wait-until.ts'
 import { leakIn } from '../client/leaks.ts'
 import { expectProblem } from './problem.ts'
 import { sendRaw } from './raw-http.ts'
-import { executeSync, makeProcess, makeWebhook } from './runs.ts'
-import { client, shared, unique } from './shared-system.ts'
+import { awaitEnd, execute, executeSync, makeGate, makeProcess, makeWebhook } from './runs.ts'
+import { client, shared } from './shared-system.ts'
 
 const MiB = 1024 * 1024
 const json = { 'content-type': 'application/json' }
 const authorization = `Authorization: Bearer ${shared.main.accessToken}`
 const path = `/api/${shared.main.team}/rest`
 
+test('what the team may have is there with what is in use, and the pools with their slots', async () => {
+  const gate = await makeGate()
+  const process = await makeProcess({ sourceCode: gate.wait })
+  const of = async (name: string) =>
+    (await client.get<Limits>('/limits')).body.limits.find((limit) => limit.name === name)
+  const id = await execute(process)
+  await waitUntil('it counts', async () => ((await of('running'))?.inUse ?? 0) > 0, { timeoutMs: 30_000 })
+  const { headerPrefix, agentPools, limits } = (await client.get<Limits>('/limits')).body
+  expect(headerPrefix).toBe('Svc-')
+  const pool = agentPools.find(({ slug }) => slug === 'default')
+  expect(pool?.languages).toEqual(['JAVASCRIPT', 'PYTHON'])
+  expect(pool?.slots).toBeGreaterThan(0)
+  expect(pool?.freeSlots).toBeLessThanOrEqual(pool?.slots ?? 0)
+  const names = limits.map(({ name }) => name)
+  for (const name of ['running', 'queued', 'stored', 'sandboxes', 'streams']) expect(names).toContain(name)
+  await gate.open()
+  await awaitEnd(id)
+})
+
 describe('bodies', () => {
-  test('JSON without a media type is read as JSON', async () => {
-    const body = new TextEncoder().encode(JSON.stringify({ name: unique() }))
-    expect((await client.call('POST', '/processes', { body })).status).toBe(201)
-  })
-
-  test.for([
-    'text/plain',
-    'application/xml',
-    'application/x-www-form-urlencoded',
-    'multipart/form-data; boundary=x',
-    'image/png',
-    'nonsense',
-  ])('the media type %s gives 415 on a JSON operation', async (type) => {
-    const answer = await client.call('POST', '/processes', { body: '{"name":"x"}', headers: { 'content-type': type } })
-    expectProblem(answer, 415)
-  })
-
-  test.for(['gzip', 'deflate', 'br', 'zstd', 'x', 'gzip, gzip'])(
-    'the content encoding %s gives 415',
-    async (encoding) => {
-      const headers = { ...json, 'content-encoding': encoding }
-      expectProblem(await client.call('POST', '/processes', { body: gzipSync('{"name":"x"}'), headers }), 415)
-    },
-  )
-
-  test('the content encoding identity is accepted', async () => {
-    const headers = { ...json, 'content-encoding': 'identity' }
-    expect(
-      (await client.call('POST', '/processes', { body: JSON.stringify({ name: unique() }), headers })).status,
-    ).toBe(201)
-  })
-
-  test.for([
-    '{',
-    '{"name":"x"',
-    '{"name":"x"}}',
-    "{'name':'x'}",
-    '{"name":NaN}',
-    '{name:"x"}',
-    '"',
-    'nul',
-    '\u0000',
-    ',',
-  ])('the broken JSON %j gives 400', async (body) => {
-    expectProblem(await client.call('POST', '/processes', { body, headers: json }), 400)
-  })
-
-  test('an empty body gives 400 where a body is needed', async () => {
-    expectProblem(await client.call('POST', '/processes', { headers: json, body: '' }), 400)
-    expectProblem(await client.call('POST', '/processes', {}), 400)
-  })
-
-  test('invalid UTF-8 in JSON is refused or replaced, never stored broken', async () => {
-    const body = Buffer.concat([Buffer.from('{"name":"'), Buffer.from([0xc3, 0x28, 0xff]), Buffer.from('"}')])
-    const answer = await client.call<Process>('POST', '/processes', { body, headers: json })
-    if (answer.status === 201) expect(answer.body.name).toMatch(/\ufffd/)
-    else expectProblem(answer, 400)
-  })
-
-  test('an empty body with a JSON media type is accepted where none is needed', async () => {
-    const process = await makeProcess({ sourceCode: 'return 1' })
-    const run = await executeSync(process)
-    const id = run.headers.get('svc-execution-id') ?? ''
-    expect((await client.call('POST', `/executions/${id}/rerun`, { headers: json, body: '' })).status).toBe(202)
-    expect((await client.call('DELETE', `/processes/${process.id}`, { headers: json })).status).toBe(200)
-  })
-
   test('parameters above 1 MiB give 413, just below they run', async () => {
     const process = await makeProcess({ sourceCode: 'return svc.context.parameters.s.length' })
     expect((await executeSync(process, { parameters: { s: 'x'.repeat(MiB - 100) } })).body).toBe(MiB - 100)

@@ -5,8 +5,7 @@ import { startSystem } from '../system/system.ts'
 import type { System } from '../system/system.ts'
 import { waitUntil } from '../system/wait-until.ts'
 import { clientOf } from './client-of.ts'
-import { expectProblem } from './problem.ts'
-import { awaitEnd, execute, executionOf, logsOf, makeGate, makeProcess, runCode } from './runs.ts'
+import { execute, executionOf, logsOf, makeGate, makeProcess, runCode } from './runs.ts'
 import { client, hasOther, other, shared } from './shared-system.ts'
 
 /** Tells of steps until it is told to end by its own clock. */
@@ -96,25 +95,6 @@ describe('the live stream of a run', () => {
     expect(withoutWaiting(killed.summary)).toEqual(['CREATED', 'RUNNING', 'log first', `log ${why}`, 'KILLED', 'end'])
   })
 
-  test('is refused like any other read: what is not there, an id of no event, no token', async () => {
-    const { execution } = await runCode('return 1')
-    const path = `/executions/${execution.id}/events`
-    for (const missing of ['nonsense', '0190a0a0-0000-7000-8000-000000000000'])
-      expectProblem(await client.get(`/executions/${missing}/events`), 404, { code: 'execution_not_found' })
-    for (const wrong of ['nonsense', '-1', '7', `${execution.id}`])
-      expectProblem(await client.call('GET', path, { headers: { 'last-event-id': wrong } }), 400, {
-        path: '/Last-Event-ID',
-      })
-    expectProblem(await client.call('GET', path, { token: null }), 401)
-    expect((await client.call('HEAD', path)).status).toBe(200)
-    expectProblem(await client.post(path), 405)
-  })
-
-  test.skipIf(!hasOther)('of another team is not there', async () => {
-    const { execution } = await runCode('return 1')
-    expectProblem(await other.get(`/executions/${execution.id}/events`), 404, { code: 'execution_not_found' })
-  })
-
   test('of many readers who leave in the middle holds nothing up', async () => {
     const id = await execute(await makeProcess({ sourceCode: steps(15, 100) }))
     const readers = await Promise.all(Array.from({ length: 20 }, () => EventStream.open(client, id)))
@@ -125,12 +105,33 @@ describe('the live stream of a run', () => {
   })
 })
 
+describe('the live stream of a team', () => {
+  test('tells of its runs with their records, goes on behind an event, and is told of no other team', async () => {
+    const process = await makeProcess({ sourceCode: 'return { a: 1 }' })
+    const path = `/events?types=execution&processId=${process.id}`
+    const stream = await EventStream.at(client, path)
+    const stranger = hasOther ? await EventStream.at(other, '/events') : undefined
+    const id = await execute(process)
+    const hasEnded = (one: EventStream) => async () => one.events.some(({ data }) => data.status === 'FINISHED')
+    await waitUntil('the end', hasEnded(stream), { timeoutMs: 30_000 })
+    const statuses = stream.events.map(({ data }) => data.status ?? '')
+    expect(withoutWaiting(statuses)).toEqual(['CREATED', 'RUNNING', 'FINISHED'])
+    expect(stream.events.every(({ event, data }) => event === 'execution' && data.id === id)).toBe(true)
+    expect(stream.events.at(-1)?.data).toMatchObject({ type: 'execution', returnValue: '{"a":1}' })
+    const again = await EventStream.at(client, path, stream.events[0]?.id)
+    await waitUntil('the same end', hasEnded(again), { timeoutMs: 30_000 })
+    expect(again.events.map(({ data }) => data.status)).toEqual(statuses.slice(1))
+    expect(stranger?.events.filter(({ data }) => data.id === id) ?? []).toEqual([])
+    for (const one of [stream, again, stranger]) one?.leave()
+  })
+})
+
 describe.skipIf(!shared.owned)('live streams of a system with narrow limits', { concurrent: false }, () => {
   let system: System
   let small: Client
 
   beforeAll(async () => {
-    const env = { TEAM_MAX_RUNNING: '1', TEAM_MAX_QUEUED: '1', TEAM_MAX_STREAMS: '3', SHUTDOWN_GRACE_MS: '8000' }
+    const env = { TEAM_MAX_RUNNING: '1', TEAM_MAX_QUEUED: '1', SHUTDOWN_GRACE_MS: '8000' }
     system = await startSystem({ team: 'small', env })
     small = await clientOf(system)
   })
@@ -157,25 +158,6 @@ describe.skipIf(!shared.owned)('live streams of a system with narrow limits', { 
     await stream.closed
     const statuses = ['CREATED', 'QUEUED', 'DEQUEUED', 'RUNNING', 'log first', 'KILLED', 'end']
     expect(stream.summary).toEqual(statuses.toSpliced(5, 0, `log ${stream.events.at(-2)?.data.explanation}`))
-  })
-
-  test('beyond the limit of the team a stream is refused until one is closed', async () => {
-    const id = await execute(await makeProcess({ sourceCode: endless }, small), {}, small)
-    const streams = await Promise.all([1, 2, 3].map(() => EventStream.open(small, id)))
-    const refused = await small.get(`/executions/${id}/events`)
-    expectProblem(refused, 429, { code: 'too_many_streams' })
-    expect(refused.headers.get('retry-after')).toMatch(/^\d+$/)
-    streams[0]?.leave()
-    const ask = async () => {
-      const stream = await EventStream.open(small, id)
-      return stream.response.status === 200 && stream
-    }
-    const again = await waitUntil('a free stream', ask, { timeoutMs: 30_000 })
-    await again.has('RUNNING')
-    await small.put(`/executions/${id}/kill`)
-    await Promise.all([...streams.slice(1), again].map(({ closed }) => closed))
-    expect(again.summary.at(-1)).toBe('end')
-    await awaitEnd(id, undefined, small)
   })
 
   test('a stop of the system closes its streams at once, without an end', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { Execution, Page } from '../client/records.ts'
 import { awaitEnd, executeSync, executionOf, makeProcess, runProcess, statusesOf } from './runs.ts'
 import { client } from './shared-system.ts'
 
@@ -23,7 +24,12 @@ describe('processes that run processes', () => {
       status: 'FINISHED',
       returnValue: '5',
       createdBy: execution.createdBy,
+      parentId: execution.id,
+      origin: 'process',
     })
+    const children = await client.get<Page<Execution>>(`/executions/${execution.id}/children`)
+    expect(children.body).toMatchObject({ total: 1, data: [{ id: nested.id, parentId: execution.id }] })
+    expect((await client.get<Page<Execution>>(`/executions/${nested.id}/children`)).body.total).toBe(0)
   })
 
   test('tag and settings go along', async () => {

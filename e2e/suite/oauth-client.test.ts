@@ -31,14 +31,21 @@ const WAYS: [string, (secret: string) => ClientAuth][] = [
 ]
 
 describe.each(WAYS)('a standard OAuth client with its credentials in %s', (_, by) => {
-  test.each(['executor', ''])('gets an access token, asking for the scope %j', async (scope) => {
+  test.each([
+    ['executor', 'executor'],
+    ['read', 'read'],
+    ['admin read', 'admin read'],
+    ['', 'executor admin'],
+  ])('gets an access token, asking for the scope %j', async (scope, granted) => {
     const { access_token: token, ...rest } = await grant(by(secret), { scope })
-    expect(rest).toEqual({ token_type: 'bearer', expires_in: expect.any(Number) as number, scope: 'executor' })
+    expect(rest).toEqual({ token_type: 'bearer', expires_in: expect.any(Number) as number, scope: granted })
     expect((await client.call('GET', '/team', { token })).status).toBe(200)
+    const mayBuild = granted.includes('executor')
+    expect((await client.call('DELETE', '/variables/none', { token })).status).toBe(mayBuild ? 404 : 403)
   })
 
   test('is told what the matter is', async () => {
-    const refused = await grant(by(secret), { scope: 'admin' }).catch((error: unknown) => error)
+    const refused = await grant(by(secret), { scope: 'everything' }).catch((error: unknown) => error)
     expect(refused).toBeInstanceOf(ResponseBodyError)
     expect(refused).toMatchObject({
       status: 400,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from '../client/client.ts'
 import type { Execution } from '../client/records.ts'
-import { removeTraces, runScript, startSystem, type System } from '../system/system.ts'
+import { removeTraces, runAdmin, startSystem, type System } from '../system/system.ts'
 import { clientOf } from './client-of.ts'
 import { awaitEnd, awaitStatus, execute, makeProcess } from './runs.ts'
 import { shared } from './shared-system.ts'
@@ -16,7 +16,7 @@ describe.skipIf(!shared.owned)('where runs have no network of their own', { conc
   beforeAll(async () => {
     const env = { ISOLATION_NETWORK: 'host', ISOLATION_MANY_TEAMS: 'false' }
     system = await startSystem({ team: 'first', env })
-    const admin = async (...args: string[]) => (await runScript('admin', args, system.env)).stdout.trim()
+    const admin = async (...args: string[]) => (await runAdmin(args, system.env)).stdout.trim()
     await admin('teams', 'create', 'second')
     const apiToken = await admin('tokens', 'create', 'second', '--name', 'second')
     first = await clientOf(system)

@@ -94,13 +94,6 @@ describe('creating a process', () => {
     expect(body).toMatchObject({ ...script, parametersSchema: { type: 'object' } })
   })
 
-  test('top-level fields win over the deprecated script', async () => {
-    const script = { programmingLanguage: 'PYTHON', sourceCode: 'from script', parametersSchema: '{"type":"array"}' }
-    const own = { programmingLanguage: 'JAVASCRIPT', sourceCode: 'return 2', parametersSchema: { type: 'object' } }
-    const { body } = await create({ name: unique(), ...own, script })
-    expect(body).toMatchObject(own)
-  })
-
   test('the parameters schema comes in as JSON text or as an object and goes out as an object', async () => {
     const schema = {
       $schema: 'http://json-schema.org/draft-07/schema#',
@@ -139,68 +132,4 @@ describe('creating a process', () => {
       expectProblem(await create({ name: unique(), parametersSchema }), 400, { path })
     },
   )
-
-  test('unknown fields are ignored', async () => {
-    const process = await makeProcess({
-      colour: 'red',
-      createdBy: 'someone',
-      id: '1',
-      webhook: { enabled: true, x: 1 },
-    })
-    expect(process).not.toHaveProperty('colour')
-    expect(process.createdBy).not.toBe('someone')
-  })
-
-  test.for([
-    ['name', 5],
-    ['name', ''],
-    ['name', null],
-    ['name', 'x'.repeat(256)],
-    ['slug', 7],
-    ['description', []],
-    ['readme', {}],
-    ['programmingLanguage', 'RUBY'],
-    ['programmingLanguage', 'javascript'],
-    ['sourceCode', 1],
-    ['webhook', 'yes'],
-    ['webhook/enabled', 'yes'],
-    ['webhook/username', 5],
-    ['webhook/password', {}],
-    ['manifest', []],
-    ['manifest/dependencies', ['a']],
-    ['manifest/dependencies/a', 1],
-    ['settings', 'x'],
-    ['settings/formsConfig', true],
-    ['settings/formsConfig/enabled', 1],
-    ['settings/publicConfig/token', 1],
-    ['settings/dependencies/autoDetect', 'x'],
-    ['settings/dependencies/scopedToProcess', {}],
-    ['script', 'x'],
-    ['script/sourceCode', 5],
-    ['tags', 'a'],
-    ['tags/1', 5],
-  ] as const)('a wrong %s (%j) is refused with its path', async ([path, value]) => {
-    expectProblem(await create(withValue(path, value)), 400, { path: `/${path}` })
-  })
-
-  test('a missing name is refused with its path', async () => {
-    expectProblem(await create({ sourceCode: 'return 1' }), 400, { path: '/name' })
-  })
-
-  test('all faults are named at once', async () => {
-    const problem = expectProblem(await create({ name: 5, tags: 'x', sourceCode: 1 }), 400)
-    expect(problem.errors?.map(({ path }) => path).toSorted()).toEqual(['/name', '/sourceCode', '/tags'])
-  })
-
-  test.for([[], 'text', 5, null, true])('a body that is no object (%j) is refused', async (body) => {
-    expectProblem(await create(body), 400)
-  })
 })
-
-function withValue(path: string, value: unknown): Record<string, unknown> {
-  const names = path.split('/')
-  const nested = names
-    .slice(1)
-    .reduceRight<unknown>((inner, name) => (/^\d+$/.test(name) ? ['first', inner] : { [name]: inner }), value)
-  return { name: unique(), [names[0] ?? '']: nested }
-}

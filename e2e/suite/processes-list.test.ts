@@ -1,8 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { QueryValue } from '../client/client.ts'
-import type { Page, Process } from '../client/records.ts'
+import type { Page, Process, ProcessSummary } from '../client/records.ts'
+import { waitUntil } from '../system/wait-until.ts'
 import { expectProblem } from './problem.ts'
-import { makeProcess } from './runs.ts'
+import { executeSync, makeProcess } from './runs.ts'
+import { makeSchedule, yearly } from './scheduling.ts'
 import { client, unique } from './shared-system.ts'
 
 const mark = unique('list')
@@ -39,54 +41,11 @@ describe('listing processes', () => {
     expect(pages.flatMap(({ data }) => data.map(({ id }) => id))).toEqual(made.map(({ id }) => id).toReversed())
   })
 
-  test('a page that ends exactly at the last item has no next', async () => {
-    expect(await list({ keywords: mark, page: 1, limit: 6 })).toMatchObject({ hasNextPage: false, total: 12 })
-  })
-
-  test('a page behind the end is empty', async () => {
-    expect(await list({ keywords: mark, page: 99 })).toEqual({
-      hasNextPage: false,
-      page: 99,
-      limit: 10,
-      total: 12,
-      data: [],
-    })
-  })
-
-  test('a limit above 1000 is treated as 1000', async () => {
-    expect(await list({ keywords: mark, limit: 5000 })).toMatchObject({ limit: 1000, total: 12 })
-  })
-
-  test('an empty value counts as absent', async () => {
-    const page = await list({ keywords: mark, page: '', limit: '', tags: '' })
-    expect(page).toMatchObject({ page: 0, limit: 10, total: 12 })
-  })
-
-  test.for([
-    ['limit', '0'],
-    ['limit', '-1'],
-    ['limit', '1.5'],
-    ['limit', 'ten'],
-    ['limit', 'NaN'],
-    ['page', '-1'],
-    ['page', '0.5'],
-    ['page', 'x'],
-  ] as const)('the %s %s is refused', async ([name, value]) => {
-    expectProblem(await client.get('/processes', { [name]: value }), 400, { path: new RegExp(`/${name}$`) })
-  })
-
   test('keywords match name or description in any case', async () => {
     expect((await list({ keywords: `${mark} nR 7`.toUpperCase() })).data.map(({ name }) => name)).toEqual([
       `${mark} Nr 7`,
     ])
     expect((await list({ keywords: `even ${mark}` })).total).toBe(6)
-  })
-
-  test('wildcards of a database in keywords are plain characters', async () => {
-    expect((await list({ keywords: `${mark} 100%_x` })).total).toBe(6)
-    expect((await list({ keywords: `${mark}%Nr` })).total).toBe(0)
-    expect((await list({ keywords: `${mark}_Nr` })).total).toBe(0)
-    expect((await list({ keywords: `${mark}\\` })).total).toBe(0)
   })
 
   test('tags repeated or comma-joined match processes with any of them', async () => {
@@ -97,38 +56,60 @@ describe('listing processes', () => {
     expect((await list({ tags: `${mark}-none` })).total).toBe(0)
     expect((await list({ tags: `${mark} odd one` })).total).toBe(1)
   })
+})
 
-  test('tags and keywords together narrow the list', async () => {
-    expect((await list({ tags: `${mark}-0`, keywords: `even ${mark}` })).total).toBe(2)
-  })
+describe('summaries of processes', () => {
+  const summaries = async (query: Record<string, QueryValue>) => {
+    const answer = await client.get<Page<ProcessSummary>>('/processes/summaries', query)
+    expect(answer.status, answer.text).toBe(200)
+    return answer.body
+  }
 
-  test('sources above 64 KiB are left out of lists; a single read has them', async () => {
-    const sourceCode = `return 1 // ${'x'.repeat(65 * 1024)}`
-    const process = await makeProcess({ sourceCode })
-    const [item] = (await list({ keywords: process.name })).data
-    expect(item?.id).toBe(process.id)
-    expect(item?.sourceCode ?? '').toBe('')
-    expect((await client.get<Process>(`/processes/${process.id}`)).body.sourceCode).toBe(sourceCode)
-  })
-
-  test('a process is read by its id and by its slug', async () => {
-    const process = await makeProcess({ name: unique(), slug: unique('by-slug') })
-    const [byId, bySlug] = await Promise.all([
-      client.get(`/processes/${process.id}`),
-      client.get(`/processes/${process.slug}`),
+  test('have the last execution, the figures of the day without trials, and the next firing, in pages', async () => {
+    const own = unique('summed')
+    const idle = await makeProcess({ name: `${own} idle` })
+    const sourceCode = 'if (svc.context.parameters.fail) throw new Error("asked for"); return 1'
+    const busy = await makeProcess({ name: `${own} busy`, tags: [own], sourceCode })
+    await executeSync(busy)
+    const failed = await executeSync(busy, { parameters: { fail: true } })
+    await executeSync(busy, { draft: { sourceCode: 'return 2' } })
+    const schedule = await makeSchedule(busy, { cron: yearly })
+    const counted = async () => {
+      const page = await summaries({ keywords: own, limit: 1000 })
+      const { runs = 0, failed: failures = 0 } = page.data[0]?.last24h ?? {}
+      return runs === 2 && failures === 1 && page
+    }
+    const { data, ...page } = await waitUntil('all count', counted, { timeoutMs: 20_000 })
+    expect(page).toEqual({ hasNextPage: false, page: 0, limit: 1000, total: 2 })
+    const lastExecution = { id: failed.headers.get('svc-execution-id'), status: 'ERROR', createdAt: expect.any(String) }
+    expect(data).toEqual([
+      {
+        id: busy.id,
+        name: busy.name,
+        slug: busy.slug,
+        lastExecution,
+        last24h: { runs: 2, failed: 1, p95Ms: expect.any(Number) },
+        nextFiringAt: schedule.nextExecutionAt,
+      },
+      { id: idle.id, name: idle.name, slug: idle.slug, last24h: { runs: 0, failed: 0 } },
     ])
-    expect(byId.body).toEqual(bySlug.body)
+    const second = await summaries({ keywords: own, limit: 1, page: 1 })
+    expect([second.hasNextPage, second.data.map(({ id }) => id)]).toEqual([false, [idle.id]])
+    expect((await summaries({ tags: own })).data.map(({ id }) => id)).toEqual([busy.id])
+    expect((await summaries({ keywords: unique() })).data).toEqual([])
+    for (const wrong of [{ page: 'x' }, { keywords: 'a\0' }])
+      expectProblem(await client.get('/processes/summaries', wrong as Record<string, QueryValue>), 400)
   })
 
-  test('an id in upper case is the same id', async () => {
-    const process = await makeProcess()
-    expect((await client.get<Process>(`/processes/${process.id.toUpperCase()}`)).body.id).toBe(process.id)
+  test('are at an address where a process of that slug is named by its id', async () => {
+    const process = await makeProcess({ slug: 'summaries', sourceCode: 'return 1' })
+    try {
+      expect((await client.get<Process>(`/processes/${process.id}`)).body.slug).toBe('summaries')
+      expect(await summaries({})).toHaveProperty('data')
+      expectProblem(await client.delete('/processes/summaries'), 405)
+      expect((await client.post('/processes/summaries/execute-sync', {})).body).toBe(1)
+    } finally {
+      expect((await client.delete(`/processes/${process.id}`)).status).toBe(200)
+    }
   })
-
-  test.for(['00000000-0000-0000-0000-000000000000', 'no-such-process', 'not%20a%20slug', '%F0%9F%99%82', '..%2f..'])(
-    'the identifier %s gives 404',
-    async (identifier) => {
-      expectProblem(await client.get(`/processes/${identifier}`), 404)
-    },
-  )
 })

@@ -24,6 +24,11 @@ async function becomes(id: string, status: Sandbox['status']): Promise<Sandbox> 
 
 const kill = (id: string) => client.post<Sandbox>(`/sandboxes/${id}/kill`)
 
+test('the images that sandboxes are made of are listed', async () => {
+  const answer = await client.get('/sandboxes/images')
+  expect(answer.body).toContainEqual(expect.objectContaining({ id: 'base', memoryMb: 1024 }))
+})
+
 test('a sandbox is created, runs commands, and is killed', async () => {
   const name = unique('sandbox')
   const made = await make({ name, metadata: { a: 'ü' }, publicHttpPorts: [3000] })

@@ -63,13 +63,6 @@ describe('a schedule for one time', () => {
     expect(await firedBy(schedule)).toHaveLength(1)
   })
 
-  test('given a time to come, runs again', async () => {
-    const schedule = await makeSchedule(await makeProcess({ sourceCode: 'return 1' }), { dateTime: inMs(2500) })
-    await awaitEnded(schedule, 1)
-    await patchSchedule(schedule, { dateTime: inMs(2500) })
-    expect(await awaitEnded(schedule, 2)).toHaveLength(2)
-  })
-
   test('a deleted one starts nothing', async () => {
     const process = await makeProcess({ sourceCode: 'return 1' })
     const [deleted, kept] = [

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import type { Page, Schedule } from '../client/records.ts'
+import type { Execution, Page, Schedule } from '../client/records.ts'
 import { waitUntil } from '../system/wait-until.ts'
 import { expectProblem } from './problem.ts'
 import { makeProcess, publish } from './runs.ts'
 import { doneBy, inMs, makeSchedule, patchSchedule, scheduleOf, yearly } from './scheduling.ts'
-import { client, hasOther, other, unique } from './shared-system.ts'
+import { client, unique } from './shared-system.ts'
 
 const patience = { timeoutMs: 10_000 }
 const list = (query: Record<string, string | number>) => client.get<Page<Schedule>>('/schedules', query)
@@ -27,6 +27,7 @@ describe('a schedule', () => {
     expect(schedule).toEqual({
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       processId: process.id,
+      tag: 'v1',
       versionId,
       comment: 'weekly',
       parameters: { a: [1, { b: null }] },
@@ -56,46 +57,9 @@ describe('a schedule', () => {
     expect(schedule).not.toHaveProperty('comment')
     expect(schedule).not.toHaveProperty('versionId')
   })
-
-  test('is made by the slug of its process, and null and "" are as good as absent', async () => {
-    const { slug, id } = await makeProcess()
-    const input = { tag: '', comment: null, settings: '', parameters: null }
-    const answer = await client.post<Schedule>(`/processes/${slug}/schedule`, { cron: yearly, dateTime: null, input })
-    expect(answer.status, answer.text).toBe(201)
-    expect(answer.body).toMatchObject({ processId: id, parameters: {} })
-  })
-
-  test.for(['0 8 * * 1,3', '*/15 * * * *', '0 0 L * *', '5 4 * JAN SUN', '0 */10 9-17 * * *', '0 0 29 2 *'])(
-    'takes the cron %s',
-    async (cron) => {
-      expect(await makeSchedule(await makeProcess(), { cron })).toMatchObject({ cron, type: 'PERIODIC' })
-    },
-  )
-
-  test('in a list lacks parameters above 64 KiB, which a single read has', async () => {
-    const process = await makeProcess()
-    const parameters = { large: 'x'.repeat(70_000) }
-    const schedule = await makeSchedule(process, { cron: yearly, input: { parameters } })
-    expect((await scheduleOf(schedule)).parameters).toEqual(parameters)
-    const [listed] = (await list({ processId: process.id })).body.data
-    expect(listed).toMatchObject({ id: schedule.id })
-    expect(listed).not.toHaveProperty('parameters')
-  })
 })
 
 describe('lists of schedules', () => {
-  test('are in pages, newest first, and know the process', async () => {
-    const process = await makeProcess()
-    const made: Schedule[] = []
-    for (const comment of ['1', '2', '3']) made.push(await makeSchedule(process, { cron: yearly, input: { comment } }))
-    const { body } = await list({ processId: process.id, limit: 2 })
-    expect(body).toEqual({ hasNextPage: true, page: 0, limit: 2, total: 3, data: [made[2], made[1]] })
-    const rest = (await list({ processId: process.id, limit: 2, page: 1 })).body
-    expect(rest).toEqual({ hasNextPage: false, page: 1, limit: 2, total: 3, data: [made[0]] })
-    expectProblem(await list({ limit: 0 }), 400, { path: '/limit' })
-    expectProblem(await list({ processId: 'x' }), 400, { path: '/processId' })
-  })
-
   test('keywords find the comment and the name of the process, also after a rename', async () => {
     const [before, after, comment] = [unique('Before'), unique('After'), unique('About')]
     const process = await makeProcess({ name: before })
@@ -106,21 +70,6 @@ describe('lists of schedules', () => {
     await waitUntil('the new name', async () => (await idsOf({ keywords: after })).length > 0, patience)
     expect(await idsOf({ keywords: after })).toEqual([id])
     expect(await idsOf({ keywords: before })).toEqual([])
-  })
-
-  test.skipIf(!hasOther)('hold nothing of another team, whose schedules are not found', async () => {
-    const process = await makeProcess({}, other)
-    const { id } = await makeSchedule(process, { cron: yearly }, other)
-    expect(await idsOf({ processId: process.id })).toEqual([])
-    const path = `/schedules/${id}`
-    expectProblem(await client.get(path), 404, { code: 'schedule_not_found' })
-    expectProblem(await client.patch(path, { cron: yearly }), 404, { code: 'schedule_not_found' })
-    expectProblem(await client.put(`${path}/pause`), 404, { code: 'schedule_not_found' })
-    expectProblem(await client.put(`${path}/resume`), 404, { code: 'schedule_not_found' })
-    expectProblem(await client.delete(path), 404, { code: 'schedule_not_found' })
-    const create = `/processes/${process.id}/schedule`
-    expectProblem(await client.post(create, { cron: yearly }), 404, { code: 'process_not_found' })
-    expect((await other.get(path)).status).toBe(200)
   })
 })
 
@@ -142,35 +91,6 @@ describe('changing a schedule', () => {
     })
     expect(await scheduleOf(made)).toMatchObject({ comment: 'new', parameters: { a: 1 } })
   })
-
-  test('null clears what may be empty', async () => {
-    const process = await makeProcess()
-    await publish(process, { tag: 'v1' })
-    const input = { comment: 'c', tag: 'v1', parameters: { a: 1 }, settings: { agentPoolSlug: 'default' } }
-    const made = await makeSchedule(process, { cron: yearly, input })
-    const changed = await patchSchedule(made, { input: { comment: null, tag: null, parameters: null, settings: null } })
-    expect(changed).toMatchObject({ parameters: {}, settings: { agentPoolSlugs: [] } })
-    expect(changed).not.toHaveProperty('comment')
-    expect(changed).not.toHaveProperty('versionId')
-  })
-
-  test('a dateTime makes a cron schedule one for one time, and the other way round', async () => {
-    const made = await makeSchedule(await makeProcess(), { cron: yearly })
-    const once = await patchSchedule(made, { dateTime: '2031-01-01T00:00:00Z' })
-    expect(once).toMatchObject({ type: 'ONE_TIME', nextExecutionAt: '2031-01-01T00:00:00.000Z' })
-    expect(once).not.toHaveProperty('cron')
-    const again = await patchSchedule(made, { cron: '0 12 * * *', dateTime: null })
-    expect(again).toMatchObject({ type: 'PERIODIC', cron: '0 12 * * *', nextExecutionAt: expect.stringContaining('T') })
-    expect(again).not.toHaveProperty('dateTime')
-  })
-
-  test('one that is paused stays so', async () => {
-    const made = await makeSchedule(await makeProcess(), { cron: yearly })
-    await doneBy(client.put(`/schedules/${made.id}/pause`))
-    const changed = await patchSchedule(made, { cron: '0 12 * * *' })
-    expect(changed).toMatchObject({ paused: true, cron: '0 12 * * *' })
-    expect(changed).not.toHaveProperty('nextExecutionAt')
-  })
 })
 
 describe('pausing and resuming', () => {
@@ -182,21 +102,6 @@ describe('pausing and resuming', () => {
     expect(paused).not.toHaveProperty('nextExecutionAt')
     await doneBy(client.put(`/schedules/${made.id}/resume`))
     expect(await scheduleOf(made)).toMatchObject({ paused: false, nextExecutionAt: made.nextExecutionAt })
-  })
-
-  test('pausing a paused and resuming an active one is refused', async () => {
-    const { id } = await makeSchedule(await makeProcess(), { cron: yearly })
-    expectProblem(await client.put(`/schedules/${id}/resume`), 400, { code: 'schedule_active' })
-    await doneBy(client.put(`/schedules/${id}/pause`))
-    expectProblem(await client.put(`/schedules/${id}/pause`), 400, { code: 'schedule_paused' })
-  })
-
-  test('one whose only time has passed meanwhile is not resumed', async () => {
-    const made = await makeSchedule(await makeProcess(), { dateTime: inMs(1500) })
-    await doneBy(client.put(`/schedules/${made.id}/pause`))
-    await waitUntil('its time', async () => Date.now() - Date.parse(made.dateTime ?? '') > 200, patience)
-    expectProblem(await client.put(`/schedules/${made.id}/resume`), 400, { path: '/dateTime' })
-    expect((await scheduleOf(made)).paused).toBe(true)
   })
 })
 
@@ -225,4 +130,72 @@ describe('deleting', () => {
     for (const { id } of made) expectProblem(await client.get(`/schedules/${id}`), 404, { code: 'schedule_not_found' })
     expect(await idsOf({ processId: process.id })).toEqual([])
   })
+})
+
+describe('when schedules are due', () => {
+  test('is seen before one is made, with what the clocks of a zone do then', async () => {
+    const preview = { dateTime: '2050-03-27T02:30:00', zoneId: 'Europe/Berlin' }
+    const { status, body } = await client.post('/schedules/preview', preview)
+    expect({ status, body }).toEqual({
+      status: 200,
+      body: {
+        zoneId: 'Europe/Berlin',
+        times: [{ at: '2050-03-27T01:30:00.000Z', local: '2050-03-27T03:30:00', note: 'gap' }],
+      },
+    })
+    const { body: cron } = await client.post<{ times: unknown[] }>('/schedules/preview', { cron: yearly, count: 3 })
+    expect(cron.times).toHaveLength(3)
+    const never = await client.post('/schedules/preview', { cron: '0 0 30 2 *' })
+    expectProblem(never, 400, { code: 'invalid_input', path: '/cron' })
+    expect((await client.get('/schedules/preview')).status).toBe(405)
+  })
+
+  test('is on a calendar of all of them, which is refused where it is too much', async ({ onTestFinished }) => {
+    const process = await makeProcess()
+    const schedule = await makeSchedule(process, { dateTime: '2070-06-01T12:00:00Z' })
+    const between = (from: string, to: string) => client.get<unknown[]>('/schedules/firings', { from, to })
+    const { body } = await between('2070-06-01T00:00:00Z', '2070-06-02T00:00:00Z')
+    const { slug: processSlug } = process
+    const nominalAt = '2070-06-01T12:00:00.000Z'
+    expect(body).toContainEqual({ scheduleId: schedule.id, processSlug, nominalAt, state: 'coming' })
+    const often = await makeSchedule(process, { cron: '* * * * * *' })
+    onTestFinished(async () => {
+      await client.delete(`/schedules/${often.id}`)
+    })
+    expectProblem(await between('2050-01-01', '2051-01-01'), 400, { code: 'too_many_firings' })
+    expectProblem(await client.get('/schedules/firings'), 400, { code: 'invalid_input' })
+  })
+})
+
+test('a schedule is run by hand, and its firings are listed', async () => {
+  const process = await makeProcess({ sourceCode: 'return svc.context.parameters' })
+  await publish(process, { tag: 'v1' })
+  const schedule = await makeSchedule(process, { cron: yearly, input: { parameters: { a: 1 }, tag: 'v1' } })
+  const started = await client.post<Execution>(`/schedules/${schedule.id}/run`)
+  expect(started.status, started.text).toBe(201)
+  const { versionId } = schedule
+  expect(started.body).toMatchObject({
+    scheduledId: schedule.id,
+    parameters: { a: 1 },
+    processId: process.id,
+    versionId,
+  })
+  const { body } = await client.get<Page<object>>(`/schedules/${schedule.id}/firings`)
+  const executionId = started.body.id
+  expect(body.data).toMatchObject([
+    { scheduleId: schedule.id, processSlug: process.slug, state: 'started', executionId },
+  ])
+})
+
+test('a schedule shows its tag, and the version that an alias names when it is read', async () => {
+  const process = await makeProcess()
+  const [one, two] = [await publish(process, { tag: 'v1' }), await publish(process, { tag: 'v2' })]
+  const aliases = `/processes/${process.id}/aliases`
+  const { body: alias } = await client.post<{ id: string }>(aliases, { name: 'live', versionId: one.id })
+  const schedule = await makeSchedule(process, { cron: yearly, input: { tag: 'live' } })
+  expect(schedule).toMatchObject({ tag: 'live', versionId: one.id })
+  await client.patch(`${aliases}/${alias.id}`, { versionId: two.id })
+  expect(await scheduleOf(schedule)).toMatchObject({ tag: 'live', versionId: two.id })
+  const [listed] = (await list({ processId: process.id })).body.data
+  expect(listed).toMatchObject({ tag: 'live', versionId: two.id })
 })

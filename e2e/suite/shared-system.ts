@@ -14,6 +14,8 @@ export interface SharedSystem {
   host: string
   /** Whether the suite started it, so that its settings are known. */
   owned: boolean
+  /** What a run may have. */
+  runMemoryMb: number
   main: TeamAccess
   /** A second team; absent on a running system that named none. */
   other?: TeamAccess

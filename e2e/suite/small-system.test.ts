@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Answer, Client } from '../client/client.ts'
+import type { Client } from '../client/client.ts'
 import type { Process } from '../client/records.ts'
 import { startSystem } from '../system/system.ts'
 import type { System } from '../system/system.ts'
 import { clientOf } from './client-of.ts'
 import { expectProblem } from './problem.ts'
-import { awaitEnd, awaitStatus, execute, executionOf, makeProcess, statusesOf } from './runs.ts'
+import { awaitEnd, execute, executionOf, makeProcess, statusesOf } from './runs.ts'
 import { shared } from './shared-system.ts'
 
 const settings = {
@@ -53,17 +53,6 @@ describe.skipIf(!shared.owned)('a system with narrow limits', { concurrent: fals
     expectProblem(answer, 408, { executionId })
     expect((await executionOf(executionId, small)).status).toBe('RUNNING')
     expect((await awaitEnd(executionId, 30_000, small)).status).toBe('FINISHED')
-  })
-
-  test('a sync webhook beyond its longest wait answers 408 as well', async () => {
-    const process = await makeProcess(
-      { sourceCode: 'await new Promise((done) => setTimeout(done, 60_000))', webhook: { enabled: true } },
-      small,
-    )
-    const answer = await small.webhook('GET', process.slug)
-    const executionId = answer.headers.get('x-acme-execution-id') ?? ''
-    expectProblem(answer, 408, { executionId })
-    await killAll([executionId])
   })
 
   test('beyond the running limit runs wait QUEUED with the reason, beyond the queue they are REJECTED', async () => {
@@ -121,15 +110,6 @@ describe.skipIf(!shared.owned)('a system with narrow limits', { concurrent: fals
     for (const id of ids) expect((await awaitEnd(id, 15_000, small)).status).toBe('FINISHED')
   })
 
-  test('a parent that waits for several children at once finishes with few slots', async () => {
-    const child = await makeProcess({ sourceCode: 'return svc.context.parameters.n' }, small)
-    const call = `svc.processes.runSync('${child.id}', { parameters: { n } })`
-    const source = `return Promise.all(Array.from({ length: 5 }, (_, n) => ${call}))`
-    const id = await execute(await makeProcess({ sourceCode: source }, small), {}, small)
-    const ended = await awaitEnd(id, 20_000, small)
-    expect(ended, JSON.stringify(ended.timeline)).toMatchObject({ status: 'FINISHED', returnValue: '[0,1,2,3,4]' })
-  })
-
   test('limits of parameters, return value, log, body and time are those of the configuration', async () => {
     const process = await makeProcess({ sourceCode: 'return "x".repeat(svc.context.parameters.size)' }, small)
     expectProblem(await sync(process.id, { parameters: { s: 'x'.repeat(3000) } }), 413)
@@ -142,28 +122,5 @@ describe.skipIf(!shared.owned)('a system with narrow limits', { concurrent: fals
     const logs = await small.get<{ total: number }>(`/executions/${id}/logs`)
     expect(logs.body.total).toBe(21)
     expect((await executionOf(id, small)).settings.timeout).toBe(20_000)
-  })
-
-  test('the header prefix is the configured one, in requests and answers', async () => {
-    const process = await makeProcess({ sourceCode: 'return 1', webhook: { enabled: true } }, small)
-    const answers: Answer[] = [
-      await small.webhook('POST', process.slug, { headers: { 'x-acme-async': 'true', 'svc-async': 'false' } }),
-      await sync(process.id, {}, { 'x-acme-initiated-by': 'me' }),
-    ]
-    expect(answers[0]?.status).toBe(201)
-    for (const { headers } of answers) {
-      expect(headers.get('x-acme-execution-id')).toMatch(/^[0-9a-f-]{36}$/)
-      expect(headers.has('svc-execution-id')).toBe(false)
-    }
-    const initiated = await executionOf(answers[1]?.headers.get('x-acme-execution-id') ?? '', small)
-    expect(initiated.initiatedBy).toBe('me')
-  })
-
-  test('an execution that waits is started as soon as another is killed', async () => {
-    const process = await timed()
-    const ids = [await start(process, 60_000), await start(process, 60_000), await start(process, 60_000)]
-    await killAll(ids.slice(0, 1))
-    await awaitStatus(ids[2] ?? '', ({ status }) => status === 'RUNNING', 30_000, small)
-    await killAll(ids.slice(1))
   })
 })

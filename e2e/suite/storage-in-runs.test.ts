@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import type { DatastoreEntry, Page } from '../client/records.ts'
 import { awaitEnd, execute, logsOf, makeProcess, makeWebhook, messagesOf, runCode, runProcess } from './runs.ts'
-import { client, unique } from './shared-system.ts'
+import { client, shared, unique } from './shared-system.ts'
 
 const python = async (sourceCode: string) =>
   runProcess(await makeProcess({ sourceCode, programmingLanguage: 'PYTHON' }))
@@ -46,7 +47,7 @@ describe('JavaScript', () => {
     { timeout: 180_000 },
     async () => {
       const name = unique('large')
-      const pieces = 700
+      const pieces = Math.ceil(1.4 * shared.runMemoryMb)
       const sourceCode = `
       const { createHash } = require('crypto')
       const piece = Buffer.alloc(1024 * 1024, 7)
@@ -112,6 +113,17 @@ describe('JavaScript', () => {
     ).toEqual([null, [key, `${key}-2`], true])
     expect(await js(`return svc.datastore.get('${key}')`)).toEqual({ n: [1, 'ü', null] })
     expect(await py(`return svc.datastore.get('${key}')`)).toEqual({ n: [1, 'ü', null] })
+    const { body } = await client.get<Page<DatastoreEntry>>('/datastore', { prefix: key })
+    expect(body).toMatchObject({ total: 1, data: [{ key, size: 19, value: { n: [1, 'ü', null] } }] })
+  })
+
+  test('values that are not small are left out of lists, which have pages', async () => {
+    const key = unique('key')
+    await js(`for (const name of ['a', 'b', 'c']) await svc.datastore.set('${key}-' + name, 'x'.repeat(1023))`)
+    const { body } = await client.get<Page<DatastoreEntry>>('/datastore', { prefix: key, limit: '2' })
+    expect(body).toMatchObject({ total: 3, hasNextPage: true, data: [{ key: `${key}-a` }, { key: `${key}-b` }] })
+    expect(body.data[0]).toMatchObject({ size: 1025 })
+    expect(body.data[0]).not.toHaveProperty('value')
   })
 })
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { send } from '../client/client.ts'
+import type { Process } from '../client/records.ts'
 import { expectProblem } from './problem.ts'
 import { executionOf, makeProcess, makeWebhook, publish } from './runs.ts'
 import { client, hasOther, other, shared, unique } from './shared-system.ts'
@@ -100,6 +101,26 @@ describe('webhook access', () => {
     expect((await client.webhook('GET', process.slug)).status).toBe(200)
     await client.patch(`/processes/${process.id}`, { webhook: { enabled: false } })
     expectProblem(await client.webhook('GET', process.slug), 404)
+  })
+
+  test('from other addresses than the allowed ones it answers as one that is not there, with the next call', async () => {
+    const process = await makeWebhook('return 1')
+    const allow = (allowedAddresses: string[] | null) =>
+      client.patch<Process>(`/processes/${process.id}`, { webhook: { allowedAddresses } })
+    const { body, text } = await allow(['192.0.2.0/24', '2001:db8::/32'])
+    expect(body.webhook, text).toEqual({ enabled: true, allowedAddresses: ['192.0.2.0/24', '2001:db8::/32'] })
+    const [refused, absent] = [await client.webhook('POST', process.slug), await client.webhook('POST', unique('no'))]
+    const shown = [refused, absent].map((answer) => {
+      const { code, title, detail } = expectProblem(answer, 404)
+      return { code, title, detail }
+    })
+    expect(shown[0]).toEqual(shown[1])
+    expect((await client.post(`/processes/${process.id}/execute-sync`, {})).status).toBe(203)
+    await allow(['0.0.0.0/0', '::/0'])
+    expect((await client.webhook('POST', process.slug)).status).toBe(200)
+    expect((await allow(null)).body.webhook).toEqual({ enabled: true })
+    expect((await client.webhook('POST', process.slug)).status).toBe(200)
+    expectProblem(await allow(['10.0.0.0/33']), 400, { path: '/webhook/allowedAddresses/0' })
   })
 
   test('HEAD and other methods never start a run: 405 with Allow', async () => {

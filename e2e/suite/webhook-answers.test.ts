@@ -17,15 +17,9 @@ async function answerOf(sourceCode: string) {
 
 describe('webhook answers', () => {
   test.for([
-    ['return 5', 200, '5', /^application\/json/],
-    ['return true', 200, 'true', /^application\/json/],
     ['return { a: [1] }', 200, '{"a":[1]}', /^application\/json/],
-    ['return [1, "x"]', 200, '[1,"x"]', /^application\/json/],
     ['return "text ü"', 200, 'text ü', /^text\/plain/],
-    ['return ""', 200, '', /^text\/plain/],
-    ['return null', 204, '', null],
     ['', 204, '', null],
-    ['return undefined', 204, '', null],
   ] as const)('%j answers %i %j', async ([source, status, text, type]) => {
     const answer = await answerOf(source)
     expect([answer.status, answer.text]).toEqual([status, text])
@@ -33,42 +27,13 @@ describe('webhook answers', () => {
     expect(answer.headers.get('svc-execution-id')).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  test('status, headers and body of a returned object describe the response', async () => {
-    const answer = await answerOf(
-      `return { status: 418, headers: { 'X-Own': 'a', 'Content-Type': 'text/html' }, body: '<b>ü</b>' }`,
-    )
-    expect([answer.status, answer.text]).toEqual([418, '<b>ü</b>'])
-    expect(answer.headers.get('x-own')).toBe('a')
-    expect(answer.headers.get('content-type')).toMatch(/^text\/html/)
-  })
-
   test.for([
-    ['return { status: 201 }', 201, ''],
-    ['return { status: 202, body: { a: 1 } }', 202, '{"a":1}'],
-    ['return { status: 200, body: [1] }', 200, '[1]'],
-    ['return { status: 200, body: 7 }', 200, '7'],
-    ['return { headers: { "x-a": "1" }, body: "t" }', 200, 't'],
-    ['return { status: 200, body: null }', 200, ''],
+    ['return { status: "200", body: "x" }', 200, '{"status":"200","body":"x"}'],
     ['return { status: 302, headers: { location: "https://example.com/" } }', 302, ''],
     ['return { isTransient: true, body: { status: 201, headers: {}, body: "made" } }', 201, 'made'],
   ] as const)('%j answers %i %j', async ([source, status, text]) => {
     const answer = await answerOf(source)
     expect([answer.status, answer.text]).toEqual([status, text])
-  })
-
-  test.for([
-    { status: '200', body: 'x' },
-    { status: 401, message: 'x' },
-    { headers: {}, body: 'x', more: 1 },
-    { body: 'x' },
-    { headers: {} },
-    { status: 'active' },
-    { status: 200, Body: 'x' },
-  ])('%j is plain JSON', async (value) => {
-    const answer = await answerOf(`return ${JSON.stringify(value)}`)
-    expect(answer.status).toBe(200)
-    expect(answer.headers.get('content-type')).toMatch(/^application\/json/)
-    expect(JSON.parse(answer.text)).toEqual(value)
   })
 
   test('a described answer with other members is sent without them, and its log says so', async () => {
@@ -84,16 +49,8 @@ describe('webhook answers', () => {
     expect([...new Uint8Array(await response.arrayBuffer())]).toEqual([0, 255, 128])
   })
 
-  test.for([
-    'return { status: 199 }',
-    'return { status: 600 }',
-    'return { status: 200.5 }',
-    'return { status: 200, headers: { "bad name": "x" } }',
-    'return { status: 200, headers: { "x-a": "line\\r\\nset-cookie: a=b" } }',
-    'return { status: 200, headers: { "x-a": "nul\\u0000" } }',
-    'return { status: 200, headers: { "": "x" } }',
-  ])('%j gives 500 and an ERROR log line', async (source) => {
-    const answer = await answerOf(source)
+  test('what can not be sent gives 500 and an ERROR log line', async () => {
+    const answer = await answerOf('return { status: 200, headers: { "x-a": "line\\r\\nset-cookie: a=b" } }')
     const executionId = answer.headers.get('svc-execution-id') ?? ''
     expectProblem(answer, 500, { executionId })
     expect(answer.headers.has('set-cookie')).toBe(false)
@@ -109,15 +66,6 @@ describe('webhook answers', () => {
     expect(answer.headers.has('upgrade')).toBe(false)
     expect(answer.headers.has('set-cookie')).toBe(false)
     expect((await warningsOf(answer)).join('\n')).toMatch(/cookie/)
-  })
-
-  test('headers that act on the whole host are dropped with a WARNING', async () => {
-    const names = ['Service-Worker-Allowed', 'Strict-Transport-Security', 'Alt-Svc', 'Clear-Site-Data', 'Refresh']
-    const given = Object.fromEntries(names.map((name) => [name, 'x']))
-    const answer = await answerOf(`return { status: 200, body: 'x', headers: ${JSON.stringify(given)} }`)
-    expect([answer.status, answer.text]).toEqual([200, 'x'])
-    for (const name of names) expect(answer.headers.has(name), name).toBe(false)
-    expect(await warningsOf(answer)).toEqual(names.map((name) => expect.stringContaining(name) as string))
   })
 
   test('cookies of our own, for the webhook’s path, and several headers of a name reach the caller', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { expectProblem } from './problem.ts'
-import { awaitEnd, makeWebhook } from './runs.ts'
+import { awaitEnd, makeWebhook, publish } from './runs.ts'
 import { client } from './shared-system.ts'
 
 const echo = 'return { parameters: svc.context.parameters, request: svc.context.request }'
@@ -41,18 +41,52 @@ describe('webhook requests', () => {
     expect(answer.body.request.isBase64 ?? false).toBe(false)
   })
 
+  test('the request can be read afterwards, without its credentials', async () => {
+    const { slug } = await makeWebhook(echo)
+    const headers = { 'content-type': 'text/plain', 'X-Own': 'Value', 'x-signature': 'hidden', cookie: 'hidden=1' }
+    const answer = await client.webhook('POST', slug, {
+      body: 'told',
+      headers,
+      query: { q: ['1', '2'], token: 'hidden' },
+    })
+    const id = answer.headers.get('svc-execution-id') ?? ''
+    const { createdAt, origin } = await awaitEnd(id)
+    expect(origin).toBe('webhook')
+    const request = await client.get<Echo['request']>(`/executions/${id}/request`)
+    expect(request.body).toMatchObject({
+      method: 'POST',
+      path: `/api/${client.address.team}/webhooks/${slug}`,
+      query: { q: ['1', '2'] },
+      headers: { 'x-own': 'Value', 'content-type': 'text/plain' },
+      rawBody: 'told',
+      receivedAt: createdAt,
+    })
+    expect(request.text).not.toContain('hidden')
+    const { body: again } = await client.post<string>(`/executions/${id}/rerun`)
+    expect((await client.get(`/executions/${again}/request`)).body).toEqual(request.body)
+  })
+
+  test('the request comes again to another version by a replay, which only runs of webhooks have', async () => {
+    const process = await makeWebhook(echo)
+    const answer = await client.webhook('POST', process.slug, {
+      body: 'told',
+      headers: { 'content-type': 'text/plain' },
+    })
+    const first = answer.headers.get('svc-execution-id') ?? ''
+    const { id: versionId } = await publish(process, { tag: 'v1', sourceCode: 'return svc.context.request.rawBody' })
+    const replayed = await client.post<{ executionId: string }>(`/executions/${first}/replay`, { tag: 'v1' })
+    expect(replayed.status, replayed.text).toBe(202)
+    const { executionId } = replayed.body
+    expect(await awaitEnd(executionId)).toMatchObject({ versionId, returnValue: '"told"', rerunOf: first })
+    expectProblem(await client.post(`/executions/${first}/replay`, { tag: 'gone' }), 404, { code: 'version_not_found' })
+    const { body: plain } = await client.post<{ executionId: string }>(`/processes/${process.id}/execute`, {})
+    expectProblem(await client.post(`/executions/${plain.executionId}/replay`), 404, { code: 'no_request' })
+  })
+
   test.for([
     ['application/json', '[1,2]', { body: [1, 2] }],
-    ['application/json', '"text"', { body: 'text' }],
-    ['application/json', '5', { body: 5 }],
-    ['application/json', 'false', { body: false }],
-    ['application/json', 'null', {}],
-    ['application/json', '', {}],
-    ['application/vnd.event+json', '{"a":1}', { a: 1 }],
     ['application/x-www-form-urlencoded', 'a=1&b=x+y&b=%C3%BC', { a: '1', b: ['x y', 'ü'] }],
     ['text/plain', 'plain ü', {}],
-    ['application/xml', '<a>ü</a>', {}],
-    ['application/javascript', 'let a', {}],
   ] as const)('POST %s %j gives the parameters %j and the raw text', async ([type, body, parameters]) => {
     const { slug } = await makeWebhook(echo)
     const answer = await client.webhook<Echo>('POST', slug, { body, headers: { 'content-type': type } })
@@ -62,35 +96,13 @@ describe('webhook requests', () => {
     expect(answer.body.request.isBase64 ?? false).toBe(false)
   })
 
-  test('a JSON body without a media type is read as JSON', async () => {
+  test('bytes that are no text arrive as base64', async () => {
     const { slug } = await makeWebhook(echo)
-    const answer = await client.webhook<Echo>('POST', slug, { body: new TextEncoder().encode('{"a":1}') })
-    expect(answer.body.parameters).toEqual({ a: 1 })
-  })
-
-  test.for([
-    ['application/octet-stream', [0, 255, 1, 128]],
-    ['image/png', [137, 80, 78, 71]],
-    ['text/plain', [255, 254, 65]],
-  ] as const)('the bytes of %s that are no text arrive as base64', async ([type, bytes]) => {
-    const { slug } = await makeWebhook(echo)
-    const answer = await client.webhook<Echo>('POST', slug, {
-      body: new Uint8Array(bytes),
-      headers: { 'content-type': type },
-    })
+    const body = new Uint8Array([0, 255, 1, 128])
+    const headers = { 'content-type': 'application/octet-stream' }
+    const answer = await client.webhook<Echo>('POST', slug, { body, headers })
     expect(answer.body.parameters).toEqual({})
-    expect(answer.body.request).toMatchObject({ isBase64: true, rawBody: Buffer.from(bytes).toString('base64') })
-  })
-
-  test('multipart fields become the parameters, repeated ones arrays', async () => {
-    const { slug } = await makeWebhook(echo)
-    const form = new FormData()
-    form.append('a', '1')
-    form.append('b', 'x')
-    form.append('b', 'ü')
-    const answer = await client.webhook<Echo>('POST', slug, { body: form })
-    expect(answer.status, answer.text).toBe(200)
-    expect(answer.body.parameters).toEqual({ a: '1', b: ['x', 'ü'] })
+    expect(answer.body.request).toMatchObject({ isBase64: true, rawBody: Buffer.from(body).toString('base64') })
   })
 
   test('invalid JSON gives 400 and starts nothing', async () => {

@@ -49,9 +49,9 @@ describe('a value of a type that the OpenAPI document does not have is refused w
     '$name',
     async ({ operation: { method, ...operation }, input: { location, name }, value }) => {
       const given = location === 'query' ? { query: { [name]: String(value) } } : { json: bodyWith(name, value) }
-      const authorization = `Bearer ${client.address.accessToken}`
+      const headers = { authorization: `Bearer ${client.address.accessToken}`, 'x-api-token': shared.main.apiToken }
       const address = shared.host + addressOf({ method, ...operation })
-      const answer = await send(address, method, { ...given, headers: { authorization } })
+      const answer = await send(address, method, { ...given, headers })
       const steps = `${location === 'query' ? '/' : ''}${name}`.split('/').slice(1)
       const path = new RegExp(`^/${RegExp.escape(steps[0] ?? '')}`)
       expectProblem(answer, 400, { path })

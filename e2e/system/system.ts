@@ -12,6 +12,9 @@ import { waitUntil } from './wait-until.ts'
 
 export const repositoryRoot = resolve(import.meta.dirname, '../..')
 
+/** Where the programs of the system keep what Node compiles of them. */
+const compileCache = join(repositoryRoot, 'node_modules/.cache/compile')
+
 export type Shape = 'embedded' | 'services'
 
 export interface SystemOptions {
@@ -52,7 +55,7 @@ export function shapeFromEnvironment(): Shape {
 
 /** Starts a system of its own on free ports and waits until it is ready. Throws with its output when it is not. */
 export async function startSystem(options: SystemOptions = {}): Promise<System> {
-  const { shape = shapeFromEnvironment(), team = 'e2e', readyWithinMs = 60_000 } = options
+  const { shape = shapeFromEnvironment(), team = 'e2e', readyWithinMs = 120_000 } = options
   const dataDir = options.dataDir ?? (await makeFolder())
   const name = options.env?.['AUTOMATION_E2E'] ?? randomUUID()
   const env: Record<string, string> = { ...(await systemSettings(dataDir, team)), ...options.env, AUTOMATION_E2E: name }
@@ -96,13 +99,13 @@ export async function removeTraces(dataDir: string): Promise<void> {
   await rm(logPath(dataDir), { force: true })
 }
 
-/** Runs a command of the repository (a script of package.json) to its end, with the system's own settings. */
-export async function runScript(
-  script: string,
+/** Runs the admin command line to its end, with the system's own settings. */
+export async function runAdmin(
   args: string[],
   env: Record<string, string>,
 ): Promise<{ code: number | null; stdout: string; stderr: string }> {
-  const child = spawn('npm', ['run', '--silent', script, '--', ...args], { cwd: repositoryRoot, env, stdio: 'pipe' })
+  const options = { cwd: repositoryRoot, env: { NODE_COMPILE_CACHE: compileCache, ...env } }
+  const child = spawn(process.execPath, ['apps/embedded/src/admin/main.ts', ...args], { ...options, stdio: 'pipe' })
   const collected = { stdout: '', stderr: '' }
   child.stdout.setEncoding('utf8').on('data', (text: string) => (collected.stdout += text))
   child.stderr.setEncoding('utf8').on('data', (text: string) => (collected.stderr += text))
@@ -130,10 +133,9 @@ async function makeFolder(): Promise<string> {
 
 /** What a system on this machine needs to be told: free ports, its folder, its first team. */
 export async function systemSettings(dataDir: string, team: string): Promise<Record<string, string>> {
-  const [gateway, sandboxPublic, sandboxGrpc, health, database, ...ports] = await freePorts(17)
+  const [gateway, sandboxPublic, sandboxGrpc, health, ...ports] = await freePorts(16)
   const names = ['catalog', 'execution', 'storage', 'sandbox', 'scheduler']
   const healthNames = [...names, 'gateway', 'runner'].map((name) => `${name}Health`)
-  const [catalog, execution, storage, sandbox, scheduler] = ports
   return {
     PATH: `${join(repositoryRoot, 'node_modules/.bin')}:${process.env['PATH'] ?? ''}`,
     HOME: process.env['HOME'] ?? '/',
@@ -143,12 +145,6 @@ export async function systemSettings(dataDir: string, team: string): Promise<Rec
     SANDBOX_GRPC_PORT: `${sandboxGrpc}`,
     HEALTH_PORT: `${health}`,
     SERVICE_PORTS: [...names, ...healthNames].map((name, index) => `${name}=${ports[index]}`).join(),
-    POSTGRES_PORT: `${database}`,
-    CATALOG_ADDRESS: `127.0.0.1:${catalog}`,
-    EXECUTION_ADDRESSES: `127.0.0.1:${execution}`,
-    SANDBOX_ADDRESS: `127.0.0.1:${sandbox}`,
-    STORAGE_ADDRESS: `127.0.0.1:${storage}`,
-    SCHEDULER_ADDRESS: `127.0.0.1:${scheduler}`,
     ...objectStore(),
     DATA_DIR: dataDir,
     BOOTSTRAP_TEAM: team,
@@ -225,13 +221,16 @@ const logPath = (dataDir: string) => `${dataDir}.log`
 // Below the ports that systems give to outgoing connections: what is free now is not taken by one of those before it
 // is listened on, nor while a system is stopped and started again.
 const first = 12_000
-const last = 29_999
+const span = 2_000
+const spans = 9 // up to 29,999
+// Workers of a suite, which are threads of one process, start systems at the same moment: none takes from another's.
+const mine = (process.pid + Number(process.env['VITEST_POOL_ID'] ?? 0)) % spans
 
 /** So many loopback ports that nobody listens on now. */
 async function freePorts(count: number): Promise<number[]> {
   const held = new Map<number, () => Promise<unknown>>()
   while (held.size < count) {
-    const port = first + Math.floor(Math.random() * (last - first + 1))
+    const port = first + mine * span + Math.floor(Math.random() * span)
     if (held.has(port)) continue
     const server = createServer().listen(port, '127.0.0.1')
     const isFree = await once(server, 'listening').then(

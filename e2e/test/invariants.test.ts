@@ -24,6 +24,7 @@ function execution(statuses: Status[], more: Partial<Execution> = {}): Execution
     createdBy: 'x',
     createdAt: at,
     updatedAt: at,
+    trial: false,
     ...more,
   }
 }

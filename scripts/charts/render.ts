@@ -47,6 +47,7 @@ export interface Container {
   securityContext: Record<string, unknown>
   resources: { limits: Record<string, string>; requests: Record<string, string> }
   env: { name: string; value?: string }[]
+  volumeMounts?: { name: string; mountPath: string }[]
 }
 
 /** Which keys of a Secret a pod has as files. */
@@ -61,7 +62,8 @@ export interface PodSpec {
   containers: Container[]
   volumes: {
     name: string
-    secret?: { secretName: string; items: SecretItems['items'] }
+    /** Without items all keys are files. */
+    secret?: { secretName: string; items?: SecretItems['items'] }
     projected?: { sources: { secret: SecretItems }[] }
   }[]
   terminationGracePeriodSeconds: number
@@ -74,12 +76,24 @@ export function podOf(manifest: Manifest): PodSpec[] {
   return spec?.template === undefined ? [] : [spec.template.spec]
 }
 
-/** What a pod has of Secrets. */
+/** What a pod has of Secrets by single keys. */
 export function secretsOf({ volumes }: PodSpec): SecretItems[] {
   return volumes.flatMap(({ secret, projected }) => [
-    ...(secret === undefined ? [] : [{ name: secret.secretName, items: secret.items }]),
+    ...(secret?.items === undefined ? [] : [{ name: secret.secretName, items: secret.items }]),
     ...(projected?.sources.map((source) => source.secret) ?? []),
   ])
+}
+
+/** The Secrets that a pod has as whole folders. */
+export function foldersOf({ volumes, containers }: PodSpec): { name: string; path: string }[] {
+  const mounts = containers.flatMap(({ volumeMounts = [] }) => volumeMounts)
+  return volumes.flatMap(({ name, secret }) =>
+    secret === undefined || secret.items !== undefined
+      ? []
+      : mounts
+          .filter((each) => each.name === name)
+          .map(({ mountPath }) => ({ name: secret.secretName, path: mountPath })),
+  )
 }
 
 export function component(manifest: Manifest): string | undefined {

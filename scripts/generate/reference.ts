@@ -2,24 +2,30 @@ import { execFile } from 'node:child_process'
 import { glob, readFile } from 'node:fs/promises'
 import { basename, delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
+import { chartValuesPage } from './chart-values-page.ts'
+import { metricsPage } from './metrics-page.ts'
 import { groups } from './settings.ts'
 
 const services = ['gateway', 'process-catalog', 'execution', 'scheduler', 'storage', 'sandbox', 'runner']
 
 /** What belongs to the machine rather than to the system, though a program hands it on. */
-const ofTheMachine = new Set(['PATH', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'])
+const ofTheMachine = new Set(['PATH', 'TMPDIR', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'])
 
 /** The pages that are made from the code: path from the root, and text. Throws when a setting has no text, or a text no setting. */
 export async function referencePages(root: string): Promise<Map<string, string>> {
-  const [configuration, commands, decisions] = await Promise.all([
+  const [configuration, commands, decisions, metrics, chartValues] = await Promise.all([
     configurationPage(root),
     commandsPage(root),
     decisionsPage(root),
+    metricsPage(root, generatedBy),
+    chartValuesPage(root, generatedBy),
   ])
   return new Map([
     ['docs/reference/configuration.md', configuration],
     ['docs/reference/commands.md', commands],
     ['docs/decisions/README.md', decisions],
+    ['docs/reference/metrics.md', metrics],
+    ['docs/reference/chart-values.md', chartValues],
   ])
 }
 
@@ -103,18 +109,24 @@ const commands: Record<string, string[]> = {
     'test:openapi',
     'test:models',
   ],
-  'To try it with more': ['test:packages', 'test:broker', 'test:leaks', 'test:neighbours', 'test:soak'],
+  'To try it with more': ['test:packages', 'test:broker', 'test:leaks', 'test:neighbours', 'test:memory', 'test:soak'],
 }
 
 async function commandsPage(root: string): Promise<string> {
   const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
     scripts: Record<string, string>
   }
+  const programOf = (name: string) => /^exec node (--\S+ )?(\S+)/.exec(scripts[name] ?? '') ?? []
+  const listed = new Set(Object.values(commands).flatMap((names) => names.map((name) => programOf(name)[2])))
+  const missing = Object.keys(scripts).filter((name) => programOf(name).length > 0 && !listed.has(programOf(name)[2]))
+  if (missing.length > 0)
+    throw new Error(`scripts/generate/reference.ts has no place for npm run ${missing.join(', ')}`)
   const sections = Object.entries(commands).map(async ([title, names]) => {
     const helps = names.map(async (name) => {
       const [script = '', ...words] = name.split(' ')
-      const [, options = '', file = ''] = /^exec node (--\S+ )?(\S+)/.exec(scripts[script] ?? '') ?? []
-      const help = await output(root, [...options.split(' ').filter(Boolean), file, ...words, '--help'])
+      const [, options = '', file = ''] = programOf(script)
+      const { code, stdout: help } = await ran(root, [...options.split(' ').filter(Boolean), file, ...words, '--help'])
+      if (code !== 0 || help === '') throw new Error(`npm run ${name} -- --help ended with ${code}`)
       return `### ${typed(name)}\n\n\`\`\`text\n${help.trim()}\n\`\`\``
     })
     return `## ${title}\n\n${(await Promise.all(helps)).join('\n\n')}`
@@ -157,13 +169,18 @@ ${(await Promise.all(rows)).join('\n')}
 
 /** What a program prints, in an environment that says nothing of this machine; a configuration with faults is printed all the same. */
 async function output(root: string, args: string[]): Promise<string> {
+  const { stdout } = await ran(root, args)
+  if (stdout === '') throw new Error(`node ${args.join(' ')} printed nothing`)
+  return stdout
+}
+
+async function ran(root: string, args: string[]): Promise<{ code: number; stdout: string }> {
   const env = {
     PATH: `${join(root, 'node_modules/.bin')}${delimiter}${process.env['PATH']}`,
     NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compile'),
   }
-  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: root, env }).catch(
-    (error: { stdout?: string }) => ({ stdout: error.stdout ?? '' }),
+  return promisify(execFile)(process.execPath, args, { cwd: root, env, timeout: 300_000 }).then(
+    ({ stdout }) => ({ code: 0, stdout }),
+    ({ code, stdout = '' }: { code: number; stdout?: string }) => ({ code, stdout }),
   )
-  if (stdout === '') throw new Error(`node ${args.join(' ')} printed nothing`)
-  return stdout
 }

@@ -15,12 +15,12 @@ export const groups: SettingGroup[] = [
       PORT: 'where the gateway listens',
       HOST: { default: 'every address', text: 'the address that the gateway listens on' },
       PUBLIC_URL: { default: '`http://localhost:PORT`', text: 'the address in links and Location headers' },
-      HEALTH_HOST: 'where health and metrics are',
+      INTERNAL_HOST:
+        'the address that is for other services and for operators alone: gRPC between services, health and metrics',
       HEALTH_PORT:
         'where `/livez`, `/readyz` with details and `/metrics` are. With `npm start` a free port is taken and reported where `PORT` is 0 or another system has 9200',
       DATA_DIR: 'all that is kept: database, keys, the first token; one system at a time holds it',
       DATABASE_URL: { default: 'the embedded PostgreSQL', text: 'a PostgreSQL of your own' },
-      POSTGRES_PORT: { default: 'a free one', text: 'the port of the embedded PostgreSQL' },
       HEADER_PREFIX: "prefix of the service's own headers",
       LOG_LEVEL: 'how much is logged, as JSON lines on standard error',
       OTEL_EXPORTER_OTLP_ENDPOINT:
@@ -47,6 +47,8 @@ export const groups: SettingGroup[] = [
       OIDC_ISSUER: 'an issuer whose tokens are accepted too; their `groups` name the teams',
       OIDC_AUDIENCE: 'the audience that these tokens must have',
       OIDC_JWKS_URL: 'where the keys of the issuer are',
+      OIDC_SCOPES:
+        'what claims of these tokens mean: `claim:value=scopes` or, for one team, `claim:value=scopes@team`, with commas between, such as `scope:reports=read,groups:demo-ops=executor admin@demo`; a rule without a team holds in every team that the token names; without it only the scope `executor` counts',
     },
   },
   {
@@ -76,11 +78,7 @@ export const groups: SettingGroup[] = [
         'of one request body. All bodies in flight at a gateway hold four times as much at most, or 128 MiB (some 2.5 times as much memory); beyond: 503 with Retry-After',
       PARAMETERS_MAX_BYTES: 'of the parameters of a run; beyond: 413',
       RETURN_VALUE_MAX_BYTES: 'of the value of a run',
-      RUN_SPEC_MAX_BYTES:
-        'of source, modules, variables and schema of one run together; beyond: 413, and a run of a schedule is REJECTED',
       UPLOAD_MAX_BYTES: 'of one object; beyond: 413',
-      MAX_CONNECTIONS:
-        'connections to a gateway; from one address (of IPv6, one /64) a fifth of them. Beyond: 503. `TRUSTED_PROXIES` and this machine may have all: name the proxies that many clients come through',
       CORS_ORIGINS: 'origins of pages that browsers may call from; `*` for all',
       TRUSTED_PROXIES: 'addresses or CIDRs of proxies whose X-Forwarded-For is believed',
       WEBHOOK_DOMAIN:
@@ -92,15 +90,10 @@ export const groups: SettingGroup[] = [
     settings: {
       TEAM_MAX_RUNNING: 'runs at a time; beyond, runs wait',
       TEAM_MAX_QUEUED: 'runs that wait; beyond, runs are rejected',
-      TEAM_MAX_DEFINITIONS: 'processes, modules and variables, of each so many; beyond: 400 `limit_reached`',
-      PROCESS_MAX_VERSIONS:
-        'versions and aliases of one process or module, of each so many; beyond: 400 `limit_reached`',
-      TEAM_MAX_SCHEDULES: 'schedules; beyond: 400 `limit_reached`',
-      TEAM_MAX_OBJECTS: 'objects; beyond: 400 `limit_reached`',
       TEAM_MAX_STORAGE_BYTES: 'all objects and sets of packages together; beyond: 413',
-      TEAM_MAX_DATASTORE_KEYS: 'keys of `svc.datastore`',
-      TEAM_MAX_STREAMS: 'live streams at each gateway, beyond: 429; of all teams ten times as many, beyond: 503',
       TEAM_MAX_SANDBOXES: 'sandboxes at a time; beyond: 429',
+      TEAM_LIMITS:
+        'how many things of a kind there may be: `kind=number`, separated by commas; kinds left out keep their default. `definitions`: processes, modules and variables, of each so many; `versions`: versions and aliases of one process or module, of each so many; `schedules`; `objects`; beyond each of these: 400 `limit_reached`. `datastoreKeys`: keys of `svc.datastore`; beyond: 413. `streams`: live streams at each gateway; beyond: 429, and 503 beyond ten times as many of all teams',
     },
   },
   {
@@ -138,26 +131,25 @@ export const groups: SettingGroup[] = [
       },
       KAFKA_TOPIC:
         'used as it is; one that is missing is made with 6 partitions and up to 3 replicas, of which 2 must be in sync where there are 3',
-      KAFKA_SSL: 'TLS to the brokers',
-      KAFKA_SSL_CA: 'authorities that are trusted, as PEM text',
-      KAFKA_SSL_CERT: 'a certificate of the service, as PEM text',
-      KAFKA_SSL_KEY: 'its key, as PEM text',
-      KAFKA_SASL_MECHANISM: '`plain`, `scram-sha-256` or `scram-sha-512`',
-      KAFKA_SASL_USERNAME: 'who signs in',
-      KAFKA_SASL_PASSWORD: 'the password',
+      KAFKA_CONFIG: {
+        default: 'none: no TLS and no password',
+        text: "how the service signs in at the brokers, as the properties of Kafka's own clients: `security.protocol`, `sasl.mechanism`, … ([all of them](../guides/events.md#a-broker-with-tls-and-passwords))",
+      },
     },
   },
   {
     title: 'Packages',
-    about: 'No other setting of npm or pip on the machine counts.',
+    about:
+      'No other setting of npm or pip on the machine counts. The authorities in the file that `NODE_EXTRA_CA_CERTS` or `SSL_CERT_FILE` names are trusted for both registries and for git.',
     settings: {
-      NPM_REGISTRY: { default: "npm's own", text: 'the registry of npm packages, of the runner' },
-      NPM_REGISTRY_TOKEN: 'its token; it wants `NPM_REGISTRY`',
+      NPM_REGISTRY: {
+        default: "npm's own",
+        text: 'the registry of npm packages; a token, or a name and a password, stand before its host: `https://TOKEN@registry.example.com/npm/`',
+      },
       PYPI_INDEX_URL: {
         default: "pip's own",
         text: 'the index of Python packages. It may hold a name and a password, and no Python package comes from git then; one with http is believed unchecked',
       },
-      REGISTRY_CA_FILE: 'a file with authorities that are trusted for both',
       DEPENDENCIES_ALLOW_GIT: 'https git URLs as versions, where the runner has git',
       DEPENDENCIES_MAX_MB: 'what one set of packages may hold, for storage and runners alike',
     },
@@ -170,9 +162,6 @@ export const groups: SettingGroup[] = [
         default: 'the image `base`',
         text: 'the file with the [images](../guides/sandboxes.md#images) that there are, which `kubernetes` needs',
       },
-      SANDBOX_DAEMON_IMAGE: 'the image from which the daemon is put into images whose entry has no `command`',
-      SANDBOX_HOME_MB: "what a sandbox's home may hold",
-      SANDBOX_START_TIMEOUT_MS: 'after how long a sandbox that does not answer has failed',
       SANDBOX_PUBLIC_PORT: {
         default: '`PORT` + 1',
         text: 'where the gateway listens for public ports; with `PORT` 0 a free one',
@@ -183,17 +172,12 @@ export const groups: SettingGroup[] = [
       },
       SANDBOX_PUBLIC_DOMAIN:
         'every public port becomes a host of its own, `<port>-<sandbox id>.<domain>`; without, a path, and all sandboxes share one origin in browsers: where there are several teams, the start warns',
-      SANDBOX_PUBLIC_URL: {
-        default: '`http://`, the host of `PUBLIC_URL` and `SANDBOX_PUBLIC_PORT`',
-        text: 'where public ports are reached from outside, such as `https://sandboxes.example.com` where an ingress ends TLS. With `SANDBOX_PUBLIC_DOMAIN` its scheme and port hold for the hosts, by default those of a `PUBLIC_URL` that names no port',
+      SANDBOX_URLS: {
+        default: '`http://`, the host of `PUBLIC_URL` and the port of each',
+        text: 'where sandboxes are reached from outside, such as `public=https://sandboxes.example.com,grpc=https://grpc.example.com` where an ingress ends TLS: their public ports, and gRPC. With `SANDBOX_PUBLIC_DOMAIN` scheme and port of `public` hold for its hosts, by default those of a `PUBLIC_URL` that names no port',
       },
-      SANDBOX_GRPC_URL: {
-        default: '`http://`, the host of `PUBLIC_URL` and `SANDBOX_GRPC_PORT`',
-        text: 'where gRPC of sandboxes is reached from outside',
-      },
-      SANDBOX_GRPC_TLS_CERT:
-        'a certificate as PEM text: the gRPC port speaks TLS itself, and `grpcServerUrl` is an `https` address; read at the start',
-      SANDBOX_GRPC_TLS_KEY: 'its key, as PEM text',
+      SANDBOX_GRPC_TLS_DIR:
+        'a folder with a certificate, `tls.crt`, and its key, `tls.key`, in PEM: the gRPC port speaks TLS itself, and `grpcServerUrl` is an `https` address; read at the start',
     },
   },
   {
@@ -206,47 +190,34 @@ export const groups: SettingGroup[] = [
         text: 'memory of the processes of all children together, without what `RUN_MEMORY_MB` does not count',
       },
       RUNNER_PYTHON: 'the Python that starts children',
-      RUNNER_TMP_DIR: {
-        default: "the system's temporary folder",
-        text: 'where the private folders of runs and sandboxes are made',
-      },
       RUNNER_DEPENDENCIES_DIR: {
-        default: "below the system's temporary folder",
+        default: 'below the temporary folder',
         text: 'where a runner keeps sets of packages',
       },
       RUNNER_LEASE_MS: 'how long a silent runner is believed to live',
-      RUNNER_NAME: { default: 'host and process', text: 'how a runner is called in logs' },
-      RUNNER_IDLE_EXIT_MS: "a runner that is one team's ends itself when it had no run for so long; 0: never",
-      RUNNER_TEAM_MAX_RUNNERS: 'how many such runners a team may have in a pool; 0: any number',
+      RUNNER_POD:
+        'what the sandbox service tells the runner pods that it makes, and nobody else sets: `name`, `maxPerTeam`, `idleMs`',
     },
   },
   {
     title: 'Services of their own',
     about: 'Where the others are found, and where a service is found by them.',
     settings: {
-      CATALOG_ADDRESS: 'process-catalog',
-      EXECUTION_ADDRESSES: 'each replica of execution, separated by commas',
-      SCHEDULER_ADDRESS: 'scheduler',
-      STORAGE_ADDRESS: 'storage',
-      SANDBOX_ADDRESS: 'sandbox',
-      GRPC_HOST: 'the address that a service serves gRPC on',
-      GRPC_PORT: 'where a service serves gRPC',
-      SERVICE_PORTS: {
-        default: 'the ports above',
-        text: 'ports that `npm run start:services` gives out: `name=port`, several separated by commas, of `catalog`, `execution`, `storage`, `sandbox`, `scheduler` for gRPC, and `gatewayHealth`, `runnerHealth`, `catalogHealth` and so on',
+      SERVICE_ADDRESSES: {
+        default: '`127.0.0.1` and the ports of `SERVICE_PORTS`',
+        text: 'where services are: `name=host:port`, separated by commas, of `catalog`, `execution`, `storage`, `sandbox`, `scheduler`; each replica of execution has an entry of its own: `execution=a:9102,execution=b:9102`',
       },
+      SERVICE_PORTS:
+        'ports of services on this machine, `name=port`, separated by commas: those of gRPC by the names above, and those of health and metrics',
     },
   },
   {
     title: 'The sandbox service on Kubernetes',
     about: 'The chart sets these. `KUBECONFIG` names the cluster where the service does not run in one.',
     settings: {
-      KUBERNETES_NAMESPACE: { default: "the service account's", text: 'where pods are made' },
-      KUBERNETES_INSTANCE: 'the name of the installation that pods are labelled with',
-      KUBERNETES_OWNER: 'the ConfigMap in that namespace that pods belong to; when it goes, they go',
-      RUNNER_PODS: {
-        default: 'none: no runner pods',
-        text: 'a JSON file, by which it makes runners on the cluster, one for a team each: `image`; `secret`, whose entry `RUNNER_KEY` they sign with; pods kept for teams that have none (`spare`, 1), pods in all (`max`, 10), of one team (`maxPerTeam`, 3); when an idle pod goes (`idleMs`, 60000), when one that execution does not know is given up (`startTimeoutMs`, 120000); cores that a pod asks for (`cpu`, 250m), memory that it asks for and may take (`memory`, 2Gi), what its private folders may hold in all (`tmpMb`, 4096), and its sets of packages (`packagesMb`, 4096); `pullPolicy`, `pullSecrets`, `serviceAccount`, `runtimeClassName`, `nodeSelector` as in a pod; further settings of the runners (`settings`): `{"RUNNER_SLOTS": "16"}`',
+      KUBERNETES_PODS: {
+        default: 'none',
+        text: 'a JSON file: where pods are made (`namespace`, by default that of the service account), the name of the installation that they are labelled with (`instance`, process-automation), the ConfigMap in that namespace that they belong to and go with (`owner`). With `runners` it makes runners on the cluster, one for a team each: `image`; `secret`, whose entry `RUNNER_KEY` they sign with; pods kept for teams that have none (`spare`, 1), pods in all (`max`, 10), of one team (`maxPerTeam`, 3); when an idle pod goes (`idleMs`, 60000), when one that execution does not know is given up (`startTimeoutMs`, 120000); cores that a pod asks for (`cpu`, 250m), memory that it asks for and may take (`memory`, 2Gi), what its private folders may hold in all (`tmpMb`, 4096), and its sets of packages (`packagesMb`, 4096); `pullPolicy`, `pullSecrets`, `serviceAccount`, `runtimeClassName`, `nodeSelector` as in a pod; further settings of the runners (`settings`): `{"RUNNER_SLOTS": "16"}`',
       },
     },
   },

@@ -5,19 +5,19 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** Megabytes of an image: unpacked with docker, else compressed, or undefined where the builder can't say. */
-export interface Built {
-  name: string
-  seconds: number
-  megabytes: number | undefined
-}
-
-/** Builds one target of the Dockerfile with docker, or with a program that is called as docker is. Throws when it fails. */
-export async function buildImage(builder: string, target: string, tag: string): Promise<Built> {
+/**
+ * Builds one target of the Dockerfile with docker, or with a program that is called as docker is; gives the image's name and
+ * how long it took. Throws when it fails.
+ */
+export async function buildImage(
+  builder: string,
+  target: string,
+  tag: string,
+): Promise<{ name: string; seconds: number }> {
   const name = `process-automation-${target}:${tag}`
   const began = performance.now()
   await follow(builder, ['build', '-t', name, '--target', target, '.'])
-  return { name, seconds: (performance.now() - began) / 1000, megabytes: await sizeOf(builder, name) }
+  return { name, seconds: (performance.now() - began) / 1000 }
 }
 
 /** Writes images into one archive, as `docker save` does. */
@@ -27,7 +27,8 @@ export async function saveImages(builder: string, names: string[], file: string)
 
 const isDocker = (builder: string) => /^(docker|podman|nerdctl)$/.test(basename(builder))
 
-async function sizeOf(builder: string, name: string): Promise<number | undefined> {
+/** Megabytes of an image: unpacked with docker, else compressed, or undefined where the builder can't say. */
+export async function sizeOf(builder: string, name: string): Promise<number | undefined> {
   if (isDocker(builder)) {
     const { stdout } = await run(builder, ['image', 'inspect', '--format', '{{.Size}}', name])
     return Number(stdout) / 1e6

@@ -24,6 +24,7 @@ const refused: SourceFile[] = [
   { path: 'apps/execution/src/c.ts', text: `import { Kafka } from 'kafkajs'` },
   { path: 'apps/execution/src/d.ts', text: `import { Client } from 'minio'` },
   { path: 'apps/execution/src/accept/a.ts', text: `import type pg from 'pg'` },
+  { path: 'apps/execution/src/store/b.ts', text: `import { PrismaClient } from '@prisma/client'` },
   { path: 'apps/runner/src/a.ts', text: `import { KubeConfig } from '@kubernetes/client-node'` },
   { path: 'apps/runner/src/b.ts', text: `import { Failure } from '../../../libs/errors/src/failure.ts'` },
   { path: 'apps/process-catalog/src/rpc.ts', text: `import { PrismaClient } from '../prisma/generated/client.ts'` },

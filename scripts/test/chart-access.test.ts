@@ -1,5 +1,15 @@
 import { describe, expect, test } from 'vitest'
-import { component, podOf, secretsOf, full, isThere, minimal, render, type Manifest } from '../charts/render.ts'
+import {
+  component,
+  foldersOf,
+  podOf,
+  secretsOf,
+  full,
+  isThere,
+  minimal,
+  render,
+  type Manifest,
+} from '../charts/render.ts'
 
 interface Peer {
   namespaceSelector?: { matchLabels: Record<string, string> }
@@ -124,15 +134,15 @@ describe.runIf(isThere('helm'))('who reaches what', () => {
     const manifests = await render(full, ['gateway.grpcTls.existingSecret=automation-grpc'])
     const used = manifests.flatMap(podOf).flatMap(secretsOf)
     const pairs = used.flatMap(({ name, items }) => items.map(({ key, path }) => `${name}: ${key} is ${path}`))
+    const folders = manifests.flatMap(podOf).flatMap(foldersOf)
+    pairs.push(...folders.map(({ name, path }) => `${name}: all of it in ${path}`))
     expect([...new Set(pairs)].toSorted()).toEqual([
-      'automation-grpc: tls.crt is SANDBOX_GRPC_TLS_CERT',
-      'automation-grpc: tls.key is SANDBOX_GRPC_TLS_KEY',
+      'automation-grpc: all of it in /run/secrets/grpc-tls',
       'automation-keys: ENCRYPTION_KEY is ENCRYPTION_KEY',
       'automation-keys: INTERNAL_KEY is INTERNAL_KEY',
       'automation-runner-key: RUNNER_KEY is RUNNER_KEY',
       'automation-token: token is BOOTSTRAP_API_TOKEN',
-      'kafka: KAFKA_SASL_PASSWORD is KAFKA_SASL_PASSWORD',
-      'kafka: KAFKA_SASL_USERNAME is KAFKA_SASL_USERNAME',
+      'kafka: all of it in /run/secrets/kafka',
       'objects: S3_ACCESS_KEY is S3_ACCESS_KEY',
       'objects: S3_SECRET_KEY is S3_SECRET_KEY',
       'postgres: uri is DATABASE_URL',
@@ -140,8 +150,8 @@ describe.runIf(isThere('helm'))('who reaches what', () => {
     const data = manifests.find(
       ({ kind, metadata }) => kind === 'ConfigMap' && metadata.name.endsWith('-sandbox-images'),
     )!['data']
-    const pods = JSON.parse((data as Record<string, string>)['runner-pods.json']!) as object
-    expect(pods).toHaveProperty('secret', 'automation-runner-key')
+    const pods = JSON.parse((data as Record<string, string>)['pods.json']!) as object
+    expect(pods).toHaveProperty('runners.secret', 'automation-runner-key')
   })
 
   test('where none are named, what pods need is made with the release', async () => {

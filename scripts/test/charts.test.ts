@@ -56,9 +56,10 @@ describe.runIf(isThere('helm'))('the chart', () => {
   test('names each replica of execution to those that call it', async () => {
     const manifests = await render(full)
     const gateway = manifests.find((manifest) => manifest.kind === 'Deployment' && component(manifest) === 'gateway')!
-    const addresses = podOf(gateway)[0]!.containers[0]!.env.find(({ name }) => name === 'EXECUTION_ADDRESSES')!.value!
-    const hosts = [0, 1, 2].map((index) => `release-process-automation-execution-${index}.`)
-    expect(addresses.split(',').map((address, index) => address.startsWith(hosts[index]!))).toEqual([true, true, true])
+    const addresses = podOf(gateway)[0]!.containers[0]!.env.find(({ name }) => name === 'SERVICE_ADDRESSES')!.value!
+    const named = addresses.split(',').filter((address) => address.startsWith('execution='))
+    const hosts = [0, 1, 2].map((index) => `execution=release-process-automation-execution-${index}.`)
+    expect(named.map((address, index) => address.startsWith(hosts[index]!))).toEqual([true, true, true])
   })
 
   test('has storage where an S3 server is named, with its keys as files, and runners may call it', async () => {
@@ -89,8 +90,8 @@ describe.runIf(isThere('helm'))('the chart', () => {
     const files = podOf(scheduler)[0]!.containers[0]!.env.filter(({ name }) => name.endsWith('_FILE'))
     expect(files.map(({ name }) => name)).toEqual(['DATABASE_URL_FILE', 'INTERNAL_KEY_FILE'])
     const gateway = manifests.find((each) => each.kind === 'Deployment' && component(each) === 'gateway')!
-    const address = podOf(gateway)[0]!.containers[0]!.env.find(({ name }) => name === 'SCHEDULER_ADDRESS')?.value
-    expect(address).toMatch(/-scheduler\..+\.svc:9106$/)
+    const address = podOf(gateway)[0]!.containers[0]!.env.find(({ name }) => name === 'SERVICE_ADDRESSES')?.value
+    expect(address).toMatch(/,scheduler=[^,]+-scheduler\.[^,]+\.svc:9106,/)
     const migrations = manifests.find(({ kind, metadata }) => kind === 'Job' && metadata.name.endsWith('-migrations'))!
     expect(podOf(migrations)[0]!.containers.map(({ name }) => name)).toContain('scheduler')
   })

@@ -6,10 +6,10 @@ const webPorts = [80, 443]
 
 /**
  * The ports of the system on this machine, which no run may reach, as RUNNER_CLOSED_PORTS: its listeners, and those of
- * its addresses (URLs or host:port, by commas) that are on this machine. What the operator names is added.
+ * its addresses (URLs, host:port or name=host:port, by commas) that are on this machine. What the operator names is added.
  */
 export function closedPorts(given: EnvironmentValues, listeners: number[], databaseUrl: string): string {
-  const addresses = [databaseUrl, given['S3_ENDPOINT'], given['KAFKA_BROKERS'], given['EXECUTION_ADDRESSES']]
+  const addresses = [databaseUrl, given['S3_ENDPOINT'], given['KAFKA_BROKERS'], given['SERVICE_ADDRESSES']]
   const local = addresses.flatMap((text) => (text ?? '').split(',')).flatMap(portHere)
   const own = [...listeners, ...local].filter((port) => port > 0 && !webPorts.includes(port))
   const named = (given['RUNNER_CLOSED_PORTS'] ?? '').split(',').map((word) => word.trim())
@@ -17,7 +17,7 @@ export function closedPorts(given: EnvironmentValues, listeners: number[], datab
 }
 
 function portHere(address: string): number[] {
-  const text = address.trim()
+  const text = address.trim().replace(/^\w+=/, '')
   const url = text.includes('://') ? text : `tcp://${text}`
   if (text === '' || !URL.canParse(url)) return []
   const { hostname, port, protocol } = new URL(url)

@@ -14,8 +14,7 @@ interface DatabaseOptions {
 export async function systemDatabase({ settings, given, logger, order }: DatabaseOptions): Promise<string> {
   if (given && settings.databaseUrl !== undefined) return settings.databaseUrl
   const { startPostgres } = await import('@automation/postgres')
-  const port = settings.postgresPort === 0 ? undefined : settings.postgresPort
-  const postgres = await startPostgres({ dataDir: join(settings.dataDir, 'postgres'), port, logger })
+  const postgres = await startPostgres({ dataDir: join(settings.dataDir, 'postgres'), logger })
   order.add('PostgreSQL', () => postgres.stop())
   return postgres.url
 }

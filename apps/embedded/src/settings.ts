@@ -9,8 +9,6 @@ export interface SystemSettings {
   dataDir: string
   /** Absent: an embedded PostgreSQL in the data folder. */
   databaseUrl: string | undefined
-  /** Of the embedded PostgreSQL; 0: a free one. */
-  postgresPort: number
   port: number
   /** Where the gateway listens, with its ports for sandboxes; 0 for a free one. */
   gatewayPorts: number[]
@@ -32,11 +30,10 @@ export function readSystemSettings(env: Environment): SystemSettings {
   return {
     dataDir: resolve(env.text('DATA_DIR', '.data')),
     databaseUrl: env.secret('DATABASE_URL'),
-    postgresPort: env.integer('POSTGRES_PORT', { default: 0, max: 65_535 }),
     port,
     gatewayPorts: [port, sandboxes.publicPort, sandboxes.grpcPort],
     health: {
-      host: env.text('HEALTH_HOST', '127.0.0.1'),
+      host: env.text('INTERNAL_HOST', '127.0.0.1'),
       port: env.integer('HEALTH_PORT', { default: port === 0 ? 0 : 9200, max: 65_535 }),
     },
     publicUrl,

@@ -101,6 +101,8 @@ test('a second start on the same data folder says who holds it', async () => {
 
 test('the admin command finds the running system by its data folder', async () => {
   expect(await admin(values, 'teams', 'create', 'acme')).toMatchObject({ code: 0 })
+  expect(await admin(values, 'teams', 'limit', 'acme', 'callsPerSecond', '1000')).toMatchObject({ code: 0 })
+  expect((await admin(values, 'teams', 'limit', 'acme', 'running', 'many')).stderr).toContain('must be a whole number')
   const { stdout, code } = await admin(values, 'tokens', 'create', 'acme', '--name', 'ci')
   expect(code).toBe(0)
   expect(stdout).toMatch(/^sk-[A-Za-z0-9+/]+=*\n$/)

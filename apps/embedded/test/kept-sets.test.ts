@@ -55,6 +55,7 @@ beforeAll(async () => {
     served(InstallService, {
       startInstall: async ({ installId }) => ({ executionId: (begun = installId) }),
       getInstall: async () => ({ status: Status.FINISHED, returnValue: JSON.stringify({ digest: 'a'.repeat(64) }) }),
+      listInstallLogs: async () => ({}),
     }),
   ])
   await network.client(TeamService).createTeam({ slug: team }, operatorContext())

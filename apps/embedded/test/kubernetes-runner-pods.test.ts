@@ -72,16 +72,17 @@ describe.skipIf(missing.length > 0)(
       const inPython = [{ path: 'question/__init__.py', text: 'answer = 43' }]
       const packages = { question: { version: '1.0.0', entries: inPython } }
       registry = await littleRegistry({ answer: npmPackage('module.exports = 42') }, packages, host)
-      const RUNNER_PODS = join(folder, 'runner-pods.json')
+      const KUBERNETES_PODS = join(folder, 'pods.json')
       const image = process.env['RUNNER_PODS_TEST_IMAGE']
       const members = { image, secret: 'keys', max: 2, idleMs: 4000, cpu: '50m', memory: '1Gi' }
-      writeFileSync(RUNNER_PODS, JSON.stringify({ ...members, settings: registry.settings }))
+      writeFileSync(
+        KUBERNETES_PODS,
+        JSON.stringify({ namespace, runners: { ...members, settings: registry.settings } }),
+      )
       const poolEnv = new Environment({
         ...common,
-        EXECUTION_ADDRESSES: `${host}:${served.port}`,
-        STORAGE_ADDRESS: `${host}:${served.port}`,
-        KUBERNETES_NAMESPACE: namespace,
-        RUNNER_PODS,
+        SERVICE_ADDRESSES: `execution=${host}:${served.port},storage=${host}:${served.port}`,
+        KUBERNETES_PODS,
         RUN_TIMEOUT_MAX_MS: '60000',
       })
       sandbox = createSandboxes(readSandboxConfig(poolEnv), testContext(network))

@@ -15,6 +15,7 @@ const operator = {
   PATH: '/bin',
   LOG_LEVEL: 'warn',
   RUNNER_SLOTS: '4',
+  SERVICE_PORTS: 'catalogHealth=9301',
   DATABASE_URL: 'given-db',
   INTERNAL_KEY_FILE: '/keys/internal',
   ENCRYPTION_KEY: 'given-enc',
@@ -22,7 +23,7 @@ const operator = {
   S3_SECRET_KEY: 's3-secret',
   OTHER_SECRET: 'other-secret',
   KAFKA_BROKERS: 'k:9092',
-  KAFKA_SASL_PASSWORD_FILE: '/keys/kafka',
+  KAFKA_CONFIG_FILE: '/keys/kafka',
 }
 
 const plans = planServices(readServicesSettings(new Environment(operator)), operator, secrets)
@@ -33,10 +34,9 @@ test('the runner is given its key and its settings, and nothing that user code c
     LOG_LEVEL: 'warn',
     RUNNER_SLOTS: '4',
     RUNNER_KEY: 'runner-secret',
-    EXECUTION_ADDRESSES: '127.0.0.1:9102',
-    STORAGE_ADDRESS: '127.0.0.1:9104',
+    SERVICE_PORTS: 'catalogHealth=9301',
     HEALTH_PORT: '9203',
-    RUNNER_CLOSED_PORTS: '8080,8081,8082,9101,9102,9104,9105,9106,9200,9201,9202,9203,9204,9205,9206,5433',
+    RUNNER_CLOSED_PORTS: '8080,8081,8082,9101,9102,9104,9105,9106,9200,9301,9202,9203,9204,9205,9206,5433',
   })
 })
 
@@ -44,7 +44,7 @@ test('the gateway holds neither the database nor the key of stored secrets', () 
   const text = JSON.stringify(plans.gateway.env)
   for (const secret of ['db-secret', 'given-db', 'enc-secret', 'given-enc', 'sk-given'])
     expect(text).not.toContain(secret)
-  expect(plans.gateway.env).toMatchObject({ INTERNAL_KEY: 'internal-secret', CATALOG_ADDRESS: '127.0.0.1:9101' })
+  expect(plans.gateway.env).toMatchObject({ INTERNAL_KEY: 'internal-secret', SERVICE_PORTS: 'catalogHealth=9301' })
 })
 
 test('only those that store secrets hold the key of them', () => {
@@ -54,7 +54,7 @@ test('only those that store secrets hold the key of them', () => {
 })
 
 test('only execution knows how to enter Kafka', () => {
-  expect(plans.execution.env).toMatchObject({ KAFKA_BROKERS: 'k:9092', KAFKA_SASL_PASSWORD_FILE: '/keys/kafka' })
+  expect(plans.execution.env).toMatchObject({ KAFKA_BROKERS: 'k:9092', KAFKA_CONFIG_FILE: '/keys/kafka' })
   for (const { env } of [plans.gateway, plans.catalog, plans.scheduler, plans.runner])
     expect(JSON.stringify(env)).not.toContain('/keys/kafka')
 })
@@ -67,6 +67,7 @@ test('only storage holds the keys of the object store', () => {
 
 test('process code reaches no port of the system here, and the web all the same', () => {
   expect(closedPorts({}, [8080], 'postgres://u:p@localhost/x')).toBe('8080,5432')
+  expect(closedPorts({ SERVICE_ADDRESSES: 'execution=127.0.0.1:9102,execution=other:9103' }, [], '')).toBe('9102')
   expect(closedPorts({}, [443], 'postgres://u:p@db.example.com:5432/x')).toBe('')
   expect(closedPorts({ KAFKA_BROKERS: '127.0.0.1:9092, kafka.example.com:9093' }, [0], '')).toBe('9092')
   expect(closedPorts({ S3_ENDPOINT: 'http://[::1]:9000', RUNNER_CLOSED_PORTS: '6379' }, [], '')).toBe('6379,9000')

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { until } from '@automation/testing'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { traceReceiver, until, type TraceReceiver } from '@automation/testing'
 import {
   admin,
   ownEnvironment,
@@ -13,14 +13,17 @@ import {
   metricsAt,
   metricsInDocs,
 } from './started.ts'
+import { testTraces } from './traces.ts'
 
+let receiver: TraceReceiver
 let values: Values
 let system: RunningProgram
 let remove: () => Promise<void>
 
 beforeAll(async () => {
+  receiver = await traceReceiver()
   const own = await ownEnvironment()
-  values = own.values
+  values = { ...own.values, OTEL_EXPORTER_OTLP_ENDPOINT: receiver.endpoint, EGRESS_ALLOW: '127.0.0.0/8' }
   remove = own.remove
   system = startProgram(servicesMain, values)
   await system.said('hi?name=world')
@@ -29,6 +32,7 @@ beforeAll(async () => {
 afterAll(async () => {
   system.child.kill('SIGKILL')
   await system.ended
+  await receiver.close()
   await remove()
 })
 
@@ -50,6 +54,10 @@ test('the admin command finds them by their data folder', async () => {
   expect(await admin(values, 'teams', 'create', 'acme')).toMatchObject({ code: 0 })
   expect((await admin(values, 'tokens', 'create', 'acme')).stdout).toMatch(/^sk-\S+\n$/)
   expect(await admin(values, 'rotate-encryption-key')).toMatchObject({ code: 0 })
+})
+
+describe('traces', () => {
+  testTraces(() => ({ values, receiver }))
 })
 
 test('a service that dies is started again', async () => {

@@ -60,7 +60,7 @@ export function readExecutionConfig(env: Environment): ExecutionConfig {
     runTimeoutMaxMs,
     parametersMaxBytes: env.integer('PARAMETERS_MAX_BYTES', { default: 1_048_576, min: 2 }),
     returnValueMaxBytes: env.integer('RETURN_VALUE_MAX_BYTES', { default: 5_242_880, min: 16 }),
-    runSpecMaxBytes: env.integer('RUN_SPEC_MAX_BYTES', { default: 32 * mib, min: 1024, max: 256 * mib }),
+    runSpecMaxBytes: 32 * mib,
     specCacheBytes: 128 * mib,
     retentionDays: env.integer('RETENTION_DAYS', { default: 30, min: 1, max: 3650 }),
     runnerLeaseMs: env.integer('RUNNER_LEASE_MS', { default: 15_000, min: 150, max: 600_000 }),

@@ -1,42 +1,50 @@
 import { randomUUID } from 'node:crypto'
 import { AuditRelay } from '@automation/audit'
+import { TeamLimitService } from '@automation/contract/catalog/v1/team_limit'
 import type { FedEventBus } from '@automation/events'
-import type { PartContext } from '@automation/service'
+import { asService, ownContext } from '@automation/rpc'
+import { TeamLimitRows, type PartContext } from '@automation/service'
+import { AgentPools } from './read/agent-pools.ts'
 import { Admission } from './accept/admission.ts'
 import { Claims } from './dispatch/claims.ts'
 import type { ExecutionConfig } from './config.ts'
 import { Callbacks } from './react/callbacks.ts'
 import { Backlog } from './dispatch/backlog.ts'
-import { RunnerCapacity } from './dispatch/runner-capacity.ts'
+import { RunnerCapacity, UnservedTeams } from './dispatch/runner-capacity.ts'
 import { Runners } from './dispatch/runners.ts'
-import { UnservedTeams } from './dispatch/unserved-teams.ts'
 import { Egress } from './react/egress.ts'
 import { Ends } from './end/ends.ts'
 import { ErrorHandlers } from './react/error-handlers.ts'
 import { HeldRuns } from './dispatch/held-runs.ts'
 import { ForcedEnds } from './end/forced-ends.ts'
+import { RunLimits } from './run-limits.ts'
 import { Logs } from './dispatch/log-writer.ts'
 import type { Metrics } from './metrics.ts'
 import { NestedRuns } from './dispatch/nested-runs.ts'
-import { Outcomes } from './end/outcomes.ts'
+import { Outcomes, Waiters } from './end/waiters.ts'
 import { ParametersCheck } from './accept/parameters-check.ts'
 import { Peers } from './dispatch/peers.ts'
 import { ProcessDeletion } from './end/process-deletion.ts'
+import { ProcessSummaries } from './read/process-summaries.ts'
 import { Reaper } from './end/reaper.ts'
 import { Records } from './read/records.ts'
 import { RunTraces } from './run-traces.ts'
 import { RunTokens } from '@automation/rpc/run-token'
+import { Slots } from './dispatch/slots.ts'
 import { Signals } from './signals.ts'
 import { Sessions } from './dispatch/sessions.ts'
-import { specShares } from './accept/spec-size.ts'
-import { Specs } from './accept/specs.ts'
+import { Specs, specShares } from './accept/specs.ts'
+import { RunCounter } from './react/run-counter.ts'
 import { StartRecords } from './react/start-records.ts'
+import { Statistics } from './read/statistics.ts'
 import { Starts } from './accept/starts.ts'
 import { TimelineOutbox } from './store/outbox.ts'
 import { Partitions } from './store/partitions.ts'
 import type { Pools } from './store/pools.ts'
+import { TeamCapacity } from './read/team-capacity.ts'
+import { TeamEvents } from './read/team-events.ts'
 import { Upkeep } from './upkeep.ts'
-import { Waiters } from './end/waiters.ts'
+import { WaitingRuns } from './read/waiting.ts'
 import { Watches } from './read/watches.ts'
 import { WebhookGate } from './accept/webhook-gate.ts'
 import { RunnerStreams } from './dispatch/runner-streams.ts'
@@ -59,8 +67,11 @@ export function compose(
   const { signal } = giveUp
   const replicaId = randomUUID()
   const { batches, hot, reads } = pools
-  const onePool = config.pools.length === 1
-  const limits = { maxRunning: config.teamMaxRunning, maxQueued: config.teamMaxQueued, onePool }
+  const teams = neighbours.client(TeamLimitService)
+  const limitRows = new TeamLimitRows(logger, (knownRevision) =>
+    teams.listTeamLimits({ knownRevision }, ownContext(asService('execution'), 5000)),
+  )
+  const limits = new RunLimits(config, limitRows)
   const leaseMs = config.runnerLeaseMs
 
   const signals = new Signals()
@@ -75,7 +86,11 @@ export function compose(
   const specs = new Specs(neighbours, { ...kept, held: metrics.specCache })
   const tokens = new RunTokens(config.internalKey)
   const backlog = new Backlog()
-  const runners = new Runners(specs, tokens, traces, specShares(runnerSpecsBytes, config.runSpecMaxBytes))
+  const slots = new Slots((team) => limits.runners(team))
+  const runners = new Runners(specs, tokens, traces, {
+    ...specShares(runnerSpecsBytes, config.runSpecMaxBytes),
+    slots,
+  })
   const capacity = new RunnerCapacity(runners.slots)
   const unserved = new UnservedTeams(backlog, runners.slots, capacity, logger)
 
@@ -96,9 +111,8 @@ export function compose(
   const admission = new Admission({ pool: hot, config, egress, specs, gate, parametersCheck, starts, waiters })
 
   // How it comes to a runner.
-  const { maxRunning } = limits
-  const nested = new NestedRuns({ pool: hot, admission, outcomes, runners, maxRunning, logger, signals })
-  const claiming = { runners, backlog, specs, forced, nested, unserved, maxRunning, metrics, logger, signals }
+  const nested = new NestedRuns({ pool: hot, admission, outcomes, runners, limits, logger, signals })
+  const claiming = { runners, backlog, specs, forced, nested, unserved, limits, metrics, logger, signals }
   const claims = new Claims({ ...claiming, pool: batches, specMaxBytes: config.runSpecMaxBytes })
   const held = new HeldRuns({ pool: hot, specs, forced, backlog, logger, signals })
   const logs = new Logs(pools.logs, partitions, metrics, logger, signal, signals)
@@ -108,7 +122,14 @@ export function compose(
 
   // Who reads it, and what follows from it.
   const records = new Records(reads, config.waitingStatus)
+  const counter = new RunCounter(pools.events, logger)
+  const statistics = new Statistics(reads, counter)
+  const processSummaries = new ProcessSummaries(reads, counter, config.waitingStatus)
   const watches = new Watches(reads, signals)
+  const teamEvents = new TeamEvents(reads, pools.events, logger)
+  const agentPools = new AgentPools(reads, runners.slots, config.pools)
+  const waitingRuns = new WaitingRuns({ reads, limits, capacity, agentPools })
+  const teamCapacity = new TeamCapacity(reads, limits, runners.slots)
   const outbox = new TimelineOutbox(pools.events, traces, logger)
   const startRecords = new StartRecords(reads, partitions, neighbours)
   const audit = new AuditRelay({ service: 'execution', query: reads.rows, neighbours, metrics: registry, logger })
@@ -116,7 +137,21 @@ export function compose(
   const reacting = { neighbours, admission, retentionDays, metrics, logger, signals }
   const errorHandlers = new ErrorHandlers({ ...reacting, pool: hot })
 
-  const looked = { backlog, claims, held, nested, runners, waiters, outcomes, watches, reaper, sessions, deletion }
+  const looked = {
+    backlog,
+    claims,
+    held,
+    nested,
+    runners,
+    waiters,
+    outcomes,
+    watches,
+    teamEvents,
+    counter,
+    reaper,
+    sessions,
+    deletion,
+  }
   const keeping = { hot, reads, partitions, retentionDays, leaseMs, pools: config.pools, metrics, logger }
   const upkeep = new Upkeep({ ...looked, ...keeping, events, signals })
 
@@ -124,6 +159,14 @@ export function compose(
     ...{ pools, partitions, specs, tokens, waiters, runners, outcomes, forced, ends, starts, claims, sessions, reaper },
     ...{ giveUp, peers, outbox, gate, parametersCheck, admission, nested, records, deletion, streams, upkeep },
     watches,
+    teamEvents,
+    statistics,
+    processSummaries,
+    limits,
+    limitRows,
+    agentPools,
+    waitingRuns,
+    teamCapacity,
     capacity,
     unserved,
     callbacks,

@@ -44,9 +44,10 @@ export async function stopEngine(
   closeEvents: () => Promise<unknown>,
 ): Promise<void> {
   const { admission, claims, starts, ends, runners, waiters, watches, forced, peers, streams, upkeep } = engine
-  const { callbacks, audit } = engine
+  const { callbacks, audit, limitRows, teamEvents } = engine
   admission.stop()
   watches.close()
+  teamEvents.close()
   const end = performance.now() + graceMs
   await atMost(writesMs, Promise.all([claims.stop(), starts.idle()]))
   while (runners.activeIds.length > 0 && performance.now() < end)
@@ -56,7 +57,7 @@ export async function stopEngine(
   waiters.abandon()
   await atMost(writesMs, ends.idle())
   streams.close()
-  await atMost(writesMs, Promise.all([upkeep.stop(), callbacks.stop(), audit.stop(), closeEvents()]))
+  await atMost(writesMs, Promise.all([upkeep.stop(), callbacks.stop(), audit.stop(), limitRows.stop(), closeEvents()]))
   engine.giveUp.abort()
   await Promise.all([engine.gate.close(), engine.parametersCheck.close()])
   await atMost(writesMs, engine.pools.close())

@@ -6,6 +6,6 @@ await runPart({
   name: 'execution',
   readConfig: readExecutionConfig,
   create: createExecution,
-  ports: { grpc: 9102, health: 9202 },
+  service: 'execution',
   migrate: (url, logger, signal) => migrate({ ...executionSchema, url, logger, signal }),
 })

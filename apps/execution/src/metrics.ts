@@ -23,6 +23,8 @@ export interface Metrics {
   specCache: Gauge
   /** Days from now on for which there are partitions. */
   partitionDays: Gauge
+  /** How long the oldest run that is not marked has waited for it. */
+  trackingLag: Gauge
   eventBacklog: Gauge<'consumer'>
   eventOldest: Gauge<'consumer'>
   /** Callbacks that are due or wait for their next try. */
@@ -76,7 +78,11 @@ export function executionMetrics(registry: Registry): Metrics {
     running: gauge('execution_running', 'Runs that hold a slot of their team'),
     queued: gauge('execution_queued', 'Runs that wait in the queue'),
     queue: labelled('execution_queue', 'Runs that wait for a runner of a pool, up to 10,000', 'pool'),
-    queueOldest: labelled('execution_queue_oldest_seconds', 'How long the first of them has waited', 'pool'),
+    queueOldest: labelled(
+      'execution_queue_oldest_seconds',
+      'Seconds that the oldest run of a queue has waited for a runner',
+      'pool',
+    ),
     credit: labelled('execution_credit', 'Slots that runners grant to this replica', 'pool'),
     sessions: labelled('execution_runner_streams', 'Runners connected to this replica', 'pool'),
     waiting: gauge('execution_sync_callers', 'Callers that wait here for the end of a run'),
@@ -89,6 +95,10 @@ export function executionMetrics(registry: Registry): Metrics {
     }),
     specCache: gauge('execution_spec_cache_bytes', 'Sources, modules and variables that are kept for the next runs'),
     partitionDays: gauge('execution_partition_days', 'Days ahead for which there are partitions; alert below 2'),
+    trackingLag: gauge(
+      'execution_tracking_lag_seconds',
+      'Age of the oldest lifecycle event that is not in the index of unfinished runs yet',
+    ),
     eventBacklog: labelled(
       'execution_event_backlog',
       'Lifecycle events that a consumer has not handled; of `kafka`: that are not published',
@@ -96,11 +106,14 @@ export function executionMetrics(registry: Registry): Metrics {
     ),
     eventOldest: labelled(
       'execution_event_oldest_seconds',
-      'How long ago the oldest lifecycle event was that a consumer has not handled; of `kafka`: that is not published',
+      'Age of the oldest lifecycle event that a consumer has not handled; of `kafka`: that is not published',
       'consumer',
     ),
     callbacksWaiting: gauge('execution_callbacks_waiting', 'Callbacks that are not delivered yet'),
-    callbacksLate: gauge('execution_callbacks_late_seconds', 'How long ago the first try was due that has not begun'),
+    callbacksLate: gauge(
+      'execution_callbacks_late_seconds',
+      'Seconds by which the oldest callback that is due is late',
+    ),
     callbacks: new Counter({
       name: 'execution_callback_tries_total',
       help: 'Tries to deliver a callback from here: delivered, failed (another one follows), given_up',
@@ -109,7 +122,7 @@ export function executionMetrics(registry: Registry): Metrics {
     }),
     errorHandlers: new Counter({
       name: 'execution_error_handlers_total',
-      help: 'Error handlers run from here: started, rejected, given_up (not there, or not to be had)',
+      help: 'Error handlers run from here: started, rejected, given_up (process not found, or no answer of the catalog)',
       labelNames: ['outcome'],
       registers,
     }),

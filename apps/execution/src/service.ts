@@ -1,12 +1,14 @@
 import { ExecutionService, ReplicaService } from '@automation/contract/execution/v1/execution'
+import { StatisticsService } from '@automation/contract/execution/v1/statistics'
 import { FiringService } from '@automation/contract/execution/v1/firing'
+import { TeamEventService } from '@automation/contract/execution/v1/team_event'
 import { InstallService } from '@automation/contract/execution/v1/install'
 import type { ExecutionEvent } from '@automation/contract/events/v1/execution_event'
 import { RunService } from '@automation/contract/run/v1/run'
 import { RunnerDemandService } from '@automation/contract/runner/v1/demand'
 import { RunnerService } from '@automation/contract/runner/v1/runner'
 import { KafkaBus, OutboxBus, type EventBus, type FedEventBus, type Outbox } from '@automation/events'
-import { served, type Handlers } from '@automation/rpc'
+import { served, type Handlers, type ServedService } from '@automation/rpc'
 import type { Check, Part, PartContext } from '@automation/service'
 import type { ExecutionConfig } from './config.ts'
 import { compose, type Engine } from './engine.ts'
@@ -18,6 +20,9 @@ import { demandService } from './rpc/demand-service.ts'
 import { executionService } from './rpc/execution-service.ts'
 import { replicaService } from './rpc/replica-service.ts'
 import { runService } from './rpc/run-service.ts'
+import { statisticsService } from './rpc/statistics-service.ts'
+import { teamEventService } from './rpc/team-event-service.ts'
+import { runCountsReader } from './store/run-counts.ts'
 import { runnerService } from './rpc/runner-service.ts'
 import { errorHandlersReader, startRecordsReader } from './store/outbox.ts'
 import { openPools } from './store/pools.ts'
@@ -50,10 +55,13 @@ export function createExecution(config: ExecutionConfig, context: PartContext): 
   starts.subscribe(startRecordsReader, async (changes) => (await begun.promise).startRecords.take(changes))
   const fed = {
     get readers() {
-      return [...events.readers, ...starts.readers]
+      return [...events.readers, ...starts.readers, runCountsReader]
     },
     wake: () => events.wake(),
-    backlogs: async () => (await Promise.all([events.backlogs(), starts.backlogs()])).flat(),
+    backlogs: async () => {
+      const counting = { consumer: runCountsReader, ...(await outbox.backlog(runCountsReader)) }
+      return [...(await Promise.all([events.backlogs(), starts.backlogs()])).flat(), counting]
+    },
   }
   const handleErrors = async (changes: ExecutionEvent[], signal: AbortSignal) =>
     (await begun.promise).errorHandlers.take(changes, signal)
@@ -63,7 +71,7 @@ export function createExecution(config: ExecutionConfig, context: PartContext): 
   function open(engine: Engine) {
     const { streams, sessions, waiters, runners, outcomes, watches, upkeep, admission, nested, tokens } = engine
     const { capacity, pools } = engine
-    const demanding = { reads: pools.reads, capacity, runnerPools: config.pools, maxRunning: config.teamMaxRunning }
+    const demanding = { reads: pools.reads, capacity, runnerPools: config.pools, limits: engine.limits }
     return {
       engine,
       executions: executionService(engine),
@@ -72,6 +80,8 @@ export function createExecution(config: ExecutionConfig, context: PartContext): 
       installs: installService(admission, engine.pools.reads, config.runTimeoutMaxMs),
       firings: firingService(admission, pools.reads),
       demand: demandService(demanding),
+      statistics: statisticsService(engine.statistics, engine.processSummaries),
+      teamEvents: teamEventService(engine.teamEvents),
       runs: runService(admission, nested, tokens),
     }
   }
@@ -80,34 +90,15 @@ export function createExecution(config: ExecutionConfig, context: PartContext): 
     name: 'execution',
     events,
     serves: [
-      served(
-        ExecutionService,
-        late(ExecutionService, () => running?.executions),
-      ),
-      served(
-        RunnerService,
-        late(RunnerService, () => running?.runners),
-      ),
-      served(
-        RunnerDemandService,
-        late(RunnerDemandService, () => running?.demand),
-      ),
-      served(
-        ReplicaService,
-        late(ReplicaService, () => running?.replicas),
-      ),
-      served(
-        InstallService,
-        late(InstallService, () => running?.installs),
-      ),
-      served(
-        FiringService,
-        late(FiringService, () => running?.firings),
-      ),
-      served(
-        RunService,
-        late(RunService, () => running?.runs),
-      ),
+      late(ExecutionService, () => running?.executions),
+      late(RunnerService, () => running?.runners),
+      late(RunnerDemandService, () => running?.demand),
+      late(ReplicaService, () => running?.replicas),
+      late(InstallService, () => running?.installs),
+      late(FiringService, () => running?.firings),
+      late(StatisticsService, () => running?.statistics),
+      late(TeamEventService, () => running?.teamEvents),
+      late(RunService, () => running?.runs),
     ],
     async start() {
       const pools = await openPools(config.databaseUrl, context, stopping.signal)
@@ -119,6 +110,7 @@ export function createExecution(config: ExecutionConfig, context: PartContext): 
       running = open(engine)
       engine.callbacks.start()
       engine.audit.start()
+      engine.limitRows.start()
       begun.resolve(engine)
       events.wake()
     },
@@ -164,8 +156,8 @@ async function checksOf(engine: Engine | undefined): Promise<Check[]> {
   ]
 }
 
-/** Handlers that are there before what they call is: until then, and after the end, every call is `unavailable`. */
-function late<S extends DescService>(service: S, handlers: () => Handlers<S> | undefined): Handlers<S> {
+/** A service that is there before what it calls is: until then every call is `unavailable`. */
+function late<S extends DescService>(service: S, handlers: () => Handlers<S> | undefined): ServedService<S> {
   const calls: Record<string, unknown> = {}
   for (const { localName } of service.methods) {
     calls[localName] = (request: unknown, context: unknown) => {
@@ -174,5 +166,5 @@ function late<S extends DescService>(service: S, handlers: () => Handlers<S> | u
       return now[localName]!(request, context)
     }
   }
-  return calls as Handlers<S>
+  return served(service, calls as Handlers<S>)
 }

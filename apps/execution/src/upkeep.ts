@@ -7,18 +7,22 @@ import type { Runners } from './dispatch/runners.ts'
 import type { HeldRuns } from './dispatch/held-runs.ts'
 import type { Metrics } from './metrics.ts'
 import type { NestedRuns } from './dispatch/nested-runs.ts'
-import type { Outcomes } from './end/outcomes.ts'
+import type { Outcomes, Waiters } from './end/waiters.ts'
 import type { ProcessDeletion } from './end/process-deletion.ts'
+import type { RunCounter } from './react/run-counter.ts'
 import type { Reaper } from './end/reaper.ts'
 import { readBacklog, readQueueLengths } from './store/claim-rows.ts'
 import type { Signals } from './signals.ts'
 import type { Sessions } from './dispatch/sessions.ts'
 import type { Partitions } from './store/partitions.ts'
+import { forgetRunCounts } from './store/run-counts.ts'
 import { readSlotSums, recountSlots } from './store/run-slots.ts'
 import { countCallbacks, forgetCallbacks } from './store/callbacks.ts'
 import { forgetSessions } from './store/sessions.ts'
+import { mendTracked, readTrackingLagMs, trackRuns } from './store/tracked-runs.ts'
+import { makeDayIndexes } from './store/day-indexes.ts'
 import { removeExpiredKeys } from './store/start-keys.ts'
-import type { Waiters } from './end/waiters.ts'
+import type { TeamEvents } from './read/team-events.ts'
 import type { Watches } from './read/watches.ts'
 import type { Connections, Queries } from './store/connections.ts'
 
@@ -36,7 +40,9 @@ export interface UpkeepContext {
   runners: Runners
   waiters: Waiters
   watches: Watches
+  teamEvents: TeamEvents
   outcomes: Outcomes
+  counter: RunCounter
   reaper: Reaper
   sessions: Sessions
   deletion: ProcessDeletion
@@ -49,7 +55,10 @@ export interface UpkeepContext {
 const lookMs = 1000
 // Live streams find so what other replicas write.
 const watchMs = 500
+// Streams of teams are told so often; nothing is read while there is none.
+const teamEventsMs = 250
 const heldMs = 500
+const countMs = 2000
 
 /** All that happens by the clock. Only a net where a wake-up was missed, never the way that a run takes. */
 export class Upkeep {
@@ -59,7 +68,7 @@ export class Upkeep {
 
   constructor(context: UpkeepContext) {
     this.#context = context
-    const { logger, leaseMs, reaper, deletion, sessions, runners, watches, held, signals } = context
+    const { hot, logger, leaseMs, reaper, deletion, sessions, runners, watches, held, counter, signals } = context
     const work = (name: string, everyMs: number, run: (signal: AbortSignal) => Promise<void>) =>
       new Periodic(name, everyMs, logger, run)
     const sweep = work('deleted processes', 5000, (signal) => deletion.sweep(signal))
@@ -67,8 +76,11 @@ export class Upkeep {
     this.#works = [
       work('queue', lookMs, () => this.lookAtQueue()),
       work('held runs', heldMs, () => held.look()),
+      work('tracked runs', lookMs, (signal) => trackRuns(hot, logger, { signal })),
+      work('run counts', countMs, (signal) => counter.count(signal)),
       work('waiters', lookMs, () => this.#lookAtWaiters()),
       work('watches', watchMs, () => watches.look()),
+      work('team events', teamEventsMs, () => context.teamEvents.look()),
       work('gauges', 5000, () => this.#measure()),
       work('leases', leaseMs / 3, async () => {
         await reaper.reap()
@@ -76,6 +88,7 @@ export class Upkeep {
       }),
       work('slots', 300_000, () => this.recount()),
       sweep,
+      work('day indexes', 600_000, (signal) => makeDayIndexes(hot, logger, signal)),
       work('partitions', 3_600_000, () => this.keepPartitions()),
       (this.#retention = work('retention', 600_000, () => this.#retire())),
     ]
@@ -107,6 +120,7 @@ export class Upkeep {
 
   async recount(): Promise<void> {
     const { hot, logger } = this.#context
+    await mendTracked(hot)
     const wrong = await recountSlots(hot)
     if (wrong > 0) logger.warn({ teams: wrong }, 'slot counts were wrong and are right again')
   }
@@ -132,9 +146,9 @@ export class Upkeep {
   }
 
   async #measure(): Promise<void> {
-    const { reads, metrics, waiters, watches, runners, pools } = this.#context
+    const { reads, metrics, waiters, watches, teamEvents, runners, pools } = this.#context
     metrics.waiting.set(waiters.count)
-    metrics.watching.set(watches.count)
+    metrics.watching.set(watches.count + teamEvents.count)
     metrics.partitionDays.set(this.partitionDays)
     for (const pool of pools) {
       metrics.credit.set({ pool }, runners.slots.credit(pool))
@@ -146,6 +160,7 @@ export class Upkeep {
     const callbacks = await countCallbacks(reads)
     metrics.callbacksWaiting.set(callbacks.count)
     metrics.callbacksLate.set(callbacks.lateMs / 1000)
+    metrics.trackingLag.set((await readTrackingLagMs(reads)) / 1000)
     await this.#measureQueues()
   }
 
@@ -170,6 +185,7 @@ export class Upkeep {
     }
     await forgetSessions(reads)
     await forgetCallbacks(reads, retentionDays)
+    while ((await forgetRunCounts(reads, retentionDays, 1000)) >= 1000) await new Promise(setImmediate)
     while ((await removeExpiredKeys(reads, 1000)) === 1000) await new Promise(setImmediate)
   }
 }

@@ -78,7 +78,7 @@ test('a run that waits for a runner pod is told how it stands with them', async 
   await demand(0, { runners: 3, mostRunners: 3, trouble: '' })
   expect(await why('b')).toMatch(/: all 3 runner pods of the pool default serve other teams: the next one/)
   expect((await system.replicas[0]!.part.ready()).find(({ name }) => name === 'runners')!.detail).toMatch(
-    /1 teams wait for a runner that serves them: all 3 runner pods serve other teams, RUNNER_PODS/,
+    /1 teams wait for a runner that serves them: all 3 runner pods serve other teams, KUBERNETES_PODS/,
   )
   await demand(0, { runners: 1, mostRunners: 3, trouble: 'runner pods do not start at the moment' })
   expect(await why('c')).toMatch(/: no runner pod of the pool default serves the team, and runner pods do not start/)

@@ -5,9 +5,8 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Backlog } from '../src/dispatch/backlog.ts'
 import { allLanguages } from '../src/dispatch/languages.ts'
-import type { RunnerInit } from '../src/dispatch/runner-credit.ts'
-import { Slots, type Slot } from '../src/dispatch/slots.ts'
-import { RunSpecCache } from '../src/dispatch/run-spec-cache.ts'
+import { type RunnerInit, type Slot, Slots } from '../src/dispatch/slots.ts'
+import { RunSpecCache } from '../src/dispatch/runners.ts'
 
 const teams = ['a', 'b', 'c']
 

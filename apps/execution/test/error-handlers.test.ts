@@ -1,4 +1,4 @@
-import { Status } from '@automation/contract/execution/v1/execution'
+import { Origin, Status } from '@automation/contract/execution/v1/execution'
 import { RunService } from '@automation/contract/run/v1/run'
 import { unavailable } from '@automation/errors'
 import type { KafkaConfig } from '@automation/events'
@@ -35,7 +35,17 @@ function errorHandlers(name: string, bus: () => KafkaConfig | undefined): void {
       const parameters = Buffer.from('{"big":12345678901234567890,"one":1.0,"text":"\\u0000"}')
       const failed = await system.run('demo', { identifier: 'fails', parameters, comment: 'of today' })
       const run = await handlerRun(system, failed.executionId)
-      expect(run).toMatchObject({ status: Status.FINISHED, processSlug: 'mends', createdBy: 'system' })
+      expect(run).toMatchObject({
+        status: Status.FINISHED,
+        processSlug: 'mends',
+        createdBy: 'system',
+        origin: Origin.ERROR_HANDLER,
+      })
+      expect((await system.get(failed.executionId)).error).toMatchObject({
+        name: 'Error',
+        message: 'broken',
+        frames: [{ function: 'main', file: 'process.js', line: 3, column: 9 }],
+      })
       const text = Buffer.from(run.parameters!).toString()
       expect(text).toContain(`"parameters":${parameters.toString()}`)
       const { processId } = await system.get(failed.executionId)
@@ -73,6 +83,27 @@ function errorHandlers(name: string, bus: () => KafkaConfig | undefined): void {
       expect([...runs.values()].filter(({ length }) => length !== 1)).toEqual([])
       expect(await handled(system, 'poor')).toEqual(new Map())
       expect(await warnings(system, without.executionId, 'poor')).toEqual([])
+    })
+
+    test('a trial of a draft that fails has none, and is a trial when it is run again', async () => {
+      await system.runner({ runs: failing })
+      const draftId = system.catalog.keepDraft('fails')
+      const tried = await system.run('demo', { identifier: 'fails', draftId })
+      expect(tried).toMatchObject({ status: Status.ERROR })
+      const rerun = (scope: string, more = {}) =>
+        system.executions.rerunExecution({ id: tried.executionId, ...more }, userContext('demo', { scope }))
+      await expect(rerun('run read')).rejects.toMatchObject({ code: 'scope_missing', requiredScope: 'build' })
+      await expect(rerun('executor', { tag: draftId })).rejects.toMatchObject({ code: 'version_not_found' })
+      const again = await rerun('run build')
+      for (const id of [tried.executionId, again.executionId]) {
+        const record = await system.ended(id)
+        expect(record).toMatchObject({ status: Status.ERROR, trial: true })
+        expect(record.versionId).toBeUndefined()
+        expect(record.tag).toBeUndefined()
+      }
+      await allHandled(system)
+      const runs = await handled(system, 'demo')
+      for (const id of [tried.executionId, again.executionId]) expect(runs.get(id)).toBeUndefined()
     })
 
     test('runs that finish, are killed or are rejected have none', async () => {

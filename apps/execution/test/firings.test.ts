@@ -1,5 +1,5 @@
 import { FiringService, type StartFiringRequestSchema } from '@automation/contract/execution/v1/firing'
-import { Status } from '@automation/contract/execution/v1/execution'
+import { Origin, Status } from '@automation/contract/execution/v1/execution'
 import { serviceContext, until, userContext } from '@automation/testing'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { v7 } from 'uuid'
@@ -67,6 +67,7 @@ test('a run of a schedule has its id, its comment and its creator, at once or fr
       scheduleId,
       comment,
       createdBy: 'its creator',
+      origin: Origin.SCHEDULE,
       initiatedBy: 'somebody',
     })
     const run = runner.started.find(({ executionId }) => executionId === id)!
@@ -136,13 +137,18 @@ test('the version that the tag names is told, and a missing one makes a REJECTED
   const answer = await fire(firing)
   expect(answer.versionId).toBe(versionId)
   const without = { ...firing, scheduleId: v7(), tag: 'v2', comment: 'nightly', parameters: json({ a: 1 }) }
-  const { executionId, status } = await fire(without)
-  expect(status).toBe(Status.REJECTED)
-  expect(await fire(without, 1)).toEqual({ ...answer, executionId, status, versionId: undefined })
+  const refused = await fire(without)
+  const { executionId, explanation } = refused
+  expect(refused).toMatchObject({
+    status: Status.REJECTED,
+    explanation: expect.stringContaining('no version or alias'),
+  })
+  expect(refused.versionId).toBeUndefined()
+  expect(await fire(without, 1)).toEqual(refused)
   const rejected = await system.get(executionId)
   expect(rejected).toMatchObject({ scheduleId: without.scheduleId, processId, comment: 'nightly' })
   expect(rejected.versionId).toBeUndefined()
-  expect(rejected.timeline.at(-1)!.explanation).toBe('The process has no version or alias "v2" any more')
+  expect(rejected.timeline.at(-1)!.explanation).toBe(explanation)
   expect((await fire({ ...without, nominalTimeMs: 2n })).executionId).not.toBe(executionId)
   await expect(fire({ ...firing, scheduleId: v7(), processId: v7() })).rejects.toMatchObject({
     code: 'process_not_found',

@@ -41,5 +41,13 @@ export async function brokenInvariants(system: System): Promise<string[]> {
          OR s.queued <> count(e.id) FILTER (WHERE e.status IN (1, 2))`,
   )
   for (const { team } of counts) broken.push(`${team}: its slots are counted wrongly`)
+  const unknown = await system.rows<{ id: string; status: Status }>(
+    `SELECT e.id, e.status FROM executions e CROSS JOIN tracking m
+      WHERE CASE WHEN e.status IN (1, 2, 4) THEN NOT e.tracked AND NOT EXISTS (
+                        SELECT FROM timeline_events t WHERE t.execution_id = e.id AND t.sequence = e.sequence
+                           AND (t.xid >= m.below OR t.xid = ANY (m.open)))
+                 ELSE e.tracked OR e.released_at IS NOT NULL END`,
+  )
+  for (const { id, status } of unknown) broken.push(`${id}: with status ${status} it is tracked, or not, wrongly`)
   return broken
 }

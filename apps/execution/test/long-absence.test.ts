@@ -13,7 +13,7 @@ import { System } from './system.ts'
 let system: System
 
 beforeEach(async () => {
-  system = await System.start({ retentionDays: 30 })
+  system = await System.start({ retentionDays: 30, partitionDays: 14 })
 })
 afterEach(async () => {
   await system.dismissRunners()

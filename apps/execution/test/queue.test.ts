@@ -73,6 +73,11 @@ test('a queued run is told its position, its pool and what it waits for', async 
   )
   expect(await why(second, 'curious')).toMatch(/^Place 2 in the team's queue/)
   expect(await why(third, 'curious')).toMatch(/^Place 3 in the team's queue/)
+  const waiting = (executionId: string, team: string) =>
+    system.executions.getWaiting({ executionId }, userContext(team))
+  const reason = 'No runner of the pool default is there'
+  expect(await waiting(third, 'curious')).toMatchObject({ waiting: true, code: 'no_runner', reason, position: 3 })
+  await expect(waiting(third, 'other')).rejects.toMatchObject({ code: 'execution_not_found' })
   runner = await system.runner({ slots: 12, runs: () => undefined })
   await until(() => runner!.running === 3)
   for (let count = 0; count < 2; count++) await system.start('curious')
@@ -80,14 +85,21 @@ test('a queued run is told its position, its pool and what it waits for', async 
   expect(await why(atLimit, 'curious')).toBe(
     "Place 1 in the team's queue in the pool default: the team runs 5 at once, its limit",
   )
+  const limited = { code: 'team_limit', inUse: 5, allowed: 5, position: 1 }
+  expect(await waiting(atLimit, 'curious')).toMatchObject(limited)
+  expect(await waiting(first, 'curious')).toMatchObject({ waiting: false })
   for (let count = 0; count < 5; count++) await system.start('other')
   const last = await system.start('third')
-  expect(await why(await system.start('third'), 'third')).toBe(
+  const next = await system.start('third')
+  expect(await why(next, 'third')).toBe(
     "Place 1 in the team's queue in the pool default: no slot is free in the pool default",
   )
-  expect(await why(await system.start('third'), 'third')).toBe(
+  expect(await waiting(next, 'third')).toMatchObject({ code: 'no_free_slot', position: 1 })
+  const behind = await system.start('third')
+  expect(await why(behind, 'third')).toBe(
     "Place 2 in the team's queue in the pool default: older runs of the team come first",
   )
+  expect(await waiting(behind, 'third')).toMatchObject({ code: 'behind_older', position: 2 })
   expect(await why(last, 'third')).toBeUndefined()
   for (;;) {
     for (const run of [...runner.started]) runner.finish(run.executionId)

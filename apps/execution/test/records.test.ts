@@ -1,4 +1,4 @@
-import { LogLevel, Status, type ListExecutionsRequestSchema } from '@automation/contract/execution/v1/execution'
+import { LogLevel, Origin, Status, type ListExecutionsRequestSchema } from '@automation/contract/execution/v1/execution'
 import { until, userContext } from '@automation/testing'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt'
@@ -59,6 +59,26 @@ test('lists are filtered by words, comment, process, status and time, and % and 
   expect(await found({ from: timestampFromMs(at), to: timestampFromMs(at) })).toEqual([report])
   expect(await found({ to: timestampFromMs(at - 1) })).toEqual([])
   expect(await found({ from: timestampFromMs(at + 1) })).toEqual([killed, hello])
+})
+
+test('a record tells what has started it and when it ran, also where an older release did', async () => {
+  const team = 'origins'
+  system.catalog.put('hello', {}, 'v1')
+  const id = await system.finished(runner, team, { tag: 'v1' })
+  const first = await system.get(id, team)
+  expect(first).toMatchObject({ origin: Origin.REST, tag: 'v1', trial: false })
+  const at = (status: Status) => first.timeline.find((event) => event.status === status)!.time
+  expect([first.startedAt, first.endedAt]).toEqual([at(Status.RUNNING), at(Status.FINISHED)])
+  const { executionId } = await system.executions.rerunExecution({ id }, userContext(team))
+  await runner.run(executionId)
+  const again = await system.get(executionId, team)
+  expect(again).toMatchObject({ origin: Origin.RERUN, rerunOf: id, tag: 'v1' })
+  expect([again.endedAt, again.error, again.parentId]).toEqual([undefined, undefined, undefined])
+  await system.rows('UPDATE executions SET origin = NULL WHERE team = $1', [team])
+  const { executions } = await system.list({}, team)
+  expect(executions.map(({ origin }) => origin)).toEqual([Origin.RERUN, Origin.UNSPECIFIED])
+  runner.finish(executionId)
+  await system.ended(executionId, team)
 })
 
 test('what belongs to another team is not there', async () => {
@@ -192,7 +212,7 @@ test('the timeline ends with the status, also where the execution ends while it 
   await runner.run(id)
   const other = await system.sql.connect()
   await other.query('BEGIN; LOCK TABLE timeline_events')
-  const read = [system.get(id), system.list({ status: Status.RUNNING }).then(({ executions }) => executions[0]!)]
+  const read = [system.get(id), system.list().then(({ executions }) => executions[0]!)]
   const waiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%FROM timeline_events WHERE execution_id = ANY%'`
   await until(async () => (await system.sql.query(waiting)).rowCount === read.length)
   await forceEnds(other, { ids: [id], from: [Status.RUNNING], to: Status.KILLED, explanation: 'while it is read' })

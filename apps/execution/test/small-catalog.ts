@@ -1,5 +1,6 @@
 import { ResolveService, RunSpecSchema, type RunSpec } from '@automation/contract/catalog/v1/resolve'
 import { TeamService, type ErrorHandlerSchema } from '@automation/contract/catalog/v1/team'
+import { TeamLimitService } from '@automation/contract/catalog/v1/team_limit'
 import { Language } from '@automation/contract/common/v1/language'
 import { notFound } from '@automation/errors'
 import { memberIn, served, type Handlers, type ServedService } from '@automation/rpc'
@@ -42,6 +43,14 @@ export class SmallCatalog {
     return processId
   }
 
+  /** Keeps a draft of a process, or changes what its runs see; gives its id. */
+  keepDraft(slug: string, init: MessageInitShape<typeof RunSpecSchema> = {}): string {
+    const versionId = init.versionId ?? v7().replace(/^(.{14})7/, '$18')
+    this.put(slug, { ...init, versionId }, 'draft')
+    this.removeVersion(slug, 'draft')
+    return versionId
+  }
+
   /** A version is deleted: only those find it who ask for deleted ones, by its id. */
   removeVersion(slug: string, tag: string): void {
     const gone = this.#specs.get(`${slug} ${tag}`)
@@ -80,6 +89,16 @@ export class SmallCatalog {
         return { outcome: { case: 'spec' as const, value: create(RunSpecSchema, { ...spec, team }) } }
       },
     })
+  }
+
+  /** Limits of single teams, each as the operator sets it. */
+  readonly limits: { team: string; name: string; value: bigint }[] = []
+
+  get teamLimits(): ServedService<typeof TeamLimitService> {
+    const handlers: Pick<Handlers<typeof TeamLimitService>, 'listTeamLimits'> = {
+      listTeamLimits: async () => ({ revision: BigInt(this.limits.length), limits: this.limits }),
+    }
+    return served(TeamLimitService, handlers as Handlers<typeof TeamLimitService>)
   }
 
   get teams(): ServedService<typeof TeamService> {

@@ -91,7 +91,7 @@ test('what is too large for a run is refused with the limit, counted with its mo
     await expect(system.start('demo', { identifier: 'too large' })).rejects.toMatchObject({
       kind: 'too_large',
       code: 'run_too_large',
-      message: expect.stringContaining(`more than the ${3 * mib} (RUN_SPEC_MAX_BYTES)`),
+      message: expect.stringContaining(`more than the ${3 * mib} that a run may have`),
     })
   }
 })
@@ -109,7 +109,7 @@ test('a run that waits while its source grows too large ends as ERROR that says 
   large('grows', { sourceCode: 'x'.repeat(4 * mib) })
   await system.runner({ slots: 8 })
   const { status, timeline } = await system.ended(id)
-  expect([status, timeline.at(-1)!.explanation]).toEqual([Status.ERROR, expect.stringContaining('RUN_SPEC_MAX_BYTES')])
+  expect([status, timeline.at(-1)!.explanation]).toEqual([Status.ERROR, expect.stringContaining('that a run may have')])
 })
 
 test('a schedule whose process has grown too large has a REJECTED execution that says so', async () => {
@@ -118,5 +118,5 @@ test('a schedule whose process has grown too large has a REJECTED execution that
   const firing = { scheduleId: v7(), nominalTimeMs: 1n, processId, createdBy: 'its creator' }
   const { executionId, status } = await firings.startFiring(firing, serviceContext('scheduler', 'demo'))
   expect(status).toBe(Status.REJECTED)
-  expect((await system.get(executionId)).timeline.at(-1)!.explanation).toContain('RUN_SPEC_MAX_BYTES')
+  expect((await system.get(executionId)).timeline.at(-1)!.explanation).toContain('that a run may have')
 })

@@ -74,9 +74,10 @@ export class System {
 
   async addReplica(settings: Partial<ExecutionConfig> = {}): Promise<Replica> {
     const network = new InProcessNetwork()
-    network.add([this.catalog.service, this.catalog.teams, this.audit.service])
+    network.add([this.catalog.service, this.catalog.teams, this.catalog.teamLimits, this.audit.service])
     const env = new Environment({ DATABASE_URL: this.#database.url, INTERNAL_KEY: 'for tests' })
-    const config = { ...readExecutionConfig(env), ...this.#settings, ...settings }
+    // Each connection learns of every partition, which takes longer than most tests.
+    const config = { ...readExecutionConfig(env), partitionDays: 2, ...this.#settings, ...settings }
     env.check()
     const replicas = (service: DescService) =>
       service === ReplicaService || service === RunnerService

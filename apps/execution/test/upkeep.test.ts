@@ -3,6 +3,7 @@ import { testContext, testDatabase, until, type TestDatabase } from '@automation
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { dayOf, newExecutionId } from '../src/execution-id.ts'
 import { Reach } from '../src/end/reaper.ts'
+import { makeDayIndexes } from '../src/store/day-indexes.ts'
 import { Partitions } from '../src/store/partitions.ts'
 import { openPools, type Pools } from '../src/store/pools.ts'
 import { readOverdue } from '../src/store/sessions.ts'
@@ -44,6 +45,38 @@ test('the days ahead become fewer where no new ones are made', async () => {
   await partitions.ensure(now)
   const later = (days: number) => partitions.daysAhead(now + days * dayMs)
   expect([later(0), later(1), later(13), later(14), later(15)]).toEqual([14, 13, 1, 0, 0])
+})
+
+test('indexes that a migration has left to be made are made for the days that are there, and days to come have them', async () => {
+  await new Partitions(pools.reads).ensure(now)
+  const without = async () =>
+    (
+      await pools.reads.query<{ day: string }>(
+        `SELECT c.relname AS day FROM pg_class c WHERE c.relname ~ '^executions_[0-9]{8}$' AND NOT EXISTS
+           (SELECT FROM pg_indexes x WHERE x.tablename = c.relname AND x.indexdef LIKE '%(parent_id, id)%')`,
+      )
+    ).rows
+  expect(await without()).toEqual([])
+  const { rows } = await pools.reads.query<{ definition: string }>(
+    `SELECT pg_get_indexdef('executions_children'::regclass) AS definition`,
+  )
+  await pools.reads.query('DROP INDEX executions_children')
+  await pools.reads.query(rows[0]!.definition)
+  expect(await without()).toHaveLength((await tables()).length)
+  const { logger } = testContext()
+  const make = () => makeDayIndexes(pools.hot, logger, AbortSignal.timeout(60_000), 0)
+  // Of two at once one makes them.
+  await Promise.all([make(), make()])
+  expect(await without()).toEqual([])
+  const whole = "SELECT indisvalid AS valid FROM pg_index WHERE indexrelid = 'executions_children'::regclass"
+  expect((await pools.reads.query(whole)).rows).toEqual([{ valid: true }])
+  const words = await pools.reads.query<{ name: string }>(
+    `SELECT indexrelid::regclass::text AS name FROM pg_index WHERE indexrelid::regclass::text LIKE '%_words' AND indisvalid ORDER BY 1`,
+  )
+  // Of days that are over by the clock of the server.
+  const today = new Date().toISOString().slice(0, 10).replaceAll('-', '')
+  const over = (await tables()).filter((name) => name < `executions_${today}`)
+  expect(words.rows.map(({ name }) => name)).toEqual(expect.arrayContaining(over.map((name) => `${name}_words`)))
 })
 
 test('retention drops the days that are past it, executions, timeline and logs alike, and no other', async () => {

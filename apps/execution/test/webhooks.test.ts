@@ -1,4 +1,4 @@
-import { Status } from '@automation/contract/execution/v1/execution'
+import { Origin, Status } from '@automation/contract/execution/v1/execution'
 import { userContext } from '@automation/testing'
 import bcrypt from 'bcryptjs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -38,7 +38,7 @@ test('an enabled webhook starts its process, which sees the request; its run bel
   const outcome = await call('open')
   expect(outcome.status).toBe(Status.FINISHED)
   expect(Buffer.from(outcome.returnValue!).toString()).toBe('{"method":"POST"}')
-  expect((await system.get(outcome.executionId)).createdBy).toBe('webhook')
+  expect(await system.get(outcome.executionId)).toMatchObject({ createdBy: 'webhook', origin: Origin.WEBHOOK })
 })
 
 test('an unknown and a disabled webhook answer the same, with and without a version', async () => {
@@ -49,6 +49,41 @@ test('an unknown and a disabled webhook answer the same, with and without a vers
     ['absent', 'nope'],
   ] as const)
     await expect(call(identifier, {}, tag)).rejects.toMatchObject({ kind: 'not_found', code: 'webhook_not_found' })
+})
+
+test.for([
+  [
+    ['192.0.2.0/24'],
+    ['192.0.2.1', '192.0.2.255', '::ffff:192.0.2.9', '::FFFF:C000:0209'],
+    ['192.0.3.1', '2001:db8::1'],
+  ],
+  [['192.0.2.7'], ['192.0.2.7'], ['192.0.2.6', '::7']],
+  [['::ffff:10.0.0.0/104'], ['10.1.2.3'], ['11.0.0.0']],
+  [
+    ['2001:db8::/32', '10.0.0.0/8'],
+    ['2001:DB8:ffff::1', '10.255.0.1'],
+    ['2001:db9::', '9.0.0.1', '::a00:1'],
+  ],
+  [['fe80::/10'], ['fe80::1%eth0'], ['fec0::1', '192.0.2.1']],
+  [['::/0'], ['::1'], ['192.0.2.1']],
+  [['0.0.0.0/0'], ['192.0.2.1'], ['::1']],
+] as const)('where a webhook may be called from %j, others hear that there is none', async ([list, from, notFrom]) => {
+  const slug = `from ${list.join()}`
+  system.catalog.put(slug, { webhook: { enabled: true, allowedAddresses: [...list] } })
+  for (const ip of from) expect((await call(slug, {}, '', ip)).status, ip).toBe(Status.FINISHED)
+  const absent = await call('absent').catch((error: Error) => error)
+  for (const tag of ['', 'nope'])
+    for (const ip of [...notFrom, ''])
+      expect(await call(slug, {}, tag, ip).catch((error: Error) => error), ip).toEqual(absent)
+})
+
+test('credentials are not looked at where a webhook may not be called from', async () => {
+  const webhook = { enabled: true, username: 'hook', passwordHash: await bcrypt.hash('right', 4) }
+  system.catalog.put('inside', { webhook: { ...webhook, allowedAddresses: ['10.0.0.0/8'] } })
+  for (const credentials of [{}, { username: 'hook', password: 'right' }])
+    await expect(call('inside', credentials)).rejects.toMatchObject({ code: 'webhook_not_found' })
+  expect((await call('inside', { username: 'hook', password: 'right' }, '', '10.0.0.1')).status).toBe(Status.FINISHED)
+  await expect(call('inside', {}, '', '10.0.0.1')).rejects.toMatchObject({ code: 'webhook_credentials' })
 })
 
 test('credentials are asked for and checked; the run belongs to their user name', async () => {

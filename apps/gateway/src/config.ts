@@ -1,12 +1,27 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { createSecureContext } from 'node:tls'
-import type { Environment } from '@automation/service'
-import { blockList } from './http/client-address.ts'
+import { isTeamSlug } from '@automation/contract/forms'
+import { isScope, type Scope } from '@automation/contract/scopes'
+import { readTeamLimits, type Environment } from '@automation/service'
+import { blockList } from './http/caller.ts'
+import { mostConnections } from './http/connection-limits.ts'
 
 /** An OIDC issuer outside the system whose tokens are accepted too. */
 export interface ExternalIssuer {
   issuer: string
   audience: string
   jwksUrl: string
+  /** What its claims mean here; absent: only the scope `executor` means something. */
+  scopes?: ClaimRule[]
+}
+
+/** A token whose claim has the value has the scopes: in the team, or in all that it names. */
+export interface ClaimRule {
+  claim: string
+  value: string
+  scopes: Scope[]
+  team?: string
 }
 
 export interface GatewayConfig {
@@ -64,8 +79,8 @@ export function readGatewayConfig(env: Environment): GatewayConfig {
   const port = env.integer('PORT', { default: 8080, min: 0, max: 65_535 })
   const bodyMaxBytes = env.integer('BODY_MAX_BYTES', { default: 10 * 1024 * 1024, min: 1024, max: 256 * 1024 * 1024 })
   const publicUrl = env.url('PUBLIC_URL', `http://localhost:${port}`)
-  const teamMaxStreams = env.integer('TEAM_MAX_STREAMS', { default: 100, min: 1, max: 100_000 })
-  const maxConnections = env.integer('MAX_CONNECTIONS', { default: 10_000, min: 10, max: 1_000_000 })
+  const { streams: teamMaxStreams } = readTeamLimits(env)
+  const maxConnections = mostConnections()
   return {
     port,
     host: env.text('HOST'),
@@ -106,14 +121,14 @@ function readSandboxListeners(env: Environment, port: number): SandboxListeners 
   const publicDomain = env.text('SANDBOX_PUBLIC_DOMAIN')
   if (publicDomain !== undefined && !/^[a-z0-9][a-z0-9.-]*(:\d{1,5})?$/i.test(publicDomain))
     env.fault('SANDBOX_PUBLIC_DOMAIN', 'must be a domain such as sandboxes.example.com')
-  const publicUrl = readOrigin(env, 'SANDBOX_PUBLIC_URL')
+  const { public: publicUrl, grpc: grpcUrl } = readSandboxUrls(env)
   const portOfDomain = /:(\d+)$/.exec(publicDomain ?? '')?.[1]
   if (publicUrl !== undefined && portOfDomain !== undefined && portOfDomain !== portOf(publicUrl))
-    env.fault('SANDBOX_PUBLIC_DOMAIN', 'must have no port, or that of SANDBOX_PUBLIC_URL')
+    env.fault('SANDBOX_PUBLIC_DOMAIN', 'must have no port, or that of the public address in SANDBOX_URLS')
   return {
     publicUrl,
-    grpcUrl: readOrigin(env, 'SANDBOX_GRPC_URL'),
-    grpcTls: readTls(env, 'SANDBOX_GRPC_TLS'),
+    grpcUrl,
+    grpcTls: readTls(env, 'SANDBOX_GRPC_TLS_DIR'),
     publicPort: env.integer('SANDBOX_PUBLIC_PORT', { default: nextPort(port, 1), min: 0, max: 65_535 }),
     grpcPort: env.integer('SANDBOX_GRPC_PORT', { default: nextPort(port, 2), min: 0, max: 65_535 }),
     publicDomain,
@@ -126,10 +141,14 @@ function nextPort(port: number, step: number): number {
   return port === 0 || port + step > 65_535 ? 0 : port + step
 }
 
+/** Where sandboxes are reached from outside: an origin each, of those that are named. */
+function readSandboxUrls(env: Environment): { public?: string; grpc?: string } {
+  const given = env.pairs('SANDBOX_URLS', ['public', 'grpc'])
+  return Object.fromEntries(given.map(([name, text]) => [name, originOf(env, `SANDBOX_URLS: ${name}`, text)]))
+}
+
 /** An address of http or https without a path, a user or a query, as an origin. */
-function readOrigin(env: Environment, name: string): string | undefined {
-  const text = env.text(name)
-  if (text === undefined) return undefined
+function originOf(env: Environment, name: string, text: string): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined
   const isHttp = url?.protocol === 'http:' || url?.protocol === 'https:'
   if (url !== undefined && isHttp && url.href === `${url.origin}/`) return url.origin
@@ -174,11 +193,27 @@ function readExternalIssuer(env: Environment): ExternalIssuer | undefined {
   const issuer = env.text('OIDC_ISSUER')
   const audience = env.text('OIDC_AUDIENCE')
   const jwksUrl = env.url('OIDC_JWKS_URL')
-  if (issuer === undefined && audience === undefined && jwksUrl === undefined) return undefined
+  const scopes = readClaimRules(env)
+  if ([issuer, audience, jwksUrl, scopes].every((one) => one === undefined)) return undefined
   if (issuer === undefined) env.fault('OIDC_ISSUER', 'is missing beside the other OIDC settings')
   if (audience === undefined) env.fault('OIDC_AUDIENCE', 'is missing beside the other OIDC settings')
   if (jwksUrl === undefined) env.fault('OIDC_JWKS_URL', 'is missing beside the other OIDC settings')
-  return { issuer: issuer ?? '', audience: audience ?? '', jwksUrl: jwksUrl ?? '' }
+  return { issuer: issuer ?? '', audience: audience ?? '', jwksUrl: jwksUrl ?? '', scopes }
+}
+
+/** Such as `scope:reports=read,groups:operators=executor admin@demo`. */
+function readClaimRules(env: Environment): ClaimRule[] | undefined {
+  const rules = env.list('OIDC_SCOPES', []).map((text): ClaimRule => {
+    const [, claim = '', value = '', words = '', team] = /^([^:=]+):(.+)=([^=@]+)(?:@([^=@]+))?$/.exec(text) ?? []
+    const scopes = words.split(' ').filter(isScope)
+    if (scopes.length === 0 || scopes.join(' ') !== words || (team !== undefined && !isTeamSlug(team)))
+      env.fault(
+        'OIDC_SCOPES',
+        `must be such as scope:reports=read,groups:ops=executor admin@demo, not ${JSON.stringify(text)}`,
+      )
+    return { claim, value, scopes, ...(team !== undefined && { team }) }
+  })
+  return rules.length === 0 ? undefined : rules
 }
 
 /** A certificate, with those between it and its authority behind it, and its private key. PEM. */
@@ -187,21 +222,17 @@ export interface TlsIdentity {
   key: string
 }
 
-/** Reads `<name>_CERT` and `<name>_KEY`; faults are noted in `env`. Undefined where neither is set. */
+/** Reads `tls.crt` and `tls.key` in the folder that a setting names; faults are noted in `env`. Undefined where it is not set. */
 function readTls(env: Environment, name: string): TlsIdentity | undefined {
-  const [certName, keyName] = [`${name}_CERT`, `${name}_KEY`]
-  const [cert, key] = [env.secret(certName), env.secret(keyName)]
-  if (cert === undefined && key === undefined) return undefined
-  if (cert === undefined || key === undefined) {
-    env.fault(cert === undefined ? certName : keyName, `must be set with ${cert === undefined ? keyName : certName}`)
-    return undefined
-  }
+  const folder = env.text(name)
+  if (folder === undefined) return undefined
   try {
+    const [cert, key] = [readFileSync(join(folder, 'tls.crt'), 'utf8'), readFileSync(join(folder, 'tls.key'), 'utf8')]
     createSecureContext({ cert, key })
     return { cert, key }
   } catch {
     // What OpenSSL says of a key is for nobody's log.
-    env.fault(certName, `and ${keyName} must be a certificate and its private key, in PEM`)
+    env.fault(name, `must be a folder with a certificate, tls.crt, and its private key, tls.key, in PEM`)
     return undefined
   }
 }

@@ -1,4 +1,4 @@
 import { runPart } from '@automation/service'
 import { createGateway, readGatewayConfig } from './service.ts'
 
-await runPart({ name: 'gateway', ports: { health: 9200 }, readConfig: readGatewayConfig, create: createGateway })
+await runPart({ name: 'gateway', service: 'gateway', readConfig: readGatewayConfig, create: createGateway })

@@ -1,5 +1,5 @@
 import type { Failure } from '@automation/errors'
-import type { Logger, Registry } from '@automation/service'
+import type { PartContext, Registry } from '@automation/service'
 import type { Span, Tracer } from '@automation/tracing'
 import { Gauge, Histogram } from 'prom-client'
 import type { Exchange } from './http/exchange.ts'
@@ -9,8 +9,10 @@ export const sandboxRoute = 'sandbox port'
 
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
-/** What operators see of the gateway's work: a metric for each request, and logs. */
+/** What operators see of the gateway's work: a metric and a span for each request, and logs. */
 export interface Observer {
+  /** An exchange begins; absent where nobody wants to know. */
+  began: ((exchange: Exchange) => void) | undefined
   /** An exchange is over. */
   ended(exchange: Exchange): void
   /** A failure is about to be answered. */
@@ -18,7 +20,8 @@ export interface Observer {
 }
 
 /** Logs and measures requests. The metric is `gateway_request_duration_seconds{method,route,status}`. */
-export function observer(logger: Logger, metrics: Registry): Observer {
+export function observer({ logger, metrics, tracer }: Pick<PartContext, 'logger' | 'metrics' | 'tracer'>): Observer {
+  const spans = tracer && new RequestSpans(tracer)
   const durations = new Histogram({
     name: 'gateway_request_duration_seconds',
     help: 'Time from the head of a request to the end of its answer',
@@ -30,6 +33,7 @@ export function observer(logger: Logger, metrics: Registry): Observer {
   const series = new Map<string, { observe(seconds: number): void }>()
 
   return {
+    began: spans && ((exchange) => spans.began(exchange)),
     ended(exchange) {
       const { route, startedAt, incoming, outgoing } = exchange
       const ms = performance.now() - startedAt
@@ -44,6 +48,7 @@ export function observer(logger: Logger, metrics: Registry): Observer {
       }
       one.observe(ms / 1000)
       if (logger.isLevelEnabled('debug')) logger.debug({ ...ids(exchange), path: exchange.path, status, ms }, 'request')
+      spans?.ended(exchange, status)
     },
     failed(failure, exchange) {
       if (failure.kind === 'internal')
@@ -67,7 +72,11 @@ export function showHeld(metrics: Registry, held: { bodyBytes: () => number; con
       },
     })
   show('gateway_body_bytes', 'What request bodies hold of their budget', held.bodyBytes)
-  show('gateway_connections', 'Connections that are open towards MAX_CONNECTIONS', held.connections)
+  show(
+    'gateway_connections',
+    'Connections that are open, of 10,000 or half of the files that the process may open',
+    held.connections,
+  )
 }
 
 /** Whether a part of the system is what does not answer. */
@@ -87,40 +96,38 @@ function ids({ requestId, team, executionId, incoming, route }: Exchange) {
   return { requestId, team, executionId, method: incoming.method, route }
 }
 
-/** Spans of requests. */
-interface RequestSpans {
-  began(exchange: Exchange): void
-  ended(exchange: Exchange): void
-}
-
 const unobserved = new Set(['/livez', '/readyz'])
 
-/** A span for each request but those of operations; it continues the caller's trace. Undefined without a tracer. */
-export function requestSpans(tracer: Tracer | undefined): RequestSpans | undefined {
-  if (tracer === undefined) return undefined
-  const spans = new WeakMap<Exchange, Span>()
-  return {
-    began(exchange) {
-      if (unobserved.has(exchange.path)) return
-      const { traceparent: parent, requestId } = exchange
-      const span = tracer.start('HTTP', { kind: 'server', parent, attributes: { 'automation.request.id': requestId } })
-      exchange.traceparent = span.traceparent
-      spans.set(exchange, span)
-    },
-    ended(exchange) {
-      const { route, incoming, outgoing, team, executionId } = exchange
-      const status = outgoing.headersSent ? outgoing.statusCode : 499
-      // Never the path itself: what is in it is the client's.
-      const name = `${incoming.method ?? ''} ${route || 'none'}`
-      const attributes = {
-        'http.request.method': incoming.method,
-        'http.route': route || undefined,
-        'http.response.status_code': status,
-        'automation.team': team || undefined,
-        'automation.execution.id': executionId,
-      }
-      const isFault = status >= 500
-      spans.get(exchange)?.end({ name, attributes, failure: isFault ? String(status) : undefined, isFault })
-    },
+/** A span for each request but those of operations; it continues the caller's trace. */
+class RequestSpans {
+  readonly #tracer: Tracer
+  readonly #spans = new WeakMap<Exchange, Span>()
+
+  constructor(tracer: Tracer) {
+    this.#tracer = tracer
+  }
+
+  began(exchange: Exchange): void {
+    if (unobserved.has(exchange.path)) return
+    const { traceparent: parent, requestId } = exchange
+    const attributes = { 'automation.request.id': requestId }
+    const span = this.#tracer.start('HTTP', { kind: 'server', parent, attributes })
+    exchange.traceparent = span.traceparent
+    this.#spans.set(exchange, span)
+  }
+
+  ended(exchange: Exchange, status: number): void {
+    const { route, incoming, team, executionId } = exchange
+    // Never the path itself: what is in it is the client's.
+    const name = `${incoming.method ?? ''} ${route || 'none'}`
+    const attributes = {
+      'http.request.method': incoming.method,
+      'http.route': route || undefined,
+      'http.response.status_code': status,
+      'automation.team': team || undefined,
+      'automation.execution.id': executionId,
+    }
+    const isFault = status >= 500
+    this.#spans.get(exchange)?.end({ name, attributes, failure: isFault ? String(status) : undefined, isFault })
   }
 }

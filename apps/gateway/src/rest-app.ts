@@ -1,34 +1,49 @@
 import { asFailure, type Failure } from '@automation/errors'
-import type { Neighbours } from '@automation/rpc'
-import type { Answer } from './http/answer.ts'
-import type { Exchange } from './http/exchange.ts'
+import type { Answer, Exchange } from './http/exchange.ts'
 import { problemAnswer } from './http/problem.ts'
 import { noSuchRoute } from './http/refusals.ts'
+import type { CallsPerSecond } from './auth/call-limits.ts'
+import { formRoutes } from './forms/routes.ts'
 import { openApiDocument } from './openapi/document.ts'
 import { pageAnswer, type PageSources } from './pages.ts'
 import type { SandboxAddresses } from './sandbox-ports/addresses.ts'
+import { LiveStreams } from './streams/live-streams.ts'
 import type { OpenStreams } from './streams/open-streams.ts'
 import { aliasRoutes } from './resources/aliases/routes.ts'
 import { auditEventRoutes } from './resources/audit/routes.ts'
+import { codeRoutes } from './resources/code/routes.ts'
+import { datastoreRoutes } from './resources/datastore/routes.ts'
+import { eventRoutes } from './resources/events/routes.ts'
+import { installRoutes } from './resources/dependencies/install-routes.ts'
 import { dependencyRoutes } from './resources/dependencies/routes.ts'
 import { executionRoutes } from './resources/executions/routes.ts'
+import { executionLookRoutes } from './resources/executions/look-routes.ts'
 import { liveStreamRoutes } from './resources/executions/live-stream.ts'
+import { logRoutes } from './resources/executions/log-routes.ts'
+import { limitRoutes } from './resources/limits/routes.ts'
 import { moduleRoutes } from './resources/modules/routes.ts'
 import { processRoutes } from './resources/processes/routes.ts'
+import { processSummaryRoutes } from './resources/processes/summary-routes.ts'
 import { RestApi, type RestDependencies } from './rest/rest-api.ts'
 import { runRoutes } from './resources/executions/start-routes.ts'
 import { sandboxRoutes } from './resources/sandboxes/routes.ts'
+import { firingRoutes } from './resources/schedules/firing-routes.ts'
 import { scheduleRoutes } from './resources/schedules/routes.ts'
+import { sourceRoutes } from './resources/sources/routes.ts'
+import { statisticsRoutes } from './resources/statistics/routes.ts'
 import { signedDownloadRoutes, storageRoutes } from './resources/storage/routes.ts'
+import { serviceAccountRoutes } from './resources/service-accounts/routes.ts'
 import { teamRoutes } from './resources/team/routes.ts'
 import { tokenRoutes } from './resources/tokens/routes.ts'
 import { variableRoutes } from './resources/variables/routes.ts'
 import { moduleVersions, processVersions } from './resources/versions/owner.ts'
 import { versionRoutes } from './resources/versions/routes.ts'
 
-export interface RestAppDependencies extends RestDependencies, Omit<PageSources, 'document'> {
-  neighbours: Neighbours
+export interface RestAppDependencies extends RestDependencies, Omit<PageSources, 'document' | 'config'> {
   streams: OpenStreams
+  callsPerSecond: CallsPerSecond
+  /** How many gateways there are. */
+  gateways: () => number
   sandboxAddresses: () => SandboxAddresses
 }
 
@@ -36,24 +51,40 @@ export interface RestAppDependencies extends RestDependencies, Omit<PageSources,
 export function restApp(dependencies: RestAppDependencies): RestApi['app'] {
   const { config, neighbours, report } = dependencies
   const api = new RestApi(dependencies)
+  const streams = new LiveStreams(dependencies)
+  // Before a process by its slug, which has the same address but for the word.
+  processSummaryRoutes(api, neighbours)
   processRoutes(api, neighbours)
   versionRoutes(api, neighbours, processVersions)
   aliasRoutes(api, neighbours, processVersions)
   moduleRoutes(api, neighbours)
   versionRoutes(api, neighbours, moduleVersions)
   aliasRoutes(api, neighbours, moduleVersions)
+  sourceRoutes(api, neighbours)
   runRoutes(api, neighbours, config)
+  codeRoutes(api, dependencies)
+  formRoutes(api, dependencies)
+  // Before an execution by its id, which has the same address but for the word.
+  statisticsRoutes(api, neighbours)
   executionRoutes(api, neighbours)
+  firingRoutes(api, neighbours)
+  executionLookRoutes(api, neighbours)
   scheduleRoutes(api, neighbours)
-  liveStreamRoutes(api, dependencies)
+  logRoutes(api, dependencies)
+  liveStreamRoutes(api, neighbours, streams)
+  eventRoutes(api, neighbours, streams)
   variableRoutes(api, neighbours)
   dependencyRoutes(api, neighbours)
+  installRoutes(api, neighbours)
+  datastoreRoutes(api, neighbours)
+  limitRoutes(api, dependencies)
   sandboxRoutes(api, neighbours, dependencies.sandboxAddresses)
   storageRoutes(api, dependencies)
   signedDownloadRoutes(api, dependencies)
   teamRoutes(api, neighbours)
   auditEventRoutes(api, neighbours)
   tokenRoutes(api, dependencies)
+  serviceAccountRoutes(api, neighbours)
   api.close()
   const pages: PageSources = { ...dependencies, document: openApiDocument(api.operations, config) }
 

@@ -1,16 +1,18 @@
+import { randomUUID } from 'node:crypto'
+import { TeamLimitService } from '@automation/contract/catalog/v1/team_limit'
 import { TokenService } from '@automation/contract/catalog/v1/token'
 import { asService, ownContext } from '@automation/rpc'
-import type { Check, Part, PartContext } from '@automation/service'
+import { TeamLimitRows, type Check, type Part, type PartContext } from '@automation/service'
+import { CallLimits } from './auth/call-limits.ts'
 import { SigningKeys } from './auth/signing-keys.ts'
 import { TokenVerifier } from './auth/token-verifier.ts'
 import type { GatewayConfig } from './config.ts'
 import { BodyBudget } from './http/body-budget.ts'
-import { clientAddress, proxies } from './http/client-address.ts'
+import { clientAddress, proxies } from './http/caller.ts'
 import { ConnectionLimits } from './http/connection-limits.ts'
-import type { Exchange } from './http/exchange.ts'
 import { HttpServer } from './http/server.ts'
 import { listener } from './listener.ts'
-import { observer, requestSpans, showHeld } from './observe.ts'
+import { observer, showHeld } from './observe.ts'
 import { isUpload } from './resources/storage/upload-body.ts'
 import { restApp } from './rest-app.ts'
 import { SandboxPorts } from './sandbox-ports/sandbox-ports.ts'
@@ -49,28 +51,37 @@ export function createGateway(config: GatewayConfig, context: PartContext): Gate
   ]
   const readiness = async () => (state === 'stopping' || !context.readiness ? ready() : context.readiness())
 
-  const observed = observer(logger, metrics)
-  const spans = requestSpans(context.tracer)
-  const { failed: report } = observed
-  const ended = (exchange: Exchange) => {
-    budget.release(exchange)
-    observed.ended(exchange)
-    spans?.ended(exchange)
-  }
+  const observed = observer(context)
+  const { failed: report, ended } = observed
   const addresses = clientAddress(config.trustedProxies)
   const budget = new BodyBudget(config.bodiesMaxBytes, addresses)
-  const shared = { config, neighbours, logger, report, clientAddress: addresses, budget }
+  const gateway = randomUUID()
+  let gateways = 1
+  const teams = neighbours.client(TeamLimitService)
+  const limitRows = new TeamLimitRows(logger, async (knownRevision) => {
+    const answer = await teams.listTeamLimits({ knownRevision, gateway }, ownContext(SELF, config.callTimeoutMs))
+    gateways = Math.max(answer.gateways, 1)
+    return answer
+  })
+  const callsPerSecond = (team: string) => limitRows.find(team, 'callsPerSecond')
+  const calls = new CallLimits(callsPerSecond, () => gateways)
+  const shared = { config, neighbours, logger, report, clientAddress: addresses, budget, calls }
   const webhooks = new WebhookEntry(shared)
   const verifier = new TokenVerifier(config.publicUrl, keys.find, config.external)
   const streams = new OpenStreams(config, metrics)
   const sandboxPorts = new SandboxPorts({ ...shared, observer: observed, metrics })
   const sandboxAddresses = () => sandboxPorts.addresses()
-  const app = restApp({ ...shared, sandboxAddresses, streams, verifier, keys, readiness })
-  const answer = listener({ config, app, webhooks, report })
-  const handle = (exchange: Exchange) => {
-    spans?.began(exchange)
-    answer(exchange)
-  }
+  const app = restApp({
+    ...shared,
+    callsPerSecond,
+    gateways: () => gateways,
+    sandboxAddresses,
+    streams,
+    verifier,
+    keys,
+    readiness,
+  })
+  const handle = listener({ config, app, webhooks, observer: observed })
   const idleTimeoutMs = config.syncWaitMaxMs + IDLE_MARGIN_MS
   const bodyMaxBytes = (target: string) => (isUpload(target) ? config.uploadMaxBytes : config.bodyMaxBytes)
   // Uploads take as long as they go on; those who read other bodies have a limit of their own.
@@ -80,13 +91,22 @@ export function createGateway(config: GatewayConfig, context: PartContext): Gate
     isProxy: proxies(config.trustedProxies),
   })
   showHeld(metrics, { bodyBytes: () => budget.heldBytes, connections: () => connections.open })
-  const server = new HttpServer({ bodyMaxBytes, connections, requestTimeoutMs: 0, idleTimeoutMs, handle, ended })
+  const server = new HttpServer({
+    bodyMaxBytes,
+    budget,
+    connections,
+    requestTimeoutMs: 0,
+    idleTimeoutMs,
+    handle,
+    ended,
+  })
 
   return {
     name: 'gateway',
     serves: [],
     async start() {
       keys.start()
+      limitRows.start()
       // Where all are taken, as by a second start, the first is told.
       ;[port] = await Promise.all([server.listen(config.port, config.host), sandboxPorts.listen()])
       state = 'listening'
@@ -98,6 +118,7 @@ export function createGateway(config: GatewayConfig, context: PartContext): Gate
       streams.close()
       await Promise.all([server.stop(graceMs), sandboxPorts.stop(graceMs)])
       keys.stop()
+      await limitRows.stop()
     },
     ready,
     port: () => port,

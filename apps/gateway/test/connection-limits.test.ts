@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
-import { proxies } from '../src/http/client-address.ts'
+import { proxies } from '../src/http/caller.ts'
 import { ConnectionLimits } from '../src/http/connection-limits.ts'
 import { startGateway, type GatewayForTests } from './gateway-for-tests.ts'
 
@@ -26,7 +26,7 @@ function open(port: number): { connected: Promise<void>; text: Promise<string>; 
 }
 
 test('one connection too many is told to come again, and starts nothing', async () => {
-  gateway = await startGateway({ MAX_CONNECTIONS: '10' })
+  gateway = await startGateway({}, { maxConnections: 10 })
   const port = gateway.gateway.port()
   const held = Array.from({ length: 10 }, () => open(port))
   await Promise.all(held.map(({ connected }) => connected))

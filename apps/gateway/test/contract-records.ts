@@ -1,3 +1,4 @@
+import { FiringState } from '@automation/contract/schedule/v1/schedule'
 import { AuditType } from '@automation/contract/audit/v1/audit'
 import { Status } from '@automation/contract/execution/v1/execution'
 import { SandboxStatus } from '@automation/contract/sandbox/v1/sandbox'
@@ -12,6 +13,9 @@ export const SANDBOX_ID = '01890000-0000-7000-8000-00000000000b'
 
 export const at = timestampFromDate(new Date('2026-01-02T03:04:05.678Z'))
 const made = { createdBy: 'ci', createdAt: at }
+/** The entity tag of each record that has one. */
+export const ETAG = '"first"'
+const edited = { ...made, etag: ETAG }
 
 export const process = {
   id: PROCESS_ID,
@@ -22,14 +26,16 @@ export const process = {
   parametersSchema: '{"type":"object","properties":{"n":{"multipleOf":1.0}}}',
   webhook: { enabled: true, username: 'u' },
   settings: {},
+  revision: 1,
+  sourceDigest: '0'.repeat(64),
   dependencies: { ms: '^2.0.0' },
   tags: ['a'],
-  ...made,
+  ...edited,
 }
 
 export const version = { id: PROCESS_ID, tag: 'v1', language: 1, sourceCode: 'return 1', ...made }
-export const alias = { id: PROCESS_ID, name: 'live', versionId: PROCESS_ID, ...made }
-export const variable = { id: PROCESS_ID, key: 'K', value: '******', isSensitive: true, ...made }
+export const alias = { id: PROCESS_ID, name: 'live', versionId: PROCESS_ID, ...edited }
+export const variable = { id: PROCESS_ID, key: 'K', value: '******', isSensitive: true, ...edited }
 
 export const sandbox = {
   id: SANDBOX_ID,
@@ -61,6 +67,15 @@ export const execution = {
   updatedAt: at,
 }
 
+export const webhookRequest = {
+  method: 'POST',
+  processSlug: 'hello',
+  query: new TextEncoder().encode('{"a":["1","2"]}'),
+  headers: new TextEncoder().encode('{"host":"here"}'),
+  rawBody: '{"n":1}',
+  receivedAt: at,
+}
+
 export const auditRecord = {
   id: PROCESS_ID,
   team: 'demo',
@@ -81,5 +96,25 @@ export const schedule = {
     settings: { agentPool: 'default' },
   },
   nextExecutionAt: at,
-  ...made,
+  ...edited,
+}
+
+export const firing = {
+  scheduleId: SCHEDULE_ID,
+  processId: PROCESS_ID,
+  processSlug: 'hello',
+  nominalAt: at,
+  state: FiringState.SKIPPED,
+  reason: 'Another firing waits already',
+}
+
+export const account = {
+  id: PROCESS_ID,
+  clientId: 'sa-demo-1a2b3c4d',
+  team: 'demo',
+  name: 'dashboard',
+  scopes: ['read'],
+  createdAt: at,
+  expiresAt: at,
+  lastUsedAt: at,
 }

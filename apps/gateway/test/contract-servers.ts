@@ -2,7 +2,9 @@ import { generateKeyPair, exportJWK, SignJWT, type CryptoKey } from 'jose'
 import { create } from '@bufbuild/protobuf'
 import { AuditService } from '@automation/contract/audit/v1/audit'
 import { AliasService } from '@automation/contract/catalog/v1/alias'
+import { CodeService } from '@automation/contract/catalog/v1/code'
 import { ProcessService } from '@automation/contract/catalog/v1/process'
+import { SourceService } from '@automation/contract/catalog/v1/source'
 import { TeamService } from '@automation/contract/catalog/v1/team'
 import { TokenService } from '@automation/contract/catalog/v1/token'
 import { VariableService } from '@automation/contract/catalog/v1/variable'
@@ -16,22 +18,28 @@ import {
   type Outcome,
   type StartExecutionRequest,
 } from '@automation/contract/execution/v1/execution'
-import { ScheduleService } from '@automation/contract/schedule/v1/schedule'
+import { TeamEventService } from '@automation/contract/execution/v1/team_event'
+import { ClockNote, ScheduleService } from '@automation/contract/schedule/v1/schedule'
 import { SandboxService, SandboxStatus } from '@automation/contract/sandbox/v1/sandbox'
 import { Failure, notFound } from '@automation/errors'
 import { InProcessNetwork, served, type CallContext, type Handlers } from '@automation/rpc'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import {
+  account,
   alias,
   at,
   auditRecord,
   execution,
+  ETAG,
   EXECUTION_ID,
   process,
+  PROCESS_ID,
   sandbox,
+  firing,
   schedule,
   variable,
   version,
+  webhookRequest,
 } from './contract-records.ts'
 
 export { EXECUTION_ID, PROCESS_ID, SANDBOX_ID, SCHEDULE_ID } from './contract-records.ts'
@@ -109,13 +117,21 @@ export class ContractServers {
   }
 
   #serve(): void {
-    const team = { slug: 'demo', name: 'Demo', zoneId: 'UTC', createdAt: at }
+    const team = { slug: 'demo', name: 'Demo', zoneId: 'UTC', createdAt: at, etag: ETAG }
     this.#add(ProcessService, {
       createProcess: () => process,
       getProcess: () => process,
       listProcesses: () => ({ processes: [process], page: { total: 11, hasNextPage: true } }),
       updateProcess: () => process,
       deleteProcess: () => ({}),
+    })
+    this.#add(CodeService, {
+      takeProcess: () => ({ processId: PROCESS_ID, useId: EXECUTION_ID }),
+      releaseProcess: () => ({}),
+    })
+    this.#add(SourceService, {
+      keepDraft: () => ({ processId: PROCESS_ID, draftId: EXECUTION_ID }),
+      checkSource: () => ({ faults: [{ message: 'Unexpected token', line: 2, column: 11 }] }),
     })
     this.#add(VersionService, {
       publishVersion: () => version,
@@ -132,8 +148,10 @@ export class ContractServers {
     })
     this.#add(VariableService, {
       createVariable: () => variable,
+      getVariable: () => variable,
       listVariables: () => ({ variables: [variable], page: { total: 1 } }),
       updateVariable: () => variable,
+      listVariableUsers: () => ({ users: [{ id: PROCESS_ID, name: 'Hello', slug: 'hello' }], page: { total: 1 } }),
       deleteVariable: () => ({}),
     })
     this.#add(TeamService, {
@@ -159,6 +177,9 @@ export class ContractServers {
       createApiToken: refuse,
       listApiTokens: refuse,
       revokeApiToken: refuse,
+      createServiceAccount: () => ({ record: account, clientSecret: 's', apiToken: 'sk-c2E6cw==' }),
+      listServiceAccounts: () => ({ accounts: [account], page: { total: 1 } }),
+      deleteServiceAccount: () => ({}),
     })
     this.#add(ExecutionService, {
       startExecution: () => ({ executionId: EXECUTION_ID, status: Status.CREATED }),
@@ -166,6 +187,17 @@ export class ContractServers {
       awaitExecution: () => this.#outcome(),
       getExecution: () => execution,
       listExecutions: () => ({ executions: [execution], page: { total: 1 } }),
+      searchExecutions: () => ({ executions: [execution], page: { total: 1 } }),
+      searchLogs: () => ({ page: { total: 0 } }),
+      rerunExecutionOtherwise: () => ({ executionId: EXECUTION_ID, status: Status.CREATED }),
+      getWaiting: () => ({ waiting: true, code: 'packages', reason: 'Waits', since: at, position: 1 }),
+      getSource: () => ({ language: 1, sourceCode: 'return 1', digest: 'a', modules: [{ name: 'm', sourceCode: '' }] }),
+      readLogs: () => ({
+        entries: [{ timeUs: 1_700_000_000_123_456n, level: 3, message: 'careful' }],
+        position: 'a.1.0.0',
+        ended: true,
+      }),
+      getWebhookRequest: () => webhookRequest,
       listLogs: () => ({
         entries: [{ timeUs: 1_700_000_000_123_456n, level: 3, message: 'careful' }],
         page: { total: 1 },
@@ -180,6 +212,13 @@ export class ContractServers {
       },
       deleteProcessExecutions: refuse,
       getOldest: refuse,
+      getLimits: () => ({ limits: [{ name: 'running', allowed: 50n, inUse: 3n }] }),
+      listAgentPools: () => ({ pools: [{ slug: 'default', languages: [1, 2], slots: 64, freeSlots: 61 }] }),
+    })
+    this.#add(TeamEventService, {
+      watchTeam: async function* () {
+        yield {}
+      },
     })
     this.#add(ScheduleService, {
       createSchedule: () => schedule,
@@ -187,8 +226,13 @@ export class ContractServers {
       listSchedules: () => ({ schedules: [schedule], page: { total: 1 } }),
       updateSchedule: () => schedule,
       deleteSchedule: () => ({}),
-      pauseSchedule: () => ({}),
-      resumeSchedule: () => ({}),
+      pauseSchedule: () => schedule,
+      resumeSchedule: () => schedule,
+      runSchedule: () => ({ executionId: EXECUTION_ID }),
+      previewTimes: ({ zoneId }) => ({ zoneId, times: [{ at, local: '2023-11-14T23:13:20', note: ClockNote.GAP }] }),
+      listFirings: () => ({ firings: [firing], page: { total: 1 } }),
+      listFiringsBetween: () => ({ firings: [firing] }),
+      listNextFirings: () => ({ firings: [{ processId: PROCESS_ID, at }] }),
     })
     this.#add(SandboxService, {
       createSandbox: () => sandbox,
@@ -196,6 +240,8 @@ export class ContractServers {
       listSandboxes: () => ({ sandboxes: [sandbox], page: { total: 1 } }),
       updateSandbox: () => sandbox,
       killSandbox: () => ({ ...sandbox, status: SandboxStatus.KILLED }),
+      listImages: () => ({ images: [{ id: 'base', memoryMb: 1024 }] }),
+      getLimits: () => ({ limits: [{ name: 'sandboxes', allowed: 20n, inUse: 1n }] }),
     })
   }
 

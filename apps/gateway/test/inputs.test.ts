@@ -6,10 +6,10 @@ import {
   updatedValues,
   updateProcessInput,
 } from '../src/resources/processes/input.ts'
-import { pagingFields } from '../src/rest/paging.ts'
-import { listedQueryRecord, queryRecord } from '../src/http/query-record.ts'
+import { pagingFields } from '../src/rest/parameters.ts'
+import { listedQueryRecord, queryRecord } from '../src/http/exchange.ts'
 import { parseMoment } from '../src/rest/time.ts'
-import { validate } from '../src/rest/validate.ts'
+import { validate } from '../src/rest/rest-api.ts'
 
 const paging = z.object(pagingFields)
 
@@ -125,6 +125,7 @@ describe('a new process', () => {
     ['/tags', { name: 'n', tags: 'x' }],
     ['/tags/1', { name: 'n', tags: ['a', 2] }],
     ['/webhook/enabled', { name: 'n', webhook: { enabled: 'yes' } }],
+    ['/webhook/allowedAddresses/1', { name: 'n', webhook: { allowedAddresses: ['::1', 1] } }],
     ['/manifest/dependencies/a~1b', { name: 'n', manifest: { dependencies: { 'a/b': 1 } } }],
     ['/sourceCode', { name: 'n', sourceCode: 'a\0b' }],
     ['/description', { name: 'n', description: '\ud800' }],

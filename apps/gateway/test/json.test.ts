@@ -1,8 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parseJson } from '../src/json/decode.ts'
-import { jsonText, RawJson } from '../src/json/raw-json.ts'
-import { isDeeperThan, memberText } from '../src/json/scan.ts'
+import { isDeeperThan, jsonText, memberText, parseJson, RawJson } from '../src/http/json.ts'
 
 describe('JSON passes through without loss', () => {
   test.each([

@@ -12,7 +12,7 @@ import { endMessage, logMessage, tells } from './watched-run.ts'
 let gateway: GatewayForTests
 
 beforeAll(async () => {
-  gateway = await startGateway({ TEAM_MAX_STREAMS: '3' }, { maxStreams: 4, streamCommentMs: 100 })
+  gateway = await startGateway({ TEAM_LIMITS: 'streams=3' }, { maxStreams: 4, streamCommentMs: 100 })
 })
 afterAll(() => gateway.stop())
 beforeEach(() => gateway.servers.answers.clear())

@@ -1,3 +1,4 @@
+import { Failure } from '@automation/errors'
 import { Environment } from '@automation/service'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readGatewayConfig } from '../src/service.ts'
@@ -155,4 +156,26 @@ describe('runs', () => {
     const lost = await execute('execute-sync', '{}', { 'idempotency-key': 'k' })
     expect([lost.status, (await problemOf(lost)).code]).toEqual([409, 'result_not_kept'])
   })
+})
+
+test('a service of the release before is not asked for what it would leave out: the call is to be tried again', async () => {
+  const id = EXECUTION_ID
+  const unknown = () => {
+    throw new Failure('unimplemented', 'unimplemented', 'not known')
+  }
+  for (const [method, call] of [
+    ['searchExecutions', () => rest('GET', '/executions?origin=rest')],
+    ['searchExecutions', () => rest('GET', `/executions/${id}/children`)],
+    ['searchLogs', () => rest('GET', `/executions/${id}/logs?level=ERROR`)],
+    ['rerunExecutionOtherwise', () => rest('POST', `/executions/${id}/rerun`, { comment: 'other' })],
+    ['rerunExecutionOtherwise', () => rest('POST', `/executions/${id}/replay`, { tag: 'v2' })],
+  ] as const) {
+    gateway.servers.answers.set(method, unknown)
+    const answer = await call()
+    gateway.servers.answers.delete(method)
+    expect([method, answer.status, (await problemOf(answer)).code]).toEqual([method, 503, 'unavailable'])
+  }
+  for (const again of ['rerun', 'replay'])
+    expect((await rest('POST', `/executions/${id}/${again}`)).status, again).toBe(202)
+  expect((await rest('GET', '/executions?status=ERROR&page=1&after=')).status).toBe(200)
 })

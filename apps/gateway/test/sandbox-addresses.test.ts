@@ -20,14 +20,17 @@ interface ShownAddresses {
 const outer = 'https://outer.example.com:8443'
 
 test.each([
-  [{ SANDBOX_GRPC_URL: 'https://grpc.example.com/' }, { grpcServerUrl: 'https://grpc.example.com' }],
-  [{ SANDBOX_PUBLIC_URL: outer }, { publicUrls: { 80: `${outer}/${SANDBOX_ID}/80/` } }],
+  [{ SANDBOX_URLS: 'grpc=https://grpc.example.com/' }, { grpcServerUrl: 'https://grpc.example.com' }],
   [
-    { SANDBOX_PUBLIC_URL: outer, SANDBOX_PUBLIC_DOMAIN: 'boxes.example.com' },
+    { SANDBOX_URLS: `public=${outer}, grpc=https://both.example.com` },
+    { publicUrls: { 80: `${outer}/${SANDBOX_ID}/80/` }, grpcServerUrl: 'https://both.example.com' },
+  ],
+  [
+    { SANDBOX_URLS: `public=${outer}`, SANDBOX_PUBLIC_DOMAIN: 'boxes.example.com' },
     { publicUrls: { 80: `https://80-${SANDBOX_ID}.boxes.example.com:8443` } },
   ],
   [
-    { SANDBOX_PUBLIC_URL: 'https://x', SANDBOX_PUBLIC_DOMAIN: 'boxes.example.com:443' },
+    { SANDBOX_URLS: 'public=https://x', SANDBOX_PUBLIC_DOMAIN: 'boxes.example.com:443' },
     { publicUrls: { 80: `https://80-${SANDBOX_ID}.boxes.example.com:443` } },
   ],
   [{ SANDBOX_PUBLIC_DOMAIN: 'boxes.example.com' }, { publicUrls: { 80: `http://80-${SANDBOX_ID}.boxes.example.com` } }],
@@ -47,19 +50,19 @@ test.each([
 })
 
 test.each([
-  ['SANDBOX_PUBLIC_URL', 'ftp://host'],
-  ['SANDBOX_PUBLIC_URL', 'https://host/path'],
-  ['SANDBOX_GRPC_URL', 'host:8082'],
-  ['SANDBOX_GRPC_URL', 'https://me:secret@host'],
-])('%s can not be %s', (name, value) => {
-  const env = new Environment({ [name]: value })
+  ['public', 'ftp://host'],
+  ['public', 'https://host/path'],
+  ['grpc', 'host:8082'],
+  ['grpc', 'https://me:secret@host'],
+])('the %s address of sandboxes can not be %s', (name, value) => {
+  const env = new Environment({ SANDBOX_URLS: `${name}=${value}` })
   readGatewayConfig(env)
-  expect(() => env.check()).toThrow(new RegExp(`${name} must be http://`))
+  expect(() => env.check()).toThrow(new RegExp(`SANDBOX_URLS: ${name} must be http://`))
   expect(() => env.check()).not.toThrow(/secret/)
 })
 
 test('a domain and an address of different ports are a fault', () => {
-  const env = new Environment({ SANDBOX_PUBLIC_URL: 'https://x', SANDBOX_PUBLIC_DOMAIN: 'boxes.example.com:8443' })
+  const env = new Environment({ SANDBOX_URLS: 'public=https://x', SANDBOX_PUBLIC_DOMAIN: 'boxes.example.com:8443' })
   readGatewayConfig(env)
   expect(() => env.check()).toThrow(/SANDBOX_PUBLIC_DOMAIN must have no port/)
 })

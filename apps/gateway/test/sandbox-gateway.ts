@@ -89,8 +89,3 @@ export async function startSandboxGateway(
   ])
   return system
 }
-
-/** Resident memory of this process, in KiB. */
-export function residentKiB(): number {
-  return process.memoryUsage.rss() / 1024
-}

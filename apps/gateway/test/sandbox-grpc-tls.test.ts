@@ -1,5 +1,8 @@
 import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Failure } from '@automation/errors'
 import { connectSandbox, type Sandbox } from '@automation/sandbox-client'
 import { Environment } from '@automation/service'
@@ -12,13 +15,24 @@ import { startSandboxGateway, type SandboxGateway } from './sandbox-gateway.ts'
 
 const { cert, key } = testCertificate()
 const another = testCertificate()
-const settings = { SANDBOX_GRPC_TLS_CERT: cert, SANDBOX_GRPC_TLS_KEY: key }
+const folder = mkdtempSync(join(tmpdir(), 'grpc-tls-'))
+const settings = inFolder({ 'tls.crt': cert, 'tls.key': key })
 let system: SandboxGateway
 
 beforeAll(async () => {
   system = await startSandboxGateway(settings)
 })
-afterAll(() => system.stop())
+afterAll(async () => {
+  await system.stop()
+  rmSync(folder, { recursive: true })
+})
+
+/** The settings of a gateway that finds these files, as those of a Secret in a pod. */
+function inFolder(files: Record<string, string>): Record<string, string> {
+  const own = mkdtempSync(join(folder, 'secret-'))
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(own, name), text)
+  return { SANDBOX_GRPC_TLS_DIR: own }
+}
 
 const trusting = (certificateAuthorities?: string, origin = 'https://127.0.0.1', to = system) =>
   to.connect(undefined, { origin, certificateAuthorities })
@@ -53,7 +67,7 @@ test.each(['https://127.0.0.1', 'https://localhost'])(
   'a certificate that does not name %s is refused',
   async (origin) => {
     const { cert: elsewhere, key: itsKey } = testCertificate('DNS:elsewhere.example,IP:127.0.0.2')
-    const gateway = await startSandboxGateway({ SANDBOX_GRPC_TLS_CERT: elsewhere, SANDBOX_GRPC_TLS_KEY: itsKey })
+    const gateway = await startSandboxGateway(inFolder({ 'tls.crt': elsewhere, 'tls.key': itsKey }))
     const why = await refusal(trusting(elsewhere, origin, gateway))
     await gateway.stop()
     expect(why).toMatch(/does not match certificate's altnames|not in the cert's list/)
@@ -84,14 +98,14 @@ test('a caller that never begins with TLS does not hold up the stop of the gatew
 }, 9000)
 
 test.each([
-  ['a certificate without its key', { SANDBOX_GRPC_TLS_CERT: cert }, /SANDBOX_GRPC_TLS_KEY must be set/],
-  ['a key without its certificate', { SANDBOX_GRPC_TLS_KEY: key }, /SANDBOX_GRPC_TLS_CERT must be set/],
-  ['the key of another certificate', { ...settings, SANDBOX_GRPC_TLS_KEY: another.key }, /SANDBOX_GRPC_TLS_CERT and/],
-  ['what is no certificate', { ...settings, SANDBOX_GRPC_TLS_CERT: 'none' }, /SANDBOX_GRPC_TLS_CERT and/],
-])('%s is refused at the start, and nothing of the key is told', (_, given, message) => {
-  const env = new Environment(given)
+  ['a certificate without its key', { 'tls.crt': cert }],
+  ['a key without its certificate', { 'tls.key': key }],
+  ['the key of another certificate', { 'tls.crt': cert, 'tls.key': another.key }],
+  ['what is no certificate', { 'tls.crt': 'none', 'tls.key': key }],
+])('%s is refused at the start, and nothing of the key is told', (_, files) => {
+  const env = new Environment(inFolder(files))
   readGatewayConfig(env)
-  expect(() => env.check()).toThrow(message)
+  expect(() => env.check()).toThrow(/SANDBOX_GRPC_TLS_DIR must be a folder/)
   expect(() => env.check()).not.toThrow(/PRIVATE KEY/)
   expect(JSON.stringify(env.settings())).not.toContain('PRIVATE KEY')
 })

@@ -57,7 +57,7 @@ describe('the client-credentials form of OAuth 2.0', () => {
     ['another grant', 400, 'unsupported_grant_type', { ...IN_FORM, grant_type: 'password' }, {}],
     ['no grant', 400, 'invalid_request', { client_id: ID, client_secret: 's3cret' }, {}],
     ['Basic without a form', 400, 'invalid_request', {}, basic(`${ID}:s3cret`)],
-    ['another scope', 400, 'invalid_scope', { ...IN_FORM, scope: 'executor admin' }, {}],
+    ['another scope', 400, 'invalid_scope', { ...IN_FORM, scope: 'executor something' }, {}],
     ['a repeated field', 400, 'invalid_request', `${new URLSearchParams(IN_FORM)}&client_id=${ID}`, {}],
     ['no credentials', 400, 'invalid_client', GRANT, {}],
     ['credentials twice', 400, 'invalid_request', IN_FORM, basic(`${ID}:s3cret`)],
@@ -75,6 +75,19 @@ describe('the client-credentials form of OAuth 2.0', () => {
     expect(response.headers.get('content-type')).toBe('application/problem+json')
     expect(await refusalOf(response)).toEqual([status, error])
     expect(gateway.servers.received).toHaveLength(before)
+  })
+
+  test('asks for no more than the scope, and gives no more, whatever the catalog answers', async () => {
+    const answer = (scope: string) =>
+      gateway.servers.answers.set('exchangeToken', () => ({ accessToken: 'a.b.c', expiresInS: 60, scope }))
+    answer('read')
+    expect(await (await ask({ ...IN_FORM, scope: 'read  run' })).json()).toMatchObject({ scope: 'read' })
+    expect(gateway.servers.last('exchangeToken')).toMatchObject({ scopes: ['read', 'run'] })
+    answer('executor admin')
+    expect(await (await ask(IN_FORM)).json()).toMatchObject({ scope: 'executor admin' })
+    expect(await (await ask({}, { 'x-api-token': 'sk-abc' })).json()).toMatchObject({ scope: 'executor' })
+    const response = await ask({ ...IN_FORM, scope: 'read' })
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1'])
   })
 
   test.each(['api_token_invalid', 'api_token_malformed'])(
@@ -115,7 +128,7 @@ describe('the client-credentials form of OAuth 2.0', () => {
       flows: {
         clientCredentials: {
           tokenUrl: 'http://gateway.test/api/%7Bteam%7D/rest/auth/token',
-          scopes: { executor: expect.any(String) as string },
+          scopes: { executor: expect.any(String) as string, read: expect.any(String) as string },
         },
       },
     })

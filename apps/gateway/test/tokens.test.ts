@@ -1,9 +1,10 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { Failure } from '@automation/errors'
+import { notFound } from '@automation/errors'
 import { until } from '@automation/testing'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { at } from './contract-records.ts'
 import { problemOf, startGateway, type GatewayForTests } from './gateway-for-tests.ts'
 
 let gateway: GatewayForTests
@@ -69,9 +70,7 @@ describe('403 for a valid token that does not allow it, the same for teams that 
     [{ groups: ['Not A Slug'] }, '/api/Not%20A%20Slug/rest/team'],
     [{ groups: 'demo' }, '/api/demo/rest/team'],
     [{ groups: undefined }, '/api/demo/rest/team'],
-    [{ scope: 'reader' }, '/api/demo/rest/team'],
-    [{ scope: '' }, '/api/demo/rest/team'],
-    [{ scope: 'executors' }, '/api/demo/rest/team'],
+    [{ groups: ['other'], scope: '' }, '/api/demo/rest/team'],
   ])('%j on %s', async (claims, path) => {
     const before = gateway.servers.received.length
     expect(await outcome(`Bearer ${await gateway.servers.token(claims)}`, path)).toEqual({
@@ -81,6 +80,21 @@ describe('403 for a valid token that does not allow it, the same for teams that 
     })
     expect(gateway.servers.received).toHaveLength(before)
   })
+
+  test.each(['reader', '', 'executors', 'run build admin', 'mcp:read'])(
+    'scope_missing for the scope "%s"',
+    async (scope) => {
+      const before = gateway.servers.received.length
+      const response = await team(`Bearer ${await gateway.servers.token({ scope })}`)
+      expect(await problemOf(response)).toMatchObject({
+        status: 403,
+        code: 'scope_missing',
+        requiredScope: 'read',
+        detail: expect.stringMatching(/the scope read/) as string,
+      })
+      expect(gateway.servers.received).toHaveLength(before)
+    },
+  )
 
   test('a token of several teams and scopes may act for each', async () => {
     const token = await gateway.servers.token({ groups: ['a', 'demo'], scope: 'x executor' })
@@ -118,35 +132,6 @@ describe('keys', () => {
   })
 })
 
-describe('the token exchange', () => {
-  const exchange = (headers: Record<string, string>, body = '') =>
-    gateway.request('POST', '/api/demo/rest/auth/token', { headers: { authorization: '', ...headers }, body })
-
-  test('needs no access token, and tolerates any body', async () => {
-    const response = await exchange({ 'x-api-token': 'sk-abc', 'content-type': 'text/weird' }, '{{{')
-    expect(response.status).toBe(200)
-    expect(await response.json()).toEqual({
-      access_token: 'a.b.c',
-      token_type: 'Bearer',
-      expires_in: 3600,
-      scope: 'executor',
-    })
-    expect(gateway.servers.last('exchangeToken')).toMatchObject({ team: 'demo', apiToken: 'sk-abc' })
-  })
-
-  test('without the header it is 400', async () => {
-    expect((await exchange({})).status).toBe(400)
-  })
-
-  test('a token that is not known is 401', async () => {
-    gateway.servers.answers.set('exchangeToken', () => {
-      throw new Failure('unauthenticated', 'api_token_invalid', 'The API token is not valid')
-    })
-    const response = await exchange({ 'x-api-token': 'sk-abc' })
-    expect([response.status, response.headers.get('www-authenticate')?.split(' ')[0]]).toEqual([401, 'Bearer'])
-  })
-})
-
 test('tokens of a configured external issuer are accepted by its own keys, issuer and audience', async () => {
   const { publicKey, privateKey } = await generateKeyPair('RS256', { extractable: true })
   const jwks = { keys: [{ ...(await exportJWK(publicKey)), kid: 'ext', alg: 'RS256' }] }
@@ -180,5 +165,71 @@ test('tokens of a configured external issuer are accepted by its own keys, issue
   } finally {
     issuer.close()
     await guarded.stop()
+  }
+})
+
+describe('scopes of an external issuer', () => {
+  const rules = 'scope:reports=read,groups:ops=executor admin,realm:a b=run'
+  const ofTeam = 'groups:demo-ops=executor admin@demo,groups:else-ops=executor admin@else'
+
+  test.each<[string, Record<string, unknown>, string, number]>([
+    ['', { scope: 'read admin build' }, '/processes', 403],
+    ['', { scope: 'openid executor' }, '/processes', 200],
+    ['', { scp: ['executor'] }, '/processes', 200],
+    ['', { scope: 'executor' }, '/auth/service-accounts', 403],
+    [rules, { scope: 'openid reports' }, '/processes', 200],
+    [rules, { scp: ['reports'] }, '/processes', 200],
+    [rules, { scope: 'reports' }, '/auth/service-accounts', 403],
+    [rules, { scope: 'read executor admin' }, '/processes', 403],
+    [rules, { groups: ['demo', 'ops'] }, '/auth/service-accounts', 200],
+    [rules, { realm: 'a b' }, '/processes', 403],
+    [rules, { groups: ['demo', 'coffee ops', 'ops admin'] }, '/processes', 403],
+    [rules, { scp: ['my reports'] }, '/processes', 403],
+    [rules.replace('realm:a b', 'name:b'), { name: 'a b' }, '/processes', 403],
+    [ofTeam, { groups: ['demo', 'else', 'demo-ops'] }, '/auth/service-accounts', 200],
+    [ofTeam, { groups: ['demo', 'else', 'else-ops'] }, '/auth/service-accounts', 403],
+    [ofTeam, { groups: ['demo', 'else', 'else-ops'] }, '/processes', 403],
+    [rules, { constructor: 'reports' }, '/processes', 403],
+  ])('with the setting "%s", %j on %s is %i', async (setting, claims, path, status) => {
+    const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true })
+    const jwks = { keys: [{ ...(await exportJWK(publicKey)), kid: 'ext', alg: 'ES256' }] }
+    const issuer = createServer((_request, response) => response.end(JSON.stringify(jwks)))
+    await new Promise<void>((resolve) => issuer.listen(0, '127.0.0.1', resolve))
+    const guarded = await startGateway({
+      OIDC_ISSUER: 'https://id.test',
+      OIDC_AUDIENCE: 'svc',
+      OIDC_JWKS_URL: `http://127.0.0.1:${(issuer.address() as AddressInfo).port}/keys`,
+      ...(setting !== '' && { OIDC_SCOPES: setting }),
+    })
+    try {
+      const token = await new SignJWT({ groups: ['demo'], ...claims })
+        .setProtectedHeader({ alg: 'ES256', kid: 'ext' })
+        .setIssuer('https://id.test')
+        .setAudience('svc')
+        .setSubject('ada')
+        .setExpirationTime('1h')
+        .sign(privateKey)
+      const headers = { authorization: `Bearer ${token}` }
+      expect((await guarded.request('GET', `/api/demo/rest${path}`, { headers })).status).toBe(status)
+    } finally {
+      issuer.close()
+      issuer.closeAllConnections()
+      await guarded.stop()
+    }
+  })
+})
+
+test('GET /teams lists those that the token names and that are there', async () => {
+  gateway.servers.answers.set('getTeam', (_: never, { principal }: { principal: { team: string } }) => {
+    if (principal.team === 'gone') throw notFound('team')
+    return { slug: principal.team, name: 'x', zoneId: 'UTC', createdAt: at }
+  })
+  try {
+    const groups = ['demo', 'gone', 'Not A Slug', 'other', 'demo']
+    const authorization = `Bearer ${await gateway.servers.token({ groups })}`
+    const response = await gateway.request('GET', '/api/demo/rest/teams', { headers: { authorization } })
+    expect(await response.json()).toMatchObject([{ slug: 'demo' }, { slug: 'other' }])
+  } finally {
+    gateway.servers.answers.delete('getTeam')
   }
 })

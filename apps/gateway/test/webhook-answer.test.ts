@@ -10,7 +10,7 @@ const rules = {
 }
 
 const answerTo = (value: unknown, more: Partial<typeof rules> = {}) => {
-  const made = webhookAnswer(typeof value === 'string' ? value : JSON.stringify(value), { ...rules, ...more })
+  const made = webhookAnswer(typeof value === 'string' ? value : JSON.stringify(value), () => ({ ...rules, ...more }))
   if ('fault' in made) return made
   const { status, headers, body } = made.answer
   return { status, headers: { ...headers }, body: String(body), warnings: made.warnings }
@@ -25,6 +25,7 @@ describe('what a process returns becomes the answer', () => {
     ['1.0', 200, JSON_TYPE, '1.0'],
     ['true', 200, JSON_TYPE, 'true'],
     ['"hé"', 200, TEXT_TYPE, 'hé'],
+    ['""', 200, TEXT_TYPE, ''],
     ['[1,2]', 200, JSON_TYPE, '[1,2]'],
     ['{"a":12345678901234567890}', 200, JSON_TYPE, '{"a":12345678901234567890}'],
     ['{"status":"ok"}', 200, JSON_TYPE, '{"status":"ok"}'],
@@ -33,6 +34,9 @@ describe('what a process returns becomes the answer', () => {
     ['{"headers":{},"body":"","more":1}', 200, JSON_TYPE, '{"headers":{},"body":"","more":1}'],
     ['{"headers":{}}', 200, JSON_TYPE, '{"headers":{}}'],
     ['{"body":1}', 200, JSON_TYPE, '{"body":1}'],
+    ['{"status":"200","body":"x"}', 200, JSON_TYPE, '{"status":"200","body":"x"}'],
+    ['{"status":200,"Body":"x"}', 200, JSON_TYPE, '{"status":200,"Body":"x"}'],
+    ['{"status":200,"body":[1]}', 200, JSON_TYPE, '[1]'],
     ['{"status":201}', 201, {}, ''],
     ['{"status":201,"body":"x"}', 201, TEXT_TYPE, 'x'],
     ['{"status":201,"body":{"n":1.0}}', 201, JSON_TYPE, '{"n":1.0}'],
@@ -79,6 +83,7 @@ describe('what a process returns becomes the answer', () => {
     [{ status: 200, headers: { '': 'x' } }, /""/],
     [{ status: 200, headers: { 'X-A': 'a\r\nSet-Cookie: b=1' } }, /X-A/],
     [{ status: 200, headers: { 'X-A': '\u2028' } }, /X-A/],
+    [{ status: 200, headers: { 'X-A': 'nul\u0000' } }, /X-A/],
     [{ status: 200, headers: { 'X-A': { nested: 1 } } }, /X-A/],
     [{ status: 200, body: { base64: '%%' } }, /base64/],
     [{ status: 200, body: { base64: '', contentType: 'a\r\nb: c' } }, /content type/],

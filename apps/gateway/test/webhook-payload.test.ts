@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { basicCredentials } from '../src/http/caller.ts'
-import { mediaTypeOf } from '../src/http/media-type.ts'
+import { mediaTypeOf } from '../src/http/body.ts'
 import { readMultipart } from '../src/webhooks/multipart.ts'
 import { readPayload } from '../src/webhooks/payload.ts'
-import { webhookTarget } from '../src/webhooks/target.ts'
+import { webhookTarget } from '../src/listener.ts'
 import { requestContext } from '../src/webhooks/webhook-call.ts'
 
 const read = (body: string | Buffer, type?: string) => readPayload(Buffer.from(body as string), mediaTypeOf(type))
@@ -15,11 +15,13 @@ describe('a body becomes parameters and a raw body', () => {
     ['application/cloudevents+json', '{"a":1}', '{"a":1}'],
     ['application/json', '[1,2.0]', '{"body":[1,2.0]}'],
     ['application/json', '"x"', '{"body":"x"}'],
+    ['application/json', 'false', '{"body":false}'],
     ['application/json', 'null', '{}'],
     [undefined, '{"a":1}', '{"a":1}'],
     ['application/x-www-form-urlencoded', 'a=1&b=2&a=%C3%A9', '{"a":["1","é"],"b":"2"}'],
     ['text/plain', 'hello', '{}'],
     ['application/xml', '<a/>', '{}'],
+    ['application/javascript', 'let a', '{}'],
   ])('%s %s', async (type, body, parameters) => {
     const hasTexts = type === 'application/x-www-form-urlencoded' ? true : undefined
     expect(await read(body, type)).toEqual({ parameters, hasTexts, rawBody: body, isBase64: false })

@@ -1,7 +1,6 @@
-import { Failure, notFound } from '@automation/errors'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { EXECUTION_ID } from './contract-servers.ts'
-import { problemOf, startGateway, type GatewayForTests, type RequestOptions } from './gateway-for-tests.ts'
+import { startGateway, type GatewayForTests, type RequestOptions } from './gateway-for-tests.ts'
 
 let gateway: GatewayForTests
 
@@ -9,32 +8,11 @@ beforeAll(async () => {
   gateway = await startGateway({ BODY_MAX_BYTES: '100000' })
 })
 afterAll(() => gateway.stop())
-beforeEach(() => gateway.servers.answers.clear())
 
 const call = (method: string, path = '', { headers, body }: RequestOptions = {}) =>
   gateway.request(method, `/api/demo/webhooks/hello${path}`, { headers: { authorization: '', ...headers }, body })
-const post = (body: string) => call('POST', '', { body, headers: { 'content-type': 'application/json' } })
 
 describe('refusals', () => {
-  test('wrong credentials are 401 and ask for those of this webhook alone', async () => {
-    gateway.servers.answers.set('runExecution', () => {
-      throw new Failure('unauthenticated', 'webhook_credentials', 'Credentials are needed')
-    })
-    const response = await post('{}')
-    const challenge = 'Basic realm="webhook demo/hello", charset="UTF-8"'
-    expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, challenge])
-  })
-
-  test('what names nothing is 404 alike, with or without a call to the service', async () => {
-    gateway.servers.answers.set('runExecution', () => {
-      throw notFound('webhook')
-    })
-    const seen = await problemOf(await post('{}'))
-    const malformed = await gateway.request('POST', '/api/No%20Team/webhooks/x')
-    expect(malformed.status).toBe(404)
-    expect(await problemOf(malformed)).toMatchObject({ code: seen.code, message: seen.message })
-  })
-
   test.each([
     ['{', { 'content-type': 'application/json' }, 400],
     ['x'.repeat(100_001), { 'content-type': 'text/plain' }, 413],

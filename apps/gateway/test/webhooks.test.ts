@@ -95,15 +95,6 @@ describe('what a call starts', () => {
 })
 
 describe('asynchronous calls', () => {
-  test.each([
-    ['thanks%20%3Cb%3E', 'thanks <b>'],
-    ['false', ''],
-  ])('async_response=%s answers %j as plain text', async (value, text) => {
-    const response = await post('{}', {}, `?async=true&async_response=${value}`)
-    expect([response.status, await response.text()]).toEqual([201, text])
-    expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8')
-  })
-
   test('a flag is read in any case; one that is none is 400', async () => {
     expect((await post('{}', {}, '?async=TRUE')).status).toBe(201)
     expect((await post('{}', {}, '?async=perhaps')).status).toBe(400)

@@ -1,10 +1,14 @@
 import { createHash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto'
+import type { Scope } from '@automation/contract/scopes'
 import { Failure } from '@automation/errors'
 
 export interface Credentials {
   clientId: string
   clientSecret: string
 }
+
+/** What the first token of a system may give. */
+export const bootstrapScopes: Scope[] = ['executor', 'admin']
 
 const prefix = 'sk-'
 const letters = 'abcdefghijklmnopqrstuvwxyz0123456789'
@@ -48,10 +52,20 @@ export function secretHash(clientSecret: string): Uint8Array<ArrayBuffer> {
   return new Uint8Array(createHash('sha256').update(clientSecret).digest())
 }
 
-/** Compares in constant time; a missing hash takes as long as a wrong one. */
+/**
+ * The same for a token that gives less than `executor`, or ends: a build from before knows neither, and would give all for
+ * ever. It does not know this hash, and refuses.
+ */
+export function boundedSecretHash(clientSecret: string): Uint8Array<ArrayBuffer> {
+  return secretHash(`bounded\0${clientSecret}`)
+}
+
+/** Compares with either hash in constant time; a missing one takes as long as a wrong one. */
 export function secretMatches(clientSecret: string, hash: Uint8Array | undefined): boolean {
-  const equal = timingSafeEqual(secretHash(clientSecret), hash?.length === 32 ? hash : new Uint8Array(32))
-  return equal && hash !== undefined
+  const kept = hash?.length === 32 ? hash : new Uint8Array(32)
+  const isPlain = timingSafeEqual(secretHash(clientSecret), kept)
+  const isBounded = timingSafeEqual(boundedSecretHash(clientSecret), kept)
+  return (isPlain || isBounded) && hash !== undefined
 }
 
 function decoded(base64: string): string {

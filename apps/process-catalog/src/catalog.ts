@@ -1,5 +1,7 @@
 import type { ExecutionService } from '@automation/contract/execution/v1/execution'
+import type { InstallService } from '@automation/contract/execution/v1/install'
 import type { ScheduleEffectService, ScheduleUseService } from '@automation/contract/schedule/v1/schedule'
+import type { PackageSetService } from '@automation/contract/storage/v1/package_set'
 import type { SecretBox } from '@automation/database'
 import type { Client } from '@automation/rpc'
 import type { AuditTrail } from './audit-trail.ts'
@@ -21,6 +23,8 @@ export interface Catalog {
   /** The revisions of teams, always read after they were asked for; undefined where there is no such team. */
   revisions: Batcher<string, bigint | undefined>
   executions: Client<typeof ExecutionService>
+  installs: Client<typeof InstallService>
+  packageSets: Client<typeof PackageSetService>
   schedules: Client<typeof ScheduleEffectService>
   scheduleUses: Client<typeof ScheduleUseService>
   effects: Effects

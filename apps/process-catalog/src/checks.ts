@@ -59,14 +59,27 @@ export class Checks {
    */
   async read(team: string, language: LanguageName, source: string): Promise<Reading> {
     if (source.trim() === '') return emptyReading
-    const job: ReadingJob = { language, source, python: this.#python }
-    const readings = source.length > quickSourceLength ? this.#largeReadings : this.#readings
-    const options = { deadlineMs: readingDeadlineMs, team, bytes: source.length }
-    if (!mayMention(source)) return readings.run(job, options).catch(() => emptyReading) as Promise<Reading>
-    const reading = await orFailure(readings.run(job, options), () =>
+    if (!mayMention(source)) return this.#reading(team, language, source).catch(() => emptyReading)
+    const reading = await orFailure(this.#reading(team, language, source), () =>
       invalid('/sourceCode', 'is too complex: what it imports can not be found in time'),
     )
     return reading as Reading
+  }
+
+  /** The same for who asks for its fault: fails with invalid `/sourceCode`, too, where that can't be found. */
+  async check(team: string, language: LanguageName, source: string): Promise<Reading> {
+    if (source.trim() === '') return emptyReading
+    const failure = () => invalid('/sourceCode', 'is too large or too complex to be checked')
+    const reading = (await orFailure(this.#reading(team, language, source), failure)) as Reading
+    if (reading.isUnchecked === true) throw failure()
+    return reading
+  }
+
+  #reading(team: string, language: LanguageName, source: string): Promise<Reading> {
+    const job: ReadingJob = { language, source, python: this.#python }
+    const readings = source.length > quickSourceLength ? this.#largeReadings : this.#readings
+    const options = { deadlineMs: readingDeadlineMs, team, bytes: source.length }
+    return readings.run(job, options) as Promise<Reading>
   }
 
   async close(): Promise<void> {

@@ -1,5 +1,5 @@
 import { readEncryptionKeys } from '@automation/database'
-import type { Environment } from '@automation/service'
+import { readTeamLimits, type Environment } from '@automation/service'
 import type { FirstTeam } from './first-team.ts'
 import type { PythonProgram } from './reading/python-fault.ts'
 import type { DefinitionLimits } from './store/quota.ts'
@@ -28,7 +28,10 @@ export interface CatalogConfig {
     keysEveryMs: number
     installsEveryMs: number
     setsEveryMs: number
+    measureEveryMs: number
     auditEveryMs: number
+    /** Looks at uses of processes whose calls have left them. */
+    usesEveryMs: number
   }
 }
 
@@ -51,10 +54,7 @@ export function readCatalogConfig(environment: Environment): CatalogConfig {
     signingKeyRotationDays: 30,
     auditRetentionDays: environment.integer('AUDIT_RETENTION_DAYS', { default: 365, min: 1, max: 36_500 }),
     python: { program: environment.text('RUNNER_PYTHON', 'python3'), path: environment.text('PATH', '') },
-    limits: {
-      teamMaxDefinitions: environment.integer('TEAM_MAX_DEFINITIONS', { default: 10_000, min: 1, max: 1_000_000 }),
-      maxVersions: environment.integer('PROCESS_MAX_VERSIONS', { default: 1000, min: 1, max: 100_000 }),
-    },
+    limits: readTeamLimits(environment),
     dependencies: readDependenciesConfig(environment),
     upkeep: {
       deletionsEveryMs: 5000,
@@ -63,7 +63,9 @@ export function readCatalogConfig(environment: Environment): CatalogConfig {
       keysEveryMs: 600_000,
       installsEveryMs: 250,
       setsEveryMs: 600_000,
+      measureEveryMs: 5000,
       auditEveryMs: 3_600_000,
+      usesEveryMs: 5000,
     },
   }
 }

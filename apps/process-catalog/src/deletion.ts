@@ -5,10 +5,18 @@ import { failPoint } from '@automation/service'
 import { timestampDate } from '@bufbuild/protobuf/wkt'
 import type { Catalog } from './catalog.ts'
 import { findAliasName, removeAlias } from './store/aliases.ts'
+import { forgetDrafts } from './store/drafts.ts'
 import { forgetContents } from './store/deleted-versions.ts'
 import type { OwnerName } from './store/owners.ts'
 import type { Store } from './store/store.ts'
-import { buryProcess, markHidden, removeRemains, tombstonesOlderThan, type Tombstone } from './store/tombstones.ts'
+import {
+  buryProcess,
+  buryUnusedProcess,
+  markHidden,
+  removeRemains,
+  tombstonesOlderThan,
+  type Tombstone,
+} from './store/tombstones.ts'
 import { findVersionName, removeVersion } from './store/versions.ts'
 import { nobody, type Users } from './store/users.ts'
 
@@ -22,8 +30,17 @@ type Origin = Pick<CallContext, 'requestId' | 'traceparent'>
  * and hidden, and what is left of its rows goes. Cut off in between, it is finished by `resumeDeletions`; so it is, too,
  * where the scheduler is away, which nobody waits for: its schedules start nothing any more.
  */
-export async function deleteProcess(catalog: Catalog, identifier: string, caller: CallContext) {
-  const tombstone = await buryProcess(catalog.store, memberIn(caller), identifier)
+export async function deleteProcess(catalog: Catalog, identifier: string, ifMatch: string[], caller: CallContext) {
+  await finishFor(catalog, await buryProcess(catalog.store, memberIn(caller), identifier, ifMatch), caller)
+}
+
+/** The same for a process of code, where nobody uses it. */
+export async function deleteUnusedProcess(catalog: Catalog, processId: string, caller: CallContext): Promise<void> {
+  const tombstone = await buryUnusedProcess(catalog.store, memberIn(caller), processId)
+  if (tombstone !== undefined) await finishFor(catalog, tombstone, caller)
+}
+
+async function finishFor(catalog: Catalog, tombstone: Tombstone, caller: CallContext): Promise<void> {
   failPoint('delete-after-tombstone')
   const { requestId, traceparent } = caller
   const left = await finishDeletion(catalog, tombstone, { requestId, traceparent })
@@ -52,7 +69,7 @@ async function finishDeletion(catalog: Catalog, tombstone: Tombstone, origin?: O
       { ...ownContext(asService('process-catalog', team), timeoutMs), ...origin },
     )
   failPoint('delete-after-executions')
-  if (left === undefined) await removeRemains(store, processId)
+  if (left === undefined) await removeRemains(store, team, processId)
   else if (!hidden) await markHidden(store, processId)
   return left
 }
@@ -81,11 +98,17 @@ export async function deleteVersion(catalog: Catalog, owner: OwnerName, version:
 }
 
 /** Deletes an alias that nobody uses. Failures: alias_in_use at `/aliasId`, unavailable as above, and those of `getAlias`. */
-export async function deleteAlias(catalog: Catalog, owner: OwnerName, aliasId: string, caller: CallContext) {
+export async function deleteAlias(
+  catalog: Catalog,
+  owner: OwnerName,
+  aliasId: string,
+  ifMatch: string[],
+  caller: CallContext,
+) {
   const author = memberIn(caller)
   const { ownerId, name } = await findAliasName(catalog.store, author.team, owner, aliasId)
   const schedules = owner.module === '' ? await scheduleUsers(catalog, { processId: ownerId, name }, caller) : nobody
-  await removeAlias(catalog.store, author, owner, aliasId, schedules)
+  await removeAlias(catalog.store, author, owner, aliasId, { ifMatch, schedules })
 }
 
 interface UsedName {
@@ -116,8 +139,10 @@ async function scheduleUsers({ scheduleUses }: Catalog, used: UsedName, caller: 
 
 const oldestTimeoutMs = 5000
 
-/** Removes what is left of deleted versions once no execution of them is kept: execution says how far back its own go. */
+/** Removes what is left of deleted versions, and drafts, once no execution of them is kept: execution says how far back its own go. */
 export async function forgetVersions(store: Store, executions: Client<typeof ExecutionService>): Promise<void> {
   const { time } = await executions.getOldest({}, ownContext(asService('process-catalog'), oldestTimeoutMs))
-  if (time !== undefined) await forgetContents(store, timestampDate(time))
+  if (time === undefined) return
+  await forgetContents(store, timestampDate(time))
+  await forgetDrafts(store, timestampDate(time))
 }

@@ -1,7 +1,7 @@
 import { Failure } from '@automation/errors'
 import type { Environment, Logger } from '@automation/service'
 import { isTeamSlug } from '@automation/contract/forms'
-import { isClientIdOf, readApiToken } from './api-token.ts'
+import { bootstrapScopes, isClientIdOf, readApiToken } from './api-token.ts'
 import { createApiToken } from './store/api-tokens.ts'
 import { systemOf } from './store/audit.ts'
 import type { Store } from './store/store.ts'
@@ -39,7 +39,9 @@ function isTokenOf(team: string, apiToken: string): boolean {
 /** Makes what is missing of it; a token that was revoked stays revoked. */
 export async function ensureFirstTeam(store: Store, { team, apiToken }: FirstTeam, logger: Logger): Promise<void> {
   await unlessThere(createTeam(store, systemOf(team)))
-  const isThere = await unlessThere(createApiToken(store, systemOf(team), 'bootstrap', readApiToken(apiToken)))
+  const isThere = await unlessThere(
+    createApiToken(store, systemOf(team), { name: 'bootstrap', scopes: bootstrapScopes }, readApiToken(apiToken)),
+  )
   if (!isThere) logger.warn({ team }, 'the first API token is revoked')
 }
 

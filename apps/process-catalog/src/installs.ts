@@ -2,10 +2,12 @@ import { Status } from '@automation/contract/execution/v1/execution'
 import type { InstallService } from '@automation/contract/execution/v1/install'
 import { PackageSetService } from '@automation/contract/storage/v1/package_set'
 import { Failure } from '@automation/errors'
-import { asService, ownContext, type Client, type Neighbours } from '@automation/rpc'
+import { asService, ownContext, type CallContext, type Client, type Neighbours } from '@automation/rpc'
 import type { Logger } from '@automation/service'
+import type { Dependencies } from './dependencies/manifest.ts'
 import type { Metrics } from './metrics.ts'
 import type { ManifestRow } from './store/dependencies.ts'
+import { settleInstalls, type InstallOutcome } from './store/install-records.ts'
 import { beginInstall, countInstalls, dueManifests, finishInstall, noteExecution, setsInUse } from './store/installs.ts'
 import type { Store } from './store/store.ts'
 
@@ -20,6 +22,7 @@ const callTimeoutMs = 5000
 
 /** One look at all installs: begins those that are due, and takes up the ends of those that are over. Any replica may. */
 export async function advanceInstalls(context: InstallsContext): Promise<void> {
+  await settleInstalls(context.store)
   for (const manifest of await dueManifests(context.store)) {
     try {
       await advance(context, manifest)
@@ -60,13 +63,29 @@ async function found(answer: Promise<Found>): Promise<Found | undefined> {
   }
 }
 
-function outcomeOf(install: Found | undefined): { digest: string } | { error: string } | undefined {
+function outcomeOf(install: Found | undefined): InstallOutcome | undefined {
   if (install === undefined) return { error: 'The installation is not known any more' }
   const { status, returnValue, explanation } = install
-  if (status === Status.FINISHED)
-    return { digest: (JSON.parse(returnValue ?? '{}') as { digest?: string }).digest ?? '' }
+  if (status === Status.FINISHED) {
+    const { digest = '', resolved } = JSON.parse(returnValue ?? '{}') as { digest?: string; resolved?: Dependencies }
+    return { digest, resolved }
+  }
   const isOver = status === Status.ERROR || status === Status.KILLED || status === Status.REJECTED
   return isOver ? { error: explanation?.replace(/^InstallError: /, '') ?? 'The installation was ended' } : undefined
+}
+
+/** Whether the set of an install is kept; true also where there is no storage: then runners install it for themselves. */
+export async function isSetKept(
+  sets: Client<typeof PackageSetService>,
+  key: string,
+  call: CallContext,
+): Promise<boolean> {
+  try {
+    return (await sets.hasSet({ key }, call)).isThere
+  } catch (error) {
+    if (error instanceof Failure && (error.kind === 'unavailable' || error.kind === 'unimplemented')) return true
+    throw error
+  }
 }
 
 const pageSize = 500

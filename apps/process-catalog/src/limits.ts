@@ -16,8 +16,15 @@ export const limits = {
   parametersSchemaCharacters: 256 * 1024,
   commentCharacters: 10_000,
   publicTokenCharacters: 1024,
+  /** That somebody may call from, as CIDRs; the longest is one of IPv6 that ends in one of IPv4. */
+  addressCount: 100,
+  addressCharacters: 49,
+  frameAncestors: 20,
+  /** Of a team, that have not ended. */
+  serviceAccounts: 500,
   tagCharacters: 255,
   tagCount: 100,
+  originCharacters: 2048,
   dependencyCharacters: 1024,
   dependencyCount: 1000,
 } as const

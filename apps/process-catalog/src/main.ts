@@ -6,6 +6,6 @@ await runPart({
   name: 'process-catalog',
   readConfig: (env) => ({ ...readCatalogConfig(env), firstTeam: readFirstTeam(env) }),
   create: createCatalog,
-  ports: { grpc: 9101, health: 9201 },
+  service: 'catalog',
   migrate: (url, logger, signal) => migrate({ ...catalogSchema, url, logger, signal }),
 })

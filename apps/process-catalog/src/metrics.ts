@@ -19,7 +19,7 @@ export function catalogMetrics(registry: Registry): Metrics {
     }),
     installsOldest: new Gauge({
       name: 'catalog_installs_oldest_seconds',
-      help: 'How long ago the first of these was asked for, or begun',
+      help: 'Seconds since the oldest installation that waits or goes on was asked for, or was begun',
       registers,
     }),
   }

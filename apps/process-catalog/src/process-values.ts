@@ -1,8 +1,11 @@
 import type { ProcessValues } from '@automation/contract/catalog/v1/process'
 import { invalid } from '@automation/errors'
 import { Faults } from '@automation/errors/faults'
+import { addressRanges } from './address-ranges.ts'
+import { formTag, frameAncestors, newPublicToken } from './form-values.ts'
 import { limits } from './limits.ts'
 import { explicitSlug } from './names.ts'
+import { originText } from './origin.ts'
 import { optionalText, pointerSegment, requiredText, text } from './text.ts'
 import { webhookPassword, webhookUsername, type CredentialsChange } from './webhook-credentials.ts'
 
@@ -15,14 +18,19 @@ export interface ProcessColumns {
   sourceCode: string
   parametersSchema: string | null
   webhookEnabled: boolean
+  webhookAllowedAddresses: string[]
   formsEnabled: boolean
   publicEnabled: boolean
   publicToken: string | null
+  formsTag: string | null
+  frameAncestors: string[]
   dependenciesScopedToProcess: boolean
   dependenciesAutoDetect: boolean
   /** JSON text. */
   dependencies: string
   tags: string[]
+  /** JSON text. */
+  origin: string | null
 }
 
 /** A checked change: absent columns stay as they are. Whether a schema is JSON Schema is checked apart. */
@@ -63,6 +71,9 @@ const readers: Record<Field, Reader> = {
   webhookPassword: (values, { credentials }) => {
     credentials.password = webhookPassword(values.webhookPassword)
   },
+  webhookAllowedAddresses: ({ webhookAllowedAddresses }, { columns }) => {
+    columns.webhookAllowedAddresses = addressRanges('/webhook/allowedAddresses', webhookAllowedAddresses)
+  },
   formsEnabled: (values, { columns }) => {
     columns.formsEnabled = values.formsEnabled ?? false
   },
@@ -71,6 +82,12 @@ const readers: Record<Field, Reader> = {
   },
   publicToken: ({ publicToken }, { columns }) => {
     columns.publicToken = optionalText('/settings/publicConfig/token', publicToken, limits.publicTokenCharacters)
+  },
+  formsTag: (values, { columns }) => {
+    columns.formsTag = formTag(values.formsTag)
+  },
+  frameAncestors: (values, { columns }) => {
+    columns.frameAncestors = frameAncestors(values.frameAncestors)
   },
   dependenciesScopedToProcess: (values, { columns }) => {
     columns.dependenciesScopedToProcess = values.dependenciesScopedToProcess ?? false
@@ -83,6 +100,9 @@ const readers: Record<Field, Reader> = {
   },
   tags: ({ tags }, { columns }) => {
     columns.tags = processTags(tags)
+  },
+  origin: ({ origin }, { columns }) => {
+    columns.origin = originText(origin)
   },
 }
 
@@ -110,12 +130,13 @@ export function newProcess(values: ProcessValues): NewProcess {
   faults.check()
   if (change.columns.name === undefined) throw invalid('/name', 'is required')
   if (values.dependenciesScopedToProcess === undefined) wantOwnSet(values, change)
+  if (change.columns.publicEnabled === true) change.columns.publicToken ||= newPublicToken()
   return change as NewProcess
 }
 
-/** The change that a field mask asks for. `language` is named in vain; a field that no process has is invalid. */
+/** The change that a field mask asks for; an origin that it does not name is cleared. `language` is named in vain; a field that no process has is invalid. */
 export function maskedChange(values: ProcessValues, paths: string[]): ProcessChange {
-  const change: ProcessChange = { columns: {}, credentials: {} }
+  const change: ProcessChange = { columns: { origin: null }, credentials: {} }
   const faults = new Faults()
   for (const path of paths) {
     if (path === 'language') continue

@@ -1,51 +1,58 @@
 import { AuditService } from '@automation/contract/audit/v1/audit'
 import { AliasService } from '@automation/contract/catalog/v1/alias'
+import { CodeService } from '@automation/contract/catalog/v1/code'
 import { DependencyService } from '@automation/contract/catalog/v1/dependency'
 import { ModuleService } from '@automation/contract/catalog/v1/module'
 import { ProcessService } from '@automation/contract/catalog/v1/process'
-import { ResolveService } from '@automation/contract/catalog/v1/resolve'
+import { ReferenceService, ResolveService } from '@automation/contract/catalog/v1/resolve'
 import { SealingService } from '@automation/contract/catalog/v1/sealing'
+import { SourceService } from '@automation/contract/catalog/v1/source'
 import { TeamService } from '@automation/contract/catalog/v1/team'
+import { TeamLimitService } from '@automation/contract/catalog/v1/team_limit'
 import { TokenService } from '@automation/contract/catalog/v1/token'
 import { VariableService } from '@automation/contract/catalog/v1/variable'
 import { VersionService } from '@automation/contract/catalog/v1/version'
 import { ExecutionService } from '@automation/contract/execution/v1/execution'
 import { InstallService } from '@automation/contract/execution/v1/install'
+import { PackageSetService } from '@automation/contract/storage/v1/package_set'
 import { ScheduleEffectService, ScheduleUseService } from '@automation/contract/schedule/v1/schedule'
-import { SecretBox, type Resealing } from '@automation/database'
-import { principalIn, served, type Handlers } from '@automation/rpc'
-import { Batcher, Periodic, type Part, type PartContext } from '@automation/service'
+import { SecretBox } from '@automation/database'
+import { served } from '@automation/rpc'
+import { Periodic, type Part, type PartContext } from '@automation/service'
 import { AuditTrail } from './audit-trail.ts'
 import { Calls } from './calls.ts'
 import type { Catalog } from './catalog.ts'
 import { Checks } from './checks.ts'
 import type { CatalogConfig } from './config.ts'
 import { forgetVersions, resumeDeletions } from './deletion.ts'
+import { endUses } from './code-processes.ts'
 import { Effects } from './effects.ts'
 import { ensureFirstTeam } from './first-team.ts'
 import { advanceInstalls, keptSets, measureInstalls } from './installs.ts'
 import { catalogMetrics } from './metrics.ts'
 import { aliasHandlers } from './rpc/aliases.ts'
 import { auditHandlers } from './rpc/audit.ts'
+import { codeHandlers } from './rpc/code.ts'
 import { dependencyHandlers } from './rpc/dependencies.ts'
 import { moduleHandlers } from './rpc/modules.ts'
 import { processHandlers } from './rpc/processes.ts'
-import { resolveHandlers } from './rpc/resolve.ts'
+import { referenceHandlers, resolveHandlers } from './rpc/resolve.ts'
+import { sourceHandlers } from './rpc/sources.ts'
+import { teamLimitHandlers } from './rpc/team-limits.ts'
 import { teamHandlers } from './rpc/teams.ts'
 import { tokenHandlers } from './rpc/tokens.ts'
 import { variableHandlers } from './rpc/variables.ts'
 import { versionHandlers } from './rpc/versions.ts'
 import { SigningKeys } from './signing-keys.ts'
-import { readRevisions } from './store/run-spec.ts'
+import { revisionsOf } from './store/run-spec.ts'
 import { catalogResealing } from './store/sealed-tables.ts'
+import { describeRecords } from './store/described.ts'
 import { Store } from './store/store.ts'
 import { readImports } from './store/unread-imports.ts'
 
 export { readCatalogConfig, type CatalogConfig } from './config.ts'
 export { readFirstTeam } from './first-team.ts'
 export { catalogSchema } from './store/store.ts'
-
-const measureEveryMs = 5000
 
 /**
  * The process catalog: processes and modules with versions and aliases, team variables, teams, API tokens, what a run needs to
@@ -59,21 +66,32 @@ export function createCatalog(config: CatalogConfig, { neighbours, logger, metri
   const resealing = catalogResealing(store, box, { logger, metrics })
   const keys = new SigningKeys(store, box, config.accessTokenTtlS)
   const checks = new Checks(config.python)
-  const revisions = new Batcher(1000, (teams: string[]) => readRevisions(store, teams))
+  const revisions = revisionsOf(store)
   const executions = neighbours.client(ExecutionService)
+  const installs = neighbours.client(InstallService)
+  const packageSets = neighbours.client(PackageSetService)
   const measures = catalogMetrics(metrics)
   const monthsAhead = measures.auditMonthsAhead
   const auditTrail = new AuditTrail({ store, retentionDays: config.auditRetentionDays, monthsAhead, logger })
   const schedules = neighbours.client(ScheduleEffectService)
   const scheduleUses = neighbours.client(ScheduleUseService)
   const effects = new Effects({ store, schedules, logger })
-  const neighboured = { executions, schedules, scheduleUses, effects }
+  const neighboured = { executions, installs, packageSets, schedules, scheduleUses, effects }
   const catalog: Catalog = { config, store, box, checks, keys, revisions, auditTrail, ...neighboured, logger }
 
-  const installs = neighbours.client(InstallService)
   const { installTimeoutMs } = config.dependencies
 
-  const { deletionsEveryMs, effectsEveryMs, keysEveryMs, installsEveryMs, setsEveryMs, auditEveryMs } = config.upkeep
+  const {
+    deletionsEveryMs,
+    effectsEveryMs,
+    keysEveryMs,
+    installsEveryMs,
+    setsEveryMs,
+    auditEveryMs,
+    usesEveryMs,
+    measureEveryMs,
+  } = config.upkeep
+  const describing = new Periodic('describing records', keysEveryMs, logger, () => describeRecords(store, logger))
   const upkeep = [
     new Periodic('finishing deletions', deletionsEveryMs, logger, () => resumeDeletions(catalog)),
     new Periodic('telling the scheduler', effectsEveryMs, logger, () => effects.sweep()),
@@ -81,10 +99,12 @@ export function createCatalog(config: CatalogConfig, { neighbours, logger, metri
       advanceInstalls({ store, installs, installTimeoutMs, logger }),
     ),
     new Periodic('measuring installs', measureEveryMs, logger, () => measureInstalls(store, measures)),
+    new Periodic('ending uses of processes', usesEveryMs, logger, () => endUses(catalog)),
     new Periodic('keeping sets of packages', setsEveryMs, logger, keptSets(store, neighbours, logger)),
     new Periodic('preparing audit records', auditEveryMs, logger, () => auditTrail.prepare()),
     new Periodic('dropping audit records', auditEveryMs, logger, () => auditTrail.retire()),
     new Periodic('reading imports', keysEveryMs, logger, () => readImports(store, checks)),
+    describing,
     new Periodic('forgetting deleted versions', keysEveryMs, logger, () => forgetVersions(store, executions)),
     new Periodic('rotating keys', keysEveryMs, logger, () => keys.upkeep(config.signingKeyRotationDays)),
   ]
@@ -99,12 +119,16 @@ export function createCatalog(config: CatalogConfig, { neighbours, logger, metri
       served(VersionService, versionHandlers(catalog)),
       served(AliasService, aliasHandlers(catalog)),
       served(VariableService, variableHandlers(catalog)),
+      served(CodeService, codeHandlers(catalog)),
       served(DependencyService, dependencyHandlers(catalog)),
+      served(SourceService, sourceHandlers(catalog)),
       served(TeamService, teamHandlers(catalog)),
+      served(TeamLimitService, teamLimitHandlers(catalog)),
       served(TokenService, tokenHandlers(catalog)),
       served(ResolveService, resolveHandlers(catalog)),
+      served(ReferenceService, referenceHandlers(catalog)),
       served(AuditService, auditHandlers(catalog)),
-      served(SealingService, sealingHandlers(resealing)),
+      served(SealingService, resealing.handlers),
     ].map((service) => calls.counted(service)),
     async start() {
       await store.open(stopping.signal)
@@ -115,6 +139,7 @@ export function createCatalog(config: CatalogConfig, { neighbours, logger, metri
       await readImports(store, checks)
       if (config.firstTeam !== undefined) await ensureFirstTeam(store, config.firstTeam, logger)
       for (const periodic of [...upkeep, resealing]) periodic.start()
+      describing.soon()
     },
     async stop(graceMs) {
       stopping.abort()
@@ -125,16 +150,6 @@ export function createCatalog(config: CatalogConfig, { neighbours, logger, metri
     },
     async ready() {
       return [await store.check()]
-    },
-  }
-}
-
-/** Secrets of the catalog, sealed anew for an operator. */
-function sealingHandlers(resealing: Resealing): Handlers<typeof SealingService> {
-  return {
-    async reseal({ limit }, context) {
-      principalIn(context, 'operator')
-      return await resealing.answer(limit, context.signal)
     },
   }
 }

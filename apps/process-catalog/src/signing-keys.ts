@@ -72,9 +72,6 @@ export function signingKeyContext(kid: string): string {
 
 const signingAlgorithm = 'ES256'
 
-/** The one scope that there is. */
-export const scope = 'executor'
-
 interface AccessTokenClaims {
   /** The address of the system, PUBLIC_URL. */
   issuer: string
@@ -82,6 +79,8 @@ interface AccessTokenClaims {
   /** What `createdBy` shows. */
   name: string
   team: string
+  /** Words with spaces between. */
+  scope: string
   issuedAtS: number
   ttlS: number
   id: string
@@ -89,7 +88,7 @@ interface AccessTokenClaims {
 
 /** Signs an access token: a JWT whose `groups` names the one team that it is for. */
 export function signAccessToken(claims: AccessTokenClaims, kid: string, key: CryptoKey): Promise<string> {
-  const { issuer, clientId, name, team, issuedAtS, ttlS, id } = claims
+  const { issuer, clientId, name, team, scope, issuedAtS, ttlS, id } = claims
   return new SignJWT({ client_id: clientId, name, groups: [team], scope })
     .setProtectedHeader({ alg: signingAlgorithm, kid, typ: 'JWT' })
     .setIssuer(issuer)

@@ -76,6 +76,8 @@ function zone(path: string, value: string): string {
 
 function resolved(timeZone: string): string | undefined {
   try {
+    // Some names that Intl takes, such as PST, are of no zone that clocks are computed by.
+    Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(timeZone)
     return new Intl.DateTimeFormat('en', { timeZone }).resolvedOptions().timeZone
   } catch (error) {
     if (error instanceof RangeError) return undefined

@@ -24,14 +24,13 @@ export async function startCatalogProcess(
   const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
   const env = {
     PATH: process.env['PATH'],
+    NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
     DATABASE_URL: databaseUrl,
     ENCRYPTION_KEY: keys.encryptionKey,
     INTERNAL_KEY: internalKey,
-    GRPC_PORT: String(grpc),
+    SERVICE_PORTS: `catalog=${grpc}`,
     HEALTH_PORT: String(health),
-    EXECUTION_ADDRESSES: `127.0.0.1:${nobody}`,
-    SCHEDULER_ADDRESS: `127.0.0.1:${nobody}`,
-    STORAGE_ADDRESS: `127.0.0.1:${nobody}`,
+    SERVICE_ADDRESSES: ['execution', 'scheduler', 'storage'].map((name) => `${name}=127.0.0.1:${nobody}`).join(),
     FAIL_POINT: failPoint,
     LOG_LEVEL: 'error',
   }

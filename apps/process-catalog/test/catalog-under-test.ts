@@ -6,6 +6,7 @@ import { TokenService } from '@automation/contract/catalog/v1/token'
 import { VariableService } from '@automation/contract/catalog/v1/variable'
 import { VersionService } from '@automation/contract/catalog/v1/version'
 import { ExecutionService, Status } from '@automation/contract/execution/v1/execution'
+import { LogLevel } from '@automation/contract/execution/v1/execution'
 import { InstallService } from '@automation/contract/execution/v1/install'
 import { DependencyService } from '@automation/contract/catalog/v1/dependency'
 import { PackageSetService, type KeepSetsRequest } from '@automation/contract/storage/v1/package_set'
@@ -32,6 +33,8 @@ export interface FakeExecution {
   askedForOldest: number
   /** The list of sets in use that storage was told last, each as `team key`. */
   sets: string[]
+  /** Storage has the sets that it is asked for. */
+  keepsSets: boolean
   /** Installs that were started, by id, which is that of their execution, too. */
   installs: Map<string, Install>
 }
@@ -55,6 +58,7 @@ export class CatalogUnderTest {
     oldest: new Date(0),
     askedForOldest: 0,
     sets: [],
+    keepsSets: true,
     installs: new Map(),
   }
   readonly scheduler = new ScriptedScheduler()
@@ -67,6 +71,7 @@ export class CatalogUnderTest {
     this.url = url
     this.config = { ...defaults, databaseUrl: url, ...config }
     const handlers = {
+      listExecutions: () => ({ executions: [] }),
       deleteProcessExecutions: (request: { processId: string }) => this.#deleteExecutions(request),
       getOldest: async () => {
         this.execution.askedForOldest += 1
@@ -83,15 +88,19 @@ export class CatalogUnderTest {
           return { executionId: installId }
         },
         getInstall: async ({ executionId }) => this.execution.installs.get(executionId)!,
+        listInstallLogs: async () => ({ entries: [{ timeUs: 1n, level: LogLevel.INFO, message: 'added 1 package' }] }),
       }),
     ])
+    const hasSet = async () => ({ isThere: this.execution.keepsSets })
     const keepSets = async (lists: AsyncIterable<KeepSetsRequest>) => {
       const all = await Array.fromAsync(lists)
       expect(all.map(({ isLast }) => isLast)).toEqual([...all.slice(1).map(() => false), true])
       this.execution.sets = all.flatMap(({ sets }) => sets.map(({ team, key }) => `${team} ${key}`))
       return {}
     }
-    this.#network.add([served(PackageSetService, { keepSets } as unknown as Handlers<typeof PackageSetService>)])
+    this.#network.add([
+      served(PackageSetService, { keepSets, hasSet } as unknown as Handlers<typeof PackageSetService>),
+    ])
     const context = testContext(this.#network)
     this.metrics = () => context.metrics.metrics()
     this.part = createCatalog(this.config, context)
@@ -188,7 +197,9 @@ export const quickUpkeep: CatalogConfig['upkeep'] = {
   keysEveryMs: 600_000,
   installsEveryMs: 20,
   setsEveryMs: 20,
+  measureEveryMs: 50,
   auditEveryMs: 100,
+  usesEveryMs: 20,
 }
 
 const defaults: Omit<CatalogConfig, 'databaseUrl'> = {
@@ -199,7 +210,7 @@ const defaults: Omit<CatalogConfig, 'databaseUrl'> = {
   signingKeyRotationDays: 30,
   auditRetentionDays: 365,
   python: { program: 'python3', path: process.env['PATH'] ?? '' },
-  limits: { teamMaxDefinitions: 20_000, maxVersions: 1000 },
+  limits: { definitions: 20_000, versions: 1000 },
   dependencies: { allowGit: true, installTimeoutMs: 60_000, without: new Set(['svc']) },
   upkeep: quickUpkeep,
 }

@@ -23,10 +23,10 @@ test('several keys are separated by commas', () => {
 })
 
 test('all faults are told at once, by the names of the settings', () => {
-  const environment = new Environment({ ENCRYPTION_KEY: 'short', ACCESS_TOKEN_TTL_S: '0', PROCESS_MAX_VERSIONS: 'x' })
+  const environment = new Environment({ ENCRYPTION_KEY: 'short', ACCESS_TOKEN_TTL_S: '0', TEAM_LIMITS: 'versions=x' })
   readCatalogConfig(environment)
   const faults = () => environment.check()
-  for (const name of ['DATABASE_URL', 'ENCRYPTION_KEY', 'ACCESS_TOKEN_TTL_S', 'PROCESS_MAX_VERSIONS'])
+  for (const name of ['DATABASE_URL', 'ENCRYPTION_KEY', 'ACCESS_TOKEN_TTL_S', 'TEAM_LIMITS: versions'])
     expect(faults).toThrow(name)
 })
 

@@ -14,7 +14,7 @@ beforeAll(async () => ({ catalog, stop } = await startCatalog()))
 afterAll(() => stop())
 
 const { JAVASCRIPT, PYTHON } = Language
-const { PENDING, INSTALLING, FAILED } = InstallationStatus
+const { PENDING, INSTALLING, INSTALLED, FAILED } = InstallationStatus
 
 const { stage, read, install, discard, running } = manifestsOf(() => catalog)
 
@@ -160,21 +160,57 @@ describe('storage is told of the sets that are in use', () => {
   const listed = (words: string, isSo: (sets: string[]) => boolean) =>
     until(() => isSo(catalog.execution.sets), { what: words })
 
-  test('from the beginning of their install until another one has taken their place', async () => {
+  test('from the beginning of their install, and of a team those of the last five to go back to', async () => {
     const caller = await catalog.team()
-    const nameOf = (run: { installId: string }) => `${caller.principal.team} ${run.installId}`
-    await stage(caller, { lodash: '^4.17.0' })
-    await install(caller)
-    const first = await running(caller, { lodash: '^4.17.0' })
-    await listed('the set that is being made', (sets) => sets.includes(nameOf(first)))
-    Object.assign(first, succeed)
+    const nameOf = (installId: string) => `${caller.principal.team} ${installId}`
+    const made: string[] = []
+    for (let patch = 0; patch < 6; patch += 1) {
+      const wanted = { lodash: `^4.17.${patch}` }
+      await stagedAgain(caller, wanted)
+      const run = await running(caller, wanted)
+      await listed('the set that is being made', (sets) => sets.includes(nameOf(run.installId)))
+      made.push(run.installId)
+      Object.assign(run, succeed)
+    }
+    const [oldest = '', ...kept] = made
+    await listed(
+      'the last five',
+      (sets) => !sets.includes(nameOf(oldest)) && kept.every((id) => sets.includes(nameOf(id))),
+    )
+
+    const language = JAVASCRIPT
+    const { installs } = await catalog.dependencies.listInstalls({ language }, caller)
+    expect(installs.map(({ id, active }) => [id, active])).toEqual(made.map((id, n) => [id, n === 5]).toReversed())
+    const rollBack = (id: string, as = caller) => catalog.dependencies.rollBackInstall({ language, id }, as)
+    expect(await refused(rollBack(oldest))).toBe('install_not_kept')
+    expect(await refused(rollBack(kept[0]!, await catalog.team()))).toBe('install_not_found')
+    catalog.execution.keepsSets = false
+    expect(await refused(rollBack(kept[0]!))).toBe('install_not_kept')
+    catalog.execution.keepsSets = true
+    expect((await rollBack(kept[0]!)).dependencies).toEqual({ lodash: '^4.17.1' })
+    const { slug } = await catalog.process(caller)
+    expect((await catalog.spec(caller, slug)).dependencies).toMatchObject({ key: kept[0], digest: 'abc' })
+  })
+
+  test('and an install that a replica of the release before has ended is known to have ended', async () => {
+    const caller = await catalog.team()
+    const { team } = caller.principal
+    await stagedAgain(caller, { lodash: '^4.17.0' })
+    const { installId } = await running(caller, { lodash: '^4.17.0' })
+    await catalog.sql(
+      `UPDATE dependency_manifests SET installed = installing, set_key = install_id, digest = 'abc', install_id = NULL,
+         installing = NULL, execution_id = NULL, staged = NULL, status = NULL WHERE team = $1`,
+      [team],
+    )
+    await until(async () => {
+      const { installs } = await catalog.dependencies.listInstalls({ language: JAVASCRIPT }, caller)
+      return installs.some(({ id, status, active }) => id === installId && status === INSTALLED && active)
+    })
+    await catalog.sql('DELETE FROM dependency_installs WHERE team = $1', [team])
     await stagedAgain(caller, { lodash: '^4.17.1' })
-    const second = await running(caller, { lodash: '^4.17.1' })
-    await listed('both', (sets) => sets.includes(nameOf(first)) && sets.includes(nameOf(second)))
-    Object.assign(second, succeed)
-    await listed('the new one alone', (sets) => !sets.includes(nameOf(first)) && sets.includes(nameOf(second)))
-    await stagedAgain(caller, {})
-    await listed('none', (sets) => !sets.some((name) => name.startsWith(`${caller.principal.team} `)))
+    const next = await running(caller, { lodash: '^4.17.1' })
+    const { installs } = await catalog.dependencies.listInstalls({ language: JAVASCRIPT }, caller)
+    expect(installs.map(({ id }) => id)).toEqual([next.installId, installId])
   })
 
   test('however many there are', async () => {

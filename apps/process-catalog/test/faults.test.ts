@@ -16,6 +16,7 @@ test('all fields of a process that are wrong are told at once', async () => {
     slug: 'No Slug',
     tags: ['', 'fine', long],
     webhookUsername: 'a:b',
+    webhookAllowedAddresses: ['10.0.0.0/8', '10.0.0.0/33', '::/0', '::/129', 'fe80::1%eth0', '10.0.0.0/', '1.2.3', ''],
     dependencies: { a: 'x'.repeat(10_000), 'b/c': 'x'.repeat(10_000) },
   }
   const refusal = await catalog.process(caller, values).catch((error: unknown) => error)
@@ -30,6 +31,12 @@ test('all fields of a process that are wrong are told at once', async () => {
       '/slug',
       '/tags/0',
       '/tags/2',
+      '/webhook/allowedAddresses/1',
+      '/webhook/allowedAddresses/3',
+      '/webhook/allowedAddresses/4',
+      '/webhook/allowedAddresses/5',
+      '/webhook/allowedAddresses/6',
+      '/webhook/allowedAddresses/7',
       '/webhook/username',
     ],
   ])

@@ -6,7 +6,7 @@ import { refused, startCatalog, type CatalogUnderTest } from './catalog-under-te
 
 let catalog: CatalogUnderTest
 let stop: () => Promise<void>
-const limits = { teamMaxDefinitions: 3, maxVersions: 2 }
+const limits = { definitions: 3, versions: 2 }
 beforeAll(async () => ({ catalog, stop } = await startCatalog({ limits })))
 afterAll(() => stop())
 
@@ -23,7 +23,7 @@ test.each(definitions)('a team has no more %s than it may, however many are made
   expect(await refused(make(caller, 9))).toBe('limit_reached')
   await expect(make(caller, 9)).rejects.toMatchObject({
     kind: 'failed_precondition',
-    message: `The team has 3 ${kind}, and may have no more: delete some, or ask the operator to raise TEAM_MAX_DEFINITIONS`,
+    message: `The team has 3 ${kind}, and may have no more: delete some, or ask the operator to raise definitions in TEAM_LIMITS`,
   })
   await make(other, 1)
 })

@@ -66,6 +66,18 @@ test('settings merge field by field; tags and dependencies are replaced whole', 
   expect(after.dependencies).toEqual({ zod: '4' })
 })
 
+test('a token is made where a process is public without one, and stays until another is written', async () => {
+  const caller = await catalog.team()
+  const made = await catalog.process(caller, { publicEnabled: true })
+  const { publicToken } = made.settings!
+  expect(publicToken).toMatch(/^[\w-]{32}$/)
+  const same = await update(caller, made.id, { description: 'd' }, ['description'])
+  expect(same.settings).toMatchObject({ publicToken })
+  const other = await update(caller, made.id, {}, ['public_token'])
+  expect(other.settings?.publicToken).toMatch(/^[\w-]{32}$/)
+  expect(other.settings?.publicToken).not.toBe(publicToken)
+})
+
 test('the language never changes', async () => {
   const caller = await catalog.team()
   const { id } = await catalog.process(caller, { language: Language.PYTHON })
@@ -94,6 +106,21 @@ test('a webhook password stays until a new one is given', async () => {
   const after = await update(caller, id, { webhookPassword: 'two' }, ['webhook_password'])
   expect(after.webhook).toMatchObject({ enabled: true, username: 'v' })
   expect(await passwordIs(id, 'two')).toBe(true)
+})
+
+test('addresses that a webhook may be called from are replaced whole, and stay where nobody names them', async () => {
+  const caller = await catalog.team()
+  const { id, sourceDigest } = await catalog.process(caller, { webhookEnabled: true })
+  const named = async (addresses: string[] | undefined) =>
+    (await update(caller, id, { webhookAllowedAddresses: addresses }, ['webhook_allowed_addresses'])).webhook
+  expect(await named(['10.0.0.0/8', '::1'])).toMatchObject({ allowedAddresses: ['10.0.0.0/8', '::1'] })
+  expect(await named(['192.0.2.1'])).toMatchObject({ allowedAddresses: ['192.0.2.1'] })
+  const after = await update(caller, id, { webhookEnabled: false }, ['webhook_enabled'])
+  expect(after.webhook).toMatchObject({ enabled: false, allowedAddresses: ['192.0.2.1'] })
+  expect((await catalog.spec(caller, id)).webhook).toMatchObject({ allowedAddresses: ['192.0.2.1'] })
+  expect(await named(undefined)).toMatchObject({ allowedAddresses: [] })
+  const same = await update(caller, id, { webhookEnabled: true }, ['webhook_enabled'])
+  expect(same.sourceDigest).toBe(sourceDigest)
 })
 
 test.each([{}, { webhookUsername: '' }])(

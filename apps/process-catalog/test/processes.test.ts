@@ -41,9 +41,12 @@ describe('creating a process', () => {
       sourceCode: 'return "☃"',
       parametersSchema: '{"type":"object"}',
       webhookEnabled: true,
+      webhookAllowedAddresses: ['192.0.2.7', '2001:DB8::/32', '::ffff:10.0.0.0/104'],
       formsEnabled: true,
       publicEnabled: true,
       publicToken: 'public',
+      formsTag: 'v1',
+      frameAncestors: ['https://example.com', 'http://*.example.org:8080'],
       dependenciesScopedToProcess: true,
       dependenciesAutoDetect: true,
       dependencies: { requests: '==2.32.0', constructor: '1' },
@@ -59,10 +62,12 @@ describe('creating a process', () => {
       language: Language.PYTHON,
       sourceCode: values.sourceCode,
       parametersSchema: values.parametersSchema,
-      webhook: { enabled: true },
+      webhook: { enabled: true, allowedAddresses: values.webhookAllowedAddresses },
       settings: { formsEnabled: true, publicEnabled: true, publicToken: 'public', dependenciesAutoDetect: true },
       tags: ['b', 'a'],
     })
+    const { formsTag, frameAncestors } = values
+    expect(read.settings).toMatchObject({ formsTag, frameAncestors })
     expect(read.dependencies).toHaveProperty('requests', '==2.32.0')
   })
 
@@ -164,6 +169,10 @@ describe('limits of texts', () => {
     expect(await refused(catalog.process(caller, { tags: Array.from({ length: 101 }, (_, n) => `${n}`) }))).toBe(
       '/tags',
     )
+    const addresses = Array.from({ length: 101 }, (_, n) => `10.0.0.${n}`)
+    expect(await refused(catalog.process(caller, { webhookAllowedAddresses: addresses }))).toBe(
+      '/webhook/allowedAddresses',
+    )
     expect(await refused(catalog.process(caller, { language: 9 as Language }))).toBe('/programmingLanguage')
   })
 
@@ -180,10 +189,18 @@ describe('limits of texts', () => {
       webhookUsername: '/webhook/username',
       webhookPassword: '/webhook/password',
       publicToken: '/settings/publicConfig/token',
+      formsTag: '/settings/formsConfig/tag',
     }
+    for (const origin of [nul, 'example.com', "https://a.b; script-src 'none'", 'https://a.b/path'])
+      expect(await refused(catalog.process(caller, { frameAncestors: ['https://a.b', origin] }))).toBe(
+        '/settings/formsConfig/frameAncestors/1',
+      )
     for (const [field, path] of Object.entries(paths))
       expect(await refused(catalog.process(caller, { [field]: nul })), field).toBe(path)
     expect(await refused(catalog.process(caller, { tags: ['ok', nul] }))).toBe('/tags/1')
+    expect(await refused(catalog.process(caller, { webhookAllowedAddresses: ['::1\0'] }))).toBe(
+      '/webhook/allowedAddresses/0',
+    )
     expect(await refused(catalog.process(caller, { dependencies: { ms: nul } }))).toBe('/manifest/dependencies/ms')
     expect(await refused(catalog.process(caller, { dependencies: { 'a/b\0': '1' } }))).toBe(
       '/manifest/dependencies/a~1b',

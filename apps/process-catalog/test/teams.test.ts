@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto'
+import { TeamLimitService } from '@automation/contract/catalog/v1/team_limit'
 import type { CallContext } from '@automation/rpc'
 import { operatorContext, serviceContext, userContext } from '@automation/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -211,4 +213,48 @@ test("a team's calls are for its members: not for callers without a team, runs o
     expect(await refused(catalog.aliases.listAliases({ process: 'x' }, caller))).toBe('permission_denied')
     expect(await refused(catalog.variables.listVariables({}, caller))).toBe('permission_denied')
   }
+})
+
+describe('limits of a team', () => {
+  const limits = () => catalog.client(TeamLimitService)
+  const set = (team: string, name: string, value?: bigint) =>
+    limits().setTeamLimit({ team, name, value }, operatorContext())
+  const list = (knownRevision = 0n) => limits().listTeamLimits({ knownRevision }, serviceContext('execution'))
+
+  test('are set and taken back by the operator, and told only where they are new', async () => {
+    await catalog.team('limited')
+    await set('limited', 'running', 7n)
+    await set('limited', 'stored', 0n)
+    const first = await list()
+    const mine = first.limits.filter(({ team }) => team === 'limited')
+    expect(mine.map(({ name, value }) => [name, value])).toEqual([
+      ['running', 7n],
+      ['stored', 0n],
+    ])
+    expect((await list(first.revision)).limits).toEqual([])
+    await set('limited', 'stored')
+    const second = await list(first.revision)
+    expect(second.limits.filter(({ team }) => team === 'limited').map(({ name }) => name)).toEqual(['running'])
+  })
+
+  test('have names and ranges, and belong to a team that is there', async () => {
+    expect(await refused(set('limited', 'colour', 1n))).toBe('/name')
+    expect(await refused(set('limited', 'constructor', 1n))).toBe('/name')
+    expect(await refused(set('limited', 'running', 0n))).toBe('/value')
+    expect(await refused(set('limited', 'sandboxes', 100_001n))).toBe('/value')
+    await expect(set('nobody', 'running', 1n)).rejects.toMatchObject({ code: 'team_not_found' })
+    const request = { team: 'limited', name: 'running', value: 1n }
+    await expect(limits().setTeamLimit(request, userContext('limited'))).rejects.toMatchObject({
+      kind: 'permission_denied',
+    })
+  })
+
+  test('on calls are shared by the gateways that have asked lately', async () => {
+    const ask = (gateway: string) => limits().listTeamLimits({ knownRevision: 0n, gateway }, serviceContext('gateway'))
+    const [one, two] = [randomUUID(), randomUUID()]
+    expect([(await ask(one)).gateways, (await ask(two)).gateways]).toEqual([1, 1])
+    await set('limited', 'callsPerSecond', 5n)
+    await ask(one)
+    expect((await ask(two)).gateways).toBe(2)
+  })
 })

@@ -60,7 +60,7 @@ describe('API tokens', () => {
       const answer = await catalog.tokens.createApiToken({ team: 'boot', apiToken, name: 'bootstrap' }, operator)
       expect(answer).toMatchObject({ apiToken, record: { clientId: 'sa-boot-abcd0123', name: 'bootstrap' } })
     }
-    expect(await claims('boot', apiToken)).toMatchObject({ name: 'bootstrap' })
+    expect(await claims('boot', apiToken)).toMatchObject({ name: 'bootstrap', scope: 'executor admin' })
   })
 
   test('one from the configuration that is malformed, of another team, or taken is refused', async () => {

@@ -50,8 +50,12 @@ export function readRunnerConfig(env: Environment): RunnerConfig {
   const alias = env.text('CODE_GLOBAL_ALIAS')
   if (alias !== undefined && !/^[A-Za-z_$][\w$]*$/.test(alias))
     env.fault('CODE_GLOBAL_ALIAS', `must be a JavaScript identifier, not ${JSON.stringify(alias)}`)
+  // What a runner pod is told by the sandbox service, which makes it.
+  const pod = new Map(env.pairs('RUNNER_POD', ['name', 'maxPerTeam', 'idleMs']))
+  for (const name of ['maxPerTeam', 'idleMs'] as const)
+    if (!/^\d{1,9}$/.test(pod.get(name) ?? '0')) env.fault(`RUNNER_POD: ${name}`, 'must be a whole number')
   return {
-    name: env.text('RUNNER_NAME', `${hostname()}-${process.pid}`),
+    name: pod.get('name') ?? `${hostname()}-${process.pid}`,
     pool: env.text('RUNNER_POOL', 'default'),
     slots: env.integer('RUNNER_SLOTS', { default: 64, min: 1, max: 10_000 }),
     memoryMb: env.integer('RUN_MEMORY_MB', { default: 512, min: 32, max: 65_536 }),
@@ -62,7 +66,7 @@ export function readRunnerConfig(env: Environment): RunnerConfig {
     globalNames: alias === undefined || alias === 'svc' ? ['svc'] : ['svc', alias],
     children: {
       python: env.text('RUNNER_PYTHON', 'python3'),
-      tmpDir: env.text('RUNNER_TMP_DIR', tmpdir()),
+      tmpDir: env.text('TMPDIR', tmpdir()),
       tmpMb: env.integer('RUN_TMP_MB', { default: 256, min: 1, max: 65_536 }),
       memoryMb: env.integer('RUNNER_CHILDREN_MEMORY_MB', { default: Math.round(totalmem() / 2 / MB), min: 64 }),
       spares: 1,
@@ -72,7 +76,7 @@ export function readRunnerConfig(env: Environment): RunnerConfig {
     },
     dependencies: readDependenciesConfig(env),
     isolation: readIsolationConfig(env),
-    teamMaxRunners: env.integer('RUNNER_TEAM_MAX_RUNNERS', { default: 0, max: 100_000 }),
-    idleExitMs: env.integer('RUNNER_IDLE_EXIT_MS', { default: 0, max: 2_147_483_647 }),
+    teamMaxRunners: Number(pod.get('maxPerTeam') ?? 0),
+    idleExitMs: Number(pod.get('idleMs') ?? 0),
   }
 }

@@ -54,6 +54,16 @@ export function runnerMetrics(registry: Registry, measured: Measured): Metrics {
       for (const [state, count] of counts) this.set({ state }, count)
     },
   })
+  new Gauge({
+    name: 'runner_python_imports',
+    help: 'Python children whose versions import packages, by whether their runs share that, or why not',
+    labelNames: ['how'],
+    registers,
+    collect() {
+      this.reset()
+      for (const { imports: how } of measured.children()) if (how !== undefined) this.inc({ how })
+    },
+  })
   const { level, network } = measured.isolation
   const labelNames = ['level', 'network']
   new Gauge({ name: 'runner_isolation', help: 'The isolation level of process code', labelNames, registers }).set(

@@ -1,5 +1,6 @@
 import { CpuGroups, describeIsolation, summarizeIsolation } from '@automation/jail'
 import type { Check, Part, PartContext } from '@automation/service'
+import type { Child } from './children/child.ts'
 import { ChildLauncher } from './children/child-launcher.ts'
 import { DiskWatch } from './children/disk-watch.ts'
 import { chooseCpuPriority } from './children/cpu-priority/cpu-priority.ts'
@@ -66,18 +67,22 @@ export function createRunner(config: RunnerConfig, context: PartContext, retire?
       limitMb: config.memoryMb + nodeMb,
       running: () => longRunning(pool.children, longMs),
       all: () => pool.children,
-      exceeded: (child) => (child.task as ActiveRun | undefined)?.failOfMemory(),
+      exceeded: (child) => atFault(child, (run) => run.failOfMemory()),
       inMemory: launcher.isolation.level === 'namespaces' ? ['/tmp', '/dev/shm'] : [],
       processLimit: maxProcesses,
-      tooMany: (child) => (child.task as ActiveRun | undefined)?.fail(tooManyProcesses, 'kill'),
+      tooMany: (child) => atFault(child, (run) => run.fail(tooManyProcesses, 'kill')),
       openFilesLimit: maxOpenFiles,
-      tooManyOpen: (child) => (child.task as ActiveRun | undefined)?.fail(tooManyOpenFiles, 'kill'),
+      tooManyOpen: (child) => atFault(child, (run) => run.fail(tooManyOpenFiles, 'kill')),
+      restless: (child) => child.end('kill'),
       look: (child, processes) => cpuPriority.look(child, processes),
     })
     const disk = new DiskWatch({
       limitMb: config.children.tmpMb,
-      running: () => longRunning(pool.children, 1000),
-      exceeded: (child, words) => (child.task as ActiveRun | undefined)?.fail(reason('OutOfDiskError', words), 'kill'),
+      children: () => [
+        ...longRunning(pool.children, 1000),
+        ...[...pool.children].filter(({ keepsImports }) => keepsImports),
+      ],
+      exceeded: (child, words) => atFault(child, (run) => run.fail(reason('OutOfDiskError', words), 'kill')),
     })
     return { launcher, pool, runner, watch, disk, dependencies }
   }
@@ -128,6 +133,12 @@ export function createRunner(config: RunnerConfig, context: PartContext, retire?
       return checks(parts)
     },
   }
+}
+
+/** Its run fails; where it has none, what its version has imported goes on, and it ends. */
+function atFault(child: Child, fail: (run: ActiveRun) => void): void {
+  if (child.task !== undefined) fail(child.task as ActiveRun)
+  else if (child.state === 'idle') child.end('kill')
 }
 
 function checks(parts: { launcher: ChildLauncher; pool: ChildPool; runner: Runner } | undefined): Check[] {

@@ -3,9 +3,11 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } fr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Language } from '@automation/contract/common/v1/language'
+import { Environment } from '@automation/service'
 import { until } from '@automation/testing'
 import { littleRegistry, npmPackage } from '@automation/testing/little-registry'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readRunnerConfig } from '../src/service.ts'
 import { startRunner, startRunnerWith, type RunnerUnderTest } from './runner-under-test.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'dependencies-test-'))
@@ -32,8 +34,7 @@ beforeAll(async () => {
   under = await startRunner({
     ...registry.settings,
     RUNNER_DEPENDENCIES_DIR: sets,
-    NPM_REGISTRY_TOKEN: 'registry-token-1234',
-    REGISTRY_CA_FILE: '',
+    NPM_REGISTRY: signedIn('registry-token-1234'),
   })
 })
 afterAll(async () => {
@@ -41,6 +42,9 @@ afterAll(async () => {
   await registry.close()
   rmSync(folder, { recursive: true, force: true })
 })
+
+/** The address of the npm registry with what signs in there. */
+const signedIn = (user: string) => registry.settings.NPM_REGISTRY.replace('://', `://${user}@`)
 
 const { JAVASCRIPT, PYTHON } = Language
 type Packages = Record<string, string>
@@ -153,7 +157,7 @@ test('where no registry is named npm is told none, so that its own default count
   writeFileSync(join(npm, 'package.json'), '{}')
   const tells = `console.log(require('fs').readFileSync(process.env.npm_config_userconfig, 'utf8')); process.exit(1)`
   writeFileSync(join(npm, 'bin/npm-cli.js'), tells)
-  const settings = { RUNNER_DEPENDENCIES_DIR: join(folder, 'no-sets'), REGISTRY_CA_FILE: '' }
+  const settings = { RUNNER_DEPENDENCIES_DIR: join(folder, 'no-sets') }
   const alone = await startRunnerWith({ dependencies: { npm: join(npm, 'bin/npm-cli.js') } }, settings)
   const spec = { language: JAVASCRIPT, dependencies: setOf({ good: '*' }), isInstall: true }
   const { explanation } = await alone.replica.run('', { spec })
@@ -172,5 +176,31 @@ describe('a registry’s token', () => {
       return read(root).some((text) => text.includes('registry-token'))`
     expect((await runWith(JAVASCRIPT, { good: '*' }, source)).value).toBe(false)
     expect(registry.asked.some(({ authorization }) => authorization === 'Bearer registry-token-1234')).toBe(true)
+  })
+
+  test('may be a name and a password', async () => {
+    const other = await startRunner({
+      ...registry.settings,
+      RUNNER_DEPENDENCIES_DIR: join(folder, 'by-password'),
+      NPM_REGISTRY: signedIn('us%40er:pass%2Fw%3Ard'),
+    })
+    const dependencies = setOf({ good: '*' })
+    await other.replica.run('', { spec: { language: JAVASCRIPT, dependencies, isInstall: true } })
+    await other.stop()
+    const basic = `Basic ${Buffer.from('us@er:pass/w:rd').toString('base64')}`
+    expect(registry.asked.some(({ authorization }) => authorization === basic)).toBe(true)
+  })
+
+  test.each([
+    'ftp://secret@host',
+    'secret',
+    'https://sec%0Aret@host',
+    'https://sec%ret@host',
+    'https://secret@host/?x',
+  ])('is not told where the address is refused: %s', (address) => {
+    const env = new Environment({ NPM_REGISTRY: address })
+    readRunnerConfig(env)
+    expect(env.faults()).toEqual([expect.stringMatching(/^NPM_REGISTRY must /)])
+    expect(JSON.stringify([env.faults(), env.settings()])).not.toMatch(/sec(%..)?ret/)
   })
 })

@@ -80,8 +80,8 @@ describe.skipIf(missing.length > 0)(
       ...registry.settings,
       RUNNER_DEPENDENCIES_DIR: mkdtempSync(join(folder, 'sets-')),
       DEPENDENCIES_MAX_MB: '32',
-      NPM_REGISTRY_TOKEN: token,
-      REGISTRY_CA_FILE: git.certificate,
+      NPM_REGISTRY: registry.settings.NPM_REGISTRY.replace('://', `://${token}@`),
+      NODE_EXTRA_CA_CERTS: git.certificate,
       ...more,
     })
 

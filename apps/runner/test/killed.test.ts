@@ -15,7 +15,7 @@ const program = fileURLToPath(new URL('runner-to-be-killed.ts', import.meta.url)
 
 for (const level of [...levels, { name: 'no isolation', refuses: [], needs: [], settings: { ISOLATION: 'none' } }]) {
   const tmpDir = mkdtempSync(join(tmpdir(), 'killed-runner-'))
-  const settings = { ...level.settings, RUNNER_TMP_DIR: tmpDir }
+  const settings = { ...level.settings, TMPDIR: tmpDir }
   const tried = await startBehind(level, settings)
   await tried?.stop()
 

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
+import { accessSync, constants, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { until } from '@automation/testing'
-import { expect, test, afterAll, beforeAll } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { processesBelow, processesWith, stillRunning, sleepMark } from './processes.ts'
 import { startRunner, type RunnerUnderTest } from './runner-under-test.ts'
 
@@ -14,19 +14,24 @@ beforeAll(async () => {
 })
 afterAll(() => under.stop())
 
-test('when what starts children is killed, runs that wait for one get it from the next', async () => {
-  expect((await under.replica.run('return 0')).value).toBe(0)
+/** The process that forks launchers. */
+function starter(): string | undefined {
   const below = (pid: string) => processesBelow(Number(pid)).length
   const launchers = processesWith('launcher.py').filter((pid) => processesBelow(process.pid).includes(pid))
-  const starter = launchers.toSorted((a, b) => below(b) - below(a))[0]!
-  process.kill(Number(starter), 'SIGSTOP')
+  return launchers.toSorted((a, b) => below(b) - below(a))[0]
+}
+
+test('when what starts children is killed, runs that wait for one get it from the next', async () => {
+  expect((await under.replica.run('return 0')).value).toBe(0)
+  const first = starter()!
+  process.kill(Number(first), 'SIGSTOP')
   const runs = Array.from({ length: 12 }, (_, n) => under.replica.run(`return ${n + 1}`))
   // It has a child; when it ends, those before it have been read, and children for them are ordered.
   await under.replica.run('return 0')
   // Those that got a spare have ended.
   await under.settled()
-  process.kill(Number(starter), 'SIGKILL')
-  await until(() => stillRunning([starter]).length === 0, { what: 'it is gone' })
+  process.kill(Number(first), 'SIGKILL')
+  await until(() => stillRunning([first]).length === 0, { what: 'it is gone' })
   const ended = await Promise.all(runs)
   expect(ended.map(({ value, explanation }) => value ?? explanation)).toEqual([...runs.keys()].map((n) => n + 1))
   expect((await under.runner.ready()).find(({ name }) => name === 'children')).toMatchObject({ ok: true })
@@ -56,3 +61,48 @@ test('a launcher that the machine holds up for long still ends all that its chil
   await until(() => processesWith(mark).length === 0, { what: 'all are gone' })
   expect(processesWith(mark)).toEqual([])
 })
+
+const processGroups = '/sys/fs/cgroup/pids'
+
+describe.skipIf(!isWritable(processGroups))('where the kernel counts processes', () => {
+  const group = `${processGroups}/launcher-test-${process.pid}`
+  beforeAll(() => mkdirSync(group))
+  afterAll(async () => {
+    const members = () => readFileSync(`${group}/cgroup.procs`, 'latin1').split('\n').filter(Boolean)
+    await until(() => leave(members()), { what: 'nobody is in it' })
+    rmdirSync(group)
+  })
+
+  test('while there is no room for another process, runs wait for a child, and those that have one go on', async () => {
+    const mark = sleepMark()
+    const goesOn = under.replica.run(`
+      require('child_process').spawn('sleep', ['${mark}'])
+      await new Promise((done) => setTimeout(done, 2000))
+      return 'has gone on'`)
+    await until(() => processesWith(mark).length === 1)
+    writeFileSync(`${group}/cgroup.procs`, await until(starter))
+    writeFileSync(`${group}/pids.max`, '0')
+    const runs = Array.from({ length: 6 }, (_, n) => under.replica.run(`return ${n}`))
+    const refused = () => Number(/max (\d+)/.exec(readFileSync(`${group}/pids.events`, 'latin1'))?.[1])
+    await until(() => refused() > 0, { what: 'processes are refused' })
+    expect(await goesOn).toMatchObject({ value: 'has gone on' })
+    writeFileSync(`${group}/pids.max`, 'max')
+    const ended = await Promise.all(runs)
+    expect(ended.map(({ value, explanation }) => value ?? explanation)).toEqual([...runs.keys()])
+  })
+})
+
+/** Puts them back to all others; true once there are none. */
+function leave(pids: string[]): boolean {
+  for (const pid of pids) writeFileSync(`${processGroups}/cgroup.procs`, pid)
+  return pids.length === 0
+}
+
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -53,11 +53,32 @@ describe('memory', () => {
       'const a = []; for (;;) a.push(new WebAssembly.Memory({ initial: 500 })).valueOf()',
       /out of memory/,
     ],
+    [
+      'a thread’s heap',
+      `const { Worker } = require('worker_threads')
+       new Worker('const a = []; for (;;) a.push(new Array(10000).fill(1.5))', { eval: true })
+       await new Promise((r) => setTimeout(r, 1e6))`,
+      /^OutOfMemoryError: /,
+    ],
   ] as const)('a bomb of %s ends only its run, in words', async ([, source, explanation]) => {
     const ended = await run(source)
     expect(ended.explanation).toMatch(explanation)
-    expect(lines(ended.log).join('\n')).not.toMatch(/Native stack trace|Last few GCs|0x[0-9a-f]{6}/)
+    expect(lines(ended.log)).toEqual([expect.stringContaining(`ERROR ${ended.explanation}`)])
     expect((await run('return 1')).value).toBe(1)
+  })
+
+  test('of a subprocess that is out of memory, a run that goes on has one line in its log', async () => {
+    const bomb = 'const a = []; for (;;) a.push(new Array(10000).fill(1.5))'
+    const { log, value } = await run(`const { spawnSync } = require('child_process')
+      const options = ['--max-old-space-size=16', '-e', ${JSON.stringify(bomb)}]
+      const { signal } = spawnSync(process.execPath, options, { stdio: 'inherit' })
+      spawnSync('sh', ['-c', 'echo after >&2'], { stdio: 'inherit' })
+      return signal`)
+    expect(value).toBe('SIGABRT')
+    expect(lines(log)).toEqual([
+      expect.stringMatching(/^ERROR FATAL ERROR: .*JavaScript heap out of memory$/),
+      'ERROR after',
+    ])
   })
 
   test('what the processes of a run hold together counts', async () => {

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { LogLevel } from '@automation/contract/execution/v1/execution'
-import { until } from '@automation/testing'
+import { memoryAtRest, memoryHeld, until } from '@automation/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startRunner, startRunnerWith, type RunnerUnderTest } from './runner-under-test.ts'
 import { lines } from './scripted-replica.ts'
@@ -156,11 +156,11 @@ test.for([
     'const b = Buffer.alloc(1e8, 120); let n = 0; while (n < b.length) n += require("fs").writeSync(1, b, n); console.log("\\nafter")',
   ],
 ])('a line of 100 MB from %s takes bounded memory and is cut visibly', async ([, source]) => {
-  const before = process.memoryUsage().rss
+  const before = memoryAtRest()
   const [line, ...after] = (await under.replica.run(source!)).log
   expect(line!.message).toMatch(/^x{65536}… \(the rest of this line was cut\)$/)
   expect(after.at(-1)!.message).toMatch(/after$/)
-  expect(process.memoryUsage().rss - before).toBeLessThan(150e6)
+  expect(memoryHeld() - before).toBeLessThan(150e6)
 })
 
 test('a flood of output is dropped, and the next run of the version is well', async () => {

@@ -29,7 +29,7 @@ async function startRetiring(settings: Record<string, string>, replicas: Scripte
     replicas: (service) => networks.map((network) => network.client(service)),
     at: (service) => networks[0]!.client(service),
   }
-  const env = new Environment({ RUNNER_NAME: 'test', RUNNER_SLOTS: '4', ISOLATION: 'none', ...settings })
+  const env = new Environment({ RUNNER_POD: 'name=test', RUNNER_SLOTS: '4', ISOLATION: 'none', ...settings })
   const runner = createRunner(readRunnerConfig(env), testContext(neighbours), () => retired.push(runner.stop(60_000)))
   await runner.start()
   stops.push(() => runner.stop(500))
@@ -92,7 +92,7 @@ test('a replica that comes again is told whose the runner is, before it gets a s
 test('a runner that is a team’s retires when it had no run for long, and runs what was on its way all the same', async () => {
   const replica = new ScriptedReplica()
   replica.onItsWay = 1
-  const retired = await startRetiring({ RUNNER_IDLE_EXIT_MS: '300' }, [replica])
+  const retired = await startRetiring({ RUNNER_POD: 'name=test,idleMs=300' }, [replica])
   await until(() => replica.credit === 1)
   expect((await replica.run('return 1', { spec: { team: 'blue' } })).value).toBe(1)
   await until(() => replica.isDrained, { what: 'the runner takes its slots back' })
@@ -105,7 +105,7 @@ test('a runner that is a team’s retires when it had no run for long, and runs 
 test('a runner that is nobody’s does not retire, nor does one with a run; renewals say how long it has been idle, and whose it is', async () => {
   const replica = new ScriptedReplica()
   replica.leaseMs = 300
-  const retired = await startRetiring({ RUNNER_IDLE_EXIT_MS: '200' }, [replica])
+  const retired = await startRetiring({ RUNNER_POD: 'name=test,idleMs=200' }, [replica])
   await until(() => replica.renewals.some(({ idleMs, team }) => idleMs > 400 && team === ''))
   expect(retired).toEqual([])
   const end = Promise.withResolvers<void>()

@@ -78,3 +78,31 @@ test('only so much waits', () => {
   for (let count = 0; count < 40; count += 1) under.standardOutput(Buffer.alloc(64 * 1024, 'x\n'))
   expect(seen.length).toBeGreaterThan(500_000)
 })
+
+const fatal = '\n\n#\n# Fatal process out of memory: Zone\n#\n----- Native stack trace -----\n\n 1: 0x840e50  [node]\n'
+
+test.for([1, 9, 1000])(
+  'what Node says of its own death is left out where the process died: pieces of %i bytes',
+  (size) => {
+    const { seen, reader: under } = reader()
+    const all = Buffer.from(`mine\n${fatal}`)
+    for (let at = 0; at < all.length; at += size) under.standardError(all.subarray(at, at + size))
+    expect(under.diedOfMemory).toBe(true)
+    under.end(true)
+    expect(seen).toEqual(['mine'])
+  },
+)
+
+test('where the process goes on, its reason and the lines that others print around it stay', () => {
+  const { seen, reader: under } = reader()
+  under.standardError(Buffer.from(`${fatal}mine\n${'a line\n'.repeat(300)}`))
+  under.end(false)
+  expect(seen).toEqual(['# Fatal process out of memory: Zone', 'mine', ...Array<string>(300).fill('a line')])
+})
+
+test('lines that only look like a death are those of whoever prints them', () => {
+  const { seen, reader: under } = reader()
+  under.standardError(Buffer.from('\n#\n# a heading\n\nFATAL ERROR: no database\n----- summary -----\n'))
+  under.end(true)
+  expect(seen).toEqual(['', '#', '# a heading', '', 'FATAL ERROR: no database', '----- summary -----'])
+})

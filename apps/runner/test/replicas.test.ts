@@ -25,7 +25,7 @@ function neighboursOf(replicas: ScriptedReplica[]): Neighbours {
 const accepted = async () => ({ executionId: 'e', status: Status.CREATED })
 
 async function startRunnerAt(replicas: ScriptedReplica[], neighbours = neighboursOf(replicas)) {
-  const config = readRunnerConfig(new Environment({ RUNNER_NAME: 'test', ISOLATION_MANY_TEAMS: 'true' }))
+  const config = readRunnerConfig(new Environment({ RUNNER_POD: 'name=test', ISOLATION_MANY_TEAMS: 'true' }))
   const runner = createRunner(config, testContext(neighbours))
   await runner.start()
   await until(() => replicas.every(({ isConnected }) => isConnected))

@@ -34,7 +34,7 @@ export async function startRunner(
   fixed: FixedValues = {},
 ): Promise<RunnerUnderTest> {
   // Process code of tests calls servers on this machine, and runs are of several teams.
-  const own = { RUNNER_NAME: 'test', ISOLATION_NETWORK: 'host', ISOLATION_MANY_TEAMS: 'true' }
+  const own = { RUNNER_POD: 'name=test', ISOLATION_NETWORK: 'host', ISOLATION_MANY_TEAMS: 'true' }
   const env = new Environment({ ...own, ...settings })
   const read = readRunnerConfig(env)
   env.check()

@@ -32,7 +32,7 @@ function isAlive(pid: number): boolean {
 
 describe('slots', () => {
   test('a runner says what it is and grants all its slots', async () => {
-    under = await startRunner({ RUNNER_SLOTS: '3', RUNNER_POOL: 'gpu', RUNNER_NAME: 'r-1' })
+    under = await startRunner({ RUNNER_SLOTS: '3', RUNNER_POOL: 'gpu', RUNNER_POD: 'name=r-1' })
     const [hello] = under.replica.hellos
     expect(hello).toMatchObject({ pool: 'gpu', runnerName: 'r-1', slots: 3 })
     expect(hello!.sessionId).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/)
@@ -72,7 +72,7 @@ describe('results', () => {
     const { id, ended } = under.replica.hand(
       'console.log("a"); await new Promise((r) => setTimeout(r, 100)); console.log("b"); return 1',
     )
-    await until(() => under.replica.logOf(id).length === 1)
+    await until(() => under.replica.logOf(id).length > 0)
     under.replica.drop()
     expect(lines((await ended).log)).toEqual(['INFO a', 'INFO b'])
   })

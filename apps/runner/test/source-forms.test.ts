@@ -76,6 +76,12 @@ const forms: [guarantee: string, source: string, value: unknown][] = [
   ['a hashbang line', '#!/usr/bin/env node\nreturn 1', 1],
   ['a byte order mark', '\uFEFFreturn 1', 1],
   ['a last line that is a comment', 'return 1 // one', 1],
+  ['a return in a loop', 'for (const x of [1, 2, 3]) { if (x === 2) return x }', 2],
+  ['returns of functions within', 'const f = () => { return 2 }; return f()', 2],
+  ['the word return in a template', 'return `return ${1}`', 'return 1'],
+  ['await in a loop', 'let n = 0; for await (const x of [Promise.resolve(1), 2]) n += x; return n', 3],
+  ['names in any script', 'const größe = "ü🙂"; return größe', 'ü🙂'],
+  ['main is called once', 'let n = 0; module.exports = { main: () => (n += 1) }', 1],
   ['Windows line ends', 'const a = 1\r\nreturn a\r\n', 1],
   [
     're-exports',

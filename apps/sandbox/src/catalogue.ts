@@ -17,14 +17,28 @@ export interface Image {
   warm: number
 }
 
+/** What holds for sandboxes of every image. */
+export interface SandboxDefaults {
+  /** The image that carries the daemon to those without a command. */
+  daemonImage?: string
+  /** What the home of a sandbox may hold. */
+  homeMb: number
+  /** A sandbox that does not answer after so long has failed. */
+  startTimeoutMs: number
+}
+
+const usualDefaults: SandboxDefaults = { homeMb: 512, startTimeoutMs: 30_000 }
+
 /** What the operator offers. */
 export class Catalogue {
   readonly images: Image[]
   readonly allowAnyImage: boolean
+  readonly defaults: SandboxDefaults
 
-  constructor(images: Image[], allowAnyImage: boolean) {
+  constructor(images: Image[], allowAnyImage: boolean, defaults = usualDefaults) {
     this.images = images
     this.allowAnyImage = allowAnyImage
+    this.defaults = defaults
   }
 
   /** By its id or, where any image is allowed, by an image's name; undefined when there is none. */
@@ -62,7 +76,7 @@ export function catalogueOf(value: unknown, fault: Fault): Catalogue {
     fault('the whole', 'must be an object with images')
     return new Catalogue([], false)
   }
-  const { images, allowAnyImage = false, ...others } = value
+  const { images, allowAnyImage = false, daemonImage, homeMb, startTimeoutMs, ...others } = value
   for (const name of Object.keys(others)) fault(name, 'is no member of a catalogue')
   if (typeof allowAnyImage !== 'boolean') fault('allowAnyImage', 'must be true or false')
   if (!Array.isArray(images)) {
@@ -72,7 +86,28 @@ export function catalogueOf(value: unknown, fault: Fault): Catalogue {
   const found = images.map((each, at) => imageOf(each, `images[${at}]`, fault))
   const twice = found.find(({ id }, at) => found.findIndex((other) => other.id === id) < at)
   if (twice !== undefined) fault('images', `have the id ${JSON.stringify(twice.id)} twice`)
-  return new Catalogue(found, allowAnyImage === true)
+  const isDaemonImage = daemonImage === undefined || (typeof daemonImage === 'string' && isReference(daemonImage))
+  if (!isDaemonImage) fault('daemonImage', 'must be the name of an image')
+  return new Catalogue(found, allowAnyImage === true, {
+    daemonImage: isDaemonImage ? daemonImage : undefined,
+    homeMb: numberOf(homeMb, { at: 'homeMb', fallback: usualDefaults.homeMb, min: 1, max: 65_536 }, fault),
+    startTimeoutMs: numberOf(
+      startTimeoutMs,
+      { at: 'startTimeoutMs', fallback: usualDefaults.startTimeoutMs, min: 1000, max: 600_000 },
+      fault,
+    ),
+  })
+}
+
+function numberOf(
+  value: unknown,
+  { at, fallback, min, max }: { at: string; fallback: number; min: number; max: number },
+  fault: Fault,
+): number {
+  if (value === undefined) return fallback
+  if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value
+  fault(at, `must be a whole number from ${min} to ${max}`)
+  return fallback
 }
 
 function imageOf(value: unknown, at: string, fault: Fault): Image {

@@ -3,7 +3,7 @@ import { readEncryptionKeys } from '@automation/database'
 import { readIsolationConfig, type IsolationConfig } from '@automation/jail'
 import type { Environment } from '@automation/service'
 import { readCatalogue, type Catalogue } from './catalogue.ts'
-import { readClusterConfig, type ClusterConfig } from './cluster/config.ts'
+import { readPodsFile, type ClusterConfig } from './cluster/config.ts'
 import { readRunnerPodsConfig, type RunnerPodsConfig } from './runner-pods/config.ts'
 
 export interface SandboxConfig {
@@ -53,39 +53,39 @@ export function readSandboxConfig(env: Environment): SandboxConfig {
   if (databaseUrl === undefined) env.fault('DATABASE_URL', 'must be set')
   const driver = env.choice('SANDBOX_DRIVER', ['local', 'kubernetes'], 'local')
   const catalogue = readCatalogue(env)
-  const cluster = readClusterConfig(env)
+  const pods = readPodsFile(env)
   if (driver === 'local' && catalogue.allowAnyImage)
     env.fault('SANDBOX_IMAGES', 'must not have allowAnyImage with SANDBOX_DRIVER=local, which pulls no images')
-  const homeMb = env.integer('SANDBOX_HOME_MB', { default: 512, min: 1, max: 65_536 })
+  const { daemonImage, homeMb, startTimeoutMs } = catalogue.defaults
+  if (driver === 'kubernetes') checkCatalogue(env, catalogue)
   return {
     databaseUrl: databaseUrl ?? '',
     encryptionKeys: readEncryptionKeys(env),
     catalogue,
     teamMaxSandboxes: env.integer('TEAM_MAX_SANDBOXES', { default: 20, max: 100_000 }),
     createWaitMs: 5000,
-    startTimeoutMs: env.integer('SANDBOX_START_TIMEOUT_MS', { default: 30_000, min: 1000, max: 600_000 }),
+    startTimeoutMs,
     deadlinesEveryMs: 1000,
     reconcileEveryMs: 5000,
     retentionDays: env.integer('RETENTION_DAYS', { default: 30, min: 1, max: 3650 }),
     local: {
       python: env.text('RUNNER_PYTHON', 'python3'),
-      tmpDir: env.text('RUNNER_TMP_DIR', tmpdir()),
+      tmpDir: env.text('TMPDIR', tmpdir()),
       homeMb,
       maxProcesses: 512,
       isolation: readIsolationConfig(env),
     },
     driver,
-    kubernetes: { ...cluster, daemonImage: daemonImageOf(env, driver === 'kubernetes', catalogue), homeMb },
-    runnerPods: readRunnerPodsConfig(env, cluster),
+    kubernetes: { ...pods.cluster, daemonImage, homeMb },
+    runnerPods: readRunnerPodsConfig(env, pods),
   }
 }
 
-function daemonImageOf(env: Environment, isUsed: boolean, { images, allowAnyImage }: Catalogue): string | undefined {
-  const daemonImage = env.text('SANDBOX_DAEMON_IMAGE')
-  if (isUsed && env.text('SANDBOX_IMAGES') === undefined)
+/** What pods need of it beyond what sandboxes on this machine do. */
+function checkCatalogue(env: Environment, { images, allowAnyImage, defaults }: Catalogue): void {
+  if (env.text('SANDBOX_IMAGES') === undefined)
     env.fault('SANDBOX_IMAGES', 'must be set with SANDBOX_DRIVER=kubernetes: it names the images of pods')
   const isDaemonPutIn = allowAnyImage || images.some(({ command }) => command === undefined)
-  if (isUsed && isDaemonPutIn && daemonImage === undefined)
-    env.fault('SANDBOX_DAEMON_IMAGE', 'must be set: the daemon is put into images without a command from it')
-  return daemonImage
+  if (isDaemonPutIn && defaults.daemonImage === undefined)
+    env.fault('SANDBOX_IMAGES', 'must have daemonImage: the daemon is put into images without a command from it')
 }

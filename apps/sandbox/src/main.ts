@@ -6,6 +6,6 @@ await runPart({
   name: 'sandbox',
   readConfig: readSandboxConfig,
   create: createSandboxes,
-  ports: { grpc: 9105, health: 9205 },
+  service: 'sandbox',
   migrate: (url, logger, signal) => migrate({ ...sandboxSchema, url, logger, signal }),
 })

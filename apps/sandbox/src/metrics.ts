@@ -12,7 +12,7 @@ export function sandboxMetrics(registry: Registry, store: Store, driver: Driver)
   const registers = [registry]
   const held = new Gauge({
     name: 'sandbox_held',
-    help: 'Sandboxes that the driver holds, those that start included',
+    help: 'Sandboxes that the driver has, with those that are starting',
     labelNames: ['driver'],
     registers,
   })
@@ -24,12 +24,12 @@ export function sandboxMetrics(registry: Registry, store: Store, driver: Driver)
   })
   const oldest = new Gauge({
     name: 'sandbox_starting_oldest_seconds',
-    help: 'How long ago the first of those was asked for that start',
+    help: 'Seconds since the oldest sandbox that is starting was asked for',
     registers,
   })
   new Gauge({
     name: 'sandbox_spares',
-    help: 'Sandboxes of an image that are kept ready: those that are, and as many as there shall be',
+    help: 'Sandboxes of an image that are ready before they are asked for, and how many are wanted',
     labelNames: ['image', 'state'],
     registers,
     collect() {

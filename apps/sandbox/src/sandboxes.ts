@@ -7,7 +7,7 @@ import { isUuid } from '@automation/contract/forms'
 import { v7 } from 'uuid'
 import { digestOf, newApiKey, newSecret } from './api-key.ts'
 import type { SandboxConfig } from './config.ts'
-import type { Keeper } from './keeper.ts'
+import type { Reconciler } from './reconciler.ts'
 import { checkedRequest, type PortCredential } from './sandbox-request.ts'
 import { apiKeyContext, daemonKeyContext } from './sandbox-message.ts'
 import { checkQuota, insertSandbox, moveDeadline } from './store/changes.ts'
@@ -20,7 +20,9 @@ export interface SandboxesOptions {
   config: SandboxConfig
   store: Store
   box: SecretBox
-  keeper: Keeper
+  reconciler: Reconciler
+  /** Sandboxes of a team at a time. */
+  maxOf: (team: string) => number
 }
 
 // Of the thread's processor time.
@@ -37,12 +39,12 @@ export class Sandboxes {
 
   /** Waits for the sandbox to answer, but not for long: then it is given as PENDING. Failure unavailable where there can be none now. */
   async create(asker: Member, request: CreateSandboxRequest): Promise<SandboxRow> {
-    const { config, store, keeper } = this.#options
+    const { config, store, reconciler, maxOf } = this.#options
     const wanted = checkedRequest(request, config.catalogue)
-    const refusal = keeper.driver.refusal?.()
+    const refusal = reconciler.driver.refusal?.()
     if (refusal !== undefined) throw refusal
     // The insert decides; this is before the work of a password.
-    if (wanted.credential?.password !== undefined) await checkQuota(store, asker.team, config.teamMaxSandboxes)
+    if (wanted.credential?.password !== undefined) await checkQuota(store, asker.team, maxOf(asker.team))
     const hashed = await this.#hashed(asker.team, wanted.credential)
     const id = newSandboxId()
     const keys = this.#newKeys(id)
@@ -57,13 +59,13 @@ export class Sandboxes {
         imageId: wanted.image.id,
         metadata: wanted.metadata,
         publicHttpPorts: wanted.publicHttpPorts,
-        driver: keeper.driver.name,
+        driver: reconciler.driver.name,
         timeoutMs: wanted.timeoutMs,
       },
-      config.teamMaxSandboxes,
+      maxOf(asker.team),
     )
     failPoint('sandbox-row-written')
-    const made = keeper.make({ id, team: asker.team, image: wanted.image, ...keys.given })
+    const made = reconciler.make({ id, team: asker.team, image: wanted.image, ...keys.given })
     const running = await within(config.createWaitMs, made)
     return running ?? (await this.#asFarAsKnown(asker.team, id)) ?? row
   }
@@ -98,7 +100,7 @@ export class Sandboxes {
   async kill(asker: Member, id: string): Promise<SandboxRow> {
     const row = await this.get(asker.team, id)
     if (hasEnded(row)) return row
-    await this.#options.keeper.kill(row.id, asker)
+    await this.#options.reconciler.kill(row.id, asker)
     return this.get(asker.team, id)
   }
 

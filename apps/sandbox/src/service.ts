@@ -1,18 +1,19 @@
 import { AuditRelay } from '@automation/audit'
+import { TeamLimitService } from '@automation/contract/catalog/v1/team_limit'
 import { SandboxRouteService, SandboxService } from '@automation/contract/sandbox/v1/sandbox'
 import { SealingService } from '@automation/contract/sandbox/v1/sealing'
 import { SecretBox } from '@automation/database'
-import { served } from '@automation/rpc'
-import { Periodic, type Part, type PartContext } from '@automation/service'
+import { asService, ownContext, served } from '@automation/rpc'
+import { Periodic, TeamLimitRows, type Part, type PartContext } from '@automation/service'
 import type { SandboxConfig } from './config.ts'
 import { grpcDaemons } from './drivers/daemons.ts'
 import type { Driver } from './drivers/driver.ts'
 import { KubernetesDriver } from './drivers/kubernetes/kubernetes-driver.ts'
 import { LocalDriver } from './drivers/local/local-driver.ts'
-import { Keeper } from './keeper.ts'
+import { Reconciler } from './reconciler.ts'
 import { sandboxMetrics } from './metrics.ts'
 import { Routes } from './routes.ts'
-import { routeService, sandboxService, sealingService } from './rpc/sandbox-service.ts'
+import { routeService, sandboxService } from './rpc/sandbox-service.ts'
 import { openRunnerPods, type RunnerPool } from './runner-pods/pool.ts'
 import { Sandboxes } from './sandboxes.ts'
 import { removeOld } from './store/changes.ts'
@@ -45,14 +46,19 @@ export function createSandboxesOn(driver: Driver, config: SandboxConfig, context
   const routed = new Store(config.databaseUrl, context, { poolSize: 3, migrates: false, poolName: 'routes' })
   const box = new SecretBox(config.encryptionKeys)
   const resealing = sandboxResealing(store, box, context)
-  const keeper = new Keeper({ store, driver, startTimeoutMs: config.startTimeoutMs, logger })
-  const sandboxes = new Sandboxes({ config, store, box, keeper })
+  const reconciler = new Reconciler({ store, driver, startTimeoutMs: config.startTimeoutMs, logger })
+  const teams = neighbours.client(TeamLimitService)
+  const limitRows = new TeamLimitRows(logger, (knownRevision) =>
+    teams.listTeamLimits({ knownRevision }, ownContext(asService('sandbox'), 5000)),
+  )
+  const maxOf = (team: string) => limitRows.of(team, 'sandboxes', config.teamMaxSandboxes)
+  const sandboxes = new Sandboxes({ config, store, box, reconciler, maxOf })
   const measures = sandboxMetrics(metrics, store, driver)
   const reconciling = new Periodic('comparing sandboxes', config.reconcileEveryMs, logger, async () => {
-    measures.held(await keeper.reconcile())
+    measures.held(await reconciler.reconcile())
   })
   const upkeep = [
-    new Periodic('ending sandboxes in time', config.deadlinesEveryMs, logger, () => keeper.lookAtDeadlines()),
+    new Periodic('ending sandboxes in time', config.deadlinesEveryMs, logger, () => reconciler.lookAtDeadlines()),
     reconciling,
     new Periodic('measuring sandboxes', config.reconcileEveryMs, logger, () => measures.measure()),
     new Periodic('removing old sandboxes', removeEveryMs, logger, () => removeOld(store, config.retentionDays)),
@@ -65,21 +71,24 @@ export function createSandboxesOn(driver: Driver, config: SandboxConfig, context
   return {
     name: 'sandbox',
     serves: [
-      served(SandboxService, sandboxService(sandboxes, store, box)),
+      served(SandboxService, sandboxService({ sandboxes, store, box, config, maxOf })),
       served(SandboxRouteService, routeService(new Routes(routed, box))),
-      served(SealingService, sealingService(resealing)),
+      served(SealingService, resealing.handlers),
     ],
     async start() {
       await store.open(stopping.signal)
       await routed.open(stopping.signal)
       await resealing.requireKnownKeys()
-      await driver.start({ ended: (id, reason) => void keeper.ended(id, reason) })
-      await keeper.takeOver()
+      await driver.start({ ended: (id, reason) => void reconciler.ended(id, reason) })
+      await reconciler.takeOver()
       for (const periodic of [...upkeep, resealing]) periodic.start()
       audit.start()
+      limitRows.start()
       reconciling.soon()
       if (config.runnerPods === undefined) return
-      runnerPods = await openRunnerPods(config.runnerPods, store, context)
+      runnerPods = await openRunnerPods(config.runnerPods, store, context, {
+        mostOf: (team) => limitRows.find(team, 'runners'),
+      })
       runnerPods.start()
     },
     async stop(graceMs) {
@@ -87,8 +96,9 @@ export function createSandboxesOn(driver: Driver, config: SandboxConfig, context
       await Promise.all([...upkeep, resealing].map((periodic) => periodic.stop()))
       await runnerPods?.stop()
       await sandboxes.close()
-      await keeper.close(graceMs)
+      await reconciler.close(graceMs)
       await audit.stop()
+      await limitRows.stop()
       await Promise.all([store.close(), routed.close()])
     },
     async ready() {
@@ -108,7 +118,7 @@ export function createSandboxSealing(
   const stopping = new AbortController()
   return {
     name: 'sandbox',
-    serves: [served(SealingService, sealingService(resealing))],
+    serves: [served(SealingService, resealing.handlers)],
     start: () => store.open(stopping.signal),
     async stop() {
       stopping.abort()

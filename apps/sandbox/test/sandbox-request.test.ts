@@ -133,9 +133,10 @@ describe('the catalogue of images', () => {
       { id: 'python', image: 'registry.example/python:3.14', command: ['daemon'], cpu: '500m', memory: '2Gi', warm: 3 },
       { id: 'small', image: 'busybox', cpu: 2, memory: 67_108_864, runtimeClassName: 'gvisor' },
     ]
-    const { found, faults } = read(JSON.stringify({ images, allowAnyImage: true }))
+    const { found, faults } = read(JSON.stringify({ images, allowAnyImage: true, homeMb: 64, daemonImage: 'daemon:1' }))
     expect(faults).toBe('')
     expect(found.find('python')).toMatchObject({ cpus: 0.5, memoryMb: 2048, warm: 3, command: ['daemon'] })
+    expect(found.defaults).toEqual({ homeMb: 64, startTimeoutMs: 30_000, daemonImage: 'daemon:1' })
     expect(found.find('small')).toMatchObject({ cpus: 2, memoryMb: 64, runtimeClassName: 'gvisor', warm: 0 })
   })
 
@@ -152,6 +153,8 @@ describe('the catalogue of images', () => {
     ['{"images":[{"id":"a","image":"x","size":1}]}', /images\[0\]\.size is no member/],
     ['{"images":[{"id":"a","image":"x"},{"id":"a","image":"y"}]}', /the id "a" twice/],
     ['{"images":[],"allowAnyImage":"yes"}', /allowAnyImage must/],
+    ['{"images":[],"homeMb":0,"startTimeoutMs":"1"}', /homeMb must be [^]*startTimeoutMs must be/],
+    ['{"images":[],"daemonImage":"X Y"}', /daemonImage must/],
   ] as const)('%s is refused at start', ([content, words]) => {
     expect(read(content).faults).toMatch(words)
   })

@@ -1,4 +1,4 @@
-import type { Environment } from '@automation/service'
+import { readTeamLimits, type Environment } from '@automation/service'
 
 export interface SchedulerConfig {
   databaseUrl: string
@@ -14,6 +14,6 @@ export function readSchedulerConfig(env: Environment): SchedulerConfig {
   return {
     databaseUrl: databaseUrl ?? '',
     retentionDays: env.integer('RETENTION_DAYS', { default: 30, min: 1, max: 3650 }),
-    teamMaxSchedules: env.integer('TEAM_MAX_SCHEDULES', { default: 10_000, min: 1, max: 1_000_000 }),
+    teamMaxSchedules: readTeamLimits(env).schedules,
   }
 }

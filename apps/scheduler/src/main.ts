@@ -6,6 +6,6 @@ await runPart({
   name: 'scheduler',
   readConfig: readSchedulerConfig,
   create: createScheduler,
-  ports: { grpc: 9106, health: 9206 },
+  service: 'scheduler',
   migrate: (url, logger, signal) => migrate({ ...schedulerSchema, url, logger, signal }),
 })

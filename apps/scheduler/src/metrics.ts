@@ -14,7 +14,7 @@ export function schedulerMetrics(registry: Registry): Metrics {
   const registers = [registry]
   const late = new Histogram({
     name: 'scheduler_late_seconds',
-    help: 'How long after its nominal time a firing has started its run, where it waited for no other run',
+    help: 'Time by which a run starts after its schedule says, where it waits for no earlier run',
     buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600, 3600],
     registers,
   })
@@ -26,12 +26,12 @@ export function schedulerMetrics(registry: Registry): Metrics {
   })
   const open = new Gauge({
     name: 'scheduler_firings_open',
-    help: 'Firings that have come and are not decided, over all replicas',
+    help: 'Firings that have neither started a run nor been skipped, over all replicas',
     registers,
   })
   const oldest = new Gauge({
     name: 'scheduler_firings_oldest_seconds',
-    help: 'How long ago the nominal time of the first of these was, those left out that wait for another run',
+    help: 'Seconds since the oldest firing was due that neither started a run nor was skipped; those that wait for an earlier run left out',
     registers,
   })
   return {

@@ -1,4 +1,5 @@
 import type { ScheduledInput, ScheduleSchema } from '@automation/contract/schedule/v1/schedule'
+import { entityTag, type EditedRow } from '@automation/database'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { timestampFromDate } from '@bufbuild/protobuf/wkt'
 
@@ -23,7 +24,10 @@ export interface ScheduleRow {
   id: string
   team: string
   processId: string
+  /** Rises with all that moves `nextAt`, firings too. */
   revision: string
+  /** Rises with each edit. */
+  edition: number
   cron: string | null
   dateTime: Date | null
   allowConcurrent: boolean
@@ -43,6 +47,11 @@ export interface ScheduleRow {
   createdAt: Date
   updatedBy: string | null
   updatedAt: Date | null
+}
+
+/** Which edit the row has. */
+export function editOf(row: ScheduleRow): EditedRow {
+  return { ...row, revision: row.edition }
 }
 
 /** A cron, or a time in ms since 1970. */
@@ -84,6 +93,7 @@ export function scheduleMessage(row: ScheduleRow): MessageInitShape<typeof Sched
     createdAt: timestampFromDate(row.createdAt),
     updatedBy: row.updatedBy ?? undefined,
     updatedAt: row.updatedAt === null ? undefined : timestampFromDate(row.updatedAt),
+    etag: entityTag(editOf(row)),
   }
 }
 

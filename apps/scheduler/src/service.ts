@@ -1,4 +1,5 @@
 import { AuditRelay } from '@automation/audit'
+import { ReferenceService } from '@automation/contract/catalog/v1/resolve'
 import { FiringService } from '@automation/contract/execution/v1/firing'
 import { ScheduleEffectService, ScheduleService, ScheduleUseService } from '@automation/contract/schedule/v1/schedule'
 import { served } from '@automation/rpc'
@@ -6,7 +7,10 @@ import { Periodic, type Part, type PartContext } from '@automation/service'
 import type { SchedulerConfig } from './config.ts'
 import { Firer } from './firing/firer.ts'
 import { Pulse } from './firing/pulse.ts'
+import { FiringLists } from './firing-lists.ts'
 import { schedulerMetrics } from './metrics.ts'
+import { References } from './references.ts'
+import { RunByHand } from './run-by-hand.ts'
 import { effectService, scheduleService, useService } from './rpc/schedule-service.ts'
 import { Schedules } from './schedules.ts'
 import { countOpenFirings, removeOldFirings } from './store/firings.ts'
@@ -35,6 +39,9 @@ export function createScheduler(config: SchedulerConfig, context: PartContext): 
     teamMaxSchedules: config.teamMaxSchedules,
     changed: () => pulse.soon(),
   })
+  const references = new References(neighbours.client(ReferenceService), logger)
+  const firings = new FiringLists(store, references)
+  const byHand = new RunByHand(store, executions)
   const cleaning = new Periodic('removing old firings', cleanEveryMs, logger, async (signal) => {
     while (!signal.aborted && (await removeOldFirings(store, config.retentionDays, cleanAtOnce)) === cleanAtOnce);
   })
@@ -49,7 +56,7 @@ export function createScheduler(config: SchedulerConfig, context: PartContext): 
   return {
     name: 'scheduler',
     serves: [
-      served(ScheduleService, scheduleService(schedules)),
+      served(ScheduleService, scheduleService({ schedules, references, firings, byHand })),
       served(ScheduleEffectService, effectService(store)),
       served(ScheduleUseService, useService(store)),
     ],

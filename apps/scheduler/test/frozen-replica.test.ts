@@ -37,10 +37,10 @@ afterAll(async () => {
 async function startReplica(grpc: number, health: number): Promise<void> {
   const env = {
     PATH: process.env['PATH'],
+    NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
     DATABASE_URL: database.url,
     INTERNAL_KEY: internalKey,
-    EXECUTION_ADDRESSES: `127.0.0.1:${execution.port}`,
-    GRPC_PORT: String(grpc),
+    SERVICE_PORTS: `execution=${execution.port},scheduler=${grpc}`,
     HEALTH_PORT: String(health),
     LOG_LEVEL: 'warn',
   }

@@ -16,7 +16,7 @@ const create = (input: { parameters: Buffer; comment?: string }) =>
   system.schedules.createSchedule({ process: 'report', cron: '0 3 * * *', input }, me())
 
 test('a team has no more schedules than it may, however many are made at once', async () => {
-  const strict = await SchedulerUnderTest.open(1, { TEAM_MAX_SCHEDULES: '3' })
+  const strict = await SchedulerUnderTest.open(1, { TEAM_LIMITS: 'schedules=3' })
   strict.executions.process('report')
   const make = () => strict.schedules.createSchedule({ process: 'report', cron: '0 3 * * *' }, me())
   const made = await Promise.allSettled(Array.from({ length: 8 }, make))
@@ -25,7 +25,7 @@ test('a team has no more schedules than it may, however many are made at once', 
     kind: 'failed_precondition',
     code: 'limit_reached',
     message:
-      'The team has 3 schedules, and may have no more: delete some, or ask the operator to raise TEAM_MAX_SCHEDULES',
+      'The team has 3 schedules, and may have no more: delete some, or ask the operator to raise schedules in TEAM_LIMITS',
   })
   await strict.schedules.createSchedule({ process: 'report', cron: '0 3 * * *' }, userContext('other'))
   await strict.close()

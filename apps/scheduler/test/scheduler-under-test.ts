@@ -9,6 +9,7 @@ import pg from 'pg'
 import { test } from 'vitest'
 import { createScheduler, readSchedulerConfig } from '../src/service.ts'
 import { ScriptedExecutions } from './scripted-executions.ts'
+import { ScriptedReferences } from './scripted-references.ts'
 
 export interface Replica {
   part: Part
@@ -39,6 +40,7 @@ export interface KeptFiring {
 /** Replicas of the scheduler on a database of their own. */
 export class SchedulerUnderTest {
   readonly executions = new ScriptedExecutions()
+  readonly references = new ScriptedReferences()
   /** What it tells the catalog. */
   readonly audit = new AuditBook()
   readonly sql: pg.Pool
@@ -59,7 +61,7 @@ export class SchedulerUnderTest {
 
   async replica(tracer?: Tracer, settings: Record<string, string> = {}): Promise<Replica> {
     const network = new InProcessNetwork()
-    network.add([this.executions.service, this.audit.service])
+    network.add([this.executions.service, this.references.service, this.audit.service])
     const env = new Environment({ DATABASE_URL: this.database.url, ...settings })
     const context = { ...testContext(network), tracer }
     const part = createScheduler(readSchedulerConfig(env), context)

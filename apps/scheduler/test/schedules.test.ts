@@ -238,3 +238,22 @@ test('only services tell of zones and processes', async () => {
   expect(await refusal(system.effects.noteZone({ team, zoneId: 'UTC', revision: 9n }, me()))).toBe('permission_denied')
   expect(await refusal(system.effects.deleteProcessSchedules({ team, processId }, me()))).toBe('permission_denied')
 })
+
+test('of two edits of the same state exactly one is made; a firing is no edit', async () => {
+  const made = await create()
+  await system.sql.query(
+    `UPDATE schedules SET next_at = next_at + interval '1 day', revision = revision + 1 WHERE id = $1`,
+    [made.id],
+  )
+  expect((await system.get(made.id, team)).etag).toBe(made.etag)
+  const ifMatch = [made.etag]
+  const edits = [
+    ...['30 8 * * *', '30 7 * * *'].map((cron) => update({ id: made.id, mask: { paths: ['cron'] }, cron, ifMatch })),
+    system.schedules.pauseSchedule({ id: made.id, ifMatch }, me()),
+  ]
+  const results = await Promise.allSettled(edits)
+  const winners = results.filter((each) => each.status === 'fulfilled')
+  expect(winners).toHaveLength(1)
+  expect(winners[0]?.value.etag).toBe((await system.get(made.id, team)).etag)
+  expect(await refusal(system.schedules.deleteSchedule({ id: made.id, ifMatch }, me()))).toBe('changed_meanwhile')
+})

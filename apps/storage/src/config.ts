@@ -1,6 +1,6 @@
 import { readEncryptionKeys } from '@automation/database'
 import { readObjectStoreConfig, type ObjectStoreConfig } from '@automation/objects'
-import type { Environment } from '@automation/service'
+import { readTeamLimits, type Environment } from '@automation/service'
 
 export interface StorageConfig {
   databaseUrl: string
@@ -34,6 +34,7 @@ export function readStorageConfig(env: Environment): StorageConfig {
   if (databaseUrl === undefined) env.fault('DATABASE_URL', 'must be set')
   const internalKey = env.secret('INTERNAL_KEY')
   if (internalKey === undefined) env.fault('INTERNAL_KEY', 'must be set: the same random text for all services')
+  const teamLimits = readTeamLimits(env)
   return {
     databaseUrl: databaseUrl ?? '',
     encryptionKeys: readEncryptionKeys(env),
@@ -41,8 +42,8 @@ export function readStorageConfig(env: Environment): StorageConfig {
     publicUrl: env.url('PUBLIC_URL', `http://localhost:${env.integer('PORT', { default: 8080, max: 65_535 })}`),
     uploadMaxBytes: env.integer('UPLOAD_MAX_BYTES', { default: 5 * 2 ** 30, min: 1, max: 2 ** 42 }),
     teamMaxBytes: env.integer('TEAM_MAX_STORAGE_BYTES', { default: 50 * 2 ** 30 }),
-    teamMaxObjects: env.integer('TEAM_MAX_OBJECTS', { default: 1_000_000, min: 1 }),
-    teamMaxKeys: env.integer('TEAM_MAX_DATASTORE_KEYS', { default: 10_000, max: 1_000_000 }),
+    teamMaxObjects: teamLimits.objects,
+    teamMaxKeys: teamLimits.datastoreKeys,
     // What hardly packs is a little larger packed.
     packageSetMaxBytes: (env.integer('DEPENDENCIES_MAX_MB', { default: 512, min: 1, max: 65_536 }) + 16) * 2 ** 20,
     packageSetKeepMs: 7 * 24 * 3_600_000,

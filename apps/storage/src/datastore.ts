@@ -1,5 +1,6 @@
 import { Failure, invalid } from '@automation/errors'
-import { deleteValue, listKeys, readValue, writeValue } from './store/datastore.ts'
+import type { Window } from '@automation/database'
+import { deleteValue, listEntries, listKeys, readValue, writeValue, type EntryRow } from './store/datastore.ts'
 import type { Store } from './store/store.ts'
 
 const keyMaxBytes = 512
@@ -29,6 +30,12 @@ export class Datastore {
 
   delete(team: string, key: string): Promise<boolean> {
     return deleteValue(this.#store, team, checkedKey(key))
+  }
+
+  /** A page of keys with this beginning, in their order; values only of small ones. */
+  entries(team: string, prefix: string, window: Window): Promise<{ rows: EntryRow[]; total: number }> {
+    if (!isStorable(prefix)) throw invalid('/prefix', 'must be valid Unicode without NUL')
+    return listEntries(this.#store, team, prefix, window)
   }
 
   keys(team: string, prefix: string): Promise<string[]> {

@@ -6,6 +6,6 @@ await runPart({
   name: 'storage',
   readConfig: readStorageConfig,
   create: createStorage,
-  ports: { grpc: 9104, health: 9204 },
+  service: 'storage',
   migrate: (url, logger, signal) => migrate({ ...storageSchema, url, logger, signal }),
 })

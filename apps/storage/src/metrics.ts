@@ -44,9 +44,9 @@ export function storageMetrics(registry: Registry): Metrics {
   const objects = new Gauge({ name: 'storage_objects', help: 'Objects that teams keep', registers })
   const counted = 'Bytes that count against teams: objects, sets of packages, and uploads that are under way'
   const bytes = new Gauge({ name: 'storage_used_bytes', help: counted, registers })
-  const due = 'Contents that belong to no object any more and are to be removed'
+  const due = 'Contents of deleted objects that are still to be removed'
   const removals = new Gauge({ name: 'storage_removals_waiting', help: due, registers })
-  const sinceWhen = 'How long the first of these has been due'
+  const sinceWhen = 'Seconds since the oldest content that is to be removed was due'
   const removalsLate = new Gauge({ name: 'storage_removals_late_seconds', help: sinceWhen, registers })
   const setsRemoved = new Counter({
     name: 'storage_package_sets_removed_total',

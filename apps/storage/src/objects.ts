@@ -5,7 +5,9 @@ import type { Member } from '@automation/rpc'
 import type { Logger } from '@automation/service'
 import { blobKey, isBlobId, type Store } from './store/store.ts'
 import type { SignedUrls } from './signed-urls.ts'
-import { deleteObject, isReadable, listObjects, noteLink, readObject, type ObjectRow } from './store/objects.ts'
+import { spanOf, type ListQuery } from './list-span.ts'
+import { listEntries, type ListedEntry } from './store/object-lists.ts'
+import { deleteObject, isReadable, noteLink, readObject, type ObjectRow } from './store/objects.ts'
 import type { Sweeper } from './sweeper.ts'
 
 export interface ObjectsOptions {
@@ -45,13 +47,17 @@ export class Objects {
     }
   }
 
-  async *list(team: string, prefix: string): AsyncIterable<ObjectRow[]> {
-    if (prefix.includes('\0') || !prefix.isWellFormed()) throw invalid('/prefix', 'must be valid Unicode without NUL')
-    for (let after = ''; ;) {
-      const rows = await listObjects(this.#options.store, team, { prefix, after, limit: listedAtOnce })
-      if (rows.length > 0) yield rows
-      if (rows.length < listedAtOnce) return
-      after = rows.at(-1)?.name ?? ''
+  /** Objects and folders in the order of their names, some at a time. */
+  async *list(team: string, wanted: ListQuery): AsyncIterable<ListedEntry[]> {
+    const span = spanOf(wanted)
+    let { from } = span
+    for (let left = wanted.limit || Infinity; left > 0 && from !== undefined;) {
+      const limit = Math.min(left, listedAtOnce)
+      const entries: ListedEntry[] = await listEntries(this.#options.store, team, { ...span, from, limit })
+      if (entries.length > 0) yield entries
+      if (entries.length < limit) return
+      from = entries.at(-1)?.goesOnAt
+      left -= entries.length
     }
   }
 

@@ -11,6 +11,7 @@ import type { Metrics } from './metrics.ts'
 import {
   dropSet,
   finishSet,
+  hasSet,
   keepSets,
   noteList,
   readSet,
@@ -83,6 +84,12 @@ export class PackageSets {
     if (hash.digest().equals(row.digest)) return
     await this.#discard(name, row)
     throw new Failure('failed_precondition', 'package_set_damaged', 'The packages are not what was uploaded')
+  }
+
+  /** Whether a set is there for some runtime. */
+  async has(team: string, key: string): Promise<boolean> {
+    if (!validate(key)) throw invalid('/key', 'must be a UUID')
+    return hasSet(this.#options.store, team, key)
   }
 
   /** Takes a list of what is in use; it counts as whole with its last message alone. */

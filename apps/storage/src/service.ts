@@ -1,10 +1,12 @@
 import { AuditRelay } from '@automation/audit'
+import { TeamLimitService } from '@automation/contract/catalog/v1/team_limit'
+import { asService, ownContext } from '@automation/rpc'
 import { DatastoreService } from '@automation/contract/storage/v1/datastore'
 import { PackageSetService } from '@automation/contract/storage/v1/package_set'
 import { StorageService } from '@automation/contract/storage/v1/storage'
 import { createObjectStore } from '@automation/objects'
 import { RunTokens } from '@automation/rpc/run-token'
-import { Periodic, type Part, type PartContext } from '@automation/service'
+import { Periodic, TeamLimitRows, type Part, type PartContext } from '@automation/service'
 import { askerReader, rightsReader } from './callers.ts'
 import type { StorageConfig } from './config.ts'
 import { countedStore, storageMetrics } from './metrics.ts'
@@ -16,6 +18,7 @@ import { PackageSets } from './package-sets.ts'
 import { SignedUrls } from './signed-urls.ts'
 import { countDue, readKept } from './store/sweep.ts'
 import { Store } from './store/store.ts'
+import { readUsage } from './store/usage.ts'
 import { Sweeper } from './sweeper.ts'
 import { Uploads } from './uploads.ts'
 import { Writings } from './writings.ts'
@@ -34,8 +37,13 @@ export function createStorage(config: StorageConfig, { neighbours, logger, metri
     await packageSets.sweep(signal)
     await sweeper.sweep(signal)
   })
-  const writings = new Writings({ config, store, objects, logger, abandoned: () => sweeping.soon() })
-  const uploads = new Uploads({ config, store, objects, writings })
+  const teams = neighbours.client(TeamLimitService)
+  const limitRows = new TeamLimitRows(logger, (knownRevision) =>
+    teams.listTeamLimits({ knownRevision }, ownContext(asService('storage'), 5000)),
+  )
+  const maxBytesOf = (team: string) => limitRows.of(team, 'stored', config.teamMaxBytes)
+  const writings = new Writings({ config, maxBytesOf, store, objects, logger, abandoned: () => sweeping.soon() })
+  const uploads = new Uploads({ config, maxBytesOf, store, objects, writings })
   const packageSets = new PackageSets({ config, store, objects, writings, metrics, logger })
   const signedUrls = new SignedUrls(config.publicUrl, config.encryptionKeys)
   const kept = new Objects({ store, objects, sweeper, signedUrls, logger })
@@ -44,6 +52,14 @@ export function createStorage(config: StorageConfig, { neighbours, logger, metri
   const query: Store['query'] = (statement) => store.query(statement)
   const audit = new AuditRelay({ service: 'storage', query, neighbours, metrics: registry, logger })
   const datastore = new Datastore(store, config.teamMaxKeys)
+  const limitsOf = async (team: string) => {
+    const { bytes, objects: count, datastoreKeys } = await readUsage(store, team)
+    return [
+      { name: 'stored', allowed: BigInt(maxBytesOf(team)), inUse: BigInt(bytes) },
+      { name: 'objects', allowed: BigInt(config.teamMaxObjects), inUse: BigInt(count) },
+      { name: 'datastoreKeys', allowed: BigInt(config.teamMaxKeys), inUse: BigInt(datastoreKeys) },
+    ]
+  }
   const measuring = new Periodic('measuring what is kept', config.measureEveryMs, logger, async () => {
     const { objects: count, bytes } = await readKept(store)
     metrics.kept(count, bytes)
@@ -57,7 +73,7 @@ export function createStorage(config: StorageConfig, { neighbours, logger, metri
     serves: [
       measured(
         StorageService,
-        storageService({ objects: kept, uploads, askerOf, publicUrl: config.publicUrl }),
+        storageService({ objects: kept, uploads, limitsOf, askerOf, publicUrl: config.publicUrl }),
         metrics,
       ),
       measured(DatastoreService, datastoreService(datastore, askerOf), metrics),
@@ -68,6 +84,7 @@ export function createStorage(config: StorageConfig, { neighbours, logger, metri
       await store.open(stopping.signal)
       sweeping.start()
       audit.start()
+      limitRows.start()
       measuring.start()
       measuring.soon()
     },
@@ -76,6 +93,7 @@ export function createStorage(config: StorageConfig, { neighbours, logger, metri
       await writings.close()
       await sweeping.stop()
       await audit.stop()
+      await limitRows.stop()
       await measuring.stop()
       await store.close()
       await objects.close()

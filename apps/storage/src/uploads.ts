@@ -18,6 +18,8 @@ export interface UploadsOptions {
   store: Store
   objects: ObjectStore
   writings: Writings
+  /** Of all objects of a team together. */
+  maxBytesOf: (team: string) => number
 }
 
 type Requests = AsyncIterator<UploadObjectRequest>
@@ -69,7 +71,8 @@ export class Uploads {
       asker,
       expiresInS: expiresInS === undefined ? undefined : Number(expiresInS),
     }
-    const { teamMaxBytes, teamMaxObjects, replacedGraceMs: graceMs } = config
+    const { teamMaxObjects, replacedGraceMs: graceMs } = config
+    const teamMaxBytes = this.#options.maxBytesOf(writing.team)
     const limits = { teamMaxBytes, teamMaxObjects, graceMs }
     return finishUpload(store, writing, written, limits)
   }

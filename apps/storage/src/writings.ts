@@ -12,6 +12,8 @@ export interface WritingsOptions {
   store: Store
   objects: ObjectStore
   logger: Logger
+  /** Of all objects of a team together. */
+  maxBytesOf: (team: string) => number
   /** Is told of an upload that left something to be removed. */
   abandoned: () => void
 }
@@ -41,7 +43,7 @@ export class Writings {
     work: (writer: Writer) => Promise<T>,
   ): Promise<T> {
     const { config, store } = this.#options
-    const limits = { teamMaxBytes: config.teamMaxBytes, leaseMs: config.uploadLeaseMs }
+    const limits = { teamMaxBytes: this.#options.maxBytesOf(writing.team), leaseMs: config.uploadLeaseMs }
     const quota = new Quota(maxBytes, (bytes) => reserve(store, writing, bytes, limits))
     await beginUpload(store, writing, { leaseMs: config.uploadLeaseMs, teamMaxObjects })
     const lost = new AbortController()

@@ -2,7 +2,7 @@ import { refusal, userContext } from '@automation/testing'
 import { afterAll, expect, test } from 'vitest'
 import { runContext, StorageUnderTest } from './storage-under-test.ts'
 
-const under = await StorageUnderTest.open({ TEAM_MAX_DATASTORE_KEYS: '20' })
+const under = await StorageUnderTest.open({ TEAM_LIMITS: 'datastoreKeys=20' })
 afterAll(() => under.close())
 const { datastore } = await under.replica()
 const get = async (key: string, team = 'demo') => (await datastore.getValue({ key }, runContext(team))).value

@@ -79,8 +79,9 @@ async function startStorageProcess(settings: Record<string, string>, flags: stri
   const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
   const env = {
     PATH: process.env['PATH'],
+    NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
     ...settings,
-    GRPC_PORT: String(grpc),
+    SERVICE_PORTS: `storage=${grpc}`,
     HEALTH_PORT: String(health),
     LOG_LEVEL: 'warn',
   }

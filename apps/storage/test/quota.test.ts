@@ -6,7 +6,7 @@ const mebibyte = 2 ** 20
 const under = await StorageUnderTest.open({
   TEAM_MAX_STORAGE_BYTES: String(10 * mebibyte),
   UPLOAD_MAX_BYTES: String(6 * mebibyte),
-  TEAM_MAX_OBJECTS: '25',
+  TEAM_LIMITS: 'objects=25',
 })
 afterAll(() => under.close())
 const { storage } = await under.replica({ replacedGraceMs: 60_000 })
@@ -26,6 +26,12 @@ test('a team keeps no more than it may; what it deletes or replaces makes room a
   expect(await refusal(upload(storage, 'b', bytes(5 * mebibyte), {}, context))).toBe('storage_full')
   await upload(storage, 'b', bytes(4 * mebibyte), {}, context)
   expect(await under.used('full')).toBe(10 * mebibyte)
+  const { limits } = await storage.getLimits({}, context)
+  expect(limits.map(({ name, allowed, inUse }) => [name, allowed, inUse])).toEqual([
+    ['stored', BigInt(10 * mebibyte), BigInt(10 * mebibyte)],
+    ['objects', 25n, 2n],
+    ['datastoreKeys', 10_000n, 0n],
+  ])
   await upload(storage, 'a', bytes(6 * mebibyte), { size: 6 * mebibyte }, context)
   await upload(storage, 'a', bytes(mebibyte), {}, context)
   expect(await under.used('full')).toBe(5 * mebibyte)
@@ -52,7 +58,7 @@ test('a team keeps no more objects than it may, however many come at once; repla
   await expect(put('more')).rejects.toMatchObject({
     kind: 'failed_precondition',
     message:
-      'The team has 25 objects, and may have no more: delete some, or ask the operator to raise TEAM_MAX_OBJECTS',
+      'The team has 25 objects, and may have no more: delete some, or ask the operator to raise objects in TEAM_LIMITS',
   })
   await put(kept[0]!)
   await storage.deleteObject({ name: kept[0]! }, context)

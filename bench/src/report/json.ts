@@ -31,7 +31,7 @@ function ratios(sides: SideFigures[]): Record<string, Record<string, number>> {
 export function reportJson(measured: WorkloadFigures[], { effort }: Lab): unknown {
   const workloads = measured.map(({ workload, sides, goals }) => {
     const only = (kind: string) => sides.filter((side) => side.kind === kind)
-    const [ours] = only('ours')
+    const [ours, ...furtherOurs] = only('ours')
     const [floor, ...furtherFloors] = only('floor')
     return [
       workload.id,
@@ -39,7 +39,7 @@ export function reportJson(measured: WorkloadFigures[], { effort }: Lab): unknow
         title: workload.title,
         ...(ours && { ours: sideJson(ours) }),
         ...(floor && { floor: sideJson(floor) }),
-        ...Object.fromEntries(furtherFloors.map((side) => [side.name, sideJson(side)])),
+        ...Object.fromEntries([...furtherOurs, ...furtherFloors].map((side) => [side.name, sideJson(side)])),
         peers: Object.fromEntries(only('peer').map((side) => [side.name, sideJson(side)])),
         ratios: ratios(sides),
         goals: goals.map(({ text, met }) => ({ text, met: met ?? null })),

@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import type { Lab } from '../lab.ts'
 import { answers, startProgram, surroundings } from './program.ts'
 import type { About } from './side.ts'
+import { usageOf, type Parts } from './usage.ts'
 
 const root = resolve(import.meta.dirname, '../../..')
 
@@ -35,17 +36,18 @@ export interface Team {
   call<T>(method: string, path: string, body?: unknown): Promise<T>
   /** Headers that a load generator needs for REST calls. */
   headers: Record<string, string>
-  /** Makes a process with an open webhook, in JavaScript if nothing else is said. */
-  process(name: string, sourceCode: string, language?: Language): Promise<Process>
+  /** Makes a process with an open webhook, in JavaScript if nothing else is said; `packages` are its own. */
+  process(name: string, sourceCode: string, language?: Language, packages?: string[]): Promise<Process>
 }
 
 /** The system, started as its users start it, and its REST interface for the team `demo`. */
 export interface Ours extends Team {
-  pid: number
   url: string
   /** Where it tells details of its health, and metrics. */
   healthUrl: string
   dataDir: string
+  /** Of all its processes. */
+  usage(): Promise<Parts>
   /** Makes one more team, by the admin command line. */
   team(slug: string): Promise<Team>
   close(): Promise<void>
@@ -56,16 +58,38 @@ const sandboxPorts = { SANDBOX_PUBLIC_PORT: '0', SANDBOX_GRPC_PORT: '0' }
 
 /** Starts it on an empty folder, or on a given one, with further settings. */
 export async function openOurs(lab: Lab, settings: Record<string, string> = {}, folder?: string): Promise<Ours> {
-  const [dataDir, port, healthPort] = await Promise.all([folder ?? lab.folder('ours'), lab.port(), lab.port()])
+  const healthPort = await lab.port()
+  return await open(lab, 'main.ts', { HEALTH_PORT: String(healthPort), ...settings }, healthPort, folder)
+}
+
+/** What SERVICE_PORTS names. */
+const inner = ['catalog', 'execution', 'storage', 'sandbox', 'scheduler']
+const servicePorts = [...inner, ...[...inner, 'gateway', 'runner'].map((name) => `${name}Health`)]
+
+/** Starts it on an empty folder, each service as a process of its own; what it tells of its health is the runner's. */
+export async function openServices(lab: Lab): Promise<Ours> {
+  const ports = new Map<string, number>()
+  for (const name of servicePorts) ports.set(name, await lab.port())
+  const SERVICE_PORTS = [...ports].map(([name, port]) => `${name}=${port}`).join()
+  return await open(lab, 'services/main.ts', { SERVICE_PORTS }, ports.get('runnerHealth')!)
+}
+
+async function open(
+  lab: Lab,
+  main: string,
+  settings: Record<string, string>,
+  healthPort: number,
+  folder?: string,
+): Promise<Ours> {
+  const [dataDir, port] = await Promise.all([folder ?? lab.folder('ours'), lab.port()])
   const healthUrl = `http://127.0.0.1:${healthPort}`
   const url = `http://127.0.0.1:${port}`
   const program = await startProgram({
     file: process.execPath,
-    args: ['apps/embedded/src/main.ts'],
+    args: [`apps/embedded/src/${main}`],
     cwd: root,
     env: {
       PORT: String(port),
-      HEALTH_PORT: String(healthPort),
       ...sandboxPorts,
       PUBLIC_URL: url,
       DATA_DIR: dataDir,
@@ -78,7 +102,8 @@ export async function openOurs(lab: Lab, settings: Record<string, string> = {}, 
     const apiToken = (await readFile(join(dataDir, 'bootstrap-token'), 'utf8')).trim()
     const [demo] = await Promise.all([openTeam(url, 'demo', apiToken), noteIsolation(healthUrl)])
     const team = (slug: string) => newTeam(url, dataDir, slug)
-    return { ...demo, pid: program.pid, url, healthUrl, dataDir, team, close: () => program.stop() }
+    const usage = () => usageOf(program.pid, dataDir)
+    return { ...demo, url, healthUrl, dataDir, usage, team, close: () => program.stop() }
   } catch (error) {
     await program.stop()
     throw error
@@ -129,13 +154,14 @@ function caller(baseUrl: string, headers: Record<string, string>): Team['call'] 
 }
 
 function maker(teamUrl: string, call: Team['call']): Team['process'] {
-  return async (name, sourceCode, language = 'JAVASCRIPT') => {
+  return async (name, sourceCode, language = 'JAVASCRIPT', packages = []) => {
     const { id } = await call<{ id: string }>('POST', '/processes', {
       name,
       slug: name,
       programmingLanguage: language,
       sourceCode,
       webhook: { enabled: true },
+      manifest: { dependencies: Object.fromEntries(packages.map((each) => [each, '*'])) },
     })
     return { id, webhook: `${teamUrl}/webhooks/${name}`, execute: `${teamUrl}/rest/processes/${name}/execute` }
   }

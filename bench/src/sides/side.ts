@@ -30,6 +30,8 @@ export interface Workload {
   title: string
   /** The metric that the picture shows, and whether more is better. */
   shown: { metric: string; unit: string; moreIsBetter: boolean }
+  /** Left out of a smoke test that does not name it. */
+  isLong?: boolean
   sides: Side[]
   goals(median: Medians): Goal[]
 }

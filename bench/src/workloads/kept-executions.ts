@@ -1,6 +1,4 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import pg from 'pg'
+import { connectTo } from '../sides/written.ts'
 
 export const keptDays = 30
 const dayMs = 86_400_000
@@ -15,7 +13,7 @@ export const commentEvery = 20
  * 30 days, each with its timeline and its log, in the partitions that it would have made. Their events count as handled.
  */
 export async function keepExecutions(dataDir: string, count: number): Promise<void> {
-  const client = await connect(dataDir)
+  const client = await connectTo(dataDir, '-c search_path=execution -c synchronous_commit=off')
   try {
     const { rows: processes } = await client.query<{ id: string }>(
       `SELECT id FROM catalog.processes WHERE team = 'demo' ORDER BY id`,
@@ -34,23 +32,6 @@ export async function keepExecutions(dataDir: string, count: number): Promise<vo
   }
 }
 
-async function connect(dataDir: string): Promise<pg.Client> {
-  const [password, postmaster] = await Promise.all([
-    readFile(join(dataDir, 'postgres/password'), 'utf8'),
-    readFile(join(dataDir, 'postgres/data/postmaster.pid'), 'utf8'),
-  ])
-  const client = new pg.Client({
-    host: '127.0.0.1',
-    port: Number(postmaster.split('\n')[3]),
-    user: 'postgres',
-    database: 'postgres',
-    password: password.trim(),
-    options: '-c search_path=execution -c synchronous_commit=off',
-  })
-  await client.connect()
-  return client
-}
-
 const partitions = ['executions', 'timeline_events', 'log_chunks']
 
 function makePartition(table: string, day: number): string {
@@ -60,7 +41,8 @@ function makePartition(table: string, day: number): string {
     return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`
   }
   return `DO $$ BEGIN IF to_regclass('${name}') IS NULL THEN
-    CREATE TABLE ${name} (LIKE ${table} INCLUDING DEFAULTS INCLUDING CONSTRAINTS);
+    CREATE TABLE ${name} (LIKE ${table} INCLUDING DEFAULTS INCLUDING CONSTRAINTS)
+      WITH (fillfactor = ${table === 'executions' ? 55 : 100});
     ALTER TABLE ${table} ATTACH PARTITION ${name} FOR VALUES FROM ('${lowest(day)}') TO ('${lowest(day + 1)}');
   END IF; END $$`
 }

@@ -8,6 +8,7 @@ import { floorAbout } from '../sides/floor.ts'
 import { openOurs, oursAbout, type Ours } from '../sides/ours.ts'
 import { untilTrue } from '../sides/program.ts'
 import { goal, times, type Workload } from '../sides/side.ts'
+import { writtenBy } from '../sides/written.ts'
 import type { Sample } from '../statistics.ts'
 import { enqueue, holder, holdSlots } from './backlog.ts'
 import { active, total } from './start-latency.ts'
@@ -25,26 +26,30 @@ async function measureOurs(lab: Lab): Promise<Sample> {
       { kind: 'closed', connections: 32, warmUpS: 0, seconds: lab.effort.warmUpS },
     )
     const warmUps = await total(ours, noop.id)
-    const held = await holdSlots(ours, await holder(ours), slots)
-    await enqueue(ours, noop, count)
-    // The last one is read by its id: counting what is left, again and again, would be most of the work.
-    const [last] = (await ours.call<{ data: Execution[] }>('GET', `/executions?processId=${noop.id}&limit=1`)).data
-    const lastStatus = async () => (await ours.call<Execution>('GET', `/executions/${last!.id}`)).status
-    const drainedFrom = performance.now()
-    await held.release()
-    await untilTrue(
-      async () => (await lastStatus()) === 'FINISHED',
-      () => new Error('the queue does not drain'),
-      120_000,
-    )
-    await untilTrue(
-      async () => (await active(ours, noop.id)) === 0,
-      () => new Error('the queue does not drain'),
-      120_000,
-    )
-    const seconds = (performance.now() - drainedFrom) / 1000
+    let seconds = 0
+    const written = await writtenBy(ours.dataDir, async () => {
+      const held = await holdSlots(ours, await holder(ours), slots)
+      await enqueue(ours, noop, count)
+      // The last one is read by its id: counting what is left, again and again, would be most of the work.
+      const [last] = (await ours.call<{ data: Execution[] }>('GET', `/executions?processId=${noop.id}&limit=1`)).data
+      const lastStatus = async () => (await ours.call<Execution>('GET', `/executions/${last!.id}`)).status
+      const drainedFrom = performance.now()
+      await held.release()
+      await untilTrue(
+        async () => (await lastStatus()) === 'FINISHED',
+        () => new Error('the queue does not drain'),
+        120_000,
+      )
+      await untilTrue(
+        async () => (await active(ours, noop.id)) === 0,
+        () => new Error('the queue does not drain'),
+        120_000,
+      )
+      seconds = (performance.now() - drainedFrom) / 1000
+      return count
+    })
     await verify(ours, noop.id, count, warmUps)
-    return { perSecond: count / seconds, seconds }
+    return { perSecond: count / seconds, seconds, ...written }
   } finally {
     await ours.close()
   }

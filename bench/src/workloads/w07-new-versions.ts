@@ -1,8 +1,6 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import type { Lab } from '../lab.ts'
 import { openOurs, oursAbout, type Language } from '../sides/ours.ts'
-import { python } from '../sides/python.ts'
+import { plainPrograms, spawnAbout, spawnedMs } from '../sides/spawned.ts'
 import { goal, times, type Goal, type Medians, type Workload } from '../sides/side.ts'
 import { median, type Sample } from '../statistics.ts'
 import { VersionCalls } from './version-calls.ts'
@@ -16,8 +14,6 @@ interface Code {
   language: Language
   /** Ends its own process when it is asked to. The number makes each version another one. */
   source(version: number): string
-  /** Starts a plain interpreter that prints the same answer. */
-  plain: { file(): string; args: string[] }
 }
 
 const codes: Record<'javascript' | 'python', Code> = {
@@ -25,13 +21,11 @@ const codes: Record<'javascript' | 'python', Code> = {
     language: 'JAVASCRIPT',
     source: (version) =>
       `if (svc.context.parameters.crash) process.kill(process.pid, 'SIGKILL')\nreturn { n: ${version} }`,
-    plain: { file: () => process.execPath, args: ['-e', 'process.stdout.write(JSON.stringify({ n: 1 }))'] },
   },
   python: {
     language: 'PYTHON',
     source: (version) =>
       `import os\nif svc.context.parameters.get("crash"):\n    os.kill(os.getpid(), 9)\nreturn {"n": ${version}}`,
-    plain: { file: () => python().file, args: ['-c', `print('{"n": 1}', end="", flush=True)`] },
   },
 }
 
@@ -67,28 +61,16 @@ async function measureOurs(lab: Lab): Promise<Sample> {
 /** From spawn to the answer on standard output: one alone, and as many at once as ours has new versions. */
 async function measureSpawns(lab: Lab): Promise<Sample> {
   const samples: Sample[] = []
-  for (const [name, { plain }] of Object.entries(codes)) {
+  for (const [name, plain] of Object.entries(plainPrograms)) {
     const alone: number[] = []
     const atOnceMs: number[] = []
-    for (let index = 0; index < samplesOf(lab) + 2; index += 1) alone.push(await spawned(plain))
+    for (let index = 0; index < samplesOf(lab) + 2; index += 1) alone.push(await spawnedMs(plain()))
     for (let burst = 0; burst < burstsOf(lab); burst += 1)
-      atOnceMs.push(...(await Promise.all(Array.from({ length: atOnce }, () => spawned(plain)))))
+      atOnceMs.push(...(await Promise.all(Array.from({ length: atOnce }, () => spawnedMs(plain())))))
     const aloneMs = median(alone.slice(2))
     samples.push({ [`${name}PoolMs`]: aloneMs, [`${name}CrashMs`]: aloneMs, [`${name}BurstMs`]: median(atOnceMs) })
   }
   return Object.assign({}, ...samples) as Sample
-}
-
-async function spawned({ file, args }: Code['plain']): Promise<number> {
-  const startedAt = performance.now()
-  const child = spawn(file(), args, { stdio: ['ignore', 'pipe', 'inherit'] })
-  const closed = once(child, 'close')
-  const [answer] = (await once(child.stdout, 'data')) as [Buffer]
-  const tookMs = performance.now() - startedAt
-  await closed
-  if ((JSON.parse(answer.toString()) as { n: number }).n !== 1)
-    throw new Error(`${file()} printed ${answer.toString()}`)
-  return tookMs
 }
 
 function goalsOf(language: 'javascript' | 'python', factor: number): (medians: Medians) => Goal[] {
@@ -119,18 +101,7 @@ export const w7: Workload = {
     moreIsBetter: false,
   },
   sides: [
-    {
-      name: 'spawn',
-      kind: 'floor',
-      about: {
-        get software() {
-          return `node ${process.version} and python ${python().version} started to print one line`
-        },
-        isolation: 'none',
-        durability: 'none',
-      },
-      measure: measureSpawns,
-    },
+    { name: 'spawn', kind: 'floor', about: spawnAbout, measure: measureSpawns },
     { name: 'ours', kind: 'ours', about: oursAbout, measure: measureOurs },
   ],
   goals: (medians) => [...goalsOf('javascript', 2)(medians), ...goalsOf('python', 1)(medians)],

@@ -24,12 +24,14 @@ async function measureOurs(lab: Lab): Promise<Sample> {
       { id: 'carried', image, command, memory },
       { id: 'putIn', image, memory },
     ]
-    await writeFile(catalogue, JSON.stringify({ images }))
+    await writeFile(catalogue, JSON.stringify({ images, daemonImage: settings.SANDBOX_DAEMON_IMAGE }))
+    const pods = join(await lab.folder('pods'), 'pods.json')
+    await writeFile(pods, JSON.stringify({ namespace: cluster.namespace }))
     const ours = await openOurs(lab, {
       ...settings,
       SANDBOX_DRIVER: 'kubernetes',
       SANDBOX_IMAGES: catalogue,
-      KUBERNETES_NAMESPACE: cluster.namespace,
+      KUBERNETES_PODS: pods,
     })
     try {
       const samples = samplesOf(lab)

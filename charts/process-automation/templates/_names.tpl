@@ -28,13 +28,13 @@ app.kubernetes.io/component: {{ index . 1 }}
 {{ .Values.sandbox.namespace | default .Release.Namespace }}
 {{- end }}
 
-{{/* Each replica by its own name, as whoever calls one must know all. */}}
-{{- define "automation.executionAddresses" -}}
+{{/* Storage, and each replica of execution by its own name, as whoever calls one must know all. */}}
+{{- define "automation.runnerAddresses" -}}
 {{- $service := .Values.services.execution -}}
 {{- $name := printf "%s-execution" (include "automation.fullname" .) -}}
-{{- $addresses := list -}}
+{{- $addresses := list (printf "storage=%s-storage.%s.svc:%d" (include "automation.fullname" .) .Release.Namespace (int .Values.services.storage.ports.grpc)) -}}
 {{- range $index := until (int $service.replicas) -}}
-{{- $addresses = append $addresses (printf "%s-%d.%s-replicas.%s.svc:%d" $name $index $name $.Release.Namespace (int $service.ports.grpc)) -}}
+{{- $addresses = append $addresses (printf "execution=%s-%d.%s-replicas.%s.svc:%d" $name $index $name $.Release.Namespace (int $service.ports.grpc)) -}}
 {{- end -}}
 {{ join "," $addresses }}
 {{- end }}
@@ -50,17 +50,9 @@ app.kubernetes.io/component: {{ index . 1 }}
 {name: {{ $values.bootstrap.existingSecret | default (printf "%s-bootstrap" $full) }}, key: token}
 {{- else if hasPrefix "S3_" $setting -}}
 {name: {{ $values.objectStore.existingSecret | default (printf "%s-objects" $full) }}, key: {{ $setting }}}
-{{- else if hasPrefix "SANDBOX_GRPC_TLS_" $setting -}}
-{name: {{ $values.gateway.grpcTls.existingSecret }}, key: {{ ternary "tls.key" "tls.crt" (hasSuffix "_KEY" $setting) }}}
-{{- else if hasPrefix "KAFKA_" $setting -}}
-{name: {{ $values.kafka.existingSecret }}, key: {{ $setting }}}
 {{- else -}}
 {name: {{ $values.keys.existingSecret | default (printf "%s-keys" $full) }}, key: {{ $setting }}}
 {{- end -}}
-{{- end }}
-
-{{- define "automation.storageAddress" -}}
-{{ include "automation.fullname" . }}-storage.{{ .Release.Namespace }}.svc:{{ .Values.services.storage.ports.grpc }}
 {{- end }}
 
 {{/* YAML of the services that are deployed. */}}

@@ -42,13 +42,12 @@ securityContext:
 {{/* What all services are told of each other, as a map. */}}
 {{- define "automation.sharedEnv" -}}
 {{- $full := include "automation.fullname" . -}}
-CATALOG_ADDRESS: "{{ $full }}-process-catalog.{{ .Release.Namespace }}.svc:{{ index .Values.services "process-catalog" "ports" "grpc" }}"
-SANDBOX_ADDRESS: "{{ $full }}-sandbox.{{ .Release.Namespace }}.svc:{{ .Values.services.sandbox.ports.grpc }}"
-STORAGE_ADDRESS: {{ include "automation.storageAddress" . | quote }}
-SCHEDULER_ADDRESS: "{{ $full }}-scheduler.{{ .Release.Namespace }}.svc:{{ .Values.services.scheduler.ports.grpc }}"
-EXECUTION_ADDRESSES: {{ include "automation.executionAddresses" . | quote }}
-GRPC_HOST: 0.0.0.0
-HEALTH_HOST: 0.0.0.0
+SERVICE_ADDRESSES: {{ list
+  (printf "catalog=%s-process-catalog.%s.svc:%d" $full .Release.Namespace (int (index .Values.services "process-catalog" "ports" "grpc")))
+  (printf "sandbox=%s-sandbox.%s.svc:%d" $full .Release.Namespace (int .Values.services.sandbox.ports.grpc))
+  (printf "scheduler=%s-scheduler.%s.svc:%d" $full .Release.Namespace (int .Values.services.scheduler.ports.grpc))
+  (include "automation.runnerAddresses" .) | join "," | quote }}
+INTERNAL_HOST: 0.0.0.0
 PUBLIC_URL: {{ include "automation.publicUrl" . | quote }}
 RUN_TIMEOUT_MS: {{ min 300000 (int64 .Values.runTimeoutMaxMs) | quote }}
 RUN_TIMEOUT_MAX_MS: {{ int64 .Values.runTimeoutMaxMs | quote }}
@@ -59,9 +58,8 @@ EGRESS_ALLOW: {{ join "," . | quote }}
 
 {{/* A runner knows of execution, and of storage for what runs store. */}}
 {{- define "automation.runnerEnv" -}}
-STORAGE_ADDRESS: {{ include "automation.storageAddress" . | quote }}
-EXECUTION_ADDRESSES: {{ include "automation.executionAddresses" . | quote }}
-HEALTH_HOST: 0.0.0.0
+SERVICE_ADDRESSES: {{ include "automation.runnerAddresses" . | quote }}
+INTERNAL_HOST: 0.0.0.0
 RUNNER_SLOTS: {{ int .Values.runners.slots | quote }}
 {{- with .Values.egressAllow }}
 EGRESS_ALLOW: {{ join "," . | quote }}

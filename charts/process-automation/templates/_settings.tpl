@@ -2,13 +2,12 @@
 {{- with .Values.kafka -}}
 {{- if .brokers }}
 KAFKA_BROKERS: {{ join "," .brokers | quote }}
-KAFKA_SSL: {{ .ssl | quote }}
 {{- end }}
 {{- with .topic }}
 KAFKA_TOPIC: {{ . | quote }}
 {{- end }}
-{{- with .saslMechanism }}
-KAFKA_SASL_MECHANISM: {{ . | quote }}
+{{- if .existingSecret }}
+KAFKA_CONFIG_FILE: {{ printf "/run/secrets/kafka/%s" .key | quote }}
 {{- end }}
 {{- end }}
 {{- end }}
@@ -27,14 +26,8 @@ S3_PUBLIC_ENDPOINT: {{ . | quote }}
 {{- define "automation.clusterEnv" -}}
 SANDBOX_DRIVER: {{ .Values.sandbox.driver }}
 SANDBOX_IMAGES: /etc/automation/images.json
-SANDBOX_DAEMON_IMAGE: {{ include "automation.image" (list . "sandbox-daemon") }}
 TEAM_MAX_SANDBOXES: {{ int .Values.sandbox.teamMax | quote }}
-KUBERNETES_NAMESPACE: {{ include "automation.podNamespace" . }}
-KUBERNETES_INSTANCE: {{ .Release.Name }}
-KUBERNETES_OWNER: {{ include "automation.fullname" . }}-pods
-{{- if eq .Values.runners.kind "pool" }}
-RUNNER_PODS: /etc/automation/runner-pods.json
-{{- end }}
+KUBERNETES_PODS: /etc/automation/pods.json
 {{- end }}
 
 {{- define "automation.runnerPods" -}}
@@ -61,5 +54,14 @@ RUNNER_PODS: /etc/automation/runner-pods.json
 {{- range .Values.image.pullSecrets }}{{ $secrets = append $secrets .name }}{{ end }}
 {{- $_ := set $pods "pullSecrets" $secrets }}
 {{- with .Values.podSecurity.runtimeClassName }}{{ $_ := set $pods "runtimeClassName" . }}{{ end }}
+{{- toJson $pods }}
+{{- end }}
+
+{{- define "automation.pods" -}}
+{{- $pods := dict
+  "namespace" (include "automation.podNamespace" .)
+  "instance" .Release.Name
+  "owner" (printf "%s-pods" (include "automation.fullname" .)) }}
+{{- if eq .Values.runners.kind "pool" }}{{ $_ := set $pods "runners" (include "automation.runnerPods" . | fromJson) }}{{ end }}
 {{- toPrettyJson $pods }}
 {{- end }}

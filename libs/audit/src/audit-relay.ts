@@ -119,6 +119,6 @@ function gaugesOf(registry: Registry): Record<'records' | 'oldest', Gauge<'servi
     new Gauge({ name, help, labelNames: ['service'], registers: [registry] })
   return {
     records: gauge('audit_outbox_records', 'Audit records of a service that have not reached the catalog yet'),
-    oldest: gauge('audit_outbox_oldest_seconds', 'How long ago the oldest of these was made'),
+    oldest: gauge('audit_outbox_oldest_seconds', 'Age of the oldest audit record that has not reached the catalog yet'),
   }
 }

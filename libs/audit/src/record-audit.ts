@@ -48,6 +48,7 @@ export type AuditEvent =
   | 'installed'
   | 'install_failed'
   | 'discarded'
+  | 'rolled_back'
   | 'uploaded'
   | 'signed'
   | 'revoked'

@@ -10,6 +10,8 @@ export interface IdPartitionsOptions {
   ahead: number
   /** Tells the locks of these tables from others. */
   name: string
+  /** By table: how full inserts may make a page, in per cent; the rest is for new versions of its rows. */
+  fillfactors?: Record<string, number>
 }
 
 interface Found {
@@ -48,7 +50,7 @@ export class IdPartitions {
    * first time that may be dozens of tables, for which a slow machine may take as long as it needs.
    */
   async ensure(nowMs: number, beside: number[] = []): Promise<number> {
-    const { span, ahead, tables } = this.#options
+    const { span, ahead, tables, fillfactors } = this.#options
     const now = span.at(nowMs)
     const wanted = [...Array.from({ length: ahead + 2 }, (_, index) => now - 1 + index), ...beside]
     const client = await this.#options.pool().connect()
@@ -63,7 +65,7 @@ export class IdPartitions {
       const missing = [...new Set(wanted)].filter((one) => !found.has(span.name(one)))
       if (missing.length > 0)
         await client.query({
-          text: missing.flatMap((one) => tables.map((table) => make(table, span, one))).join(';'),
+          text: missing.flatMap((one) => tables.map((table) => make(table, span, one, fillfactors?.[table]))).join(';'),
           ...patient,
         })
       await client.query({ text: 'COMMIT', ...patient })
@@ -139,10 +141,10 @@ function attachedNames(found: Found[]): Set<string> {
 }
 
 /** Made aside and then attached: that waits for no reader or writer of the other partitions. */
-function make(table: string, span: Span, one: number): string {
+function make(table: string, span: Span, one: number, fillfactor = 100): string {
   const name = `${table}_${span.name(one)}`
   const [from, to] = [span.startMs(one), span.startMs(one + 1)].map(lowestIdAt)
-  return `CREATE TABLE ${name} (LIKE ${table} INCLUDING DEFAULTS INCLUDING CONSTRAINTS);
+  return `CREATE TABLE ${name} (LIKE ${table} INCLUDING DEFAULTS INCLUDING CONSTRAINTS) WITH (fillfactor = ${fillfactor});
     ALTER TABLE ${table} ATTACH PARTITION ${name} FOR VALUES FROM ('${from}') TO ('${to}')`
 }
 

@@ -1,4 +1,5 @@
 import { Failure } from '@automation/errors'
+import { principalIn, type CallContext } from '@automation/rpc'
 import { failPoint, Periodic, type Logger, type Registry } from '@automation/service'
 import type pg from 'pg'
 import { Gauge } from 'prom-client'
@@ -49,13 +50,27 @@ export class Resealing {
   readonly #damaged = new Map<SealedTable, number>()
   readonly #left: Gauge<'kind'>
   readonly #upkeep: Periodic
+  /** For operators: seals up to `limit` rows anew, 10,000 at the most, and tells what there is. */
+  readonly handlers = {
+    reseal: async ({ limit }: { limit: number }, context: CallContext) => {
+      principalIn(context, 'operator')
+      const resealed = await this.reseal(Math.min(limit, mostAtOnce), context.signal)
+      const secrets = (await this.counts()).map(({ kind, total, onOlderKeys, damaged }) => ({
+        kind,
+        total: BigInt(total),
+        onOlderKeys: BigInt(onOlderKeys),
+        damaged: BigInt(damaged),
+      }))
+      return { keyId: this.keyId, resealed, secrets }
+    },
+  }
 
   constructor(options: ResealingOptions) {
     this.#options = options
     const { service, logger, metrics } = options
     this.#left = new Gauge({
       name: `${service}_secrets_on_older_keys`,
-      help: 'Stored secrets that another key than the first one of ENCRYPTION_KEY has sealed',
+      help: 'Stored secrets that are encrypted with another key than the first one in ENCRYPTION_KEY',
       labelNames: ['kind'],
       registers: [metrics],
     })
@@ -107,18 +122,6 @@ export class Resealing {
     )
     for (const { kind, onOlderKeys } of counts) this.#left.set({ kind }, onOlderKeys)
     return counts
-  }
-
-  /** The answer of an operator's Reseal: seals up to `limit` rows anew, 10,000 at the most, and tells what there is. */
-  async answer(limit: number, signal: AbortSignal) {
-    const resealed = await this.reseal(Math.min(limit, mostAtOnce), signal)
-    const secrets = (await this.counts()).map(({ kind, total, onOlderKeys, damaged }) => ({
-      kind,
-      total: BigInt(total),
-      onOlderKeys: BigInt(onOlderKeys),
-      damaged: BigInt(damaged),
-    }))
-    return { keyId: this.keyId, resealed, secrets }
   }
 
   /** Seals at most `limit` rows anew, until `signal` is aborted; how many it did. */

@@ -33,6 +33,19 @@ export interface FailureOptions {
   executionId?: string
   /** What the code of that execution has failed with, for callers who may read it. */
   error?: CodeError
+  /** For scope_missing: the word that the caller's token would need. */
+  requiredScope?: string
+  /** For changed_meanwhile: the present state of what was to be changed. */
+  present?: PresentState
+}
+
+/** Which state of a record is the present one, and whose. */
+export interface PresentState {
+  /** With its quotes. */
+  etag: string
+  updatedBy: string
+  /** RFC 3339 in UTC. */
+  updatedAt: string
 }
 
 /** A failure of process code. */
@@ -56,6 +69,8 @@ export class Failure extends Error {
   readonly retryAfterS: number | undefined
   readonly executionId: string | undefined
   readonly error: CodeError | undefined
+  readonly requiredScope: string | undefined
+  readonly present: PresentState | undefined
 
   constructor(kind: FailureKind, code: string, publicText: string, options: FailureOptions = {}) {
     super(publicText, options.cause === undefined ? undefined : { cause: options.cause })
@@ -65,6 +80,8 @@ export class Failure extends Error {
     this.retryAfterS = options.retryAfterS
     this.executionId = options.executionId
     this.error = options.error
+    this.requiredScope = options.requiredScope
+    this.present = options.present
   }
 }
 

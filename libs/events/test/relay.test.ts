@@ -3,7 +3,7 @@ import { create } from '@bufbuild/protobuf'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Cursor, Leadership, OutboxEvent } from '../src/outbox.ts'
-import { relay } from '../src/relay.ts'
+import { relay } from '../src/outbox-bus.ts'
 
 interface Transaction {
   xid: bigint

@@ -15,6 +15,7 @@ import json
 import posix
 import resource
 import sys
+import time
 
 # Isolated as this Python is, it looks for modules in its own library alone.
 own_directory = posix.fspath(__file__).rpartition("/")[0]
@@ -47,8 +48,17 @@ def serve(isolation):
     levels.prepare(isolation)
     server = posix.getpid()
     for line in sys.stdin.buffer:
-        if posix.fork() == 0:
+        if fork_at_last() == 0:
             launch(server, json.loads(line), isolation)
+
+
+def fork_at_last():
+    """Where the machine has no room for another process it waits for some: with this process all children would end."""
+    while True:
+        try:
+            return posix.fork()
+        except OSError:
+            time.sleep(0.02)
 
 
 def launch(server, order, isolation):

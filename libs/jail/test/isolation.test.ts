@@ -99,12 +99,4 @@ describe('which isolation level', () => {
     readIsolationConfig(env)
     expect(() => env.check()).toThrow(/ISOLATION must be.*EGRESS_ALLOW has.*RUNNER_CLOSED_PORTS has/s)
   })
-
-  test('old names of settings are refused with the new ones', () => {
-    const env = new Environment({ WALL: 'namespaces', WALL_NETWORK: '', WALL_NONE_MANY_TEAMS: 'false' })
-    readIsolationConfig(env)
-    expect(() => env.check()).toThrow(
-      /2 faults:\n {2}WALL is now called ISOLATION: .*\n {2}WALL_NONE_MANY_TEAMS is now called ISOLATION_MANY_TEAMS: /,
-    )
-  })
 })

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chown, cp, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { cpSync } from 'node:fs'
+import { chown, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -23,7 +24,7 @@ afterAll(() => rm(made, { recursive: true }))
 
 beforeEach(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'automation-pg-'))
-  await cp(made, dataDir, { recursive: true })
+  cpSync(made, dataDir, { recursive: true })
 })
 afterEach(async () => {
   await Promise.all(running.map((one) => one.stop()))
@@ -133,7 +134,7 @@ test('a first start that was cut off half way is done again', async () => {
 
 test('a folder too deep for a socket is served over TCP', async () => {
   const deep = join(dataDir, 'd'.repeat(100))
-  await cp(made, deep, { recursive: true })
+  cpSync(made, deep, { recursive: true })
   const { url, tcpUrl } = await start(deep)
   expect(url).toBe(tcpUrl)
   expect(await rows(url, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
@@ -160,7 +161,7 @@ test.runIf(isRoot)(
 test.runIf(isRoot)('as root, folders that only root may enter are fine', async () => {
   const closed = join(dataDir, 'closed')
   await mkdir(closed, { mode: 0o700 })
-  await cp(made, join(closed, 'postgres'), { recursive: true })
+  cpSync(made, join(closed, 'postgres'), { recursive: true })
   await start(join(closed, 'postgres'))
   expect((await stat(join(closed, 'postgres/data'))).uid).toBe(0)
 })

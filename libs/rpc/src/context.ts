@@ -1,3 +1,5 @@
+import { Failure } from '@automation/errors'
+
 /** What a caller is: the operator's command line, a team's user, another service, a runner, or a run itself. */
 export type Role = 'operator' | 'user' | 'service' | 'runner' | 'run'
 
@@ -44,4 +46,161 @@ export function ownContext(principal: Principal, timeoutMs: number): CallContext
     deadlineMs: Date.now() + timeoutMs,
     signal: AbortSignal.timeout(timeoutMs),
   }
+}
+
+/** Who asks for something of a team. */
+export interface Member {
+  team: string
+  /** What `createdBy` keeps. */
+  name: string
+  /** Value of Svc-Initiated-By. */
+  initiatedBy?: string
+  /** Address of the caller. */
+  ip?: string
+}
+
+/** The principal of a call that only these roles may make. Failure permission_denied. */
+export function principalIn({ principal }: CallContext, ...roles: Role[]): Principal {
+  if (!roles.includes(principal.role)) throw denied()
+  return principal
+}
+
+/** For which team, and as whom, a call is made. Failure permission_denied for calls of no team. */
+export function memberIn(context: CallContext): Member {
+  const { team, name, initiatedBy, ip } = principalIn(context, 'user', 'service', 'operator')
+  if (team === '') throw denied()
+  return { team, name, initiatedBy, ip }
+}
+
+function denied(): Failure {
+  return new Failure('permission_denied', 'permission_denied', 'This call is not allowed')
+}
+
+/** How long a unary call may take that says nothing else. */
+export const defaultTimeoutMs = 10_000
+
+const tickMs = 50
+
+/**
+ * Ends calls at their deadlines, up to 50 ms late, with one timer for all of them: a timer for each would cost more
+ * than the call itself.
+ */
+class DeadlineWatch {
+  readonly #byTick = new Map<number, Set<TimedCall>>()
+  #timer: NodeJS.Timeout | undefined
+
+  add(call: TimedCall): void {
+    const tick = tickOf(call)
+    const others = this.#byTick.get(tick)
+    if (others !== undefined) others.add(call)
+    else this.#byTick.set(tick, new Set([call]))
+    this.#timer ??= setInterval(() => this.#sweep(), tickMs).unref()
+  }
+
+  delete(call: TimedCall): void {
+    this.#byTick.get(tickOf(call))?.delete(call)
+  }
+
+  #sweep(): void {
+    const now = Date.now() / tickMs
+    for (const [tick, calls] of this.#byTick) {
+      if (tick > now) continue
+      this.#byTick.delete(tick)
+      for (const call of calls) call.expire()
+    }
+    if (this.#byTick.size > 0) return
+    clearInterval(this.#timer)
+    this.#timer = undefined
+  }
+}
+
+function tickOf(call: TimedCall): number {
+  return Math.ceil(call.deadlineMs / tickMs)
+}
+
+const watch = new DeadlineWatch()
+
+/**
+ * One unary call in process, and the context that its handler gets: with a deadline, and with a signal that is only made
+ * when the handler looks at it. `within` gives the handler's result, or throws when the deadline comes first.
+ *
+ * A class and no object literal: a getter in a literal makes a hidden class for each object, which keeps the object alive
+ * until the next full collection.
+ */
+export class TimedCall implements CallContext {
+  readonly principal: Principal
+  readonly requestId: string
+  readonly traceparent: string | undefined
+  readonly deadlineMs: number
+  readonly #caller: CallContext
+  #controller: AbortController | undefined
+  #callerLeft: (() => void) | undefined
+  #reject: ((reason: unknown) => void) | undefined
+
+  constructor(caller: CallContext) {
+    const now = Date.now()
+    this.deadlineMs = caller.deadlineMs ?? now + defaultTimeoutMs
+    if (now >= this.deadlineMs) throw expired()
+    this.principal = caller.principal
+    this.requestId = caller.requestId
+    this.traceparent = caller.traceparent
+    this.#caller = caller
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      const own = (this.#controller = new AbortController())
+      const { signal } = this.#caller
+      this.#callerLeft = () => own.abort(signal.reason)
+      if (Date.now() >= this.deadlineMs) own.abort(expired())
+      else if (signal.aborted) this.#callerLeft()
+      else signal.addEventListener('abort', this.#callerLeft, { once: true })
+    }
+    return this.#controller.signal
+  }
+
+  within<T>(result: PromiseLike<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#reject = reject
+      watch.add(this)
+      result.then(
+        (value) => {
+          this.#over()
+          resolve(value)
+        },
+        (error: unknown) => {
+          this.#over()
+          reject(error as Error)
+        },
+      )
+    })
+  }
+
+  #over(): void {
+    watch.delete(this)
+    if (this.#callerLeft !== undefined) this.#caller.signal.removeEventListener('abort', this.#callerLeft)
+  }
+
+  expire(): void {
+    const failure = expired()
+    this.#reject?.(failure)
+    this.#controller?.abort(failure)
+  }
+}
+
+/** The deadline of a call is over. */
+export function expired(cause?: unknown): Failure {
+  return new Failure('deadline_exceeded', 'deadline_exceeded', 'The operation took too long', { cause })
+}
+
+/** The caller went away before the answer; nobody sees this but the caller's own code. */
+export function cancelled(cause?: unknown): Failure {
+  return new Failure('unavailable', 'call_cancelled', 'The call was cancelled', { cause })
+}
+
+/** Why a signal was aborted: its time was over, or the caller went. */
+export function endOf(signal: AbortSignal): Failure {
+  const reason: unknown = signal.reason
+  if (reason instanceof Failure) return reason
+  return (reason as { name?: unknown } | undefined)?.name === 'TimeoutError' ? expired(reason) : cancelled(reason)
 }

@@ -24,11 +24,18 @@ const servicesOfRuns = new Set([
 const runnerService = 'automation.runner.v1.RunnerService'
 const roles = new Set<Role>(['operator', 'user', 'service', 'runner'])
 
+// Names that callers give are in them.
+const cachedCharacters = 4 * 1024 * 1024
+
 /** Makes the `authorization` of a principal's calls; one signature serves all of its calls for 40 s. */
 export function signer(key: SigningKey): (principal: Principal) => string | Promise<string> {
   const runner = 'runnerKey' in key
   const secret = new TextEncoder().encode(runner ? key.runnerKey : key.internalKey)
-  const cache = new LRUCache<string, { text: string; freshUntilMs: number }>({ max: 2000 })
+  const cache = new LRUCache<string, { text: string; freshUntilMs: number }>({
+    max: 2000,
+    maxSize: cachedCharacters,
+    sizeCalculation: ({ text }, name) => text.length + name.length,
+  })
   return (principal) => {
     if (principal.role === 'run') return `Bearer ${principal.token ?? ''}`
     const name = JSON.stringify(principal)

@@ -24,10 +24,11 @@ const trailerMaxBytes = 5000
 
 /** A failure as JSON, with as many of its fields as the trailer has room for. */
 export function encoded(failure: Failure): Buffer {
-  const { kind, code, retryAfterS, executionId } = failure
+  const { kind, code, retryAfterS, executionId, requiredScope, present } = failure
   const text = failure.message.slice(0, 1000)
   for (let fields = failure.fields.slice(0, 100); ; fields = fields.slice(0, Math.floor(fields.length / 2))) {
-    const bytes = Buffer.from(JSON.stringify({ kind, code, text, fields, retryAfterS, executionId }))
+    const sent = { kind, code, text, fields, retryAfterS, executionId, requiredScope, present }
+    const bytes = Buffer.from(JSON.stringify(sent))
     if (bytes.length <= trailerMaxBytes || fields.length === 0) return bytes
   }
 }

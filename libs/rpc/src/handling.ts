@@ -12,8 +12,7 @@ import type {
   Server,
 } from '@grpc/grpc-js'
 import type { Tracer } from '@automation/tracing'
-import { cancelled, expired } from './call-ends.ts'
-import type { CallContext, Principal } from './context.ts'
+import { type CallContext, cancelled, expired, type Principal } from './context.ts'
 import { decoder, encoder, serviceDefinition } from './definition.ts'
 import { contextOf } from './metadata.ts'
 import { received, type Receiving } from './received.ts'

@@ -1,9 +1,9 @@
 import { create, type DescMethod, type DescService } from '@bufbuild/protobuf'
-import { asFailure } from '@automation/errors'
-import { endOf } from './call-ends.ts'
-import type { CallContext } from './context.ts'
-import { TimedCall } from './deadlines.ts'
-import type { Client, Handlers } from './service-types.ts'
+import { asFailure, Failure } from '@automation/errors'
+import type { Tracer } from '@automation/tracing'
+import { type CallContext, endOf, TimedCall } from './context.ts'
+import type { Client, Handlers, ServedService } from './service-types.ts'
+import { traced } from './traced.ts'
 
 /** Calls a service of the same process directly: messages by reference, deadlines and failures as on the wire. */
 export function inProcess<S extends DescService>(service: S, handlers: Handlers<S>): Client<S> {
@@ -80,5 +80,59 @@ async function* messages(type: DescMethod['input'], open: () => unknown, signal:
     signal.removeEventListener('abort', end)
     // Not awaited: a source that waits for something of its own ends when that comes.
     source?.return?.()?.catch(() => undefined)
+  }
+}
+
+/** Where a part finds the others: in the same process or over the wire, it cannot tell. */
+export interface Neighbours {
+  /** A client of a service, at whichever replica. `connection` names a connection of its own, apart from the others. */
+  client<S extends DescService>(service: S, connection?: string): Client<S>
+  /** A client for each replica of a service. */
+  replicas<S extends DescService>(service: S, connection?: string): Client<S>[]
+  /** A client of the replica at this address (host:port); in one process there is only the one. */
+  at<S extends DescService>(service: S, address: string, connection?: string): Client<S>
+}
+
+/** Neighbours that live in this process. Parts may be added after clients were handed out. */
+export class InProcessNetwork implements Neighbours {
+  readonly #handlers = new Map<string, Handlers<DescService>>()
+  readonly #tracer: Tracer | undefined
+
+  /** `tracer` makes spans of calls. */
+  constructor(tracer?: Tracer) {
+    this.#tracer = tracer
+  }
+
+  add(services: ServedService[]): void {
+    for (const { service, handlers } of services) this.#handlers.set(service.typeName, handlers)
+  }
+
+  client<S extends DescService>(service: S): Client<S> {
+    let connected: Record<string, unknown> | undefined
+    const late: Record<string, unknown> = {}
+    for (const method of service.methods) {
+      late[method.localName] = (request: never, context: never) => {
+        connected ??= this.#connect(service)
+        return (connected[method.localName] as (request: never, context: never) => unknown)(request, context)
+      }
+    }
+    return late as Client<S>
+  }
+
+  replicas<S extends DescService>(service: S): Client<S>[] {
+    return [this.client(service)]
+  }
+
+  at<S extends DescService>(service: S): Client<S> {
+    return this.client(service)
+  }
+
+  #connect(service: DescService): Record<string, unknown> {
+    const handlers = this.#handlers.get(service.typeName)
+    if (handlers === undefined)
+      throw new Failure('unimplemented', 'service_absent', 'This service is not part of the system', {
+        cause: service.typeName,
+      })
+    return inProcess(service, traced(service, handlers, this.#tracer, 'internal')) as Record<string, unknown>
   }
 }

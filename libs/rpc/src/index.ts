@@ -1,7 +1,14 @@
-export { cancelled } from './call-ends.ts'
-export { memberIn, principalIn, type Member } from './callers.ts'
-export { asService, ownContext, type CallContext, type Principal, type Role } from './context.ts'
-export { inProcess } from './in-process.ts'
-export { InProcessNetwork, type Neighbours } from './neighbours.ts'
+export { cancelled } from './context.ts'
+export {
+  asService,
+  memberIn,
+  ownContext,
+  principalIn,
+  type CallContext,
+  type Member,
+  type Principal,
+  type Role,
+} from './context.ts'
+export { inProcess, InProcessNetwork, type Neighbours } from './in-process.ts'
 export { isUnreachable } from './status.ts'
 export { served, type Client, type Handlers, type ServedService } from './service-types.ts'

@@ -1,6 +1,6 @@
-import { Failure, type FailureKind, type FieldFault } from '@automation/errors'
+import { Failure, type FailureKind, type FieldFault, type PresentState } from '@automation/errors'
 import { Metadata, status, type ServiceError, type StatusObject } from '@grpc/grpc-js'
-import { expired } from './call-ends.ts'
+import { expired } from './context.ts'
 import { asciiOf, encoded, statusOf, trailer } from './failure-trailer.ts'
 
 const unreached = new WeakSet<Failure>()
@@ -57,14 +57,16 @@ interface SentFailure {
   fields?: FieldFault[]
   retryAfterS?: number
   executionId?: string
+  requiredScope?: string
+  present?: PresentState
 }
 
 function decoded(bytes: Buffer, cause: unknown): Failure {
   const sent = parsed(bytes)
   if (sent === undefined || !(sent.kind in statusOf))
     return new Failure('internal', 'internal_error', 'Internal error', { cause })
-  const { kind, code, text, fields, retryAfterS, executionId } = sent
-  return new Failure(kind, code, text, { cause, fields, retryAfterS, executionId })
+  const { kind, code, text, fields, retryAfterS, executionId, requiredScope, present } = sent
+  return new Failure(kind, code, text, { cause, fields, retryAfterS, executionId, requiredScope, present })
 }
 
 function parsed(bytes: Buffer): SentFailure | undefined {

@@ -7,9 +7,7 @@ import {
   type ClientReadableStream,
   type ClientWritableStream,
 } from '@grpc/grpc-js'
-import { endOf } from './call-ends.ts'
-import type { CallContext } from './context.ts'
-import { defaultTimeoutMs } from './deadlines.ts'
+import { type CallContext, defaultTimeoutMs, endOf } from './context.ts'
 import { asBytes, decoder, encoder, pathOf } from './definition.ts'
 import { received } from './received.ts'
 import { send } from './sent.ts'

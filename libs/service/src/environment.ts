@@ -52,16 +52,10 @@ export class Environment {
   }
 
   integer(name: string, range: NumberRange): number {
-    const { min = 0, max = Number.MAX_SAFE_INTEGER } = range
     const raw = this.#raw(name)
-    const value = raw === undefined ? range.default : Number(raw)
-    if (!Number.isSafeInteger(value) || value < min || value > max) {
-      this.fault(name, `must be a whole number from ${min} to ${max}, not ${JSON.stringify(raw)}`)
-      this.#note(name, raw, false)
-      return range.default
-    }
-    this.#note(name, String(value), false)
-    return value
+    const value = wholeNumber(raw, range, (text) => this.fault(name, text))
+    this.#note(name, value === undefined ? raw : String(value), false)
+    return value ?? range.default
   }
 
   boolean(name: string, fallback: boolean): boolean {
@@ -100,6 +94,27 @@ export class Environment {
     return words
   }
 
+  /** `name=value` pairs of these names, separated by commas; a name may come several times. */
+  pairs<const N extends string>(name: string, names: readonly N[], fallback: [N, string][] = []): [N, string][] {
+    const raw = this.#raw(name)
+    const pairs = raw === undefined ? fallback : raw.split(',').flatMap((pair) => this.#pair(name, names, pair))
+    this.#note(name, pairs.map(([part, value]) => `${part}=${value}`).join(','), false)
+    return pairs
+  }
+
+  /** A number for each of these names, from `name=number` pairs separated by commas; those that are left out have their default. */
+  integers<const N extends string>(name: string, ranges: Record<N, NumberRange>): Record<N, number> {
+    const names = Object.keys(ranges) as N[]
+    const given = new Map(this.pairs(name, names))
+    const numbers = names.map((part): [N, number] => {
+      const raw = given.get(part)
+      const fault = (text: string) => this.fault(`${name}: ${part}`, text)
+      return [part, wholeNumber(raw, ranges[part], fault) ?? ranges[part].default]
+    })
+    this.#note(name, numbers.map(([part, value]) => `${part}=${value}`).join(','), false)
+    return Object.fromEntries(numbers) as Record<N, number>
+  }
+
   /** An address without a trailing slash. */
   url(name: string, fallback: string): string
   url(name: string, fallback?: string): string | undefined
@@ -115,12 +130,6 @@ export class Environment {
     const fault = `${name} ${text}`
     // Several parts may read the same setting.
     if (!this.#faults.includes(fault)) this.#faults.push(fault)
-  }
-
-  /** Settings by their old names: one that is set is a fault, as nothing reads it. */
-  renamed(names: Record<string, string>): void {
-    for (const [old, name] of Object.entries(names))
-      if (this.#raw(old) !== undefined) this.fault(old, `is now called ${name}: set that instead`)
   }
 
   /** What the reads found so far, each beginning with the setting's name. */
@@ -145,6 +154,15 @@ export class Environment {
     return value === undefined || value === '' ? undefined : value
   }
 
+  #pair<N extends string>(name: string, names: readonly N[], pair: string): [N, string][] {
+    const at = pair.indexOf('=')
+    const [part, value] = [pair.slice(0, at).trim(), pair.slice(at + 1).trim()]
+    if (at > 0 && value !== '' && names.includes(part as N)) return [[part as N, value]]
+    if (pair.trim() !== '')
+      this.fault(name, `must be name=value of ${names.join(', ')}, not ${JSON.stringify(pair.trim())}`)
+    return []
+  }
+
   #fromFile(name: string): string | undefined {
     const path = this.#raw(`${name}_FILE`)
     if (path === undefined) return undefined
@@ -160,4 +178,16 @@ export class Environment {
     this.#settings.set(name, { name, value, secret })
     return value
   }
+}
+
+/** Undefined and a fault where the text is no whole number within the range. */
+function wholeNumber(
+  raw: string | undefined,
+  { default: fallback, min = 0, max = Number.MAX_SAFE_INTEGER }: NumberRange,
+  fault: (text: string) => void,
+): number | undefined {
+  const value = raw === undefined ? fallback : Number(raw)
+  if (Number.isSafeInteger(value) && value >= min && value <= max) return value
+  fault(`must be a whole number from ${min} to ${max}, not ${JSON.stringify(raw)}`)
+  return undefined
 }

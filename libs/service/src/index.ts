@@ -1,4 +1,6 @@
+export { TeamLimitRows, type TeamLimitAnswer } from './team-limit-rows.ts'
 export { abortable, atMost, pause } from './abortable.ts'
+export { AddressList, isAddressRange } from './address-list.ts'
 export { readArguments, type Usage } from './arguments.ts'
 export { ConfigurationError, Environment } from './environment.ts'
 export { DeadlineError, DeadlineWorker, type JobOptions } from './deadline-worker.ts'
@@ -12,7 +14,15 @@ export type { Check, Part, PartContext } from './part.ts'
 export { Periodic } from './periodic.ts'
 export { runProgram, type Program, type ProgramContext, type Running } from './program.ts'
 export { runPart, type PartProgram } from './run-part.ts'
+export {
+  readGivenAddresses,
+  readServiceAddresses,
+  readServicePorts,
+  type ServiceAddresses,
+  type ServicePorts,
+} from './service-addresses.ts'
 export { StopOrder } from './stop-order.ts'
+export { readTeamLimits, type TeamLimits } from './team-limits.ts'
 export { TeamTurns } from './team-turns.ts'
 export type { Logger } from 'pino'
 export type { Registry } from 'prom-client'

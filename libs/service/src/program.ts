@@ -113,7 +113,8 @@ function patience(): Promise<void> {
 function portTaken(error: unknown, env: Environment): Failure | undefined {
   const { code, port } = error as NodeJS.ErrnoException & { port?: number }
   if (code !== 'EADDRINUSE' || port === undefined) return undefined
-  const names = env.settings().flatMap(({ name, value }) => (/_?PORT$/.test(name) && value === `${port}` ? [name] : []))
+  const isIt = (value: string) => value.split(',').some((part) => part.replace(/^\w+=/, '') === `${port}`)
+  const names = env.settings().flatMap(({ name, value }) => (/PORTS?$/.test(name) && isIt(value) ? [name] : []))
   const [setting = 'the setting of this port'] = names
   const text = `Port ${port} (${setting}) is taken by another program. Stop that one, or set ${setting} to a free port.`
   return new Failure('failed_precondition', 'port_taken', text, { cause: error })

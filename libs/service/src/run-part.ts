@@ -7,14 +7,14 @@ import { serveOperations } from './operations.ts'
 import type { Part, PartContext } from './part.ts'
 import { runProgram, type ProgramContext, type Running } from './program.ts'
 import { StopOrder } from './stop-order.ts'
-import { readWireConfig, type WireConfig } from './wire-config.ts'
+import { readWireConfig, type ProgramName, type WireConfig } from './wire-config.ts'
 
 export interface PartProgram<Config> {
   name: string
   readConfig(env: Environment): Config
   create(config: Config, context: PartContext): Part
-  /** Defaults of GRPC_PORT and HEALTH_PORT; `grpc` is absent for a part that serves no gRPC. */
-  ports?: { grpc?: number; health?: number }
+  /** Its name in SERVICE_PORTS and SERVICE_ADDRESSES. */
+  service: ProgramName
   /** `runner` for the part that must not hold INTERNAL_KEY. */
   key?: 'internal' | 'runner'
   /** Brings the part's database up to this release; absent for a part that has none. Waits for one that is not there yet. */
@@ -35,16 +35,16 @@ export function runPart<Config>(program: PartProgram<Config>): Promise<void> {
   })
 }
 
-function usageOf<Config>({ name, ports, migrate }: PartProgram<Config>): Usage {
-  const { grpc, health } = ports ?? {}
+function usageOf<Config>({ name, migrate }: PartProgram<Config>): Usage {
   return {
     command: `node apps/${name}/src/main.ts`,
     about: `Starts ${name} as a process of its own; the others are found over gRPC.`,
     ...(migrate !== undefined && { options: { migrate: 'bring its database up to date, and end' } }),
     settings: {
       ...(migrate !== undefined && { DATABASE_URL: 'its PostgreSQL' }),
-      ...(grpc !== undefined && { GRPC_PORT: `where it serves the others (${grpc})` }),
-      ...(health !== undefined && { HEALTH_PORT: `where /livez, /readyz and /metrics are (${health})` }),
+      SERVICE_PORTS: 'where services on this machine serve each other',
+      SERVICE_ADDRESSES: 'where services are that are elsewhere',
+      HEALTH_PORT: 'where /livez, /readyz and /metrics are',
       LOG_LEVEL: 'how much it logs (info)',
     },
   }
@@ -85,10 +85,8 @@ async function startPart<Config>(
     readiness: () => health.checks(),
   })
   health.watch(part.name, () => part.ready())
-  if (wire.health !== undefined) {
-    const operations = await serveOperations(wire.health, health, metrics)
-    order.add('operations', () => operations.close())
-  }
+  const operations = await serveOperations(wire.health, health, metrics)
+  order.add('operations', () => operations.close())
   let served: ServedPort | undefined
   // After the part: its callers may still bring results while it stops.
   order.add('gRPC', (graceMs) => served?.close(Math.max(graceMs, 500)))

@@ -1,61 +1,50 @@
 import { createHmac } from 'node:crypto'
 import type { ServeOptions, WireOptions } from '@automation/rpc/wire'
 import type { Environment } from './environment.ts'
+import { readServiceAddresses, readServicePorts, type CalledService } from './service-addresses.ts'
 
 /** How a part reaches the others and is reached by them, as WireNetwork, `serve` and `serveOperations` want it. */
 export interface WireConfig extends WireOptions {
   grpc: Omit<ServeOptions, 'logger'> | undefined
-  health: { host: string; port: number } | undefined
+  health: { host: string; port: number }
 }
 
 interface Wants {
-  ports?: { grpc?: number; health?: number }
+  service: ProgramName
   key?: 'internal' | 'runner'
 }
+
+/** A service as settings call it. */
+export type ProgramName = CalledService | 'gateway' | 'runner'
 
 const mebibyte = 1024 * 1024
 
 /** Reads them; faults are noted in `env`. */
-export function readWireConfig(env: Environment, { ports = {}, key = 'internal' }: Wants): WireConfig {
-  const executions = env.list('EXECUTION_ADDRESSES', ['127.0.0.1:9102'])
-  const catalog = [env.text('CATALOG_ADDRESS', '127.0.0.1:9101')]
+export function readWireConfig(env: Environment, { service, key = 'internal' }: Wants): WireConfig {
+  const { catalog, execution, sandbox, storage, scheduler } = readServiceAddresses(env)
   const addresses = {
     catalog,
     audit: catalog,
-    sandbox: [env.text('SANDBOX_ADDRESS', '127.0.0.1:9105')],
-    storage: [env.text('STORAGE_ADDRESS', '127.0.0.1:9104')],
-    schedule: [env.text('SCHEDULER_ADDRESS', '127.0.0.1:9106')],
-    execution: executions,
-    run: executions,
-    runner: executions,
+    sandbox,
+    storage,
+    schedule: scheduler,
+    execution,
+    run: execution,
+    runner: execution,
   }
-  const given = {
-    CATALOG_ADDRESS: addresses.catalog,
-    SANDBOX_ADDRESS: addresses.sandbox,
-    STORAGE_ADDRESS: addresses.storage,
-    SCHEDULER_ADDRESS: addresses.schedule,
-    EXECUTION_ADDRESSES: executions,
-  }
-  for (const [name, all] of Object.entries(given))
-    if (!all.every((address) => /^\S+:\d{1,5}$/.test(address))) env.fault(name, 'must be host:port')
+  const ports = readServicePorts(env)
+  const host = env.text('INTERNAL_HOST', '127.0.0.1')
+  const health = { host, port: env.integer('HEALTH_PORT', { default: ports[`${service}Health`], max: 65_535 }) }
   const maxMessageBytes = readMaxMessageBytes(env)
-  const health = ports.health === undefined ? undefined : readListener(env, 'HEALTH', ports.health)
   if (key === 'runner')
     return { addresses, maxMessageBytes, health, grpc: undefined, key: { runnerKey: readRunnerKey(env) } }
   const internalKey = readInternalKey(env)
   const runnerKey = env.secret('RUNNER_KEY')
   const grpc =
-    ports.grpc === undefined
+    service === 'gateway' || service === 'runner'
       ? undefined
-      : { ...readListener(env, 'GRPC', ports.grpc), internalKey, runnerKey, maxMessageBytes }
+      : { host, port: ports[service], internalKey, runnerKey, maxMessageBytes }
   return { addresses, maxMessageBytes, health, grpc, key: { internalKey } }
-}
-
-function readListener(env: Environment, name: 'GRPC' | 'HEALTH', port: number): { host: string; port: number } {
-  return {
-    host: env.text(`${name}_HOST`, '127.0.0.1'),
-    port: env.integer(`${name}_PORT`, { default: port, max: 65_535 }),
-  }
 }
 
 const keyMinChars = 32

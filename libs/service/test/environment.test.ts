@@ -36,6 +36,19 @@ test.each(['1.5', 'abc', '-1', '1e9', '0x', 'NaN', 'Infinity'])('%s is no whole 
   expect(faultsOf({ SIZE: raw }, (env) => env.integer('SIZE', { default: 1, max: 100 }))).toHaveLength(1)
 })
 
+test('numbers of one setting have their defaults, and a fault names the part', () => {
+  const ranges = { small: { default: 1, max: 9 }, large: { default: 100 }, other: { default: 7 } }
+  const env = new Environment({ LIMITS: 'large=500, small=3' })
+  expect(env.integers('LIMITS', ranges)).toEqual({ small: 3, large: 500, other: 7 })
+  expect(env.settings()).toEqual([{ name: 'LIMITS', value: 'small=3,large=500,other=7' }])
+  expect(faultsOf({ LIMITS: 'small=10,large=x,huge=1,other' }, (one) => one.integers('LIMITS', ranges))).toEqual([
+    'LIMITS must be name=value of small, large, other, not "huge=1"',
+    'LIMITS must be name=value of small, large, other, not "other"',
+    'LIMITS: small must be a whole number from 0 to 9, not "10"',
+    expect.stringMatching(/^LIMITS: large must be a whole number/),
+  ])
+})
+
 test('a secret may come from a file, and a file that is not there is a fault of its setting', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'environment-'))
   await writeFile(join(folder, 'key'), 'secret of a file\n')

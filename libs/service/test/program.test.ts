@@ -21,8 +21,9 @@ interface Ran {
 
 function run(env: Record<string, string>, ...args: string[]): Ran {
   const program = fileURLToPath(new URL('programs/part.ts', import.meta.url))
+  const { PATH, NODE_COMPILE_CACHE } = process.env
   const child = spawn(process.execPath, [program, ...args], {
-    env: { PATH: process.env['PATH'], INTERNAL_KEY: 'k'.repeat(32), ...env },
+    env: { PATH, NODE_COMPILE_CACHE, INTERNAL_KEY: 'k'.repeat(32), HEALTH_PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   children.push(child)
@@ -99,11 +100,11 @@ describe.concurrent('a program', () => {
   })
 
   test('every fault of the configuration is printed at once, by name, and the process ends with 2', async () => {
-    const { stderr, stdout, ended } = run({ SIZE: '99', INTERNAL_KEY: 'short', GRPC_PORT: 'x' })
+    const { stderr, stdout, ended } = run({ SIZE: '99', INTERNAL_KEY: 'short', SERVICE_PORTS: 'scheduler=x' })
     expect(await ended).toMatchObject({ code: 2 })
     const text = stderr.join('\n')
     expect(text).toMatch(/3 faults/)
-    for (const name of ['SIZE', 'INTERNAL_KEY', 'GRPC_PORT']) expect(text).toContain(name)
+    for (const name of ['SIZE', 'INTERNAL_KEY', 'SERVICE_PORTS: scheduler']) expect(text).toContain(name)
     expect(stdout).toEqual([])
   })
 
@@ -121,7 +122,7 @@ describe.concurrent('a program', () => {
     const { stdout, ended } = run({}, '--help')
     expect(await ended).toMatchObject({ code: 0 })
     expect(stdout[0]).toBe('node apps/example/src/main.ts [--print-config]')
-    expect(stdout).toContainEqual(expect.stringMatching(/^ +GRPC_PORT .*\(0\)$/))
+    expect(stdout).toContainEqual(expect.stringMatching(/^ +HEALTH_PORT /))
     const refused = run({}, '--migrate')
     expect(await refused.ended).toMatchObject({ code: 2 })
     expect(refused.stderr.join('\n')).toMatch(/--migrate[^]*\nUsage: node apps/)

@@ -76,8 +76,9 @@ async function inheriting(socket: string, home: string): Promise<ChildProcess> {
   // Closing unlinks the name that it was given.
   renameSync(`${socket}.new`, socket)
   const { fd } = (listener as unknown as { _handle: { fd: number } })._handle
+  const { PATH, NODE_COMPILE_CACHE } = process.env
   const child = spawn(process.execPath, [program], {
-    env: { PATH: process.env['PATH'], HOME: home, DAEMON_LISTEN: 'fd:3' },
+    env: { PATH, NODE_COMPILE_CACHE, HOME: home, DAEMON_LISTEN: 'fd:3' },
     stdio: ['pipe', 'pipe', 'inherit', fd],
   })
   child.stdin!.end(`${daemonKey}\n`)

@@ -5,6 +5,7 @@ import { join, relative } from 'node:path'
 import { fromBinary, toBinary, type DescMethod } from '@bufbuild/protobuf'
 import { SealingService as CatalogSealing } from '@automation/contract/catalog/v1/sealing'
 import { TeamService } from '@automation/contract/catalog/v1/team'
+import { TeamLimitService } from '@automation/contract/catalog/v1/team_limit'
 import { TokenService } from '@automation/contract/catalog/v1/token'
 import { SealingService as SandboxSealing } from '@automation/contract/sandbox/v1/sealing'
 import { asFailure, Failure } from '@automation/errors'
@@ -13,7 +14,7 @@ import type { Logger } from '@automation/service'
 import { operatorContext } from './operator-context.ts'
 
 /** The services that an operator may call through the data folder. */
-export const operatorServices = [TeamService, TokenService, CatalogSealing, SandboxSealing] as const
+export const operatorServices = [TeamService, TeamLimitService, TokenService, CatalogSealing, SandboxSealing] as const
 
 export const socketName = 'admin.sock'
 

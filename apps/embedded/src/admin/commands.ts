@@ -1,6 +1,8 @@
 import { Command } from 'commander'
 import { timestampDate, type Timestamp } from '@bufbuild/protobuf/wkt'
 import { TeamService } from '@automation/contract/catalog/v1/team'
+import { TeamLimitService } from '@automation/contract/catalog/v1/team_limit'
+import { invalid } from '@automation/errors'
 import { TokenService } from '@automation/contract/catalog/v1/token'
 import { operatorContext } from './operator-context.ts'
 import type { Answer } from './answer.ts'
@@ -28,8 +30,8 @@ export function adminProgram(perform: Perform): Command {
 const jsonText = 'print the answer as JSON'
 
 const helpOnTargets = `
-Which system: the environment says. With CATALOG_ADDRESS and INTERNAL_KEY the process-catalog there; else the system that
-runs on DATA_DIR (default .data); when none runs there, its database is opened for the moment.
+Which system: the environment says. With INTERNAL_KEY and SERVICE_ADDRESSES=catalog=host:port the process-catalog there; else the
+system that runs on DATA_DIR (default .data); when none runs there, its database is opened for the moment.
 
   npm run admin -- teams create acme
   npm run --silent admin -- tokens create acme --name ci     prints the token and nothing else`
@@ -54,6 +56,7 @@ function addTeams(program: Command, perform: Perform): void {
       return { json: records, table: { head: ['TEAM', 'NAME', 'PARENTS', 'CREATED'], rows } }
     })
   })
+  addTeamLimit(teams, perform)
   leaf(teams, 'grant-parent <child> <parent>', 'let a team name another as its parent').action(function (
     this: Command,
     child: string,
@@ -76,14 +79,43 @@ function addTeams(program: Command, perform: Perform): void {
   })
 }
 
+const limitNames = 'running, queued, stored (bytes), sandboxes, runners, callsPerSecond'
+
+function addTeamLimit(teams: Command, perform: Perform): void {
+  leaf(
+    teams,
+    'limit <team> <name> <value>',
+    `let a team have more or less than others: ${limitNames}; default: as others`,
+  ).action(function (this: Command, team: string, name: string, text: string) {
+    return perform(this, async (target) => {
+      const value = text === 'default' ? undefined : wholeNumber(text)
+      await target.client(TeamLimitService).setTeamLimit({ team, name, value }, operatorContext())
+      const words = value === undefined ? 'what all teams have' : String(value)
+      return {
+        json: { team, name, value: value === undefined ? null : Number(value) },
+        text: `Team ${team} has ${words} for ${name}, within 5 seconds.`,
+      }
+    })
+  })
+}
+
+function wholeNumber(text: string): bigint {
+  if (!/^\d{1,16}$/.test(text)) throw invalid('/value', 'must be a whole number, or default')
+  return BigInt(text)
+}
+
 function addTokens(program: Command, perform: Perform): void {
   const tokens = group(program, 'tokens', 'API tokens of teams')
   leaf(tokens, 'create <team>', 'make an API token; it is shown this once')
     .option('--name <name>', 'what createdBy shows for it')
-    .action(function (this: Command, team: string, { name }: { name?: string }) {
+    .option('--scopes <words>', 'what it may give, with commas between: executor where it is not said', '')
+    .action(function (this: Command, team: string, { name, scopes }: { name?: string; scopes: string }) {
       return perform(this, async (target) => {
-        const { apiToken, record } = await target.client(TokenService).createApiToken({ team, name }, operatorContext())
-        return { json: { apiToken, clientId: record?.clientId, team, name: record?.name }, text: apiToken }
+        const { apiToken, record } = await target
+          .client(TokenService)
+          .createApiToken({ team, name, scopes: scopes.split(',').filter(Boolean) }, operatorContext())
+        const { clientId, name: shown, scopes: given } = record ?? {}
+        return { json: { apiToken, clientId, team, name: shown, scopes: given }, text: apiToken }
       })
     })
   leaf(tokens, 'list <team>', 'the API tokens of a team, without their secrets').action(function (
@@ -92,15 +124,29 @@ function addTokens(program: Command, perform: Perform): void {
   ) {
     return perform(this, async (target) => {
       const { tokens: found } = await target.client(TokenService).listApiTokens({ team }, operatorContext())
-      const records = found.map(({ clientId, name, createdAt, revokedAt }) => ({
+      const records = found.map(({ clientId, name, scopes, createdAt, revokedAt, expiresAt, lastUsedAt }) => ({
         clientId,
         team,
         name,
+        scopes,
         createdAt: time(createdAt),
         revokedAt: time(revokedAt),
+        expiresAt: time(expiresAt),
+        lastUsedAt: time(lastUsedAt),
       }))
-      const rows = records.map((token) => [token.clientId, token.name ?? '-', token.createdAt, token.revokedAt ?? '-'])
-      return { json: records, table: { head: ['CLIENT ID', 'NAME', 'CREATED', 'REVOKED'], rows } }
+      const rows = records.map((token) => [
+        token.clientId,
+        token.name ?? '-',
+        token.scopes.join(' '),
+        token.createdAt,
+        token.expiresAt ?? '-',
+        token.lastUsedAt ?? '-',
+        token.revokedAt ?? '-',
+      ])
+      return {
+        json: records,
+        table: { head: ['CLIENT ID', 'NAME', 'SCOPES', 'CREATED', 'ENDS', 'LAST USED', 'REVOKED'], rows },
+      }
     })
   })
   leaf(tokens, 'revoke <client-id>', 'no access token can be had for it any more').action(function (
@@ -116,7 +162,11 @@ function addTokens(program: Command, perform: Perform): void {
 
 function addKeys(program: Command, perform: Perform): void {
   const keys = group(program, 'keys', 'the keys that access tokens are signed with')
-  leaf(keys, 'rotate', 'sign with a new key from now on; nobody is logged out').action(function (this: Command) {
+  leaf(
+    keys,
+    'rotate',
+    'sign access tokens with a new key from now on; those that were issued are valid until they expire',
+  ).action(function (this: Command) {
     return perform(this, async (target) => {
       await target.client(TokenService).rotateSigningKey({}, operatorContext())
       return { json: { rotated: true }, text: 'Access tokens are signed with a new key from now on.' }

@@ -1,51 +1,9 @@
-import type { Command } from 'commander'
-import { Failure } from '@automation/errors'
-import { ConfigurationError } from '@automation/service'
-import { rendered, type Answer } from './answer.ts'
-import { adminProgram } from './commands.ts'
-import { openTarget, type Target } from './target.ts'
+// The admin command line. All else is imported once the compile cache is on.
+import { enableCompileCache } from 'node:module'
+import { compileCache } from '../compile-cache.ts'
 
-async function perform(command: Command, call: (target: Target) => Promise<Answer>): Promise<void> {
-  const asJson = Boolean(command.optsWithGlobals()['json'])
-  try {
-    const target = await openTarget(process.env)
-    try {
-      process.stdout.write(rendered(await call(target), asJson))
-    } finally {
-      await target.close()
-    }
-  } catch (error) {
-    if (!(error instanceof Failure || error instanceof ConfigurationError)) throw error
-    process.stderr.write(asJson ? `${JSON.stringify({ error: errorRecord(error) })}\n` : `${errorText(error)}\n`)
-    process.exitCode = 1
-  }
-}
+enableCompileCache(compileCache)
 
-function errorRecord(error: Failure | ConfigurationError) {
-  return error instanceof Failure
-    ? { code: error.code, message: error.message, fields: error.fields }
-    : { code: 'configuration', message: error.message }
-}
-
-function errorText(error: Failure | ConfigurationError): string {
-  const fields = error instanceof Failure ? error.fields : []
-  const faults = fields.map(({ path, message }) => `${path.replace(/^\//, '')}: ${message}`)
-  const isSaid = fields.some(({ message }) => message === error.message)
-  return [...(isSaid ? [] : [error.message]), ...faults, ...advice(error)].join('\n')
-}
-
-const advices: Record<string, string> = {
-  team_not_found: 'See npm run admin -- teams list; make it with npm run admin -- teams create SLUG.',
-  api_token_not_found: 'See npm run admin -- tokens list TEAM.',
-  unavailable: 'Is the system running? Try again in a moment.',
-  secrets_left:
-    'Those that are damaged: set the variable anew, or delete it; npm run admin -- keys rotate makes a new signing key.',
-  unauthenticated: 'INTERNAL_KEY must be the one that the system was started with.',
-}
-
-function advice(error: Failure | ConfigurationError): string[] {
-  const known = error instanceof Failure ? (advices[error.code] ?? advices[error.kind]) : undefined
-  return known === undefined ? [] : [known]
-}
-
+const { adminProgram } = await import('./commands.ts')
+const { perform } = await import('./perform.ts')
 await adminProgram(perform).parseAsync()

@@ -78,7 +78,7 @@ async function resealed(target: Target, keeper: (typeof keepers)[number], limit:
     return await target.client(keeper).reseal({ limit }, operatorContext())
   } catch (thrown) {
     if (!(thrown instanceof Failure) || thrown.code !== 'service_absent') throw thrown
-    const text = 'SANDBOX_ADDRESS is missing: the sandbox service keeps secrets, too'
+    const text = 'SERVICE_ADDRESSES names no sandbox: the sandbox service keeps secrets, too'
     throw new Failure('failed_precondition', 'sandbox_address_missing', text)
   }
 }

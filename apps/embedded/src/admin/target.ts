@@ -3,7 +3,7 @@ import { request } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { Failure, unavailable, type FailureKind, type FieldFault } from '@automation/errors'
 import type { Neighbours, Client } from '@automation/rpc'
-import { Environment } from '@automation/service'
+import { Environment, readGivenAddresses } from '@automation/service'
 import { create, fromBinary, toBinary, type DescMethod, type DescService } from '@bufbuild/protobuf'
 import { dataDirHolder, type Holder } from '../data-dir.ts'
 import { gives, type EnvironmentValues } from '../keys.ts'
@@ -19,13 +19,12 @@ export interface Target extends Pick<Neighbours, 'client'> {
 const startTimeMs = 60_000
 
 /**
- * The system that the environment names: the process-catalog at CATALOG_ADDRESS (with the sandbox service at SANDBOX_ADDRESS); else the one that runs on DATA_DIR;
+ * The system that the environment names: the process-catalog (and the sandbox service) of SERVICE_ADDRESSES; else the one that runs on DATA_DIR;
  * else, when none does, its database, opened for the moment.
  */
 export async function openTarget(values: EnvironmentValues): Promise<Target> {
   const env = new Environment(values)
-  const catalog = env.text('CATALOG_ADDRESS')
-  const sandbox = env.text('SANDBOX_ADDRESS')
+  const { catalog: [catalog] = [], sandbox: [sandbox] = [] } = readGivenAddresses(env)
   const settings = readSystemSettings(env)
   env.check()
   if (catalog !== undefined && gives(values, 'INTERNAL_KEY'))

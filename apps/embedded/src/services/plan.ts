@@ -22,14 +22,14 @@ export interface Secrets {
 const secretNames = ['DATABASE_URL', 'INTERNAL_KEY', 'ENCRYPTION_KEY', 'RUNNER_KEY', 'BOOTSTRAP_API_TOKEN']
 
 /** What only execution has a use for: it alone speaks to Kafka. */
-const forExecution = ['KAFKA_SASL_USERNAME', 'KAFKA_SASL_PASSWORD', 'KAFKA_SSL_CA', 'KAFKA_SSL_CERT', 'KAFKA_SSL_KEY']
+const forExecution = ['KAFKA_CONFIG']
 
 /** What only storage has a use for: it alone speaks to the object store. */
 const forStorage = ['S3_ACCESS_KEY', 'S3_SECRET_KEY']
 
 /** What a runner may know of the operator's environment: the machine's own settings and its own, and no secret. */
 const forRunners =
-  /^(PATH|HOME|USER|LOGNAME|SHELL|TERM|TZ|LANG|LC_\w+|TMPDIR|NODE_\w+|SSL_CERT_\w+|LOG_\w+|OTEL_\w+|RUN_\w+|RUNNER_\w+|DEPENDENCIES_\w+|NPM_REGISTRY\w*|PYPI_INDEX_URL\w*|REGISTRY_CA_FILE|ISOLATION|ISOLATION_\w+|EGRESS_ALLOW|CODE_GLOBAL_ALIAS|AGENT_POOLS|PARAMETERS_MAX_BYTES|RETURN_VALUE_MAX_BYTES|SHUTDOWN_GRACE_MS|FAIL_POINT|AUTOMATION_\w+)$/
+  /^(PATH|HOME|USER|LOGNAME|SHELL|TERM|TZ|LANG|LC_\w+|TMPDIR|NODE_\w+|SSL_CERT_\w+|LOG_\w+|OTEL_\w+|RUN_\w+|RUNNER_\w+|SERVICE_PORTS|DEPENDENCIES_\w+|NPM_REGISTRY\w*|PYPI_INDEX_URL\w*|ISOLATION|ISOLATION_\w+|EGRESS_ALLOW|CODE_GLOBAL_ALIAS|AGENT_POOLS|PARAMETERS_MAX_BYTES|RETURN_VALUE_MAX_BYTES|SHUTDOWN_GRACE_MS|FAIL_POINT|AUTOMATION_\w+)$/
 
 export interface ServicePlans {
   catalog: ServicePlan
@@ -44,44 +44,33 @@ export interface ServicePlans {
 /** Each service with no more than it needs. */
 export function planServices(settings: ServicesSettings, values: EnvironmentValues, secrets: Secrets): ServicePlans {
   const { ports } = settings
-  const shared = without(values, [...secretNames, ...forExecution, ...forStorage])
-  const EXECUTION_ADDRESSES = `127.0.0.1:${ports.execution}`
-  const SANDBOX_ADDRESS = `127.0.0.1:${ports.sandbox}`
-  const STORAGE_ADDRESS = `127.0.0.1:${ports.storage}`
-  const CATALOG_ADDRESS = `127.0.0.1:${ports.catalog}`
-  const SCHEDULER_ADDRESS = `127.0.0.1:${ports.scheduler}`
-  const addresses = { CATALOG_ADDRESS, EXECUTION_ADDRESSES, SANDBOX_ADDRESS, SCHEDULER_ADDRESS, STORAGE_ADDRESS }
+  // They are all here.
+  const given = without(values, ['SERVICE_ADDRESSES'])
+  const shared = without(given, [...secretNames, ...forExecution, ...forStorage])
   const { databaseUrl: DATABASE_URL, internalKey: INTERNAL_KEY, encryptionKey: ENCRYPTION_KEY } = secrets
   const RUNNER_KEY = secrets.runnerKey
   const RUNNER_CLOSED_PORTS = closedPorts(values, [...settings.gatewayPorts, ...Object.values(ports)], DATABASE_URL)
-  const inner = { ...shared, ...addresses, DATABASE_URL, INTERNAL_KEY, RUNNER_KEY }
+  const inner = { ...shared, DATABASE_URL, INTERNAL_KEY, RUNNER_KEY }
   return {
     catalog: withHealth('process-catalog', ports.catalogHealth, {
       ...inner,
       ENCRYPTION_KEY,
-      GRPC_PORT: String(ports.catalog),
     }),
     execution: withHealth('execution', ports.executionHealth, {
-      ...without(values, [...secretNames, ...forStorage]),
-      ...addresses,
+      ...without(given, [...secretNames, ...forStorage]),
       DATABASE_URL,
       INTERNAL_KEY,
       RUNNER_KEY,
-      GRPC_PORT: String(ports.execution),
     }),
     storage: withHealth('storage', ports.storageHealth, {
-      ...without(values, [...secretNames, ...forExecution]),
-      ...addresses,
+      ...without(given, [...secretNames, ...forExecution]),
       DATABASE_URL,
       INTERNAL_KEY,
       RUNNER_KEY,
       ENCRYPTION_KEY,
-      GRPC_PORT: String(ports.storage),
     }),
     runner: withHealth('runner', ports.runnerHealth, {
       ...only(shared, forRunners),
-      EXECUTION_ADDRESSES,
-      STORAGE_ADDRESS,
       RUNNER_KEY,
       RUNNER_CLOSED_PORTS,
     }),
@@ -89,18 +78,14 @@ export function planServices(settings: ServicesSettings, values: EnvironmentValu
       ...inner,
       ENCRYPTION_KEY,
       RUNNER_CLOSED_PORTS,
-      GRPC_PORT: String(ports.sandbox),
     }),
     scheduler: withHealth('scheduler', ports.schedulerHealth, {
       ...shared,
-      ...addresses,
       DATABASE_URL,
       INTERNAL_KEY,
-      GRPC_PORT: String(ports.scheduler),
     }),
     gateway: withHealth('gateway', ports.gatewayHealth, {
       ...shared,
-      ...addresses,
       INTERNAL_KEY,
       PORT: String(settings.port),
     }),

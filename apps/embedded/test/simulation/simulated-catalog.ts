@@ -1,5 +1,5 @@
 import { AuditService, AuditType } from '@automation/contract/audit/v1/audit'
-import { ResolveService, RunSpecSchema } from '@automation/contract/catalog/v1/resolve'
+import { ReferenceService, ResolveService, RunSpecSchema } from '@automation/contract/catalog/v1/resolve'
 import { TeamService } from '@automation/contract/catalog/v1/team'
 import { Language } from '@automation/contract/common/v1/language'
 import { notFound } from '@automation/errors'
@@ -25,7 +25,7 @@ export const mendingTeam = 'demo'
 /** A catalog with two processes, of every team, that remembers what was done. */
 export function simulatedCatalog(ledger: Ledger): ServedService[] {
   const records = part(AuditService, { appendAuditRecords: (request) => keep(request.records, ledger) })
-  return [resolving, teaming, records]
+  return [resolving, referring, teaming, records]
 }
 
 const resolving = served(ResolveService, {
@@ -39,6 +39,10 @@ const resolving = served(ResolveService, {
     const code = { language: Language.JAVASCRIPT, sourceCode: 'return 1', digest: slug }
     return { outcome: { case: 'spec' as const, value: create(RunSpecSchema, { ...process, ...code }) } }
   },
+})
+
+const referring = served(ReferenceService, {
+  lookUpReferences: ({ references }) => ({ references: references.map(() => ({})) }),
 })
 
 const teaming = part(TeamService, {

@@ -3,19 +3,26 @@ import { Status } from '@automation/contract/execution/v1/execution'
 import { Failure, notFound, stopping } from '@automation/errors'
 import type { ExecutionConfig } from '../config.ts'
 import type { Egress } from '../react/egress.ts'
-import { newRun, type RunInput } from './new-run.ts'
 import type { ParametersCheck } from './parameters-check.ts'
-import { checkComment, checkParameters, checkSettings, isRefusal, refusedInput } from './run-input.ts'
-import { checkSpecSize } from './spec-size.ts'
-import type { Specs } from './specs.ts'
+import {
+  checkComment,
+  type CheckedSettings,
+  checkParameters,
+  checkSettings,
+  isRefusal,
+  refusedInput,
+} from './run-input.ts'
+import { sourceMarkOf } from './source-mark.ts'
+import { checkSpecSize, type Specs } from './specs.ts'
 import type { Starts } from './starts.ts'
 import { readStatus } from '../store/executions.ts'
 import type { NewRun } from '../store/new-run-columns.ts'
 import { readStartKey, sameHash } from '../store/start-keys.ts'
 import type { Waiter, Waiters } from '../end/waiters.ts'
-import type { WebhookGate } from './webhook-gate.ts'
+import { shownRequest, type WebhookGate } from './webhook-gate.ts'
 import type { StartRequest } from './start-request.ts'
 import type { Queries } from '../store/connections.ts'
+import { newExecutionId } from '../execution-id.ts'
 
 export interface Accepted {
   id: string
@@ -141,8 +148,10 @@ export class Admission {
 
   #specOf(request: StartRequest): Promise<RunSpec> {
     const { specs } = this.#context
-    const { rerunOf, traceparent } = request
-    return rerunOf === undefined ? specs.resolve(request, traceparent) : specs.resolveAgain(request, traceparent)
+    const { rerunOf, traceparent, trial = false } = request
+    return rerunOf === undefined && !trial
+      ? specs.resolve(request, traceparent)
+      : specs.resolveAgain(request, traceparent)
   }
 
   /** With a refusal where a run that nobody attends can't be started: the run is its record then. */
@@ -211,4 +220,21 @@ export class Admission {
 
 function scopeOf({ key }: StartRequest, { processId }: RunSpec): string {
   return key?.scope ?? `process ${processId}`
+}
+
+/** What a run gets of its start request, checked. */
+type RunInput = CheckedSettings & Pick<NewRun, 'parameters' | 'comment'>
+
+/** The run of a start request, with an id of its own. */
+function newRun(request: StartRequest, spec: RunSpec, input: RunInput): NewRun {
+  const { team, initiatedBy, ip, depth, parentId, scheduleId, rerunOf, traceparent, origin, trial } = request
+  const { webhook } = request
+  const shown = webhook === undefined ? request.request : shownRequest(webhook, spec.webhook)
+  const createdBy = webhook === undefined ? request.createdBy : (spec.webhook?.username ?? 'webhook')
+  const id = newExecutionId()
+  const tag = request.isInstall ? '' : (request.shownTag ?? request.tag)
+  const { requestReceivedAt } = request
+  const sourceMark = sourceMarkOf(spec)
+  const who = { createdBy, initiatedBy, ip, rerunOf, requestReceivedAt, sourceMark, origin, trial: trial ?? false, tag }
+  return { id, team, spec, ...input, request: shown, ...who, depth, parentId, scheduleId, traceparent }
 }

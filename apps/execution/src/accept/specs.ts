@@ -3,8 +3,7 @@ import { ResolveService, type RunSpec } from '@automation/contract/catalog/v1/re
 import { Failure } from '@automation/errors'
 import { asService, type CallContext, type Client, type Neighbours } from '@automation/rpc'
 import { isUuid } from '@automation/contract/forms'
-import { specBytes } from './spec-size.ts'
-import { TeamShares } from './team-shares.ts'
+import { LRUCache } from 'lru-cache'
 
 /** Which spec is asked for: the texts of the caller, as they came. */
 export interface SpecName {
@@ -164,4 +163,135 @@ export class Specs {
 
 function cacheKey({ team, identifier, tag }: SpecName, deleted: boolean): string {
   return `${team} ${deleted ? 'deleted ' : ''}${identifier.length} ${identifier} ${tag}`
+}
+
+const sizes = new WeakMap<RunSpec, number>()
+/** About what an object in memory takes beside its texts. */
+const objectBytes = 200
+
+/** Bytes of a spec: its source, modules, variables and schema. Reads its texts once. */
+export function specBytes(spec: RunSpec): number {
+  let bytes = sizes.get(spec)
+  if (bytes === undefined) {
+    bytes = measured(spec)
+    sizes.set(spec, bytes)
+  }
+  return bytes
+}
+
+/** What a cache of specs may hold, and one team there: a quarter of it, yet any one spec. */
+export function specShares(bytes: number, specMaxBytes: number): { maxBytes: number; teamMaxBytes: number } {
+  const teamMaxBytes = Math.max(Math.floor(bytes / 4), specMaxBytes)
+  return { maxBytes: Math.max(bytes, teamMaxBytes), teamMaxBytes }
+}
+
+/** Failure too_large run_too_large. */
+export function checkSpecSize(spec: RunSpec, maxBytes: number): void {
+  if (spec.variablesFault !== undefined) throw tooLarge(spec.variablesFault)
+  const bytes = specBytes(spec)
+  if (bytes <= maxBytes) return
+  const what = 'The source of the process, its modules and the variables of the team'
+  const limit = `more than the ${maxBytes} that a run may have`
+  throw tooLarge(`${what} have ${bytes} bytes together, ${limit}`)
+}
+
+function tooLarge(text: string): Failure {
+  return new Failure('too_large', 'run_too_large', text)
+}
+
+function measured(spec: RunSpec): number {
+  const { sourceCode, enforcedSchema, unenforcedSchema, modules, variables, imports, webhook } = spec
+  let bytes = Buffer.byteLength(sourceCode) + 10 * objectBytes
+  bytes += Buffer.byteLength(enforcedSchema ?? unenforcedSchema ?? '')
+  for (const module of modules)
+    bytes += Buffer.byteLength(module.sourceCode) + (module.imports.length + 1) * objectBytes
+  for (const { key, value } of variables) bytes += Buffer.byteLength(key) + Buffer.byteLength(value) + objectBytes
+  return bytes + (imports.length + (webhook?.allowedAddresses.length ?? 0)) * objectBytes
+}
+
+const mostCharacters = 500
+
+/** Whether runs of this spec wait until packages are installed. */
+export function awaitsPackages({ awaitedDependencies }: RunSpec): boolean {
+  return awaitedDependencies !== ''
+}
+
+/** For a run that waits for packages. */
+export function whyHeld({ awaitedDependencies: names }: RunSpec): string {
+  const shown = names.length > mostCharacters ? `${names.slice(0, mostCharacters)}…` : names
+  return `Waits for packages that are being installed: ${shown}`
+}
+
+interface TeamSharesOptions<V> {
+  /** What all teams may hold together, and what one may. */
+  maxBytes: number
+  teamMaxBytes: number
+  /** It had to go for something newer. */
+  evicted?(key: string, value: V): void
+}
+
+/**
+ * Things of teams by their weight. What a team has not used for longest goes when it holds more than its share; beyond
+ * what there is for all, the team that holds most gives something up, so none can drive out the others.
+ */
+export class TeamShares<V extends object> {
+  readonly #teams = new Map<string, LRUCache<string, V>>()
+  readonly #options: TeamSharesOptions<V>
+  #bytes = 0
+
+  constructor(options: TeamSharesOptions<V>) {
+    this.#options = options
+  }
+
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  get(team: string, key: string): V | undefined {
+    return this.#teams.get(team)?.get(key)
+  }
+
+  /** Keeps it until others have to be kept; what is heavier than a share is not kept. */
+  set(team: string, key: string, value: V, bytes: number): void {
+    const held = this.#teams.get(team) ?? this.#open(team)
+    this.#change(team, held, () => held.set(key, value, { size: Math.max(1, bytes) }))
+    while (this.#bytes > this.#options.maxBytes) {
+      const [most, ofMost] = this.#mostBut(team)
+      if (ofMost === undefined) return
+      this.#change(most, ofMost, () => ofMost.pop())
+    }
+  }
+
+  delete(team: string, key: string): void {
+    const held = this.#teams.get(team)
+    if (held !== undefined) this.#change(team, held, () => held.delete(key))
+  }
+
+  #open(team: string): LRUCache<string, V> {
+    const { teamMaxBytes, evicted } = this.#options
+    const held = new LRUCache<string, V>({
+      maxSize: teamMaxBytes,
+      dispose: (value, key, reason) => reason === 'evict' && evicted?.(key, value),
+    })
+    this.#teams.set(team, held)
+    return held
+  }
+
+  #change(team: string, held: LRUCache<string, V>, change: () => unknown): void {
+    const before = held.calculatedSize
+    change()
+    this.#bytes += held.calculatedSize - before
+    if (held.size === 0) this.#teams.delete(team)
+  }
+
+  /** The team that holds most; this one keeps at least what it has got just now. */
+  #mostBut(team: string): [team: string, held: LRUCache<string, V> | undefined] {
+    let most: [string, LRUCache<string, V> | undefined] = ['', undefined]
+    for (const each of this.#teams) {
+      const [name, held] = each
+      if (name === team && held.size === 1) continue
+      if (held.calculatedSize > (most[1]?.calculatedSize ?? 0)) most = each
+    }
+    return most
+  }
 }

@@ -1,4 +1,4 @@
-import type { RunSettings, WebhookCall } from '@automation/contract/execution/v1/execution'
+import type { Origin, RunSettings, WebhookCall } from '@automation/contract/execution/v1/execution'
 import type { StartKey } from '../store/start-keys.ts'
 
 /** A run that is asked for, and in whose name. */
@@ -6,12 +6,19 @@ export interface StartRequest {
   team: string
   identifier: string
   tag: string
+  /** Of the record, where it is not `tag`. */
+  shownTag?: string
+  origin: Exclude<Origin, Origin.UNSPECIFIED>
+  /** A run of what is not saved. */
+  trial?: boolean
   parameters: Uint8Array
   comment?: string
   settings?: RunSettings
   webhook?: WebhookCall
   /** JSON text of the request, where a run of a webhook is run again. */
   request?: Uint8Array
+  /** When that request came. */
+  requestReceivedAt?: Date
   /** Of no account for webhooks: there it is the webhook's user name. */
   createdBy: string
   initiatedBy?: string

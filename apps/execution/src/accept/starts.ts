@@ -2,10 +2,11 @@ import { isConnectionFailure } from '@automation/database'
 import { Status } from '@automation/contract/execution/v1/execution'
 import { notFound, unavailable } from '@automation/errors'
 import { failPoint } from '@automation/service'
-import { awaitsPackages, whyHeld } from '../dispatch/held-runs.ts'
+import { awaitsPackages, whyHeld } from './specs.ts'
 import type { Backlog } from '../dispatch/backlog.ts'
 import type { Slot } from '../dispatch/slots.ts'
 import type { RunnerCapacity } from '../dispatch/runner-capacity.ts'
+import type { RunLimits } from '../run-limits.ts'
 import type { Runners } from '../dispatch/runners.ts'
 import type { Signals } from '../signals.ts'
 import { BatchWriter } from '../store/batch-writer.ts'
@@ -23,7 +24,6 @@ import {
   insertRejected,
   requeueArrivals,
   type StartOutcome,
-  type TeamLimits,
 } from '../store/start-rows.ts'
 
 interface Item extends Arrival {
@@ -45,7 +45,7 @@ export interface StartsContext {
   runners: Runners
   capacity: RunnerCapacity
   backlog: Backlog
-  limits: TeamLimits
+  limits: RunLimits
   replicaId: string
   partitions: Partitions
   signals: Signals
@@ -77,6 +77,8 @@ export class Starts {
     const common = {
       weight: arrivalWeight,
       owner: ({ run }: Item) => run.team,
+      // Limits are those of a statement.
+      group: ({ run }: Item) => context.limits.keyOf(run.team),
       width: 2,
       isolates: (error: unknown) => !isConnectionFailure(error),
       spreads: isConnectionFailure,
@@ -180,7 +182,7 @@ export class Starts {
       }
       // From here on, a failure leaves open whether the rows are there.
       unknown = true
-      return insertArrivals(batches, items, limits, replicaId)
+      return insertArrivals(batches, items, limits.of(items[0]!.run.team), replicaId)
     })
     failPoint('start-after-commit')
     this.#context.signals.changed.emit(unnamed)
@@ -192,7 +194,7 @@ export class Starts {
     const { pool, limits, replicaId } = this.#context
     const latest = latestOf(items)
     if (performance.now() > latest.giveUpAtMs + lateMs) throw unavailable('The database is not available, try again')
-    const insert = () => insertKeyedArrivals(pool, items, limits, replicaId)
+    const insert = () => insertKeyedArrivals(pool, items, limits.of(items[0]!.run.team), replicaId)
     // Where one of many waits for a lock, each is tried alone.
     const repeats = items.length === 1 ? isConnectionFailure : isAway
     return this.#untilReachable(latest, () => this.#insertOnce(items, insert), repeats)

@@ -2,6 +2,7 @@ import type { RunSpec, RunWebhook } from '@automation/contract/catalog/v1/resolv
 import type { WebhookCall } from '@automation/contract/execution/v1/execution'
 import { Failure, notFound } from '@automation/errors'
 import { CredentialsGate } from '@automation/passwords'
+import { AddressList } from '@automation/service'
 import type { SpecName, Specs } from './specs.ts'
 
 /** By whom, and in which trace. */
@@ -11,20 +12,22 @@ type AskedSpec = SpecName & { ip?: string; traceparent?: string }
 export class WebhookGate {
   readonly #specs: Specs
   readonly #credentials = new CredentialsGate(refused)
+  readonly #addresses = new WeakMap<RunWebhook, AddressList>()
 
   constructor(specs: Specs) {
     this.#specs = specs
   }
 
   /**
-   * The spec that was asked for. Failures: webhook_not_found, the same for an unknown, a foreign and a disabled one;
-   * webhook_credentials; too_many_attempts; and only behind these version_not_found.
+   * The spec that was asked for. Failures: webhook_not_found, the same for an unknown, a foreign and a disabled one, and for
+   * one that may not be called from this address; webhook_credentials; too_many_attempts; and only behind these
+   * version_not_found.
    */
   async pass(name: AskedSpec, call: WebhookCall): Promise<RunSpec> {
     const asked = await this.#specs.resolve(name, name.traceparent).catch((error: unknown) => missing(error))
     // Whether a version is there is told to nobody who may not start it.
     const spec = asked instanceof Failure ? await this.#current(name) : asked
-    if (!spec.webhook?.enabled) throw notFound('webhook')
+    if (!spec.webhook?.enabled || !this.#isAllowed(spec.webhook, name.ip)) throw notFound('webhook')
     const target = { id: spec.processId, team: name.team }
     if (hasCredentials(spec.webhook)) await this.#credentials.check(target, spec.webhook, call, name.ip ?? '')
     if (asked instanceof Failure) throw asked
@@ -33,6 +36,13 @@ export class WebhookGate {
 
   close(): Promise<void> {
     return this.#credentials.close()
+  }
+
+  #isAllowed(webhook: RunWebhook, ip = ''): boolean {
+    if (webhook.allowedAddresses.length === 0) return true
+    const list = this.#addresses.get(webhook) ?? new AddressList(webhook.allowedAddresses)
+    this.#addresses.set(webhook, list)
+    return list.has(ip)
   }
 
   async #current({ team, identifier, traceparent }: AskedSpec): Promise<RunSpec> {

@@ -5,13 +5,13 @@ import type { Backlog } from './backlog.ts'
 import { allLanguages, type Languages } from './languages.ts'
 import type { Slot, Portion } from './slots.ts'
 import type { Runners } from './runners.ts'
-import type { UnservedTeams } from './unserved-teams.ts'
+import type { UnservedTeams } from './runner-capacity.ts'
+import type { RunLimits } from '../run-limits.ts'
 import type { Metrics } from '../metrics.ts'
 import type { QueuedRun, Signals } from '../signals.ts'
 import type { ForcedEnds } from '../end/forced-ends.ts'
 import type { NestedRuns } from './nested-runs.ts'
-import { checkSpecSize } from '../accept/spec-size.ts'
-import type { Specs } from '../accept/specs.ts'
+import { checkSpecSize, type Specs } from '../accept/specs.ts'
 import { claimRows, readClaimed, type Claimed, type ClaimRequest } from '../store/claim-rows.ts'
 import { bytesOf } from '../store/stored-text.ts'
 import type { Queries } from '../store/connections.ts'
@@ -22,7 +22,7 @@ export interface ClaimsContext {
   backlog: Backlog
   specs: Specs
   specMaxBytes: number
-  maxRunning: number
+  limits: RunLimits
   metrics: Metrics
   logger: Logger
   /** Ends claimed runs that can't be handed over. */
@@ -120,11 +120,19 @@ export class Claims {
 
   /** One claim; whether it brought runs, or a team less to ask for. */
   async #claim(pool: string, { languages, teams, slots }: Portion): Promise<boolean> {
-    const { backlog, maxRunning, metrics } = this.#context
+    const { backlog, limits, metrics } = this.#context
     const sessions = slots.map(({ sessionId }) => sessionId)
     const quota = Math.ceil(slots.length / teams.length)
     const only = languages === allLanguages ? undefined : languages
-    const request: ClaimRequest = { pool, teams, only, sessions, quota, maxRunning, fence: newFence() }
+    const request: ClaimRequest = {
+      pool,
+      teams,
+      only,
+      sessions,
+      quota,
+      maxRunning: teams.map((team) => limits.running(team)),
+      fence: newFence(),
+    }
     const began = performance.now()
     const result = await this.#claimRows(request, slots)
     if (result === undefined) return false

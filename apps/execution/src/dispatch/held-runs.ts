@@ -3,7 +3,7 @@ import { Failure } from '@automation/errors'
 import type { Logger } from '@automation/service'
 import type { Backlog } from './backlog.ts'
 import type { ForcedEnds } from '../end/forced-ends.ts'
-import type { Specs } from '../accept/specs.ts'
+import { awaitsPackages, type Specs } from '../accept/specs.ts'
 import type { Signals } from '../signals.ts'
 import {
   heldBatch,
@@ -59,9 +59,9 @@ export class HeldRuns {
   }
 
   /** Undefined where the process is gone: its runs find out where all do. */
-  async #specOf({ team, processId }: HeldProcess): Promise<RunSpec | undefined> {
+  async #specOf({ team, processId, versionId }: HeldProcess): Promise<RunSpec | undefined> {
     try {
-      return await this.#context.specs.resolve({ team, identifier: processId, tag: '' })
+      return await this.#context.specs.resolveAgain({ team, identifier: processId, tag: versionId ?? '' })
     } catch (error) {
       if (error instanceof Failure && error.kind === 'not_found') return undefined
       throw error
@@ -88,17 +88,4 @@ export class HeldRuns {
       ids = ids.length === heldBatch ? await readHeld(pool, process) : []
     }
   }
-}
-
-const mostCharacters = 500
-
-/** Whether runs of this spec wait until packages are installed. */
-export function awaitsPackages({ awaitedDependencies }: RunSpec): boolean {
-  return awaitedDependencies !== ''
-}
-
-/** For a run that waits for packages. */
-export function whyHeld({ awaitedDependencies: names }: RunSpec): string {
-  const shown = names.length > mostCharacters ? `${names.slice(0, mostCharacters)}…` : names
-  return `Waits for packages that are being installed: ${shown}`
 }

@@ -3,14 +3,16 @@ import type { Logger } from '@automation/service'
 import type { Admission } from '../accept/admission.ts'
 import type { StartRequest } from '../accept/start-request.ts'
 import type { Runners } from './runners.ts'
-import type { Outcomes, SyncOutcome } from '../end/outcomes.ts'
+import type { Outcomes, SyncOutcome } from '../end/waiters.ts'
 import type { RunRights } from '@automation/rpc/run-token'
+import type { RunLimits } from '../run-limits.ts'
 import type { Signals } from '../signals.ts'
 import { releaseSlot, resumeSlot } from '../store/run-slots.ts'
 import type { Queries } from '../store/connections.ts'
 
 interface Resuming {
   id: string
+  team: string
   resolve(): void
 }
 
@@ -27,7 +29,7 @@ export interface NestedRunsContext {
   admission: Admission
   outcomes: Outcomes
   runners: Runners
-  maxRunning: number
+  limits: RunLimits
   logger: Logger
   signals: Signals
 }
@@ -113,7 +115,7 @@ export class NestedRuns {
     this.#waiting.delete(id)
     if (signal.aborted) return
     const { promise, resolve } = Promise.withResolvers<void>()
-    const resuming = { id, resolve }
+    const resuming = { id, team, resolve }
     const line = this.#lines.get(team) ?? { waiting: new Set(), looking: false, again: false }
     this.#lines.set(team, line)
     line.waiting.add(resuming)
@@ -128,8 +130,8 @@ export class NestedRuns {
 
   /** Whether the run need not wait: it has its slot, or it has ended. */
   async #try(resuming: Resuming, line: Line): Promise<boolean> {
-    const { pool, maxRunning } = this.#context
-    const resumption = await this.#tried(() => resumeSlot(pool, resuming.id, maxRunning))
+    const { pool, limits } = this.#context
+    const resumption = await this.#tried(() => resumeSlot(pool, resuming.id, limits.running(resuming.team)))
     if (resumption === undefined || resumption === 'waits') return false
     line.waiting.delete(resuming)
     resuming.resolve()

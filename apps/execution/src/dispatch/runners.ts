@@ -3,12 +3,11 @@ import type { ReplicaMessageSchema } from '@automation/contract/runner/v1/runner
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { LRUCache } from 'lru-cache'
 import type { RunTokens } from '@automation/rpc/run-token'
-import type { RunTraces } from '../run-traces.ts'
-import type { Specs } from '../accept/specs.ts'
-import type { Languages } from './languages.ts'
 import type { MessageQueue } from '@automation/rpc/message-queue'
-import { Slots, type Slot } from './slots.ts'
-import { RunSpecCache, type RunSpecCacheOptions } from './run-spec-cache.ts'
+import type { RunTraces } from '../run-traces.ts'
+import { specBytes, type Specs, TeamShares } from '../accept/specs.ts'
+import type { Languages } from './languages.ts'
+import type { Slot, Slots } from './slots.ts'
 
 export type ReplicaMessageInit = NonNullable<MessageInitShape<typeof ReplicaMessageSchema>['message']>
 
@@ -59,7 +58,7 @@ const tokenGraceS = 30
 
 /** The runners that have a stream to this replica, their slots, and the runs that this replica gave them. */
 export class Runners {
-  readonly slots = new Slots()
+  readonly slots: Slots
   readonly #streams = new Map<string, { stream: RunnerStream; cache: RunSpecCache }>()
   readonly #active = new Map<string, Active>()
   readonly #killed = new LRUCache<string, true>({ max: 10_000 })
@@ -68,7 +67,13 @@ export class Runners {
   readonly #traces: RunTraces
   readonly #cacheOptions: RunSpecCacheOptions
 
-  constructor(specs: Specs, tokens: RunTokens, traces: RunTraces, cacheOptions: RunSpecCacheOptions) {
+  constructor(
+    specs: Specs,
+    tokens: RunTokens,
+    traces: RunTraces,
+    { slots, ...cacheOptions }: RunSpecCacheOptions & { slots: Slots },
+  ) {
+    this.slots = slots
     this.#cacheOptions = cacheOptions
     this.#specs = specs
     this.#tokens = tokens
@@ -185,5 +190,35 @@ export class Runners {
     const exp = Math.ceil((Date.now() + timeoutMs) / 1000) + tokenGraceS
     const installs = spec.isInstall ? spec.dependencies?.key : undefined
     return this.#tokens.sign({ team, executionId: id, depth, createdBy, initiatedBy, installs, exp })
+  }
+}
+
+/** What the runner at the other end of one stream may be given to keep. */
+interface RunSpecCacheOptions {
+  maxBytes: number
+  /** At least as much as the largest spec has. */
+  teamMaxBytes: number
+}
+
+type SpecMessage =
+  | { case: 'putSpec'; value: { key: string; spec: RunSpec } }
+  | { case: 'dropSpec'; value: { key: string } }
+
+/** Which specs the runner at the other end of a stream has; it keeps them until they are dropped. */
+export class RunSpecCache {
+  readonly #held: TeamShares<{ key: string }>
+  #dropped: string[] = []
+
+  constructor(options: RunSpecCacheOptions) {
+    this.#held = new TeamShares({ ...options, evicted: (key) => this.#dropped.push(key) })
+  }
+
+  /** The messages that must go before a run with this spec: none when the runner has it. */
+  put(key: string, spec: RunSpec): SpecMessage[] {
+    if (this.#held.get(spec.team, key) !== undefined) return []
+    this.#held.set(spec.team, key, { key }, specBytes(spec))
+    const drops = this.#dropped.map((each) => ({ case: 'dropSpec' as const, value: { key: each } }))
+    this.#dropped = []
+    return [...drops, { case: 'putSpec', value: { key, spec } }]
   }
 }

@@ -1,7 +1,88 @@
 import type { Language } from '@automation/contract/common/v1/language'
-import { allLanguages, nameOf, type Languages } from './languages.ts'
-import type { Among, RunnerCredit, RunnerInit } from './runner-credit.ts'
-import { add, free, isLeaving, isNobodys, isOf, isShared, runnerCreditOf, whyOneTeam } from './runner-credit.ts'
+import { allLanguages, type Languages, nameOf } from './languages.ts'
+
+/** What a runner is, as it says at the beginning of its stream. */
+export interface RunnerInit {
+  readonly sessionId: string
+  pool: string
+  /** All slots of the runner, granted to whomever. */
+  slots: number
+  /** It serves one team: the one whose run it gets first. */
+  oneTeam: boolean
+  /** With `oneTeam`: a team that has so many runners in the pool takes no further one; 0: no bound. */
+  teamMaxRunners?: number
+  /** With `oneTeam`: why, and what its operator can do about it, in words for whoever waits. */
+  oneTeamRemedy?: string
+  /** It gets no runs in others. */
+  languages: Languages
+}
+
+/** A runner's session as this replica sees it: how many slots it grants here now. */
+interface RunnerCredit extends RunnerInit {
+  credit: number
+  /** Of a runner of one team: whose runs its slots are for. Undefined while it is nobody's. */
+  team?: string
+  /** The runner has said whose it is. */
+  bound: boolean
+  /** Its lease runs out: its slots are not used until it is renewed. */
+  doubtful: boolean
+  /** Set once the runner takes its slots back: told of each that is not used. */
+  returned?: (slots: number) => void
+}
+
+/** A runner as it is at first: it grants nothing yet, and is nobody's. */
+function runnerCreditOf({ sessionId, pool, slots, languages, ...init }: RunnerInit): RunnerCredit {
+  const { oneTeam, teamMaxRunners, oneTeamRemedy } = init
+  const about = { sessionId, pool, slots, languages, oneTeam, teamMaxRunners, oneTeamRemedy }
+  return { ...about, credit: 0, bound: false, doubtful: false }
+}
+
+/** Runners among which a slot is looked for: of one pool and of the same languages. */
+interface Among {
+  pool: string
+  languages: Languages
+}
+
+/** A runner of these languages and this pool that runs code of all teams. */
+function isShared(runner: RunnerCredit, among: Among): boolean {
+  return isAmong(runner, among) && !runner.oneTeam
+}
+
+/** A runner of one team that is this one's, and not in doubt. */
+function isOf(runner: RunnerCredit, among: Among, team: string): boolean {
+  return isAmong(runner, among) && runner.oneTeam && runner.team === team && !runner.doubtful && !isLeaving(runner)
+}
+
+/** Why these serve one team each and what helps, as one of them says it: the end of a sentence. */
+function whyOneTeam(runners: RunnerCredit[]): string {
+  const remedy = runners.find(({ oneTeamRemedy }) => oneTeamRemedy)?.oneTeamRemedy
+  return remedy === undefined ? '' : `, as ${remedy}`
+}
+
+/** It takes its slots back. */
+function isLeaving({ returned }: RunnerCredit): boolean {
+  return returned !== undefined
+}
+
+/** A runner of one team that is no team's yet. */
+function isNobodys(runner: RunnerCredit, among: Among): boolean {
+  return isAmong(runner, among) && runner.oneTeam && runner.team === undefined
+}
+
+/** Slots of this runner that may be used now. */
+function free({ credit, doubtful }: RunnerCredit): number {
+  return doubtful ? 0 : credit
+}
+
+/** Gives slots back to be used again, or to the runner where it wants them back. */
+function add(runner: RunnerCredit, slots: number): void {
+  if (runner.returned === undefined) runner.credit += slots
+  else runner.returned(slots)
+}
+
+function isAmong(runner: RunnerCredit, { pool, languages }: Among): boolean {
+  return runner.pool === pool && runner.languages === languages
+}
 
 /** A slot that was taken. It belongs to the stream that granted it: what is granted over a later one does not rise by it. */
 export interface Slot {
@@ -26,6 +107,12 @@ export class Slots {
   readonly #kinds = new Map<string, readonly Languages[]>()
   /** Runs by pool and team that hold a slot granted to this replica. */
   readonly #held = new Map<string, Map<string, number>>()
+  readonly #mostRunners: (team: string) => number | undefined
+
+  /** `mostRunners`: of those of one team, where the team may have others than their operator lets all have. */
+  constructor(mostRunners: (team: string) => number | undefined = () => undefined) {
+    this.#mostRunners = mostRunners
+  }
 
   open(runner: RunnerInit): void {
     this.#runners.set(runner.sessionId, runnerCreditOf(runner))
@@ -166,6 +253,15 @@ export class Slots {
     return [...languages].some((language) => this.whyNone(pool, team, language) !== undefined)
   }
 
+  /** Runners that serve this team alone, and how many it may have; undefined where runners serve many. */
+  ownRunners(team: string): { inUse: number; allowed: number | undefined } | undefined {
+    const single = [...this.#runners.values()].filter(({ oneTeam }) => oneTeam)
+    if (single.length === 0) return undefined
+    const bound = Math.max(...single.map(({ teamMaxRunners }) => teamMaxRunners ?? 0))
+    const inUse = single.filter((runner) => runner.team === team).length
+    return { inUse, allowed: this.#mostRunners(team) ?? (bound || undefined) }
+  }
+
   credit(pool: string): number {
     return this.#sum((runner) => runner.pool === pool, free)
   }
@@ -214,7 +310,7 @@ export class Slots {
     const own = [...this.#runners.values()].filter((each) => isOf(each, among, team)).length
     if (own === 0) return true
     const bounds = this.#of(among.pool).map(({ teamMaxRunners }) => teamMaxRunners ?? 0)
-    return unbound > 1 && own < (Math.max(...bounds) || Infinity)
+    return unbound > 1 && own < (this.#mostRunners(team) ?? (Math.max(...bounds) || Infinity))
   }
 
   /** Takes up to `count` slots, from the runners that grant the most first. */

@@ -11,8 +11,7 @@ import { isTerminal } from '../status.ts'
 import type { Signals } from '../signals.ts'
 import type { Partitions } from '../store/partitions.ts'
 import { endingWeight, endRows, type Ended, type Ending } from '../store/end-rows.ts'
-import type { Outcomes } from './outcomes.ts'
-import type { Waiters } from './waiters.ts'
+import type { Outcomes, Waiters } from './waiters.ts'
 import type { Queries } from '../store/connections.ts'
 
 export interface EndsContext {

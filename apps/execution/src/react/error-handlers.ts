@@ -1,6 +1,6 @@
 import { TeamService, type ErrorHandler } from '@automation/contract/catalog/v1/team'
 import type { ExecutionEvent } from '@automation/contract/events/v1/execution_event'
-import { LogLevel, Status } from '@automation/contract/execution/v1/execution'
+import { LogLevel, Origin, Status } from '@automation/contract/execution/v1/execution'
 import { asFailure, Failure } from '@automation/errors'
 import { installsProcessId } from '@automation/contract/installs'
 import { asService, ownContext, type Client, type Neighbours } from '@automation/rpc'
@@ -10,7 +10,8 @@ import type { StartRequest } from '../accept/start-request.ts'
 import type { Signals } from '../signals.ts'
 import type { Metrics } from '../metrics.ts'
 import { readFailedRun, type FailedRun } from '../store/failed-runs.ts'
-import { appendLineOnce, type LogLine } from '../store/log-pages.ts'
+import { failureText } from '../store/failure-words.ts'
+import { appendLineOnce } from '../store/log-pages.ts'
 import { errorHandlerScope } from '../store/start-keys.ts'
 import type { Queries } from '../store/connections.ts'
 
@@ -148,6 +149,7 @@ function startRequestFor(run: FailedRun, { processSlug, tag }: ErrorHandler, ret
     team: run.team,
     identifier: processSlug,
     tag,
+    origin: Origin.ERROR_HANDLER,
     parameters: failureInput(run),
     hasOwnParameters: true,
     isUnattended: true,
@@ -162,29 +164,11 @@ function startRequestFor(run: FailedRun, { processSlug, tag }: ErrorHandler, ret
  * that no number changes.
  */
 function failureInput(run: FailedRun): Uint8Array {
-  const { id, comment, scheduleId, processId, processName, explanation, lastLines } = run
+  const { id, comment, scheduleId, processId, processName, explanation, lastLine } = run
   const message = explanation ?? ''
   const schedule = scheduleId === null ? undefined : { id: scheduleId, comment }
   const execution = { id, comment, schedule, process: { id: processId, name: processName } }
-  const error = { message, stacktrace: stacktraceOf(message, lastLines) }
+  const error = { message, stacktrace: lastLine === undefined ? '' : (failureText(message, lastLine) ?? '') }
   const members = JSON.stringify(execution).slice(1)
   return Buffer.from(`{"execution":{"parameters":${run.parameters},${members},"error":${JSON.stringify(error)}}`)
-}
-
-const cutMark = /… \(cut\)$/
-
-/**
- * The last line of a run's log, where that is the word on its failure: it begins with what the timeline says. Empty for
- * a run that something else has ended.
- */
-function stacktraceOf(message: string, lines: LogLine[]): string {
-  const [, level, text = ''] = lines.at(-1) ?? []
-  const isWord =
-    level === LogLevel.ERROR && message !== '' && plain(text).startsWith(plain(message.replace(cutMark, '')))
-  return isWord ? text : ''
-}
-
-/** Without what rows and logs keep in different ways. */
-function plain(text: string): string {
-  return text.replaceAll('\0', '\uFFFD').toWellFormed()
 }

@@ -1,26 +1,42 @@
 import { countedUpTo, pageInfo, windowOf } from '@automation/database'
-import type { PageRequest } from '@automation/contract/common/v1/page'
 import {
+  Origin,
+  RunSettingsSchema,
   Status,
   type ExecutionSchema,
   type ListExecutionsRequest,
   type ListExecutionsResponseSchema,
+  type ExecutionSourceSchema,
+  type ListLogsRequest,
   type ListLogsResponseSchema,
+  type ReadLogsRequest,
+  type ReadLogsResponseSchema,
   type LogLevel,
+  type RerunExecutionRequest,
+  type RunSettings,
+  type WebhookRequestSchema,
 } from '@automation/contract/execution/v1/execution'
-import { notFound } from '@automation/errors'
+import { Failure, invalid, notFound } from '@automation/errors'
 import type { Principal } from '@automation/rpc'
-import type { MessageInitShape } from '@bufbuild/protobuf'
-import { timestampMs, type Timestamp, timestampFromDate, timestampFromMs } from '@bufbuild/protobuf/wkt'
+import { create, type MessageInitShape } from '@bufbuild/protobuf'
+import { timestampFromDate } from '@bufbuild/protobuf/wkt'
+import type { Specs } from '../accept/specs.ts'
 import type { StartRequest } from '../accept/start-request.ts'
-import { createdAtMs, lowestIdAt } from '../execution-id.ts'
-import { statusesFound, type WaitingStatus, shownStatus } from '../status.ts'
+import { createdAtMs } from '../execution-id.ts'
+import type { WaitingStatus } from '../status.ts'
 import { isUuid } from '@automation/contract/forms'
 import { listRecords } from '../store/record-list.ts'
-import { appendLine, readLogPage } from '../store/log-pages.ts'
-import { readOldest, readRecord, readTimelines, type RecordRow, type EventRow } from '../store/records.ts'
+import { appendLine, readLogPage, type LogLine } from '../store/log-pages.ts'
+import { readOldest, readRecord, readTimelines, visibleId, type RecordRow } from '../store/records.ts'
+import { failureText, readLastLine } from '../store/failure-words.ts'
 import { bytesOf } from '../store/stored-text.ts'
-import type { Connections } from '../store/connections.ts'
+import type { Connections, Queries } from '../store/connections.ts'
+import { executionOf, settingsOf } from './execution-message.ts'
+import { listFilter } from './list-filter.ts'
+import { lineFilter, logPositionText, readFilteredPage, readLogPiece, readLogPosition } from './log-reading.ts'
+import { shownRequestOf } from './shown-request.ts'
+import { sourceOf } from './sources.ts'
+import { requireTrialRights } from './trial-rights.ts'
 
 /** What is kept of executions, for those who ask. Everything of another team counts as not there. */
 export class Records {
@@ -34,51 +50,73 @@ export class Records {
 
   async get(team: string, id: string): Promise<MessageInitShape<typeof ExecutionSchema>> {
     const row = await this.#row(team, id)
-    const timelines = await readTimelines(this.#connections.forTeam(team), [row.id])
-    return executionOf(row, timelines.get(row.id) ?? [], this.#waitingStatus)
+    const queries = this.#connections.forTeam(team)
+    const [timelines, trace] = await Promise.all([readTimelines(queries, [row.id]), traceOf(queries, row)])
+    return executionOf(row, { events: timelines.get(row.id) ?? [], waitingStatus: this.#waitingStatus, trace })
   }
 
   async list(
     team: string,
     request: ListExecutionsRequest,
   ): Promise<MessageInitShape<typeof ListExecutionsResponseSchema>> {
-    const { keywords, comment, processId, status, from, to } = request
+    const queries = this.#connections.forTeam(team)
+    const filter = await listFilter(queries, team, request, this.#waitingStatus)
     const window = windowOf(request.page)
-    const filter = {
-      team,
-      keywords: keywords || undefined,
-      comment: comment || undefined,
-      processId: processId.toLowerCase() || undefined,
-      statuses: status === Status.UNSPECIFIED ? undefined : statusesFound(status, this.#waitingStatus),
-      fromId: from && lowestIdAt(exactMs(from)),
-      untilId: to && lowestIdAt(Math.floor(exactMs(to)) + 1),
-    }
-    if (filter.processId !== undefined && !isUuid(filter.processId))
-      return { executions: [], page: { total: 0, hasNextPage: false } }
-    const { rows, total } = await listRecords(this.#connections.forTeam(team), filter, window)
+    if (filter === undefined) return { executions: [], page: { total: 0, hasNextPage: false } }
+    if (filter.afterId !== undefined && window.skip > 0) throw invalid('/page', 'must be 0 where `after` is given')
+    // One more than the page has tells whether there is more behind a cursor.
+    const more = filter.afterId === undefined ? 0 : 1
+    const found = await listRecords(queries, filter, { ...window, take: window.take + more })
+    const rows = found.rows.slice(0, window.take)
     const timelines =
       rows.length > 0
         ? await readTimelines(
-            this.#connections.forTeam(team),
+            queries,
             rows.map(({ id }) => id),
           )
         : new Map()
-    const executions = rows.map((row) => executionOf(row, timelines.get(row.id) ?? [], this.#waitingStatus))
-    return { executions, page: pageInfo(window, total, rows.length) }
+    const waitingStatus = this.#waitingStatus
+    const executions = rows.map((row) => executionOf(row, { events: timelines.get(row.id) ?? [], waitingStatus }))
+    const page = pageInfo(window, found.total, rows.length)
+    return { executions, page: more > 0 ? { ...page, hasNextPage: found.rows.length > rows.length } : page }
   }
 
-  async logs(
-    team: string,
-    id: string,
-    page: PageRequest | undefined,
-  ): Promise<MessageInitShape<typeof ListLogsResponseSchema>> {
-    const window = windowOf(page)
-    const key = id.toLowerCase()
-    const found = isUuid(key) ? await readLogPage(this.#connections.forTeam(team), team, key, window) : undefined
-    if (found === undefined) throw notFound('execution')
+  /** The request of a webhook's run. Failures: execution_not_found, no_request. */
+  async webhookRequest(team: string, id: string): Promise<MessageInitShape<typeof WebhookRequestSchema>> {
+    const row = await this.#row(team, id)
+    if (row.request === null) throw new Failure('not_found', 'no_request', 'The execution was started by no webhook')
+    const receivedAt = timestampFromDate(row.requestReceivedAt ?? new Date(createdAtMs(row.id)))
+    return { ...shownRequestOf(row.request), processSlug: row.processSlug, receivedAt }
+  }
+
+  async logs(team: string, request: ListLogsRequest): Promise<MessageInitShape<typeof ListLogsResponseSchema>> {
+    const window = windowOf(request.page)
+    const queries = this.#connections.forTeam(team)
+    const fits = lineFilter(request)
+    const id = request.executionId.toLowerCase()
+    const found =
+      fits === undefined
+        ? isUuid(id) && (await readLogPage(queries, team, id, window))
+        : await readFilteredPage(queries, await visibleId(queries, team, id), fits, window)
+    if (!found) throw notFound('execution')
     const { lines, total } = found
-    const entries = lines.map(([timeUs, level, message]) => ({ timeUs: BigInt(timeUs), level, message }))
-    return { entries, page: { total: Math.min(total, countedUpTo), hasNextPage: window.skip + window.take < total } }
+    const page = { total: Math.min(total, countedUpTo), hasNextPage: window.skip + window.take < total }
+    return { entries: lines.map(entryOf), page }
+  }
+
+  /** A piece of a log, behind a position. Failures: execution_not_found, invalid_position. */
+  async readLogs(team: string, request: ReadLogsRequest): Promise<MessageInitShape<typeof ReadLogsResponseSchema>> {
+    const queries = this.#connections.forTeam(team)
+    const id = await visibleId(queries, team, request.executionId)
+    const { lines, position, ended } = await readLogPiece(queries, id, readLogPosition(id, request.after))
+    const fits = lineFilter(request)
+    const entries = (fits === undefined ? lines : lines.filter(fits)).map(entryOf)
+    return { entries, position: logPositionText(id, position), ended }
+  }
+
+  /** What a run ran. Failures: execution_not_found, source_not_kept. */
+  async source(team: string, id: string, specs: Specs): Promise<MessageInitShape<typeof ExecutionSourceSchema>> {
+    return sourceOf(specs, team, await this.#row(team, id))
   }
 
   async appendLog(team: string, id: string, level: LogLevel, message: string): Promise<void> {
@@ -88,24 +126,33 @@ export class Records {
   }
 
   /**
-   * The request to do the same again: the same version, or the current source of now, with the same input. `traceparent` is
-   * that of who wants it.
+   * The request to do the same again: the same version, or the current source of now, with the same input, but for what is
+   * wanted otherwise. `traceparent` is that of who wants it.
    */
   async rerunRequest(
     team: string,
-    id: string,
-    { name, initiatedBy, ip }: Principal,
+    wanted: RerunExecutionRequest,
+    principal: Principal,
     traceparent: string | undefined,
   ): Promise<StartRequest> {
-    const row = await this.#row(team, id)
+    const row = await this.#row(team, wanted.id)
+    requireTrialRights(row, wanted, principal)
+    const { parameters } = wanted
+    const { name, initiatedBy, ip } = principal
     return {
       team,
       identifier: row.processId,
-      tag: row.versionId ?? '',
-      parameters: bytesOf(row.parameters ?? '{}'),
+      tag: wanted.tag ?? row.versionId ?? '',
+      shownTag: wanted.tag ?? row.tag ?? '',
+      trial: row.trial && wanted.tag === undefined,
+      origin: Origin.RERUN,
+      parameters: parameters ?? bytesOf(row.parameters ?? '{}'),
+      // They were accepted before.
+      hasOwnParameters: parameters === undefined,
       request: row.request === null ? undefined : bytesOf(row.request),
-      comment: row.comment ?? undefined,
-      settings: executionOf(row, []).settings as StartRequest['settings'],
+      requestReceivedAt: row.request === null ? undefined : (row.requestReceivedAt ?? new Date(createdAtMs(row.id))),
+      comment: wanted.comment ?? row.comment ?? undefined,
+      settings: settingsAgain(row, wanted),
       createdBy: name,
       initiatedBy,
       ip,
@@ -129,40 +176,24 @@ export class Records {
   }
 }
 
-/** With the fraction of a millisecond, so that bounds are exact. */
-function exactMs(time: Timestamp): number {
-  return timestampMs(time) + (time.nanos % 1_000_000) / 1e6
+function entryOf([timeUs, level, message]: LogLine) {
+  return { timeUs: BigInt(timeUs), level, message }
 }
 
-/** A row and its events as the message that the rest of the system knows; as it was when the row was read. */
-function executionOf(
-  row: RecordRow,
-  events: EventRow[],
-  waitingStatus: WaitingStatus = 'QUEUED',
-): MessageInitShape<typeof ExecutionSchema> {
-  const { id, processId, processName, processSlug, createdBy, timeoutMs, freshProcess } = row
-  const known = events.filter(({ sequence }) => sequence <= row.sequence)
-  return {
-    id,
-    processId,
-    processName,
-    processSlug,
-    status: shownStatus(row.status, waitingStatus),
-    createdBy,
-    versionId: row.versionId ?? undefined,
-    scheduleId: row.scheduleId ?? undefined,
-    timeline: known.map(({ status: state, at, explanation }) => ({
-      status: state,
-      time: timestampFromDate(at),
-      explanation: explanation ?? undefined,
-    })),
-    parameters: row.parameters === null ? undefined : bytesOf(row.parameters),
-    comment: row.comment ?? undefined,
-    returnValue: row.returnValue === null ? undefined : bytesOf(row.returnValue),
-    settings: { agentPool: row.pool, timeoutMs, freshProcess, callbackUrl: row.callbackUrl ?? undefined },
-    initiatedBy: row.initiatedBy ?? undefined,
-    createdAt: timestampFromMs(createdAtMs(id)),
-    updatedBy: row.updatedBy ?? undefined,
-    updatedAt: timestampFromDate(row.updatedAt),
-  }
+/** The settings of a run, but for those that are wanted otherwise. */
+function settingsAgain(row: RecordRow, { settings, freshProcess }: RerunExecutionRequest): RunSettings {
+  const known = settingsOf(row)
+  return create(RunSettingsSchema, {
+    agentPool: settings?.agentPool ?? known.agentPool,
+    callbackUrl: settings?.callbackUrl ?? known.callbackUrl,
+    timeoutMs: settings?.timeoutMs ?? known.timeoutMs,
+    freshProcess: freshProcess ?? known.freshProcess,
+  })
+}
+
+/** The text of a failure of the run's code. */
+async function traceOf(queries: Queries, { id, status, explanation }: RecordRow): Promise<string | undefined> {
+  if (status !== Status.ERROR || explanation === null) return undefined
+  const line = await readLastLine(queries, id)
+  return line && failureText(explanation, line)
 }

@@ -1,6 +1,7 @@
 import type { RunnerDemandService } from '@automation/contract/runner/v1/demand'
 import { invalid } from '@automation/errors'
 import { principalIn, type Handlers } from '@automation/rpc'
+import type { RunLimits } from '../run-limits.ts'
 import type { RunnerCapacity } from '../dispatch/runner-capacity.ts'
 import { readLivingRunners, readWaitingTeams } from '../store/demand.ts'
 import type { Queries } from '../store/connections.ts'
@@ -10,7 +11,7 @@ export interface DemandContext {
   capacity: RunnerCapacity
   /** The pools that there are. */
   runnerPools: string[]
-  maxRunning: number
+  limits: RunLimits
 }
 
 /** The runners of a pool and the runs that wait for some, for whoever starts runners. */
@@ -18,7 +19,7 @@ export function demandService({
   reads,
   capacity,
   runnerPools,
-  maxRunning,
+  limits,
 }: DemandContext): Handlers<typeof RunnerDemandService> {
   return {
     getDemand: async (request, context) => {
@@ -28,7 +29,7 @@ export function demandService({
       if (request.capacity !== undefined) capacity.report(pool, request.capacity)
       const [sessions, waiting] = await Promise.all([
         readLivingRunners(reads, pool),
-        readWaitingTeams(reads, pool, maxRunning, Date.now()),
+        readWaitingTeams(reads, pool, limits.runningOfAll, Date.now()),
       ])
       return { sessions, waiting }
     },

@@ -1,10 +1,19 @@
-import type { ExecutionService } from '@automation/contract/execution/v1/execution'
-import { memberIn, principalIn, type Handlers } from '@automation/rpc'
+import type {
+  ExecutionService,
+  ListExecutionsRequest,
+  ListLogsRequest,
+  RerunExecutionRequest,
+} from '@automation/contract/execution/v1/execution'
+import { memberIn, principalIn, type CallContext, type Handlers } from '@automation/rpc'
 import type { Admission } from '../accept/admission.ts'
+import type { Specs } from '../accept/specs.ts'
 import type { ForcedEnds } from '../end/forced-ends.ts'
-import type { Outcomes } from '../end/outcomes.ts'
+import type { Outcomes } from '../end/waiters.ts'
 import type { ProcessDeletion } from '../end/process-deletion.ts'
+import type { AgentPools } from '../read/agent-pools.ts'
 import type { Records } from '../read/records.ts'
+import type { TeamCapacity } from '../read/team-capacity.ts'
+import type { WaitingRuns } from '../read/waiting.ts'
 import type { Watches } from '../read/watches.ts'
 import { timestampFromMs } from '@bufbuild/protobuf/wkt'
 import { traceparentIn, startRequestOf } from './start-requests.ts'
@@ -16,11 +25,25 @@ export interface ExecutionServiceParts {
   forced: ForcedEnds
   deletion: ProcessDeletion
   watches: Watches
+  waitingRuns: WaitingRuns
+  specs: Specs
+  agentPools: AgentPools
+  teamCapacity: TeamCapacity
 }
 
 /** Executions, for the gateway, operators and other services. */
 export function executionService(parts: ExecutionServiceParts): Handlers<typeof ExecutionService> {
-  const { admission, outcomes, records, forced, deletion, watches } = parts
+  const { waitingRuns, specs, admission, outcomes, records, forced, deletion, watches, agentPools, teamCapacity } =
+    parts
+  const listExecutions = (request: ListExecutionsRequest, context: CallContext) =>
+    records.list(memberIn(context).team, request)
+  const listLogs = (request: ListLogsRequest, context: CallContext) => records.logs(memberIn(context).team, request)
+  const rerun = async (wanted: RerunExecutionRequest, context: CallContext) => {
+    const { team } = memberIn(context)
+    const request = await records.rerunRequest(team, wanted, context.principal, traceparentIn(context))
+    const { id, status } = await admission.accept(request)
+    return { executionId: id, status, replayed: false }
+  }
   return {
     startExecution: async (request, context) => {
       const { id, status, replayed } = await admission.accept(startRequestOf(request, context))
@@ -37,23 +60,28 @@ export function executionService(parts: ExecutionServiceParts): Handlers<typeof 
       return {}
     },
     getExecution: ({ id }, context) => records.get(memberIn(context).team, id),
-    listExecutions: (request, context) => records.list(memberIn(context).team, request),
-    listLogs: ({ executionId, page }, context) => records.logs(memberIn(context).team, executionId, page),
+    listExecutions,
+    searchExecutions: listExecutions,
+    getWebhookRequest: ({ executionId }, context) => records.webhookRequest(memberIn(context).team, executionId),
+    getWaiting: ({ executionId }, context) => waitingRuns.look(memberIn(context).team, executionId),
+    getSource: ({ executionId }, context) => records.source(memberIn(context).team, executionId, specs),
+    readLogs: (request, context) => records.readLogs(memberIn(context).team, request),
+    listLogs,
+    searchLogs: listLogs,
     watchExecution: ({ executionId, after }, context) =>
       watches.watch(memberIn(context).team, executionId, after, context.signal),
     killExecution: async ({ id }, context) => {
       await forced.killFor(memberIn(context), id)
       return {}
     },
-    rerunExecution: async ({ id }, context) => {
-      const request = await records.rerunRequest(memberIn(context).team, id, context.principal, traceparentIn(context))
-      const accepted = await admission.accept(request)
-      return { executionId: accepted.id, status: accepted.status, replayed: false }
-    },
+    rerunExecution: rerun,
+    rerunExecutionOtherwise: rerun,
     appendLogs: async ({ executionId, level, message }, context) => {
       await records.appendLog(memberIn(context).team, executionId, level, message)
       return {}
     },
+    getLimits: async (_, context) => ({ limits: await teamCapacity.limits(memberIn(context).team) }),
+    listAgentPools: async (_, context) => ({ pools: await agentPools.list(memberIn(context).team) }),
     getOldest: async (_, context) => {
       principalIn(context, 'service')
       return { time: timestampFromMs(await records.oldestMs()) }

@@ -1,9 +1,10 @@
 import type { FiringService } from '@automation/contract/execution/v1/firing'
+import { Origin } from '@automation/contract/execution/v1/execution'
 import { invalid } from '@automation/errors'
 import { memberIn, principalIn, type CallContext, type Handlers } from '@automation/rpc'
 import { isUuid } from '@automation/contract/forms'
 import type { Admission } from '../accept/admission.ts'
-import { readActive, readVersionId } from '../store/executions.ts'
+import { readActive, readStarted } from '../store/executions.ts'
 import { giveUpStart } from '../store/start-keys.ts'
 import { firingKey, startRequestOfFiring } from './start-requests.ts'
 import type { Queries } from '../store/connections.ts'
@@ -15,23 +16,27 @@ export function firingService(admission: Admission, pool: Queries): Handlers<typ
   return {
     checkFiring: async ({ identifier, tag, parameters, comment, settings }, context) => {
       const { team, name } = serviceIn(context)
-      const request = { team, identifier, tag, parameters, comment, settings, createdBy: name, depth: 0 }
+      const who = { createdBy: name, depth: 0, origin: Origin.SCHEDULE } as const
+      const request = { team, identifier, tag, parameters, comment, settings, ...who }
       const { processId, processName, versionId, timeZone, revision } = await admission.check(request)
       return { processId, processName, versionId, zoneId: timeZone, revision }
     },
 
     startFiring: async (request, context) => {
       const { team } = serviceIn(context)
-      const { id, status, versionId, replayed } = await admission.accept(startRequestOfFiring(request, context))
-      const known = replayed ? await readVersionId(pool, team, id) : versionId
-      return { executionId: id, status, versionId: known }
+      const { id, status, versionId, replayed, explanation } = await admission.accept(
+        startRequestOfFiring(request, context),
+      )
+      const known = replayed ? await readStarted(pool, team, id) : { versionId, explanation }
+      return { executionId: id, status, ...known }
     },
 
     giveUpFiring: async (request, context) => {
       const { team } = serviceIn(context)
       const id = await giveUpStart(pool, team, firingKey(request))
       if (id === undefined) return {}
-      return { executionId: id, versionId: await readVersionId(pool, team, id) }
+      const { versionId } = await readStarted(pool, team, id)
+      return { executionId: id, versionId }
     },
 
     listActive: async ({ executionIds }, context) => {

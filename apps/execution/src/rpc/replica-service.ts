@@ -2,8 +2,7 @@ import { Status, type ReplicaService } from '@automation/contract/execution/v1/e
 import { principalIn, type Handlers } from '@automation/rpc'
 import { isUuid } from '@automation/contract/forms'
 import type { Runners } from '../dispatch/runners.ts'
-import type { Outcomes } from '../end/outcomes.ts'
-import type { Waiters } from '../end/waiters.ts'
+import type { Outcomes, Waiters } from '../end/waiters.ts'
 import type { Watches } from '../read/watches.ts'
 
 /** `lookAtQueue`: there may be queued runs that this replica has slots for. */

@@ -1,4 +1,4 @@
-import type { StartExecutionRequest } from '@automation/contract/execution/v1/execution'
+import { Origin, type StartExecutionRequest } from '@automation/contract/execution/v1/execution'
 import type { StartFiringRequest } from '@automation/contract/execution/v1/firing'
 import type { ProcessCall } from '@automation/contract/run/v1/run'
 import { invalid } from '@automation/errors'
@@ -8,14 +8,17 @@ import type { RunRights } from '@automation/rpc/run-token'
 import { isUuid } from '@automation/contract/forms'
 import type { StartRequest } from '../accept/start-request.ts'
 
-/** Of a user or of a webhook's caller. */
+/** Of a user, of a webhook's caller, or of who submits a form. */
 export function startRequestOf(request: StartExecutionRequest, context: CallContext): StartRequest {
-  const { identifier, tag, parameters, comment, settings, webhook, idempotencyKey } = request
+  const { identifier, parameters, comment, settings, webhook, idempotencyKey, draftId } = request
   const { name, initiatedBy, ip } = context.principal
   return {
     team: memberIn(context).team,
     identifier,
-    tag,
+    tag: draftId ?? request.tag,
+    shownTag: draftId === undefined ? request.tag : '',
+    trial: draftId !== undefined,
+    origin: originOf(request),
     parameters,
     hasTexts: request.textualParameters,
     comment,
@@ -30,6 +33,11 @@ export function startRequestOf(request: StartExecutionRequest, context: CallCont
   }
 }
 
+function originOf({ webhook, form }: StartExecutionRequest) {
+  if (webhook !== undefined) return Origin.WEBHOOK
+  return form ? Origin.FORM : Origin.REST
+}
+
 /** Of the scheduler, for a schedule: once for each of its nominal times. */
 export function startRequestOfFiring(request: StartFiringRequest, context: CallContext): StartRequest {
   const { processId, tag, parameters, comment, settings, createdBy, initiatedBy } = request
@@ -38,6 +46,7 @@ export function startRequestOfFiring(request: StartFiringRequest, context: CallC
     team: memberIn(context).team,
     identifier: processId,
     tag,
+    origin: Origin.SCHEDULE,
     parameters,
     comment,
     settings,
@@ -67,6 +76,7 @@ export function startRequestOfRun(call: ProcessCall, rights: RunRights, context:
     team,
     identifier,
     tag,
+    origin: Origin.PROCESS,
     parameters,
     comment,
     settings,

@@ -2,6 +2,7 @@ import { Status } from '@automation/contract/execution/v1/execution'
 import { way } from '../status.ts'
 import type { Language } from '@automation/contract/common/v1/language'
 import { waitsForSlot } from './statuses.ts'
+import { runningRuns } from './tracked-runs.ts'
 import type { Queries } from './connections.ts'
 
 /** A queued run that was made RUNNING for a session. */
@@ -42,7 +43,8 @@ export interface ClaimRequest {
   sessions: string[]
   /** The most for one team. */
   quota: number
-  maxRunning: number
+  /** Of each of the teams. */
+  maxRunning: number[]
   /** Unique to this claim, so that its outcome can be read back. */
   fence: bigint
 }
@@ -58,9 +60,9 @@ const claim = (limit: string) => `
 WITH slots AS MATERIALIZED (
   SELECT t.team, t.running, t.wanted FROM team_slots t WHERE t.team = ANY ($1::text[]) ORDER BY t.team FOR UPDATE
 ), turns AS MATERIALIZED (
-  SELECT u.team, u.turn, greatest($2::integer - s.running - s.wanted, 0) AS free,
-         least($3::integer, greatest($2::integer - s.running - s.wanted, 0)) AS asked
-    FROM unnest($1::text[]) WITH ORDINALITY AS u(team, turn) JOIN slots s USING (team)
+  SELECT u.team, u.turn, greatest(u.most - s.running - s.wanted, 0) AS free,
+         least($3::integer, greatest(u.most - s.running - s.wanted, 0)) AS asked
+    FROM unnest($1::text[], $2::integer[]) WITH ORDINALITY AS u(team, most, turn) JOIN slots s USING (team)
 ), picked AS MATERIALIZED (
   SELECT t.team, t.turn, q.id, q.status, row_number() OVER (PARTITION BY t.team ORDER BY q.id) AS nth
     FROM turns t CROSS JOIN LATERAL (
@@ -71,7 +73,7 @@ WITH slots AS MATERIALIZED (
 ), claimed AS (
   UPDATE executions e
      SET status = ${running}, sequence = e.sequence + CASE c.status WHEN ${queued} THEN 2 ELSE 1 END, fence = $6, session_id = ($5::uuid[])[c.rank], slot = 1,
-         started_at = now(), updated_at = now()
+         started_at = now(), updated_at = now(), tracked = false, released_at = NULL
     FROM chosen c WHERE e.id = c.id
   RETURNING ${row}, e.sequence, e.process_id, c.status AS was
 ), taken AS (
@@ -89,7 +91,7 @@ const claimAny = claim('')
 const claimOnly = claim(' AND (e.language = ANY ($7::smallint[]) OR e.language IS NULL)')
 
 const readBack = `
-SELECT ${row} FROM executions e WHERE e.session_id = ANY ($1::uuid[]) AND e.status = ${running} AND e.fence = $2`
+SELECT ${row} FROM ${runningRuns} e WHERE e.session_id = ANY ($1::uuid[]) AND e.fence = $2`
 
 type Row = Claimed & { id: string | null; turnOf: string; free: number; asked: number; picked: number }
 

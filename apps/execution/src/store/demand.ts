@@ -1,6 +1,6 @@
-import { Status } from '@automation/contract/execution/v1/execution'
 import { createdAtMs } from '../execution-id.ts'
 import { waitsForSlot } from './statuses.ts'
+import { runningRuns } from './tracked-runs.ts'
 import type { Queries } from './connections.ts'
 
 /** A runner of a pool, as all replicas together know it. */
@@ -26,7 +26,7 @@ export async function readLivingRunners(pool: Queries, runnerPool: string): Prom
                        ELSE greatest(extract(epoch FROM now() - s.idle_since) * 1000, 0) END::float8 AS "idleMs"
              FROM sessions s
              LEFT JOIN (SELECT session_id, min(team) AS team, count(*)::integer AS running
-                          FROM executions WHERE status = ${Status.RUNNING} GROUP BY session_id) r ON r.session_id = s.id
+                          FROM ${runningRuns} e GROUP BY session_id) r ON r.session_id = s.id
             WHERE s.ended_at IS NULL AND s.pool = $1
             ORDER BY s.id`,
     values: [runnerPool],
@@ -40,7 +40,7 @@ const mostTeams = 1000
 export async function readWaitingTeams(
   pool: Queries,
   runnerPool: string,
-  maxRunning: number,
+  { usual, others }: { usual: number; others: { team: string; value: number }[] },
   nowMs: number,
 ): Promise<{ team: string; waitedMs: bigint }[]> {
   const { rows } = await pool.query<{ team: string; oldest: string }>({
@@ -48,9 +48,10 @@ export async function readWaitingTeams(
     text: `SELECT t.team, q.id AS oldest FROM team_slots t
             CROSS JOIN LATERAL (SELECT e.id FROM executions e WHERE ${waitsForSlot} AND e.pool = $1 AND e.team = t.team
                                  ORDER BY e.id LIMIT 1) q
-            WHERE t.queued > 0 AND t.running + t.wanted < $2
+            WHERE t.queued > 0
+              AND t.running + t.wanted < coalesce((SELECT o.most FROM unnest($3::text[], $4::integer[]) AS o(team, most) WHERE o.team = t.team), $2)
             ORDER BY q.id LIMIT ${mostTeams}`,
-    values: [runnerPool, maxRunning],
+    values: [runnerPool, usual, others.map(({ team }) => team), others.map(({ value }) => value)],
   })
   return rows.map(({ team, oldest }) => ({ team, waitedMs: BigInt(Math.max(0, nowMs - createdAtMs(oldest))) }))
 }

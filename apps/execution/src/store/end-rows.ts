@@ -57,7 +57,7 @@ const statement = (day: string, rows: string, logs: string) => `
 WITH ended AS (
   UPDATE executions_${day} e
      SET status = i.status, sequence = e.sequence + 1, return_value = i.return_value, transient = i.transient,
-         explanation = i.explanation, error_line = i.error_line, updated_at = now()
+         explanation = i.explanation, error_line = i.error_line, updated_at = now(), tracked = false
     FROM ${rows}
    WHERE e.id = i.id AND e.fence = i.fence AND e.session_id = i.session_id AND e.status = ${running}
   RETURNING e.id, e.fence, e.session_id, e.status, e.sequence, e.explanation, e.team, e.process_id, e.replica_id, e.slot, e.traceparent

@@ -78,7 +78,8 @@ async function readNumbers(client: pg.ClientBase): Promise<Numbers> {
     text: `SELECT pg_get_expr(d.adbin, d.adrelid) AS origin, pg_snapshot_xmax(pg_current_snapshot()) AS next,
               greatest(
                 (SELECT xid FROM timeline_events ORDER BY xid DESC LIMIT 1)::text::bigint,
-                (SELECT max(window_to::text::bigint) - 1 FROM bus_cursors), 0) AS latest
+                (SELECT max(window_to::text::bigint) - 1 FROM bus_cursors),
+                (SELECT next::text::bigint - 1 FROM tracking), 0) AS latest
          FROM pg_attribute a JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
         WHERE a.attrelid = 'timeline_events'::regclass AND a.attname = 'xid'`,
   })

@@ -77,14 +77,20 @@ function outcomeOf({ status, returnValue, transient, explanation, errorLine }: R
   }
 }
 
-/** The version that an execution is a run of; undefined for the current source, and where the execution is gone. */
-export async function readVersionId(pool: Queries, team: string, id: string): Promise<string | undefined> {
-  const { rows } = await pool.query<{ versionId: string | null }>({
-    name: 'version-of',
-    text: 'SELECT version_id AS "versionId" FROM executions WHERE id = $1 AND team = $2',
+/** The version that an execution is a run of, none for the current source, and why it was REJECTED; empty where it is gone. */
+export async function readStarted(
+  pool: Queries,
+  team: string,
+  id: string,
+): Promise<{ versionId?: string; explanation?: string }> {
+  const { rows } = await pool.query<{ versionId: string | null; explanation: string | null }>({
+    name: 'started',
+    text: `SELECT version_id AS "versionId", CASE WHEN status = ${Status.REJECTED} THEN explanation END AS explanation
+             FROM executions WHERE id = $1 AND team = $2`,
     values: [id, team],
   })
-  return rows[0]?.versionId ?? undefined
+  const [row] = rows
+  return { versionId: row?.versionId ?? undefined, explanation: row?.explanation ?? undefined }
 }
 
 /** Which of these executions of a team have not ended. */

@@ -1,5 +1,6 @@
 import { Status } from '@automation/contract/execution/v1/execution'
-import { appendedFrom, type LogLine } from './log-pages.ts'
+import { lastOwnChunk } from './failure-words.ts'
+import type { LogLine } from './log-pages.ts'
 import { errorHandlerScope } from './start-keys.ts'
 import type { Queries } from './connections.ts'
 
@@ -16,11 +17,11 @@ export interface FailedRun {
   explanation: string | null
   /** It is an error handler's run itself, or was started from one, however far down. */
   isOfHandler: boolean
-  /** The last lines of its log. */
-  lastLines: LogLine[]
+  /** The last line of what it has printed itself. */
+  lastLine: LogLine | undefined
 }
 
-interface Row extends Omit<FailedRun, 'lastLines'> {
+interface Row extends Omit<FailedRun, 'lastLine'> {
   lastChunk: string | null
 }
 
@@ -33,13 +34,13 @@ WITH RECURSIVE callers AS (
 SELECT e.id, e.team, e.process_id AS "processId", e.process_name AS "processName", e.schedule_id AS "scheduleId",
        e.comment, e.parameters, e.explanation,
        EXISTS (SELECT FROM callers c JOIN start_keys k ON k.execution_id = c.id AND k.scope = '${errorHandlerScope}') AS "isOfHandler",
-       (SELECT body FROM log_chunks WHERE execution_id = e.id AND first < ${appendedFrom} ORDER BY first DESC LIMIT 1) AS "lastChunk"
-  FROM executions e WHERE e.id = $1 AND e.team = $2 AND e.status = ${Status.ERROR}`
+       ${lastOwnChunk} AS "lastChunk"
+  FROM executions e WHERE e.id = $1 AND e.team = $2 AND e.status = ${Status.ERROR} AND NOT e.trial`
 
-/** The team's run of this id where it has ended in ERROR. */
+/** The team's run of this id where it has ended in ERROR; trials are of no account. */
 export async function readFailedRun(pool: Queries, team: string, id: string): Promise<FailedRun | undefined> {
   const { rows } = await pool.query<Row>({ name: 'failed-run', text: statement, values: [id, team] })
   if (rows[0] === undefined) return undefined
   const { lastChunk, ...run } = rows[0]
-  return { ...run, lastLines: lastChunk === null ? [] : (JSON.parse(lastChunk) as LogLine[]) }
+  return { ...run, lastLine: lastChunk === null ? undefined : (JSON.parse(lastChunk) as LogLine[]).at(-1) }
 }

@@ -44,7 +44,8 @@ WITH old AS MATERIALIZED (
    ORDER BY id FOR UPDATE
 ), ended AS (
   UPDATE executions_${day} e
-     SET status = $4, sequence = e.sequence + 1, explanation = $5, updated_by = coalesce($6, e.updated_by), updated_at = now()
+     SET status = $4, sequence = e.sequence + 1, explanation = $5, updated_by = coalesce($6, e.updated_by), updated_at = now(),
+         tracked = false, released_at = NULL
     FROM old o WHERE e.id = o.id
   RETURNING e.id, e.team, e.pool, e.process_id, e.session_id, e.sequence, o.status AS was, o.slot, e.traceparent
 ), freed AS (

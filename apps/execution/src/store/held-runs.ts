@@ -4,10 +4,12 @@ import type { Language } from '@automation/contract/common/v1/language'
 import { waits } from './statuses.ts'
 import type { Queries } from './connections.ts'
 
-/** A process with runs that wait for its packages. */
+/** A process, or a draft of it, with runs that wait for its packages. */
 export interface HeldProcess {
   team: string
   processId: string
+  /** Of a draft that has packages of its own. */
+  versionId: string | null
 }
 
 export interface ReleasedRun {
@@ -24,38 +26,37 @@ export const heldBatch = 1000
 export async function readHeldProcesses(pool: Queries): Promise<HeldProcess[]> {
   const { rows } = await pool.query<HeldProcess>({
     name: 'held-processes',
-    text: `SELECT t.team, h.process_id AS "processId"
+    text: `SELECT t.team, h.process_id AS "processId", h.version_id AS "versionId"
              FROM team_slots t CROSS JOIN LATERAL (
-               SELECT DISTINCT e.process_id FROM executions e WHERE e.team = t.team AND ${waits} AND e.held) h
+               SELECT DISTINCT e.process_id, e.version_id FROM executions e WHERE e.team = t.team AND ${waits} AND e.held) h
             WHERE t.queued > 0 ORDER BY t.team, h.process_id LIMIT ${heldBatch}`,
   })
   return rows
 }
 
 /** Ids of a process's held runs, the oldest first, a batch at most. */
-export async function readHeld(pool: Queries, { team, processId }: HeldProcess): Promise<string[]> {
+export async function readHeld(pool: Queries, { team, processId, versionId }: HeldProcess): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>({
     name: 'held',
-    text: `SELECT id FROM executions e WHERE team = $1 AND process_id = $2 AND ${waits} AND held
+    text: `SELECT id FROM executions e WHERE team = $1 AND process_id = $2 AND version_id IS NOT DISTINCT FROM $3 AND ${waits} AND held
             ORDER BY id LIMIT ${heldBatch}`,
-    values: [team, processId],
+    values: [team, processId, versionId],
   })
   return rows.map(({ id }) => id)
 }
 
 /**
- * Lets the oldest of a process's held runs have slots, a batch at most. They stay CREATED for a moment, with the time of
- * their release as `updated_at`.
+ * Lets the oldest of a process's held runs have slots, a batch at most. They stay CREATED for a moment.
  */
-export async function releaseHeld(pool: Queries, { team, processId }: HeldProcess): Promise<ReleasedRun[]> {
+export async function releaseHeld(pool: Queries, { team, processId, versionId }: HeldProcess): Promise<ReleasedRun[]> {
   const { rows } = await pool.query<ReleasedRun>({
     name: 'release-held',
     text: `WITH old AS MATERIALIZED (
-             SELECT id FROM executions e WHERE team = $1 AND process_id = $2 AND ${waits} AND held
+             SELECT id FROM executions e WHERE team = $1 AND process_id = $2 AND version_id IS NOT DISTINCT FROM $3 AND ${waits} AND held
               ORDER BY id LIMIT ${heldBatch} FOR UPDATE
            )
-           UPDATE executions e SET held = false, updated_at = now() FROM old o WHERE e.id = o.id RETURNING e.pool, e.language`,
-    values: [team, processId],
+           UPDATE executions e SET held = false, updated_at = now(), released_at = now() FROM old o WHERE e.id = o.id RETURNING e.pool, e.language`,
+    values: [team, processId, versionId],
   })
   return rows
 }
@@ -69,10 +70,10 @@ export async function queueReleased(pool: Queries, afterMs: number): Promise<str
     name: 'queue-released',
     text: `WITH late AS MATERIALIZED (
              SELECT id FROM executions
-              WHERE status = ${created} AND NOT held AND updated_at < now() - $1 * interval '1 ms'
+              WHERE status = ${created} AND NOT held AND released_at < now() - $1 * interval '1 ms'
               ORDER BY id LIMIT ${heldBatch} FOR UPDATE SKIP LOCKED
            ), queued AS (
-             UPDATE executions e SET status = ${queued}, sequence = e.sequence + 1, updated_at = now() FROM late l
+             UPDATE executions e SET status = ${queued}, sequence = e.sequence + 1, updated_at = now(), released_at = NULL FROM late l
               WHERE e.id = l.id AND e.status = ${created} RETURNING e.id, e.sequence, e.pool, e.team, e.process_id
            ), events AS (
              INSERT INTO timeline_events (execution_id, sequence, status, at, explanation, team, process_id)

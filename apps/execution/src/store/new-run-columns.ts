@@ -1,4 +1,5 @@
 import type { RunSpec } from '@automation/contract/catalog/v1/resolve'
+import type { Origin } from '@automation/contract/execution/v1/execution'
 import { storedText, textOf } from './stored-text.ts'
 
 /** A run that is to be accepted: what its row will hold. */
@@ -22,6 +23,15 @@ export interface NewRun {
   parentId?: string
   /** The execution that it repeats. */
   rerunOf?: string
+  origin: Origin
+  /** A run of what is not saved. */
+  trial: boolean
+  /** What its start named; empty for the current source. */
+  tag: string
+  /** Of the webhook's request, where it is repeated: when that came. */
+  requestReceivedAt?: Date
+  /** By which sources are told apart. */
+  sourceMark: bigint
   /** Of the schedule whose run it is. */
   scheduleId?: string
   /** Of who started it. */
@@ -62,6 +72,11 @@ const columns: Column[] = [
   ['rerun_of', 'uuid', ({ run }) => run.rerunOf],
   ['held', 'boolean', ({ run }) => run.spec.awaitedDependencies !== ''],
   ['traceparent', 'text', ({ run }) => run.traceparent],
+  ['origin', 'smallint', ({ run }) => run.origin],
+  ['trial', 'boolean', ({ run }) => run.trial],
+  ['tag', 'text', ({ run }) => optionalText(run.tag)],
+  ['request_received_at', 'timestamptz', ({ run }) => run.requestReceivedAt],
+  ['source_mark', 'bigint', ({ run }) => run.sourceMark],
 ]
 const extra: Column[] = [
   ['session_id', 'uuid', ({ sessionId }) => sessionId],

@@ -8,7 +8,7 @@ const usualDaysAhead = 14
 export class Partitions extends IdPartitions {
   constructor({ pool }: Pick<Connections, 'pool'>, ahead = usualDaysAhead) {
     const tables = ['executions', 'timeline_events', 'log_chunks']
-    super({ pool: () => pool, tables, span: days, ahead, name: 'execution' })
+    super({ pool: () => pool, tables, span: days, ahead, name: 'execution', fillfactors: { executions: 55 } })
   }
 
   override ensure(nowMs: number): Promise<number> {

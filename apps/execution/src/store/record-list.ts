@@ -1,24 +1,46 @@
-import type { Status } from '@automation/contract/execution/v1/execution'
+import { Origin, Status } from '@automation/contract/execution/v1/execution'
 import { columnLimit, countedUpTo, literally, sizeOf, type Window } from '@automation/database'
 import { installsProcessId } from '@automation/contract/installs'
-import { recordColumns, type RecordRow } from './records.ts'
+import { recordColumns, visible, type RecordRow } from './records.ts'
+import { isTerminal } from '../status.ts'
 import type { Queries } from './connections.ts'
+import { among, waits } from './statuses.ts'
+import { hasWords, readFewIds } from './word-search.ts'
+import { readLateRunning, trackedRunning } from './tracked-runs.ts'
 
 export interface RecordFilter {
   team: string
   keywords?: string
   comment?: string
+  /** Each of them a part of parameters, value or error. */
+  words?: string
   processId?: string
+  scheduleId?: string
+  versionId?: string
+  parentId?: string
   statuses?: Status[]
+  origins?: Origin[]
+  trial?: boolean
   /** Bounds of ids, which hold the time of creation: from inclusive, until exclusive. */
   fromId?: string
   untilId?: string
+  /** The page has those that are older than this one. */
+  afterId?: string
 }
 
 interface Search {
   /** Alternatives, each of which finds its rows by an index. */
-  branches: string[]
+  branches: Source[]
   values: unknown[]
+}
+
+/** Rows `e`, of executions or of events that name one. */
+interface Source {
+  from: string
+  /** Their column of the execution's id. */
+  id: string
+  /** What holds for them. */
+  where: string[]
 }
 
 /** A page of executions, newest first, and how many there are. */
@@ -28,26 +50,39 @@ export async function listRecords(
   { skip, take }: Window,
 ): Promise<{ rows: RecordRow[]; total: number }> {
   const search = await searchOf(pool, filter)
+  if (search === undefined) return { rows: [], total: 0 }
+  const { afterId } = filter
+  const pageValues = [...search.values, take, skip, ...(afterId === undefined ? [] : [afterId])]
   const [page, count] = await Promise.all([
-    pool.query<RecordRow>(pageStatement(search), [...search.values, take, skip]),
+    pool.query<RecordRow>(pageStatement(search, afterId !== undefined), pageValues),
     pool.query<{ total: number }>(countStatement(search), search.values),
   ])
   return { rows: page.rows, total: count.rows[0]?.total ?? 0 }
 }
 
-function pageStatement({ branches, values }: Search): string {
+function pageStatement({ branches: all, values }: Search, isAfter: boolean): string {
+  const after = `$${values.length + 3}::uuid`
+  const branches = isAfter ? all.map((one) => ({ ...one, where: [...one.where, `${one.id} < ${after}`] })) : all
   const limit = `$${values.length + 1}::bigint`
   const offset = `$${values.length + 2}::bigint`
-  const order = 'ORDER BY e.id DESC'
   const [only, ...others] = branches
-  if (others.length === 0)
-    return listed(`SELECT e.* FROM executions e WHERE ${only} ${order} LIMIT ${limit} OFFSET ${offset}`)
+  if (others.length === 0 && only!.from === executions.from)
+    return listed(
+      `SELECT e.* FROM executions e WHERE ${only!.where.join(' AND ')} ORDER BY e.id DESC LIMIT ${limit} OFFSET ${offset}`,
+    )
   const parts = branches.map(
-    (branch) => `(SELECT e.id FROM executions e WHERE ${branch} ${order} LIMIT ${limit} + ${offset})`,
+    ({ from, id, where }) =>
+      `(SELECT ${id} AS id FROM ${from} WHERE ${where.join(' AND ')} ORDER BY ${id} DESC LIMIT ${limit} + ${offset})`,
   )
   return listed(`SELECT e.*
     FROM (SELECT id FROM (${parts.join(' UNION ')}) AS found ORDER BY id DESC LIMIT ${limit} OFFSET ${offset}) AS page
-    JOIN executions e USING (id)`)
+    CROSS JOIN LATERAL (SELECT * FROM executions WHERE id = page.id LIMIT 1) e`)
+}
+
+/** Executions of a team by their ids, as lists show them and in no order; what is not shown is left out. */
+export async function readListed(pool: Queries, team: string, ids: string[]): Promise<RecordRow[]> {
+  const page = `SELECT e.* FROM executions e WHERE e.id = ANY ($1::uuid[]) AND e.team = $2 AND ${visible}`
+  return (await pool.query<RecordRow>(listed(page), [ids, team])).rows
 }
 
 /** The rows of a page, without the values that are too large for a page. */
@@ -57,32 +92,146 @@ function listed(page: string): string {
 }
 
 function countStatement({ branches }: Search): string {
-  const parts = branches.map((branch) => `(SELECT e.id FROM executions e WHERE ${branch} LIMIT ${countedUpTo})`)
+  const parts = branches.map(
+    ({ from, id, where }) => `(SELECT ${id} AS id FROM ${from} WHERE ${where.join(' AND ')} LIMIT ${countedUpTo})`,
+  )
   return `SELECT least(count(*), ${countedUpTo})::integer AS total FROM (${parts.join(' UNION ')}) AS found`
 }
 
-async function searchOf(pool: Queries, filter: RecordFilter): Promise<Search> {
+const executions = { from: 'executions e', id: 'e.id' }
+/** Ends of which events of their own kind are found by an index. */
+const unusual: readonly Status[] = [Status.KILLED, Status.REJECTED, Status.ERROR]
+
+/** Undefined where nothing fits. */
+async function searchOf(pool: Queries, filter: RecordFilter): Promise<Search | undefined> {
   const values: unknown[] = [filter.team]
   const parameter = (value: unknown) => `$${values.push(value)}`
+  const { comment, keywords, statuses, fromId, untilId } = filter
   const conditions = ['e.team = $1']
   const hidden = await readHidden(pool, filter.team)
   // Written only where there are any: it keeps the pages of an index from being read in its order.
   if (hidden.length > 0) conditions.push(`e.process_id <> ALL (${parameter(hidden)}::uuid[])`)
   if (filter.processId !== undefined) conditions.push(`e.process_id = ${parameter(filter.processId)}::uuid`)
   // Written into the text, so that the partial indexes are found.
-  if (filter.statuses !== undefined) conditions.push(`e.status IN (${filter.statuses.map(Number).join(', ')})`)
-  if (filter.fromId !== undefined) conditions.push(`e.id >= ${parameter(filter.fromId)}::uuid`)
-  if (filter.untilId !== undefined) conditions.push(`e.id < ${parameter(filter.untilId)}::uuid`)
-  if (filter.comment !== undefined)
-    conditions.push(`e.comment IS NOT NULL AND e.comment ILIKE ${parameter(pattern(filter.comment))}`)
-  const all = conditions.join(' AND ')
-  if (filter.keywords === undefined) return { branches: [all], values }
-  const words = parameter(pattern(filter.keywords))
-  const branches = [`${all} AND e.comment IS NOT NULL AND e.comment ILIKE ${words}`]
-  const processes = await readProcessesNamed(pool, filter.team, filter.keywords)
-  if (processes.length > 0)
-    branches.push(`${all} AND e.process_id = ANY (${parameter(processes)}::uuid[]) AND e.process_name ILIKE ${words}`)
+  if (statuses !== undefined) conditions.push(`e.status IN ${among(statuses)}`)
+  const ofRows = rowConditions(filter, parameter)
+  const bounds: [relation: string, bound: string][] = []
+  if (fromId !== undefined) bounds.push(['>=', `${parameter(fromId)}::uuid`])
+  if (untilId !== undefined) bounds.push(['<', `${parameter(untilId)}::uuid`])
+  if (filter.words !== undefined) {
+    ofRows.push(...hasWords(filter.words, parameter))
+    const within = bounds.map(([relation, bound]) => `e.id ${relation} ${bound}`)
+    const ids = await readFewIds(pool, [...conditions, ...within, ...ofRows], values)
+    if (ids?.length === 0) return undefined
+    if (ids !== undefined) ofRows.push(`e.id = ANY (${parameter(ids)}::uuid[])`)
+  }
+  const found = (sources: Source[], ...further: string[]) =>
+    sources.map(({ from, id, where }) => {
+      const within = bounds.map(([relation, bound]) => `${id} ${relation} ${bound}`)
+      const own = from === timeline ? [] : ofRows
+      return { from, id, where: [...conditions, ...within, ...where, ...own, ...further] }
+    })
+  // Before the page: what is marked in between is found by both, and what begins in between had not begun.
+  const late = statuses?.includes(Status.RUNNING) ? await readLateRunning(pool, filter.team) : []
+  const lateIds = late.length > 0 ? parameter(late) : undefined
+  // A comment is found by its own index.
+  const rows =
+    comment === undefined ? await sourcesOf(pool, filter, ofRows.length > 0, lateIds) : rowsOf(statuses, lateIds)
+  if (keywords === undefined) return { branches: found(rows), values }
+  const words = parameter(pattern(keywords))
+  const branches = found(rowsOf(statuses, lateIds), `e.comment IS NOT NULL AND e.comment ILIKE ${words}`)
+  const processes = await readProcessesNamed(pool, filter.team, keywords)
+  if (processes.length > 0) {
+    const named = `e.process_id = ANY (${parameter(processes)}::uuid[]) AND e.process_name ILIKE ${words}`
+    branches.push(...found(comment === undefined ? await sourcesOf(pool, filter, true, lateIds) : rows, named))
+  }
   return { branches, values }
+}
+
+/** What holds for rows of executions, and events say nothing of. */
+function rowConditions(filter: RecordFilter, parameter: (value: unknown) => string): string[] {
+  const { comment, scheduleId, versionId, parentId, origins, trial } = filter
+  const conditions: string[] = []
+  if (comment !== undefined) conditions.push(`e.comment IS NOT NULL AND e.comment ILIKE ${parameter(pattern(comment))}`)
+  if (scheduleId !== undefined) conditions.push(`e.schedule_id = ${parameter(scheduleId)}::uuid`)
+  if (versionId !== undefined) conditions.push(`e.version_id = ${parameter(versionId)}::uuid`)
+  if (parentId !== undefined) conditions.push(`e.parent_id = ${parameter(parentId)}::uuid`)
+  if (trial !== undefined) conditions.push(trial ? 'e.trial' : 'NOT e.trial')
+  if (origins !== undefined) conditions.push(hasOrigin(origins))
+  return conditions
+}
+
+/** In a statement, that a run `e` has one of these origins, in words of the indexes of those that have some. */
+function hasOrigin(origins: Origin[]): string {
+  const words = origins.map((origin) => {
+    if (origin === Origin.SCHEDULE) return 'e.schedule_id IS NOT NULL'
+    if (origin === Origin.RERUN) return 'e.rerun_of IS NOT NULL'
+    if (origin === Origin.PROCESS) return 'e.parent_id IS NOT NULL'
+    if (origin === Origin.WEBHOOK) return `e.request IS NOT NULL AND coalesce(e.origin, ${origin}) = ${origin}`
+    return `e.origin = ${Number(origin)}`
+  })
+  return words.length === 1 ? words[0]! : `(${words.join(' OR ')})`
+}
+
+/** Whether an index knows of the rows that have what is asked for, and they may be few. */
+const isNarrow = ({ scheduleId, versionId, parentId }: RecordFilter) =>
+  scheduleId !== undefined || versionId !== undefined || parentId !== undefined
+
+/**
+ * Where the rows of a filter are found. Of ends that are rare the events are read, with their executions where more than
+ * events know is asked; what has not ended has indexes of its own.
+ */
+async function sourcesOf(
+  pool: Queries,
+  filter: RecordFilter,
+  asksRows: boolean,
+  late: string | undefined,
+): Promise<Source[]> {
+  const { statuses } = filter
+  if (statuses === undefined || statuses.includes(Status.FINISHED)) return rowsOf(statuses, late)
+  const living = statuses.filter((status) => !isTerminal(status))
+  const rare = statuses.filter((status) => unusual.includes(status))
+  if (rare.length > 0 && isNarrow(filter) && !(await areFew(pool, filter.team, rare))) return rowsOf(statuses, late)
+  const ends = rare.map(asksRows ? endedRowsOf : endsOf)
+  return living.length > 0 ? [...rowsOf(living, late), ...ends] : ends
+}
+
+const few = 2000
+
+/** Whether a team has few of these ends. */
+async function areFew(pool: Queries, team: string, rare: Status[]): Promise<boolean> {
+  const { rows } = await pool.query<{ count: number }>(
+    `SELECT count(*)::integer AS count FROM (SELECT FROM timeline_events WHERE team = $1 AND status IN ${among(rare)} LIMIT ${few}) AS counted`,
+    [team],
+  )
+  return (rows[0]?.count ?? 0) < few
+}
+
+/** Where the rows of these statuses are found: few of many have not ended. `late` holds ids of RUNNING ones that no index knows. */
+function rowsOf(statuses: Status[] | undefined, late: string | undefined): Source[] {
+  if (statuses === undefined || statuses.some(isTerminal)) return [{ ...executions, where: [] }]
+  const where = [
+    ...(statuses.includes(Status.RUNNING) ? [trackedRunning] : []),
+    ...(statuses.every((status) => status === Status.RUNNING) ? [] : [waits]),
+    ...(late === undefined ? [] : [`e.id = ANY (${late}::uuid[])`]),
+  ]
+  return where.map((condition) => ({ ...executions, where: [condition] }))
+}
+
+const timeline = 'timeline_events e'
+
+/** The events of such ends. */
+function endsOf(status: Status): Source {
+  return { from: timeline, id: 'e.execution_id', where: [`e.status = ${Number(status)}`] }
+}
+
+/** The executions of such ends, in the order of the events. */
+function endedRowsOf(status: Status): Source {
+  return {
+    from: 'timeline_events t CROSS JOIN LATERAL (SELECT * FROM executions WHERE id = t.execution_id LIMIT 1) e',
+    id: 't.execution_id',
+    where: ['t.team = $1', `t.status = ${Number(status)}`],
+  }
 }
 
 /** Deleted processes whose executions are not removed yet, and the one of installs where the team has had any. */

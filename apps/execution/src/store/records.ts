@@ -1,4 +1,4 @@
-import type { Status } from '@automation/contract/execution/v1/execution'
+import { Origin, type Status } from '@automation/contract/execution/v1/execution'
 import { ifWithinLimit } from '@automation/database'
 import { notFound } from '@automation/errors'
 import { installsProcessId } from '@automation/contract/installs'
@@ -28,6 +28,16 @@ export interface RecordRow {
   createdBy: string
   updatedBy: string | null
   updatedAt: Date
+  parentId: string | null
+  rerunOf: string | null
+  /** Null for some of those that older releases started. */
+  origin: Origin | null
+  tag: string | null
+  trial: boolean
+  requestReceivedAt: Date | null
+  sourceMark: string | null
+  /** What its end was told with. */
+  explanation: string | null
 }
 
 export interface EventRow {
@@ -41,6 +51,10 @@ export interface EventRow {
 /** Executions of deleted processes are not shown, nor are installs. */
 export const visible = `e.process_id <> '${installsProcessId}' AND NOT EXISTS (SELECT FROM deleted_processes d WHERE d.team = e.team AND d.process_id = e.process_id)`
 
+/** In a statement, the origin of a run `e`: of those that older releases started, what else they have tells it, if anything. */
+export const originOf = `coalesce(e.origin, CASE WHEN e.rerun_of IS NOT NULL THEN ${Origin.RERUN} WHEN e.schedule_id IS NOT NULL THEN ${Origin.SCHEDULE}
+    WHEN e.parent_id IS NOT NULL THEN ${Origin.PROCESS} WHEN e.request IS NOT NULL THEN ${Origin.WEBHOOK} END)`
+
 /** Columns of a record; in lists, values that are too large by the row `column_limit` are left out. */
 export function recordColumns(list: boolean): string {
   const text = (column: string) => (list ? ifWithinLimit(column) : column)
@@ -48,7 +62,9 @@ export function recordColumns(list: boolean): string {
     e.version_id AS "versionId", e.schedule_id AS "scheduleId", e.status, e.sequence, e.pool, ${text('e.parameters')} AS parameters,
     ${list ? 'NULL' : 'e.request'} AS request, ${text('e.comment')} AS comment, ${text('e.return_value')} AS "returnValue",
     e.timeout_ms AS "timeoutMs", e.fresh_process AS "freshProcess", e.callback_url AS "callbackUrl",
-    e.initiated_by AS "initiatedBy", e.created_by AS "createdBy", e.updated_by AS "updatedBy", e.updated_at AS "updatedAt"`
+    e.initiated_by AS "initiatedBy", e.created_by AS "createdBy", e.updated_by AS "updatedBy", e.updated_at AS "updatedAt",
+    e.parent_id AS "parentId", e.rerun_of AS "rerunOf", ${originOf} AS origin, e.tag, e.trial, e.explanation,
+    e.request_received_at AS "requestReceivedAt", e.source_mark AS "sourceMark"`
 }
 
 /** An execution as people see it; undefined where the team has none of this id. */

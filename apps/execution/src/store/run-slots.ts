@@ -1,6 +1,7 @@
 import { Status } from '@automation/contract/execution/v1/execution'
 import { dayOf } from '../execution-id.ts'
 import { waits } from './statuses.ts'
+import { runningRuns, untrackedWaiting } from './tracked-runs.ts'
 import type { Connections, Queries } from './connections.ts'
 
 /** A run that waits for another gives its team's slot back; false when it is not RUNNING any more. */
@@ -56,13 +57,24 @@ export function recountSlots(connections: Connections): Promise<number> {
          FROM (SELECT s.team, count(*) FILTER (WHERE e.slot = 1) AS running, count(*) FILTER (WHERE e.slot = 2) AS wanted,
                       count(*) FILTER (WHERE e.slot = -1) AS queued
                  FROM team_slots s
-                 LEFT JOIN (SELECT team, slot FROM executions WHERE status = ${Status.RUNNING}
-                            UNION ALL SELECT team, -1 FROM executions e WHERE ${waits}) e USING (team)
+                 LEFT JOIN (SELECT team, slot FROM ${runningRuns} r
+                            UNION ALL SELECT team, -1 FROM executions e WHERE ${waits}
+                            UNION ALL SELECT team, -1 FROM (${untrackedWaiting}) w) e USING (team)
                 GROUP BY s.team) c
         WHERE t.team = c.team AND (t.running, t.wanted, t.queued) <> (c.running, c.wanted, c.queued)`,
     )
     return rowCount ?? 0
   })
+}
+
+/** Runs of a team that hold a slot and those that wait. */
+export async function readTeamSlots(pool: Queries, team: string): Promise<{ running: number; queued: number }> {
+  const { rows } = await pool.query<{ running: number; queued: number }>({
+    name: 'team-slots',
+    text: 'SELECT running, queued FROM team_slots WHERE team = $1',
+    values: [team],
+  })
+  return rows[0] ?? { running: 0, queued: 0 }
 }
 
 /** Runs that hold a slot and runs that wait, over all teams. */

@@ -1,5 +1,5 @@
-import { Status } from '@automation/contract/execution/v1/execution'
 import { endedStatuses } from './statuses.ts'
+import { runningRuns } from './tracked-runs.ts'
 import type { Queries } from './connections.ts'
 
 export interface Session {
@@ -105,9 +105,8 @@ export async function endExpiredSessions(pool: Queries, all = false): Promise<st
 export async function readOrphans(pool: Queries): Promise<string[]> {
   return ids(pool, {
     name: 'orphans',
-    text: `SELECT e.id FROM executions e
-            WHERE e.status = ${Status.RUNNING}
-              AND NOT EXISTS (SELECT FROM sessions s WHERE s.id = e.session_id AND s.ended_at IS NULL)`,
+    text: `SELECT e.id FROM ${runningRuns} e
+            WHERE NOT EXISTS (SELECT FROM sessions s WHERE s.id = e.session_id AND s.ended_at IS NULL)`,
   })
 }
 
@@ -128,9 +127,8 @@ export async function readOverdue(
 ): Promise<{ id: string; timeoutMs: number }[]> {
   const { rows } = await pool.query<{ id: string; timeoutMs: number }>({
     name: 'overdue',
-    text: `SELECT e.id, e.timeout_ms AS "timeoutMs" FROM executions e
-            WHERE e.status = ${Status.RUNNING}
-              AND e.started_at + (e.timeout_ms + $1::float8
+    text: `SELECT e.id, e.timeout_ms AS "timeoutMs" FROM ${runningRuns} e
+            WHERE e.started_at + (e.timeout_ms + $1::float8
                     + CASE WHEN e.started_at < to_timestamp($3::float8 / 1000) THEN $2::float8 ELSE 0 END
                   ) * interval '1 ms' < now()`,
     values: [byMs, leaps.ms, leaps.untilMs],
@@ -142,8 +140,8 @@ export async function readOverdue(
 export function readUnnamed(pool: Queries, sessionId: string, named: string[], leaseMs: number): Promise<string[]> {
   return ids(pool, {
     name: 'unnamed',
-    text: `SELECT id FROM executions
-            WHERE session_id = $1 AND status = ${Status.RUNNING} AND NOT id = ANY ($2::uuid[])
+    text: `SELECT id FROM ${runningRuns} e
+            WHERE session_id = $1 AND NOT id = ANY ($2::uuid[])
               AND started_at < now() - $3 * interval '1 ms'`,
     values: [sessionId, named, leaseMs],
     query_timeout: 2000,
@@ -162,14 +160,14 @@ export function readEnded(pool: Queries, named: string[]): Promise<string[]> {
 
 /** Ids of all executions that are RUNNING. */
 export function readRunning(pool: Queries): Promise<string[]> {
-  return ids(pool, { name: 'running', text: `SELECT id FROM executions WHERE status = ${Status.RUNNING}` })
+  return ids(pool, { name: 'running', text: `SELECT id FROM ${runningRuns} e` })
 }
 
 /** Ids of the RUNNING executions of a session. */
 export function readRunningOf(pool: Queries, sessionId: string): Promise<string[]> {
   return ids(pool, {
     name: 'running-of',
-    text: `SELECT id FROM executions WHERE session_id = $1 AND status = ${Status.RUNNING}`,
+    text: `SELECT id FROM ${runningRuns} e WHERE session_id = $1`,
     values: [sessionId],
   })
 }

@@ -39,7 +39,7 @@ const next = (offset: number) => `$${arrivalParameters + offset}`
 const { CREATED, QUEUED, RUNNING, REJECTED } = Status
 for (const to of [QUEUED, RUNNING, REJECTED]) way(CREATED, to)
 
-const insertRows = `INSERT INTO executions (${rowColumns}, status, sequence, fence, session_id, replica_id, slot, explanation, started_at, updated_at)`
+const insertRows = `INSERT INTO executions (${rowColumns}, status, sequence, fence, session_id, replica_id, slot, explanation, started_at, updated_at, tracked)`
 const insertEvents = 'INSERT INTO timeline_events (execution_id, sequence, status, at, explanation, team, process_id)'
 
 /** All of one team, all with a slot: the team's count rises once, or nothing happens at all. */
@@ -51,7 +51,7 @@ WITH granted AS (
   RETURNING 1
 ), rows AS (
   ${insertRows}
-  SELECT ${rowColumns}, ${RUNNING}, 2, ${firstFence}, session_id, ${next(2)}::uuid, 1, NULL, now(), now() FROM granted, ${rows}
+  SELECT ${rowColumns}, ${RUNNING}, 2, ${firstFence}, session_id, ${next(2)}::uuid, 1, NULL, now(), now(), false FROM granted, ${rows}
 ), events AS (
   ${insertEvents}
   SELECT i.id, e.sequence, e.status, now(), NULL, i.team, i.process_id
@@ -100,7 +100,7 @@ WITH ${input}, slots AS MATERIALIZED (
 ), rows AS (
   ${insertRows}
   SELECT ${rowColumns}, status, CASE status WHEN ${CREATED} THEN 1 ELSE 2 END, CASE WHEN runs THEN ${firstFence} ELSE 0 END, CASE WHEN runs THEN session_id END,
-         ${next(3)}::uuid, runs::integer, CASE WHEN status = ${REJECTED} THEN why END, CASE WHEN runs THEN now() END, now()
+         ${next(3)}::uuid, runs::integer, CASE WHEN status = ${REJECTED} THEN why END, CASE WHEN runs THEN now() END, now(), status IN ${waitingStatuses}
     FROM decided
 ), events AS (
   ${insertEvents}
@@ -124,7 +124,7 @@ const decideOnce = (taken: string, { rows }: ArrivalSource, ahead: string) =>
 const requeue = `
 WITH rows AS (
   ${insertRows}
-  SELECT ${rowColumns}, CASE WHEN held THEN ${CREATED} ELSE ${QUEUED} END, CASE WHEN held THEN 1 ELSE 2 END, 0, NULL, ${next(1)}::uuid, 0, NULL, NULL, now() FROM ${manyArrivals.rows}
+  SELECT ${rowColumns}, CASE WHEN held THEN ${CREATED} ELSE ${QUEUED} END, CASE WHEN held THEN 1 ELSE 2 END, 0, NULL, ${next(1)}::uuid, 0, NULL, NULL, now(), true FROM ${manyArrivals.rows}
    WHERE NOT EXISTS (${deletedProcess})
   ON CONFLICT (id) DO NOTHING RETURNING id, team, process_id, pool, held
 ), taken AS (

@@ -1,8 +1,8 @@
 import { Status } from '@automation/contract/execution/v1/execution'
 import { isTerminal, statuses, way } from '../status.ts'
 
-// Literals, not parameters, in the words of the partial indexes: by them a plan knows that it may use one.
-const among = (some: readonly Status[]) => `(${some.join(', ')})`
+/** In a statement, a list of statuses. Literals, as in partial indexes: by them a plan knows that it may use one. */
+export const among = (some: readonly Status[]): string => `(${some.join(', ')})`
 
 /** In a statement: the statuses of runs that have not ended, and of those that have. */
 export const livingStatuses = among(statuses.filter((status) => !isTerminal(status)))
@@ -11,8 +11,8 @@ export const endedStatuses = among(statuses.filter(isTerminal))
 /** Those of runs in their team's queue: what waits for packages, or did so just now, is CREATED. */
 export const waitingStatuses = among([Status.CREATED, Status.QUEUED])
 
-/** In a statement, that a run `e` waits in its team's queue. */
-export const waits = `e.status IN ${waitingStatuses}`
+/** In a statement, that a run `e` waits in its team's queue, in the words of the indexes of those. */
+export const waits = `e.tracked AND e.session_id IS NULL AND e.status IN ${waitingStatuses}`
 
 /** That a runner may have it: it waits for a slot alone. */
 export const waitsForSlot = `${waits} AND NOT e.held`

@@ -2,9 +2,14 @@ import { hash } from 'node:crypto'
 import { Failure, unavailable } from '@automation/errors'
 import { createRemoteJWKSet, decodeJwt, errors, type JWTPayload, jwtVerify, type JWTVerifyGetKey } from 'jose'
 import { LRUCache } from 'lru-cache'
-import type { ExternalIssuer } from '../config.ts'
+import type { Principal } from '@automation/rpc'
+import { isTeamSlug } from '@automation/contract/forms'
+import { scopesIn } from '@automation/contract/scopes'
+import type { ClaimRule, ExternalIssuer } from '../config.ts'
 
 const REMEMBER_MS = 60_000
+// A token of another issuer may claim to live for ever; later times can't be written.
+const LAST_MS = Date.parse('9999-12-31T23:59:59Z')
 const OWN_ALGORITHMS = ['EdDSA', 'Ed25519', 'ES256', 'RS256']
 const EXTERNAL_ALGORITHMS = [
   'RS256',
@@ -52,24 +57,24 @@ export class TokenVerifier {
       if (known.untilMs > Date.now()) return known.identity
       this.#remembered.delete(digest)
     }
-    const claims = await this.#claimsOf(token)
-    const identity = identityOf(claims)
+    const { claims, isOwn } = await this.#claimsOf(token)
+    const identity = isOwn ? identityOf(claims, true) : outsideIdentity(claims, this.#external?.scopes)
     if (identity.subject === '') throw tokenInvalid()
     this.#remembered.set(digest, { identity, untilMs: Math.min(identity.endsMs, Date.now() + REMEMBER_MS) })
     return identity
   }
 
-  async #claimsOf(token: string): Promise<JWTPayload> {
+  async #claimsOf(token: string): Promise<{ claims: JWTPayload; isOwn: boolean }> {
     try {
       if (this.#external !== undefined && this.#findExternalKey !== undefined) {
         const { issuer, audience } = this.#external
         if (decodeJwt(token).iss === issuer) {
           const rules = { issuer, audience, algorithms: EXTERNAL_ALGORITHMS, requiredClaims: ['exp', 'sub'] }
-          return (await jwtVerify(token, this.#findExternalKey, rules)).payload
+          return { claims: (await jwtVerify(token, this.#findExternalKey, rules)).payload, isOwn: false }
         }
       }
       const rules = { issuer: this.#issuer, algorithms: OWN_ALGORITHMS, requiredClaims: ['exp', 'sub'] }
-      return (await jwtVerify(token, this.#findKey, rules)).payload
+      return { claims: (await jwtVerify(token, this.#findKey, rules)).payload, isOwn: true }
     } catch (error) {
       throw refusalOf(error)
     }
@@ -100,35 +105,115 @@ function tokenInvalid(cause?: unknown): Failure {
   return new Failure('unauthenticated', 'token_invalid', 'The access token is not valid', { cause })
 }
 
+/** Who an access token speaks for that the catalog has given out just now. */
+export function identityOfIssued(accessToken: string): Identity {
+  return identityOf(decodeJwt(accessToken), true)
+}
+
 /** Who a verified access token speaks for. */
 export interface Identity {
   subject: string
   name: string
   /** Teams that the token may act for. */
   groups: string[]
+  /** What it allows: words of the scopes that there are, with spaces between. */
   scope: string
+  /** What it allows beside that in single teams. */
+  inTeams?: readonly Pick<ClaimRule, 'team' | 'scopes'>[]
   /** Unix time in ms at which the token ends. */
   endsMs: number
+  /** It is one of ours, no external issuer's. */
+  isOwn: boolean
 }
 
 /** Reads the claims of a verified token, ours or an external issuer's. */
-function identityOf(claims: JWTPayload): Identity {
+function identityOf(claims: JWTPayload, isOwn: boolean): Identity {
   const subject = textClaim(claims['client_id']) ?? textClaim(claims.sub) ?? ''
-  const scope = claims['scope'] ?? claims['scp']
   return {
     subject,
     name: textClaim(claims['name']) ?? subject,
     groups: Array.isArray(claims['groups']) ? claims['groups'].filter((group) => typeof group === 'string') : [],
-    scope: Array.isArray(scope) ? scope.join(' ') : (textClaim(scope) ?? ''),
-    endsMs: (claims.exp ?? 0) * 1000,
+    scope: scopesIn(valuesOf(claims, 'scope').join(' ')).join(' '),
+    endsMs: Math.min((claims.exp ?? 0) * 1000, LAST_MS),
+    isOwn,
   }
 }
 
-/** Whether a space-separated scope holds a word. */
-export function hasScope(scope: string, word: string): boolean {
-  return scope === word || scope.split(' ').includes(word)
+/** An external issuer's own words `read` or `admin` mean nothing here, unless a rule says what. */
+function outsideIdentity(claims: JWTPayload, rules: readonly ClaimRule[] = [EXECUTOR_ALONE]): Identity {
+  const given = rules.filter(({ claim, value }) => valuesOf(claims, claim).includes(value))
+  const everywhere = given.filter(({ team }) => team === undefined)
+  const scope = [...new Set(everywhere.flatMap(({ scopes }) => scopes))].join(' ')
+  return { ...identityOf(claims, false), scope, inTeams: given.filter(({ team }) => team !== undefined) }
+}
+
+const EXECUTOR_ALONE: ClaimRule = { claim: 'scope', value: 'executor', scopes: ['executor'] }
+
+/**
+ * The values of a claim: the members of a list, each whole, as others may choose names with spaces; or a text, of which
+ * that of the scope alone is words. Some issuers call the scope `scp`.
+ */
+function valuesOf(claims: JWTPayload, name: string): string[] {
+  const own = Object.hasOwn(claims, name) ? claims[name] : undefined
+  const claim = own ?? (name === 'scope' ? claims['scp'] : undefined)
+  if (Array.isArray(claim)) return claim.filter((one) => typeof one === 'string')
+  if (typeof claim !== 'string') return []
+  return name === 'scope' || name === 'scp' ? claim.split(' ') : [claim]
 }
 
 function textClaim(claim: unknown): string | undefined {
   return typeof claim === 'string' && claim !== '' ? claim : undefined
+}
+
+// An access token has dots, which neither form of an API token has: `sk-` and base64, or base64 of a JSON object.
+const API_TOKEN = /^(?:sk-|eyJ)[A-Za-z0-9+/_=-]*$/
+
+/**
+ * The token of an `Authorization: Bearer` header, for calls on a team. Failures: token_missing; token_invalid for an API
+ * token, which is to be exchanged first.
+ */
+export function bearerToken(header: string | undefined, team: string): string {
+  const token = header !== undefined && /^bearer /i.test(header) ? header.slice(7).trim() : ''
+  if (token === '')
+    throw new Failure(
+      'unauthenticated',
+      'token_missing',
+      `An access token is needed, in the header Authorization: Bearer <access token>. ${exchangeHint(team)}`,
+    )
+  if (API_TOKEN.test(token))
+    throw new Failure(
+      'unauthenticated',
+      'token_invalid',
+      `This is an API token, no access token. ${exchangeHint(team)}`,
+    )
+  return token
+}
+
+function exchangeHint(team: string): string {
+  const named = isTeamSlug(team) ? team : '{team}'
+  return `POST /api/${named}/rest/auth/token exchanges an API token, in the header x-api-token, for an access token`
+}
+
+/** The scope that an identity has in a team. */
+export function scopeIn({ scope, inTeams = [] }: Identity, wanted: string): string {
+  const own = inTeams.filter(({ team }) => team === wanted).flatMap(({ scopes }) => scopes)
+  return own.length === 0 ? scope : [...new Set([...scopesIn(scope), ...own])].join(' ')
+}
+
+/**
+ * The principal that acts for a team. A token of another team is refused alike for teams that exist, teams that don't,
+ * and what is no team's name at all.
+ */
+export function principalFor(identity: Identity, team: string, initiatedBy: string | undefined, ip: string): Principal {
+  if (!identity.groups.includes(team) || !isTeamSlug(team))
+    throw new Failure('permission_denied', 'forbidden', 'The access token does not allow this')
+  return {
+    role: 'user',
+    team,
+    subject: identity.subject,
+    name: identity.name,
+    scope: scopeIn(identity, team),
+    ...(initiatedBy !== undefined && { initiatedBy }),
+    ip,
+  }
 }

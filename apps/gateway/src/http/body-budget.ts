@@ -1,6 +1,5 @@
 import { Failure } from '@automation/errors'
-import { addressOf } from './caller.ts'
-import { clientKey, type ClientAddress } from './client-address.ts'
+import { addressOf, type ClientAddress, clientKey } from './caller.ts'
 import type { Exchange } from './exchange.ts'
 
 /** Up to this size a body is small: there is always some room for it, whoever fills the rest. */

@@ -1,7 +1,83 @@
 import { isUtf8 } from 'node:buffer'
+import { BlockList, isIP } from 'node:net'
 import type { CallContext, Principal } from '@automation/rpc'
-import type { ClientAddress } from './client-address.ts'
 import type { Exchange } from './exchange.ts'
+
+/** Says where a request comes from: its connection's address, and what the connection says was forwarded for. */
+export type ClientAddress = (remote: string | undefined, forwardedFor: string | string[] | undefined) => string
+
+/**
+ * Believes X-Forwarded-For only from the given proxies (addresses or CIDRs): the client is the last address in it that is
+ * no trusted proxy itself.
+ */
+export function clientAddress(trustedProxies: string[]): ClientAddress {
+  if (trustedProxies.length === 0) return (remote) => plain(remote)
+  const trusted = blockList(trustedProxies)
+  return (remote, forwardedFor) => {
+    const hops = [...String(forwardedFor ?? '').split(','), remote ?? '']
+      .map((hop) => plain(hop.trim()))
+      .filter(Boolean)
+    while (hops.length > 1 && isTrusted(trusted, hops.at(-1) as string)) hops.pop()
+    const client = hops.at(-1) ?? ''
+    return isIP(client) === 0 ? plain(remote) : client
+  }
+}
+
+/** Says whether an address is one that many clients come from: a trusted proxy, or one on this machine. */
+export function proxies(trustedProxies: string[]): (address: string) => boolean {
+  const list = blockList([...trustedProxies, '127.0.0.0/8', '::1'])
+  return (address) => isTrusted(list, plain(address))
+}
+
+/**
+ * What one client is counted under: its address, of IPv6 the first 64 bits, since a client is given all the others to
+ * choose from.
+ */
+export function clientKey(address: string): string {
+  const own = plain(address)
+  if (isIP(own) !== 6) return own
+  const [head = '', tail] = own.split('::')
+  const before = groupsOf(head)
+  const after = groupsOf(tail ?? '')
+  const between = tail === undefined ? 0 : 8 - before.length - after.length
+  const groups = [...before, ...Array.from({ length: between }, () => 0), ...after]
+  // An IPv4 address written in hex.
+  if (groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff) return own
+  return `${groups
+    .slice(0, 4)
+    .map((group) => group.toString(16))
+    .join(':')}::/64`
+}
+
+/** Numbers of a part of an IPv6 address; an IPv4 address at its end counts as two. */
+function groupsOf(part: string): number[] {
+  if (part === '') return []
+  return part.split(':').flatMap((group) => (group.includes('.') ? [0, 0] : [parseInt(group, 16)]))
+}
+
+/** Throws a RangeError that names the first entry that is neither an address nor a CIDR. */
+export function blockList(entries: string[]): BlockList {
+  const list = new BlockList()
+  for (const entry of entries) {
+    const [address = '', prefix, ...more] = entry.split('/')
+    const family = isIP(address)
+    const all = family === 6 ? 128 : 32
+    const bits = prefix === undefined ? all : /^\d{1,3}$/.test(prefix) ? Number(prefix) : Infinity
+    if (family === 0 || bits > all || more.length > 0) throw new RangeError(entry)
+    list.addSubnet(address, bits, family === 6 ? 'ipv6' : 'ipv4')
+  }
+  return list
+}
+
+function isTrusted(list: BlockList, address: string): boolean {
+  const family = isIP(address)
+  return family !== 0 && list.check(address, family === 6 ? 'ipv6' : 'ipv4')
+}
+
+function plain(address: string | undefined): string {
+  if (address === undefined) return ''
+  return address.startsWith('::ffff:') ? address.slice(7) : address
+}
 
 /** The context of the calls that answer one exchange. */
 export function callContext(exchange: Exchange, principal: Principal, timeoutMs: number): CallContext {

@@ -1,4 +1,5 @@
-import { clientKey } from './client-address.ts'
+import { readFileSync } from 'node:fs'
+import { clientKey } from './caller.ts'
 
 /** What bounds the connections of one server. */
 export interface ConnectionBounds {
@@ -39,5 +40,22 @@ export class ConnectionLimits {
       if (left === 0) this.#byAddress.delete(key)
       else this.#byAddress.set(key, left)
     }
+  }
+}
+
+const mostEver = 10_000
+
+/** The most connections of a gateway: half of the files that its process may open are for all else, where the system tells how many. */
+export function mostConnections(): number {
+  const openFiles = Number(/^Max open files\s+(\d+)/m.exec(ownLimits())?.[1] ?? Infinity)
+  return Math.min(mostEver, Math.floor(openFiles / 2))
+}
+
+/** Of this process, as Linux tells them; empty elsewhere. */
+function ownLimits(): string {
+  try {
+    return readFileSync('/proc/self/limits', 'utf8')
+  } catch {
+    return ''
   }
 }

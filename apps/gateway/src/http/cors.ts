@@ -1,5 +1,4 @@
-import type { Answer, AnswerHeaders } from './answer.ts'
-import type { Exchange } from './exchange.ts'
+import type { Answer, AnswerHeaders, Exchange } from './exchange.ts'
 
 /** Cross-origin rules of this gateway: which browsers' pages may call it. */
 export interface Cors {
@@ -9,14 +8,13 @@ export interface Cors {
   preflight(exchange: Exchange): Answer | undefined
 }
 
-/** `origins` may hold `*`; empty: no cross-origin calls. `exposed` are response headers that pages may read. */
+/** `origins` may hold `*`. `exposed` are response headers that pages may read. */
 export function cors(origins: string[], exposed: string[]): Cors {
   const anyone = origins.includes('*')
   const allowed = new Set(origins)
   const exposedHeaders = exposed.join(', ')
 
   const headersFor = (exchange: Exchange): AnswerHeaders | undefined => {
-    if (origins.length === 0) return undefined
     const { origin } = exchange.incoming.headers
     if (origin === undefined) return anyone ? undefined : { Vary: 'Origin' }
     if (anyone) return { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': exposedHeaders }

@@ -1,7 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { Failure, FailureKind, FieldFault } from '@automation/errors'
-import type { Answer, AnswerHeaders } from './answer.ts'
-import { oauthRefusal } from './oauth-refusal.ts'
+import type { Answer, AnswerHeaders } from './exchange.ts'
 
 const STATUS_BY_KIND: Record<FailureKind, number> = {
   invalid_argument: 400,
@@ -26,6 +25,7 @@ const STATUS_BY_CODE: Record<string, number> = {
   method_not_allowed: 405,
   request_timeout: 408,
   precondition_failed: 412,
+  changed_meanwhile: 412,
   unsupported_media_type: 415,
   range_not_satisfiable: 416,
   expectation_failed: 417,
@@ -75,6 +75,8 @@ export function problemAnswer(failure: Failure, occasion: Occasion, headers: Ans
     ...(failure.fields.length > 0 && { errors: failure.fields }),
     ...(failure.executionId !== undefined && { executionId: failure.executionId }),
     ...(failure.error !== undefined && { error: failure.error }),
+    ...(failure.requiredScope !== undefined && { requiredScope: failure.requiredScope }),
+    ...failure.present,
     ...oauth?.members,
   }
   const all: AnswerHeaders = {
@@ -84,6 +86,7 @@ export function problemAnswer(failure: Failure, occasion: Occasion, headers: Ans
     ...headers,
   }
   if (failure.executionId !== undefined) all[occasion.executionIdHeader] = failure.executionId
+  if (failure.present !== undefined) all['ETag'] = failure.present.etag
   if (status === 401) all['WWW-Authenticate'] = challengeOf(failure, occasion)
   if (failure.retryAfterS !== undefined) all['Retry-After'] = String(Math.max(1, Math.ceil(failure.retryAfterS)))
   else if (status === 503 || status === 429) all['Retry-After'] = '1'
@@ -116,4 +119,30 @@ function challengeOf({ code }: Failure, { realm = 'service' }: Occasion): string
 /** Asks a browser for a user name and a password; `realm` holds no quotes. */
 export function basicChallenge(realm: string): string {
   return `Basic realm="${realm}", charset="UTF-8"`
+}
+
+/** What RFC 6749 §5.2 calls refusals of the token endpoint; failures have these words as their codes. */
+export const OAUTH_ERRORS: ReadonlySet<string> = new Set([
+  'invalid_request',
+  'invalid_client',
+  'unsupported_grant_type',
+  'invalid_scope',
+])
+
+/** Nothing of the token endpoint is kept by those between. */
+export const NOT_STORED = { 'Cache-Control': 'no-store', Pragma: 'no-cache' }
+
+/**
+ * What such a refusal has beside a problem: members and headers. OAuth clients read nothing but `application/json`, and
+ * ask for it. Undefined for any other code.
+ */
+function oauthRefusal(
+  code: string,
+  text: string,
+  accept: string | undefined,
+): { members: Record<string, string>; headers: AnswerHeaders } | undefined {
+  if (!OAUTH_ERRORS.has(code)) return undefined
+  const headers: AnswerHeaders = { ...NOT_STORED }
+  if (/(?:^|[\s,])application\/json\b/i.test(accept ?? '')) headers['Content-Type'] = 'application/json'
+  return { members: { error: code, error_description: text }, headers }
 }

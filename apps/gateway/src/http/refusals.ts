@@ -1,5 +1,4 @@
 import { Failure } from '@automation/errors'
-import type { Exchange } from './exchange.ts'
 
 /** A path or a method on it that this gateway does not have. */
 export function noSuchRoute(): Failure {
@@ -31,14 +30,4 @@ export function requestTimeout(): Failure {
 /** 400 for what is no proper HTTP. */
 export function malformedRequest(text: string, cause?: unknown): Failure {
   return new Failure('invalid_argument', 'malformed_request', text, { cause })
-}
-
-/** Why a request is refused whatever it asks for; undefined when it is not. */
-export function inadmissible({ incoming }: Exchange): Failure | undefined {
-  const { headers } = incoming
-  if (headers.host === undefined && incoming.httpVersion === '1.1')
-    return malformedRequest('The Host header is missing')
-  if (headers.expect !== undefined && headers.expect.toLowerCase() !== '100-continue')
-    return new Failure('invalid_argument', 'expectation_failed', 'Only Expect: 100-continue is understood')
-  return undefined
 }

@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { asFailure, type Failure } from '@automation/errors'
-import type { AnswerHeaders } from './answer.ts'
-import type { Exchange } from './exchange.ts'
+import type { AnswerHeaders, Exchange } from './exchange.ts'
 
 /**
  * Writes an answer piece by piece, as fast as the client takes it. A failure before the first piece is thrown; a later

@@ -1,11 +1,11 @@
-import { createServer, ServerResponse, type IncomingMessage, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
 import { Failure } from '@automation/errors'
+import type { BodyBudget } from './body-budget.ts'
 import { refuseConnect, refuseOnSocket, turnAway } from './client-faults.ts'
 import type { ConnectionLimits } from './connection-limits.ts'
 import { Exchange } from './exchange.ts'
-import { OpenExchanges } from './open-exchanges.ts'
 
 const HEADER_BYTES = 16 * 1024
 
@@ -27,6 +27,8 @@ const partingMs = 4000
 export interface ServerOptions {
   /** Of a request to this target: a client that announces more is not told to go on. */
   bodyMaxBytes: (target: string) => number
+  /** Gets back what the body of an exchange has held of it, once that is over. */
+  budget?: BodyBudget
   /** Connections without a byte in either direction for so long are cut. */
   idleTimeoutMs: number
   /** Absent: there may be any number of connections. */
@@ -186,6 +188,7 @@ export class HttpServer {
     exchange.isOver = true
     if (exchange.outgoing.writableFinished) linger(exchange.incoming)
     else exchange.abandon(new Failure('unavailable', 'client_gone', 'The client has gone'))
+    if (exchange.bodyBytes > 0) this.#options.budget?.release(exchange)
     this.#options.ended(exchange)
     if (this.#open.size === 0) this.#idle?.()
   }
@@ -217,4 +220,56 @@ function linger(incoming: IncomingMessage): void {
   }
   incoming.on('data', onData).on('end', stop).on('close', stop)
   incoming.resume()
+}
+
+/** A node in a ring of open exchanges. */
+interface Node {
+  before: Node
+  after: Node
+  exchange: Exchange | undefined
+}
+
+/**
+ * The exchanges that are not answered yet. A ring, not a Set: a Set that is added to and deleted from all the time keeps
+ * replacing its table, and tables that have grown old keep what was in them until the next full collection.
+ */
+class OpenExchanges {
+  readonly #start: Node
+  #size = 0
+
+  constructor() {
+    const start = { exchange: undefined } as unknown as Node
+    start.before = start
+    start.after = start
+    this.#start = start
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  /** Adds an exchange; the function that it gives takes it out again, once. */
+  add(exchange: Exchange): () => void {
+    const start = this.#start
+    const node: Node = { before: start.before, after: start, exchange }
+    start.before.after = node
+    start.before = node
+    this.#size++
+    return () => {
+      if (node.exchange === undefined) return
+      node.before.after = node.after
+      node.after.before = node.before
+      // A node that is out must hold on to nothing.
+      node.exchange = undefined
+      node.before = node
+      node.after = node
+      this.#size--
+    }
+  }
+
+  all(): Exchange[] {
+    const exchanges: Exchange[] = []
+    for (let node = this.#start.after; node.exchange !== undefined; node = node.after) exchanges.push(node.exchange)
+    return exchanges
+  }
 }

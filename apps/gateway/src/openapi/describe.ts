@@ -1,34 +1,44 @@
+import type { Scope } from '@automation/contract/scopes'
 import { z } from '@hono/zod-openapi'
-import type { Operation, Success } from '../rest/operation.ts'
+import { CONDITIONAL } from '../rest/edits.ts'
+import { addressOf, type Operation, type Success } from '../rest/operation.ts'
 import { responseHeaders } from './document-parts.ts'
 import { refusalsOf } from './refusals.ts'
 
+const teamSlug = z.string().openapi({ description: 'Team slug', example: 'demo' })
+
 /** An operation as the OpenAPI document has it. `idHeader` is such as `Svc-Execution-ID`. */
 export function describeOperation(operation: Operation, idHeader: string): Record<string, unknown> {
-  const params: Record<string, z.ZodType> = { team: z.string().openapi({ description: 'Team slug', example: 'demo' }) }
+  const { content, open = false, atRoot = false, method, scope, alsoScope, conditional = false } = operation
+  const params: Record<string, z.ZodType> = atRoot ? {} : { team: teamSlug }
   for (const [name, { schema }] of Object.entries(operation.parameters ?? {})) params[name] = schema
-  const { content, open = false, method } = operation
+  const headers = operation.headers ?? (conditional ? CONDITIONAL.headers : undefined)
   const parameters = Object.values(operation.parameters ?? {})
   const call = {
-    open,
+    open: open || atRoot,
     hasBody: operation.body !== undefined || content !== undefined,
     own: [
       operation.refusals ?? {},
       ...parameters.map(({ refusals }) => refusals),
       operation.query === undefined ? {} : { 400: ['invalid_input'] },
+      conditional ? CONDITIONAL.refusals : {},
     ],
   }
   return {
     method,
-    path: `/api/{team}/rest${operation.path}`,
+    path: addressOf(operation),
     tags: [operation.tag],
     summary: operation.summary,
     operationId: operationId(operation),
-    ...(!open && { security: [{ oauth2: ['executor'] }, { bearer: [] }] }),
+    ...(scope !== undefined && {
+      ...(!atRoot && { security: [...securityOf(scope), ...(operation.alsoByLink === true ? [{ link: [] }] : [])] }),
+      'x-required-scope': scope,
+      ...(alsoScope !== undefined && { 'x-also-required-scope': alsoScope }),
+    }),
     request: {
       params: z.object(params),
       ...(operation.query !== undefined && { query: operation.query }),
-      ...(operation.headers !== undefined && { headers: operation.headers }),
+      ...(headers !== undefined && { headers }),
       ...(content !== undefined && {
         body: { required: operation.bodyOptional !== true, content: contentOf(content) },
       }),
@@ -43,15 +53,29 @@ export function describeOperation(operation: Operation, idHeader: string): Recor
   }
 }
 
+/** Either of the scopes will do; a token of another issuer has none that the document could name. */
+function securityOf(scope: Scope): Record<string, string[]>[] {
+  const words = scope === 'admin' ? [scope] : ['executor' as const, scope]
+  return [...words.map((word) => ({ oauth2: [word] })), { bearer: [] }]
+}
+
 function successes(success: Success, idHeader: string): Record<string, object> {
-  const { status, description, schema, mediaType = 'application/json', headers = {}, others = {} } = success
-  const content = schema === undefined ? {} : { content: { [mediaType]: { schema } } }
-  const more = Object.entries(others).map(([other, { text, isEmpty, headers: own }]) => [
+  const {
+    status,
+    description,
+    schema,
+    mediaType = 'application/json',
+    headers = {},
+    others = {},
+    alsoAs = {},
+  } = success
+  const content = schema === undefined ? {} : { content: { [mediaType]: { schema }, ...contentOf(alsoAs) } }
+  const more = Object.entries(others).map(([other, { text, isEmpty, headers: own, schema: ofOwn }]) => [
     other,
     {
       description: text,
       headers: responseHeaders({ ...headers, ...own }, idHeader),
-      ...(isEmpty !== true && content),
+      ...(isEmpty !== true && (ofOwn === undefined ? content : { content: { [mediaType]: { schema: ofOwn } } })),
     },
   ])
   return {

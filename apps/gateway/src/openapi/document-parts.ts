@@ -1,4 +1,5 @@
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
+import { scopes } from '@automation/contract/scopes'
 import type { GatewayConfig } from '../config.ts'
 import { int32 } from '../rest/fields.ts'
 
@@ -14,7 +15,7 @@ export function registerParts(registry: OpenAPIHono['openAPIRegistry'], { public
     flows: {
       clientCredentials: {
         tokenUrl: `${publicUrl}/api/%7Bteam%7D/rest/auth/token`,
-        scopes: { executor: 'Everything that the REST interface offers' },
+        scopes,
       },
     },
   })
@@ -29,6 +30,13 @@ export function registerParts(registry: OpenAPIHono['openAPIRegistry'], { public
     type: 'http',
     scheme: 'basic',
     description: 'The credentials of the process, where its webhook has some',
+  })
+  registry.registerComponent('securitySchemes', 'link', {
+    type: 'apiKey',
+    in: 'query',
+    name: 'token',
+    description:
+      'The token of `publicConfig` of a process, where that is enabled: it opens the form of this process alone',
   })
   for (const [name, { text, ...header }] of Object.entries(HEADERS))
     registry.registerComponent('headers', name, { description: text, schema: { type: 'string' }, ...header })
@@ -122,6 +130,10 @@ const problemRecord = z
       .optional()
       .openapi({ description: 'The faults of the input, one by one' }),
     executionId: z.string().optional().openapi({ format: 'uuid', description: 'Where it is about one execution' }),
+    requiredScope: z
+      .string()
+      .optional()
+      .openapi({ description: 'With the code scope_missing: the scope that the access token would need' }),
   })
   .openapi('Problem', { description: 'RFC 9457 problem details' })
 

@@ -1,12 +1,12 @@
+import { isDeepStrictEqual } from 'node:util'
 import { OpenAPIHono, type RouteConfig } from '@hono/zod-openapi'
 import type { GatewayConfig } from '../config.ts'
 import type { Operation } from '../rest/operation.ts'
 import { describeOperation } from './describe.ts'
-import type { DocumentJson } from './document-json.ts'
+import type { DocumentJson, SchemaJson } from './document-json.ts'
 import { EVERY_CALL, registerParts } from './document-parts.ts'
 import { addExamples } from './examples.ts'
 import { addLinks } from './links.ts'
-import { nameParts } from './named-parts.ts'
 import { shareRefusals } from './refusals.ts'
 import { webhookPaths } from './webhook-paths.ts'
 
@@ -15,7 +15,7 @@ const DESCRIPTION = `Stores and runs code units (processes) for a team.
 Get an access token: \`POST /api/{team}/rest/auth/token\` with the header \`x-api-token\`; then send it as
 \`Authorization: Bearer\`. 401 means that the token is missing, expired or not valid; a valid one of another team gets 403.
 
-Lists have \`page\`, \`limit\`, \`total\`, \`hasNextPage\` and \`data\`, newest first. Unknown fields of a body are ignored, and
+Most lists have \`page\`, \`limit\`, \`total\`, \`hasNextPage\` and \`data\`, newest first. Unknown fields of a body are ignored, and
 \`null\` stands for an absent field except in PATCH, where it clears what can be cleared. Times are RFC 3339 in UTC.
 
 Every refusal is a problem (RFC 9457) with a stable \`code\`. A path answers 405 with \`Allow\` to methods that it does not
@@ -48,7 +48,11 @@ function makeDocument(operations: readonly Operation[], config: GatewayConfig): 
     servers: [{ url: config.publicUrl, description: 'This system' }],
   }
   const { paths, components } = described.getOpenAPI31Document(head) as unknown as DocumentJson
-  const document: DocumentJson = { paths: { ...paths, ...webhookPaths(config.headerPrefix) }, components }
+  // Copied, as what follows changes it, and constants are parts of it.
+  const document: DocumentJson = structuredClone({
+    paths: { ...paths, ...webhookPaths(config.headerPrefix) },
+    components,
+  })
   nameParts(document)
   addLinks(document.paths, idHeader)
   addExamples(document)
@@ -66,8 +70,10 @@ const TEXTS: Record<string, string> = {
   Processes: 'Code units in JavaScript or Python, with what they may be given and how they may be started.',
   Versions: 'Published versions of processes. A published version never changes; a run may name one by its tag.',
   Aliases: 'Names that point to versions of a process and can be pointed to others, such as `live`.',
+  Code: 'Code that is run without having been saved, by an API token alone.',
   Executions: 'Runs of processes: start, wait, follow, list, kill, start once more. A terminal status never changes.',
   Schedules: 'Processes that run by a cron or once at a time, in the time zone of the team.',
+  Forms: 'Processes that are started by a form, which is made from the schema of their parameters.',
   Webhooks: 'Processes that are started by a plain HTTP request, and that may decide on the answer.',
   Modules: 'Libraries that processes and other modules import by their names.',
   'Module versions': 'Published versions of modules.',
@@ -84,4 +90,42 @@ function describeTags(used: ReadonlySet<string>): { name: string; description: s
   return Object.entries(TEXTS)
     .filter(([name]) => used.has(name))
     .map(([name, description]) => ({ name, description }))
+}
+
+/**
+ * Moves every object schema with a title to the components, under that title, and refers to it where it stood; what is
+ * said of it there (that it may be null, a description) stays there. Throws where two that differ have one title.
+ */
+function nameParts({ paths, components: { schemas } }: DocumentJson): void {
+  const parts: Record<string, SchemaJson> = {}
+  const walk = (node: unknown): void => {
+    if (typeof node !== 'object' || node === null) return
+    for (const inner of Object.values(node)) walk(inner)
+    if (isPart(node)) refer(node, parts)
+  }
+  walk(paths)
+  walk(schemas)
+  Object.assign(schemas, parts)
+}
+
+interface Part extends SchemaJson {
+  title: string
+}
+
+function isPart(node: object): node is Part {
+  return 'title' in node && typeof node.title === 'string' && 'properties' in node
+}
+
+function refer(node: Part, parts: Record<string, SchemaJson>): void {
+  const { title, type, description, deprecated, ...rest } = node
+  const part: SchemaJson = { type: 'object', ...rest }
+  if (parts[title] !== undefined && !isDeepStrictEqual(parts[title], part))
+    throw new Error(`Two schemas that differ are called ${title}`)
+  parts[title] = part
+  const reference = { $ref: `#/components/schemas/${title}` }
+  for (const name of Object.keys(node)) Reflect.deleteProperty(node, name)
+  Object.assign(node, [type].flat().includes('null') ? { anyOf: [reference, { type: 'null' }] } : reference, {
+    ...(description !== undefined && { description }),
+    ...(deprecated !== undefined && { deprecated }),
+  })
 }

@@ -69,6 +69,7 @@ const REFUSAL_TEXTS: Record<string, string> = {
   alias_not_found: 'Alias not found',
   api_token_missing: 'The header x-api-token is missing',
   api_token_invalid: 'The API token is not valid',
+  changed_meanwhile: 'It is not as If-Match has it: ann wrote it at 2026-01-31T12:00:00.000Z. Read it again',
   body_too_large: 'The request body is larger than 10485760 bytes',
   deadline_exceeded: 'The operation took too long',
   execution_not_found: 'Execution not found',
@@ -112,5 +113,6 @@ function refusalExample(status: number, { schema }: MediaTypeJson): unknown {
     message: text,
     code,
     requestId: '5f0c1d3e-8b7a-4c2d-9e6f-1a2b3c4d5e6f',
+    ...(code === 'changed_meanwhile' && { etag: samples.etag, updatedBy: 'ann', updatedAt: samples.at }),
   }
 }

@@ -17,9 +17,10 @@ const started = { status: '202', parameter: 'id', value: '$response.header.{id}'
 
 /** Things that are made elsewhere than in the collection that they are found in. Paths are those below /api/{team}. */
 const rules: readonly Rule[] = [
-  [/^post \/rest\/.*\/(execute|rerun)$/, /\/executions\/\{id\}/, started],
+  [/^post \/rest\/.*\/(execute|rerun|replay)$/, /\/executions\/\{id\}/, started],
   [/^post \/rest\/.*\/execute-sync$/, /\/executions\/\{id\}/, { ...started, status: '203' }],
   [/^post \/webhooks\//, /\/executions\/\{id\}/, { ...madeId, parameter: 'id' }],
+  [/^post \/rest\/schedules\/\{id\}\/run$/, /\/executions\/\{id\}/, { ...madeId, parameter: 'id' }],
   [/^post \/rest\/.*\/schedule$/, /\/schedules\/\{id\}/, { ...madeId, parameter: 'id' }],
   [
     /^post \/rest\/processes$/,

@@ -1,4 +1,4 @@
-import { NOT_STORED, OAUTH_ERRORS } from '../http/oauth-refusal.ts'
+import { NOT_STORED, OAUTH_ERRORS } from '../http/problem.ts'
 import type { RefusalCodes } from '../rest/operation.ts'
 import type { DocumentJson } from './document-json.ts'
 import { EVERY_ANSWER } from './document-parts.ts'
@@ -27,7 +27,7 @@ const REASONS: Record<number, string> = {
   404: 'Not found',
   408: 'The request, or the run that it waits for, takes too long; a run goes on',
   409: 'It does not go together with what is there',
-  412: 'The object is not the one that the condition names',
+  412: 'It is not, or no longer, in the state that the condition names',
   413: 'The body, or what it brings, is too large',
   415: 'The body is of a media type or an encoding that is not read',
   416: 'The object has no such range',
@@ -51,8 +51,9 @@ const ALWAYS: RefusalCodes = {
 
 const OF_TOKENS: RefusalCodes = {
   401: ['token_missing', 'token_invalid', 'token_expired'],
-  403: ['forbidden'],
+  403: ['forbidden', 'scope_missing'],
   404: ['team_not_found'],
+  429: ['too_many_calls'],
 }
 
 const OF_BODIES: RefusalCodes = {
@@ -87,6 +88,7 @@ export function refusalsOf(call: RefusedCall, idHeader: string): Record<string, 
 function refusal(status: number, codes: readonly string[], idHeader: string): Refusal {
   const oauth = codes.filter((code) => OAUTH_ERRORS.has(code))
   const isOauth = oauth.length > 0
+  const isMeanwhile = codes.includes('changed_meanwhile')
   // With their types, as generators of clients merge this with the problem.
   const own = {
     type: 'object',
@@ -95,7 +97,9 @@ function refusal(status: number, codes: readonly string[], idHeader: string): Re
       code: wordOf(codes),
       ...(isOauth && oauthMembers(oauth)),
       ...(codes.includes('execution_failed') && { error: { $ref: '#/components/schemas/CodeError' } }),
+      ...(isMeanwhile && PRESENT_STATE),
     },
+    ...(isMeanwhile && { required: Object.keys(PRESENT_STATE) }),
   }
   const media = { schema: { allOf: [{ $ref: '#/components/schemas/Problem' }, own] } }
   return {
@@ -105,6 +109,7 @@ function refusal(status: number, codes: readonly string[], idHeader: string): Re
       ...(status === 401 && { 'WWW-Authenticate': { $ref: '#/components/headers/Challenge' } }),
       ...((status === 429 || status === 503) && { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } }),
       ...(isOauth && OAUTH_HEADERS),
+      ...(isMeanwhile && { ETag: { description: 'Of the present state', required: true, schema: { type: 'string' } } }),
       ...(status === 416 && { 'Content-Range': { $ref: '#/components/headers/ContentRange' } }),
       ...(codes.some((code) => OF_A_RUN.has(code)) && { [idHeader]: { $ref: '#/components/headers/ExecutionId' } }),
       ...(codes.some((code) => REPEATED.has(code)) && {
@@ -117,6 +122,13 @@ function refusal(status: number, codes: readonly string[], idHeader: string): Re
       ...(isOauth && { 'application/json': { ...media } }),
     },
   }
+}
+
+/** Members that tell whoever has come too late who has come before. */
+const PRESENT_STATE = {
+  etag: { type: 'string', description: 'Of the present state, as in the header ETag' },
+  updatedBy: { type: 'string', description: 'Who has written it' },
+  updatedAt: { type: 'string', format: 'date-time' },
 }
 
 /** Members that OAuth clients look for, on refusals of the form that they send. */

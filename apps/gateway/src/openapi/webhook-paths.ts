@@ -66,7 +66,7 @@ const OWN: RefusalCodes = {
   408: ['execution_timeout'],
   409: ['idempotency_key_reused', 'result_not_kept'],
   413: ['parameters_too_large', 'run_too_large'],
-  429: ['execution_rejected', 'too_many_attempts'],
+  429: ['execution_rejected', 'too_many_attempts', 'too_many_calls'],
   500: ['execution_failed', 'execution_killed', 'webhook_answer_invalid'],
 }
 

@@ -1,20 +1,33 @@
 import type { z } from '@hono/zod-openapi'
 import type { CallContext, Principal } from '@automation/rpc'
-import type { Exchange } from '../http/exchange.ts'
-import type { PathParameter } from './path-parameters.ts'
+import { type Exchange, queryRecord } from '../http/exchange.ts'
+import type { PathParameter } from './parameters.ts'
 
 /** The codes of refusals, by their statuses. */
 export type RefusalCodes = Readonly<Record<number, readonly string[]>>
 
 /** What a REST operation is, for the router and for the document alike. */
-export interface Operation<
+export type Operation<
   Q extends z.ZodObject = z.ZodObject,
   B extends z.ZodType = z.ZodType,
   S extends z.ZodType = z.ZodType,
-> {
+> = Access & Definition<Q, B, S>
+
+/** Who may call: holders of a token with the scope, or anybody; at the root, anybody with an API token. */
+type Access = { scope: 'read' | 'run' | 'build' | 'admin'; open?: false } | { scope?: undefined; open: true }
+
+interface Definition<Q extends z.ZodObject, B extends z.ZodType, S extends z.ZodType> {
   method: 'get' | 'post' | 'patch' | 'put' | 'delete'
   /** Below `{base_url}`, with the path's parameters in braces. */
   path: string
+  /** Beside `{base_url}` instead, below the team. */
+  besideRest?: boolean
+  /** `?token=` may stand for an access token: the handler decides what it opens, for a caller without a scope. */
+  alsoByLink?: boolean
+  /** At the root of the host instead, without a team: the caller and the team are those of an API token in a header. */
+  atRoot?: boolean
+  /** The scope that a token needs beside that of the operation. */
+  alsoScope?: 'build'
   /** Groups operations in the document. */
   tag: string
   summary: string
@@ -30,8 +43,8 @@ export interface Operation<
   success: Success<S>
   /** Its own beside those of its parameters and those that every call can have (openapi/refusals.ts), for the document. */
   refusals?: RefusalCodes
-  /** Needs no access token. */
-  open?: boolean
+  /** Changes a record, only as the caller has read it where If-Match says so. */
+  conditional?: boolean
   /** Longer than other calls may take, in ms. */
   timeoutMs?: number
 }
@@ -42,8 +55,10 @@ export interface Success<S extends z.ZodType = z.ZodType> {
   schema?: S
   /** Other than JSON. */
   mediaType?: string
+  /** Further media types that a client may ask for by Accept, for the document. */
+  alsoAs?: Record<string, z.ZodType>
   /** Other statuses of success, with what they say and the headers that they have beside these, for the document. */
-  others?: Record<number, { text: string; headers?: Record<string, string>; isEmpty?: boolean }>
+  others?: Record<number, { text: string; headers?: Record<string, string>; isEmpty?: boolean; schema?: z.ZodType }>
   /** Response headers and what they say, for the document. */
   headers?: Record<string, string>
 }
@@ -55,9 +70,15 @@ export interface Call<Q, B> {
   principal: Principal
   /** The teams that the access token names; none for operations that need none. */
   tokenTeams: string[]
+  /** Those of them that it may read. */
+  readableTeams: string[]
   /** Unix time in ms at which the access token ends; never, for operations that need none. */
   tokenEndsMs: number
+  /** The same where another issuer made the token, whose word ends with it; that of an own token is its account's. */
+  endsByItselfAtMs: number | undefined
   context: CallContext
+  /** Entity tags of a conditional operation, one of which the record must have; none where it is done to any state. */
+  ifMatch: string[]
   params: Record<string, string>
   query: Q
   body: B
@@ -66,6 +87,19 @@ export interface Call<Q, B> {
   /** The text of it; empty where there is none. */
   bodyText: string
   bodyBytes: Uint8Array
+}
+
+/** Where an operation is, from the root of the host. */
+export function addressOf({ atRoot, besideRest, path }: Pick<Operation, 'atRoot' | 'besideRest' | 'path'>): string {
+  if (atRoot === true) return path
+  return besideRest === true ? `/api/{team}${path}` : `/api/{team}/rest${path}`
+}
+
+/** The token of a link that a request came by, where it has no credentials of its own; undefined where it has none. */
+export function linkToken({ query, incoming }: Exchange): string | undefined {
+  if (incoming.headers.authorization) return undefined
+  const { token } = queryRecord(query)
+  return typeof token === 'string' && token !== '' ? token : undefined
 }
 
 /** What an operation answers. Without a body the answer is empty. */
@@ -81,3 +115,9 @@ export interface Reply<R = never> {
 }
 
 export type Handler<Q, B, R> = (call: Call<Q, B>) => Promise<Reply<R>>
+
+/** The empty answer, once something is done. */
+export async function emptyReply(done: Promise<unknown>): Promise<Reply> {
+  await done
+  return {}
+}

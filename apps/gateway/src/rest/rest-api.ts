@@ -1,22 +1,23 @@
-import type { Failure } from '@automation/errors'
+import { allows } from '@automation/contract/scopes'
+import { Failure, type FieldFault } from '@automation/errors'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import type { z } from '@hono/zod-openapi'
-import { Hono, type Context } from 'hono'
-import { bearerToken, principalFor } from '../auth/authorize.ts'
-import type { TokenVerifier } from '../auth/token-verifier.ts'
+import { type Context, Hono } from 'hono'
+import type { Neighbours } from '@automation/rpc'
+import { apiTokenIdentity } from '../auth/api-token-caller.ts'
+import type { CallLimits } from '../auth/call-limits.ts'
+import { requireScope } from '../auth/scopes.ts'
+import { bearerToken, principalFor, scopeIn, type Identity, type TokenVerifier } from '../auth/token-verifier.ts'
 import type { GatewayConfig } from '../config.ts'
 import type { BodyBudget } from '../http/body-budget.ts'
-import type { BodyRules } from '../http/body.ts'
-import { addressOf, callContext, headerText } from '../http/caller.ts'
-import type { ClientAddress } from '../http/client-address.ts'
-import type { Exchange } from '../http/exchange.ts'
-import { listedQueryRecord } from '../http/query-record.ts'
-import { methodNotAllowed } from '../http/refusals.ts'
+import { type BodyRules, isJson, mediaTypeOf, readBody } from '../http/body.ts'
+import { addressOf, callContext, type ClientAddress, headerText } from '../http/caller.ts'
+import { type Exchange, listedQueryRecord } from '../http/exchange.ts'
+import { methodNotAllowed, unsupportedMediaType } from '../http/refusals.ts'
 import { beginSource, sendSource } from '../http/send-source.ts'
-import { jsonText } from '../json/raw-json.ts'
-import { readJsonBody } from './json-body.ts'
-import type { Call, Handler, Operation, Reply } from './operation.ts'
-import { validate } from './validate.ts'
+import { invalidJson, isObject, jsonText, parseJson, utf8Text } from '../http/json.ts'
+import { ifMatchFrom } from './edits.ts'
+import { addressOf as pathOf, type Call, type Handler, linkToken, type Operation, type Reply } from './operation.ts'
 
 export type RestEnv = { Bindings: { exchange: Exchange } }
 
@@ -25,13 +26,17 @@ export interface RestDependencies {
   report: (failure: Failure, exchange: Exchange) => void
   config: GatewayConfig
   verifier: TokenVerifier
+  calls: CallLimits
+  neighbours: Neighbours
   clientAddress: ClientAddress
   budget: BodyBudget
 }
 
+type Answerer = (c: Context<RestEnv>) => Promise<Response>
+
 /**
  * The REST interface: each operation is routed and answered from the definition that the document is made of. Checks
- * come in this order: token, team, path, query, body.
+ * come in this order: token, team, path, query, If-Match, body.
  */
 export class RestApi {
   readonly app: Hono<RestEnv> = new Hono<RestEnv>()
@@ -40,7 +45,8 @@ export class RestApi {
   readonly #dependencies: RestDependencies
   readonly #bodyRules: BodyRules
   readonly #initiatedByHeader: string
-  readonly #allowed = new Map<string, string[]>()
+  /** By their methods. */
+  readonly #routes = new Map<string, Map<string, Answerer>>()
 
   constructor(dependencies: RestDependencies) {
     this.#dependencies = dependencies
@@ -52,18 +58,25 @@ export class RestApi {
     operation: Operation<Q, B, S>,
     handler: Handler<z.output<Q>, z.output<B>, z.input<S>>,
   ): void {
-    const path = `/api/{team}/rest${operation.path}`
+    const path = pathOf(operation)
     const route = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
       operation.parameters?.[name]?.rest === true ? `:${name}{[^]+}` : `:${name}`,
     )
     this.operations.push(operation)
-    this.app.on(operation.method.toUpperCase(), route, (c) => this.#answer(operation, handler, c, path))
-    this.#allowed.set(route, [...(this.#allowed.get(route) ?? []), operation.method.toUpperCase()])
+    const answers = this.#routes.get(route) ?? new Map<string, Answerer>()
+    answers.set(operation.method.toUpperCase(), (c) => this.#answer(operation, handler, c, path))
+    this.#routes.set(route, answers)
   }
 
-  /** Answers the other methods of every path that was added: 405, and OPTIONS. Call it after the last `add`. */
+  /**
+   * Routes what was added, and answers the other methods of each path: 405, and OPTIONS. Call it after the last `add`. A path
+   * whose words are fixed comes before one that has a parameter there.
+   */
   close(): void {
-    for (const [route, methods] of this.#allowed) {
+    const routes = [...this.#routes].toSorted(([a], [b]) => Number(isFixed(b)) - Number(isFixed(a)))
+    for (const [route, answers] of routes) {
+      for (const [method, answer] of answers) this.app.on(method, route, answer)
+      const methods = [...answers.keys()]
       const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
       this.app.all(route, (c) => {
         if (c.req.method === 'OPTIONS') return new Response(null, { status: 204, headers: { Allow: allow } })
@@ -80,15 +93,17 @@ export class RestApi {
     path: string,
   ): Promise<Response> {
     const { exchange } = c.env
-    const team = c.req.param('team') ?? ''
     exchange.route = path
-    exchange.team = team
+    exchange.team = c.req.param('team') ?? ''
     const timeoutMs = operation.timeoutMs ?? this.#dependencies.config.callTimeoutMs
-    const { principal, tokenTeams, tokenEndsMs } = await this.#caller(operation, exchange, team)
+    const { principal, ...caller } = await this.#caller(operation, exchange, exchange.team)
+    const { team } = principal
+    exchange.team = team
     const params: Record<string, string> = {}
     for (const [name, parameter] of Object.entries(operation.parameters ?? {}))
       params[name] = parameter.read(parameter.rest === true ? restOf(exchange.path, path) : (c.req.param(name) ?? ''))
     const query = operation.query === undefined ? {} : validate(operation.query, listedQueryRecord(exchange.query))
+    const ifMatch = operation.conditional === true ? ifMatchFrom(exchange.incoming.headers['if-match']) : []
     const { value, text, bytes } =
       operation.body === undefined
         ? NO_BODY
@@ -97,9 +112,9 @@ export class RestApi {
       exchange,
       team,
       principal,
-      tokenTeams,
-      tokenEndsMs,
+      ...caller,
       context: callContext(exchange, principal, timeoutMs),
+      ifMatch,
       params,
       query: query as z.output<Q>,
       body: (operation.body === undefined ? undefined : validate(operation.body, value)) as z.output<B>,
@@ -123,16 +138,44 @@ export class RestApi {
     operation: Operation,
     exchange: Exchange,
     team: string,
-  ): Promise<Pick<Call<unknown, unknown>, 'principal' | 'tokenTeams' | 'tokenEndsMs'>> {
-    const { verifier, clientAddress } = this.#dependencies
+  ): Promise<
+    Pick<Call<unknown, unknown>, 'principal' | 'tokenTeams' | 'readableTeams' | 'tokenEndsMs' | 'endsByItselfAtMs'>
+  > {
+    const { clientAddress } = this.#dependencies
     const ip = addressOf(exchange, clientAddress)
-    if (operation.open === true)
-      return { principal: { role: 'user', team, subject: '', name: '', ip }, tokenTeams: [], tokenEndsMs: Infinity }
-    const identity = await verifier.verify(bearerToken(exchange.incoming.headers.authorization, team))
+    if (operation.open === true && operation.atRoot !== true) {
+      const principal = { role: 'user' as const, team, subject: '', name: '', ip }
+      return { principal, ...OF_NO_TOKEN }
+    }
+    if (operation.alsoByLink === true && linkToken(exchange) !== undefined) {
+      this.#dependencies.calls.count(team, performance.now())
+      return { principal: { role: 'user' as const, team, subject: 'link', name: 'link', ip }, ...OF_NO_TOKEN }
+    }
+    const identity = await this.#identity(operation, exchange, team)
     const initiatedBy = headerText(exchange, this.#initiatedByHeader)
-    const principal = principalFor(identity, team, initiatedBy, ip)
-    return { principal, tokenTeams: identity.groups, tokenEndsMs: identity.endsMs }
+    const own = operation.atRoot === true ? (identity.groups[0] ?? '') : team
+    const principal = principalFor(identity, own, initiatedBy, ip)
+    this.#dependencies.calls.count(own, performance.now())
+    for (const scope of [operation.scope, operation.alsoScope]) if (scope !== undefined) requireScope(principal, scope)
+    const { groups: tokenTeams, endsMs: tokenEndsMs, isOwn } = identity
+    const readableTeams = tokenTeams.filter((one) => allows(scopeIn(identity, one), 'read'))
+    return { principal, tokenTeams, readableTeams, tokenEndsMs, endsByItselfAtMs: isOwn ? undefined : tokenEndsMs }
   }
+
+  #identity({ atRoot }: Operation, exchange: Exchange, team: string): Promise<Identity> {
+    const { verifier, neighbours, config } = this.#dependencies
+    const { headers } = exchange.incoming
+    if (atRoot !== true) return verifier.verify(bearerToken(headers.authorization, team))
+    const nobody = { role: 'user', team: '', subject: '', name: '' } as const
+    return apiTokenIdentity(neighbours, headers['x-api-token'], callContext(exchange, nobody, config.callTimeoutMs))
+  }
+}
+
+const OF_NO_TOKEN = { tokenTeams: [], readableTeams: [], tokenEndsMs: Infinity, endsByItselfAtMs: undefined }
+
+/** Whether the team alone is a parameter of a route. */
+function isFixed(route: string): boolean {
+  return !route.slice(route.indexOf('/rest/')).includes(':')
 }
 
 /** What a path has beyond the fixed beginning of its template, which ends in a parameter; team slugs have no slashes. */
@@ -155,4 +198,119 @@ function responseOf(operation: Operation, reply: Reply<unknown>): Response {
   }
   const headers = { 'Content-Type': 'application/json', ...reply.headers }
   return new Response(jsonText(reply.body), { status, headers })
+}
+
+/** A JSON body: its value, the text that it was read from, and the bytes as they came. */
+interface JsonBody {
+  value: unknown
+  text: string
+  bytes: Buffer
+}
+
+const UTF8_CHARSETS = new Set([undefined, 'utf-8', 'utf8', 'us-ascii'])
+
+/**
+ * Reads the JSON object in a request's body; without a Content-Type too. With `optional` an empty body counts as `{}`.
+ * Failures: those of the body; unsupported_media_type, invalid_json.
+ */
+async function readJsonBody(exchange: Exchange, rules: BodyRules, optional: boolean): Promise<JsonBody> {
+  const bytes = await readBody(exchange, rules)
+  if (bytes.length === 0 && optional) return { value: {}, text: '{}', bytes }
+  const { essence, charset } = mediaTypeOf(exchange.incoming.headers['content-type'])
+  if (bytes.length > 0 && essence !== '' && !isJson(essence))
+    throw unsupportedMediaType('The body must be application/json')
+  if (!UTF8_CHARSETS.has(charset)) throw unsupportedMediaType('The body must be JSON in UTF-8')
+  const text = utf8Text(bytes)
+  if (text === undefined) throw invalidJson('', 'is not valid UTF-8')
+  const value = parseJson(text)
+  if (!isObject(value)) throw invalidJson('', 'must be a JSON object')
+  return { value, text, bytes }
+}
+
+// Nobody reads more of them; a list of ever so many wrong items has one each.
+const MAX_FAULTS = 100
+
+/** The value as the schema has it. Failure: invalid_input with the pointer of each fault. */
+export function validate<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
+  const result = schema.safeParse(value, { error: faultWords })
+  if (result.success) return result.data
+  const issues = result.error.issues.slice(0, MAX_FAULTS)
+  throw invalidInput(issues.map((issue) => ({ path: pointerOf(issue.path), message: issue.message })))
+}
+
+/** A failure with all faults; its text tells them, too. */
+export function invalidInput(fields: FieldFault[]): Failure {
+  return new Failure('invalid_argument', 'invalid_input', fields[0]?.message ?? 'The input is not valid', { fields })
+}
+
+/** An RFC 6901 pointer. */
+export function pointerOf(path: readonly PropertyKey[]): string {
+  return path.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+}
+
+type Issue = Parameters<NonNullable<z.core.$ZodErrorMap>>[0]
+
+const KINDS: Record<string, string> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  object: 'an object',
+  record: 'an object',
+  array: 'a list',
+  null: 'null',
+}
+
+/** What is wrong with a value, in words that go on from the name of its field. */
+function faultWords(issue: Issue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.input === undefined
+        ? 'is required'
+        : `must be ${KINDS[issue.expected] ?? issue.expected}, not ${kindOf(issue.input)}`
+    case 'invalid_value':
+      return `must be ${oneOf(issue.values.map(String))}`
+    case 'too_small':
+      return `must ${bound('at least', issue.minimum, issue.origin)}`
+    case 'too_big':
+      return `must ${bound('at most', issue.maximum, issue.origin)}`
+    case 'unrecognized_keys':
+      return `must not have ${issue.keys.join(', ')}`
+    case 'invalid_format':
+      return `must be a valid ${issue.format.replaceAll('_', ' ')}`
+    default:
+      return 'is not valid'
+  }
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'number' && !Number.isInteger(value)) return 'a fraction'
+  return typeof value === 'boolean' ? String(value) : (KINDS[typeof value] ?? typeof value)
+}
+
+function oneOf(values: string[]): string {
+  return values.length === 1 ? String(values[0]) : `one of ${values.join(', ')}`
+}
+
+function bound(which: string, limit: number | bigint, origin: string): string {
+  if (origin === 'string') return `have ${which} ${limit} characters`
+  return origin === 'array' || origin === 'set' ? `have ${which} ${limit} items` : `be ${which} ${limit}`
+}
+
+/** Gives what `work` gives; where that fails, each faulty field is named by the pointer that the caller wrote it at. */
+export async function withFaultsAt<T>(work: Promise<T>, pointerFor: (path: string) => string): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    if (!(error instanceof Failure) || error.fields.length === 0) throw error
+    const { kind, code, message, cause, retryAfterS, executionId } = error
+    throw new Failure(kind, code, message, {
+      cause,
+      fields: error.fields.map((fault) => ({ ...fault, path: pointerFor(fault.path) })),
+      ...(retryAfterS !== undefined && { retryAfterS }),
+      ...(executionId !== undefined && { executionId }),
+    })
+  }
 }

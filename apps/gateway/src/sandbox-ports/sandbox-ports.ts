@@ -1,12 +1,13 @@
-import type { GatewayConfig } from '../config.ts'
-import type { ClientAddress } from '../http/client-address.ts'
-import type { Observer } from '../observe.ts'
-import type { Neighbours } from '@automation/rpc'
+import { asService, type Client, type Neighbours, ownContext } from '@automation/rpc'
 import type { Logger, Registry } from '@automation/service'
+import { TeamService } from '@automation/contract/catalog/v1/team'
+import { asFailure } from '@automation/errors'
+import type { GatewayConfig } from '../config.ts'
+import type { ClientAddress } from '../http/caller.ts'
+import type { Observer } from '../observe.ts'
 import { sandboxAddresses, type SandboxAddresses } from './addresses.ts'
 import { GrpcPort } from './grpc-port.ts'
 import { PublicPorts } from './public-ports.ts'
-import { SharedOriginWarning } from './shared-origin.ts'
 import { Traffic } from './traffic.ts'
 
 /** How long a connection may stay silent beyond the longest wait for an answer. */
@@ -80,5 +81,48 @@ export class SandboxPorts {
     this.#sharedOrigin?.stop()
     const grace = Math.min(graceMs, graceMostMs)
     await Promise.all([this.#grpc.stop(grace), this.#public.stop(grace)])
+  }
+}
+
+const self = asService('gateway')
+const againMs = 1000
+
+/** Says at the start where teams that are strangers to each other get pages of one origin for their sandboxes. */
+class SharedOriginWarning {
+  readonly #teams: Client<typeof TeamService>
+  readonly #logger: Logger
+  readonly #callTimeoutMs: number
+  #timer: NodeJS.Timeout | undefined
+  #stopped = false
+
+  constructor({ neighbours, logger }: { neighbours: Neighbours; logger: Logger }, callTimeoutMs: number) {
+    this.#teams = neighbours.client(TeamService)
+    this.#logger = logger
+    this.#callTimeoutMs = callTimeoutMs
+  }
+
+  /** Asks until the catalog answers: it may start later than the gateway. */
+  async start(): Promise<void> {
+    try {
+      const { count } = await this.#teams.countTeams({}, ownContext(self, this.#callTimeoutMs))
+      if (count > 1) this.#warn(count)
+    } catch (error) {
+      const { kind } = asFailure(error)
+      if (kind !== 'unavailable' && kind !== 'deadline_exceeded')
+        this.#logger.warn({ err: error }, 'it is not known whether several teams share the origin of sandboxes')
+      else if (!this.#stopped) this.#timer = setTimeout(() => void this.start(), againMs).unref()
+    }
+  }
+
+  stop(): void {
+    this.#stopped = true
+    clearTimeout(this.#timer)
+  }
+
+  #warn(teams: number): void {
+    this.#logger.warn(
+      { teams },
+      'several teams share one origin for the public ports of their sandboxes: pages of one can read those of another; set SANDBOX_PUBLIC_DOMAIN, so that each has a host of its own',
+    )
   }
 }

@@ -40,6 +40,16 @@ export class OpenStreams {
     })
   }
 
+  /** How many a team has open here. */
+  openOf(team: string): number {
+    return this.#byTeam.get(team) ?? 0
+  }
+
+  /** How many a team may have open here. */
+  get allowed(): number {
+    return this.#limits.teamMaxStreams
+  }
+
   /** Failures: too_many_streams; unavailable when the gateway has no room or stops. */
   take(team: string): StreamSlot {
     const { teamMaxStreams, maxStreams } = this.#limits

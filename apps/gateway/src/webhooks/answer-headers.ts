@@ -1,12 +1,11 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
-import type { AnswerHeaders } from '../http/answer.ts'
-import type { Exchange } from '../http/exchange.ts'
-import { isOriginWide } from '../http/origin-wide-headers.ts'
+import type { AnswerHeaders, Exchange } from '../http/exchange.ts'
 import { basicChallenge } from '../http/problem.ts'
+import { isOriginWide } from '../http/origin-wide-headers.ts'
 import { readSetCookie, setCookieText } from '../http/set-cookie.ts'
-import { isObject } from '../json/decode.ts'
+import { isObject } from '../http/json.ts'
+import type { WebhookTarget } from './webhook-call.ts'
 import { sandboxedPolicy } from './content-policy.ts'
-import type { WebhookTarget } from './target.ts'
 
 /** Headers that a process may answer with, and what was dropped of them; or why they can't be sent. */
 export type GivenHeaders = { headers: AnswerHeaders; warnings: string[] } | { fault: string }
@@ -137,7 +136,7 @@ export function publicAddress(url: string): PublicAddress {
   return { host: hostname, path: pathname === '/' ? '' : pathname }
 }
 
-/** The rules for the answer of one webhook; nothing is worked out for answers without headers of their own. */
+/** The rules for the answer of one webhook. */
 export class WebhookHeaderRules implements HeaderRules {
   readonly reserved: string
   readonly #exchange: Exchange

@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer'
 import { setImmediate } from 'node:timers/promises'
 import { Failure } from '@automation/errors'
-import { isJson, isText, type MediaType } from '../http/media-type.ts'
+import { isJson, isText, type MediaType } from '../http/body.ts'
 import { unsupportedMediaType } from '../http/refusals.ts'
-import { invalidJson, isObject, parseJson, utf8Text } from '../json/decode.ts'
-import { queryRecord } from '../http/query-record.ts'
+import { invalidJson, isObject, parseJson, utf8Text } from '../http/json.ts'
+import { queryRecord } from '../http/exchange.ts'
 
 /** What a process gets of a request body. */
 export interface Payload {

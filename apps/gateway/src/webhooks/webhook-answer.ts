@@ -1,6 +1,5 @@
-import type { Answer, AnswerHeaders } from '../http/answer.ts'
-import { isObject } from '../json/decode.ts'
-import { memberText } from '../json/scan.ts'
+import type { Answer, AnswerHeaders } from '../http/exchange.ts'
+import { isObject, memberText } from '../http/json.ts'
 import { answerHeaders, isHeaderValue, type HeaderRules } from './answer-headers.ts'
 
 /** An answer made of what a process returned, or why none can be made of it. */
@@ -11,7 +10,7 @@ const BODILESS = new Set([204, 205, 304])
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/
 
 /** The HTTP answer that a returned value (as JSON text) stands for. Names of given headers are in lower case. */
-export function webhookAnswer(returned: string, rules: HeaderRules): WebhookAnswer {
+export function webhookAnswer(returned: string, rules: () => HeaderRules): WebhookAnswer {
   if (returned === 'null') return { answer: { status: 204, headers: {}, body: '' }, warnings: [] }
   if (!returned.startsWith('{') || !mayDescribe(returned)) return plain(returned)
   const value: unknown = JSON.parse(returned)
@@ -36,11 +35,11 @@ function isDescription(value: Record<string, unknown>): boolean {
   return hasStatus || ('headers' in value && 'body' in value)
 }
 
-function described(value: Record<string, unknown>, returned: string, rules: HeaderRules): WebhookAnswer {
+function described(value: Record<string, unknown>, returned: string, rules: () => HeaderRules): WebhookAnswer {
   const status = value['status'] ?? 200
   if (typeof status !== 'number' || !Number.isInteger(status) || status < 200 || status > 599)
     return { fault: `The returned status ${JSON.stringify(status)} is not a whole number from 200 to 599` }
-  const given = answerHeaders(value['headers'], rules)
+  const given = answerHeaders(value['headers'], rules())
   if ('fault' in given) return given
   const content = bodyContent(value['body'], memberText(returned, 'body') ?? 'null')
   if (content === undefined) return { fault: 'The returned body holds malformed base64 or a malformed content type' }

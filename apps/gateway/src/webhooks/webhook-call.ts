@@ -1,14 +1,19 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { setImmediate } from 'node:timers/promises'
-import { readBody, type BodyRules } from '../http/body.ts'
-import { basicCredentials } from '../http/caller.ts'
-import type { Exchange } from '../http/exchange.ts'
-import { mediaTypeOf } from '../http/media-type.ts'
-import { queryRecord, type QueryRecord } from '../http/query-record.ts'
+import { invalid } from '@automation/errors'
+import { type BodyRules, mediaTypeOf, readBody } from '../http/body.ts'
+import { basicCredentials, headerText } from '../http/caller.ts'
+import { type Exchange, queryRecord, type QueryRecord } from '../http/exchange.ts'
 import { idempotencyKey, type StartRequest } from '../resources/executions/input.ts'
 import { readMultipart } from './multipart.ts'
-import { webhookOptions, type WebhookHeaders, type WebhookOptions } from './options.ts'
-import { LONG_WORK_BYTES, readPayload, type FormFile, type Payload } from './payload.ts'
+import { type FormFile, LONG_WORK_BYTES, type Payload, readPayload } from './payload.ts'
+
+/** What a webhook address names. */
+export interface WebhookTarget {
+  team: string
+  /** Process slug or id. */
+  identifier: string
+}
 
 /** A webhook request, read: how to answer it, and what it starts. */
 export interface WebhookCall {
@@ -93,4 +98,75 @@ export function requestContext(
   }
   const { rawBody, isBase64 } = payload
   return JSON.stringify({ headers: visible, query, method, rawBody, isBase64: isBase64 || undefined })
+}
+
+/** Names of the headers that steer a webhook call, in lower case, and the one that each answer carries. */
+interface WebhookHeaders {
+  versionTag: string
+  async: string
+  initiatedBy: string
+  agentPool: string
+  comment: string
+  executionId: string
+}
+
+/** The names under a prefix such as `Svc-`. */
+export function webhookHeaders(prefix: string): WebhookHeaders {
+  const lower = prefix.toLowerCase()
+  return {
+    versionTag: `${lower}version-tag`,
+    async: `${lower}async`,
+    initiatedBy: `${lower}initiated-by`,
+    agentPool: `${lower}agent-pool`,
+    comment: `${lower}comment`,
+    executionId: `${prefix}Execution-ID`,
+  }
+}
+
+/** What a caller asked for in headers and query. */
+export interface WebhookOptions {
+  tag: string
+  isAsync: boolean
+  /** Body of the answer to an asynchronous call; undefined: the usual JSON. */
+  asyncResponse: string | undefined
+  initiatedBy: string | undefined
+  agentPool: string | undefined
+  comment: string | undefined
+}
+
+/**
+ * Reads the options of a call; the query wins over headers. Takes what steers out of `query`, so that the process does not
+ * get it. Failure: invalid_input for a flag that is none.
+ */
+function webhookOptions(exchange: Exchange, query: QueryRecord, names: WebhookHeaders): WebhookOptions {
+  const { async, async_response: responses } = query
+  if (async !== undefined) delete query['async']
+  if (responses !== undefined) delete query['async_response']
+  const response = first(responses)
+  return {
+    tag: headerText(exchange, names.versionTag) ?? '',
+    isAsync: flag('async', first(async)) ?? flag(names.async, headerText(exchange, names.async)) ?? false,
+    asyncResponse: response === 'false' ? '' : response || undefined,
+    initiatedBy: headerText(exchange, names.initiatedBy),
+    agentPool: headerText(exchange, names.agentPool),
+    comment: headerText(exchange, names.comment),
+  }
+}
+
+function first(values: string | string[] | undefined): string | undefined {
+  return typeof values === 'string' ? values : values?.[0]
+}
+
+function flag(name: string, value: string | undefined): boolean | undefined {
+  if (value === undefined || value === '') return undefined
+  switch (value.toLowerCase()) {
+    case 'true':
+    case '1':
+      return true
+    case 'false':
+    case '0':
+      return false
+    default:
+      throw invalid(`/${name}`, `${name} must be true or false`)
+  }
 }

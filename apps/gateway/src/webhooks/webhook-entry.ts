@@ -3,22 +3,26 @@ import { StorageService } from '@automation/contract/storage/v1/storage'
 import { asFailure, Failure, notFound } from '@automation/errors'
 import type { CallContext, Client, Neighbours } from '@automation/rpc'
 import type { Logger } from '@automation/service'
+import type { CallLimits } from '../auth/call-limits.ts'
 import type { GatewayConfig } from '../config.ts'
-import { send, type Answer, type AnswerHeaders } from '../http/answer.ts'
+import { type Answer, type AnswerHeaders, type Exchange, send } from '../http/exchange.ts'
 import type { BodyBudget } from '../http/body-budget.ts'
-import { addressOf, callContext } from '../http/caller.ts'
-import type { ClientAddress } from '../http/client-address.ts'
-import type { Exchange } from '../http/exchange.ts'
+import { addressOf, callContext, type ClientAddress } from '../http/caller.ts'
 import { problemAnswer } from '../http/problem.ts'
 import { methodNotAllowed } from '../http/refusals.ts'
 import type { StartRequest } from '../resources/executions/input.ts'
 import { returnedText, SyncRuns } from '../resources/executions/sync-runs.ts'
 import { publicAddress, realmOf, WebhookHeaderRules, type PublicAddress } from './answer-headers.ts'
 import { keepFiles } from './multipart.ts'
-import { webhookHeaders, type WebhookOptions } from './options.ts'
-import type { WebhookTarget } from './target.ts'
+import {
+  type ReadWebhookCall,
+  type WebhookCall,
+  webhookCallReader,
+  webhookHeaders,
+  type WebhookOptions,
+  type WebhookTarget,
+} from './webhook-call.ts'
 import { webhookAnswer } from './webhook-answer.ts'
-import { webhookCallReader, type ReadWebhookCall, type WebhookCall } from './webhook-call.ts'
 
 const ALLOW = 'GET, POST, OPTIONS'
 
@@ -27,6 +31,7 @@ export interface WebhookDependencies {
   neighbours: Neighbours
   clientAddress: ClientAddress
   budget: BodyBudget
+  calls: CallLimits
   logger: Logger
   /** Is told of every failure that a caller is answered with. */
   report: (failure: Failure, exchange: Exchange) => void
@@ -90,6 +95,7 @@ export class WebhookEntry {
     if (method !== 'POST' && method !== 'GET') throw methodNotAllowed(method, ALLOW)
     if (target === 'nothing') throw notFound('webhook')
     exchange.team = target.team
+    this.#dependencies.calls.count(target.team, performance.now())
     const call = await this.#read(exchange, target.identifier, (options, start) =>
       this.#permitted(exchange, options, start),
     )
@@ -132,11 +138,11 @@ export class WebhookEntry {
     exchange.executionId = outcome.executionId
     // On refusals of this call as well.
     if (outcome.replayed) exchange.outgoing.setHeader('Idempotency-Replayed', 'true')
-    const rules = new WebhookHeaderRules(exchange, target, this.#address, this.#reserved)
+    const rules = () => new WebhookHeaderRules(exchange, target, this.#address, this.#reserved)
     return await this.#answerOf(outcome, rules, context)
   }
 
-  async #answerOf(outcome: Outcome, rules: WebhookHeaderRules, context: CallContext): Promise<Answer> {
+  async #answerOf(outcome: Outcome, rules: () => WebhookHeaderRules, context: CallContext): Promise<Answer> {
     const { executionId } = outcome
     const made = webhookAnswer(returnedText(outcome, { mayRead: false }), rules)
     if ('fault' in made) {

@@ -107,6 +107,11 @@ export type Variable = Prisma.VariableModel
  */
 export type DependencyManifest = Prisma.DependencyManifestModel
 /**
+ * Model DependencyInstall
+ * 
+ */
+export type DependencyInstall = Prisma.DependencyInstallModel
+/**
  * Model ApiToken
  * 
  */

@@ -84,7 +84,7 @@ const pythonPackages: Readonly<Record<string, string>> = {
 }
 
 /** The package that an import name means. Undefined for names that several packages share. */
-function packageOfImport(language: LanguageName, name: string): string | undefined {
+export function packageOfImport(language: LanguageName, name: string): string | undefined {
   if (language !== 'PYTHON') return name
   if (name === 'google') return undefined
   return Object.hasOwn(pythonPackages, name) ? pythonPackages[name] : name

@@ -1,10 +1,11 @@
 import { isUuid } from '@automation/contract/forms'
 import type { LanguageName } from '../language.ts'
 import { isModuleName, isTag } from '../names.ts'
-import { packageRequestOf, type Reading, type SourceFault, type PackageRequest } from './reading.ts'
+import { packageRequestOf, type PackageRequest, type Reading, type SourceFault, type WrittenImport } from './reading.ts'
 
 const maxEach = 1000
 const longestPackage = 214
+const longestWritten = 512
 
 // Alone on its line. Longer than any name with any specifier is none.
 const requestForm = /^[ \t*!]*@add-package[ \t]+(\S{1,500})[ \t\r]*$/gm
@@ -14,6 +15,7 @@ export class Findings {
   readonly #language: LanguageName
   readonly #imports = new Set<string>()
   readonly #packages = new Set<string>()
+  readonly #written = new Map<string, WrittenImport>()
   readonly #requests = new Map<string, PackageRequest>()
 
   constructor(language: LanguageName) {
@@ -32,6 +34,13 @@ export class Findings {
     if (this.#packages.size < maxEach && name !== '' && name.length <= longestPackage) this.#packages.add(name)
   }
 
+  /** An import as it is written; `moduleTag` where it can only be one of a module, of this version or, if empty, of none. */
+  written(name: string, moduleTag?: string): void {
+    if (this.#written.size >= maxEach || name === '' || name.length > longestWritten) return
+    const found = { name, ...(moduleTag !== undefined && { moduleTag }) }
+    this.#written.set(JSON.stringify(found), found)
+  }
+
   /** A comment's text, of one line or several. */
   comment(text: string): void {
     if (!text.includes('@add-package')) return
@@ -46,6 +55,7 @@ export class Findings {
   dropImports(): void {
     this.#imports.clear()
     this.#packages.clear()
+    this.#written.clear()
   }
 
   reading(fault?: SourceFault): Reading {
@@ -53,6 +63,7 @@ export class Findings {
       ...(fault && { fault }),
       imports: [...this.#imports],
       packages: [...this.#packages],
+      written: [...this.#written.values()],
       requests: [...this.#requests.values()],
     }
   }

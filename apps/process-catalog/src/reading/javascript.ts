@@ -92,7 +92,9 @@ function readNode(node: AnyNode, findings: Findings): void {
   const text = textOf(name)
   // Whatever `svc` is called there.
   const isImport = property?.['name'] === 'import' || property?.['value'] === 'import'
-  if (isImport && text !== undefined) findings.module(text, textOf(tag))
+  if (!isImport || text === undefined) return
+  findings.module(text, textOf(tag))
+  findings.written(text, textOf(tag) ?? '')
 }
 
 function either(name: string | undefined, findings: Findings): void {
@@ -100,10 +102,11 @@ function either(name: string | undefined, findings: Findings): void {
   findings.module(name)
   const found = packageOf(name)
   if (found !== undefined) findings.package(found)
+  findings.written(name)
 }
 
 /** `@scope/name/deep` → `@scope/name`; undefined for files, URLs and what Node has itself. */
-function packageOf(specifier: string): string | undefined {
+export function packageOf(specifier: string): string | undefined {
   if (isBuiltin(specifier) || /^[./#]|^[a-z][a-z+.-]*:/i.test(specifier)) return undefined
   return specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/')
 }

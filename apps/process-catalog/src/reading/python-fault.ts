@@ -48,11 +48,11 @@ except SyntaxError as error:
 `
 
 /**
- * Where Python finds that a source is no program, in a process of its own without anything of ours; undefined where it is one, or where
- * that can't be said: without Python, or where it takes too much. Holds up the thread: to be called where nobody waits for it.
+ * Where Python finds that a source is no program, in a process of its own without anything of ours; undefined where it is one, `unknown`
+ * where that can't be said: without Python, or where it takes too much. Holds up the thread: to be called where nobody waits for it.
  */
-export function pythonFault(source: string, { program, path }: PythonProgram): SourceFault | undefined {
-  if (source.length > longestSource) return undefined
+export function pythonFault(source: string, { program, path }: PythonProgram): SourceFault | 'unknown' | undefined {
+  if (source.length > longestSource) return 'unknown'
   const { status, stdout } = spawnSync(program, ['-I', '-S', '-B', '-W', 'ignore', '-c', pythonParser], {
     input: source.replace(/^\uFEFF/, ''),
     env: { PATH: path },
@@ -61,7 +61,8 @@ export function pythonFault(source: string, { program, path }: PythonProgram): S
     killSignal: 'SIGKILL',
     stdio: ['pipe', 'pipe', 'ignore'],
   })
-  if (status !== 0 || stdout.length === 0) return undefined
+  if (status !== 0) return 'unknown'
+  if (stdout.length === 0) return undefined
   const [message, line, column] = JSON.parse(String(stdout)) as [string, number, number]
   return { message, line, column }
 }

@@ -46,12 +46,13 @@ function readFrom(tokens: PythonTokens, findings: Findings): void {
 function readName(tokens: PythonTokens, findings: Findings): string {
   let name = ''
   do {
-    if (tokens.kind !== 'word') return name
+    if (tokens.kind !== 'word') break
     if (name === '' && !pythonLibrary.has(tokens.token)) findings.package(tokens.token)
     name = name === '' ? tokens.token : `${name}.${tokens.token}`
     findings.module(name)
     tokens.next()
   } while (taken(tokens, '.'))
+  findings.written(name)
   return name
 }
 
@@ -61,14 +62,19 @@ function readCall(tokens: PythonTokens, findings: Findings): void {
   if (name === undefined) return
   const hasMore = taken(tokens, ',')
   skipBreaks(tokens)
-  if (tokens.is(')')) return findings.module(name)
+  if (tokens.is(')')) {
+    findings.module(name)
+    return findings.written(name, '')
+  }
   if (!hasMore) return
   if (tokens.kind === 'word') {
     tokens.next()
     if (!taken(tokens, '=')) return
   }
   const tag = readText(tokens)
-  if (tag !== undefined && (tokens.is(')') || tokens.is(','))) findings.module(name, tag)
+  if (tag === undefined || !(tokens.is(')') || tokens.is(','))) return
+  findings.module(name, tag)
+  findings.written(name, tag)
 }
 
 /** A plain text, with line breaks around it; undefined for one with escapes or expressions. */

@@ -17,7 +17,7 @@ function done({ language, source, python }: ReadingJob): { answer: Reading } | {
   try {
     const reading = readSource(language, source)
     const fault = language === 'PYTHON' ? pythonFault(source, python) : reading.fault
-    return { answer: { ...reading, ...(fault && { fault }) } }
+    return { answer: { ...reading, ...(fault === 'unknown' ? { isUnchecked: true } : fault && { fault }) } }
   } catch (error) {
     return { error: String(error) }
   }

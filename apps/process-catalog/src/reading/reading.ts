@@ -8,10 +8,21 @@ export interface Reading {
   readonly imports: string[]
   /** Names by which it imports what could be a package; for npm these are the packages' own. */
   readonly packages: string[]
+  /** All that it imports as it is written there, builtins included. */
+  readonly written: WrittenImport[]
   /** What its comments ask for with `@add-package`; the last of a name counts. */
   readonly requests: PackageRequest[]
   /** Where it is no program of its language, as far as that is known. */
   readonly fault?: SourceFault
+  /** Whether it is a program could not be said. */
+  readonly isUnchecked?: boolean
+}
+
+/** An import as a source has it. */
+export interface WrittenImport {
+  name: string
+  /** It can mean nothing but a module, of this version where it is not empty. */
+  moduleTag?: string
 }
 
 /** Where a source breaks its language's syntax; lines and columns count from 1. */
@@ -28,7 +39,7 @@ export interface ReadSource {
 }
 
 /** Of a source that says nothing. */
-export const emptyReading: Reading = { imports: [], packages: [], requests: [] }
+export const emptyReading: Reading = { imports: [], packages: [], written: [], requests: [] }
 
 /** Whether a source can say anything of modules or packages at all; most can't, and need no reading. */
 export function mayMention(source: string): boolean {

@@ -24,16 +24,17 @@ export function aliasHandlers(catalog: Catalog): Handlers<typeof AliasService> {
       return listAliases(store, memberIn(context).team, { process, module }, version, windowOf(page))
     },
 
-    async updateAlias({ process, module, aliasId, name, version }, context) {
+    async updateAlias({ process, module, aliasId, name, version, ifMatch }, context) {
       const change = {
         name: name === undefined ? undefined : tag('/name', name),
         version: version === undefined ? undefined : required(version),
+        ifMatch,
       }
       return updateAlias(store, memberIn(context), { process, module }, aliasId, change)
     },
 
-    async deleteAlias({ process, module, aliasId }, context) {
-      await deleteAlias(catalog, { process, module }, aliasId, context)
+    async deleteAlias({ process, module, aliasId, ifMatch }, context) {
+      await deleteAlias(catalog, { process, module }, aliasId, ifMatch, context)
       return {}
     },
   }

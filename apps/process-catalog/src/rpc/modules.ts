@@ -6,8 +6,10 @@ import type { Catalog } from '../catalog.ts'
 import { languageName } from '../language.ts'
 import { limits } from '../limits.ts'
 import { moduleName } from '../names.ts'
+import { originText } from '../origin.ts'
 import { readChange, warningsOf } from '../source-reading.ts'
 import { createModule, deleteModule, getModule, listModules, updateModule } from '../store/modules.ts'
+import { listModuleUsers } from '../store/users.ts'
 import { text } from '../text.ts'
 
 /** Modules. */
@@ -20,6 +22,7 @@ export function moduleHandlers(catalog: Catalog): Handlers<typeof ModuleService>
       const module = readAll({
         name: () => moduleName(request.name),
         sourceCode: () => text('/sourceCode', request.sourceCode, limits.sourceCodeCharacters),
+        origin: () => originText(request.origin),
       })
       const reading = await checks.read(author.team, language, module.sourceCode)
       const made = await createModule(store, author, { ...module, language, imports: reading.imports })
@@ -34,20 +37,25 @@ export function moduleHandlers(catalog: Catalog): Handlers<typeof ModuleService>
       return listModules(store, memberIn(context).team, windowOf(page))
     },
 
-    async updateModule({ id, name, sourceCode }, context) {
+    async updateModule({ id, name, sourceCode, ifMatch, origin }, context) {
       const author = memberIn(context)
       const change = readAll({
         name: () => (name === undefined ? undefined : moduleName(name)),
         sourceCode: () =>
           sourceCode === undefined ? undefined : text('/sourceCode', sourceCode, limits.sourceCodeCharacters),
+        origin: () => originText(origin),
       })
       const read = await readChange(catalog, author.team, { process: '', module: id }, change.sourceCode)
-      const changed = await updateModule(store, author, id, { ...change, imports: read?.reading.imports })
+      const changed = await updateModule(store, author, id, { ...change, imports: read?.reading.imports, ifMatch })
       return { ...changed, warnings: warningsOf(read?.reading) }
     },
 
-    async deleteModule({ id }, context) {
-      await deleteModule(store, memberIn(context), id)
+    listModuleUsers({ id, page }, context) {
+      return listModuleUsers(store, memberIn(context).team, id, windowOf(page))
+    },
+
+    async deleteModule({ id, ifMatch }, context) {
+      await deleteModule(store, memberIn(context), id, ifMatch)
       return {}
     },
   }

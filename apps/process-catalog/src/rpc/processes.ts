@@ -35,7 +35,7 @@ export function processHandlers(catalog: Catalog): Handlers<typeof ProcessServic
       return listProcesses(store, memberIn(context).team, { keywords, tags }, windowOf(page))
     },
 
-    async updateProcess({ identifier, values = create(ProcessValuesSchema), mask }, context) {
+    async updateProcess({ identifier, values = create(ProcessValuesSchema), mask, ifMatch }, context) {
       const author = memberIn(context)
       const change = maskedChange(values, mask?.paths ?? [])
       const owner = { process: identifier, module: '' }
@@ -43,7 +43,7 @@ export function processHandlers(catalog: Catalog): Handlers<typeof ProcessServic
       const warnings = warningsOf(read?.reading)
       const passwordHash = await checked(author.team, change, checks)
       for (let tries = 0; tries < maxTries; tries += 1) {
-        const written = { ...change, read }
+        const written = { ...change, read, ifMatch }
         const outcome = await updateProcess(store, author, identifier, written, passwordHash, config.dependencies)
         if (!('unread' in outcome)) {
           if (change.columns.name !== undefined) await effects.tell(author.team, context)
@@ -55,8 +55,8 @@ export function processHandlers(catalog: Catalog): Handlers<typeof ProcessServic
       throw unavailable('Others change the source of the process at the same time, try again')
     },
 
-    async deleteProcess({ identifier }, context) {
-      await deleteProcess(catalog, identifier, context)
+    async deleteProcess({ identifier, ifMatch }, context) {
+      await deleteProcess(catalog, identifier, ifMatch, context)
       return {}
     },
   }

@@ -1,11 +1,12 @@
-import type { ResolveRunRequest, ResolveService } from '@automation/contract/catalog/v1/resolve'
-import { Failure, notFound } from '@automation/errors'
+import type { ReferenceService, ResolveRunRequest, ResolveService } from '@automation/contract/catalog/v1/resolve'
+import { Failure, invalid, notFound } from '@automation/errors'
 import { installsProcessId } from '@automation/contract/installs'
-import { principalIn, type Handlers } from '@automation/rpc'
+import { memberIn, principalIn, type Handlers } from '@automation/rpc'
 import { isTeamSlug, isUuid } from '@automation/contract/forms'
 import type { Catalog } from '../catalog.ts'
 import { noteNeed } from '../store/deleted-versions.ts'
 import { readInstallSpec } from '../store/installs.ts'
+import { readReferences } from '../store/references.ts'
 import { readRunSpec } from '../store/run-spec.ts'
 
 /** What a name stands for when it is run, for execution. */
@@ -38,6 +39,28 @@ export function resolveHandlers({ store, box, revisions }: Catalog): Handlers<ty
       if (knownRevision !== 0n && (await revisions.ask(team)) === knownRevision)
         return { outcome: { case: 'unchanged', value: {} } }
       return spec(request)
+    },
+  }
+}
+
+const mostReferences = 10_000
+
+/** What others refer to, for services. */
+export function referenceHandlers({ store }: Pick<Catalog, 'store'>): Handlers<typeof ReferenceService> {
+  return {
+    async lookUpReferences({ references }, context) {
+      principalIn(context, 'service')
+      const { team } = memberIn(context)
+      if (references.length > mostReferences) throw invalid('/references', `must be at most ${mostReferences}`)
+      if (references.some(({ processId }) => !isUuid(processId)))
+        throw invalid('/references', 'The process id is no UUID')
+      const found = await readReferences(store, team, references)
+      return {
+        references: found.map(({ slug, versionId }) => ({
+          processSlug: slug ?? '',
+          versionId: versionId ?? undefined,
+        })),
+      }
     },
   }
 }

@@ -15,10 +15,10 @@ export function teamHandlers({ store, effects }: Catalog): Handlers<typeof TeamS
       return getTeam(store, memberIn(context).team)
     },
 
-    async updateTeam({ values = create(TeamSchema), mask, tokenTeams }, context) {
+    async updateTeam({ values = create(TeamSchema), mask, tokenTeams, ifMatch }, context) {
       const author = memberIn(context)
       const change = teamChange(values, mask)
-      const updated = await updateTeam(store, author, change, tokenTeams)
+      const updated = await updateTeam(store, author, { ...change, ifMatch }, tokenTeams)
       // Who reads a schedule next finds its times in the new zone.
       if (change.zoneId !== undefined) await effects.tell(author.team, context)
       return updated

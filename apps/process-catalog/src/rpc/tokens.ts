@@ -3,9 +3,11 @@ import type { TokenService } from '@automation/contract/catalog/v1/token'
 import { Failure, invalid, notFound } from '@automation/errors'
 import { principalIn, type Handlers } from '@automation/rpc'
 import { isTeamSlug } from '@automation/contract/forms'
-import { scope, signAccessToken } from '../signing-keys.ts'
+import { allows, isScope, scopes as allScopes, type Scope } from '@automation/contract/scopes'
+import { signAccessToken } from '../signing-keys.ts'
 import {
   apiTokenOf,
+  bootstrapScopes,
   isClientIdOf,
   newCredentials,
   readApiToken,
@@ -14,13 +16,17 @@ import {
 } from '../api-token.ts'
 import type { Catalog } from '../catalog.ts'
 import { limits } from '../limits.ts'
-import { createApiToken, listApiTokens, revokeApiToken, tokenForExchange } from '../store/api-tokens.ts'
+import { createApiToken, listApiTokens, noteUse, revokeApiToken, tokenForExchange } from '../store/api-tokens.ts'
 import { optionalText } from '../text.ts'
+import { serviceAccountHandlers } from './service-accounts.ts'
 
 /** API tokens, what they are exchanged for, and the keys that sign it. */
-export function tokenHandlers({ store, keys, config }: Catalog): Handlers<typeof TokenService> {
+export function tokenHandlers(catalog: Catalog): Handlers<typeof TokenService> {
+  const { store, keys, config, logger } = catalog
   return {
-    async exchangeToken({ team, apiToken }, context) {
+    ...serviceAccountHandlers(catalog),
+
+    async exchangeToken({ team, apiToken, scopes: asked }, context) {
       principalIn(context, 'user', 'service', 'operator')
       const { clientId, clientSecret } = readApiToken(apiToken)
       // A token of another team, or of a form that none has, is not even looked for.
@@ -28,17 +34,24 @@ export function tokenHandlers({ store, keys, config }: Catalog): Handlers<typeof
       const found = may ? await tokenForExchange(store, clientId) : undefined
       if (!secretMatches(clientSecret, found?.secretHash) || found?.team !== team)
         throw new Failure('unauthenticated', 'api_token_invalid', 'The API token is not valid for this team')
+      const scope = givenScopes(found.scopes, asked).join(' ')
+      const ttlS = Math.min(config.accessTokenTtlS, found.endsInS ?? Infinity)
       const claims = {
         issuer: config.publicUrl,
         clientId,
         name: found.name ?? clientId,
         team,
+        scope,
         issuedAtS: Math.floor(Date.now() / 1000),
-        ttlS: config.accessTokenTtlS,
+        ttlS,
         id: randomUUID(),
       }
       const accessToken = await signAccessToken(claims, found.kid, await keys.privateKey(found.kid))
-      return { accessToken, expiresInS: config.accessTokenTtlS, scope }
+      if (found.isUseOld)
+        noteUse(store, clientId).catch((err: unknown) =>
+          logger.warn({ err, clientId }, 'the use of a token was not noted'),
+        )
+      return { accessToken, expiresInS: ttlS, scope }
     },
 
     async listSigningKeys(_, context) {
@@ -52,13 +65,15 @@ export function tokenHandlers({ store, keys, config }: Catalog): Handlers<typeof
       return {}
     },
 
-    async createApiToken({ team, name, apiToken }, context) {
+    async createApiToken({ team, name, apiToken, scopes }, context) {
       const operator = principalIn(context, 'operator')
       if (!isTeamSlug(team)) throw notFound('team')
       const credentials = apiToken === undefined ? newCredentials(team) : givenCredentials(team, apiToken)
       // An empty name is none.
       const shownName = optionalText('/name', name || undefined, limits.nameCharacters)
-      const record = await createApiToken(store, { ...operator, team }, shownName, credentials)
+      const usual = apiToken === undefined ? (['executor'] as const) : bootstrapScopes
+      const token = { name: shownName, scopes: scopes.length === 0 ? [...usual] : scopes.map(knownScope) }
+      const record = await createApiToken(store, { ...operator, team }, token, credentials)
       return { apiToken: apiTokenOf(credentials), record }
     },
 
@@ -83,4 +98,21 @@ function givenCredentials(team: string, apiToken: string): Credentials {
     throw invalid('/apiToken', `must have a client id of the form sa-${team}-<8 of a-z, 0-9>`)
   if (/[:\0]/.test(credentials.clientSecret)) throw invalid('/apiToken', 'must have a secret without a colon')
   return credentials
+}
+
+function knownScope(word: string): Scope {
+  if (!isScope(word)) throw invalid('/scopes', `must be of ${Object.keys(allScopes).join(', ')}`)
+  return word
+}
+
+/** What an access token is to allow: all that its API token may give, or what was asked for of it. Failure: invalid_scope. */
+function givenScopes(own: Scope[], wanted: string[]): string[] {
+  if (wanted.length === 0) return own
+  const missing = wanted.find((word) => !isScope(word) || !allows(own.join(' '), word))
+  if (missing === undefined) return [...new Set(wanted)]
+  throw new Failure(
+    'invalid_argument',
+    'invalid_scope',
+    `The API token can not give the scope ${missing.slice(0, 100)}; it has ${own.join(' ')}`,
+  )
 }

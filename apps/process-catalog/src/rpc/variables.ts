@@ -3,7 +3,8 @@ import { readAll } from '@automation/errors/faults'
 import { windowOf } from '@automation/database'
 import { memberIn, type Handlers } from '@automation/rpc'
 import type { Catalog } from '../catalog.ts'
-import { createVariable, deleteVariable, listVariables, updateVariable } from '../store/variables.ts'
+import { createVariable, deleteVariable, getVariable, listVariables, updateVariable } from '../store/variables.ts'
+import { listVariableUsers } from '../store/source-users.ts'
 import { variableKey, variableValue } from '../variable-rules.ts'
 
 /** Variables; values of sensitive ones come in only. */
@@ -14,20 +15,28 @@ export function variableHandlers({ store, box }: Catalog): Handlers<typeof Varia
       return createVariable(store, box, memberIn(context), { ...read, isSensitive })
     },
 
+    getVariable({ id }, context) {
+      return getVariable(store, box, memberIn(context).team, id)
+    },
+
     listVariables({ page }, context) {
       return listVariables(store, box, memberIn(context).team, windowOf(page))
     },
 
-    async updateVariable({ id, key, value, isSensitive }, context) {
+    async updateVariable({ id, key, value, isSensitive, ifMatch }, context) {
       const change = readAll({
         key: () => (key === undefined ? undefined : variableKey(key)),
         value: () => (value === undefined ? undefined : variableValue(value)),
       })
-      return updateVariable(store, box, memberIn(context), id, { ...change, isSensitive })
+      return updateVariable(store, box, memberIn(context), id, { ...change, isSensitive, ifMatch })
     },
 
-    async deleteVariable({ id }, context) {
-      await deleteVariable(store, memberIn(context), id)
+    listVariableUsers({ id, page }, context) {
+      return listVariableUsers(store, memberIn(context).team, id, windowOf(page))
+    },
+
+    async deleteVariable({ id, ifMatch }, context) {
+      await deleteVariable(store, memberIn(context), id, ifMatch)
       return {}
     },
   }

@@ -30,8 +30,8 @@ export function versionHandlers(catalog: Catalog): Handlers<typeof VersionServic
       return publishVersion(store, author, request, { ...version, imports: read?.reading.imports })
     },
 
-    getVersion({ process, module, version }, context) {
-      return getVersion(store, memberIn(context).team, { process, module }, version)
+    getVersion({ process, module, version, takesAlias }, context) {
+      return getVersion(store, memberIn(context).team, { process, module }, version, takesAlias)
     },
 
     listVersions({ process, module, page }, context) {

@@ -1,4 +1,4 @@
-import { countedUpTo, pageInfo, type Window } from '@automation/database'
+import { countedUpTo, entityTag, pageInfo, requireUnchanged, type Window } from '@automation/database'
 import type { AliasSchema } from '@automation/contract/catalog/v1/alias'
 import { invalid, notFound } from '@automation/errors'
 import type { MessageInitShape } from '@bufbuild/protobuf'
@@ -67,17 +67,18 @@ export function listAliases(store: Store, team: string, owner: OwnerName, versio
   })
 }
 
-/** Renames an alias, moves it to another version, or both; what is absent stays. */
+/** Renames an alias, moves it to another version, or both; what is absent stays. Failures: also changed_meanwhile. */
 export function updateAlias(
   store: Store,
   author: Author,
   owner: OwnerName,
   aliasId: string,
-  { name, version }: { name?: string; version?: string },
+  { name, version, ifMatch }: { name?: string; version?: string; ifMatch: string[] },
 ): Promise<AliasMessage> {
   return changeTeam(store, author.team, async (rows) => {
     const ownerId = await findOwnerId(rows, author.team, owner)
     const current = await findAlias(rows, ownerId, aliasId)
+    requireUnchanged(ifMatch, current)
     const versionId = version === undefined ? current.versionId : await findVersionId(rows, ownerId, version)
     if (name !== undefined && name !== current.name) await requireFreeName(rows, owner, ownerId, name)
     const row = await rows.alias.update({
@@ -94,17 +95,19 @@ export function findAliasName(store: Store, team: string, owner: OwnerName, alia
   return store.read(async (rows) => findAlias(rows, await findOwnerId(rows, team, owner), aliasId))
 }
 
-/** `schedules` are users that the caller knows of. Fails with alias_in_use, naming who uses the alias. */
+/** `schedules` are users that the caller knows of. Fails with changed_meanwhile, alias_in_use naming who uses the alias. */
 export function removeAlias(
   store: Store,
   author: Author,
   owner: OwnerName,
   aliasId: string,
-  schedules: Users,
+  { ifMatch, schedules }: { ifMatch: string[]; schedules: Users },
 ): Promise<void> {
   return changeTeam(store, author.team, async (rows) => {
     const ownerId = await findOwnerId(rows, author.team, owner)
-    const { id, name } = await findAlias(rows, ownerId, aliasId)
+    const alias = await findAlias(rows, ownerId, aliasId)
+    requireUnchanged(ifMatch, alias)
+    const { id, name } = alias
     const users = await usersOfAlias(rows, author.team, owner, { ownerId, name }, schedules)
     if (users !== undefined) throw invalid('/aliasId', `The alias ${name} is used by ${users}`, 'alias_in_use')
     await rows.alias.delete({ where: { id } })
@@ -142,5 +145,6 @@ function aliasMessage(row: Alias): AliasMessage {
     createdAt: timestampFromDate(row.createdAt),
     updatedBy: row.updatedBy ?? undefined,
     updatedAt: row.updatedAt === null ? undefined : timestampFromDate(row.updatedAt),
+    etag: entityTag(row),
   }
 }

@@ -1,48 +1,80 @@
 import type { ApiTokenSchema } from '@automation/contract/catalog/v1/token'
 import { AuditType } from '@automation/contract/audit/v1/audit'
+import type { Scope } from '@automation/contract/scopes'
 import { Failure, notFound } from '@automation/errors'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { timestampFromDate } from '@bufbuild/protobuf/wkt'
 import type { ApiToken } from '../../prisma/generated/client.ts'
-import { secretHash, secretMatches, type Credentials } from '../api-token.ts'
+import { boundedSecretHash, secretHash, secretMatches, type Credentials } from '../api-token.ts'
 import { audit } from './audit.ts'
 import type { Author } from './processes.ts'
-import type { Store } from './store.ts'
+import type { Rows, Store } from './store.ts'
 import { requireTeam } from './teams.ts'
 
-type ApiTokenMessage = MessageInitShape<typeof ApiTokenSchema>
+export type ApiTokenMessage = MessageInitShape<typeof ApiTokenSchema>
+
+/** What an API token is made with. */
+export interface NewApiToken {
+  name: string | null
+  scopes: Scope[]
+  /** Absent: it does not end by itself. */
+  expiresAt?: Date
+}
 
 /** What an exchange needs to know of a client id, and the key that signs now. */
 export interface TokenForExchange {
   team: string
   name: string | null
   secretHash: Uint8Array
+  scopes: Scope[]
+  /** Seconds until it ends by itself, where it does. */
+  endsInS: number | null
+  /** Nothing was noted of its use for a minute. */
+  isUseOld: boolean
   kid: string
 }
 
 /**
- * Keeps a hash of the secret. The same live token once more is no error and changes nothing, so that a token from the
- * configuration may be offered at each start; a client id that is there otherwise is api_token_exists.
+ * Keeps a hash of the secret. The same live token once more is no error and changes nothing but that it gets scopes which it
+ * lacks, so that a token from the configuration may be offered at each start; a client id that is there otherwise is
+ * api_token_exists.
  */
 export function createApiToken(
   store: Store,
   author: Author,
-  name: string | null,
-  { clientId, clientSecret }: Credentials,
+  token: NewApiToken,
+  credentials: Credentials,
 ): Promise<ApiTokenMessage> {
   const { team } = author
+  const { clientId, clientSecret } = credentials
   return store.write(async (rows) => {
     await requireTeam(rows, team)
-    const { count } = await rows.apiToken.createMany({
-      data: [{ clientId, team, name, secretHash: secretHash(clientSecret) }],
-      skipDuplicates: true,
-    })
+    const isNew = await addApiToken(rows, author, token, credentials)
     const row = await rows.apiToken.findUniqueOrThrow({ where: { clientId } })
     if (row.team !== team || row.revokedAt !== null || !secretMatches(clientSecret, row.secretHash))
       throw new Failure('already_exists', 'api_token_exists', `There was an API token ${clientId} already`)
-    if (count > 0) await audit(rows, author, { type: AuditType.TOKEN, event: 'created', entityId: clientId })
-    return apiTokenMessage(row)
+    const lacks = token.scopes.some((word) => !row.scopes.includes(word))
+    if (isNew || !lacks) return apiTokenMessage(row)
+    await audit(rows, author, { type: AuditType.TOKEN, event: 'updated', entityId: clientId })
+    return apiTokenMessage(await rows.apiToken.update({ where: { clientId }, data: { scopes: token.scopes } }))
   })
+}
+
+/** Adds a row unless there is one with the client id; whether it did. */
+export async function addApiToken(
+  rows: Rows,
+  author: Author,
+  { name, scopes, expiresAt }: NewApiToken,
+  { clientId, clientSecret }: Credentials,
+): Promise<boolean> {
+  const isBounded = expiresAt !== undefined || !scopes.includes('executor')
+  const hash = isBounded ? boundedSecretHash(clientSecret) : secretHash(clientSecret)
+  const { count } = await rows.apiToken.createMany({
+    data: [{ clientId, team: author.team, name, secretHash: hash, scopes, expiresAt }],
+    skipDuplicates: true,
+  })
+  if (count > 0) await audit(rows, author, { type: AuditType.TOKEN, event: 'created', entityId: clientId })
+  return count > 0
 }
 
 /** The team's tokens, revoked ones too, newest first. */
@@ -71,24 +103,44 @@ export function revokeApiToken(store: Store, clientId: string, authorFor: (team:
   })
 }
 
-/** One indexed read for an exchange; nothing for a client id that is unknown or revoked. */
+/** One indexed read for an exchange; nothing for a client id that is unknown, revoked, or within a second of its end. */
 export async function tokenForExchange(store: Store, clientId: string): Promise<TokenForExchange | undefined> {
   const [found] = await store.statement<TokenForExchange>({
     name: 'token_for_exchange',
-    text: `SELECT token.team, token.name, token.secret_hash AS "secretHash", key.kid
+    text: `SELECT token.team, token.name, token.secret_hash AS "secretHash", token.scopes, key.kid,
+             floor(extract(epoch FROM token.expires_at - now()))::float8 AS "endsInS",
+             coalesce(token.last_used_at < now() - interval '1 minute', true) AS "isUseOld"
            FROM api_tokens token JOIN signing_keys key ON key.verifiable_until IS NULL
-           WHERE token.client_id = $1 AND token.revoked_at IS NULL`,
+           WHERE token.client_id = $1 AND token.revoked_at IS NULL
+             AND (token.expires_at IS NULL OR token.expires_at >= now() + interval '1 second')`,
     values: [clientId],
   })
   return found
 }
 
-function apiTokenMessage({ clientId, team, name, createdAt, revokedAt }: ApiToken): ApiTokenMessage {
+/** Notes that a token was exchanged, at most once a minute. */
+export async function noteUse(store: Store, clientId: string): Promise<void> {
+  await store.statement({
+    name: 'token_note_use',
+    text: `UPDATE api_tokens SET last_used_at = now()
+           WHERE client_id = $1 AND coalesce(last_used_at < now() - interval '1 minute', true)`,
+    values: [clientId],
+  })
+}
+
+/** A row as others see it: without the secret. */
+export function apiTokenMessage(row: Omit<ApiToken, 'secretHash'>): ApiTokenMessage {
+  const { id, clientId, team, name, scopes } = row
+  const time = (date: Date | null) => (date === null ? undefined : timestampFromDate(date))
   return {
+    id,
     clientId,
     team,
     name: name ?? undefined,
-    createdAt: timestampFromDate(createdAt),
-    revokedAt: revokedAt === null ? undefined : timestampFromDate(revokedAt),
+    scopes,
+    createdAt: timestampFromDate(row.createdAt),
+    revokedAt: time(row.revokedAt),
+    expiresAt: time(row.expiresAt),
+    lastUsedAt: time(row.lastUsedAt),
   }
 }

@@ -20,11 +20,14 @@ export async function keepContent(
        ORDER BY needed_at DESC, id DESC OFFSET ${most})`
 }
 
-/** A run of it is repeated: it is kept for that one, too. */
+/** A run of it, or of a draft, is repeated: it is kept for that one, too. */
 export async function noteNeed(store: Store, team: string, id: string): Promise<void> {
   await store.forRuns({
-    name: 'need_deleted_version',
-    text: `UPDATE deleted_versions SET needed_at = now()
+    name: 'need_kept_version',
+    text: `WITH draft AS (
+             UPDATE drafts SET needed_at = now() WHERE id = $1 AND team = $2 AND needed_at < now() - interval '1 hour'
+           )
+           UPDATE deleted_versions SET needed_at = now()
             WHERE id = $1 AND team = $2 AND needed_at < now() - interval '1 hour'`,
     values: [id, team],
   })

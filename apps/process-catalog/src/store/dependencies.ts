@@ -73,7 +73,8 @@ export async function manifestRow(
   return { ...row, language }
 }
 
-async function changed(rows: Rows, { id, language }: ManifestRow, data: Partial<DependencyManifest>) {
+/** Changes a manifest, and gives what it is then. */
+export async function changed(rows: Rows, { id, language }: ManifestRow, data: Partial<DependencyManifest>) {
   const row = await rows.dependencyManifest.update({ where: { id }, data: { ...data, updatedAt: new Date() } })
   return manifestMessage(language, row)
 }
@@ -91,7 +92,8 @@ function manifestMessage(language: LanguageName, row: DependencyManifest | null)
   return { ...base, nextInstallation: { status, error, dependencies: manifestOf(row.staged) } }
 }
 
-function underWay() {
+/** Nothing is staged or taken back while something is being installed. */
+export function underWay() {
   return new Failure('invalid_argument', 'installation_under_way', 'The staged dependencies are being installed')
 }
 

@@ -13,6 +13,7 @@ import {
 import { languageOf, type LanguageName } from '../language.ts'
 import { audit, systemOf } from './audit.ts'
 import type { ManifestRow } from './dependencies.ts'
+import { keptSetsOfLanguage, noteBegun, noteEnded, type InstallOutcome } from './install-records.ts'
 import type { Author } from './processes.ts'
 import { changeTeam } from './revisions.ts'
 import type { Rows, Store } from './store.ts'
@@ -54,6 +55,7 @@ export function beginInstall(store: Store, { id, team }: ManifestRow): Promise<v
     const installing = manifestText(next.packages)
     const begun = { installId: v7(), installing, byItself: next.byItself, detected: null, executionId: null }
     await rows.dependencyManifest.update({ where: { id }, data: { ...begun, updatedAt: new Date() } })
+    await noteBegun(rows, manifest, begun)
     if (!isAskedFor({ ...manifest, ...begun }))
       await audit(rows, systemOf(team), { type: auditType, event: 'install_started', entityId: manifest.language })
     if (Object.keys(next.packages).length === 0) await finish(rows, { ...manifest, ...begun }, { digest: '' })
@@ -62,14 +64,17 @@ export function beginInstall(store: Store, { id, team }: ManifestRow): Promise<v
 
 /** Notes which execution an install is. */
 export async function noteExecution(store: Store, { id, installId }: ManifestRow, executionId: string): Promise<void> {
-  await store.write((rows) => rows.dependencyManifest.updateMany({ where: { id, installId }, data: { executionId } }))
+  await store.write(async (rows) => {
+    await rows.dependencyManifest.updateMany({ where: { id, installId }, data: { executionId } })
+    await rows.dependencyInstall.updateMany({ where: { id: installId! }, data: { executionId } })
+  })
 }
 
 /** An install has ended: from now on runs see what it brought, or why it came to nothing is told. */
 export function finishInstall(
   store: Store,
   { id, team, installId }: ManifestRow,
-  outcome: { digest: string } | { error: string },
+  outcome: InstallOutcome,
 ): Promise<void> {
   return changeTeam(store, team, async (rows) => {
     const manifest = await read(rows, id)
@@ -77,11 +82,12 @@ export function finishInstall(
   })
 }
 
-async function finish(rows: Rows, manifest: ManifestRow, outcome: { digest: string } | { error: string }) {
+async function finish(rows: Rows, manifest: ManifestRow, outcome: InstallOutcome) {
   const { id, language, installing } = manifest
   const change = 'digest' in outcome ? installedChange(manifest, outcome.digest) : failedChange(manifest, outcome.error)
   const data = { ...change, executionId: null, updatedAt: new Date() }
   await rows.dependencyManifest.update({ where: { id }, data })
+  await noteEnded(rows, manifest, outcome)
   const event = 'digest' in outcome ? 'installed' : 'install_failed'
   await audit(rows, await askerOf(rows, manifest), { type: auditType, event, entityId: language })
   const isGoingOn = change.status === undefined && manifest.processId !== null
@@ -161,9 +167,15 @@ export async function setsInUse(
 ): Promise<{ id: string; team: string; keys: string[] }[]> {
   return store.statement<{ id: string; team: string; keys: string[] }>({
     name: 'sets_in_use',
-    text: `SELECT id, team, array_remove(ARRAY[set_key::text, install_id::text], NULL) AS keys FROM dependency_manifests
-           WHERE (set_key IS NOT NULL OR install_id IS NOT NULL) AND ($1 = '' OR id > nullif($1, '')::uuid)
-           ORDER BY id LIMIT $2`,
+    text: `SELECT id, team, array_remove(ARRAY[set_key::text, install_id::text], NULL) || earlier AS keys
+             FROM dependency_manifests m CROSS JOIN LATERAL (
+               SELECT coalesce(array_agg(i.id::text), '{}') AS earlier FROM (
+                 SELECT id FROM dependency_installs
+                  WHERE m.process_id IS NULL AND team = m.team AND language = m.language AND status = 'INSTALLED'
+                  ORDER BY id DESC LIMIT ${keptSetsOfLanguage}) i) e
+            WHERE (set_key IS NOT NULL OR install_id IS NOT NULL OR cardinality(earlier) > 0)
+              AND ($1 = '' OR id > nullif($1, '')::uuid)
+            ORDER BY id LIMIT $2`,
     values: [after, limit],
   })
 }

@@ -1,4 +1,4 @@
-import { countedUpTo, pageInfo, type Window } from '@automation/database'
+import { countedUpTo, entityTag, pageInfo, requireUnchanged, type Window } from '@automation/database'
 import type { ModuleSchema } from '@automation/contract/catalog/v1/module'
 import { AuditType } from '@automation/contract/audit/v1/audit'
 import { invalid } from '@automation/errors'
@@ -7,7 +7,9 @@ import { timestampFromDate } from '@bufbuild/protobuf/wkt'
 import { v7 } from 'uuid'
 import type { Module } from '../../prisma/generated/client.ts'
 import { languageOf, type LanguageName } from '../language.ts'
+import { moduleDigest } from '../source-digest.ts'
 import { audit } from './audit.ts'
+import { descriptionOf, missingDigests } from './described.ts'
 import { largeTexts, listedTexts } from './listed-texts.ts'
 import { requireUnused } from './users.ts'
 import { findModule } from './owners.ts'
@@ -24,6 +26,8 @@ export interface ModuleValues {
   name: string
   sourceCode: string
   imports: string[]
+  /** Where the source comes from, as JSON text. */
+  origin: string | null
 }
 
 /** Fails with invalid `/name` (taken in this language). */
@@ -37,7 +41,8 @@ export function createModule(
     await requireQuota((take) => rows.module.count({ where: { team: author.team }, take }), 'modules', store.limits)
     const data = { ...module, id: v7(), team: author.team, createdBy: author.name, createdAt: new Date() }
     await audit(rows, author, { type: AuditType.MODULE, event: 'created', entityId: data.id })
-    return moduleMessage(await rows.module.create({ data }))
+    const description = { sourceDigest: moduleDigest(data), describedRevision: 1 }
+    return moduleMessage(await rows.module.create({ data: { ...data, ...description } }))
   })
 }
 
@@ -54,35 +59,44 @@ export function listModules(store: Store, team: string, window: Window) {
     const total = await rows.module.count({ where, take: countedUpTo })
     if (total === 0) await requireTeam(rows, team)
     const textsOf = await listedTexts(rows, 'modules', found)
-    const modules = found.map((row) => moduleMessage({ ...row, sourceCode: textsOf(row.id).sourceCode }))
+    const digests = await missingDigests(rows, 'modules', found)
+    const modules = found.map((row) =>
+      shownModule({ ...row, sourceCode: textsOf(row.id).sourceCode }, () => digests.get(row.id)),
+    )
     return { modules, page: pageInfo(window, total, found.length) }
   })
 }
 
-/** What is absent stays. Fails with invalid `/name` (taken), module_in_use (renaming what something imports). */
+/** What is absent stays, but for the origin. Fails with changed_meanwhile, invalid `/name` (taken), module_in_use (renaming what something imports). */
 export function updateModule(
   store: Store,
   author: Author,
   id: string,
-  change: Partial<ModuleValues>,
+  { ifMatch, ...change }: Partial<ModuleValues> & Pick<ModuleValues, 'origin'> & { ifMatch: string[] },
 ): Promise<ModuleMessage> {
   return changeTeam(store, author.team, async (rows) => {
     const current = await findModule(rows, author.team, id)
+    requireUnchanged(ifMatch, current)
     const { name } = change
     if (name !== undefined && name !== current.name) {
       await requireFreeName(rows, author.team, { name, language: current.language })
       await requireUnused(rows, current)
     }
-    const data = { ...change, updatedBy: author.name, updatedAt: new Date() }
+    const description = {
+      sourceDigest: moduleDigest({ ...current, ...given(change) }),
+      describedRevision: current.revision + 1,
+    }
+    const data = { ...change, ...description, updatedBy: author.name, updatedAt: new Date() }
     await audit(rows, author, { type: AuditType.MODULE, event: 'updated', entityId: current.id })
     return moduleMessage(await rows.module.update({ where: { id: current.id }, data }))
   })
 }
 
-/** Takes the module away with its versions and aliases. Fails with module_in_use where something imports it. */
-export function deleteModule(store: Store, author: Author, id: string): Promise<void> {
+/** Takes the module away with its versions and aliases. Fails with changed_meanwhile, module_in_use where something imports it. */
+export function deleteModule(store: Store, author: Author, id: string, ifMatch: string[]): Promise<void> {
   return changeTeam(store, author.team, async (rows) => {
     const module = await findModule(rows, author.team, id)
+    requireUnchanged(ifMatch, module)
     await requireUnused(rows, module)
     await rows.alias.deleteMany({ where: { ownerId: module.id } })
     await rows.version.deleteMany({ where: { ownerId: module.id } })
@@ -96,7 +110,20 @@ async function requireFreeName(rows: Rows, team: string, { name, language }: Pic
     throw invalid('/name', 'is taken by another module of this language', 'name_taken')
 }
 
-function moduleMessage(row: Omit<Module, 'sourceCode'> & { sourceCode?: string }): ModuleMessage {
+/** What a change names. */
+function given({ name, sourceCode }: Partial<ModuleValues>) {
+  return { ...(name !== undefined && { name }), ...(sourceCode !== undefined && { sourceCode }) }
+}
+
+function moduleMessage(row: Module): ModuleMessage {
+  return shownModule(row, () => moduleDigest(row))
+}
+
+/** The same of what a list reads of it. */
+function shownModule(
+  row: Omit<Module, 'sourceCode'> & { sourceCode?: string },
+  digest: () => string | undefined,
+): ModuleMessage {
   return {
     id: row.id,
     name: row.name,
@@ -106,5 +133,7 @@ function moduleMessage(row: Omit<Module, 'sourceCode'> & { sourceCode?: string }
     createdAt: timestampFromDate(row.createdAt),
     updatedBy: row.updatedBy ?? undefined,
     updatedAt: row.updatedAt === null ? undefined : timestampFromDate(row.updatedAt),
+    etag: entityTag(row),
+    ...descriptionOf(row, digest),
   }
 }

@@ -60,7 +60,7 @@ export async function settleDependencies(rows: Rows, process: SavedProcess, opti
 }
 
 /** The newest set of just these packages that is installed for something of the team. */
-async function installedSet(
+export async function installedSet(
   rows: Rows,
   team: string,
   language: LanguageName,

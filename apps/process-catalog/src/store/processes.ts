@@ -1,6 +1,6 @@
 import { AuditType } from '@automation/contract/audit/v1/audit'
 import type { ProcessSchema } from '@automation/contract/catalog/v1/process'
-import { countedUpTo, literally, pageInfo, type Window } from '@automation/database'
+import { countedUpTo, entityTag, literally, pageInfo, requireUnchanged, type Window } from '@automation/database'
 import { invalid } from '@automation/errors'
 import type { Member } from '@automation/rpc'
 import type { MessageInitShape } from '@bufbuild/protobuf'
@@ -9,12 +9,15 @@ import { v7 } from 'uuid'
 import type { Prisma, Process } from '../../prisma/generated/client.ts'
 import { randomWord } from '../api-token.ts'
 import type { DetectionOptions } from '../dependencies/detect.ts'
+import { newPublicToken } from '../form-values.ts'
 import { languageOf, type LanguageName } from '../language.ts'
 import { derivedSlug, withSuffix } from '../names.ts'
 import type { NewProcess, ProcessChange } from '../process-values.ts'
 import type { Reading, ReadSource } from '../reading/reading.ts'
+import { processDigest } from '../source-digest.ts'
 import { changedCredentials, noCredentials } from '../webhook-credentials.ts'
 import { audit } from './audit.ts'
+import { descriptionOf, digestIfAny, missingDigests } from './described.ts'
 import { noteEffect } from './effects.ts'
 import { findProcess } from './owners.ts'
 import { largeTexts, listedTexts } from './listed-texts.ts'
@@ -49,20 +52,21 @@ export function createProcess(
     const detects = columns.dependenciesAutoDetect
     const saved = { ...columns, id, team: author.team, language, reading: detects ? reading : undefined }
     const settled = await settleDependencies(rows, saved, detection)
+    const data = {
+      ...columns,
+      ...settled,
+      ...changedCredentials(noCredentials, credentials, passwordHash),
+      id,
+      team: author.team,
+      slug: await newSlug(rows, author.team, columns),
+      language,
+      imports: reading.imports,
+      createdBy: author.name,
+      createdAt: now,
+      updatedAt: now,
+    }
     const row = await rows.process.create({
-      data: {
-        ...columns,
-        ...settled,
-        ...changedCredentials(noCredentials, credentials, passwordHash),
-        id,
-        team: author.team,
-        slug: await newSlug(rows, author.team, columns),
-        language,
-        imports: reading.imports,
-        createdBy: author.name,
-        createdAt: now,
-        updatedAt: now,
-      },
+      data: { ...data, sourceDigest: processDigest(data), describedRevision: 1 },
     })
     await audit(rows, author, { type: AuditType.PROCESS, event: 'created', entityId: id })
     return processMessage(row)
@@ -77,18 +81,19 @@ export function getProcess(store: Store, team: string, identifier: string): Prom
 /**
  * `read` is the new source, or the one that is thought to be stored. Where packages are to be detected in another one, as
  * nobody has read it or somebody has changed it meanwhile, the process stays as it is and that source is given.
- * Fails with process_not_found, invalid `/slug` (taken) or `/webhook/…` (half of the credentials).
+ * Fails with process_not_found, changed_meanwhile, invalid `/slug` (taken) or `/webhook/…` (half of the credentials).
  */
 export function updateProcess(
   store: Store,
   author: Author,
   identifier: string,
-  { columns, credentials, read }: ProcessChange & { read: ReadSource | undefined },
+  { columns, credentials, read, ifMatch }: ProcessChange & { read: ReadSource | undefined; ifMatch: string[] },
   passwordHash: string | undefined,
   detection: DetectionOptions,
 ): Promise<ProcessMessage | Unread> {
   return changeTeam(store, author.team, async (rows, revision) => {
     const current = await findProcess(rows, author.team, identifier)
+    requireUnchanged(ifMatch, current)
     const { slug } = columns
     if (slug !== undefined && slug !== current.slug && (await isTaken(rows, author.team, slug))) throw slugTaken()
     const language = current.language as LanguageName
@@ -99,13 +104,15 @@ export function updateProcess(
     if (decides && detects && reading === undefined) return { unread: { language, source: saved.sourceCode } }
     const settling = { ...saved, reading: detects ? reading : undefined }
     const settled = decides ? await settleDependencies(rows, settling, detection) : {}
+    const publicToken = saved.publicEnabled ? saved.publicToken || newPublicToken() : saved.publicToken
+    const data = { ...columns, publicToken, ...settled, ...changedCredentials(current, credentials, passwordHash) }
     const row = await rows.process.update({
       where: { id: current.id },
       data: {
-        ...columns,
-        ...settled,
-        ...changedCredentials(current, credentials, passwordHash),
+        ...data,
         imports: reading?.imports,
+        sourceDigest: processDigest({ ...current, ...data }),
+        describedRevision: current.revision + 1,
         updatedBy: author.name,
         updatedAt: new Date(),
       },
@@ -138,10 +145,15 @@ function slugTaken() {
 
 type ProcessMessage = MessageInitShape<typeof ProcessSchema>
 
-type ShownRow = Omit<Process, 'webhookPasswordHash' | 'sourceCode'> & { sourceCode?: string; leftOut?: string[] }
+type ListedRow = Omit<Process, 'webhookPasswordHash' | 'sourceCode'> & { sourceCode?: string; leftOut?: string[] }
 
-/** A process's row as a message; the password's hash stays behind. */
-function processMessage(row: ShownRow): ProcessMessage {
+/** A process's row as a message. */
+function processMessage(row: Process): ProcessMessage {
+  return shownProcess(row, () => digestIfAny(() => processDigest(row)))
+}
+
+/** The same of what a list reads of it; the password's hash stays behind. */
+function shownProcess(row: ListedRow, digest: () => string | undefined): ProcessMessage {
   return {
     id: row.id,
     name: row.name,
@@ -151,11 +163,17 @@ function processMessage(row: ShownRow): ProcessMessage {
     language: languageOf(row.language),
     sourceCode: row.sourceCode,
     parametersSchema: row.parametersSchema ?? undefined,
-    webhook: { enabled: row.webhookEnabled, username: row.webhookUsername ?? undefined },
+    webhook: {
+      enabled: row.webhookEnabled,
+      username: row.webhookUsername ?? undefined,
+      allowedAddresses: row.webhookAllowedAddresses,
+    },
     settings: {
       formsEnabled: row.formsEnabled,
       publicEnabled: row.publicEnabled,
       publicToken: row.publicToken ?? undefined,
+      formsTag: row.formsTag ?? undefined,
+      frameAncestors: row.frameAncestors,
       dependenciesScopedToProcess: row.dependenciesScopedToProcess,
       dependenciesAutoDetect: row.dependenciesAutoDetect,
     },
@@ -166,6 +184,8 @@ function processMessage(row: ShownRow): ProcessMessage {
     updatedBy: row.updatedBy ?? undefined,
     updatedAt: timestampFromDate(row.updatedAt),
     leftOut: row.leftOut,
+    etag: entityTag(row),
+    ...descriptionOf(row, digest),
   }
 }
 
@@ -189,7 +209,8 @@ export function listProcesses(store: Store, team: string, filter: ProcessFilter,
     const total = await rows.process.count({ where, take: countedUpTo })
     if (total === 0) await requireTeam(rows, team)
     const textsOf = await listedTexts(rows, 'processes', found)
-    const processes = found.map((row) => processMessage({ ...row, ...textsOf(row.id) }))
+    const digests = await missingDigests(rows, 'processes', found)
+    const processes = found.map((row) => shownProcess({ ...row, ...textsOf(row.id) }, () => digests.get(row.id)))
     return { processes, page: pageInfo(window, total, found.length) }
   })
 }

@@ -1,12 +1,8 @@
 import { limitReached } from '@automation/errors'
+import type { TeamLimits } from '@automation/service'
 
-/** How many things of a kind there may be. */
-export interface DefinitionLimits {
-  /** Of a team: processes, modules and variables, of each so many. */
-  teamMaxDefinitions: number
-  /** Of one process or module: versions and aliases, of each so many. */
-  maxVersions: number
-}
+/** How many processes, modules and variables of a team, and versions and aliases of one process or module, of each so many. */
+export type DefinitionLimits = Pick<TeamLimits, 'definitions' | 'versions'>
 
 /**
  * Fails with limit_reached where there are as many rows of a kind as there may be. To be asked where the team's writes take turns, so
@@ -17,13 +13,13 @@ export async function requireQuota(
   kind: keyof typeof kinds,
   limits: DefinitionLimits,
 ): Promise<void> {
-  const { limit, setting, owner } = kinds[kind]
+  const { limit, owner } = kinds[kind]
   const most = limits[limit]
-  if ((await count(most)) >= most) throw limitReached(`${owner} has ${most} ${kind}`, setting)
+  if ((await count(most)) >= most) throw limitReached(`${owner} has ${most} ${kind}`, `${limit} in TEAM_LIMITS`)
 }
 
-const ofTeam = { limit: 'teamMaxDefinitions', setting: 'TEAM_MAX_DEFINITIONS', owner: 'The team' } as const
-const ofOwner = { limit: 'maxVersions', setting: 'PROCESS_MAX_VERSIONS', owner: 'It' } as const
+const ofTeam = { limit: 'definitions', owner: 'The team' } as const
+const ofOwner = { limit: 'versions', owner: 'It' } as const
 const kinds = {
   processes: ofTeam,
   modules: ofTeam,

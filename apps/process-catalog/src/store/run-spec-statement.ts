@@ -1,7 +1,18 @@
 import { limits } from '../limits.ts'
 
 // Each way to name a process and a version is a statement of its own, so that each has a plan with its own index.
-const processConditions = { id: 'process.id = $2::uuid', slug: 'process.slug = $2' }
+const processes = {
+  id: 'processes process ON process.team = revisions.team AND process.id = $2::uuid',
+  slug: 'processes process ON process.team = revisions.team AND process.slug = $2',
+  // Of a draft that no process is stored for, as far as runs have to do with it.
+  draft: `LATERAL (
+    SELECT process_id AS id, 'Draft'::text AS name, 'draft'::text AS slug, language, source_code, imports, parameters_schema,
+      false AS webhook_enabled, NULL::text AS webhook_username, NULL::text AS webhook_password_hash,
+      '{}'::text[] AS webhook_allowed_addresses,
+      NULL::text AS awaited_dependencies, NULL::text AS dependencies_error, false AS dependencies_scoped_to_process
+    FROM drafts WHERE drafts.team = revisions.team AND drafts.process_id = $2::uuid AND drafts.id = $3::uuid
+  ) process ON true`,
+}
 
 const versionConditions = {
   none: 'false',
@@ -11,13 +22,16 @@ const versionConditions = {
     (SELECT version_id FROM aliases WHERE process_id = process.id AND name = $3))`,
 }
 
-/** How a version is named, if at all: by its id where it may only be a deleted one. */
+/** How a version is named, if at all: by its id where it may only be a deleted one, or a draft. */
 export type NamedVersion = keyof typeof versionConditions | 'deleted'
 
 /** The prepared statement that reads a run's specification: $1 the team, $2 the process, $3 the version where one is named. */
-export function runSpecStatement(process: keyof typeof processConditions, version: NamedVersion) {
-  const [versions, condition] =
-    version === 'deleted' ? ['deleted_versions', versionConditions.id] : ['versions', versionConditions[version]]
+export function runSpecStatement(process: keyof typeof processes, version: NamedVersion) {
+  const isKept = version === 'deleted'
+  const [versions, condition] = isKept
+    ? ['kept_versions', versionConditions.id]
+    : ['versions', versionConditions[version]]
+  const packages = isKept ? packagesOfKept : packagesOfProcess
   return {
     name: `run_spec_${process}_${version}`,
     text: `
@@ -26,6 +40,7 @@ export function runSpecStatement(process: keyof typeof processConditions, versio
           process.id AS "processId", process.name AS "processName", process.slug AS "processSlug",
           process.webhook_enabled AS "webhookEnabled", process.webhook_username AS "webhookUsername",
           process.webhook_password_hash AS "webhookPasswordHash",
+          process.webhook_allowed_addresses AS "webhookAllowedAddresses",
           version.id AS "versionId",
           CASE WHEN version.id IS NULL THEN process.language ELSE version.language END AS language,
           CASE WHEN version.id IS NULL THEN process.source_code ELSE version.source_code END AS "sourceCode",
@@ -34,23 +49,43 @@ export function runSpecStatement(process: keyof typeof processConditions, versio
                ELSE version.parameters_schema END AS "parametersSchema",
           teams.params_schema_validation_enabled AS "enforcesSchema",
           manifest.set_key AS "setKey", manifest.installed AS "installedDependencies", manifest.digest AS "setDigest",
-          CASE WHEN version.id IS NULL THEN process.awaited_dependencies END AS "awaitedDependencies",
-          process.dependencies_error AS "dependenciesError"
+          ${packages.awaited} AS "awaitedDependencies",
+          ${packages.error} AS "dependenciesError"
         FROM revisions
         JOIN teams ON teams.slug = revisions.team
-        LEFT JOIN processes process ON process.team = revisions.team AND ${processConditions[process]}
+        LEFT JOIN ${processes[process]}
         LEFT JOIN ${versions} version ON version.process_id = process.id AND ${condition}
         LEFT JOIN dependency_manifests manifest ON manifest.team = revisions.team AND manifest.language = process.language
-          AND manifest.process_id IS NOT DISTINCT FROM (CASE WHEN process.dependencies_scoped_to_process THEN process.id END)
+          AND manifest.process_id IS NOT DISTINCT FROM ${packages.owner}
         WHERE revisions.team = $1
       ),
-      scope (team) AS (SELECT $1::text COLLATE "C" UNION ALL SELECT parent FROM inheritance WHERE child = $1),
+      ${scope},
       ${needed},
       ${unmet}
       SELECT run.*, seen.*, ${linksAndSources}, ${unmetAndNames}
       FROM run CROSS JOIN LATERAL (${variables}) seen`,
   }
 }
+
+const packagesOfProcess = {
+  owner: '(CASE WHEN process.dependencies_scoped_to_process THEN process.id END)',
+  awaited: 'CASE WHEN version.id IS NULL THEN process.awaited_dependencies END',
+  error: 'process.dependencies_error',
+}
+
+// A draft may have packages of its own, which its runs wait for.
+const packagesOfKept = {
+  owner: `coalesce(version.set_owner, ${packagesOfProcess.owner})`,
+  awaited: `CASE WHEN version.set_owner IS NOT NULL AND manifest.id IS NOT NULL AND manifest.status IS DISTINCT FROM 'FAILED'
+      AND manifest.installed IS DISTINCT FROM version.dependencies
+    THEN (SELECT json_agg(name)::text FROM json_object_keys(version.dependencies::json) AS name) END`,
+  error: `CASE WHEN version.set_owner IS NULL THEN process.dependencies_error
+    WHEN manifest.status = 'FAILED' THEN manifest.error END`,
+}
+
+/** The teams whose modules and variables runs of $1 see. */
+export const scope =
+  'scope (team) AS (SELECT $1::text COLLATE "C" UNION ALL SELECT parent FROM inheritance WHERE child = $1)'
 
 // A team's own variables come before those of its parents, and these in the order of their slugs.
 const variables = `
@@ -64,9 +99,11 @@ const variables = `
     ORDER BY key, team <> $1, team
   ) first`
 
-// The module that a reference of a source of this team means: of the source's own team, then of the run's, then of the
-// run's parents in the order of their slugs.
-const found = (owner: string) => `
+/**
+ * The module that a reference `wanted` of a source of this team means: of the source's own team, then of the run's, then of
+ * the run's parents in the order of their slugs.
+ */
+export const foundModule = (owner: string) => `
   SELECT module.id AS module, version.id AS version, module.team,
     CASE WHEN version.id IS NULL THEN module.imports ELSE version.imports END AS imports
   FROM (
@@ -85,10 +122,10 @@ const found = (owner: string) => `
 const needed = `
   needed AS (
     SELECT NULL::uuid AS importer, wanted AS reference, found.*
-    FROM run CROSS JOIN unnest(run.imports) AS wanted CROSS JOIN LATERAL (${found('$1')}) found
+    FROM run CROSS JOIN unnest(run.imports) AS wanted CROSS JOIN LATERAL (${foundModule('$1')}) found
     UNION
     SELECT coalesce(needed.version, needed.module), wanted, found.*
-    FROM needed CROSS JOIN unnest(needed.imports) AS wanted CROSS JOIN LATERAL (${found('needed.team')}) found
+    FROM needed CROSS JOIN unnest(needed.imports) AS wanted CROSS JOIN LATERAL (${foundModule('needed.team')}) found
   ),
   sources AS (
     SELECT target.id, module.name, version.tag, module.team, coalesce(version.source_code, module.source_code) AS source

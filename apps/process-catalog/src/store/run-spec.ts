@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { RunSpecSchema } from '@automation/contract/catalog/v1/resolve'
 import type { SecretBox } from '@automation/database'
+import { Batcher } from '@automation/service'
 import { notFound } from '@automation/errors'
 import type { MessageInitShape } from '@bufbuild/protobuf'
+import { draftsProcessId } from '@automation/contract/drafts'
 import { isUuid } from '@automation/contract/forms'
 import { absentProcess, absentVersionOrAlias } from '../absent.ts'
 import { manifestOf } from '../dependencies/manifest.ts'
@@ -30,6 +32,7 @@ interface RunRow extends ModuleRows, UnmetRows {
   webhookEnabled: boolean
   webhookUsername: string | null
   webhookPasswordHash: string | null
+  webhookAllowedAddresses: string[]
   setKey: string | null
   installedDependencies: string | null
   setDigest: string | null
@@ -43,8 +46,13 @@ interface RunRow extends ModuleRows, UnmetRows {
   variableSensitive: boolean[]
 }
 
+/** The revisions of teams, read for all that ask at once; undefined where there is no such team. */
+export function revisionsOf(store: Store): Batcher<string, bigint | undefined> {
+  return new Batcher(1000, (teams: string[]) => readRevisions(store, teams))
+}
+
 /** The revision of each of these teams, in their order, as they are committed when the statement starts; undefined for those that are not there. */
-export async function readRevisions(store: Store, teams: string[]): Promise<(bigint | undefined)[]> {
+async function readRevisions(store: Store, teams: string[]): Promise<(bigint | undefined)[]> {
   const found = await store.forRuns<{ team: string; revision: string }>({
     name: 'revisions',
     text: 'SELECT team, revision FROM revisions WHERE team = ANY($1)',
@@ -57,7 +65,7 @@ export async function readRevisions(store: Store, teams: string[]): Promise<(big
 /**
  * Everything that a run sees, with the revision that it was read at, in one statement: so all of it is from one snapshot.
  * `tag` is a version id, a tag or an alias; empty for the current source.
- * Of `deleted` versions only such are found, by their ids. Fails with team_not_found, process_not_found, version_not_found.
+ * Of `deleted` versions only such are found, by their ids, and drafts. Fails with team_not_found, process_not_found, version_not_found.
  */
 export async function readRunSpec(
   store: Store,
@@ -65,13 +73,15 @@ export async function readRunSpec(
   { team, identifier, tag }: { team: string; identifier: string; tag: string },
   named: 'living' | 'deleted' = 'living',
 ): Promise<RunSpecMessage> {
+  const isStored = identifier !== draftsProcessId
+  if (!isStored && named === 'living') throw tag === '' ? absentProcess(identifier) : absentVersionOrAlias(tag)
   const byId = isUuid(identifier)
   const version = tag === '' ? 'none' : isUuid(tag) ? (named === 'deleted' ? 'deleted' : 'id') : 'name'
   // What can't be a slug or a name is asked for as the empty text, which nothing has.
   const process = byId || isSlug(identifier) ? identifier : ''
   const name = version !== 'name' || isTag(tag) ? tag : ''
   const [row] = await store.forRuns<RunRow>({
-    ...runSpecStatement(byId ? 'id' : 'slug', version),
+    ...runSpecStatement(isStored ? (byId ? 'id' : 'slug') : 'draft', version),
     values: version === 'none' ? [team, process] : [team, process, name],
   })
   if (row === undefined) throw notFound('team')
@@ -101,6 +111,7 @@ function runSpec(row: RunRow, processId: string, team: string, box: SecretBox): 
       enabled: row.webhookEnabled,
       username: row.webhookUsername ?? undefined,
       passwordHash: row.webhookPasswordHash ?? undefined,
+      allowedAddresses: row.webhookAllowedAddresses,
     },
     ...variables(row, box),
     ...modules,

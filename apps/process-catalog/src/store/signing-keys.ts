@@ -47,11 +47,6 @@ export async function keyIsOlderThan(store: Store, days: number): Promise<boolea
   return found.length > 0
 }
 
-/** Whether there is a key to sign with. */
-export function hasKey(store: Store): Promise<boolean> {
-  return store.read(async (rows) => (await rows.signingKey.count({ where: { verifiableUntil: null } })) > 0)
-}
-
 /** Throws where there is no key of this id. */
 export function findKey(store: Store, kid: string): Promise<KeptKey> {
   return store.read((rows) => rows.signingKey.findUniqueOrThrow({ where: { kid } }))

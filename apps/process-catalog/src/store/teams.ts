@@ -1,5 +1,6 @@
 import { AuditType } from '@automation/contract/audit/v1/audit'
 import type { TeamSchema } from '@automation/contract/catalog/v1/team'
+import { requireTag, tagOf } from '@automation/database'
 import { Failure, invalid, notFound } from '@automation/errors'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { timestampFromDate } from '@bufbuild/protobuf/wkt'
@@ -7,7 +8,7 @@ import { isUuid } from '@automation/contract/forms'
 import type { Team } from '../../prisma/generated/client.ts'
 import { absentProcess, absentVersionOrAlias } from '../absent.ts'
 import type { TeamChange } from '../team-change.ts'
-import { audit } from './audit.ts'
+import { audit, systemOf } from './audit.ts'
 import { noteEffect } from './effects.ts'
 import type { Author } from './processes.ts'
 import { changeParents, changeTeam } from './revisions.ts'
@@ -50,22 +51,26 @@ export function createTeam(store: Store, author: Author): Promise<TeamMessage> {
 }
 
 /**
- * Fails with invalid `/parentTeamSlugs` where a parent is not granted, or would inherit from the team itself; as
- * requireErrorHandler where the error handler is changed.
+ * Fails with changed_meanwhile; invalid `/parentTeamSlugs` where a parent is not granted, or would inherit from the team
+ * itself; as requireErrorHandler where the error handler is changed.
  */
 export function updateTeam(
   store: Store,
   author: Author,
-  { parentTeamSlugs, ...columns }: TeamChange,
+  { parentTeamSlugs, ifMatch, ...columns }: TeamChange & { ifMatch: string[] },
   tokenTeams: string[],
 ): Promise<TeamMessage> {
   const slug = author.team
   const changing = parentTeamSlugs === undefined ? changeTeam : changeParents
   const { zoneId, errorHandlerSlug, errorHandlerTag } = columns
   return changing(store, slug, async (rows, revision) => {
+    await requireSame(rows, slug, ifMatch)
     if (zoneId !== undefined && (await rows.team.count({ where: { slug, zoneId } })) === 0)
       await noteEffect(rows, { team: slug, subject: 'zone', value: zoneId, revision })
-    const changed = await rows.team.update({ where: { slug }, data: columns })
+    const changed = await rows.team.update({
+      where: { slug },
+      data: { ...columns, updatedBy: author.name, updatedAt: new Date() },
+    })
     if (errorHandlerSlug !== undefined || errorHandlerTag !== undefined) await requireErrorHandler(rows, changed)
     if (parentTeamSlugs !== undefined) await nameParents(rows, slug, parentTeamSlugs, tokenTeams)
     await audit(rows, author, { type: AuditType.TEAM, event: 'updated', entityId: slug })
@@ -94,6 +99,18 @@ export function revokeParent(store: Store, author: Author, parent: string): Prom
   })
 }
 
+/** Fails with changed_meanwhile where a caller asks for some state of the team and it has another one. */
+async function requireSame(rows: Rows, slug: string, ifMatch: string[]): Promise<void> {
+  if (ifMatch.length === 0) return
+  const { updatedBy, updatedAt, createdAt } = await rows.team.findUniqueOrThrow({ where: { slug } })
+  const [shown] = await withParents(rows, { slug })
+  requireTag(ifMatch, {
+    etag: shown?.etag ?? '',
+    updatedBy: updatedBy ?? systemOf(slug).name,
+    updatedAt: (updatedAt ?? createdAt).toISOString(),
+  })
+}
+
 async function withParents(rows: Rows, where: { slug?: string }): Promise<TeamMessage[]> {
   const teams = await rows.team.findMany({ where, orderBy: { slug: 'asc' } })
   const parents = await rows.teamParent.findMany({
@@ -105,10 +122,18 @@ async function withParents(rows: Rows, where: { slug?: string }): Promise<TeamMe
 }
 
 function teamMessage(row: Team, parentTeamSlugs: string[]): TeamMessage {
-  const { createdAt, errorHandlerSlug, errorHandlerTag, ...team } = row
+  const { createdAt, updatedBy, updatedAt, errorHandlerSlug, errorHandlerTag, ...team } = row
   const errorHandlerConfig =
     errorHandlerSlug === null ? undefined : { processSlug: errorHandlerSlug, tag: errorHandlerTag ?? '' }
-  return { ...team, parentTeamSlugs, createdAt: timestampFromDate(createdAt), errorHandlerConfig }
+  return {
+    ...team,
+    parentTeamSlugs,
+    createdAt: timestampFromDate(createdAt),
+    errorHandlerConfig,
+    updatedBy: updatedBy ?? undefined,
+    updatedAt: updatedAt === null ? undefined : timestampFromDate(updatedAt),
+    etag: tagOf(JSON.stringify([row, parentTeamSlugs])),
+  }
 }
 
 type Named = Pick<Team, 'slug' | 'errorHandlerSlug' | 'errorHandlerTag'>

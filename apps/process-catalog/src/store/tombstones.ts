@@ -1,11 +1,13 @@
 import { AuditType } from '@automation/contract/audit/v1/audit'
+import { requireUnchanged } from '@automation/database'
 import { audit } from './audit.ts'
 import { failPoint } from '@automation/service'
 import { dropEffects } from './effects.ts'
-import { findProcessId } from './owners.ts'
+import { findProcess } from './owners.ts'
 import type { Author } from './processes.ts'
 import { changeTeam } from './revisions.ts'
-import type { Store } from './store.ts'
+import { isUnused } from './process-uses.ts'
+import type { Rows, Store } from './store.ts'
 
 /** A deleted process of which something is left. */
 export interface Tombstone {
@@ -17,18 +19,33 @@ export interface Tombstone {
 
 const batchRows = 500
 
-/** Takes the process away in one transaction: it is gone at once, its slug is free, and a tombstone says what is to do. */
-export function buryProcess(store: Store, author: Author, identifier: string): Promise<Tombstone> {
-  const { team } = author
-  return changeTeam(store, team, async (rows) => {
-    const processId = await findProcessId(rows, team, identifier)
-    await rows.tombstone.create({ data: { processId, team } })
-    await rows.dependencyManifest.deleteMany({ where: { processId } })
-    await dropEffects(rows, team, processId)
-    await rows.process.delete({ where: { id: processId } })
-    await audit(rows, author, { type: AuditType.PROCESS, event: 'deleted', entityId: processId })
-    return { processId, team, hidden: false }
+/**
+ * Takes the process away in one transaction: it is gone at once, its slug is free, and a tombstone says what is to do.
+ * Failures: process_not_found, changed_meanwhile.
+ */
+export function buryProcess(store: Store, author: Author, identifier: string, ifMatch: string[]): Promise<Tombstone> {
+  return changeTeam(store, author.team, async (rows) => {
+    const process = await findProcess(rows, author.team, identifier)
+    requireUnchanged(ifMatch, process)
+    return bury(rows, author, process.id)
   })
+}
+
+/** The same for a process of code that nobody uses; undefined where somebody does, or it is gone. */
+export function buryUnusedProcess(store: Store, author: Author, processId: string): Promise<Tombstone | undefined> {
+  return changeTeam(store, author.team, async (rows) =>
+    (await isUnused(rows, author.team, processId)) ? bury(rows, author, processId) : undefined,
+  )
+}
+
+async function bury(rows: Rows, author: Author, processId: string): Promise<Tombstone> {
+  const { team } = author
+  await rows.tombstone.create({ data: { processId, team } })
+  await rows.dependencyManifest.deleteMany({ where: { processId } })
+  await dropEffects(rows, team, processId)
+  await rows.process.delete({ where: { id: processId } })
+  await audit(rows, author, { type: AuditType.PROCESS, event: 'deleted', entityId: processId })
+  return { processId, team, hidden: false }
 }
 
 /** Tombstones older than `ageS` seconds, by the database's clock; first those whose executions still run. */
@@ -46,8 +63,8 @@ export async function markHidden(store: Store, processId: string): Promise<void>
   await store.read((rows) => rows.tombstone.updateMany({ where: { processId }, data: { hidden: true } }))
 }
 
-/** Removes a buried process's aliases and versions, in batches, and last its tombstone. */
-export async function removeRemains(store: Store, processId: string): Promise<void> {
+/** Removes a buried process's aliases, versions and drafts, in batches, and last its tombstone. */
+export async function removeRemains(store: Store, team: string, processId: string): Promise<void> {
   await store.read((rows) => rows.alias.deleteMany({ where: { ownerId: processId } }))
   for (let removed = batchRows; removed === batchRows;) {
     removed = (await store.read((rows) => rows.version.deleteMany({ where: { ownerId: processId }, limit: batchRows })))
@@ -57,6 +74,10 @@ export async function removeRemains(store: Store, processId: string): Promise<vo
     const where = { ownerId: processId }
     removed = (await store.read((rows) => rows.deletedVersion.deleteMany({ where, limit: batchRows }))).count
   }
+  await store.read(
+    (rows) => rows.$executeRaw`DELETE FROM drafts WHERE team = ${team} AND process_id = ${processId}::uuid`,
+  )
+  await store.read((rows) => rows.$executeRaw`DELETE FROM kept_code_processes WHERE process_id = ${processId}::uuid`)
   failPoint('delete-before-end')
   await store.read((rows) => rows.tombstone.deleteMany({ where: { processId } }))
 }

@@ -1,7 +1,9 @@
 import { Failure } from '@automation/errors'
-import type { Module } from '../../prisma/generated/client.ts'
+import { countedUpTo, pageInfo, type Window } from '@automation/database'
+import { Prisma, type Module } from '../../prisma/generated/client.ts'
 import { findModule, type OwnerName } from './owners.ts'
-import type { Rows } from './store.ts'
+import { shownUsers, type UserRow } from './source-users.ts'
+import type { Rows, Store } from './store.ts'
 
 /** An alias by its name, or a version by its tag and its id. */
 export interface Used {
@@ -105,14 +107,37 @@ export async function requireUnused(rows: Rows, module: Module): Promise<void> {
  * included.
  */
 async function importersOf(rows: Rows, module: Module, imported?: ImportedName): Promise<Users> {
-  const [users] = await usersOf(rows, module, imported)
+  const [users] = await rows.$queryRaw<CountedUsers[]>`
+    ${usersOf(module, imported)}
+    SELECT
+      (SELECT array_agg(label) FROM (SELECT label FROM users WHERE team = ${module.team} ORDER BY label LIMIT ${namedUsers}) AS first) AS named,
+      count(*) FILTER (WHERE team = ${module.team}) AS own,
+      count(*) FILTER (WHERE team <> ${module.team}) AS others
+    FROM users`
   return { named: users?.named ?? [], own: Number(users?.own ?? 0), others: Number(users?.others ?? 0) }
 }
 
-// A team that inherits uses the module only where no module of that name comes first: its own, or of an earlier parent.
-function usersOf(rows: Rows, { id, team, language, name }: Module, imported?: ImportedName): Promise<CountedUsers[]> {
+/** A page of the sources of the team that import the module, and how many do elsewhere. Failure: module_not_found. */
+export function listModuleUsers(store: Store, team: string, id: string, { skip, take }: Window) {
+  return store.readFor(team, async (rows) => {
+    const module = await findModule(rows, team, id)
+    const found = await rows.$queryRaw<UserRow[]>`
+      ${usersOf(module)}
+      SELECT id::text, kind, name, slug, version::text, tag FROM users WHERE team = ${team}
+      ORDER BY kind DESC, called, id, version IS NOT NULL, tag LIMIT ${take} OFFSET ${skip}`
+    const { own, others } = await importersOf(rows, module)
+    const page = pageInfo({ skip, take }, Math.min(own, countedUpTo), found.length)
+    return { users: shownUsers(found), page, inOtherTeams: Math.min(others, countedUpTo) }
+  })
+}
+
+/**
+ * The item `users` of a statement: the sources that import the module. A team that inherits uses it only where no module of
+ * that name comes first: its own, or of an earlier parent.
+ */
+function usersOf({ id, team, language, name }: Module, imported?: ImportedName): Prisma.Sql {
   const [named, version] = [imported?.name ?? null, imported?.id ?? null]
-  return rows.$queryRaw<CountedUsers[]>`
+  return Prisma.sql`
     WITH reached AS (
       SELECT ${team}::text COLLATE "C" AS team
       UNION
@@ -127,20 +152,23 @@ function usersOf(rows: Rows, { id, team, language, name }: Module, imported?: Im
         )
     ),
     importers AS (
-      SELECT team, id, NULL::uuid AS version, language, imports, 'process ' || slug AS label FROM processes WHERE team IN (SELECT team FROM reached)
+      SELECT team, id, NULL::uuid AS version, NULL AS tag, language, imports, 'process' AS kind, slug AS called, slug, name
+      FROM processes WHERE team IN (SELECT team FROM reached)
       UNION ALL
-      SELECT team, id, NULL, language, imports, 'module ' || name FROM modules WHERE team IN (SELECT team FROM reached)
+      SELECT team, id, NULL, NULL, language, imports, 'module', name, NULL, name
+      FROM modules WHERE team IN (SELECT team FROM reached)
       UNION ALL
-      SELECT version.team, process.id, version.id, version.language, version.imports, 'version ' || tag || ' of process ' || slug
+      SELECT version.team, process.id, version.id, tag, version.language, version.imports, 'process', slug, slug, process.name
       FROM versions AS version JOIN processes AS process ON process.id = version.process_id
       WHERE version.team IN (SELECT team FROM reached)
       UNION ALL
-      SELECT version.team, module.id, version.id, version.language, version.imports, 'version ' || tag || ' of module ' || name
+      SELECT version.team, module.id, version.id, tag, version.language, version.imports, 'module', module.name, NULL, module.name
       FROM versions AS version JOIN modules AS module ON module.id = version.process_id
       WHERE version.team IN (SELECT team FROM reached)
     ),
     users AS (
-      SELECT team, label FROM importers
+      SELECT *, CASE WHEN version IS NULL THEN '' ELSE 'version ' || tag || ' of ' END || kind || ' ' || called AS label
+      FROM importers
       WHERE language = ${language}
         AND (${named}::text IS NOT NULL OR id <> ${id}::uuid)
         AND (version IS NULL OR version IS DISTINCT FROM ${version}::uuid)
@@ -150,10 +178,5 @@ function usersOf(rows: Rows, { id, team, language, name }: Module, imported?: Im
             AND (${named}::text IS NULL OR split_part(reference, ' ', 2) = ${named}
               OR lower(split_part(reference, ' ', 2)) = ${version})
         )
-    )
-    SELECT
-      (SELECT array_agg(label) FROM (SELECT label FROM users WHERE team = ${team} ORDER BY label LIMIT ${namedUsers}) AS first) AS named,
-      count(*) FILTER (WHERE team = ${team}) AS own,
-      count(*) FILTER (WHERE team <> ${team}) AS others
-    FROM users`
+    )`
 }

@@ -1,5 +1,6 @@
 import type { VariableSchema } from '@automation/contract/catalog/v1/variable'
 import { columnLimit, countedUpTo, pageInfo, sealedExtraBytes, type SecretBox, type Window } from '@automation/database'
+import { entityTag, requireUnchanged } from '@automation/database'
 import { AuditType } from '@automation/contract/audit/v1/audit'
 import { invalid, notFound } from '@automation/errors'
 import type { MessageInitShape } from '@bufbuild/protobuf'
@@ -45,6 +46,11 @@ export function createVariable(store: Store, box: SecretBox, author: Author, var
   })
 }
 
+/** Failure: variable_not_found. */
+export function getVariable(store: Store, box: SecretBox, team: string, id: string): Promise<VariableMessage> {
+  return store.readFor(team, async (rows) => variableMessage(await findVariable(rows, team, id), box))
+}
+
 /** A page of the team's variables, newest first, without values that are too large. */
 export function listVariables(store: Store, box: SecretBox, team: string, window: Window) {
   return store.readFor(team, async (rows) => {
@@ -67,13 +73,19 @@ export function listVariables(store: Store, box: SecretBox, team: string, window
 }
 
 /**
- * What is absent stays, and so does a sensitive value that comes back as it was read. Fails with invalid `/key` (taken) or `/isSensitive`
- * (another than at creation).
+ * What is absent stays, and so does a sensitive value that comes back as it was read. Fails with changed_meanwhile, invalid
+ * `/key` (taken) or `/isSensitive` (another than at creation).
  */
-export function updateVariable(store: Store, box: SecretBox, author: Author, id: string, change: Partial<NewVariable>) {
-  const { key, value, isSensitive } = change
+export function updateVariable(
+  store: Store,
+  box: SecretBox,
+  author: Author,
+  id: string,
+  { key, value, isSensitive, ifMatch }: Partial<NewVariable> & { ifMatch: string[] },
+): Promise<VariableMessage> {
   return changeTeam(store, author.team, async (rows) => {
     const current = await findVariable(rows, author.team, id)
+    requireUnchanged(ifMatch, current)
     if (isSensitive !== undefined && isSensitive !== current.isSensitive)
       throw invalid('/isSensitive', fixed(current.isSensitive))
     if (key !== undefined && key !== current.key) await requireFreeKey(rows, author.team, key)
@@ -92,12 +104,13 @@ export function updateVariable(store: Store, box: SecretBox, author: Author, id:
   })
 }
 
-/** Failure: variable_not_found. */
-export function deleteVariable(store: Store, author: Author, id: string): Promise<void> {
+/** Failures: variable_not_found, changed_meanwhile. */
+export function deleteVariable(store: Store, author: Author, id: string, ifMatch: string[]): Promise<void> {
   return changeTeam(store, author.team, async (rows) => {
-    const { id: found } = await findVariable(rows, author.team, id)
-    await rows.variable.delete({ where: { id: found } })
-    await audit(rows, author, { type: AuditType.VARIABLE, event: 'deleted', entityId: found })
+    const found = await findVariable(rows, author.team, id)
+    requireUnchanged(ifMatch, found)
+    await rows.variable.delete({ where: { id: found.id } })
+    await audit(rows, author, { type: AuditType.VARIABLE, event: 'deleted', entityId: found.id })
   })
 }
 
@@ -115,7 +128,8 @@ const listedValuesStatement = `
     column_limit AS (${columnLimit('page', [valueSize])})
   SELECT id::text, ciphertext FROM page CROSS JOIN column_limit WHERE ${valueSize} <= column_limit.bytes`
 
-async function findVariable(rows: Rows, team: string, id: string): Promise<Variable> {
+/** The team's variable of this id; fails with variable_not_found. */
+export async function findVariable(rows: Rows, team: string, id: string): Promise<Variable> {
   const row = isUuid(id) ? await rows.variable.findFirst({ where: { id, team } }) : null
   if (row === null) throw notFound('variable')
   return row
@@ -143,5 +157,6 @@ function variableMessage(row: Omit<Variable, 'ciphertext'> & Partial<Variable>, 
     createdAt: timestampFromDate(row.createdAt),
     updatedBy: row.updatedBy ?? undefined,
     updatedAt: row.updatedAt === null ? undefined : timestampFromDate(row.updatedAt),
+    etag: entityTag(row),
   }
 }

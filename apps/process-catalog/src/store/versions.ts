@@ -78,10 +78,19 @@ function textsOf({ kind, row }: Owner, { parametersSchema, readme }: NewVersion)
   }
 }
 
-/** By id or tag. Failures: process_not_found or module_not_found, version_not_found. */
-export function getVersion(store: Store, team: string, owner: OwnerName, version: string): Promise<VersionMessage> {
+/** By id or tag, or where asked by alias. Failures: process_not_found or module_not_found, version_not_found. */
+export function getVersion(
+  store: Store,
+  team: string,
+  owner: OwnerName,
+  version: string,
+  takesAlias = false,
+): Promise<VersionMessage> {
   return store.readFor(team, async (rows) => {
-    const where = whereVersion(await findOwnerId(rows, team, owner), version)
+    const ownerId = await findOwnerId(rows, team, owner)
+    const alias =
+      takesAlias && isTag(version) ? await rows.alias.findFirst({ where: { ownerId, name: version } }) : null
+    const where = whereVersion(ownerId, alias?.versionId ?? version)
     const row = where && (await rows.version.findFirst({ where }))
     if (!row) throw notFound('version')
     return versionMessage(row)
@@ -128,7 +137,7 @@ export function removeVersion(
     const users = await usersOfVersion(rows, author.team, owner, { id, ownerId, name: version.tag }, schedules)
     if (users !== undefined)
       throw invalid('/versionId', `The version ${version.tag} is used by ${users}`, 'version_in_use')
-    if (owner.module === '') await keepContent(rows, { id, processId: ownerId }, store.limits.maxVersions)
+    if (owner.module === '') await keepContent(rows, { id, processId: ownerId }, store.limits.versions)
     await rows.version.delete({ where: { id } })
     await audit(rows, author, { type: auditTypeOf(owner), event: 'version_deleted', entityId: ownerId })
   })

@@ -2,8 +2,8 @@
 Installs packages into a directory of its own, and hands over what is there as one stream. Runs in a jail of its own.
 
 Arguments: Node, npm's program, a file of certificates; `-` for what is not there. On descriptor 3 it reads one line, an
-order: `language`, `packages` (name to specifier), `registry`, `token`, `allowGit`. On 4 it says `H` when it has started, and
-then, for each file, the length of a header and the header (JSON: `path`, `executable`, `bytes`), and its bytes; a length of
+order: `language`, `packages` (name to specifier), `registry`, `auth` (how npm signs in there, as a line of its settings),
+`allowGit`. On 4 it says `H` when it has started, and then, for each file, the length of a header and the header (JSON: `path`, `executable`, `bytes`), and its bytes; a length of
 nought is the end. What the installer prints goes to standard output. Only plain files are handed over.
 """
 
@@ -104,8 +104,8 @@ def install_javascript(order, made, environment, node, npm, home):
     lines = ["cache=" + home + "/npm", "allow-git=" + ("all" if order["allowGit"] else "none")]
     if registry:
         lines.append("registry=" + registry)
-    if order["token"]:
-        lines.append("//" + registry.split("://", 1)[1].rstrip("/") + "/:_authToken=" + order["token"])
+    if order["auth"]:
+        lines.append("//" + registry.split("://", 1)[1].rstrip("/") + "/:" + order["auth"])
     with open(settings, "w", encoding="utf-8") as file:
         file.write("\n".join(lines) + "\n")
     own = {"npm_config_userconfig": settings, "npm_config_globalconfig": home + "/none", "NODE_OPTIONS": GUARD}

@@ -21,6 +21,8 @@ SCOPES_FROM = 6
 TOO_LONG_S = 0.002
 HOST_NAME = "run"
 LAST_RESORT_S = 5.0
+# Waits also for those that don't end with SIGCHLD.
+WALL = 0x40000000
 
 PR_SET_NO_NEW_PRIVS = 38
 PR_GET_SECCOMP = 21
@@ -31,8 +33,11 @@ _IS_ARM = os.uname().machine == "aarch64"
 SIGNALS = (129, 130, 131, 138, 240, 434) if _IS_ARM else (62, 200, 234, 129, 297, 434)
 # By a descriptor, which may be that of any process.
 PIDFD_SEND_SIGNAL = 424
+# A pipe or socket sends signals to its owner; these name one in memory, where a filter can't look.
+FCNTL, IOCTL = (25, 29) if _IS_ARM else (72, 16)
+F_SETOWN, F_SETOWN_EX, FIOSETOWN, SIOCSPGRP = 8, 15, 0x8901, 0x8902
 LOAD, JUMP_EQUAL, RETURN = 0x20, 0x15, 0x06
-NUMBER_AT, FIRST_ARGUMENT_AT = 0, 16
+NUMBER_AT, FIRST_ARGUMENT_AT, SECOND_ARGUMENT_AT, THIRD_ARGUMENT_AT = 0, 16, 24, 32
 ALLOW, REFUSE = 0x7FFF0000, 0x00050000 | errno.EPERM
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -77,9 +82,7 @@ def confine_run():
     if not _is_isolated:
         return False
     if _ruleset is not None:
-        done = _syscall(LANDLOCK_RESTRICT_SELF, _ruleset, 0) == 0
-        os.close(_ruleset)
-        return done
+        return _syscall(LANDLOCK_RESTRICT_SELF, _ruleset, 0) == 0
     if os.getsid(0) != os.getpid():
         os.setsid()
     steps = ctypes.create_string_buffer(_filter, len(_filter))
@@ -88,13 +91,46 @@ def confine_run():
     return _libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, program, 0, 0) == 0
 
 
+def keep_ruleset(number):
+    """In a fork whose own forks are to be confined, too: it is found by this descriptor from now on."""
+    global _ruleset
+    if _ruleset is not None:
+        os.dup2(_ruleset, number, False)
+        _ruleset = number
+
+
+def shield():
+    """Forks of this process are kept from it as from the process that prepared this."""
+    global _filter
+    _filter = _filter_of([os.getpid(), -1, -os.getpgrp()])
+
+
 def _filter_of(pids):
-    """A seccomp filter that refuses signals to these."""
-    calls = [(JUMP_EQUAL, len(SIGNALS) - at, 0, number) for at, number in enumerate(SIGNALS)]
-    targets = [(JUMP_EQUAL, len(pids) - at, 0, pid) for at, pid in enumerate(pids)]
-    by_descriptor = (JUMP_EQUAL, len(calls) + len(targets) + 3, 0, PIDFD_SEND_SIGNAL)
-    looks = [(LOAD, 0, 0, NUMBER_AT), by_descriptor, *calls, (RETURN, 0, 0, ALLOW)]
-    steps = [*looks, (LOAD, 0, 0, FIRST_ARGUMENT_AT), *targets, (RETURN, 0, 0, ALLOW), (RETURN, 0, 0, REFUSE)]
+    """A seccomp filter that refuses signals to these, at once and as owners of descriptors."""
+    # Each block begins with a load, and its jumps lead to one that comes later, by its name.
+    blocks = {
+        "call": [
+            (NUMBER_AT, None),
+            *((number, "first") for number in SIGNALS),
+            (PIDFD_SEND_SIGNAL, "refuse"),
+            (FCNTL, "fcntl"),
+            (IOCTL, "ioctl"),
+        ],
+        "fcntl": [(SECOND_ARGUMENT_AT, None), (F_SETOWN, "third"), (F_SETOWN_EX, "refuse")],
+        "ioctl": [(SECOND_ARGUMENT_AT, None), (FIOSETOWN, "refuse"), (SIOCSPGRP, "refuse")],
+        "third": [(THIRD_ARGUMENT_AT, None), *((pid, "refuse") for pid in pids)],
+        "first": [(FIRST_ARGUMENT_AT, None), *((pid, "refuse") for pid in pids)],
+    }
+    begins, at = {}, 0
+    for name, block in blocks.items():
+        begins[name], at = at, at + len(block) + 1
+    begins["refuse"] = at
+    steps = []
+    for block in blocks.values():
+        for value, to in block:
+            steps.append((LOAD, 0, 0, value) if to is None else (JUMP_EQUAL, begins[to] - len(steps) - 1, 0, value))
+        steps.append((RETURN, 0, 0, ALLOW))
+    steps.append((RETURN, 0, 0, REFUSE))
     return b"".join(struct.pack("HBBI", code, yes, no, value & 0xFFFFFFFF) for code, yes, no, value in steps)
 
 
@@ -149,7 +185,7 @@ def end_all():
     this process, which is their subreaper.
     """
     until = time.monotonic() + LAST_RESORT_S
-    while reap():
+    while reap(WALL):
         if time.monotonic() > until:
             return False
         end_others()
@@ -157,11 +193,11 @@ def end_all():
     return True
 
 
-def reap():
-    """Collects whoever has ended; whether any is left."""
+def reap(which=0):
+    """Collects whoever has ended, and with `WALL` those that were forked apart, too; whether any of them is left."""
     while True:
         try:
-            if os.waitpid(-1, os.WNOHANG)[0] == 0:
+            if os.waitpid(-1, os.WNOHANG | which)[0] == 0:
                 return True
         except ChildProcessError:
             return False

@@ -13,6 +13,7 @@ import output
 import process_control
 import rehearsal
 import service
+import template
 import surroundings
 import value
 import waiting
@@ -30,7 +31,12 @@ BALLAST_BYTES = 8 * 1024 * 1024
 OUT_OF_MEMORY = b'{"name":"MemoryError","message":"","stack":"MemoryError"}'
 
 # As plain numbers: the names of `signal` are objects, each on a page that a fork would have to copy.
-SIGNALS = {int(_signal.SIGCHLD): 0, int(_signal.SIGTERM): 0, int(_signal.SIGINT): _signal.default_int_handler}
+SIGNALS = {
+    int(_signal.SIGCHLD): 0,
+    int(process_control.APART): 0,
+    int(_signal.SIGTERM): 0,
+    int(_signal.SIGINT): _signal.default_int_handler,
+}
 KILL = int(_signal.SIGKILL)
 
 set_signal = _signal.signal
@@ -54,6 +60,9 @@ class Fork:
         self.program = None
         self.fault = None
         self.pid = 0
+        self.parent = 0
+        self.is_offered = False
+        self.module = None
 
     def configure(self, payload):
         self.settings = json.loads(payload)
@@ -64,9 +73,11 @@ class Fork:
         self.surroundings = json.loads(payload)
         surroundings.set_variables(self.surroundings["variables"], before)
 
-    def live(self, parent):
-        """In the fork, when its descriptors are in their places: never returns."""
+    def live(self, parent, is_offered):
+        """In the fork, when its descriptors are in their places: never returns. `is_offered`: it may become a template."""
         self.pid = own_pid()
+        self.parent = parent
+        self.is_offered = is_offered
         process_control.end_with_parent()
         if os.getppid() != parent:
             end_process(1)
@@ -120,7 +131,53 @@ class Fork:
             elif kind == frames.SURROUNDINGS:
                 self.surround(frame[1:])
             elif kind == frames.RUN:
-                return self.run(frame)
+                if not self.is_offered:
+                    return self.run(frame)
+                # The first says only which run it is; what that is given follows when it is known who runs it.
+                self.is_offered = False
+                imports = self.imports_ahead(frame)
+                if imports is not None:
+                    self.be_run_of(imports)
+
+    def imports_ahead(self, frame):
+        """What it has imported as a template, of which this is a fork by then; None where it is to run the source itself."""
+        header = json.loads(frame[1 + LENGTHS.size :][: LENGTHS.unpack_from(frame, 1)[0]])
+
+        def say(what):
+            frames.write_all(frames.OUT, frames.upward(frames.TEMPLATE, header["number"], what))
+
+        imports = None
+        if self.fault is None and not self.settings.get("modulesFault") and not header.get("fresh"):
+            imports = template.Imports(self.program, TeamModules(self.settings), self.settings)
+        if imports is None or not imports.takes_time():
+            template.move_out()
+            say(template.RUNS_ITSELF)
+            return None
+        say(template.IMPORTS)
+        self.module = self.program.module()
+        try:
+            refusal = imports.make()
+        except BaseException as error:
+            refusal = type(error).__name__
+        if refusal is not None:
+            say(template.REFUSED + refusal.encode())
+            end_process(0)
+        imports.collect = gc.isenabled()
+        gc.disable()
+        warm.freeze()
+        say(template.READY)
+        template.serve(self.parent)
+        return imports
+
+    def be_run_of(self, imports):
+        self.pid = own_pid()
+        self.reader.held.clear()
+        warm.wake()
+        imports.drawn.anew()
+        os.chdir(imports.directory)
+        rehearsal.play(self.svc, self.rehearsed)
+        if imports.collect:
+            gc.enable()
 
     def run(self, frame):
         header_bytes, parameters_bytes = LENGTHS.unpack_from(frame, 1)
@@ -145,7 +202,7 @@ class Fork:
         if self.settings.get("modulesFault"):
             raise RuntimeError(self.settings["modulesFault"])
         # Kept: a module that nobody holds loses its names.
-        self.module = self.program.module()
+        self.module = self.module or self.program.module()
         service.fill(self.svc, header, parameters, request, self.surroundings)
         service.install(self.svc, self.settings["names"], self.program.namespace)
         TeamModules(self.settings).install(self.svc)

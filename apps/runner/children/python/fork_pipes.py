@@ -19,12 +19,14 @@ class ForkPipes:
         self.read_request, self.to_fork = os.pipe()
         self.from_fork, self.write_answer = os.pipe()
 
-    def become_channels(self, highest):
-        """All other descriptors up to the `highest` that its parent has beside these are closed."""
+    def become_channels(self, highest, kept=()):
+        """All other descriptors up to the `highest` that its parent has beside these are closed, but a range that is `kept`."""
         os.dup2(self.read_request, frames.IN, inheritable=False)
         os.dup2(self.write_answer, frames.OUT, inheritable=False)
         own = (self.to_fork, self.from_fork, self.read_request, self.write_answer)
-        os.closerange(frames.OUT + 1, max(highest, *own) + 8)
+        first, end = kept or (frames.OUT + 1, frames.OUT + 1)
+        os.closerange(frames.OUT + 1, first)
+        os.closerange(end, max(highest, *own, end) + 8)
 
     def keep(self, longest):
         """Frames of more than `longest` bytes are not taken."""

@@ -16,6 +16,7 @@ FAILURE = 69
 CALL = 67
 CLEAN = 75
 UNCLEAN = 88
+TEMPLATE = 84
 # Between a fork and its parent alone: the program's code.
 COMPILED = 80
 

@@ -1,10 +1,12 @@
 """What the kernel keeps about a process, set through prctl; where there is no such call, nothing is set."""
 
+import os
 import signal
 
 PDEATHSIG = 1
 DUMPABLE = 4
 CHILD_SUBREAPER = 36
+GET_TID_ADDRESS = 40
 
 try:
     import _ctypes
@@ -22,10 +24,21 @@ except (ImportError, OSError):
     def prctl(*_):
         return -1
 
+# The same as the signal of a child's end tells plain waits that it is none of theirs.
+APART = signal.SIGUSR1
+_IS_ARM = os.uname().machine == "aarch64"
+CLONE, TGKILL = (220, 131) if _IS_ARM else (56, 234)
+SET_AND_CLEAR_NUMBER = 0x01200000
+
 
 def adopt_orphans():
     """Whoever a descendant leaves behind comes to this process."""
     prctl(CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def leave_orphans():
+    """They go to the process above that adopts them."""
+    prctl(CHILD_SUBREAPER, 0, 0, 0, 0)
 
 
 def hide():
@@ -39,3 +52,44 @@ def show():
 
 def end_with_parent():
     prctl(PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
+def fork_apart():
+    """Forks a child that only waits with `confine.WALL` see; its orphans, and all that they leave, are seen by any."""
+    import ctypes
+
+    python = ctypes.pythonapi
+    # Which does not give up Python's lock around the call.
+    call = ctypes.PyDLL(None).syscall
+    call.restype = ctypes.c_long
+    number_at = _number_at()
+    flags = APART | (SET_AND_CLEAR_NUMBER if number_at else 0)
+    places = (0, number_at) if _IS_ARM else (number_at, 0)
+    python.PyOS_BeforeFork()
+    pid = call(*map(ctypes.c_long, (CLONE, flags, 0, 0, *places)))
+    if pid == 0:
+        python.PyOS_AfterFork_Child()
+    else:
+        python.PyOS_AfterFork_Parent()
+    if pid < 0:
+        raise BlockingIOError("no process can be made")
+    return pid
+
+
+def _number_at():
+    """Where the C library keeps the number of the main thread, which a fork past it would leave as it is; 0 where it's unknown."""
+    import ctypes
+
+    address = ctypes.c_void_p()
+    if prctl(GET_TID_ADDRESS, ctypes.byref(address), 0, 0, 0) != 0 or not address.value:
+        return 0
+    return address.value if ctypes.c_int.from_address(address.value).value == os.getpid() else 0
+
+
+def has_thread(pid, numbers):
+    """Whether a process has a thread of one of these numbers."""
+    import ctypes
+
+    call = ctypes.CDLL(None).syscall
+    call.argtypes = [ctypes.c_long] * 4
+    return any(call(TGKILL, pid, number, 0) == 0 for number in numbers)

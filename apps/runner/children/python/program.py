@@ -36,7 +36,7 @@ class Program:
         lines = self.source.splitlines(keepends=True)
         linecache.cache[file_name] = (len(self.source), None, lines, file_name)
         if ready:
-            self.code, self.doc, self.bound_futures, self.has_annotations = marshal.loads(ready)
+            self.code, self.doc, self.bound_futures, self.has_annotations, self.imports = marshal.loads(ready)
             return
         try:
             self.compile()
@@ -53,6 +53,7 @@ class Program:
             alias.name == "annotations" for each in self.futures for alias in each.names
         )
         self.has_annotations = False
+        self.imports = leading_imports(body)
         self.has_main = any(is_main(each) for each in body)
         body = self.rewritten(body)
         # The first time tells which names the compiler takes for local.
@@ -67,7 +68,7 @@ class Program:
         self.code = code.replace(co_flags=code.co_flags & MODULE_LIKE)
 
     def packed(self):
-        return marshal.dumps((self.code, self.doc, self.bound_futures, self.has_annotations))
+        return marshal.dumps((self.code, self.doc, self.bound_futures, self.has_annotations, self.imports))
 
     def compiled(self, body):
         end = ast.copy_location(ast.Return(ast.copy_location(ast.Constant(END), position())), position())
@@ -163,6 +164,19 @@ def futures_and_rest(body):
     while end < len(body) and isinstance(body[end], ast.ImportFrom) and body[end].module == "__future__":
         end += 1
     return body[at:end], body[:at] + body[end:]
+
+
+def leading_imports(body):
+    """What a source imports before it does anything else: names, each with what is taken from it."""
+    found = []
+    for each in body:
+        if isinstance(each, ast.Import):
+            found.extend((alias.name, ()) for alias in each.names)
+        elif isinstance(each, ast.ImportFrom) and each.level == 0:
+            found.append((each.module, tuple(alias.name for alias in each.names)))
+        elif not (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant)):
+            break
+    return found
 
 
 def star_import(statement):

@@ -54,7 +54,7 @@ def compile_once():
 
 def play(svc, program):
     """As a run does it. In a fork, once, while there is time: the memory that it touches is its own then."""
-    own_main = sys.modules["__main__"]
+    own_main, own_star = sys.modules["__main__"], getattr(builtins, STAR, None)
     module = program.module()
     service.fill(svc, HEADER, PARAMETERS, REQUEST, SURROUNDINGS)
     service.install(svc, ["svc"], module.__dict__)
@@ -62,4 +62,4 @@ def play(svc, program):
     sys.modules["__main__"] = own_main
     del sys.modules["svc"]
     linecache.cache.pop(NAME, None)
-    delattr(builtins, STAR)
+    setattr(builtins, STAR, own_star)

@@ -1,5 +1,6 @@
 """The team's modules that a program needs: found by `import` after Python's own, and by `svc.import_module`."""
 
+import ast
 import builtins
 import importlib
 import linecache
@@ -8,6 +9,7 @@ import types
 from importlib.machinery import ModuleSpec
 
 import missing
+from program import futures_and_rest, leading_imports
 
 OWN = frozenset(sys.stdlib_module_names)
 
@@ -45,8 +47,18 @@ class TeamModules:
             self.import_for_anybody = builtins.__import__
             builtins.__import__ = self.import_for
 
+    def has(self, name):
+        """Whether an import of this name leads to a module of the team, or to a package of such."""
+        return name.partition(".")[0] not in OWN and (name in self.plain or name in self.packages)
+
+    def leading_imports(self, index):
+        try:
+            return leading_imports(futures_and_rest(ast.parse(self.modules[index]["source"]).body)[1])
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return []
+
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in OWN or (name not in self.plain and name not in self.packages):
+        if not self.has(name):
             return None
         return ModuleSpec(name, self, origin=self.origin(name), is_package=name in self.packages)
 

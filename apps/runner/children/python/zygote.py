@@ -15,16 +15,20 @@ import process_control
 import rehearsal
 import stage
 import surroundings
+import template
 import warm
 from descendants import send
 from fork import Fork
 from fork_pipes import ForkPipes
 from meter import Meter
 from removal import remove
+from template import Template
 
 # Frames beside a return value: failures with their stacks, calls with their parameters.
 EXTRA_BYTES = 2 * 1024 * 1024
 FAILED_FORKS = 3
+# Why there is no template where it is not there any more.
+ENDED = b"its end"
 # Names come again after so many runs: the C library keeps every text that was ever in the environment.
 NAMES = 100
 CHANNEL_BROKEN = "The process broke its channel: "
@@ -38,6 +42,15 @@ class Zygote:
         self.longest = EXTRA_BYTES
         self.fork_pid = None
         self.run = None
+        self.forks = 0
+        # What forks the runs of this program, once one of its forks has become that.
+        self.template = None
+        self.may_have_template = True
+        # The one that the fork at hand may become, until that has said whether it does.
+        self.offered = None
+        self.is_importing = False
+        # Frames for a fork that is not known yet.
+        self.held = []
         self.meter = Meter()
         self.failed_forks = 0
         self.is_ending = False
@@ -52,15 +65,17 @@ class Zygote:
         self.fork()
         frames.write_all(frames.OUT, frames.upward(frames.HELLO, 0, b""))
         self.poller.register(frames.IN, select.POLLIN)
-        while not (self.is_ending and self.fork_pid is None):
-            forks = self.directories.number
+        while not (self.is_ending and self.fork_pid is None and self.run is None):
+            forks = self.forks
             for descriptor, _ in self.poller.poll():
-                if self.directories.number != forks:
+                if self.forks != forks:
                     break  # What is left speaks of descriptors that are others by now.
                 if descriptor == frames.IN:
                     self.heard()
                 elif descriptor == self.wake:
                     self.woken()
+                elif self.template is not None and descriptor == self.template.descriptor():
+                    self.born()
                 elif descriptor == self.pipes.to_fork:
                     self.pipes.send_pending()
                 elif descriptor == self.pipes.from_fork:
@@ -75,7 +90,8 @@ class Zygote:
             stage.hide(directory)
         self.wake, wake_by_signal = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         signal.set_wakeup_fd(wake_by_signal, warn_on_full_buffer=False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
+        for number in (signal.SIGCHLD, process_control.APART):
+            signal.signal(number, lambda *_: None)
         signal.signal(signal.SIGTERM, self.terminate)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         self.poller.register(self.wake, select.POLLIN)
@@ -90,23 +106,36 @@ class Zygote:
             os._exit(0)
 
     def fork(self):
-        """Makes the next fork, which has all that is known of its run ahead."""
-        self.directories.make()
-        surroundings.enter(self.directories.path, self.next.surroundings["variables"])
+        """Makes the next fork, which has all that is known of its run ahead, or has the template make it."""
+        self.forks += 1
+        self.directories.make(is_new=self.template is None)
         self.pipes.open()
-        pid = really_fork()
+        if self.template is not None:
+            is_asked = self.template.ask(self.pipes)
+            self.pipes.keep(self.longest)
+            return None if is_asked else self.template_lost()
+        surroundings.enter(self.directories.path, self.next.surroundings["variables"])
+        offered = self.offered = Template(self.poller) if self.may_have_template else None
+        pid = really_fork() if offered is None else process_control.fork_apart()
         if pid == 0:
             signal.set_wakeup_fd(-1)
             # Before descriptors are closed: it may have one of its own.
             confine.confine_run()
-            self.pipes.become_channels(self.wake)
-            self.next.live(self.pid)
+            if offered is not None:
+                template.move_in(offered)
+            self.pipes.become_channels(self.wake, kept=offered and (template.CONTROL, template.FIRST_OTHER))
+            self.next.live(self.pid, is_offered=offered is not None)
+        if offered is not None:
+            offered.forked(pid)
         self.pipes.keep(self.longest)
         self.fork_pid = pid
         self.is_first = self.next.ready is None
+        return None
 
     def warm_up(self):
         """There is time: the next forks find imported what many programs need."""
+        if self.template is not None:
+            return  # It has what its runs need.
         warm.import_all()
         rehearsal.rehearse(self.next.svc)
         warm.freeze()
@@ -125,24 +154,40 @@ class Zygote:
                 self.longest = self.next.settings["returnValueMaxBytes"] + EXTRA_BYTES
                 self.pipes.output.longest = self.longest
             elif kind == frames.SURROUNDINGS:
+                before = self.next.surroundings
                 self.next.surround(frame[1:])
+                if self.template is not None and self.next.surroundings != before:
+                    self.start_over()  # It has imported with others, and its forks would have them.
             elif kind == frames.WARM_UP:
                 self.warm_up()
                 continue
             elif kind == frames.RUN:
                 end = 9 + frames.LENGTH.unpack_from(frame, 1)[0]
-                self.run = json.loads(frame[9:end])["number"]
+                header = json.loads(frame[9:end])
+                self.run = header["number"]
                 self.meter.begin(self.fork_pid)
+                if self.offered is not None:
+                    # What it imports runs for others, too: it does not see what this one is given.
+                    self.held.append(frame)
+                    self.pipes.send(offer(header))
+                    continue
             elif kind != frames.ANSWER or self.run is None:
                 continue
-            self.pipes.send(frame)
+            if self.fork_pid is None:
+                self.held.append(frame)
+            else:
+                self.pipes.send(frame)
 
     def fork_spoke(self):
         """Frames from process code: they may speak of the run that is on, and end it once."""
         try:
             if self.pipes.fill():
                 while (frame := self.pipes.take()) is not None:
+                    if self.fork_pid is None:
+                        return self.template_lost()  # Nothing is said before it is known who speaks.
                     self.relay(frame)
+            elif self.fork_pid is None and self.template is not None:
+                self.template_lost()  # The fork that it was asked for has gone before it was known.
         except frames.TooLong as error:
             self.broken(f"a frame of {error} bytes")
 
@@ -155,12 +200,75 @@ class Zygote:
             return None
         if run != self.run:
             return self.broken("a frame for another run")
-        if kind not in (frames.VALUE, frames.FAILURE, frames.CALL):
+        if kind == frames.TEMPLATE and self.offered is not None:
+            return self.tried(frame[5:6], frame[6:])
+        # An import speaks for no run: the one that waits for it has not begun.
+        if self.offered is not None or kind not in (frames.VALUE, frames.FAILURE, frames.CALL):
             return self.broken(f"a frame of type {kind}")
         whole = frames.LENGTH.pack(len(frame)) + frame
         if kind == frames.CALL:
             return frames.write_all(frames.OUT, whole)
         return self.over(whole)
+
+    def tried(self, word, why):
+        """What the fork says that may become a template: what it does with its run before it does it, and what came of it."""
+        if word == template.IMPORTS:
+            self.is_importing = True
+        elif word == template.READY and self.is_importing:
+            self.pipes.close()
+            self.template, self.offered, self.fork_pid, self.is_importing = self.offered, None, None, False
+            self.template.ready()
+            self.tell_imports(b"shared")
+            self.fork()
+        elif word == template.RUNS_ITSELF and not self.is_importing:
+            self.offered.close()
+            self.offered = None
+            self.may_have_template = False
+            self.give_held()
+        else:
+            self.without_template(why)
+
+    def born(self):
+        """The template says which process its next fork is: that is given what there is for it."""
+        pid = self.template.born()
+        if pid is None or self.fork_pid is not None:
+            return self.template_lost()
+        self.fork_pid = pid
+        self.give_held()
+        return self.look()
+
+    def template_lost(self, status=0):
+        """A run that has begun goes on without; one that has not, or would be next, gets a fork of its own."""
+        if self.fork_pid is None:
+            return self.without_template(ENDED, status)
+        self.template.end()
+        self.template = None
+        return None
+
+    def without_template(self, why, status=0):
+        self.may_have_template = False
+        self.tell_imports(why)
+        if self.run is not None and (self.is_ending or status == signal.SIGTERM):
+            # All are told to end: the source does not begin any more.
+            return self.failed({"died": {"kind": "signal", "signal": int(signal.SIGTERM)}})
+        return self.start_over()
+
+    def tell_imports(self, how):
+        frames.write_all(frames.OUT, frames.upward(frames.TEMPLATE, self.run or 0, how[:100]))
+
+    def start_over(self):
+        """All is made anew; a run that waits, and has not begun, gets the new fork."""
+        if self.clear() is not None:
+            os._exit(0)
+        self.fork()
+        self.give_held()
+
+    def give_held(self):
+        if self.run is not None:
+            self.meter.begin(self.fork_pid)
+        held, self.held = self.held, []
+        for frame in held:
+            self.pipes.send(frame)
 
     def broken(self, words):
         if self.run is not None:
@@ -169,12 +277,19 @@ class Zygote:
     def woken(self):
         """A signal has come: maybe the fork has ended on its own."""
         os.read(self.wake, 4096)
+        self.look()
+
+    def look(self):
+        if self.template is not None and (status := self.template.ending()) is not None:
+            self.template_lost(status)
         if self.fork_pid is None:
             return
-        pid, status = os.waitpid(self.fork_pid, os.WNOHANG)
+        pid, status = os.waitpid(self.fork_pid, os.WNOHANG | confine.WALL)
         if pid == 0:
             return
-        self.fork_pid = None
+        self.fork_pid, forks = None, self.forks
+        if self.is_importing:
+            return self.without_template(ENDED, status)
         # Its last words may be unread.
         while self.run is not None and self.pipes.has_words():
             if not self.pipes.fill():
@@ -184,7 +299,7 @@ class Zygote:
         if self.run is not None:
             code = os.waitstatus_to_exitcode(status)
             self.failed({"died": {"kind": "signal", "signal": -code} if code < 0 else {"kind": "exit", "code": code}})
-        elif self.fork_pid is None and not self.is_ending:
+        elif self.forks == forks and not self.is_ending:
             self.fork_lost()
 
     def fork_lost(self):
@@ -202,10 +317,11 @@ class Zygote:
     def over(self, answer):
         """The run has its answer: nothing of it is left when the next one may come."""
         run, self.run = self.run, None
+        self.held.clear()
         self.failed_forks = 0
         frames.write_all(frames.OUT, answer)
         self.meter.end(self.fork_pid)
-        reason = self.clear()
+        reason = self.clear(keeps_template=True)
         if reason is not None:
             frames.write_all(frames.OUT, frames.upward(frames.UNCLEAN, run, reason.encode()))
             os._exit(0)
@@ -214,20 +330,33 @@ class Zygote:
         frames.write_all(frames.OUT, frames.upward(frames.CLEAN, run, self.meter.report()))
         self.fork()
 
-    def clear(self):
-        """Ends and removes what the fork has left; what can't be, in words."""
+    def clear(self, keeps_template=False):
+        """Ends and removes what the fork has left; what can't be, in words. A template stays only where it is alone."""
         if self.fork_pid is not None:
             send(self.fork_pid, signal.SIGKILL)
-            self.meter.reaped(os.wait4(self.fork_pid, 0)[2])
+            self.meter.reaped(os.wait4(self.fork_pid, confine.WALL)[2])
             self.fork_pid = None
         self.pipes.close()
-        if not confine.end_all():
-            return "processes that can't be ended"
+        if self.offered is not None:
+            self.offered.close()
+        self.offered, self.is_importing = None, False
+        if self.template is None or not keeps_template or confine.reap():
+            if self.template is not None:
+                self.template.end()
+                self.template = None
+            if not confine.end_all():
+                return "processes that can't be ended"
         try:
             self.directories.empty()
         except (OSError, RecursionError) as error:
             return f"files that can't be removed ({error})"
         return None
+
+
+def offer(header):
+    """The frame of a run, without what only the run itself is to see."""
+    known = json.dumps({name: header[name] for name in ("number", "fresh") if name in header}).encode()
+    return bytes([frames.RUN]) + frames.LENGTH.pack(len(known)) + frames.LENGTH.pack(0) + known
 
 
 class Directories:
@@ -238,11 +367,16 @@ class Directories:
         self.number = 0
         self.path = None
 
-    def make(self):
-        """Makes the directory of the next run."""
-        self.number = self.number % NAMES + 1
-        self.path = f"{self.root}/{self.number}"
-        os.mkdir(self.path, 0o700)
+    def make(self, is_new):
+        """Makes the directory of the next run, under another name than the last if it `is_new`."""
+        if is_new:
+            self.number = self.number % NAMES + 1
+            self.path = f"{self.root}/{self.number}"
+        try:
+            os.mkdir(self.path, 0o700)
+        except FileExistsError:
+            if is_new:
+                raise
 
     def empty(self):
         """Removes it and all that lies beside it. Throws OSError for what can't be removed."""

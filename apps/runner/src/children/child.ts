@@ -1,7 +1,7 @@
+import type { Readable } from 'node:stream'
 import { OutputReader } from '../logs/output-reader.ts'
-import { exitOf, failureOf, pidOf, uncleanKindOf, valueOf, runTimesOf, type RunTimes } from './ending.ts'
-import { OutputLimit } from './output-limit.ts'
-import { FrameReader, FrameType, frame, type Frame } from './frames.ts'
+import { exitOf, failureOf, importsOf, pidOf, type RunTimes, runTimesOf, uncleanKindOf, valueOf } from './ending.ts'
+import { frame, type Frame, FrameReader, FrameType } from './frames.ts'
 import type { Launched } from './child-launcher.ts'
 import type { Spares } from './spares.ts'
 import type { Ending, Exit, RunningChild, Surroundings, Task } from './task.ts'
@@ -26,6 +26,8 @@ const closeWaitMs = 500
 const maxReport = 2000
 // Answers that a child does not read wait in this process.
 const unreadMaxBytes = 32 * 1024 * 1024
+// Printed between two runs.
+const strayMaxBytes = 256 * 1024
 
 /** One child process with its channels. It runs one task at a time; what it says is believed only for that one. */
 export class Child implements RunningChild {
@@ -43,6 +45,8 @@ export class Child implements RunningChild {
   took: RunTimes = { ms: 0, heldUpMs: 0, waitedMs: 0 }
   /** As last measured. */
   memoryMb = usualMb
+  /** Of Python: `shared` where its runs are forks of a template, else why they are not; undefined while nothing has been tried. */
+  imports: string | undefined
   readonly #launched: Launched
   readonly #events: ChildEvents
   readonly #reader: OutputReader
@@ -51,6 +55,7 @@ export class Child implements RunningChild {
   #task: Task | undefined
   #ending: Ending | undefined
   #isClean = false
+  #strayBytes = 0
   #exit: Exit | undefined
   #report = ''
 
@@ -89,6 +94,11 @@ export class Child implements RunningChild {
     return this.#task
   }
 
+  /** It is idle, and what its version has imported may go on in it. */
+  get keepsImports(): boolean {
+    return this.state === 'idle' && this.imports === 'shared'
+  }
+
   /** Its private directory, where that has no size of its own. */
   get directory(): string | undefined {
     return this.#launched.directory
@@ -107,6 +117,7 @@ export class Child implements RunningChild {
     this.state = 'running'
     this.runningSince = performance.now()
     this.#outputLimit.begin()
+    this.#strayBytes = 0
     this.runs += 1
     if (this.language === 'javascript') this.isWarm = true
     const { frames } = this.#launched
@@ -160,6 +171,7 @@ export class Child implements RunningChild {
     }
     if (type === FrameType.unclean) return this.#unclean(payload)
     if (type === FrameType.clean) return this.#clean(run, payload)
+    if (type === FrameType.template) return void (this.imports = importsOf(payload))
     if (this.#task === undefined || this.#ending !== undefined || this.state !== 'running') return
     if (run !== this.runs) return this.#fault('a frame for another run')
     if (type === FrameType.value) this.#answered(valueOf(payload))
@@ -219,12 +231,18 @@ export class Child implements RunningChild {
 
   #printed(chunk: Buffer, from: 'standardOutput' | 'standardError'): void {
     const task = this.#task
-    if (task === undefined) return
+    if (task === undefined) return this.#strayPrinted(chunk.length)
     if (!task.isFull) {
       this.#reader[from](chunk)
       if (!this.#reader.isDropping) return
     } else if (from === 'standardError') this.#reader.lastWords(chunk)
     if (this.#ending === undefined && this.state === 'running') this.#outputLimit.dropped(chunk.length)
+  }
+
+  /** What a version has imported may print while no run is on, which is nobody's. */
+  #strayPrinted(bytes: number): void {
+    this.#strayBytes += bytes
+    if (this.state === 'idle' && this.#strayBytes > strayMaxBytes) this.end('kill')
   }
 
   #fault(words: string): void {
@@ -240,5 +258,49 @@ export class Child implements RunningChild {
     for (const stream of [output, errors, frames, answers, control]) stream.destroy()
     this.#conclude()
     this.#events.gone(this, exit)
+  }
+}
+
+// What is thrown away is read at about this rate: reading it takes time from everybody.
+const bytesAtOnce = 256 * 1024
+const pauseMs = 5
+
+type Pausable = Pick<Readable, 'pause' | 'resume'>
+
+/** Slows down a child that prints what nobody keeps, beyond the limits of the log or of a line. */
+class OutputLimit {
+  readonly #outputs: readonly Pausable[]
+  #bytes = 0
+  #paused = false
+
+  constructor(...outputs: Pausable[]) {
+    this.#outputs = outputs
+  }
+
+  /** Whether something that it has printed may be unread. */
+  get isPaused(): boolean {
+    return this.#paused
+  }
+
+  /** A run begins. */
+  begin(): void {
+    this.#bytes = 0
+  }
+
+  /** So many bytes were thrown away. */
+  dropped(bytes: number): void {
+    if (this.#paused) return
+    this.#bytes += bytes
+    if (this.#bytes < bytesAtOnce) return
+    this.#bytes = 0
+    this.#paused = true
+    for (const output of this.#outputs) output.pause()
+    setTimeout(() => this.resume(), pauseMs)
+  }
+
+  resume(): void {
+    if (!this.#paused) return
+    this.#paused = false
+    for (const output of this.#outputs) output.resume()
   }
 }

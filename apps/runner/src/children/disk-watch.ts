@@ -3,8 +3,8 @@ import type { Child } from './child.ts'
 
 export interface DiskWatchOptions {
   limitMb: number
-  /** Those that have been running for longer than a moment. */
-  running(): Child[]
+  /** Those in which process code may have written for longer than a moment. */
+  children(): Child[]
   exceeded(child: Child, words: string): void
 }
 
@@ -30,7 +30,7 @@ export class DiskWatch {
 
   /** The next look begins a while after the end of this one. */
   async #look(): Promise<void> {
-    for (const child of this.#options.running()) {
+    for (const child of this.#options.children()) {
       const { task, directory } = child
       const excess = directory === undefined ? undefined : await directoryExcess(directory, this.#options.limitMb)
       if (excess !== undefined && child.task === task)

@@ -66,6 +66,27 @@ export function uncleanKindOf(payload: Buffer): string {
   return uncleanKinds.find((kind) => text.startsWith(kind)) ?? 'something else'
 }
 
+// What follows where an import fails is a name that code has chosen.
+const importKinds = [
+  'shared',
+  'output',
+  'open files or connections',
+  'a random seed',
+  'a module of the team',
+  'processes',
+  'files',
+  'timers',
+  'shared memory',
+  'threads',
+  'its end',
+]
+
+/** Whether what a version imports is shared by its runs, or why not. */
+export function importsOf(payload: Buffer): string {
+  const text = payload.toString()
+  return importKinds.includes(text) ? text : 'an error'
+}
+
 /** A JSON object out of a frame, or undefined. */
 export function objectOf(payload: Buffer): Record<string, unknown> | undefined {
   try {

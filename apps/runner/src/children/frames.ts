@@ -15,6 +15,7 @@ export const FrameType = {
   call: 67,
   clean: 75,
   unclean: 88,
+  template: 84,
 } as const
 
 export interface Frame {

@@ -1,5 +1,5 @@
 import type { Child } from './child.ts'
-import { expectation, stuckAfterMs, type Demand } from './policy.ts'
+import { expectation, stuckAfterMs, type Demand } from './scaling-policy.ts'
 import type { RunTimes } from './ending.ts'
 import type { Program, Task } from './task.ts'
 

@@ -6,6 +6,7 @@ import {
   processesByParent,
   proportionalBytes,
   tellsMemory,
+  timesOf,
   Turns,
   type Process,
 } from '@automation/jail'
@@ -26,6 +27,8 @@ export interface MemoryWatchOptions {
   /** So many files and sockets all processes of a run have open: the kernel counts them, and what is in them, to nobody. */
   openFilesLimit: number
   tooManyOpen(child: Child): void
+  /** It is idle, and what its version has imported goes on. */
+  restless(child: Child): void
   /** Is shown each, with all processes of the machine. */
   look(child: Child, processes: Map<number, Process[]>): void
 }
@@ -38,6 +41,12 @@ const countedExactly = 16
 // What one process may have open, as its launcher says.
 const openOfOne = 1024
 const allEveryMs = 10_000
+// What a child holds that has forked much of it, as templates do, is counted in parts, so often.
+const muchMb = 64
+const partsEveryMs = 5000
+// An idle child that has imported: what is above it, its template and the next fork. These only wait.
+const idleProcesses = 5
+const idleUsedMs = 500
 const MB = 1024 * 1024
 
 /**
@@ -49,6 +58,8 @@ export class MemoryWatch {
   #timer: NodeJS.Timeout | undefined
   #lookedAtAll = 0
   readonly #lookedAtClosely = new WeakMap<Child, number>()
+  readonly #countedInParts = new WeakMap<Child, number>()
+  readonly #idleSince = new WeakMap<Child, { runs: number; usedMs: number }>()
 
   constructor(options: MemoryWatchOptions) {
     this.#options = options
@@ -83,6 +94,7 @@ export class MemoryWatch {
       // Its launcher has not said yet which process it is, or it may not be in its jail yet.
       if (child.pid === 0 || child.state === 'starting') continue
       if (child.task === task) await this.#lookAt(child, processes, turns)
+      if (isTimeForAll && child.keepsImports && this.#isRestless(child, processes)) this.#options.restless(child)
     }
   }
 
@@ -95,10 +107,33 @@ export class MemoryWatch {
     const resident = sumOf(own, (each) => each.residentBytes)
     if (resident > limitMb * MB) void this.#lookClosely(child, own)
     const held = own.length > countedExactly ? resident : sumOf(own, privateBytes)
-    child.memoryMb = Math.round((held + (own[0] === undefined ? 0 : fileBytes(own[0], inMemory))) / MB)
+    const inFiles = own[0] === undefined ? 0 : fileBytes(own[0], inMemory)
+    if (child.language === 'javascript' || held <= muchMb * MB || own.length > countedExactly)
+      child.memoryMb = Math.round((held + inFiles) / MB)
+    else void this.#countInParts(child, own, inFiles)
     // The launcher has few.
     if ((own.length - 1) * openOfOne <= openFilesLimit) return
     if ((await openFiles(own, turns)) > openFilesLimit && child.task === task) tooManyOpen(child)
+  }
+
+  /** Whether it has been idle since the last look at all, and not at rest. */
+  #isRestless(child: Child, processes: Map<number, Process[]>): boolean {
+    const own = below(child.pid, processes)
+    const usedMs = sumOf(own, ({ pid }) => timesOf(pid).usedMs)
+    const before = this.#idleSince.get(child)
+    this.#idleSince.set(child, { runs: child.runs, usedMs })
+    if (before?.runs !== child.runs) return false
+    return own.length > idleProcesses || usedMs - before.usedMs > idleUsedMs
+  }
+
+  /** What forks share counts once. */
+  async #countInParts(child: Child, processes: Process[], inFiles: number): Promise<void> {
+    const now = performance.now()
+    if (now < (this.#countedInParts.get(child) ?? 0)) return
+    this.#countedInParts.set(child, now + partsEveryMs)
+    let bytes = inFiles
+    for (const process of processes) bytes += await proportionalBytes(process)
+    child.memoryMb = Math.round(bytes / MB)
   }
 
   /** What is shared counts once. The kernel takes its time for that: one after the other, and not waited for. */

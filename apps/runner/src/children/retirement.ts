@@ -64,7 +64,7 @@ export function endings<C extends Aged>(children: Iterable<C>, now: number, limi
   return [...ends, ...all.filter(hangs)]
 }
 
-/** Whether a child has served long enough and retires. Python runs are forks: however many they are, nothing of them stays. */
+/** Whether a child has served long enough and retires. Python runs are forks: however many they are, nothing of them stays but what their version has imported. */
 export function mustRetire(child: Used, { maxRuns, maxAgeMs }: { maxRuns: number; maxAgeMs: number }): boolean {
   const hasRunEnough = child.language === 'javascript' && child.runs >= maxRuns
   return hasRunEnough || child.freeSince - child.startedAt >= maxAgeMs

@@ -1,5 +1,5 @@
 import type { Child } from './child.ts'
-import { sparesTarget } from './policy.ts'
+import { sparesTarget } from './scaling-policy.ts'
 import type { ChildLanguage } from './programs.ts'
 import type { ShownPackages, Program } from './task.ts'
 import type { Group } from './group.ts'

@@ -69,9 +69,9 @@ export class Installer {
     events.began((how) => control.write(how === 'kill' ? 'K' : 'T'))
     const isPython = language === Language.PYTHON
     const registry = (isPython ? config.pypiIndex : config.npmRegistry) ?? ''
-    const token = isPython ? '' : (config.npmToken ?? '')
+    const auth = isPython ? '' : (config.npmAuth ?? '')
     const name = Language[language]
-    orders.write(`${JSON.stringify({ language: name, packages, registry, token, allowGit: config.allowGit })}\n`)
+    orders.write(`${JSON.stringify({ language: name, packages, registry, auth, allowGit: config.allowGit })}\n`)
     try {
       return await unpackArchive(through(afterHello(answers)), directory, limitsOf(config))
     } catch (error) {

@@ -9,6 +9,7 @@ import { limitsOf } from './archive.ts'
 import type { InstallEvents, Installer } from './installer.ts'
 import type { SetMetrics } from '../metrics.ts'
 import { Packing, unpackFile, type Packed } from './packing.ts'
+import { resolvedVersions } from './resolved.ts'
 import { DamagedSet, type SharedSet, type SharedSets } from './shared-sets.ts'
 
 export interface SetsOptions {
@@ -38,6 +39,8 @@ export interface Made {
   bytes: number
   /** Of the packed set: where it was installed to be shared, or fetched. */
   digest?: string
+  /** Of an install: the versions of its packages, by their names. */
+  resolved?: Record<string, string>
 }
 
 const complete = 'complete.json'
@@ -166,7 +169,7 @@ export class DependencySets {
       metrics.count('installed')
       await this.#share({ set, runtime: this.#runtimeOf(language), token }, path, packed, ended.signal)
       await rm(path)
-      return { bytes, digest: packed.digest }
+      return { bytes, digest: packed.digest, resolved: await resolvedVersions(language, files) }
     } finally {
       await packing.abandon()
     }

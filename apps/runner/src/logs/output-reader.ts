@@ -1,5 +1,4 @@
 import { LogLevel } from '@automation/contract/execution/v1/execution'
-import { LineSplitter } from './line-splitter.ts'
 
 /** Takes one entry as a child printed it. `wasCut`: only its start is there. `timeUs`: the child's own word for when. */
 export type OnLine = (level: LogLevel, text: string, wasCut: boolean, timeUs?: number) => void
@@ -13,8 +12,13 @@ const recordMaxBytes = 512 * 1024
 // The child cuts a longer text off.
 const recordMaxCharacters = 128 * 1024
 const levels: (LogLevel | undefined)[] = [undefined, LogLevel.DEBUG, LogLevel.INFO, LogLevel.WARNING, LogLevel.ERROR]
-const noiseBegins =
-  /^(?:<--- Last few GCs --->|----- Native stack trace -----|FATAL ERROR: |# Fatal |Fatal Python error: |terminate called after )/
+const deathBegins =
+  /^(?:<--- Last few GCs --->|----- Native stack trace -----|FATAL ERROR: (?:v8::|node::|.*(?:Allocation failed|out of memory|heap limit))|# Fatal (?:error in|process out of memory|JavaScript )|Fatal Python error: |terminate called after throwing an instance of )/
+/** Lines that Node prints before it says that it dies: whose they are is not known before the next. */
+const undecided = /^#?$/
+/** What says nothing to who wrote the code: addresses, collections of garbage, empty lines between them. */
+const ofTheMachine =
+  /^(?:#?$|<--- (?:Last few|JS stack)|----- (?:Native|JavaScript) stack|# Fatal error in|#FailureMessage |\[\d+:0x[0-9a-f]+\] |\s*\d+: 0x[0-9a-f]+(?: |$))/
 const wordsOfDeath = ['<--- Last few GCs', 'FATAL ERROR', 'Fatal Python error', 'terminate called']
 const noiseMax = 200
 // More is not kept back for the sake of the order.
@@ -41,6 +45,7 @@ export class OutputReader {
   readonly #errorPipe: Pipe = { rest: new Unread(), fence: 0, next: (bytes, at) => this.#nextErrors(bytes, at) }
   #isEnding = false
   #noise: { text: string; wasCut: boolean }[] = []
+  #isDeath = false
 
   constructor(onLine: OnLine) {
     this.#onLine = onLine
@@ -61,7 +66,7 @@ export class OutputReader {
     if (wordsOfDeath.some((words) => chunk.includes(words))) this.#errors.push(chunk)
   }
 
-  /** The run is over: what is left is its last line. `died`: what Node said about the death is dropped. */
+  /** The run is over: what is left is its last line. `died`: what its process said about its death is dropped. */
   end(died: boolean): void {
     this.#isEnding = true
     this.#advanceBoth()
@@ -74,8 +79,8 @@ export class OutputReader {
     }
     this.#output.flush()
     this.#errors.flush()
-    if (!died) this.#emitNoise()
-    this.#noise = []
+    if (died) this.#dropNoise()
+    else this.#emitNoise()
   }
 
   /** Whether the last words of the child tell of memory. */
@@ -153,18 +158,26 @@ export class OutputReader {
   }
 
   #error(text: string, wasCut: boolean): void {
-    // Before its last words Node prints an empty line.
-    const mayBegin = text === '' || noiseBegins.test(text)
-    if (!mayBegin && this.#noise.every((held) => held.text === '')) {
+    if (deathBegins.test(text)) this.#isDeath = true
+    else if (!this.#isDeath && !undecided.test(text)) {
       this.#emitNoise()
       return this.#onLine(LogLevel.ERROR, text, wasCut)
     }
-    if (this.#noise.length < noiseMax) this.#noise.push({ text, wasCut })
+    this.#noise.push({ text, wasCut })
+    // No death has so many lines: others print behind it.
+    if (this.#noise.length >= noiseMax) this.#emitNoise()
   }
 
+  /** It was not the child that died: of a subprocess the reason is told, without what speaks of the machine. */
   #emitNoise(): void {
-    for (const { text, wasCut } of this.#noise) this.#onLine(LogLevel.ERROR, text, wasCut)
+    const told = this.#isDeath ? this.#noise.filter(({ text }) => !ofTheMachine.test(text)) : this.#noise
+    this.#dropNoise()
+    for (const { text, wasCut } of told) this.#onLine(LogLevel.ERROR, text, wasCut)
+  }
+
+  #dropNoise(): void {
     this.#noise = []
+    this.#isDeath = false
   }
 }
 
@@ -236,5 +249,67 @@ class Unread {
     this.#isOwn = true
     this.#start = 0
     this.#end = length
+  }
+}
+
+// Longer than what is shown, so that a secret across the cut is whole when it is masked.
+const keptBytes = 192 * 1024
+
+/**
+ * Cuts bytes into lines of text; invalid UTF-8 is replaced, and of a line of any length only the start is kept.
+ * Of the bytes that it is given it keeps copies.
+ */
+export class LineSplitter {
+  readonly #onLine: (text: string, wasCut: boolean) => void
+  #pieces: Buffer[] = []
+  #size = 0
+  #cut = false
+
+  constructor(onLine: (text: string, wasCut: boolean) => void) {
+    this.#onLine = onLine
+  }
+
+  push(bytes: Buffer): void {
+    let at = 0
+    for (;;) {
+      const newline = bytes.indexOf(10, at)
+      if (newline < 0) break
+      this.#keep(bytes.subarray(at, newline))
+      this.#emit()
+      at = newline + 1
+    }
+    if (at < bytes.length && !this.#cut) this.#keep(Buffer.from(bytes.subarray(at, at + keptBytes + 1)))
+  }
+
+  /** The last line, when it has no newline. */
+  flush(): void {
+    if (this.#size > 0) this.#emit()
+  }
+
+  /** Whether no more is kept of the line that is on. */
+  get isCut(): boolean {
+    return this.#cut
+  }
+
+  reset(): void {
+    this.#pieces = []
+    this.#size = 0
+    this.#cut = false
+  }
+
+  #keep(piece: Buffer): void {
+    const leftBytes = keptBytes - this.#size
+    if (piece.length > leftBytes) this.#cut = true
+    if (leftBytes <= 0 || piece.length === 0) return
+    this.#pieces.push(piece.length > leftBytes ? piece.subarray(0, leftBytes) : piece)
+    this.#size += Math.min(piece.length, leftBytes)
+  }
+
+  #emit(): void {
+    const line = this.#pieces.length === 1 ? this.#pieces[0]! : Buffer.concat(this.#pieces)
+    const wasCut = this.#cut
+    this.reset()
+    const end = line.at(-1) === 13 ? line.length - 1 : line.length
+    this.#onLine(line.toString('utf8', 0, end), wasCut)
   }
 }

@@ -16,7 +16,7 @@ import {
   explainRefusal,
   type RunNetwork,
 } from './explanation.ts'
-import type { Version } from './version.ts'
+import type { Version } from './run-starter.ts'
 
 export interface RunEnvironment {
   memoryMb: number
@@ -108,7 +108,7 @@ export class ActiveRun implements Task {
   frame(number: number): Buffer {
     const { executionId: id, comment, scheduleId, scheduleComment, traceparent, parameters, request } = this.run
     return runFrame(
-      { number, id, comment, scheduleId, scheduleComment, traceparent },
+      { number, id, comment, scheduleId, scheduleComment, traceparent, fresh: this.fresh || undefined },
       parameters.length > 0 ? parameters : emptyObject,
       request,
     )

@@ -1,10 +1,96 @@
-import type { RunSpec } from '@automation/contract/catalog/v1/resolve'
+import type { RunImport, RunModule, RunSpec } from '@automation/contract/catalog/v1/resolve'
 import { LogLevel } from '@automation/contract/execution/v1/execution'
+import { Language } from '@automation/contract/common/v1/language'
 import type { ChildPool } from '../children/pool.ts'
 import type { InstallEvents } from '../dependencies/installer.ts'
 import type { DependencySets } from '../dependencies/sets.ts'
 import type { ActiveRun } from './active-run.ts'
-import { Version, type VersionOptions } from './version.ts'
+import type { ChildLanguage } from '../children/programs.ts'
+import { FrameType, jsonFrame } from '../children/frames.ts'
+import type { Program, ShownPackages, Surroundings } from '../children/task.ts'
+import { type Mask, maskOf } from '../logs/masking.ts'
+
+interface VersionOptions {
+  globalNames: string[]
+  returnValueMaxBytes: number
+  logMaxLines: number
+  logMaxBytes: number
+  /** Where the packages of a set lie, and where its children find them; undefined for none. */
+  packagesOf?(spec: RunSpec): { shown: ShownPackages; found: string } | undefined
+}
+
+/** A process version as runs of it need it, made once from a RunSpec and kept as long as that. Holds secrets. */
+export class Version {
+  readonly spec: RunSpec
+  readonly program: Program
+  readonly surroundings: Surroundings
+  /** As stacks name the source of the process. */
+  readonly fileName: string
+  #mask: Mask | undefined
+
+  constructor(spec: RunSpec, options: VersionOptions) {
+    this.spec = spec
+    this.fileName = `${spec.processSlug || 'process'}${extensions[childLanguage(spec.language)]}`
+    this.program = programOf(spec, options)
+    this.surroundings = surroundingsOf(spec)
+  }
+
+  get mask(): Mask {
+    const secrets = this.spec.variables.filter(({ isSensitive }) => isSensitive)
+    return (this.#mask ??= maskOf(secrets.map(({ value }) => value)))
+  }
+}
+
+const extensions: Record<ChildLanguage, string> = { javascript: '.js', python: '.py' }
+
+function childLanguage(language: Language): ChildLanguage {
+  return language === Language.PYTHON ? 'python' : 'javascript'
+}
+
+function programOf(spec: RunSpec, options: VersionOptions): Program {
+  const { team, digest, language, processSlug, sourceCode, modulesFault } = spec
+  const { globalNames, returnValueMaxBytes, logMaxLines, logMaxBytes } = options
+  const child = childLanguage(language)
+  const packages = options.packagesOf?.(spec)
+  const frame = jsonFrame(FrameType.program, {
+    source: sourceCode,
+    fileName: `${processSlug || 'process'}${extensions[child]}`,
+    imports: importsOf(spec.imports),
+    modules: spec.modules.map((each) => ({
+      name: each.name,
+      fileName: fileNameOf(each, extensions[child]),
+      source: each.sourceCode,
+      imports: importsOf(each.imports),
+    })),
+    unmet: spec.unmetImports.map(({ name, tag, near, versions }) => ({ name, tag, near, versions })),
+    modulesFault,
+    names: globalNames,
+    logs: { lines: logMaxLines, bytes: logMaxBytes },
+    returnValueMaxBytes,
+    packages: packages?.found,
+  })
+  const key = [team, Language[language], globalNames.join(), packages?.shown.key ?? '', digest].join('\n')
+  return { language: child, team, key, packages: packages?.shown, frame }
+}
+
+function importsOf(imports: RunImport[]) {
+  return imports.map(({ name, tag, module }) => ({ name, tag, module }))
+}
+
+/** As stacks name it: `modules/name.js`, with the tag of its version, and the team that it is inherited from. */
+function fileNameOf({ name, tag, team }: RunModule, extension: string): string {
+  return `modules/${team === undefined ? '' : `${team}/`}${name}${tag === undefined ? '' : `@${tag}`}${extension}`
+}
+
+function surroundingsOf({ team, timeZone, processId, processName, processSlug, variables }: RunSpec): Surroundings {
+  const frame = jsonFrame(FrameType.surroundings, {
+    team,
+    timeZone,
+    process: { id: processId, name: processName, slug: processSlug },
+    variables: Object.fromEntries(variables.map(({ key, value }) => [key, value])),
+  })
+  return { frame }
+}
 
 /** Starts runs: process code in children, as soon as its packages are here, and installs by themselves. */
 export class RunStarter {

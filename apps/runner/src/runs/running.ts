@@ -1,5 +1,6 @@
-import { Recent } from '../recent.ts'
+import { RecentlySeen } from '../recently-seen.ts'
 import type { ActiveRun } from './active-run.ts'
+import type { ReplicaLink } from '../session/link.ts'
 
 /**
  * The runs of this runner, and how many of its slots they take. A run that waits for others takes none, and gets one
@@ -11,7 +12,7 @@ export class RunningRuns {
   readonly #runs = new Map<string, ActiveRun>()
   /** How many others each of these waits for; none, when it only waits for a slot. */
   readonly #waiting = new Map<ActiveRun, number>()
-  readonly #teams = new Recent()
+  readonly #teams = new RecentlySeen()
   readonly #resuming: { run: ActiveRun; go: () => void }[] = []
 
   /** `freed` is told where a slot may have come free. */
@@ -96,5 +97,127 @@ export class RunningRuns {
       this.#waiting.delete(run)
       go()
     }
+  }
+}
+
+// How long a replica that is away keeps its share of the slots.
+const absentKeepsMs = 5000
+const behindPauseMs = 200
+
+/**
+ * Grants slots that are free, each to one replica at a time, once for all that changed in a turn. A runner that is to
+ * serve one team and is nobody's yet grants a single one.
+ */
+export class SlotGrants {
+  readonly #links: ReplicaLink[]
+  readonly #runs: RunningRuns
+  readonly #slots: number
+  readonly #startedAt = performance.now()
+  readonly #binding: TeamBinding
+  #isPlanned = false
+  #isOver = false
+  #pause: NodeJS.Timeout | undefined
+
+  constructor(links: ReplicaLink[], runs: RunningRuns, slots: number, binding: TeamBinding) {
+    this.#links = links
+    this.#runs = runs
+    this.#slots = slots
+    this.#binding = binding
+  }
+
+  soon(): void {
+    if (this.#isPlanned) return
+    this.#isPlanned = true
+    setImmediate(() => {
+      this.#isPlanned = false
+      if (!this.#isOver) this.#grant()
+    })
+  }
+
+  stop(): void {
+    this.#isOver = true
+  }
+
+  #later(): void {
+    if (this.#pause !== undefined) return
+    this.#pause = setTimeout(() => {
+      this.#pause = undefined
+      this.soon()
+    }, behindPauseMs).unref()
+  }
+
+  /** No replica has a slot that it could fill. */
+  get isAllBack(): boolean {
+    return this.#links.every(({ granted }) => granted === 0)
+  }
+
+  #grant(): void {
+    const granted = this.#links.reduce((sum, link) => sum + link.granted, 0)
+    const isEarly = performance.now() - this.#startedAt < absentKeepsMs
+    const { isFree, team } = this.#binding
+    const slots = isFree ? 1 : this.#slots
+    const more = grantsFor(this.#links, Math.min(this.#runs.free, slots) - granted, slots, isEarly)
+    for (const [at, link] of this.#links.entries()) {
+      const count = link.isBehind ? 0 : more[at]!
+      if (count === 0 && link.knownTeam === team) continue
+      if (!link.send({ case: 'credit', value: { slots: count, team } })) continue
+      link.granted += count
+      link.knownTeam = team
+    }
+    if (this.#links.some(({ isBehind }) => isBehind)) this.#later()
+    if (isEarly && this.#links.some(({ isConnected }) => !isConnected))
+      setTimeout(() => this.soon(), absentKeepsMs).unref()
+  }
+}
+
+/** A replica that slots can be granted to, and how many it has or holds a run in. */
+interface Grantee {
+  isConnected: boolean
+  granted: number
+  running: number
+}
+
+/**
+ * How many more slots to grant to each of these, when `free` are neither taken nor granted. Those with the least come
+ * first; what a replica that is away would have is kept for it while `keepForAbsent`.
+ */
+export function grantsFor(replicas: Grantee[], free: number, slots: number, keepForAbsent: boolean): number[] {
+  const grants = replicas.map(() => 0)
+  const connected = replicas.flatMap(({ isConnected }, at) => (isConnected ? [at] : []))
+  if (connected.length === 0) return grants
+  const absent = keepForAbsent ? replicas.length - connected.length : 0
+  const kept = Math.floor((slots * absent) / replicas.length)
+  for (let left = free - kept; left > 0; left -= 1) {
+    const has = (at: number) => replicas[at]!.granted + replicas[at]!.running + grants[at]!
+    const poorest = connected.reduce((best, at) => (has(at) < has(best) ? at : best))
+    grants[poorest]! += 1
+  }
+  return grants
+}
+
+/** Whom the runner serves: every team or, where it is for one, that of the first run that it begins. */
+export class TeamBinding {
+  readonly #oneTeam: boolean
+  #team = ''
+
+  constructor(oneTeam: boolean) {
+    this.#oneTeam = oneTeam
+  }
+
+  /** Whether a run of this team may begin here; the first one decides. */
+  admits(team: string): boolean {
+    if (!this.#oneTeam) return true
+    if (this.#team === '') this.#team = team
+    return this.#team === team
+  }
+
+  /** It is for one team, and nobody's yet. */
+  get isFree(): boolean {
+    return this.#oneTeam && this.#team === ''
+  }
+
+  /** The one that it serves; empty where that is not decided, or it serves all. */
+  get team(): string {
+    return this.#team
   }
 }

@@ -2,6 +2,7 @@ import type { RunSpec } from '@automation/contract/catalog/v1/resolve'
 import type {
   HelloSchema,
   ReplicaMessage,
+  Result,
   Run,
   RunnerMessageSchema,
   RunnerService,
@@ -11,7 +12,7 @@ import type { Client, Principal } from '@automation/rpc'
 import { MessageQueue } from '@automation/rpc/message-queue'
 import type { Logger } from '@automation/service'
 import type { MessageInitShape } from '@bufbuild/protobuf'
-import type { Version } from '../runs/version.ts'
+import type { Version } from '../runs/run-starter.ts'
 
 type Outgoing = MessageInitShape<typeof RunnerMessageSchema>
 export type OutgoingMessage = NonNullable<Outgoing['message']>
@@ -183,4 +184,65 @@ function bytesOf({ message }: Outgoing): number {
   for (const entry of chunk?.entries ?? []) bytes += entry.message?.length ?? 0
   const end = message.case === 'result' ? message.value.end : undefined
   return bytes + (end?.case === 'finished' ? (end.value.returnValue?.length ?? 0) : 0)
+}
+
+interface Kept<Link> {
+  result: Result
+  link: Link
+  /** Monotonic time of the next try, and how long to wait after that. */
+  nextAt: number
+  pauseMs: number
+}
+
+const firstAgainMs = 2000
+const longestAgainMs = 10_000
+
+/** Results that no replica has yet said to have stored: sent again, to any replica, until one has. */
+export class KeptResults<Link> {
+  readonly #kept = new Map<string, Kept<Link>>()
+  readonly #send: (result: Result, preferred: Link) => boolean
+
+  constructor(send: (result: Result, preferred: Link) => boolean) {
+    this.#send = send
+  }
+
+  add(result: Result, link: Link): void {
+    const nextAt = this.#send(result, link) ? performance.now() + firstAgainMs : 0
+    this.#kept.set(result.executionId, { result, link, nextAt, pauseMs: firstAgainMs })
+  }
+
+  /** Stored, or no more asked for; false when there is no such result. */
+  drop(executionId: string): boolean {
+    return this.#kept.delete(executionId)
+  }
+
+  clear(): void {
+    this.#kept.clear()
+  }
+
+  /** Sends those whose time has come. */
+  sendDue(now: number): void {
+    for (const kept of this.#kept.values()) {
+      if (kept.nextAt > now || !this.#send(kept.result, kept.link)) continue
+      kept.pauseMs = Math.min(longestAgainMs, kept.pauseMs * 2)
+      kept.nextAt = now + kept.pauseMs
+    }
+  }
+
+  /** The stream that these went over has broken: they are due at once. */
+  hasten(link: Link): void {
+    for (const kept of this.#kept.values()) if (kept.link === link) kept.nextAt = 0
+  }
+
+  has(executionId: string): boolean {
+    return this.#kept.has(executionId)
+  }
+
+  get ids(): string[] {
+    return [...this.#kept.keys()]
+  }
+
+  get size(): number {
+    return this.#kept.size
+  }
 }

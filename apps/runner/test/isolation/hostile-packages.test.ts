@@ -105,7 +105,6 @@ beforeAll(async () => {
     ...registry.settings,
     RUNNER_DEPENDENCIES_DIR: sets,
     DEPENDENCIES_MAX_MB: '32',
-    REGISTRY_CA_FILE: '',
   })
 })
 afterAll(async () => {

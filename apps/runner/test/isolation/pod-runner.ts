@@ -14,7 +14,7 @@ export interface RunnerInPod {
 /** A runner in a pod that was made for one, with the pod's settings and these, and nothing else of what tests have. */
 export async function startInPod(settings: Record<string, string>): Promise<RunnerInPod> {
   const replica = new ScriptedReplica()
-  const env = new Environment({ ...process.env, RUNNER_NAME: 'test', ...settings })
+  const env = new Environment({ ...process.env, RUNNER_POD: 'name=test', ...settings })
   const network = new InProcessNetwork()
   network.add(replica.services)
   const [logger, metrics] = [createLogger({ service: 'runner', level: 'warn' }), createMetrics()]

@@ -11,7 +11,7 @@ import { leftOverFiles, leftOverProcesses } from './left-over.ts'
 
 for (const level of levels) {
   const tmpDir = mkdtempSync(join(tmpdir(), 'limits-'))
-  const under = await startBehind(level, { ...settings, RUNNER_TMP_DIR: tmpDir })
+  const under = await startBehind(level, { ...settings, TMPDIR: tmpDir })
   afterAll(async () => {
     await under?.stop()
     rmSync(tmpDir, { recursive: true, force: true })

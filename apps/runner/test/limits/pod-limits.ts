@@ -21,7 +21,7 @@ export interface Tried {
 }
 
 const tmpDir = mkdtempSync(join(tmpdir(), 'limits-'))
-const under = await startInPod({ ...settings, RUNNER_TMP_DIR: tmpDir })
+const under = await startInPod({ ...settings, TMPDIR: tmpDir })
 const specOf = (language: Language) => ({ language: language === 'python' ? Languages.PYTHON : Languages.JAVASCRIPT })
 const lasts = onChannels.find(({ language }) => language === 'javascript')!.waits
 

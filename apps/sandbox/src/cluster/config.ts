@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import type { Environment } from '@automation/service'
 
 /** Where in a cluster pods are made, and whose they are. */
@@ -10,17 +11,53 @@ export interface ClusterConfig {
   owner?: string
 }
 
-/** Reads where pods are made; faults are noted in `env`. */
-export function readClusterConfig(env: Environment): ClusterConfig {
-  const namespace = env.text('KUBERNETES_NAMESPACE')
-  const instance = env.text('KUBERNETES_INSTANCE', 'process-automation')
-  if (namespace !== undefined && !isDnsLabel(namespace, 63))
-    env.fault('KUBERNETES_NAMESPACE', 'must be the name of a namespace')
-  // What Helm allows as the name of a release.
-  if (!isDnsLabel(instance, 53)) env.fault('KUBERNETES_INSTANCE', 'must be 1 to 53 of a-z, 0-9 and inner hyphens')
-  return { namespace, instance, owner: env.text('KUBERNETES_OWNER') }
+/** What the file of pods says. */
+export interface PodsFile {
+  cluster: ClusterConfig
+  /** By which runners are made; undefined: none are. */
+  runners: Record<string, unknown> | undefined
 }
 
-function isDnsLabel(text: string, maxChars: number): boolean {
-  return text.length <= maxChars && /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/.test(text)
+/** Reads the JSON file that KUBERNETES_PODS names; faults are noted in `env`. */
+export function readPodsFile(env: Environment): PodsFile {
+  const fault = podsFault(env)
+  const { namespace, instance = 'process-automation', owner, runners, ...others } = readJson(env, fault)
+  for (const name of Object.keys(others)) fault(`whose member ${name} is not known`)
+  if (namespace !== undefined && !isDnsLabel(namespace, 63)) fault('whose namespace must be the name of a namespace')
+  // What Helm allows as the name of a release.
+  if (!isDnsLabel(instance, 53)) fault('whose instance must be 1 to 53 of a-z, 0-9 and inner hyphens')
+  if (owner !== undefined && typeof owner !== 'string') fault('whose owner must be the name of a ConfigMap')
+  if (runners !== undefined && !isObject(runners)) fault('whose runners must be an object')
+  const textOf = (value: unknown) => (typeof value === 'string' ? value : undefined)
+  return {
+    cluster: { namespace: textOf(namespace), instance: textOf(instance) ?? '', owner: textOf(owner) },
+    runners: isObject(runners) ? runners : undefined,
+  }
+}
+
+/** Notes faults of the file by its setting. */
+export function podsFault(env: Environment): (text: string) => void {
+  return (text) => env.fault('KUBERNETES_PODS', `names ${env.text('KUBERNETES_PODS')}, ${text}`)
+}
+
+function readJson(env: Environment, fault: (text: string) => void): Record<string, unknown> {
+  const path = env.text('KUBERNETES_PODS')
+  if (path === undefined) return {}
+  try {
+    const value = JSON.parse(readFileSync(path, 'utf8')) as unknown
+    if (isObject(value)) return value
+    fault('which must be a JSON object')
+  } catch (error) {
+    const why = error instanceof SyntaxError ? error.message : (error as NodeJS.ErrnoException).code
+    fault(`which can't be read: ${why}`)
+  }
+  return {}
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isDnsLabel(text: unknown, maxChars: number): boolean {
+  return typeof text === 'string' && text.length <= maxChars && /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/.test(text)
 }

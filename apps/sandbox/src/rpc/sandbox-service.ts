@@ -1,16 +1,30 @@
 import type { SandboxRouteService, SandboxService } from '@automation/contract/sandbox/v1/sandbox'
-import type { SealingService } from '@automation/contract/sandbox/v1/sealing'
-import { pageInfo, windowOf, type Resealing, type SecretBox } from '@automation/database'
+import { pageInfo, windowOf, type SecretBox } from '@automation/database'
 import { memberIn, principalIn, type Handlers } from '@automation/rpc'
+import type { SandboxConfig } from '../config.ts'
 import type { Routes } from '../routes.ts'
 import { sandboxMessage } from '../sandbox-message.ts'
 import { checkedTimeout } from '../sandbox-request.ts'
 import type { Sandboxes } from '../sandboxes.ts'
-import { listSandboxes } from '../store/reads.ts'
+import { countOfTeam, listSandboxes } from '../store/reads.ts'
 import type { Store } from '../store/store.ts'
 
+export interface SandboxServiceParts {
+  sandboxes: Sandboxes
+  store: Store
+  box: SecretBox
+  config: Pick<SandboxConfig, 'catalogue'>
+  maxOf: (team: string) => number
+}
+
 /** Sandboxes of teams. */
-export function sandboxService(sandboxes: Sandboxes, store: Store, box: SecretBox): Handlers<typeof SandboxService> {
+export function sandboxService({
+  sandboxes,
+  store,
+  box,
+  config,
+  maxOf,
+}: SandboxServiceParts): Handlers<typeof SandboxService> {
   return {
     async createSandbox(request, context) {
       return sandboxMessage(await sandboxes.create(memberIn(context), request), box)
@@ -33,6 +47,17 @@ export function sandboxService(sandboxes: Sandboxes, store: Store, box: SecretBo
     async killSandbox({ id }, context) {
       return sandboxMessage(await sandboxes.kill(memberIn(context), id), box)
     },
+
+    async listImages(_, context) {
+      memberIn(context)
+      return { images: config.catalogue.images.map(({ id, cpus, memoryMb }) => ({ id, cpus, memoryMb })) }
+    },
+
+    async getLimits(_, context) {
+      const { team } = memberIn(context)
+      const inUse = BigInt(await countOfTeam(store, team))
+      return { limits: [{ name: 'sandboxes', allowed: BigInt(maxOf(team)), inUse }] }
+    },
   }
 }
 
@@ -47,16 +72,6 @@ export function routeService(routes: Routes): Handlers<typeof SandboxRouteServic
     resolveKey({ grpcApiKey }, context) {
       principalIn(context, 'service')
       return routes.byKey(grpcApiKey)
-    },
-  }
-}
-
-/** Secrets of sandboxes, sealed anew for an operator. */
-export function sealingService(resealing: Resealing): Handlers<typeof SealingService> {
-  return {
-    async reseal({ limit }, context) {
-      principalIn(context, 'operator')
-      return await resealing.answer(limit, context.signal)
     },
   }
 }

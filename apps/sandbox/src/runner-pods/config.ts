@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs'
-import { Environment } from '@automation/service'
-import type { ClusterConfig } from '../cluster/config.ts'
+import { Environment, readServiceAddresses } from '@automation/service'
+import { podsFault, type ClusterConfig, type PodsFile } from '../cluster/config.ts'
 import { cpusOf, memoryMbOf } from '../quantity.ts'
 import type { PoolLimits } from './plan.ts'
 import type { RunnerPodSettings } from './runner-pod.ts'
@@ -12,15 +11,12 @@ export interface RunnerPodsConfig extends ClusterConfig {
   everyMs: number
 }
 
-/**
- * Reads the JSON file that RUNNER_PODS names; undefined where there is none: no runner pods are made. Faults are noted in
- * `env`.
- */
-export function readRunnerPodsConfig(env: Environment, cluster: ClusterConfig): RunnerPodsConfig | undefined {
-  const path = env.text('RUNNER_PODS')
-  if (path === undefined) return undefined
-  const fault = (text: string) => env.fault('RUNNER_PODS', `names ${path}, ${text}`)
-  const { pullSecrets = [], nodeSelector = {}, settings = {}, ...others } = readJson(path, fault)
+/** Reads the member `runners` of the file of pods; undefined where there is none. Faults are noted in `env`. */
+export function readRunnerPodsConfig(env: Environment, { cluster, runners }: PodsFile): RunnerPodsConfig | undefined {
+  if (runners === undefined) return undefined
+  const noted = podsFault(env)
+  const fault = (text: string) => noted(`whose runners.${text}`)
+  const { pullSecrets = [], nodeSelector = {}, settings = {}, ...others } = runners
   // Texts and numbers are read and bounded as settings are.
   const given = new Environment(
     Object.fromEntries(Object.entries(others).map(([name, value]) => [name, String(value)])),
@@ -28,6 +24,7 @@ export function readRunnerPodsConfig(env: Environment, cluster: ClusterConfig): 
   const most = given.integer('max', { default: 10, min: 1, max: 1000 })
   const mostPerTeam = given.integer('maxPerTeam', { default: 3, min: 1, max: 1000 })
   const idleMs = given.integer('idleMs', { default: 60_000, min: 1000, max: 86_400_000 })
+  const { execution, storage } = readServiceAddresses(env)
   const config: RunnerPodsConfig = {
     ...cluster,
     limits: {
@@ -49,8 +46,7 @@ export function readRunnerPodsConfig(env: Environment, cluster: ClusterConfig): 
       tmpMb: given.integer('tmpMb', { default: 4096, min: 16 }),
       packagesMb: given.integer('packagesMb', { default: 4096, min: 16 }),
       pool: env.text('RUNNER_POOL', 'default'),
-      executionAddresses: env.list('EXECUTION_ADDRESSES', ['127.0.0.1:9102']),
-      storageAddress: env.text('STORAGE_ADDRESS', '127.0.0.1:9104'),
+      addresses: { execution, storage },
       graceMs: env.integer('RUN_TIMEOUT_MAX_MS', { default: 3_600_000, min: 100, max: 2_147_483_647 }),
       environment: isTexts(settings) ? settings : {},
       runtimeClassName: given.text('runtimeClassName'),
@@ -60,26 +56,14 @@ export function readRunnerPodsConfig(env: Environment, cluster: ClusterConfig): 
     everyMs: 500,
   }
   if (!Array.isArray(pullSecrets) || !pullSecrets.every((name) => typeof name === 'string'))
-    fault('whose pullSecrets must be a list of texts')
-  if (!isTexts(nodeSelector)) fault('whose nodeSelector must be an object of texts')
+    fault('pullSecrets must be a list of texts')
+  if (!isTexts(nodeSelector)) fault('nodeSelector must be an object of texts')
   if (!isTexts(settings) || !Object.keys(settings).every((name) => /^[A-Z][A-Z0-9_]*$/.test(name)))
-    fault('whose settings must be an object of texts by the names of settings')
+    fault('settings must be an object of texts by the names of settings')
   const known = new Set(given.settings().map(({ name }) => name))
-  for (const name of Object.keys(others)) if (!known.has(name)) fault(`whose member ${name} is not known`)
-  for (const text of given.faults()) fault(`whose ${text}`)
+  for (const name of Object.keys(others)) if (!known.has(name)) fault(`${name} is not known`)
+  for (const text of given.faults()) fault(text)
   return config
-}
-
-function readJson(path: string, fault: (text: string) => void): Record<string, unknown> {
-  try {
-    const value = JSON.parse(readFileSync(path, 'utf8')) as unknown
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
-    fault('which must be a JSON object')
-  } catch (error) {
-    const why = error instanceof SyntaxError ? error.message : (error as NodeJS.ErrnoException).code
-    fault(`which can't be read: ${why}`)
-  }
-  return {}
 }
 
 function required(given: Environment, name: string, fault: string): string {

@@ -29,6 +29,8 @@ export interface PoolLimits {
   spare: number
   most: number
   mostPerTeam: number
+  /** Of teams that may have others than that. */
+  mostOf?: ((team: string) => number | undefined) | undefined
   /** After how long unneeded pods that are nobody's go. */
   idleMs: number
   /** How long execution may not know of a pod before it is given up. */
@@ -74,11 +76,11 @@ export function plan({ pods, waiting, isPaused }: Situation, limits: PoolLimits)
 }
 
 /** How many pods that are nobody's there should be: one for each team without, one for each that needs more, the spare. */
-function wantedUnbound(pods: RunnerPod[], waiting: string[], { spare, mostPerTeam }: PoolLimits): number {
+function wantedUnbound(pods: RunnerPod[], waiting: string[], { spare, mostPerTeam, mostOf }: PoolLimits): number {
   const alone = unserved(pods, waiting).length
   const more = waiting.filter((team) => {
     const own = podsOf(pods, team)
-    return own.length > 0 && own.length < mostPerTeam && own.every(isFull)
+    return own.length > 0 && own.length < (mostOf?.(team) ?? mostPerTeam) && own.every(isFull)
   }).length
   // The last one that is nobody's is for a team that has none: execution gives it to no other.
   return more > 0 ? Math.max(alone + more + spare, 2) : alone + spare

@@ -1,19 +1,20 @@
-import { RunnerDemandService, type GetDemandResponse } from '@automation/contract/runner/v1/demand'
-import { asService, ownContext, type Client } from '@automation/rpc'
-import { Periodic, type Check, type Logger, type PartContext } from '@automation/service'
-import { openCluster, type ClusterApi } from '../cluster/api.ts'
+import { type GetDemandResponse, RunnerDemandService } from '@automation/contract/runner/v1/demand'
+import { asService, type Client, ownContext } from '@automation/rpc'
+import { type Check, type Logger, type PartContext, Periodic, type Registry } from '@automation/service'
+import { Counter, Gauge } from 'prom-client'
+import { type ClusterApi, openCluster } from '../cluster/api.ts'
 import { Pods } from '../cluster/pods.ts'
 import { podLabels } from '../cluster/restricted.ts'
-import { Leadership } from '../store/leadership.ts'
-import type { Store } from '../store/store.ts'
+import { Leadership, type Store } from '../store/store.ts'
 import type { RunnerPodsConfig } from './config.ts'
 import { KnownPods } from './known-pods.ts'
-import { poolMetrics, type PoolMetrics } from './metrics.ts'
 import { plan, type Removal, type RunnerPod } from './plan.ts'
 import { runnerPod, specHash, specLabel } from './runner-pod.ts'
 
 export interface RunnerPoolOptions {
   config: RunnerPodsConfig
+  /** Pods of a team that may have others than all. */
+  mostOf?: ((team: string) => number | undefined) | undefined
   /** The runner pods of this installation. */
   pods: Pods
   demand: Client<typeof RunnerDemandService>
@@ -66,7 +67,7 @@ export class RunnerPool {
   }
 
   async #round(): Promise<void> {
-    const { pods, leadership, metrics, config } = this.#options
+    const { pods, leadership, metrics, config, mostOf } = this.#options
     if (!(await leadership.isMine())) {
       this.#state = 'another replica makes them'
       return metrics.forget()
@@ -78,7 +79,7 @@ export class RunnerPool {
     const there = this.#known.together(pods.all(), answer.sessions, performance.now())
     if (there.some(({ session }) => session !== undefined && session.team === '')) this.#pause = noPause
     const isPaused = Date.now() < this.#pause.untilMs
-    const { make, remove } = plan({ pods: there, waiting, isPaused }, config.limits)
+    const { make, remove } = plan({ pods: there, waiting, isPaused }, { ...config.limits, mostOf })
     metrics.seen(there, waiting.length)
     this.#tell(there, waiting.length)
     await Promise.all([
@@ -194,17 +195,58 @@ export async function openRunnerPods(
   config: RunnerPodsConfig,
   store: Store,
   { neighbours, logger, metrics }: PartContext,
-  api?: ClusterApi,
+  { api, mostOf }: { api?: ClusterApi; mostOf?: (team: string) => number | undefined } = {},
 ): Promise<RunnerPool> {
   const cluster = api ?? (await openCluster())
   const { namespace = cluster.namespace ?? 'default', instance, owner } = config
   const labels = podLabels('runner-pod', instance)
   return new RunnerPool({
     config,
+    mostOf,
     pods: new Pods({ api: cluster, namespace, owner, labels, logger }),
     demand: neighbours.client(RunnerDemandService),
     leadership: new Leadership(store, `runner pods of ${namespace}/${instance}`),
     metrics: poolMetrics(metrics),
     logger,
   })
+}
+
+interface PoolMetrics {
+  seen(pods: RunnerPod[], waiting: number): void
+  /** Another replica counts them. */
+  forget(): void
+  made(): void
+  failed(): void
+}
+
+const states = ['starting', 'spare', 'bound', 'ending'] as const
+
+/** The metrics of runner pods, in the registry of the process. */
+function poolMetrics(registry: Registry): PoolMetrics {
+  const registers = [registry]
+  const help = 'Runner pods by what they are for'
+  const pods = new Gauge({ name: 'runner_pods', help, labelNames: ['state'], registers })
+  const waits = 'Teams with runs that wait for a slot'
+  const waitingTeams = new Gauge({ name: 'runner_pods_waiting_teams', help: waits, registers })
+  const made = new Counter({ name: 'runner_pods_made_total', help: 'Runner pods that were made', registers })
+  const whatFailed = 'Runner pods that could not be made, or ended before execution knew them'
+  const failed = new Counter({ name: 'runner_pods_failed_total', help: whatFailed, registers })
+  return {
+    seen(there, waiting) {
+      for (const state of states) pods.set({ state }, there.filter((pod) => stateOf(pod) === state).length)
+      waitingTeams.set(waiting)
+    },
+    forget() {
+      pods.reset()
+      waitingTeams.reset()
+    },
+    made: () => made.inc(),
+    failed: () => failed.inc(),
+  }
+}
+
+function stateOf({ deleting, end, session }: RunnerPod): (typeof states)[number] {
+  if (deleting || end !== undefined) return 'ending'
+  if (session === undefined) return 'starting'
+  return session.team === '' ? 'spare' : 'bound'
 }

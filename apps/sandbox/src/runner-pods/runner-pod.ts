@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { ServiceAddresses } from '@automation/service'
 import type { V1Container, V1Pod } from '@kubernetes/client-node'
 import { restrictedContainer, restrictedPod } from '../cluster/restricted.ts'
 
@@ -17,9 +18,8 @@ export interface RunnerPodSettings {
   /** Of its sets of packages. */
   packagesMb: number
   pool: string
-  executionAddresses: string[]
-  /** Where runs store what they store. */
-  storageAddress: string
+  /** Where its runs come from, and where they store what they store. */
+  addresses: Pick<ServiceAddresses, 'execution' | 'storage'>
   mostPerTeam: number
   idleMs: number
   /** What a run may still take when its pod is told to go. */
@@ -108,25 +108,21 @@ function containerOf({ image, imagePullPolicy, cpu, memoryMb, ...settings }: Run
 }
 
 function environmentOf(
-  settings: Pick<
-    RunnerPodSettings,
-    'pool' | 'executionAddresses' | 'storageAddress' | 'mostPerTeam' | 'idleMs' | 'graceMs' | 'environment'
-  >,
+  settings: Pick<RunnerPodSettings, 'pool' | 'addresses' | 'mostPerTeam' | 'idleMs' | 'graceMs' | 'environment'>,
   memoryMb: number,
 ): Record<string, string> {
   return {
     RUNNER_CHILDREN_MEMORY_MB: String(Math.max(64, memoryMb - ownMb)),
     ...settings.environment,
-    RUNNER_NAME: '$(POD_NAME).$(POD_UID)',
+    RUNNER_POD: `name=$(POD_NAME).$(POD_UID),maxPerTeam=${settings.mostPerTeam},idleMs=${settings.idleMs}`,
     RUNNER_POOL: settings.pool,
     RUNNER_KEY_FILE: `${keyDirectory}/${keyItem.path}`,
-    RUNNER_TEAM_MAX_RUNNERS: String(settings.mostPerTeam),
-    RUNNER_IDLE_EXIT_MS: String(settings.idleMs),
-    RUNNER_TMP_DIR: '/tmp',
+    TMPDIR: '/tmp',
     RUNNER_DEPENDENCIES_DIR: packagesDirectory,
-    EXECUTION_ADDRESSES: settings.executionAddresses.join(','),
-    STORAGE_ADDRESS: settings.storageAddress,
-    HEALTH_HOST: '0.0.0.0',
+    SERVICE_ADDRESSES: Object.entries(settings.addresses)
+      .flatMap(([name, addresses]) => addresses.map((address) => `${name}=${address}`))
+      .join(),
+    INTERNAL_HOST: '0.0.0.0',
     HEALTH_PORT: String(healthPort),
     SHUTDOWN_GRACE_MS: String(settings.graceMs),
   }

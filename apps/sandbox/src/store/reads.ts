@@ -44,6 +44,16 @@ export async function listSandboxes(
   return { rows, total: count?.total ?? 0 }
 }
 
+/** How many of a team's sandboxes have not ended. */
+export async function countOfTeam(store: Store, team: string): Promise<number> {
+  const [row] = await store.queryFor<{ count: number }>(team, {
+    name: 'active_of_team',
+    text: `SELECT count(*)::integer AS count FROM sandboxes WHERE team = $1 AND ${active}`,
+    values: [team],
+  })
+  return row?.count ?? 0
+}
+
 /** Sandboxes that have not ended, by status, and how long ago the first of them was asked for, in ms. */
 export async function countActive(store: Store): Promise<{ status: SandboxStatus; count: number; oldestMs: number }[]> {
   return store.query({

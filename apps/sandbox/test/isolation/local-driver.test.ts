@@ -24,12 +24,11 @@ function driverBehind(settings: Record<string, string>, tmpDir: string, daemons 
   const given = {
     DATABASE_URL: 'none',
     ENCRYPTION_KEY: 'none',
-    RUNNER_TMP_DIR: tmpDir,
-    SANDBOX_HOME_MB: '64',
+    TMPDIR: tmpDir,
     ...settings,
   }
   const { local } = readSandboxConfig(new Environment(given))
-  return new LocalDriver({ config: local, daemons, logger: silentLogger })
+  return new LocalDriver({ config: { ...local, homeMb: 64 }, daemons, logger: silentLogger })
 }
 
 function order(team = 'demo'): SandboxOrder {

@@ -2,12 +2,12 @@ import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { Environment } from '@automation/service'
 import { until } from '@automation/testing'
-import { readClusterConfig } from '../../src/cluster/config.ts'
+import { readPodsFile } from '../../src/cluster/config.ts'
 import { podSeen } from '../../src/cluster/pod-seen.ts'
 import { readRunnerPodsConfig } from '../../src/runner-pods/config.ts'
 import { runnerPod } from '../../src/runner-pods/runner-pod.ts'
 import type { ClusterUnderTest } from './cluster-under-test.ts'
-import { runnerPodsFile } from '../runner-pods-file.ts'
+import { podsFile } from '../pods-file.ts'
 
 export interface PodProgram {
   /** Of runners. */
@@ -41,9 +41,9 @@ export async function linesOfPod(
   { api, namespace }: ClusterUnderTest,
   { image, program, timeoutMs }: PodProgram,
 ): Promise<{ lines: string[]; end: string }> {
-  const env = new Environment({ RUNNER_PODS: runnerPodsFile({ image, secret: 'keys' }) })
+  const env = new Environment({ KUBERNETES_PODS: podsFile({}, { image, secret: 'keys' }) })
   const name = `attempts-${randomBytes(4).toString('hex')}`
-  const pod = runnerPod(name, readRunnerPodsConfig(env, readClusterConfig(env))!.pod)
+  const pod = runnerPod(name, readRunnerPodsConfig(env, readPodsFile(env))!.pod)
   env.check()
   const [container] = pod.spec!.containers
   const start = `exec node ${unpacked}/isolation/in-pod.ts ${program}`

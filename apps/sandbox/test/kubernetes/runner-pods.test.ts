@@ -3,7 +3,7 @@ import { InProcessNetwork, served } from '@automation/rpc'
 import { Environment } from '@automation/service'
 import { silentLogger, testContext, testDatabase, until, type TestDatabase } from '@automation/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { readClusterConfig } from '../../src/cluster/config.ts'
+import { readPodsFile } from '../../src/cluster/config.ts'
 import type { PodSeen } from '../../src/cluster/pod-seen.ts'
 import { Pods } from '../../src/cluster/pods.ts'
 import { podLabels } from '../../src/cluster/restricted.ts'
@@ -11,7 +11,7 @@ import { readRunnerPodsConfig } from '../../src/runner-pods/config.ts'
 import { openRunnerPods, type RunnerPool } from '../../src/runner-pods/pool.ts'
 import { runnerNameOf } from '../../src/runner-pods/runner-pod.ts'
 import { Store } from '../../src/store/store.ts'
-import { runnerPodsFile } from '../runner-pods-file.ts'
+import { podsFile } from '../pods-file.ts'
 import { behindProxy, ClusterUnderTest, hasCluster } from './cluster-under-test.ts'
 
 describe.skipIf(!hasCluster)('runner pods on a cluster', () => {
@@ -56,16 +56,16 @@ describe.skipIf(!hasCluster)('runner pods on a cluster', () => {
     api = cluster.api,
   ): Promise<RunnerPool> {
     const instance = `pool-${count++}`
-    const RUNNER_PODS = runnerPodsFile({ image, secret: 'keys', cpu: '10m', memory: '64Mi', ...members })
-    const context = { KUBERNETES_NAMESPACE: cluster.namespace, KUBERNETES_INSTANCE: instance }
-    const env = new Environment({ RUNNER_PODS, ...context, RUN_TIMEOUT_MAX_MS: '1000' })
-    const config = { ...readRunnerPodsConfig(env, readClusterConfig(env))!, everyMs: 100 }
+    const runners = { image, secret: 'keys', cpu: '10m', memory: '64Mi', ...members }
+    const KUBERNETES_PODS = podsFile({ namespace: cluster.namespace, instance }, runners)
+    const env = new Environment({ KUBERNETES_PODS, RUN_TIMEOUT_MAX_MS: '1000' })
+    const config = { ...readRunnerPodsConfig(env, readPodsFile(env))!, everyMs: 100 }
     env.check()
     const { namespace } = cluster
     watched = new Pods({ api: cluster.api, namespace, labels: podLabels('runner-pod', instance), logger: silentLogger })
     await watched.start()
     for (let replica = 0; replica < replicas; replica++) {
-      const pool = await openRunnerPods(config, store, testContext(demand.network), api)
+      const pool = await openRunnerPods(config, store, testContext(demand.network), { api })
       pools.push(pool)
       pool.start()
     }

@@ -1,4 +1,5 @@
-import type { Cron } from './cron.ts'
+import { type Cron, parseCron } from './cron.ts'
+import type { When } from '../schedule.ts'
 
 /** What happens again and again is not made up for after so long. */
 export const missedAfterMs = 3_600_000
@@ -9,7 +10,8 @@ export const missedAfterMs = 3_600_000
  * due the first time. Where hours are `*` or a step, every real minute that matches is due.
  */
 export function nextDue(cron: Cron, zone: string, after: number): number | undefined {
-  for (let time = evenTimeAt(zone, after + 1); ; time = evenTimeAt(zone, time.end)) {
+  const last = after + mostDays * dayMs
+  for (let time = evenTimeAt(zone, after + 1); time.start <= last;) {
     const { start, end, offset, offsetBefore } = time
     const leftOff = start + offsetBefore
     if (!cron.everyRealHour && start > after && leftOff < start + offset) {
@@ -20,7 +22,29 @@ export function nextDue(cron: Cron, zone: string, after: number): number | undef
     const match = firstLocalMatch(cron, cron.everyRealHour ? goesOn : Math.max(goesOn, leftOff))
     if (match === undefined) return undefined
     if (match - offset < end) return match - offset
+    // Nothing is meant before the match: the even times until shortly before it need no look.
+    time = evenTimeAt(zone, Math.max(end, match - offset - 2 * dayMs))
   }
+  // A time that the clocks leave out in each year.
+  return undefined
+}
+
+/** What the clocks of a zone show at an instant, in milliseconds since 1970 as if it were UTC. */
+export function localAt(zone: string, instant: number): number {
+  return instant + evenTimeAt(zone, instant).offset
+}
+
+/** Whether the clocks of a zone, at an instant, show a time that a cron means. */
+export function showsMeant(cron: Cron, zone: string, instant: number): boolean {
+  const local = localAt(zone, instant)
+  return firstLocalMatch(cron, local) === local
+}
+
+/** Whether the clocks of a zone show the time of an instant twice. */
+export function isRepeated(zone: string, instant: number): boolean {
+  const { start, end, offset, offsetBefore } = evenTimeAt(zone, instant)
+  if (instant + offset < start + offsetBefore) return true
+  return end !== Infinity && instant + offset >= end + evenTimeAt(zone, end).offset
 }
 
 /**
@@ -47,17 +71,21 @@ const mostDays = 8 * 366
  */
 function firstLocalMatch(cron: Cron, from: number): number | undefined {
   const firstDay = Math.floor(from / dayMs) * dayMs
-  for (let count = 0, day = firstDay; count <= mostDays; count += 1, day += dayMs) {
-    if (!matchesDay(cron, new Date(day))) continue
-    const time = firstTimeOfDay(cron, day === firstDay ? Math.ceil((from - day) / 1000) : 0)
-    if (time !== undefined) return day + time * 1000
+  for (let day = firstDay; day <= firstDay + mostDays * dayMs;) {
+    const date = new Date(day)
+    if (!cron.months.includes(date.getUTCMonth() + 1)) {
+      day = Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1)
+      continue
+    }
+    const time = matchesDay(cron, date) && firstTimeOfDay(cron, day === firstDay ? Math.ceil((from - day) / 1000) : 0)
+    if (typeof time === 'number') return day + time * 1000
+    day += dayMs
   }
   return undefined
 }
 
-/** Where days of the month and of the week are given, either will do. */
-function matchesDay({ months, monthDays, weekdays }: Cron, date: Date): boolean {
-  if (!months.includes(date.getUTCMonth() + 1)) return false
+/** Of a month that is meant. Where days of the month and of the week are given, either will do. */
+function matchesDay({ monthDays, weekdays }: Cron, date: Date): boolean {
   if (monthDays === undefined && weekdays === undefined) return true
   const day = date.getUTCDate()
   const daysLeft = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0)).getUTCDate() - day
@@ -104,7 +132,7 @@ function evenTimeAt(zone: string, instant: number): EvenTime {
 }
 
 function readEvenTime(zone: string, instant: number): EvenTime {
-  const at = Temporal.Instant.fromEpochMilliseconds(instant).toZonedDateTimeISO(zone)
+  const at = Temporal.Instant.fromEpochMilliseconds(instant).toZonedDateTimeISO(zoneOfClocks(zone))
   const last = at.add({ milliseconds: 1 }).getTimeZoneTransition('previous')
   const next = at.getTimeZoneTransition('next')
   const offset = at.offsetNanoseconds / 1e6
@@ -114,4 +142,41 @@ function readEvenTime(zone: string, instant: number): EvenTime {
     offset,
     offsetBefore: last === null ? offset : last.subtract({ milliseconds: 1 }).offsetNanoseconds / 1e6,
   }
+}
+
+/** A zone by the name that clocks are computed by: some older names, such as PST, are known to `Intl` alone. */
+export function zoneOfClocks(zone: string): string {
+  try {
+    return Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(zone).timeZoneId
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone
+  }
+}
+
+/** What becomes of the nominal times of a schedule that have come. Milliseconds since 1970. */
+export interface Due {
+  /** The one that is fired. */
+  fires?: number
+  /** One that is not, because it was missed for too long. */
+  missed?: number
+  /** The next that comes. */
+  next?: number
+}
+
+/** When a schedule is due after `after`; undefined where it is not. */
+export function dueAfter(when: When, zone: string, after: number): number | undefined {
+  if ('dateTime' in when) return when.dateTime > after ? when.dateTime : undefined
+  return nextDue(parseCron(when.cron), zone, after)
+}
+
+/**
+ * What is due at `now`, where the nominal time `at` has come: what happens once is fired however late it is; of what
+ * happens again and again the last time alone, if it is not an hour ago.
+ */
+export function dueAt(when: When, zone: string, at: number, now: number): Due {
+  if ('dateTime' in when) return { fires: at }
+  const cron = parseCron(when.cron)
+  const fires = lastDue(cron, zone, at, now)
+  return { fires, missed: fires === at ? undefined : at, next: nextDue(cron, zone, now) }
 }

@@ -1,10 +1,10 @@
-import type { FiringService } from '@automation/contract/execution/v1/firing'
+import { Status } from '@automation/contract/execution/v1/execution'
+import type { FiringService, StartFiringResponse } from '@automation/contract/execution/v1/firing'
 import { asFailure, Failure, type FailureKind } from '@automation/errors'
 import { asService, ownContext, type CallContext, type Client } from '@automation/rpc'
 import { failPoint, Batcher, KeyedBatcher, type Logger } from '@automation/service'
 import type { Tracer } from '@automation/tracing'
-import { missedAfterMs } from '../cron/next-due.ts'
-import { dueAfter } from '../due-times.ts'
+import { dueAfter, missedAfterMs } from '../cron/next-due.ts'
 import type { Metrics } from '../metrics.ts'
 import { inputMessage, inputOf, whenOf } from '../schedule.ts'
 import { firingsStarted, postponeFiring, skipFiring, type OpenFiring, type StartedFiring } from '../store/firings.ts'
@@ -16,7 +16,6 @@ const callTimeoutMs = 10_000
 const promptMs = 5000
 const atOnce = 500
 const retryMs = { least: 300, most: 5000 }
-/** What is refused for one of these is refused again, however often it is asked for. */
 const lasting = new Set<FailureKind>([
   'invalid_argument',
   'permission_denied',
@@ -61,7 +60,7 @@ export class Firer {
       await this.#start(firing)
     } catch (error) {
       if (!(error instanceof Failure)) throw error
-      if (lasting.has(error.kind)) await this.#giveUp(firing, error.message, 'refused')
+      if (isLasting(error.kind)) await this.#giveUp(firing, error.message, 'refused')
       else await this.#again(firing, error)
     }
   }
@@ -114,12 +113,13 @@ export class Firer {
       })
     span?.end()
     failPoint('firing-after-start')
-    await this.#note(firing, started)
+    await this.#note(firing, { ...started, rejection: rejectionOf(started) })
   }
 
-  async #note(firing: OpenFiring, { executionId, versionId }: { executionId: string; versionId?: string }) {
+  async #note(firing: OpenFiring, run: { executionId: string; versionId?: string; rejection?: string }) {
     const { id, nominalAt } = firing
-    const isFirst = await this.#started.ask({ id, nominalAt, executionId, versionId })
+    const { executionId, versionId, rejection } = run
+    const isFirst = await this.#started.ask({ id, nominalAt, executionId, versionId, rejection })
     if (isFirst) this.#options.metrics.started(firing.waits ? undefined : firing.lateMs / 1000)
   }
 
@@ -170,4 +170,14 @@ function pauseAfter({ lateMs }: OpenFiring): number {
 
 function contextFor({ team }: Pick<OpenFiring, 'team'>): CallContext {
   return ownContext(asService('scheduler', team), callTimeoutMs)
+}
+
+/** Whether what is refused for this is refused again, however often it is asked for. */
+export function isLasting(kind: FailureKind): boolean {
+  return lasting.has(kind)
+}
+
+/** Why a run was REJECTED; undefined for all others. */
+export function rejectionOf({ status, explanation }: StartFiringResponse): string | undefined {
+  return status === Status.REJECTED ? (explanation ?? 'It was rejected') : undefined
 }

@@ -1,5 +1,5 @@
 import { failPoint, Periodic, type Logger } from '@automation/service'
-import { dueAt } from '../due-times.ts'
+import { dueAt } from '../cron/next-due.ts'
 import { whenOf } from '../schedule.ts'
 import { fireDue, readDue, untilNext } from '../store/due.ts'
 import { holdFirings, takeFirings, type OpenFiring, type Capacity } from '../store/firings.ts'

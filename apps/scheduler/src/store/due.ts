@@ -1,4 +1,4 @@
-import type { Due } from '../due-times.ts'
+import type { Due } from '../cron/next-due.ts'
 import type { Store } from './store.ts'
 import { dueTeams, teamsWith } from './turns.ts'
 

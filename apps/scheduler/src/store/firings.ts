@@ -104,6 +104,8 @@ export type HeldFiring = FiringKey & Pick<OpenFiring, 'holder'>
 export interface StartedFiring extends FiringKey {
   executionId: string
   versionId: string | undefined
+  /** Why the run is one that was REJECTED. */
+  rejection?: string
 }
 
 /** They have started runs, whoever holds them; false for those that are known as started. */
@@ -112,8 +114,8 @@ export async function firingsStarted(store: Store, firings: StartedFiring[]): Pr
     name: 'firings_started',
     // Schedules are locked first, as where they are paused, then firings: each in one order, so that none wait in a circle.
     text: `WITH input AS (
-             SELECT * FROM unnest($1::uuid[], $2::timestamptz[], $3::uuid[], $4::uuid[])
-               AS i(schedule_id, nominal_at, execution_id, version_id)
+             SELECT * FROM unnest($1::uuid[], $2::timestamptz[], $3::uuid[], $4::uuid[], $5::text[])
+               AS i(schedule_id, nominal_at, execution_id, version_id, rejection)
            ), held AS MATERIALIZED (
              SELECT id FROM schedules WHERE id IN (SELECT schedule_id FROM input) ORDER BY id FOR NO KEY UPDATE
            ), open AS MATERIALIZED (
@@ -121,8 +123,8 @@ export async function firingsStarted(store: Store, firings: StartedFiring[]): Pr
                JOIN firings f ON f.schedule_id = i.schedule_id AND f.nominal_at = i.nominal_at
               WHERE f.state < 3 ORDER BY f.schedule_id, f.nominal_at FOR UPDATE OF f
            ), started AS (
-             UPDATE firings f SET state = 3, due_at = NULL, holder = NULL, decided_at = now(), explanation = NULL,
-                 execution_id = i.execution_id
+             UPDATE firings f SET state = 3, due_at = NULL, holder = NULL, decided_at = now(),
+                 explanation = i.rejection, rejected = i.rejection IS NOT NULL, execution_id = i.execution_id
                FROM open i WHERE f.schedule_id = i.schedule_id AND f.nominal_at = i.nominal_at
              RETURNING f.schedule_id, f.nominal_at, i.execution_id, i.version_id
            ), noted AS (
@@ -137,6 +139,7 @@ export async function firingsStarted(store: Store, firings: StartedFiring[]): Pr
       firings.map(({ nominalAt }) => nominalAt),
       firings.map(({ executionId }) => executionId),
       firings.map(({ versionId }) => versionId ?? null),
+      firings.map(({ rejection }) => rejection ?? null),
     ],
   })
   const nameOf = ({ id, nominalAt }: FiringKey) => `${id} ${nominalAt.getTime()}`

@@ -3,7 +3,7 @@ import type pg from 'pg'
 import type { RunInput, ScheduleRow, When } from '../schedule.ts'
 import type { Store } from './store.ts'
 
-export const scheduleColumns = `s.id, s.team, s.process_id AS "processId", s.revision, s.cron, s.date_time AS "dateTime",
+export const scheduleColumns = `s.id, s.team, s.process_id AS "processId", s.revision, s.edition, s.cron, s.date_time AS "dateTime",
   s.allow_concurrent AS "allowConcurrent", s.paused, s.next_at AS "nextAt", s.tag, s.parameters, s.comment,
   s.agent_pool AS "agentPool", s.callback_url AS "callbackUrl", s.timeout_ms AS "timeoutMs",
   s.fresh_process AS "freshProcess", s.version_id AS "versionId", s.last_execution_id AS "lastExecutionId",
@@ -108,31 +108,30 @@ export async function lockSchedule(client: pg.ClientBase, team: string, id: stri
   return rows[0]
 }
 
-/** Whether it was there. */
-export async function deleteSchedule(client: pg.ClientBase, team: string, id: string): Promise<boolean> {
-  const { rowCount } = await client.query({
-    name: 'delete_schedule',
-    text: 'DELETE FROM schedules WHERE id = $1 AND team = $2',
-    values: [id, team],
-  })
-  return rowCount === 1
+/** `row` must be locked. */
+export async function deleteSchedule(client: pg.ClientBase, { id }: ScheduleRow): Promise<void> {
+  await client.query({ name: 'delete_schedule', text: 'DELETE FROM schedules WHERE id = $1', values: [id] })
 }
 
-/** `row` must be locked; what waits of a paused one is given up, and by its holder what somebody looks at. */
+/** `row` must be locked; what waits of a paused one is given up, and by its holder what somebody looks at. Gives the row as it is then. */
 export async function setPaused(
   client: pg.ClientBase,
   { id }: ScheduleRow,
   updatedBy: string,
   paused: boolean,
   nextAt: number | undefined,
-): Promise<void> {
-  await client.query({
+): Promise<ScheduleRow> {
+  const { rows } = await client.query<ScheduleRow>({
     name: 'set_paused',
-    text: `UPDATE schedules SET paused = $2, next_at = $3, revision = revision + 1, updated_by = $4, updated_at = now()
-           WHERE id = $1`,
+    text: `UPDATE schedules AS s SET paused = $2, next_at = $3, revision = s.revision + 1, updated_by = $4, updated_at = now()
+           WHERE id = $1 RETURNING ${scheduleColumns}`,
     values: [id, paused, nextAt === undefined ? null : new Date(nextAt), updatedBy],
   })
-  if (!paused) return
+  if (paused) await giveUpFirings(client, id)
+  return rows[0]!
+}
+
+async function giveUpFirings(client: pg.ClientBase, id: string): Promise<void> {
   await client.query({
     name: 'give_up_firings',
     text: `UPDATE firings SET state = 4, due_at = NULL, decided_at = now(), explanation = $2

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { dueAfter } from '../due-times.ts'
+import { dueAfter } from '../cron/next-due.ts'
 
 /** A team's zone, as the catalog has it at a revision of the team. */
 export interface TeamZone {

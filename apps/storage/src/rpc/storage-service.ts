@@ -1,27 +1,32 @@
+import type { LimitSchema } from '@automation/contract/common/v1/limit'
 import type { DatastoreService } from '@automation/contract/storage/v1/datastore'
 import type { PackageSetService } from '@automation/contract/storage/v1/package_set'
 import type { StorageObjectSchema, StorageService } from '@automation/contract/storage/v1/storage'
+import { pageInfo, windowOf } from '@automation/database'
 import { invalid } from '@automation/errors'
-import { principalIn, type Handlers } from '@automation/rpc'
+import { memberIn, principalIn, type Handlers } from '@automation/rpc'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { timestampFromDate } from '@bufbuild/protobuf/wkt'
 import type { ReadAsker, ReadRights } from '../callers.ts'
 import type { Datastore } from '../datastore.ts'
 import type { Objects } from '../objects.ts'
 import type { PackageSets } from '../package-sets.ts'
+import type { ListedEntry } from '../store/object-lists.ts'
 import type { ObjectRow } from '../store/objects.ts'
 import type { Uploads } from '../uploads.ts'
 
 export interface StorageParts {
   objects: Objects
   uploads: Uploads
+  /** What a team may keep and has. */
+  limitsOf: (team: string) => Promise<MessageInitShape<typeof LimitSchema>[]>
   askerOf: ReadAsker
   publicUrl: string
 }
 
 /** Files of teams. */
 export function storageService(parts: StorageParts): Handlers<typeof StorageService> {
-  const { objects, uploads, askerOf, publicUrl } = parts
+  const { objects, uploads, limitsOf, askerOf, publicUrl } = parts
   return {
     async uploadObject(requests, context) {
       const asker = askerOf(context)
@@ -39,10 +44,13 @@ export function storageService(parts: StorageParts): Handlers<typeof StorageServ
       for await (const chunk of objects.read(askerOf(context).team, version, range, context.signal)) yield { chunk }
     },
 
-    async *listObjects({ prefix }, context) {
+    async *listObjects(wanted, context) {
       const { team } = askerOf(context)
       const messageOf = objectMessages(publicUrl, team)
-      for await (const rows of objects.list(team, prefix)) yield { objects: rows.map(messageOf) }
+      for await (const rows of objects.list(team, wanted)) {
+        if (wanted.delimiter === '') yield { objects: rows.flatMap(({ object }) => object ?? []).map(messageOf) }
+        else yield { entries: rows.map((row) => ({ entry: entryOf(row, messageOf) })) }
+      }
     },
 
     async deleteObject({ name }, context) {
@@ -55,11 +63,21 @@ export function storageService(parts: StorageParts): Handlers<typeof StorageServ
       return { url, name, expiresAt: timestampFromDate(expiresAt) }
     },
 
+    async getLimits(_, context) {
+      return { limits: await limitsOf(askerOf(context).team) }
+    },
+
     async openSignedUrl(link, context) {
       principalIn(context, 'service')
       return objectMessages(publicUrl, link.team)(await objects.open(link))
     },
   }
+}
+
+function entryOf({ object, folder }: ListedEntry, messageOf: ReturnType<typeof objectMessages>) {
+  return object === undefined
+    ? { case: 'prefix' as const, value: folder }
+    : { case: 'object' as const, value: messageOf(object) }
 }
 
 /** Rows of a team as the contract has them; objects are reached below `publicUrl`. */
@@ -96,6 +114,17 @@ export function datastoreService(datastore: Datastore, askerOf: ReadAsker): Hand
       return { existed: await datastore.delete(askerOf(context).team, key) }
     },
 
+    async listEntries({ page, prefix }, context) {
+      const window = windowOf(page)
+      const { rows, total } = await datastore.entries(askerOf(context).team, prefix, window)
+      const entries = rows.map(({ updatedAt, value, ...row }) => ({
+        ...row,
+        value: value ?? undefined,
+        updatedAt: timestampFromDate(updatedAt),
+      }))
+      return { entries, page: pageInfo(window, total, rows.length) }
+    },
+
     async listKeys({ prefix }, context) {
       return { keys: await datastore.keys(askerOf(context).team, prefix) }
     },
@@ -113,6 +142,11 @@ export function packageSetService(sets: PackageSets, rights: ReadRights): Handle
     async *downloadSet({ key, runtime }, context) {
       const team = rights.teamOf(context)
       for await (const chunk of sets.read({ team, key, runtime }, context.signal)) yield { chunk }
+    },
+
+    async hasSet({ key }, context) {
+      principalIn(context, 'service')
+      return { isThere: await sets.has(memberIn(context).team, key) }
     },
 
     async keepSets(lists, context) {

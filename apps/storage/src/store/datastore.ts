@@ -1,3 +1,4 @@
+import { countedUpTo, type Window } from '@automation/database'
 import type { Store } from './store.ts'
 
 /** JSON text; undefined when the key is not there. */
@@ -53,4 +54,41 @@ export async function listKeys(store: Store, team: string, prefix: string): Prom
     values: [team, prefix],
   })
   return rows.map(({ key }) => key)
+}
+
+/** A key as lists show it. */
+export interface EntryRow {
+  key: string
+  /** Of the value, in bytes. */
+  size: number
+  updatedAt: Date
+  /** JSON text; null where it is not small. */
+  value: string | null
+}
+
+const shownBytes = 1024
+
+/** A page of keys with this beginning, in their order. */
+export async function listEntries(
+  store: Store,
+  team: string,
+  prefix: string,
+  { skip, take }: Window,
+): Promise<{ rows: EntryRow[]; total: number }> {
+  const found = 'FROM datastore WHERE team = $1 AND key >= $2 AND starts_with(key, $2)'
+  const [rows, [count]] = await Promise.all([
+    store.queryFor<EntryRow>(team, {
+      name: 'list_entries',
+      text: `SELECT key, octet_length(value) AS size, updated_at AS "updatedAt",
+                    CASE WHEN octet_length(value) <= ${shownBytes} THEN value END AS value
+             ${found} ORDER BY key LIMIT $3::bigint OFFSET $4::bigint`,
+      values: [team, prefix, take, skip],
+    }),
+    store.queryFor<{ total: number }>(team, {
+      name: 'count_entries',
+      text: `SELECT count(*)::integer AS total FROM (SELECT ${found} LIMIT $3) counted`,
+      values: [team, prefix, countedUpTo],
+    }),
+  ])
+  return { rows, total: count?.total ?? 0 }
 }

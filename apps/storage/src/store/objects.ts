@@ -41,20 +41,6 @@ export async function isReadable(store: Store, team: string, blobId: string): Pr
   return rows.length > 0
 }
 
-/** The next objects in the order of names, behind `after`. */
-export async function listObjects(
-  store: Store,
-  team: string,
-  { prefix, after, limit }: { prefix: string; after: string; limit: number },
-): Promise<ObjectRow[]> {
-  return store.queryFor<ObjectRow>(team, {
-    name: 'list_objects',
-    text: `SELECT ${columns} FROM objects WHERE team = $1 AND expires_at IS NULL AND name > $2 AND name >= $3 AND starts_with(name, $3)
-           ORDER BY name LIMIT $4`,
-    values: [team, after, prefix, limit],
-  })
-}
-
 /**
  * Deletes an object with every content that was kept under its name. Gives the blobs, which may be removed now;
  * undefined where there is no such object.

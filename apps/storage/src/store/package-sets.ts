@@ -32,6 +32,16 @@ export async function readSet(store: Store, { team, key, runtime }: SetName): Pr
   return row && { ...row, size: Number(row.size) }
 }
 
+/** Whether somebody has stored it for some runtime. */
+export async function hasSet(store: Store, team: string, key: string): Promise<boolean> {
+  const rows = await store.query({
+    name: 'has_package_set',
+    text: 'SELECT FROM package_sets WHERE team = $1 AND key = $2 LIMIT 1',
+    values: [team, key],
+  })
+  return rows.length > 0
+}
+
 /**
  * The content is stored: it is the set from now on. False where another one was there first. Failures: storage_full;
  * unavailable where the upload has been given up.

@@ -181,7 +181,7 @@ async function requireObjectQuota(client: pg.PoolClient, team: string, teamMaxOb
 }
 
 function tooManyObjects(teamMaxObjects: number) {
-  return limitReached(`The team has ${teamMaxObjects} objects`, 'TEAM_MAX_OBJECTS')
+  return limitReached(`The team has ${teamMaxObjects} objects`, 'objects in TEAM_LIMITS')
 }
 
 function givenUp() {

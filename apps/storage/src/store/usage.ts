@@ -1,5 +1,7 @@
 import { Failure } from '@automation/errors'
 import type pg from 'pg'
+import { countedUpTo } from '@automation/database'
+import type { Store } from './store.ts'
 
 /**
  * Locks what a team uses, for the rest of the transaction; always before its blobs and objects, so that no two wait for
@@ -32,4 +34,25 @@ export async function addUsage(client: pg.PoolClient, team: string, bytes: numbe
 /** The objects of a team may not be larger together. */
 export function storageFull(teamMaxBytes: number): Failure {
   return new Failure('too_large', 'storage_full', `The objects of the team may have ${teamMaxBytes} bytes together`)
+}
+
+/** What a team keeps. */
+export interface Kept {
+  bytes: number
+  objects: number
+  /** Up to `countedUpTo`. */
+  datastoreKeys: number
+}
+
+/** What a team keeps now. */
+export async function readUsage(store: Store, team: string): Promise<Kept> {
+  const [row] = await store.queryFor<Record<keyof Kept, string>>(team, {
+    name: 'usage_of_team',
+    text: `SELECT coalesce((SELECT bytes FROM usage WHERE team = $1), 0) AS bytes,
+                  coalesce((SELECT objects FROM usage WHERE team = $1), 0) AS objects,
+                  (SELECT count(*) FROM (SELECT FROM datastore WHERE team = $1 LIMIT ${countedUpTo}) counted) AS "datastoreKeys"`,
+    values: [team],
+  })
+  const { bytes, objects, datastoreKeys } = row!
+  return { bytes: Number(bytes), objects: Number(objects), datastoreKeys: Number(datastoreKeys) }
 }

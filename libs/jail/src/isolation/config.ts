@@ -19,16 +19,8 @@ export interface IsolationConfig {
   closedPorts: number[]
 }
 
-/** Settings that had another name: unread, an isolation level that was forced would be chosen by trying. */
-const renamed = {
-  WALL: 'ISOLATION',
-  WALL_NETWORK: 'ISOLATION_NETWORK',
-  WALL_NONE_MANY_TEAMS: 'ISOLATION_MANY_TEAMS',
-}
-
 /** Reads the settings of the isolation; faults are noted in the environment. */
 export function readIsolationConfig(env: Environment): IsolationConfig {
-  env.renamed(renamed)
   return {
     wanted: env.choice('ISOLATION', ['auto', 'namespaces', 'pod', 'none'], 'auto'),
     network: env.choice('ISOLATION_NETWORK', ['auto', 'own', 'host'], 'auto'),

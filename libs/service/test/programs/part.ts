@@ -3,7 +3,7 @@ import { runPart } from '@automation/service'
 // A part that does little, steered by its environment; says on stdout what happens to it.
 await runPart({
   name: 'example',
-  ports: { grpc: 0, health: 0 },
+  service: 'scheduler',
   readConfig: (env) => ({
     size: env.integer('SIZE', { default: 1, max: 10 }),
     word: env.secret('WORD', 'none'),

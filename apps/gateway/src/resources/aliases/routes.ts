@@ -3,10 +3,10 @@ import type { FieldFault } from '@automation/errors'
 import type { Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
 import { text } from '../../rest/fields.ts'
-import { pagingFields, presentPage } from '../../rest/paging.ts'
-import { aliasId } from '../../rest/path-parameters.ts'
-import type { RestApi } from '../../rest/rest-api.ts'
-import { invalidInput } from '../../rest/validate.ts'
+import { aliasId, pagingFields, presentPage } from '../../rest/parameters.ts'
+import { emptyReply } from '../../rest/operation.ts'
+import { tagged, taggedReply } from '../../rest/edits.ts'
+import { invalidInput, type RestApi } from '../../rest/rest-api.ts'
 import { ownerIn, type VersionOwner } from '../versions/owner.ts'
 import { presentAlias } from './record.ts'
 
@@ -21,6 +21,7 @@ export function aliasRoutes(api: RestApi, neighbours: Neighbours, owner: Version
     {
       ...all,
       method: 'get',
+      scope: 'read',
       summary: `List the aliases of a ${word}, newest first`,
       query: z.object({
         versionId: text().optional().openapi({ description: 'Only aliases of this version (id or tag)' }),
@@ -43,15 +44,17 @@ export function aliasRoutes(api: RestApi, neighbours: Neighbours, owner: Version
     {
       ...all,
       method: 'post',
+      scope: 'build',
       summary: `Create an alias of a version of a ${word}`,
       body: owner.aliasInput,
-      success: { status: 201, description: 'The new alias', schema: aliasRecord },
+      success: tagged({ status: 201, description: 'The new alias', schema: aliasRecord }),
       refusals: { 400: ['alias_taken', 'limit_reached'], 404: ['version_not_found'] },
     },
     async ({ params, body, context }) => {
       const { name, versionId: version } = body
       if (name == null || version == null) throw invalidInput(missing(body))
-      return { body: presentAlias(await aliases.createAlias({ ...ownerIn(params), name, version }, context)) }
+      const alias = await aliases.createAlias({ ...ownerIn(params), name, version }, context)
+      return taggedReply(alias, presentAlias(alias))
     },
   )
 
@@ -59,51 +62,47 @@ export function aliasRoutes(api: RestApi, neighbours: Neighbours, owner: Version
     {
       ...one,
       method: 'get',
+      scope: 'read',
       summary: `Read an alias of a ${word}`,
-      success: { status: 200, description: 'The alias', schema: aliasRecord },
+      success: tagged({ status: 200, description: 'The alias', schema: aliasRecord }),
       refusals: { 404: ['version_not_found'] },
     },
-    async ({ params, context }) => ({
-      body: presentAlias(await aliases.getAlias({ ...ownerIn(params), aliasId: params['aliasId'] }, context)),
-    }),
+    async ({ params, context }) => {
+      const alias = await aliases.getAlias({ ...ownerIn(params), aliasId: params['aliasId'] }, context)
+      return taggedReply(alias, presentAlias(alias))
+    },
   )
 
   api.add(
     {
       ...one,
       method: 'patch',
+      scope: 'build',
       summary: `Rename an alias of a ${word}, or point it to another version`,
       body: owner.aliasInput,
-      success: { status: 200, description: 'The changed alias', schema: aliasRecord },
+      conditional: true,
+      success: tagged({ status: 200, description: 'The changed alias', schema: aliasRecord }),
       refusals: { 400: ['alias_taken'], 404: ['version_not_found'] },
     },
-    async ({ params, body, context }) => ({
-      body: presentAlias(
-        await aliases.updateAlias(
-          {
-            ...ownerIn(params),
-            aliasId: params['aliasId'],
-            name: body.name ?? undefined,
-            version: body.versionId ?? undefined,
-          },
-          context,
-        ),
-      ),
-    }),
+    async ({ params, body, ifMatch, context }) => {
+      const change = { name: body.name ?? undefined, version: body.versionId ?? undefined, ifMatch }
+      const alias = await aliases.updateAlias({ ...ownerIn(params), aliasId: params['aliasId'], ...change }, context)
+      return taggedReply(alias, presentAlias(alias))
+    },
   )
 
   api.add(
     {
       ...one,
       method: 'delete',
+      scope: 'build',
       summary: `Delete an alias of a ${word} that nothing uses`,
+      conditional: true,
       success: { status: 200, description: 'Deleted' },
       refusals: { 400: ['alias_in_use', 'invalid_input'] },
     },
-    async ({ params, context }) => {
-      await aliases.deleteAlias({ ...ownerIn(params), aliasId: params['aliasId'] }, context)
-      return {}
-    },
+    ({ params, ifMatch, context }) =>
+      emptyReply(aliases.deleteAlias({ ...ownerIn(params), aliasId: params['aliasId'], ifMatch }, context)),
   )
 }
 

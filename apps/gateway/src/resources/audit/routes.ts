@@ -2,7 +2,7 @@ import { AuditService } from '@automation/contract/audit/v1/audit'
 import type { Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
 import { text } from '../../rest/fields.ts'
-import { pageOf, pagingFields, presentPage } from '../../rest/paging.ts'
+import { onePage, pagingFields, presentPage } from '../../rest/parameters.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
 import { time } from '../../rest/time.ts'
 import { AUDIT_TYPE_NAMES, auditEventRecord, auditTypeFrom, presentAuditEvent, type AuditTypeName } from './record.ts'
@@ -30,15 +30,12 @@ export function auditEventRoutes(api: RestApi, neighbours: Neighbours): void {
   api.add(
     {
       method: 'get',
+      scope: 'read',
       path: '/audit-events',
       tag: 'Audit',
       summary: 'List who did what, newest first',
       query: z.object({ type, entityId, from: time(), to: time(), ...pagingFields }),
-      success: {
-        status: 200,
-        description: 'One page of audit events',
-        schema: pageOf('AuditEventsPaginatedResult', auditEventRecord),
-      },
+      success: onePage('audit events', 'AuditEventsPaginatedResult', auditEventRecord),
     },
     async ({ query, context }) => {
       const { page, limit, from, to } = query

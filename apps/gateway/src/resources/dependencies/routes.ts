@@ -3,7 +3,8 @@ import { invalid } from '@automation/errors'
 import type { Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
 import { languageFrom, textMap } from '../../rest/fields.ts'
-import { languageParameter } from '../../rest/path-parameters.ts'
+import { languageParameter } from '../../rest/parameters.ts'
+import { emptyReply } from '../../rest/operation.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
 import { manifestRecord, presentManifest } from './record.ts'
 
@@ -25,7 +26,7 @@ export function dependencyRoutes(api: RestApi, neighbours: Neighbours): void {
   const languageOf = (params: Record<string, string>) => languageFrom(params['language'] as 'JAVASCRIPT' | 'PYTHON')
 
   api.add(
-    { ...one, method: 'get', summary: 'Read what is installed and staged', success: manifest },
+    { ...one, method: 'get', scope: 'read', summary: 'Read what is installed and staged', success: manifest },
     async ({ params, context }) => ({
       body: presentManifest(await dependencies.getManifest({ language: languageOf(params) }, context)),
     }),
@@ -35,6 +36,7 @@ export function dependencyRoutes(api: RestApi, neighbours: Neighbours): void {
     {
       ...one,
       method: 'put',
+      scope: 'build',
       summary: 'Stage dependencies; nothing is installed yet',
       body: updateInput,
       success: { ...manifest, description: 'The manifest with what is staged' },
@@ -51,20 +53,19 @@ export function dependencyRoutes(api: RestApi, neighbours: Neighbours): void {
     {
       ...install,
       method: 'post',
+      scope: 'build',
       summary: 'Install what is staged; runs see what was installed before until it has succeeded',
       success: { status: 200, description: 'The installation begins' },
       refusals: { 400: ['installation_under_way', 'nothing_staged'] },
     },
-    async ({ params, context }) => {
-      await dependencies.installDependencies({ language: languageOf(params) }, context)
-      return {}
-    },
+    ({ params, context }) => emptyReply(dependencies.installDependencies({ language: languageOf(params) }, context)),
   )
 
   api.add(
     {
       ...install,
       method: 'delete',
+      scope: 'build',
       summary: 'Discard what is staged',
       success: manifest,
       refusals: { 400: ['installation_under_way', 'nothing_staged'] },

@@ -3,16 +3,16 @@ import type { StartExecutionRequestSchema } from '@automation/contract/execution
 import { invalid } from '@automation/errors'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { z } from '@hono/zod-openapi'
-import { isObject, parseJson } from '../../json/decode.ts'
-import { memberText } from '../../json/scan.ts'
+import { draftInput } from './draft.ts'
+import { isObject, memberText, parseJson } from '../../http/json.ts'
 import { blankable, clearableText, jsonObject } from '../../rest/fields.ts'
 import { samples } from '../../rest/samples.ts'
-import { invalidInput, pointerOf } from '../../rest/validate.ts'
+import { invalidInput, pointerOf } from '../../rest/rest-api.ts'
 
 const UINT32_MAX = 2 ** 32 - 1
 const MOST_NAMED = 20
 
-const settings = z
+export const executionSettingsInput = z
   .object({
     agentPoolSlug: clearableText(),
     callbackUrl: clearableText(),
@@ -33,19 +33,50 @@ const settings = z
   .openapi({ title: 'ExecutionSettingsInput' })
 
 /** What a run is started with, now or by a schedule; `""` means the same as `null`. */
-export const executeProcessInput = z
+export const runInput = z
   .object({
     parameters: jsonObject('the parameters').nullish(),
     tag: clearableText().openapi({ description: 'A version id, a version tag or an alias' }),
     comment: clearableText(),
-    settings: blankable(settings),
+    settings: blankable(executionSettingsInput),
   })
   .openapi({
-    title: 'ExecuteProcessInput',
+    title: 'ScheduledRunInput',
     example: { parameters: samples.parameters, comment: 'By hand', settings: { timeout: 30_000 } },
   })
 
-export type RunInput = z.output<typeof executeProcessInput>
+/** The same of a run that is started now. */
+export const executeProcessInput = runInput.extend({ draft: draftInput.nullish() }).openapi({
+  title: 'ExecuteProcessInput',
+  example: { parameters: samples.parameters, comment: 'By hand', settings: { timeout: 30_000 } },
+})
+
+/** What a run that is repeated is given in place of what it had. */
+export const rerunInput = z
+  .object({
+    parameters: executeProcessInput.shape.parameters,
+    tag: clearableText().openapi({
+      description: 'A version id (also of a deleted version), a version tag or an alias',
+    }),
+    comment: executeProcessInput.shape.comment,
+    settings: executeProcessInput.shape.settings,
+  })
+  .openapi({
+    title: 'RerunExecutionInput',
+    description: 'What is absent is as it was',
+    example: { parameters: samples.parameters, comment: 'Once more', settings: { timeout: 60_000 } },
+  })
+
+export const replayInput = z
+  .object({
+    tag: clearableText().openapi({
+      description:
+        'A version id, a version tag or an alias; absent it is the version of the execution, or the current source where it had none',
+    }),
+  })
+  .openapi('ReplayExecutionInput', { example: { tag: 'v2' } })
+
+export type RunInput = z.output<typeof runInput>
 
 export type StartRequest = Exclude<MessageInitShape<typeof StartExecutionRequestSchema>, { $typeName: string }>
 
@@ -53,7 +84,7 @@ export type StartRequest = Exclude<MessageInitShape<typeof StartExecutionRequest
  * Refuses a body that has members, and none of those that a start has: it holds the parameters themselves, which would be
  * lost. `body` is what the input was read from. Failure: invalid_input at each of them.
  */
-export function refuseBareParameters(input: RunInput, body: unknown): void {
+export function refuseBareParameters(input: object, body: unknown): void {
   if (Object.values(input).some((value) => value != null)) return
   const names = isObject(body) ? Object.keys(body) : []
   if (names.length === 0 || names.some((name) => Object.hasOwn(executeProcessInput.shape, name))) return
@@ -82,6 +113,23 @@ export function runValues(input: RunInput, from: { text: string; pointer: string
       timeoutMs: wanted?.timeout ?? undefined,
       freshProcess: wanted?.freshProcess ?? false,
     },
+  }
+}
+
+/** What is given otherwise for a run that is repeated; `body` is the text that the input was read from. */
+export function rerunValues(input: z.output<typeof rerunInput>, body: string) {
+  const { parameters, tag, comment, settings: wanted } = input
+  const isGiven = parameters != null && parameters !== ''
+  return {
+    parameters: isGiven ? Buffer.from(parametersText(parameters, { text: body, pointer: '' })) : undefined,
+    tag: tag ?? undefined,
+    comment: comment ?? undefined,
+    settings: {
+      agentPool: wanted?.agentPoolSlug ?? undefined,
+      callbackUrl: wanted?.callbackUrl ?? undefined,
+      timeoutMs: wanted?.timeout ?? undefined,
+    },
+    freshProcess: wanted?.freshProcess ?? undefined,
   }
 }
 

@@ -3,22 +3,15 @@ import {
   type ExecutionUpdate,
   type WatchExecutionResponse,
 } from '@automation/contract/execution/v1/execution'
-import { asFailure, Failure, invalid } from '@automation/errors'
-import type { CallContext, Neighbours } from '@automation/rpc'
+import { asFailure, invalid } from '@automation/errors'
+import type { Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
-import type { GatewayConfig } from '../../config.ts'
 import { headerText } from '../../http/caller.ts'
-import type { Exchange } from '../../http/exchange.ts'
-import type { Call, Reply } from '../../rest/operation.ts'
-import { executionId } from '../../rest/path-parameters.ts'
+import { executionId } from '../../rest/parameters.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
 import { samples } from '../../rest/samples.ts'
-import { EventStream } from '../../streams/event-stream.ts'
-import type { OpenStreams, StreamSlot } from '../../streams/open-streams.ts'
+import { documentedHeaders, opened, type LiveStreams } from '../../streams/live-streams.ts'
 import { presentLogEntry, presentStatus, presentTimelineEvent } from './record.ts'
-
-/** A client that lost its connection comes again after this time. */
-const RETRY_MS = 1000
 
 const DESCRIPTION = `Server-sent events: \`status\` (a timeline event), \`log\` (a log entry), and last \`end\` with the terminal
 status, after which the stream closes; the log comes before the terminal status. Without \`end\` the stream is to be
@@ -39,28 +32,15 @@ const streamEvent = z
     },
   })
 
-const HEADERS = {
-  'Content-Type': 'text/event-stream',
-  'Cache-Control': 'no-store',
-  // Proxies that keep answers back are told not to.
-  'X-Accel-Buffering': 'no',
-}
-
-export interface LiveStreamDependencies {
-  neighbours: Neighbours
-  config: GatewayConfig
-  streams: OpenStreams
-  report: (failure: Failure, exchange: Exchange) => void
-}
-
 /** The live stream of an execution. */
-export function liveStreamRoutes(api: RestApi, { neighbours, config, streams, report }: LiveStreamDependencies): void {
+export function liveStreamRoutes(api: RestApi, neighbours: Neighbours, streams: LiveStreams): void {
   // A connection of its own: much output of one run must hold up no other call.
   const executions = neighbours.client(ExecutionService, 'streams')
 
   api.add(
     {
       method: 'get',
+      scope: 'read',
       path: '/executions/{id}/events',
       tag: 'Executions',
       summary: 'Follow an execution: its status and its log as they come',
@@ -73,91 +53,23 @@ export function liveStreamRoutes(api: RestApi, { neighbours, config, streams, re
         description: DESCRIPTION,
         schema: streamEvent,
         mediaType: 'text/event-stream',
-        headers: { 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' },
+        headers: documentedHeaders,
       },
       refusals: { 400: ['invalid_input'], 429: ['too_many_streams'] },
     },
-    follow,
+    async (call) => {
+      const request = { executionId: call.params['id'], after: headerText(call.exchange, 'last-event-id') ?? '' }
+      return streams.answer(call, {
+        open: (context) => opened(executions.watchExecution(request, context)).catch(refuse),
+        present: presentUpdates,
+      })
+    },
   )
-
-  async function follow(call: Call<unknown, unknown>): Promise<Reply> {
-    const { exchange, team } = call
-    const slot = streams.take(team)
-    const watch = new AbortController()
-    let updates: Updates | undefined
-    const leave = () => {
-      watch.abort()
-      // What stands at a message is told of no abort.
-      updates?.return?.().catch(() => undefined)
-      // The end of an answer may wait for a slow reader: it counts until then.
-      if (exchange.outgoing.destroyed || !exchange.outgoing.headersSent) slot.release()
-      else exchange.outgoing.once('close', slot.release)
-    }
-    try {
-      updates = await open(call, watch.signal)
-      if (exchange.incoming.method !== 'HEAD') return { stream: bodyOf(call, updates, slot, leave), headers: HEADERS }
-      leave()
-      return { stream: new ReadableStream(), headers: HEADERS }
-    } catch (error) {
-      leave()
-      throw error
-    }
-  }
-
-  function bodyOf(call: Call<unknown, unknown>, updates: Updates, slot: StreamSlot, over: () => void) {
-    const { exchange, tokenEndsMs } = call
-    const stream = new EventStream(events(updates), {
-      commentEveryMs: config.streamCommentMs,
-      endsAtMs: tokenEndsMs,
-      endsBecause: 'the access token has expired, come again with a new one',
-      failed: (error) => failed(error, exchange),
-      cut: () => exchange.outgoing.destroy(),
-      over,
-    })
-    slot.onStop(() => stream.end('the service is stopping, come again'))
-    // Also when the client went before the answer began, so that nobody reads it.
-    exchange.signal.addEventListener('abort', () => stream.close(), { once: true })
-    if (exchange.signal.aborted) stream.close()
-    // A body that nobody wants must not run into the time that a request may take to arrive.
-    exchange.incoming.resume()
-    return stream.body()
-  }
-
-  /** The updates, once execution has said that it has them. */
-  async function open(call: Call<unknown, unknown>, left: AbortSignal): Promise<Updates> {
-    const { exchange, params, context } = call
-    const { principal, requestId, traceparent } = context
-    const slow = new AbortController()
-    const signal = AbortSignal.any([left, exchange.signal, slow.signal])
-    const own: CallContext = { principal, requestId, traceparent, signal }
-    const late = new Failure('deadline_exceeded', 'deadline_exceeded', 'The operation took too long')
-    const timer = setTimeout(() => slow.abort(late), config.callTimeoutMs)
-    try {
-      const request = { executionId: params['id'], after: headerText(exchange, 'last-event-id') ?? '' }
-      const updates = executions.watchExecution(request, own)[Symbol.asyncIterator]()
-      await updates.next()
-      return updates
-    } catch (error) {
-      if (asFailure(error).code !== 'invalid_position') throw error
-      throw invalid('/Last-Event-ID', 'Last-Event-ID is not the id of an event of this execution')
-    } finally {
-      clearTimeout(timer)
-    }
-  }
-
-  function failed(error: unknown, exchange: Exchange): string {
-    const failure = asFailure(error)
-    report(failure, exchange)
-    return failure.message
-  }
 }
 
-type Updates = AsyncIterator<WatchExecutionResponse>
-
-async function* events(updates: Updates): AsyncGenerator<Uint8Array, void, undefined> {
-  yield new TextEncoder().encode(`retry: ${RETRY_MS}\n\n`)
-  for (let next = await updates.next(); next.done !== true; next = await updates.next())
-    if (next.value.updates.length > 0) yield presentUpdates(next.value)
+function refuse(error: unknown): never {
+  if (asFailure(error).code !== 'invalid_position') throw error
+  throw invalid('/Last-Event-ID', 'Last-Event-ID is not the id of an event of this execution')
 }
 
 const utf8 = new TextEncoder()

@@ -1,13 +1,16 @@
 import {
   LogLevel,
   Status,
+  type ErrorFrame,
   type Execution,
+  type ExecutionError,
   type LogEntry,
+  type Origin,
   type TimelineEvent,
 } from '@automation/contract/execution/v1/execution'
 import { z } from '@hono/zod-openapi'
-import { RawJson } from '../../json/raw-json.ts'
-import { moment, uuid } from '../../rest/fields.ts'
+import { RawJson } from '../../http/json.ts'
+import { int32, moment, uuid } from '../../rest/fields.ts'
 import { made, writtenObject } from '../../rest/record.ts'
 import { samples } from '../../rest/samples.ts'
 import { presentMicros, presentTime } from '../../rest/time.ts'
@@ -28,9 +31,32 @@ export type StatusName = (typeof STATUS_NAMES)[number]
 
 const status = z.enum(STATUS_NAMES)
 
+/** The names of origins, in the order of their numbers. */
+export const ORIGIN_NAMES = ['rest', 'webhook', 'schedule', 'process', 'errorHandler', 'rerun', 'form'] as const
+
+export type OriginName = (typeof ORIGIN_NAMES)[number]
+
 const timelineEvent = z
   .object({ status, timestamp: moment(), explanation: z.string().optional() })
   .openapi({ title: 'ExecutionTimelineEvent' })
+
+const errorFrame = z
+  .object({ function: z.string().optional(), file: z.string(), line: int32(), column: int32().optional() })
+  .openapi({ title: 'ExecutionErrorFrame' })
+
+const executionError = z
+  .object({
+    name: z.string(),
+    message: z.string(),
+    frames: z.array(errorFrame).openapi({
+      description: 'Where the error came through, as its language orders these places: at most 50; none in lists',
+    }),
+  })
+  .openapi({ title: 'ExecutionError' })
+
+const timeline = z
+  .object({ explanation: z.string().optional(), events: z.array(timelineEvent) })
+  .openapi({ title: 'ExecutionTimeline' })
 
 export const executionRecord = z
   .object({
@@ -41,9 +67,7 @@ export const executionRecord = z
     versionId: uuid().optional(),
     scheduledId: uuid().optional(),
     status,
-    timeline: z
-      .object({ explanation: z.string().optional(), events: z.array(timelineEvent) })
-      .openapi({ title: 'ExecutionTimeline' }),
+    timeline,
     parameters: writtenObject().optional(),
     comment: z.string().optional(),
     returnValue: z.string().optional().openapi({ description: 'JSON text' }),
@@ -57,6 +81,17 @@ export const executionRecord = z
     ...made,
     updatedBy: z.string().optional(),
     updatedAt: moment(),
+    startedAt: moment().optional().openapi({ description: 'When a runner took it; absent for what has never run' }),
+    endedAt: moment().optional(),
+    parentId: uuid().optional().openapi({ description: 'The execution whose code started it' }),
+    rerunOf: uuid().optional().openapi({ description: 'The execution that it repeats' }),
+    origin: z
+      .enum(ORIGIN_NAMES)
+      .optional()
+      .openapi({ description: 'What started it; absent for some that releases before this member started' }),
+    tag: z.string().optional().openapi({ description: 'The version id, tag or alias that its start named' }),
+    trial: z.boolean().openapi({ description: 'Whether it is a run of a draft, in place of what is saved' }),
+    error: executionError.optional().openapi({ description: 'Where the status is ERROR' }),
   })
   .openapi('Execution', {
     example: {
@@ -74,6 +109,10 @@ export const executionRecord = z
       settings: { timeout: 30_000 },
       ...samples.made,
       updatedAt: samples.at,
+      startedAt: samples.at,
+      endedAt: samples.at,
+      origin: 'rest',
+      trial: false,
     },
   })
 
@@ -81,7 +120,10 @@ export const executionIdRecord = z
   .object({ executionId: uuid() })
   .openapi('ExecutionId', { example: { executionId: samples.executionId } })
 
-const level = z.enum(['DEBUG', 'INFO', 'WARNING', 'ERROR'])
+/** The names of the levels of log lines, the least one first. */
+export const LEVEL_NAMES = ['DEBUG', 'INFO', 'WARNING', 'ERROR'] as const
+
+const level = z.enum(LEVEL_NAMES)
 
 export const logEntryRecord = z.object({ timestamp: moment(), level, message: z.string() }).openapi('ExecutionLog', {
   example: { timestamp: '2026-01-31T12:00:00.123456Z', level: 'INFO', message: 'greeting Ada' },
@@ -123,7 +165,33 @@ export function presentExecution(execution: Execution): z.input<typeof execution
     createdAt: presentTime(execution.createdAt),
     updatedBy: execution.updatedBy,
     updatedAt: presentTime(execution.updatedAt),
+    startedAt: execution.startedAt && presentTime(execution.startedAt),
+    endedAt: execution.endedAt && presentTime(execution.endedAt),
+    parentId: execution.parentId,
+    rerunOf: execution.rerunOf,
+    origin: presentOrigin(execution.origin),
+    tag: execution.tag,
+    trial: execution.trial,
+    error: execution.error && presentError(execution.error),
   }
+}
+
+/** The name of an origin; undefined where it is not known. */
+export function presentOrigin(origin: Origin): OriginName | undefined {
+  return ORIGIN_NAMES[origin - 1]
+}
+
+/** The origin that a filter names. */
+export function originFrom(name: OriginName): Origin {
+  return (ORIGIN_NAMES.indexOf(name) + 1) as Origin
+}
+
+function presentError({ name, message, frames }: ExecutionError): z.input<typeof executionError> {
+  return { name, message, frames: frames.map(presentFrame) }
+}
+
+function presentFrame(frame: ErrorFrame): z.input<typeof errorFrame> {
+  return { function: frame.function, file: frame.file, line: frame.line, column: frame.column }
 }
 
 /** A change of an execution's status as JSON. */

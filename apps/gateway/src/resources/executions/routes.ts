@@ -1,43 +1,23 @@
 import { ExecutionService } from '@automation/contract/execution/v1/execution'
 import type { Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
-import { text } from '../../rest/fields.ts'
-import { pageOf, pagingFields, presentPage } from '../../rest/paging.ts'
-import { executionId, processIdFilter } from '../../rest/path-parameters.ts'
+import { executionId, pageOf, presentPage } from '../../rest/parameters.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
-import { time } from '../../rest/time.ts'
-import {
-  executionRecord,
-  logEntryRecord,
-  presentExecution,
-  presentLogEntry,
-  STATUS_NAMES,
-  statusFrom,
-  type StatusName,
-} from './record.ts'
+import { knownByNew } from '../../rest/upgrading.ts'
+import { executionFilters } from './filters.ts'
+import { executionRecord, originFrom, presentExecution, statusFrom } from './record.ts'
 
-const status = z
-  .string()
-  .optional()
-  .transform((value, check) => {
-    if (value === undefined || value === '') return undefined
-    if (STATUS_NAMES.includes(value as StatusName)) return statusFrom(value as StatusName)
-    check.addIssue({ code: 'custom', message: `must be one of ${STATUS_NAMES.join(', ')}` })
-    return z.NEVER
-  })
-  .openapi({ type: 'string', enum: [...STATUS_NAMES] })
+/** Above the id of every execution. */
+const NEWEST = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
-const filters = z.object({
-  keywords: text().optional().openapi({ description: 'Part of the process name or the comment, in any case' }),
-  processId: processIdFilter,
-  status,
-  from: time(),
-  to: time(),
-  comment: text().optional().openapi({ description: 'Part of the comment, in any case' }),
-  ...pagingFields,
+const executionPage = pageOf('ExecutionsPaginatedResult', executionRecord, {
+  after: z
+    .string()
+    .optional()
+    .openapi({ description: 'Of lists that are read with `after`: for the next page, if any' }),
 })
 
-/** Executions: list, read, logs, kill. What starts runs is in start-routes.ts. */
+/** Executions: list, read, kill. What starts runs is in start-routes.ts. */
 export function executionRoutes(api: RestApi, neighbours: Neighbours): void {
   const executions = neighbours.client(ExecutionService)
   const one = { tag: 'Executions', parameters: { id: executionId } }
@@ -45,30 +25,52 @@ export function executionRoutes(api: RestApi, neighbours: Neighbours): void {
   api.add(
     {
       method: 'get',
+      scope: 'read',
       path: '/executions',
       tag: 'Executions',
       summary: 'List executions, newest first',
-      query: filters,
+      query: executionFilters,
       success: {
         status: 200,
         description: 'One page of executions',
-        schema: pageOf('ExecutionsPaginatedResult', executionRecord),
+        schema: executionPage,
       },
     },
     async ({ query, context }) => {
-      const list = await executions.listExecutions(
-        {
-          page: { page: query.page, limit: query.limit },
-          keywords: query.keywords ?? '',
-          processId: query.processId,
-          status: query.status,
-          from: query.from,
-          to: query.to,
-          comment: query.comment ?? '',
-        },
-        context,
-      )
-      return { body: presentPage(query, list.page, list.executions.map(presentExecution)) }
+      const { page, limit, keywords, comment, processId, versionId, from, to, trial } = query
+      const statuses = query.status.map(statusFrom)
+      const after = query.after === '' ? (page > 0 ? undefined : NEWEST) : query.after
+      const request = {
+        page: { page, limit },
+        keywords: keywords ?? '',
+        processId,
+        scheduleId: query.scheduledId,
+        versionId,
+        statuses,
+        status: statuses.length === 1 ? statuses[0] : undefined,
+        origins: query.origin.map(originFrom),
+        trial,
+        from,
+        to,
+        comment: comment ?? '',
+        words: query.q ?? '',
+        after,
+      }
+      const isNew = [
+        statuses.length > 1,
+        query.origin.length > 0,
+        query.scheduledId,
+        versionId,
+        trial !== undefined,
+        query.q,
+        after,
+      ]
+      const list = isNew.some(Boolean)
+        ? await knownByNew(executions.searchExecutions(request, context))
+        : await executions.listExecutions(request, context)
+      const answer = presentPage(query, list.page, list.executions.map(presentExecution))
+      const last = after !== undefined && answer.hasNextPage ? answer.data.at(-1) : undefined
+      return { body: { ...answer, ...(last !== undefined && { after: last.id }) } }
     },
   )
 
@@ -76,6 +78,7 @@ export function executionRoutes(api: RestApi, neighbours: Neighbours): void {
     {
       ...one,
       method: 'get',
+      scope: 'read',
       path: '/executions/{id}',
       summary: 'Read an execution',
       success: { status: 200, description: 'The execution', schema: executionRecord },
@@ -88,26 +91,8 @@ export function executionRoutes(api: RestApi, neighbours: Neighbours): void {
   api.add(
     {
       ...one,
-      method: 'get',
-      path: '/executions/{id}/logs',
-      summary: 'Read the log of an execution, oldest first, also while it runs',
-      query: z.object(pagingFields),
-      success: {
-        status: 200,
-        description: 'One page of the log',
-        schema: pageOf('ExecutionLogsPaginatedResult', logEntryRecord),
-      },
-    },
-    async ({ params, query, context }) => {
-      const list = await executions.listLogs({ executionId: params['id'], page: query }, context)
-      return { body: presentPage(query, list.page, list.entries.map(presentLogEntry)) }
-    },
-  )
-
-  api.add(
-    {
-      ...one,
       method: 'put',
+      scope: 'run',
       path: '/executions/{id}/kill',
       summary: 'Kill an execution that has not ended',
       success: { status: 202, description: 'The id of the execution', schema: z.string() },

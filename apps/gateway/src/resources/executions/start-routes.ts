@@ -2,19 +2,42 @@ import { ExecutionService } from '@automation/contract/execution/v1/execution'
 import type { Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
 import type { GatewayConfig } from '../../config.ts'
-import { RawJson } from '../../json/raw-json.ts'
+import { mayRead } from '../../auth/scopes.ts'
+import { RawJson } from '../../http/json.ts'
 import type { Call } from '../../rest/operation.ts'
-import { executionId, processIdentifier } from '../../rest/path-parameters.ts'
+import { executionId, processIdentifier } from '../../rest/parameters.ts'
+import { knownByNew } from '../../rest/upgrading.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
-import { executeProcessInput, idempotencyKey, refuseBareParameters, startRequest, type StartRequest } from './input.ts'
+import {
+  executeProcessInput,
+  idempotencyKey,
+  refuseBareParameters,
+  replayInput,
+  rerunInput,
+  rerunValues,
+  startRequest,
+  type StartRequest,
+} from './input.ts'
+import { draftSlug, keepDraft } from './draft.ts'
 import { executionIdRecord } from './record.ts'
 import { returnedText, SyncRuns } from './sync-runs.ts'
 
 const JSON_TYPES = ['object', 'array', 'string', 'number', 'boolean', 'null'] as const
 
+/** What the code of a run has returned, for the document. */
+export const returnedValue = z
+  .unknown()
+  .openapi({ type: [...JSON_TYPES], additionalProperties: true, items: {}, example: { hello: 'Ada' } })
+
 const REPLAYED = { 'Idempotency-Replayed': 'true where the key was known and nothing was started' }
 
-/** What starts runs: execute, execute-sync, rerun. */
+/** Where runs are started: by the process, or by a draft that none is stored for. */
+const ADDRESSES = [
+  { at: '/processes/{identifier}', what: 'process', parameters: { identifier: processIdentifier } },
+  { at: `/processes/${draftSlug}`, what: 'draft that no process is stored for, or the process of that slug' },
+]
+
+/** What starts runs: execute, execute-sync, rerun, replay. */
 export function runRoutes(api: RestApi, neighbours: Neighbours, config: GatewayConfig): void {
   const executions = neighbours.client(ExecutionService)
   const syncRuns = new SyncRuns(neighbours, config.syncWaitMaxMs)
@@ -22,12 +45,11 @@ export function runRoutes(api: RestApi, neighbours: Neighbours, config: GatewayC
   const locationOf = (team: string, id: string) => `${config.publicUrl}/api/${team}/rest/executions/${id}`
   const shared = {
     tag: 'Executions',
-    parameters: { identifier: processIdentifier },
     body: executeProcessInput,
     bodyOptional: true,
     refusals: {
-      400: ['invalid_parameters'],
-      404: ['version_not_found'],
+      400: ['invalid_parameters', 'limit_reached'],
+      404: ['process_not_found', 'version_not_found'],
       413: ['parameters_too_large', 'run_too_large'],
     },
     headers: z.object({
@@ -39,72 +61,79 @@ export function runRoutes(api: RestApi, neighbours: Neighbours, config: GatewayC
     }),
   }
 
-  api.add(
-    {
-      ...shared,
-      method: 'post',
-      path: '/processes/{identifier}/execute',
-      summary: 'Start a process',
-      success: {
-        status: 202,
-        description: 'The execution is stored',
-        schema: executionIdRecord,
-        headers: { [idHeader]: 'Execution id', Location: 'Address of the execution', ...REPLAYED },
+  for (const { at, what, ...address } of ADDRESSES) {
+    api.add(
+      {
+        ...shared,
+        ...address,
+        method: 'post',
+        scope: 'run',
+        path: `${at}/execute`,
+        summary: `Start a ${what}`,
+        success: {
+          status: 202,
+          description: 'The execution is stored',
+          schema: executionIdRecord,
+          headers: { [idHeader]: 'Execution id', Location: 'Address of the execution', ...REPLAYED },
+        },
+        refusals: { ...shared.refusals, 409: ['idempotency_key_reused'] },
       },
-      refusals: { ...shared.refusals, 409: ['idempotency_key_reused'] },
-    },
-    async (call) => {
-      const started = await executions.startExecution(startOf(call), call.context)
-      call.exchange.executionId = started.executionId
-      const headers = {
-        ...executionHeaders(idHeader, started),
-        Location: locationOf(call.team, started.executionId),
-      }
-      return { body: { executionId: started.executionId }, headers }
-    },
-  )
+      async (call) => {
+        const started = await executions.startExecution(await startOf(neighbours, call), call.context)
+        call.exchange.executionId = started.executionId
+        const headers = {
+          ...executionHeaders(idHeader, started),
+          Location: locationOf(call.team, started.executionId),
+        }
+        return { body: { executionId: started.executionId }, headers }
+      },
+    )
+
+    api.add(
+      {
+        ...shared,
+        ...address,
+        method: 'post',
+        scope: 'run',
+        path: `${at}/execute-sync`,
+        summary: `Run a ${what} and wait for its value`,
+        success: {
+          status: 203,
+          description: 'What its code returned',
+          schema: returnedValue,
+          headers: { [idHeader]: 'Execution id', ...REPLAYED },
+        },
+        refusals: {
+          ...shared.refusals,
+          408: ['execution_timeout'],
+          409: ['idempotency_key_reused', 'result_not_kept'],
+          429: ['execution_rejected'],
+          500: ['execution_failed', 'execution_killed'],
+        },
+        timeoutMs: syncRuns.timeoutMs,
+      },
+      async (call) => {
+        const outcome = await syncRuns.run(await startOf(neighbours, call), call.context)
+        call.exchange.executionId = outcome.executionId
+        if (outcome.replayed) call.exchange.outgoing.setHeader('Idempotency-Replayed', 'true')
+        return {
+          body: new RawJson(returnedText(outcome, { mayRead: mayRead(call.principal) })),
+          headers: executionHeaders(idHeader, outcome),
+        }
+      },
+    )
+  }
 
   api.add(
     {
-      ...shared,
       method: 'post',
-      path: '/processes/{identifier}/execute-sync',
-      summary: 'Run a process and wait for its value',
-      success: {
-        status: 203,
-        description: 'What the process returned',
-        schema: z
-          .unknown()
-          .openapi({ type: [...JSON_TYPES], additionalProperties: true, items: {}, example: { hello: 'Ada' } }),
-        headers: { [idHeader]: 'Execution id', ...REPLAYED },
-      },
-      refusals: {
-        ...shared.refusals,
-        408: ['execution_timeout'],
-        409: ['idempotency_key_reused', 'result_not_kept'],
-        429: ['execution_rejected'],
-        500: ['execution_failed', 'execution_killed'],
-      },
-      timeoutMs: syncRuns.timeoutMs,
-    },
-    async (call) => {
-      const outcome = await syncRuns.run(startOf(call), call.context)
-      call.exchange.executionId = outcome.executionId
-      if (outcome.replayed) call.exchange.outgoing.setHeader('Idempotency-Replayed', 'true')
-      return {
-        body: new RawJson(returnedText(outcome, { mayRead: true })),
-        headers: executionHeaders(idHeader, outcome),
-      }
-    },
-  )
-
-  api.add(
-    {
-      method: 'post',
+      scope: 'run',
       path: '/executions/{id}/rerun',
       tag: 'Executions',
-      summary: 'Start a new execution with the same parameters and settings',
+      summary: 'Start a new execution with the same parameters and settings, or with others where the body has some',
       parameters: { id: executionId },
+      body: rerunInput,
+      bodyOptional: true,
       success: {
         status: 202,
         description: 'The id of the new execution',
@@ -114,23 +143,71 @@ export function runRoutes(api: RestApi, neighbours: Neighbours, config: GatewayC
       refusals: {
         400: ['invalid_parameters'],
         404: ['process_not_found', 'version_not_found'],
-        413: ['run_too_large'],
+        413: ['parameters_too_large', 'run_too_large'],
       },
     },
-    async ({ params, context, exchange, team }) => {
-      const started = await executions.rerunExecution({ id: params['id'] }, context)
+    async ({ params, body, bodyValue, bodyText, context, exchange, team }) => {
+      refuseBareParameters(body, bodyValue)
+      const wanted = { id: params['id'], ...rerunValues(body, bodyText) }
+      const isOtherwise = Object.values(body).some((value) => value != null)
+      const started = isOtherwise
+        ? await knownByNew(executions.rerunExecutionOtherwise(wanted, context))
+        : await executions.rerunExecution(wanted, context)
       exchange.executionId = started.executionId
       const headers = { [idHeader]: started.executionId, Location: locationOf(team, started.executionId) }
       return { body: started.executionId, headers }
     },
   )
+
+  api.add(
+    {
+      method: 'post',
+      scope: 'run',
+      path: '/executions/{id}/replay',
+      tag: 'Executions',
+      summary: "Start a new execution with the same webhook's request, of the same version or of another",
+      parameters: { id: executionId },
+      body: replayInput,
+      bodyOptional: true,
+      success: {
+        status: 202,
+        description: 'The execution is stored',
+        schema: executionIdRecord,
+        headers: { [idHeader]: 'Execution id', Location: 'Address of the execution' },
+      },
+      refusals: {
+        400: ['invalid_parameters'],
+        404: ['no_request', 'process_not_found', 'version_not_found'],
+        413: ['run_too_large'],
+      },
+    },
+    async ({ params, body, context, exchange, team }) => {
+      const id = params['id'] ?? ''
+      // Others than runs of webhooks have no request that could come again.
+      await executions.getWebhookRequest({ executionId: id }, context)
+      const started =
+        body.tag == null
+          ? await executions.rerunExecution({ id }, context)
+          : await knownByNew(executions.rerunExecutionOtherwise({ id, tag: body.tag }, context))
+      exchange.executionId = started.executionId
+      const headers = { [idHeader]: started.executionId, Location: locationOf(team, started.executionId) }
+      return { body: { executionId: started.executionId }, headers }
+    },
+  )
 }
 
-function startOf(call: Call<unknown, z.output<typeof executeProcessInput>>): StartRequest {
+async function startOf(
+  neighbours: Neighbours,
+  call: Call<unknown, z.output<typeof executeProcessInput>>,
+): Promise<StartRequest> {
   const { exchange, params, body, bodyValue, bodyText, bodyBytes } = call
   refuseBareParameters(body, bodyValue)
+  const identifier = params['identifier'] ?? draftSlug
+  const kept = body.draft == null ? undefined : await keepDraft(neighbours, identifier, body.draft, call)
   return {
-    ...startRequest(params['identifier'] ?? '', body, bodyText),
+    ...startRequest(kept?.processId ?? identifier, body, bodyText),
+    // Execution of a release that knows no drafts finds no version of this name, and does not run what is saved.
+    ...(kept !== undefined && { draftId: kept.draftId, tag: kept.draftId }),
     idempotencyKey: idempotencyKey(exchange.incoming.headers['idempotency-key'], {
       body: bodyBytes,
       query: exchange.query,

@@ -80,7 +80,8 @@ export function returnedText(outcome: Outcome, { mayRead }: { mayRead: boolean }
   return utf8.decode(outcome.returnValue) || 'null'
 }
 
-function unfinished(outcome: Outcome, mayRead: boolean): Failure {
+/** Why there is no value: the failure of a run that has not finished, or has not ended yet. */
+export function unfinished(outcome: Outcome, mayRead: boolean): Failure {
   const { status, executionId } = outcome
   switch (status) {
     case Status.ERROR:

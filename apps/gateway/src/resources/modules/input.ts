@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { languageName, text } from '../../rest/fields.ts'
+import { originInput } from '../../rest/origin.ts'
 import { samples } from '../../rest/samples.ts'
 
 /** The same fields once more, as older clients send them. */
@@ -16,6 +17,7 @@ export const createModuleInput = z
     programmingLanguage: languageName().nullish(),
     sourceCode: text().nullish(),
     script: moduleScript.nullish(),
+    origin: originInput,
   })
   .openapi('CreateModuleInput', {
     description: 'Without a name it is refused',
@@ -28,5 +30,6 @@ export const updateModuleInput = z
     sourceCode: text().nullish(),
     programmingLanguage: z.unknown().optional().openapi({ type: 'string', description: 'Ignored' }),
     script: z.object({ sourceCode: text().nullish() }).openapi({ title: 'UpdateModuleScriptInput' }).nullish(),
+    origin: originInput,
   })
   .openapi('UpdateModuleInput', { example: { sourceCode: samples.moduleCode.sourceCode } })

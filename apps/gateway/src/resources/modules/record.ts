@@ -2,6 +2,7 @@ import type { Module } from '@automation/contract/catalog/v1/module'
 import { z } from '@hono/zod-openapi'
 import { languageName, presentLanguage, uuid } from '../../rest/fields.ts'
 import { changed, leavesOut, made, presentWarnings, presentWriters, warnings } from '../../rest/record.ts'
+import { described, digestText, presentDescription } from '../../rest/origin.ts'
 import { samples } from '../../rest/samples.ts'
 
 const shape = {
@@ -11,10 +12,11 @@ const shape = {
   sourceCode: z.string(),
   ...made,
   ...changed,
+  ...described(digestText(['name', 'programmingLanguage', 'sourceCode'])),
 }
 
 export const moduleRecord = z.object({ ...shape, warnings }).openapi('Module', {
-  example: { id: samples.id, name: 'shouting', ...samples.moduleCode, ...samples.made },
+  example: { id: samples.id, name: 'shouting', ...samples.moduleCode, ...samples.made, ...samples.described },
 })
 
 /** One of a list. */
@@ -28,6 +30,7 @@ export function presentModule(module: Module): z.input<typeof moduleRecord> {
     programmingLanguage: presentLanguage(module.language),
     sourceCode: module.sourceCode ?? '',
     ...presentWriters(module),
+    ...presentDescription(module),
   }
 }
 

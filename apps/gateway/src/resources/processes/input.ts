@@ -1,10 +1,11 @@
 import type { ProcessValuesSchema } from '@automation/contract/catalog/v1/process'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { z } from '@hono/zod-openapi'
-import { memberText } from '../../json/scan.ts'
+import { memberText } from '../../http/json.ts'
 import { blankable, jsonObject, languageFrom, languageName, text, textMap } from '../../rest/fields.ts'
 import { samples } from '../../rest/samples.ts'
-import { withFaultsAt } from '../../rest/validate.ts'
+import { originInput } from '../../rest/origin.ts'
+import { withFaultsAt } from '../../rest/rest-api.ts'
 import { exampleProcess } from './record.ts'
 
 const deprecated = { deprecated: true }
@@ -23,13 +24,37 @@ const webhook = z
     enabled: z.boolean().nullish(),
     username: text().nullish(),
     password: text().nullish(),
+    allowedAddresses: z
+      .array(text())
+      .nullish()
+      .openapi({
+        description:
+          'Addresses and CIDRs of IPv4 and IPv6 that it may be called from, at most 100; others get 404. None: from anywhere',
+        example: ['203.0.113.0/24', '2001:db8::/32'],
+      }),
   })
   .openapi({ title: 'WebhookInput' })
 
-const formsConfig = z.object({ enabled: z.boolean().nullish() }).openapi({ title: 'FormsConfigInput' })
+const formsConfig = z
+  .object({
+    enabled: z.boolean().nullish(),
+    tag: text()
+      .nullish()
+      .openapi({ description: 'Version id, tag or alias that the form runs; else the current source' }),
+    frameAncestors: z
+      .array(text())
+      .nullish()
+      .openapi({ description: 'Origins whose pages may show the page of the form, such as https://example.com' }),
+  })
+  .openapi({ title: 'FormsConfigInput' })
 
 const publicConfig = z
-  .object({ enabled: z.boolean().nullish(), token: text().nullish() })
+  .object({
+    enabled: z.boolean().nullish(),
+    token: text()
+      .nullish()
+      .openapi({ description: 'Made where none is given. Only one of 22 characters or more opens the form' }),
+  })
   .openapi({ title: 'PublicConfigInput' })
 
 const dependencies = z
@@ -58,6 +83,7 @@ const fields = {
   settings: settings.nullish(),
   script: script.nullish(),
   tags: z.array(text()).nullish(),
+  origin: originInput,
 }
 
 export const createProcessInput = z
@@ -107,13 +133,17 @@ export function createdValues(input: z.output<typeof createProcessInput>, body: 
     webhookEnabled: input.webhook?.enabled ?? undefined,
     webhookUsername: input.webhook?.username || undefined,
     webhookPassword: input.webhook?.password || undefined,
+    webhookAllowedAddresses: input.webhook?.allowedAddresses ?? [],
     formsEnabled: input.settings?.formsConfig?.enabled ?? undefined,
+    formsTag: input.settings?.formsConfig?.tag || undefined,
+    frameAncestors: input.settings?.formsConfig?.frameAncestors ?? [],
     publicEnabled: input.settings?.publicConfig?.enabled ?? undefined,
     publicToken: input.settings?.publicConfig?.token || undefined,
     dependenciesScopedToProcess: input.settings?.dependencies?.scopedToProcess ?? undefined,
     dependenciesAutoDetect: input.settings?.dependencies?.autoDetect ?? undefined,
     dependencies: input.manifest?.dependencies ?? {},
     tags: input.tags ?? [],
+    origin: input.origin ?? undefined,
   }
 }
 
@@ -161,6 +191,7 @@ export function updatedValues(input: Input, body: string): ProcessPatch {
   if (input.readme !== undefined) set('readme', input.readme)
   if (input.tags != null) set('tags', input.tags)
   if (input.manifest?.dependencies != null) set('dependencies', input.manifest.dependencies)
+  if (input.origin != null) set('origin', input.origin)
   patchCode(input, body, set)
   patchWebhook(input.webhook, set)
   patchSettings(input.settings, set)
@@ -181,12 +212,15 @@ function patchWebhook(webhook: Input['webhook'], set: Set): void {
   if (webhook.enabled != null) set('webhookEnabled', webhook.enabled)
   if (webhook.username !== undefined) set('webhookUsername', webhook.username || null)
   if (webhook.password) set('webhookPassword', webhook.password)
+  if (webhook.allowedAddresses !== undefined) set('webhookAllowedAddresses', webhook.allowedAddresses)
 }
 
 function patchSettings(settings: Input['settings'], set: Set): void {
   if (settings == null) return
   const { formsConfig, publicConfig, dependencies } = settings
   if (formsConfig?.enabled != null) set('formsEnabled', formsConfig.enabled)
+  if (formsConfig?.tag !== undefined) set('formsTag', formsConfig.tag || null)
+  if (formsConfig?.frameAncestors !== undefined) set('frameAncestors', formsConfig.frameAncestors ?? [])
   if (publicConfig?.enabled != null) set('publicEnabled', publicConfig.enabled)
   if (publicConfig?.token !== undefined) set('publicToken', publicConfig.token || null)
   if (dependencies?.scopedToProcess != null) set('dependenciesScopedToProcess', dependencies.scopedToProcess)

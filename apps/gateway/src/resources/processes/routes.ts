@@ -1,10 +1,10 @@
 import { ProcessService } from '@automation/contract/catalog/v1/process'
 import type { Neighbours } from '@automation/rpc'
-import { z } from '@hono/zod-openapi'
-import { text } from '../../rest/fields.ts'
-import { pageOf, pagingFields, presentPage } from '../../rest/paging.ts'
-import { processIdentifier } from '../../rest/path-parameters.ts'
+import { onePage, presentPage, processIdentifier } from '../../rest/parameters.ts'
+import { emptyReply } from '../../rest/operation.ts'
+import { tagged, taggedReply } from '../../rest/edits.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
+import { filtersFrom, processFilters } from './filters.ts'
 import { createdValues, createProcessInput, faultsAtScript, updatedValues, updateProcessInput } from './input.ts'
 import {
   listedProcessRecord,
@@ -14,17 +14,6 @@ import {
   processRecord,
 } from './record.ts'
 
-const tags = z
-  .union([text(), z.array(text())])
-  .optional()
-  .transform((value) =>
-    [value ?? []]
-      .flat()
-      .flatMap((part) => part.split(',').map((tag) => tag.trim()))
-      .filter(Boolean),
-  )
-  .openapi({ type: 'array', items: { type: 'string' }, description: 'Repeated or comma-joined; any of them matches' })
-
 /** Processes: list, create, read, update, delete. */
 export function processRoutes(api: RestApi, neighbours: Neighbours): void {
   const processes = neighbours.client(ProcessService)
@@ -33,91 +22,88 @@ export function processRoutes(api: RestApi, neighbours: Neighbours): void {
   api.add(
     {
       method: 'get',
+      scope: 'read',
       path: '/processes',
       tag: 'Processes',
       summary: 'List processes, newest first',
-      query: z.object({
-        keywords: text().optional().openapi({ description: 'Part of the name or the description, in any case' }),
-        tags,
-        ...pagingFields,
-      }),
-      success: {
-        status: 200,
-        description: 'One page of processes',
-        schema: pageOf('ProcessesPaginatedResult', listedProcessRecord),
-      },
+      query: processFilters,
+      success: onePage('processes', 'ProcessesPaginatedResult', listedProcessRecord),
     },
     async ({ query, context }) => {
-      const { page, limit } = query
-      const list = await processes.listProcesses(
-        { page: { page, limit }, keywords: query.keywords ?? '', tags: query.tags },
-        context,
-      )
-      return { body: presentPage(query, list.page, list.processes.map(presentListedProcess)) }
+      const list = await processes.listProcesses(filtersFrom(query), context)
+      return {
+        body: presentPage(
+          query,
+          list.page,
+          list.processes.map((process) => presentListedProcess(process, context.principal)),
+        ),
+      }
     },
   )
 
   api.add(
     {
       method: 'post',
+      scope: 'build',
       path: '/processes',
       tag: 'Processes',
       summary: 'Create a process',
       body: createProcessInput,
-      success: { status: 201, description: 'The new process', schema: processRecord },
+      success: tagged({ status: 201, description: 'The new process', schema: processRecord }),
       refusals: { 400: ['limit_reached', 'slug_taken'] },
     },
-    async ({ body, bodyText, context }) => ({
-      body: presentWrittenProcess(
-        await faultsAtScript(body, processes.createProcess({ values: createdValues(body, bodyText) }, context)),
-      ),
-    }),
+    async ({ body, bodyText, context }) => {
+      const values = createdValues(body, bodyText)
+      const process = await faultsAtScript(body, processes.createProcess({ values }, context))
+      return taggedReply(process, presentWrittenProcess(process, context.principal))
+    },
   )
 
   api.add(
     {
       ...one,
       method: 'get',
+      scope: 'read',
       path: '/processes/{identifier}',
       summary: 'Read a process',
-      success: { status: 200, description: 'The process', schema: processRecord },
+      success: tagged({ status: 200, description: 'The process', schema: processRecord }),
     },
-    async ({ params, context }) => ({
-      body: presentProcess(await processes.getProcess({ identifier: params['identifier'] }, context)),
-    }),
+    async ({ params, context }) => {
+      const process = await processes.getProcess({ identifier: params['identifier'] }, context)
+      return taggedReply(process, presentProcess(process, context.principal))
+    },
   )
 
   api.add(
     {
       ...one,
       method: 'patch',
+      scope: 'build',
       path: '/processes/{identifier}',
       summary: 'Change a process (JSON Merge Patch)',
       body: updateProcessInput,
-      success: { status: 200, description: 'The changed process', schema: processRecord },
+      conditional: true,
+      success: tagged({ status: 200, description: 'The changed process', schema: processRecord }),
       refusals: { 400: ['slug_taken'] },
     },
-    async ({ params, body, bodyText, context }) => ({
-      body: presentWrittenProcess(
-        await faultsAtScript(
-          body,
-          processes.updateProcess({ identifier: params['identifier'], ...updatedValues(body, bodyText) }, context),
-        ),
-      ),
-    }),
+    async ({ params, body, bodyText, ifMatch, context }) => {
+      const change = { identifier: params['identifier'], ...updatedValues(body, bodyText), ifMatch }
+      const process = await faultsAtScript(body, processes.updateProcess(change, context))
+      return taggedReply(process, presentWrittenProcess(process, context.principal))
+    },
   )
 
   api.add(
     {
       ...one,
       method: 'delete',
+      scope: 'build',
       path: '/processes/{identifier}',
       summary: 'Delete a process with its executions and schedules',
+      conditional: true,
       success: { status: 200, description: 'Deleted' },
     },
-    async ({ params, context }) => {
-      await processes.deleteProcess({ identifier: params['identifier'] }, context)
-      return {}
-    },
+    ({ params, ifMatch, context }) =>
+      emptyReply(processes.deleteProcess({ identifier: params['identifier'], ifMatch }, context)),
   )
 }

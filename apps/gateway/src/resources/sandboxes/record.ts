@@ -1,5 +1,7 @@
-import { SandboxStatus, type Sandbox } from '@automation/contract/sandbox/v1/sandbox'
+import { SandboxStatus, type Sandbox, type SandboxImage } from '@automation/contract/sandbox/v1/sandbox'
+import type { Principal } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
+import { seesCredentials } from '../../auth/scopes.ts'
 import { int32, moment, textMap, uuid } from '../../rest/fields.ts'
 import { made } from '../../rest/record.ts'
 import { samples } from '../../rest/samples.ts'
@@ -15,7 +17,9 @@ export const sandboxRecord = z
     status,
     reason: z.string().optional().openapi({ description: 'Why it failed, in words' }),
     grpcServerUrl: z.string().openapi({ description: 'Where its daemon answers gRPC' }),
-    grpcApiKey: z.string().openapi({ description: 'For the metadata x-api-key of gRPC calls' }),
+    grpcApiKey: z.string().openapi({
+      description: 'For the metadata x-api-key of gRPC calls; empty where the token has not the scope build',
+    }),
     imageId: z.string(),
     publicHttpPorts: z.array(int32()),
     publicUrls: textMap().openapi({ description: 'The address of each public port' }),
@@ -39,8 +43,25 @@ export const sandboxRecord = z
     },
   })
 
-/** A sandbox as JSON, with the addresses at which it is reached. */
-export function presentSandbox(sandbox: Sandbox, addresses: SandboxAddresses): z.input<typeof sandboxRecord> {
+export const sandboxImageRecord = z
+  .object({
+    id: z.string().openapi({ description: 'What `imageId` of a new sandbox names' }),
+    cpus: z.number().optional().openapi({ description: 'Of a core; absent where there is no bound' }),
+    memoryMb: int32().openapi({ minimum: 0 }),
+  })
+  .openapi('SandboxImage', { example: { id: 'base', cpus: 1, memoryMb: 1024 } })
+
+/** An image as JSON. */
+export function presentSandboxImage({ id, cpus, memoryMb }: SandboxImage): z.input<typeof sandboxImageRecord> {
+  return { id, cpus, memoryMb }
+}
+
+/** A sandbox as JSON for a caller, with the addresses at which it is reached. */
+export function presentSandbox(
+  sandbox: Sandbox,
+  addresses: SandboxAddresses,
+  caller: Principal,
+): z.input<typeof sandboxRecord> {
   const { id, publicHttpPorts } = sandbox
   return {
     id,
@@ -48,7 +69,7 @@ export function presentSandbox(sandbox: Sandbox, addresses: SandboxAddresses): z
     status: SandboxStatus[sandbox.status] as z.input<typeof status>,
     reason: sandbox.reason,
     grpcServerUrl: addresses.grpcOrigin,
-    grpcApiKey: sandbox.grpcApiKey,
+    grpcApiKey: seesCredentials(caller) ? sandbox.grpcApiKey : '',
     imageId: sandbox.imageId,
     publicHttpPorts,
     publicUrls: Object.fromEntries(publicHttpPorts.map((port) => [port, publicPortUrl(addresses, id, port)])),

@@ -1,13 +1,41 @@
-import { SandboxService, type Sandbox } from '@automation/contract/sandbox/v1/sandbox'
+import { type Sandbox, SandboxService } from '@automation/contract/sandbox/v1/sandbox'
 import { invalid } from '@automation/errors'
-import type { Neighbours } from '@automation/rpc'
+import type { CallContext, Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
-import { pageOf, pagingFields, presentPage } from '../../rest/paging.ts'
-import { sandboxId } from '../../rest/path-parameters.ts'
+import { onePage, pagingFields, presentPage, sandboxId } from '../../rest/parameters.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
+import { knownByNew } from '../../rest/upgrading.ts'
 import type { SandboxAddresses } from '../../sandbox-ports/addresses.ts'
-import { createSandboxInput, updateSandboxInput } from './input.ts'
-import { presentSandbox, sandboxRecord } from './record.ts'
+import { presentSandbox, presentSandboxImage, sandboxImageRecord, sandboxRecord } from './record.ts'
+import { int32, optionalText, requiredText, textMap } from '../../rest/fields.ts'
+
+const timeout = () =>
+  z.int({ error: ({ input }) => (input == null ? 'is required' : undefined) }).openapi({
+    format: 'int64',
+    minimum: 1000,
+    maximum: 86_400_000,
+    description: 'Milliseconds from now',
+  })
+
+const createSandboxInput = z
+  .object({
+    imageId: requiredText().openapi({ description: 'Of the catalogue of images' }),
+    name: optionalText(),
+    metadata: textMap().nullish(),
+    timeout: timeout().nullish(),
+    publicHttpPorts: z.array(int32().openapi({ minimum: 1, maximum: 65_535 })).nullish(),
+    publicHttpPortsBasicAuth: optionalText().openapi({
+      description:
+        'user:credential for the public ports; the credential as text, or as a bcrypt, apr1, MD5 or {SHA} hash',
+    }),
+  })
+  .openapi('CreateSandboxInput', {
+    example: { imageId: 'base', name: 'try-out', timeout: 300_000, publicHttpPorts: [8000] },
+  })
+
+const updateSandboxInput = z
+  .object({ timeout: timeout() })
+  .openapi('UpdateSandboxInput', { example: { timeout: 600_000 } })
 
 /** Waits for a sandbox that starts, and for its end. */
 const SLOW_MS = 30_000
@@ -15,27 +43,27 @@ const SLOW_MS = 30_000
 /** Sandboxes: create, change the timeout, kill, list, read. */
 export function sandboxRoutes(api: RestApi, neighbours: Neighbours, addresses: () => SandboxAddresses): void {
   const sandboxes = neighbours.client(SandboxService)
-  const present = (sandbox: Sandbox) => presentSandbox(sandbox, addresses())
+  const presentFor =
+    ({ principal }: CallContext) =>
+    (sandbox: Sandbox) =>
+      presentSandbox(sandbox, addresses(), principal)
   const tag = 'Sandboxes'
   const one = { path: '/sandboxes/{sandboxId}', tag, parameters: { sandboxId } }
 
   api.add(
     {
       method: 'get',
+      scope: 'read',
       path: '/sandboxes',
       tag,
       summary: 'List sandboxes, newest first',
       query: z.object(pagingFields),
-      success: {
-        status: 200,
-        description: 'One page of sandboxes',
-        schema: pageOf('SandboxesPaginatedResult', sandboxRecord),
-      },
+      success: onePage('sandboxes', 'SandboxesPaginatedResult', sandboxRecord),
     },
     async ({ query, context }) => {
       const list = await sandboxes.listSandboxes({ page: query }, context)
       return {
-        body: presentPage(query, list.page, list.sandboxes.map(present)),
+        body: presentPage(query, list.page, list.sandboxes.map(presentFor(context))),
       }
     },
   )
@@ -43,6 +71,7 @@ export function sandboxRoutes(api: RestApi, neighbours: Neighbours, addresses: (
   api.add(
     {
       method: 'post',
+      scope: 'build',
       path: '/sandboxes',
       tag,
       summary: 'Create a sandbox; it is RUNNING, or PENDING where it takes longer',
@@ -65,19 +94,35 @@ export function sandboxRoutes(api: RestApi, neighbours: Neighbours, addresses: (
         },
         context,
       )
-      return { body: present(made) }
+      return { body: presentFor(context)(made) }
     },
+  )
+
+  // Before the sandbox by its id, which has the same address but for the word.
+  api.add(
+    {
+      method: 'get',
+      scope: 'read',
+      path: '/sandboxes/images',
+      tag,
+      summary: 'List the images that sandboxes are made of',
+      success: { status: 200, description: 'All of the catalogue', schema: z.array(sandboxImageRecord) },
+    },
+    async ({ context }) => ({
+      body: (await knownByNew(sandboxes.listImages({}, context))).images.map(presentSandboxImage),
+    }),
   )
 
   api.add(
     {
       ...one,
       method: 'get',
+      scope: 'read',
       summary: 'Read a sandbox',
       success: { status: 200, description: 'The sandbox', schema: sandboxRecord },
     },
     async ({ params, context }) => ({
-      body: present(await sandboxes.getSandbox({ id: params['sandboxId'] }, context)),
+      body: presentFor(context)(await sandboxes.getSandbox({ id: params['sandboxId'] }, context)),
     }),
   )
 
@@ -85,6 +130,7 @@ export function sandboxRoutes(api: RestApi, neighbours: Neighbours, addresses: (
     {
       ...one,
       method: 'post',
+      scope: 'build',
       summary: 'Give a sandbox a new deadline: now and the timeout',
       body: updateSandboxInput,
       success: { status: 200, description: 'The changed sandbox', schema: sandboxRecord },
@@ -93,7 +139,7 @@ export function sandboxRoutes(api: RestApi, neighbours: Neighbours, addresses: (
     async ({ params, body, context }) => {
       const timeoutMs = BigInt(body.timeout)
       return {
-        body: present(await sandboxes.updateSandbox({ id: params['sandboxId'], timeoutMs }, context)),
+        body: presentFor(context)(await sandboxes.updateSandbox({ id: params['sandboxId'], timeoutMs }, context)),
       }
     },
   )
@@ -102,13 +148,14 @@ export function sandboxRoutes(api: RestApi, neighbours: Neighbours, addresses: (
     {
       ...one,
       method: 'post',
+      scope: 'build',
       path: '/sandboxes/{sandboxId}/kill',
       summary: 'End a sandbox; one that has ended stays as it is',
       timeoutMs: SLOW_MS,
       success: { status: 200, description: 'The sandbox', schema: sandboxRecord },
     },
     async ({ params, context }) => ({
-      body: present(await sandboxes.killSandbox({ id: params['sandboxId'] }, context)),
+      body: presentFor(context)(await sandboxes.killSandbox({ id: params['sandboxId'] }, context)),
     }),
   )
 }

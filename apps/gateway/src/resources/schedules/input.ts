@@ -1,9 +1,9 @@
 import { z } from '@hono/zod-openapi'
-import { memberText } from '../../json/scan.ts'
+import { memberText } from '../../http/json.ts'
 import { clearableText } from '../../rest/fields.ts'
 import { samples } from '../../rest/samples.ts'
-import { withFaultsAt } from '../../rest/validate.ts'
-import { executeProcessInput, type RunInput, runValues } from '../executions/input.ts'
+import { withFaultsAt } from '../../rest/rest-api.ts'
+import { type RunInput, runInput, runValues } from '../executions/input.ts'
 
 export const scheduledProcessInput = z
   .object({
@@ -14,7 +14,7 @@ export const scheduledProcessInput = z
       description: "RFC 3339; without an offset it is a time of the team's zone",
     }),
     allowConcurrentExecutions: z.boolean().nullish(),
-    input: executeProcessInput.nullish().openapi({ description: 'What each of its runs gets' }),
+    input: runInput.nullish().openapi({ description: 'What each of its runs gets' }),
   })
   .openapi('ScheduledProcessInput', {
     example: { cron: '0 9 * * MON-FRI', input: { parameters: samples.parameters, comment: 'Each morning' } },

@@ -1,6 +1,6 @@
 import type { Schedule } from '@automation/contract/schedule/v1/schedule'
 import { z } from '@hono/zod-openapi'
-import { RawJson } from '../../json/raw-json.ts'
+import { RawJson } from '../../http/json.ts'
 import { moment, uuid } from '../../rest/fields.ts'
 import { changed, made, presentWriters, writtenObject } from '../../rest/record.ts'
 import { samples } from '../../rest/samples.ts'
@@ -10,7 +10,8 @@ export const scheduleRecord = z
   .object({
     id: uuid(),
     processId: uuid(),
-    versionId: uuid().optional(),
+    tag: z.string().optional().openapi({ description: 'The version id, tag or alias that its runs are of' }),
+    versionId: uuid().optional().openapi({ description: 'What the tag names now; absent where it names nothing' }),
     comment: z.string().optional(),
     parameters: writtenObject().optional().openapi({ description: 'Left out of lists above 64 KiB' }),
     paused: z.boolean(),
@@ -50,6 +51,7 @@ export function presentSchedule(schedule: Schedule): Presented {
   return {
     id: schedule.id,
     processId: schedule.processId,
+    tag: input?.tag || undefined,
     versionId: schedule.versionId,
     comment: input?.comment,
     parameters: presentParameters(input?.parameters) ?? {},

@@ -2,8 +2,16 @@ import { ScheduleService } from '@automation/contract/schedule/v1/schedule'
 import type { Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
 import { text } from '../../rest/fields.ts'
-import { pageOf, pagingFields, presentPage } from '../../rest/paging.ts'
-import { processIdentifier, processIdFilter, scheduleId } from '../../rest/path-parameters.ts'
+import {
+  onePage,
+  pagingFields,
+  presentPage,
+  processIdentifier,
+  processIdFilter,
+  scheduleId,
+} from '../../rest/parameters.ts'
+import { emptyReply } from '../../rest/operation.ts'
+import { tagged, taggedReply } from '../../rest/edits.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
 import { scheduledProcessInput, schedulePatch, scheduleValues, faultsAtInput } from './input.ts'
 import { presentListedSchedule, presentSchedule, scheduleRecord } from './record.ts'
@@ -22,35 +30,31 @@ export function scheduleRoutes(api: RestApi, neighbours: Neighbours): void {
   api.add(
     {
       method: 'post',
+      scope: 'build',
       path: '/processes/{identifier}/schedule',
       tag: 'Schedules',
       summary: 'Run a process by a cron, or once at a time',
       parameters: { identifier: processIdentifier },
       body: scheduledProcessInput,
-      success: { status: 201, description: 'The new schedule', schema: scheduleRecord },
+      success: tagged({ status: 201, description: 'The new schedule', schema: scheduleRecord }),
       refusals: { 400: ['limit_reached'], 404: ['version_not_found'], 413: ['parameters_too_large'] },
     },
-    async ({ params, body, bodyText, context }) => ({
-      body: presentSchedule(
-        await faultsAtInput(
-          schedules.createSchedule({ process: params['identifier'], ...scheduleValues(body, bodyText) }, context),
-        ),
-      ),
-    }),
+    async ({ params, body, bodyText, context }) => {
+      const values = { process: params['identifier'], ...scheduleValues(body, bodyText) }
+      const schedule = await faultsAtInput(schedules.createSchedule(values, context))
+      return taggedReply(schedule, presentSchedule(schedule))
+    },
   )
 
   api.add(
     {
       method: 'get',
+      scope: 'read',
       path: '/schedules',
       tag: 'Schedules',
       summary: 'List schedules, newest first',
       query: filters,
-      success: {
-        status: 200,
-        description: 'One page of schedules',
-        schema: pageOf('SchedulesPaginatedResult', scheduleRecord),
-      },
+      success: onePage('schedules', 'SchedulesPaginatedResult', scheduleRecord),
     },
     async ({ query, context }) => {
       const { page, limit, processId, keywords } = query
@@ -66,70 +70,73 @@ export function scheduleRoutes(api: RestApi, neighbours: Neighbours): void {
     {
       ...one,
       method: 'get',
+      scope: 'read',
       summary: 'Read a schedule',
-      success: { status: 200, description: 'The schedule', schema: scheduleRecord },
+      success: tagged({ status: 200, description: 'The schedule', schema: scheduleRecord }),
     },
-    async ({ params, context }) => ({
-      body: presentSchedule(await schedules.getSchedule({ id: params['id'] }, context)),
-    }),
+    async ({ params, context }) => {
+      const schedule = await schedules.getSchedule({ id: params['id'] }, context)
+      return taggedReply(schedule, presentSchedule(schedule))
+    },
   )
 
   api.add(
     {
       ...one,
       method: 'patch',
+      scope: 'build',
       summary: 'Change a schedule (JSON Merge Patch)',
       body: scheduledProcessInput,
-      success: { status: 200, description: 'The changed schedule', schema: scheduleRecord },
+      conditional: true,
+      success: tagged({ status: 200, description: 'The changed schedule', schema: scheduleRecord }),
       refusals: { 404: ['process_not_found', 'version_not_found'], 413: ['parameters_too_large'] },
     },
-    async ({ params, body, bodyText, context }) => ({
-      body: presentSchedule(
-        await faultsAtInput(schedules.updateSchedule({ id: params['id'], ...schedulePatch(body, bodyText) }, context)),
-      ),
-    }),
+    async ({ params, body, bodyText, ifMatch, context }) => {
+      const change = { id: params['id'], ...schedulePatch(body, bodyText), ifMatch }
+      const schedule = await faultsAtInput(schedules.updateSchedule(change, context))
+      return taggedReply(schedule, presentSchedule(schedule))
+    },
   )
 
   api.add(
     {
       ...one,
       method: 'delete',
+      scope: 'build',
       summary: 'Delete a schedule; its runs that have started go on',
+      conditional: true,
       success: { status: 200, description: 'Deleted' },
     },
-    async ({ params, context }) => {
-      await schedules.deleteSchedule({ id: params['id'] }, context)
-      return {}
-    },
+    ({ params, ifMatch, context }) => emptyReply(schedules.deleteSchedule({ id: params['id'], ifMatch }, context)),
   )
 
   api.add(
     {
       ...one,
       method: 'put',
+      scope: 'run',
       path: '/schedules/{id}/pause',
       summary: 'Pause a schedule that is active',
-      success: { status: 200, description: 'Paused' },
+      conditional: true,
+      success: tagged({ status: 200, description: 'Paused' }),
       refusals: { 400: ['invalid_input', 'schedule_paused'] },
     },
-    async ({ params, context }) => {
-      await schedules.pauseSchedule({ id: params['id'] }, context)
-      return {}
-    },
+    async ({ params, ifMatch, context }) =>
+      taggedReply(await schedules.pauseSchedule({ id: params['id'], ifMatch }, context)),
   )
 
   api.add(
     {
       ...one,
       method: 'put',
+      scope: 'run',
       path: '/schedules/{id}/resume',
       summary: 'Resume a schedule that is paused; what it missed meanwhile is not run',
-      success: { status: 200, description: 'Active again' },
+      conditional: true,
+      success: tagged({ status: 200, description: 'Active again' }),
       refusals: { 400: ['invalid_input', 'schedule_active'] },
     },
-    async ({ params, context }) => {
-      await schedules.resumeSchedule({ id: params['id'] }, context)
-      return {}
-    },
+    async ({ params, ifMatch, context }) =>
+      taggedReply(await schedules.resumeSchedule({ id: params['id'], ifMatch }, context)),
   )
 }

@@ -1,3 +1,4 @@
+import type { Limit } from '@automation/contract/common/v1/limit'
 import type { SignedUrl, StorageObject } from '@automation/contract/storage/v1/storage'
 import { z } from '@hono/zod-openapi'
 import { moment } from '../../rest/fields.ts'
@@ -26,6 +27,17 @@ export const storageObjectRecord = z
     },
   })
 
+export const storageFolderRecord = z
+  .object({
+    prefix: z.string().openapi({ description: 'What the names of objects begin with, the delimiter included' }),
+  })
+  .openapi('StorageFolder', { example: { prefix: 'reports/' } })
+
+/** A folder as JSON. */
+export function presentStorageFolder(prefix: string): z.input<typeof storageFolderRecord> {
+  return { prefix }
+}
+
 export const signedUrlRecord = z
   .object({ url: z.string(), path: z.string(), expiresAt: moment() })
   .openapi('SignedUrl', {
@@ -35,6 +47,39 @@ export const signedUrlRecord = z
       expiresAt: samples.later,
     },
   })
+
+const count = () => z.int().openapi({ format: 'int64', minimum: 0 })
+
+export const storageUsageRecord = z
+  .object({
+    storedBytes: count().openapi({ description: 'Of all objects together' }),
+    allowedBytes: count(),
+    objects: count(),
+    allowedObjects: count(),
+    datastoreKeys: count(),
+    allowedDatastoreKeys: count(),
+  })
+  .openapi('StorageUsage', {
+    example: {
+      storedBytes: 1_048_576,
+      allowedBytes: 53_687_091_200,
+      objects: 12,
+      allowedObjects: 1_000_000,
+      datastoreKeys: 3,
+      allowedDatastoreKeys: 10_000,
+    },
+  })
+
+/** What a team keeps, and may keep, as JSON. */
+export function presentStorageUsage(limits: Limit[]): z.input<typeof storageUsageRecord> {
+  const of = (name: string) => {
+    const { allowed = 0n, inUse = 0n } = limits.find((limit) => limit.name === name) ?? {}
+    return [Number(inUse), Number(allowed)] as const
+  }
+  const [[storedBytes, allowedBytes], [objects, allowedObjects]] = [of('stored'), of('objects')]
+  const [datastoreKeys, allowedDatastoreKeys] = of('datastoreKeys')
+  return { storedBytes, allowedBytes, objects, allowedObjects, datastoreKeys, allowedDatastoreKeys }
+}
 
 /** An object as JSON. */
 export function presentStorageObject(object: StorageObject): z.input<typeof storageObjectRecord> {

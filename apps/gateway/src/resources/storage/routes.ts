@@ -1,16 +1,26 @@
-import { StorageService, type ListObjectsResponse } from '@automation/contract/storage/v1/storage'
+import { StorageService, type ListObjectsResponse, type StorageEntry } from '@automation/contract/storage/v1/storage'
 import { uploadMessages } from '@automation/contract/uploads'
-import { invalid } from '@automation/errors'
+import { invalid, unavailable } from '@automation/errors'
 import { asService, type CallContext, type Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
 import type { GatewayConfig } from '../../config.ts'
 import type { BodyBudget } from '../../http/body-budget.ts'
 import { requiredText, text } from '../../rest/fields.ts'
-import type { Call } from '../../rest/operation.ts'
-import { objectName } from '../../rest/path-parameters.ts'
+import { emptyReply, type Call } from '../../rest/operation.ts'
+import { objectName, wholeNumber } from '../../rest/parameters.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
+import { knownByNew } from '../../rest/upgrading.ts'
 import { download } from './download.ts'
-import { presentSignedUrl, presentStorageObject, signedUrlRecord, storageObjectRecord } from './record.ts'
+import {
+  presentSignedUrl,
+  presentStorageFolder,
+  presentStorageObject,
+  presentStorageUsage,
+  signedUrlRecord,
+  storageFolderRecord,
+  storageObjectRecord,
+  storageUsageRecord,
+} from './record.ts'
 import { uploadBody } from './upload-body.ts'
 
 export interface StorageRoutesDependencies {
@@ -25,6 +35,24 @@ const signedUrlInput = z
     expiresInSeconds: z.int().nullish().openapi({ format: 'int64', minimum: 1, maximum: 604_800, default: 3600 }),
   })
   .openapi('SignedUrlRequest', { example: { path: 'reports/2026-01.csv', expiresInSeconds: 3600 } })
+
+const listQuery = z.object({
+  prefix: text().optional().openapi({ description: 'Objects whose names begin with it' }),
+  delimiter: text().optional().openapi({
+    description:
+      'Names that have it behind the prefix are told as one folder for all that are alike up to there, such as `/`; at most 16 characters',
+    maxLength: 16,
+  }),
+  after: text().optional().openapi({ description: 'What comes behind this name or folder' }),
+  limit: wholeNumber(1, Infinity, 0)
+    .transform((limit) => Math.min(limit, 1000))
+    .openapi({
+      type: 'integer',
+      format: 'int32',
+      minimum: 1,
+      description: 'The most objects and folders; above 1000 counts as 1000, absent is all of them',
+    }),
+})
 
 const tag = 'Storage'
 const bytes = z.string().openapi({ format: 'binary' })
@@ -66,21 +94,28 @@ export function storageRoutes(api: RestApi, { neighbours, config, budget }: Stor
   api.add(
     {
       method: 'get',
+      scope: 'read',
       path: '/storage/objects',
       tag,
       summary: 'List objects by name',
-      query: z.object({ prefix: text().optional().openapi({ description: 'Objects whose names begin with it' }) }),
-      success: { status: 200, description: 'All of them', schema: z.array(storageObjectRecord) },
+      query: listQuery,
+      success: {
+        status: 200,
+        description: 'All of them, or as many as `limit` says; the name or prefix of the last one is the next `after`',
+        schema: z.array(z.union([storageObjectRecord, storageFolderRecord])),
+      },
     },
     async (call) => {
-      const lists = storage.listObjects({ prefix: call.query.prefix ?? '' }, unhurried(call))
-      return { source: listed(lists), headers: { 'Content-Type': 'application/json' } }
+      const { prefix = '', delimiter = '', after = '', limit } = call.query
+      const lists = storage.listObjects({ prefix, delimiter, after, limit }, unhurried(call))
+      return { source: listed(lists, { delimiter, after, limit }), headers: { 'Content-Type': 'application/json' } }
     },
   )
 
   api.add(
     {
       method: 'post',
+      scope: 'build',
       path: '/storage/objects',
       tag,
       summary: 'Upload an object; one of the same name is replaced',
@@ -114,6 +149,7 @@ export function storageRoutes(api: RestApi, { neighbours, config, budget }: Stor
     {
       ...one,
       method: 'get',
+      scope: 'read',
       summary: 'Download an object',
       headers: conditions,
       success: downloaded,
@@ -129,18 +165,29 @@ export function storageRoutes(api: RestApi, { neighbours, config, budget }: Stor
     {
       ...one,
       method: 'delete',
+      scope: 'build',
       summary: 'Delete an object',
       success: { status: 204, description: 'It is gone, and with it the links to it' },
     },
-    async ({ params, context }) => {
-      await storage.deleteObject({ name: params['filename'] }, context)
-      return {}
+    ({ params, context }) => emptyReply(storage.deleteObject({ name: params['filename'] }, context)),
+  )
+
+  api.add(
+    {
+      method: 'get',
+      scope: 'read',
+      path: '/storage/usage',
+      tag,
+      summary: 'Read how much the team keeps, and may keep',
+      success: { status: 200, description: 'What is kept now', schema: storageUsageRecord },
     },
+    async ({ context }) => ({ body: presentStorageUsage((await knownByNew(storage.getLimits({}, context))).limits) }),
   )
 
   api.add(
     {
       method: 'post',
+      scope: 'build',
       path: '/storage/signed-urls',
       tag,
       summary: 'Make a link by which anybody may download an object for some time',
@@ -192,14 +239,35 @@ function unhurried({ context, exchange }: Call<unknown, unknown>): CallContext {
   return { principal, requestId, traceparent, signal: exchange.signal }
 }
 
+function presentEntry(entry: StorageEntry['entry']) {
+  if (entry.case === 'prefix') return presentStorageFolder(entry.value)
+  return entry.case === 'object' ? presentStorageObject(entry.value) : undefined
+}
+
+interface Asked {
+  delimiter: string
+  after: string
+  limit: number
+}
+
 /** A JSON array, written as it is read. */
-async function* listed(lists: AsyncIterable<ListObjectsResponse>): AsyncIterable<Uint8Array> {
+async function* listed(lists: AsyncIterable<ListObjectsResponse>, asked: Asked): AsyncIterable<Uint8Array> {
   let before = '['
-  for await (const { objects } of lists) {
-    const items = objects.map((object) => JSON.stringify(presentStorageObject(object)))
-    if (items.length === 0) continue
-    yield Buffer.from(before + items.join(','))
-    before = ','
+  let left = asked.limit || Infinity
+  for await (const list of lists) {
+    const items = shown(list, asked).slice(0, left)
+    if (items.length > 0) yield Buffer.from(before + items.map((item) => JSON.stringify(item)).join(','))
+    if (items.length > 0) before = ','
+    left -= items.length
+    if (left <= 0) break
   }
   yield Buffer.from(before === '[' ? '[]' : ']')
+}
+
+/** A storage of the release before this one has not heard of delimiters, and gives what is before `after`, too. */
+function shown({ objects, entries }: ListObjectsResponse, { delimiter, after }: Asked) {
+  if (delimiter !== '' && objects.length > 0) throw unavailable('Storage is being upgraded, try again')
+  const start = Buffer.from(after)
+  const behind = objects.filter(({ name }) => after === '' || Buffer.compare(Buffer.from(name), start) > 0)
+  return [...behind.map(presentStorageObject), ...entries.flatMap(({ entry }) => presentEntry(entry) ?? [])]
 }

@@ -1,10 +1,9 @@
 import type { Readable } from 'node:stream'
 import { invalid } from '@automation/errors'
 import { Dicer } from '@fastify/busboy'
-import { type BodyRules, bodyStream, requirePlain } from '../../http/body.ts'
+import { type BodyRules, bodyStream, mediaTypeOf, requirePlain } from '../../http/body.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { feedForm, malformedForm, MAX_PARTS, tooManyParts } from '../../http/form-feed.ts'
-import { mediaTypeOf } from '../../http/media-type.ts'
 
 /** What is uploaded, as it comes. */
 export interface UploadBody {

@@ -1,6 +1,7 @@
 import type { Team } from '@automation/contract/catalog/v1/team'
 import { z } from '@hono/zod-openapi'
 import { moment } from '../../rest/fields.ts'
+import { changed } from '../../rest/record.ts'
 import { samples } from '../../rest/samples.ts'
 import { presentTime } from '../../rest/time.ts'
 
@@ -17,6 +18,7 @@ export const teamRecord = z
       .optional()
       .openapi({ description: 'The process that runs after each execution that ends in ERROR' }),
     createdAt: moment(),
+    ...changed,
   })
   .openapi('Team', {
     example: {
@@ -40,5 +42,7 @@ export function presentTeam(team: Team): z.input<typeof teamRecord> {
     paramsSchemaValidationEnabled: team.paramsSchemaValidationEnabled,
     errorHandlerConfig: handler && { processSlug: handler.processSlug, tag: handler.tag || undefined },
     createdAt: presentTime(team.createdAt),
+    updatedBy: team.updatedBy,
+    updatedAt: team.updatedAt && presentTime(team.updatedAt),
   }
 }

@@ -1,14 +1,12 @@
+import { isScope, scopes } from '@automation/contract/scopes'
 import { Failure } from '@automation/errors'
-import { readBody } from '../../http/body.ts'
+import { mediaTypeOf, readBody } from '../../http/body.ts'
 import type { BodyBudget } from '../../http/body-budget.ts'
-import type { Exchange } from '../../http/exchange.ts'
-import { mediaTypeOf } from '../../http/media-type.ts'
-import { utf8Text } from '../../json/decode.ts'
-import { queryRecord } from '../../http/query-record.ts'
+import { type Exchange, queryRecord } from '../../http/exchange.ts'
+import { utf8Text } from '../../http/json.ts'
 
 const FORM_TYPE = 'application/x-www-form-urlencoded'
 const FORM_BYTES = 16 * 1024
-const SCOPE = 'executor'
 
 interface Credentials {
   id: string
@@ -23,11 +21,11 @@ interface Form {
 }
 
 /**
- * The API token that a call brings in the client-credentials form of OAuth 2.0 (RFC 6749 §4.4): id and secret by HTTP
+ * The API token that a call brings, and the scopes that it asks for, in the client-credentials form of OAuth 2.0 (RFC 6749 §4.4): id and secret by HTTP
  * Basic or as fields of the form. Undefined where the call has nothing of that form. Failures have the words of RFC 6749
  * §5.2 as their codes.
  */
-export async function clientCredentials(exchange: Exchange, budget: BodyBudget): Promise<string | undefined> {
+export async function clientCredentials(exchange: Exchange, budget: BodyBudget): Promise<Asked | undefined> {
   const { incoming } = exchange
   const basic = /^basic(?:\s+(.*))?$/i.exec(incoming.headers.authorization ?? '')
   const isForm = mediaTypeOf(incoming.headers['content-type']).essence === FORM_TYPE
@@ -35,7 +33,17 @@ export async function clientCredentials(exchange: Exchange, budget: BodyBudget):
   if (basic === null && form.grantType === '' && form.id === '' && form.secret === '') return undefined
   requireGrant(form)
   const { id, secret } = basic === null ? inForm(form) : inHeader(basic[1] ?? '', form)
-  return `sk-${Buffer.from(`${id}:${secret}`).toString('base64')}`
+  return {
+    apiToken: `sk-${Buffer.from(`${id}:${secret}`).toString('base64')}`,
+    scopes: form.scope.split(' ').filter(Boolean),
+  }
+}
+
+/** What a call in this form asks with, and for. */
+export interface Asked {
+  apiToken: string
+  /** Empty: for all that the API token may give. */
+  scopes: string[]
 }
 
 /** The refusal of credentials that open nothing. */
@@ -68,8 +76,8 @@ function requireGrant({ grantType, scope }: Form): void {
     throw refused('invalid_request', 'A form with grant_type=client_credentials is required beside client credentials')
   if (grantType !== 'client_credentials')
     throw refused('unsupported_grant_type', 'grant_type must be client_credentials')
-  if (scope.split(' ').some((one) => one !== '' && one !== SCOPE))
-    throw refused('invalid_scope', `scope must be ${SCOPE}, or left out`)
+  if (scope.split(' ').some((one) => one !== '' && !isScope(one)))
+    throw refused('invalid_scope', `scope must be of ${Object.keys(scopes).join(', ')}, or left out`)
 }
 
 function inForm({ id, secret }: Form): Credentials {

@@ -1,19 +1,40 @@
-import { TokenService, type AccessToken } from '@automation/contract/catalog/v1/token'
-import { asFailure, invalid } from '@automation/errors'
+import { type AccessToken, TokenService } from '@automation/contract/catalog/v1/token'
+import { scopesIn } from '@automation/contract/scopes'
+import { asFailure, invalid, unavailable } from '@automation/errors'
 import type { Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
 import type { BodyBudget } from '../../http/body-budget.ts'
-import { NOT_STORED, OAUTH_ERRORS } from '../../http/oauth-refusal.ts'
+import { NOT_STORED, OAUTH_ERRORS } from '../../http/problem.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
 import { clientCredentials, invalidClient } from './client-credentials.ts'
-import { presentToken, tokenRecord } from './record.ts'
+
+const tokenRecord = z
+  .object({
+    access_token: z.string(),
+    token_type: z.literal('Bearer'),
+    expires_in: z.int().openapi({ format: 'int64', description: 'Seconds' }),
+    scope: z
+      .string()
+      .openapi({ description: 'What was granted. To the header x-api-token, executor stands for all words beside it' }),
+  })
+  .openapi('Token', {
+    example: { access_token: 'eyJhbGciOi…', token_type: 'Bearer', expires_in: 3600, scope: 'executor' },
+  })
+
+/** An access token in the words of OAuth. */
+function presentToken({ accessToken, expiresInS, scope }: Granted): z.input<typeof tokenRecord> {
+  return { access_token: accessToken, token_type: 'Bearer', expires_in: expiresInS, scope }
+}
 
 const tokenRequest = z
   .object({
     grant_type: z.enum(['client_credentials']),
     client_id: z.string().optional().openapi({ description: 'Such as sa-demo-1a2b3c4d, where not by HTTP Basic' }),
     client_secret: z.string().optional().openapi({ format: 'password', description: 'Where not by HTTP Basic' }),
-    scope: z.enum(['executor']).optional(),
+    scope: z.string().optional().openapi({
+      description: 'Scopes with spaces between, of those that the account has; all of them where it is absent',
+      example: 'read run',
+    }),
   })
   .openapi({
     title: 'TokenRequest',
@@ -62,16 +83,29 @@ export function tokenRoutes(api: RestApi, { neighbours, budget }: TokenRoutesDep
     async ({ exchange, team, context }) => {
       const { 'x-api-token': header } = exchange.incoming.headers
       if (typeof header === 'string' && header !== '')
-        return granted(await tokens.exchangeToken({ team, apiToken: header }, context))
-      const apiToken = await clientCredentials(exchange, budget)
-      if (apiToken === undefined)
-        throw invalid('/x-api-token', 'The header x-api-token is missing', 'api_token_missing')
-      return granted(await asClient(tokens.exchangeToken({ team, apiToken }, context)))
+        return granted(asEver(await tokens.exchangeToken({ team, apiToken: header }, context)))
+      const asked = await clientCredentials(exchange, budget)
+      if (asked === undefined) throw invalid('/x-api-token', 'The header x-api-token is missing', 'api_token_missing')
+      return granted(noMoreThan(asked.scopes, await asClient(tokens.exchangeToken({ team, ...asked }, context))))
     },
   )
 }
 
-const granted = (token: AccessToken) => ({ body: presentToken(token), headers: NOT_STORED })
+type Granted = Pick<AccessToken, 'accessToken' | 'expiresInS' | 'scope'>
+
+const granted = (token: Granted) => ({ body: presentToken(token), headers: NOT_STORED })
+
+/** Clients of the header know the one word `executor`, and some compare. */
+function asEver({ accessToken, expiresInS, scope }: AccessToken): Granted {
+  return { accessToken, expiresInS, scope: scopesIn(scope).includes('executor') ? 'executor' : scope }
+}
+
+/** A catalog that is older than this gateway knows no scopes, and gives all. Failure: unavailable. */
+function noMoreThan(asked: readonly string[], token: AccessToken): AccessToken {
+  if (asked.length > 0 && !token.scope.split(' ').every((word) => asked.includes(word)))
+    throw unavailable('Scopes can not be narrowed while the system is being upgraded, try again')
+  return token
+}
 
 /** Refusals of an API token in the words of OAuth. */
 async function asClient<T>(work: Promise<T>): Promise<T> {

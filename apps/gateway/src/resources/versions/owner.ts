@@ -1,12 +1,10 @@
 import type { PublishVersionRequestSchema, Version } from '@automation/contract/catalog/v1/version'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { z } from '@hono/zod-openapi'
-import { text } from '../../rest/fields.ts'
-import { pageOf } from '../../rest/paging.ts'
-import { moduleId, processIdentifier, type PathParameter } from '../../rest/path-parameters.ts'
+import { jsonObject, optionalText, text } from '../../rest/fields.ts'
+import { moduleId, pageOf, type PathParameter, processIdentifier } from '../../rest/parameters.ts'
 import { aliasRecord, moduleAliasRecord } from '../aliases/record.ts'
 import { schemaText } from '../processes/input.ts'
-import { publishModuleInput, publishProcessInput, type PublishInput } from './input.ts'
 import {
   listedModuleVersionRecord,
   listedVersionRecord,
@@ -17,6 +15,28 @@ import {
   presentVersion,
   versionRecord,
 } from './record.ts'
+import { moduleScript } from '../modules/input.ts'
+
+/** What a version is published from, of either owner. */
+interface PublishInput {
+  tag: string
+  comment?: string | undefined
+  sourceCode?: string | null | undefined
+  parametersSchema?: string | object | null | undefined
+  readme?: string | null | undefined
+  script?: { sourceCode?: string | null | undefined } | null | undefined
+}
+
+const shape = { tag: text(), comment: optionalText(), sourceCode: text().nullish() }
+const publishExample = { tag: 'v1', comment: 'The first one' }
+
+const publishProcessInput = z
+  .object({ ...shape, parametersSchema: jsonObject('a JSON Schema').nullish(), readme: text().nullish() })
+  .openapi('PublishProcessInput', { example: publishExample })
+
+const publishModuleInput = z
+  .object({ ...shape, script: moduleScript.nullish() })
+  .openapi('CreateVersionedModuleInput', { example: publishExample })
 
 /** What an alias is made of; a change may leave out either. */
 const aliasInput = z

@@ -1,8 +1,8 @@
 import { VersionService } from '@automation/contract/catalog/v1/version'
 import type { Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
-import { pagingFields, presentPage } from '../../rest/paging.ts'
-import { versionIdentifier } from '../../rest/path-parameters.ts'
+import { pagingFields, presentPage, versionIdentifier } from '../../rest/parameters.ts'
+import { emptyReply } from '../../rest/operation.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
 import { ownerIn, type VersionOwner } from './owner.ts'
 
@@ -21,6 +21,7 @@ export function versionRoutes(api: RestApi, neighbours: Neighbours, owner: Versi
     {
       ...all,
       method: 'get',
+      scope: 'read',
       summary: `List the versions of a ${word}, newest first`,
       query: z.object(pagingFields),
       success: { status: 200, description: 'One page of versions', schema: versionPage },
@@ -35,6 +36,7 @@ export function versionRoutes(api: RestApi, neighbours: Neighbours, owner: Versi
     {
       ...all,
       method: 'post',
+      scope: 'build',
       summary: `Publish a version of a ${word}`,
       body: owner.publishInput,
       success: { status: 201, description: 'The new version', schema: versionRecord },
@@ -51,6 +53,7 @@ export function versionRoutes(api: RestApi, neighbours: Neighbours, owner: Versi
     {
       ...one,
       method: 'get',
+      scope: 'read',
       summary: `Read a version of a ${word}`,
       success: { status: 200, description: 'The version', schema: versionRecord },
     },
@@ -63,13 +66,12 @@ export function versionRoutes(api: RestApi, neighbours: Neighbours, owner: Versi
     {
       ...one,
       method: 'delete',
+      scope: 'build',
       summary: `Delete a version of a ${word} that nothing uses`,
       success: { status: 200, description: 'Deleted' },
       refusals: { 400: ['invalid_input', 'version_in_use'] },
     },
-    async ({ params, context }) => {
-      await versions.deleteVersion({ ...ownerIn(params), version: params['versionId'] }, context)
-      return {}
-    },
+    ({ params, context }) =>
+      emptyReply(versions.deleteVersion({ ...ownerIn(params), version: params['versionId'] }, context)),
   )
 }

@@ -410,6 +410,7 @@ export const ModelName = {
   Module: 'Module',
   Variable: 'Variable',
   DependencyManifest: 'DependencyManifest',
+  DependencyInstall: 'DependencyInstall',
   ApiToken: 'ApiToken',
   SigningKey: 'SigningKey'
 } as const
@@ -427,7 +428,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "team" | "revision" | "teamParent" | "parentGrant" | "process" | "tombstone" | "effect" | "version" | "deletedVersion" | "alias" | "module" | "variable" | "dependencyManifest" | "apiToken" | "signingKey"
+    modelProps: "team" | "revision" | "teamParent" | "parentGrant" | "process" | "tombstone" | "effect" | "version" | "deletedVersion" | "alias" | "module" | "variable" | "dependencyManifest" | "dependencyInstall" | "apiToken" | "signingKey"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1393,6 +1394,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    DependencyInstall: {
+      payload: Prisma.$DependencyInstallPayload<ExtArgs>
+      fields: Prisma.DependencyInstallFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.DependencyInstallFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DependencyInstallPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.DependencyInstallFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DependencyInstallPayload>
+        }
+        findFirst: {
+          args: Prisma.DependencyInstallFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DependencyInstallPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.DependencyInstallFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DependencyInstallPayload>
+        }
+        findMany: {
+          args: Prisma.DependencyInstallFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DependencyInstallPayload>[]
+        }
+        create: {
+          args: Prisma.DependencyInstallCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DependencyInstallPayload>
+        }
+        createMany: {
+          args: Prisma.DependencyInstallCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.DependencyInstallCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DependencyInstallPayload>[]
+        }
+        delete: {
+          args: Prisma.DependencyInstallDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DependencyInstallPayload>
+        }
+        update: {
+          args: Prisma.DependencyInstallUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DependencyInstallPayload>
+        }
+        deleteMany: {
+          args: Prisma.DependencyInstallDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.DependencyInstallUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.DependencyInstallUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DependencyInstallPayload>[]
+        }
+        upsert: {
+          args: Prisma.DependencyInstallUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DependencyInstallPayload>
+        }
+        aggregate: {
+          args: Prisma.DependencyInstallAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateDependencyInstall>
+        }
+        groupBy: {
+          args: Prisma.DependencyInstallGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.DependencyInstallGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.DependencyInstallCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.DependencyInstallCountAggregateOutputType> | number
+        }
+      }
+    }
     ApiToken: {
       payload: Prisma.$ApiTokenPayload<ExtArgs>
       fields: Prisma.ApiTokenFieldRefs
@@ -1587,7 +1662,9 @@ export const TeamScalarFieldEnum = {
   paramsSchemaValidationEnabled: 'paramsSchemaValidationEnabled',
   errorHandlerSlug: 'errorHandlerSlug',
   errorHandlerTag: 'errorHandlerTag',
-  createdAt: 'createdAt'
+  createdAt: 'createdAt',
+  updatedBy: 'updatedBy',
+  updatedAt: 'updatedAt'
 } as const
 
 export type TeamScalarFieldEnum = (typeof TeamScalarFieldEnum)[keyof typeof TeamScalarFieldEnum]
@@ -1632,9 +1709,12 @@ export const ProcessScalarFieldEnum = {
   webhookEnabled: 'webhookEnabled',
   webhookUsername: 'webhookUsername',
   webhookPasswordHash: 'webhookPasswordHash',
+  webhookAllowedAddresses: 'webhookAllowedAddresses',
   formsEnabled: 'formsEnabled',
   publicEnabled: 'publicEnabled',
   publicToken: 'publicToken',
+  formsTag: 'formsTag',
+  frameAncestors: 'frameAncestors',
   dependenciesScopedToProcess: 'dependenciesScopedToProcess',
   dependenciesAutoDetect: 'dependenciesAutoDetect',
   dependencies: 'dependencies',
@@ -1645,7 +1725,11 @@ export const ProcessScalarFieldEnum = {
   createdBy: 'createdBy',
   createdAt: 'createdAt',
   updatedBy: 'updatedBy',
-  updatedAt: 'updatedAt'
+  updatedAt: 'updatedAt',
+  revision: 'revision',
+  sourceDigest: 'sourceDigest',
+  origin: 'origin',
+  describedRevision: 'describedRevision'
 } as const
 
 export type ProcessScalarFieldEnum = (typeof ProcessScalarFieldEnum)[keyof typeof ProcessScalarFieldEnum]
@@ -1713,7 +1797,8 @@ export const AliasScalarFieldEnum = {
   createdBy: 'createdBy',
   createdAt: 'createdAt',
   updatedBy: 'updatedBy',
-  updatedAt: 'updatedAt'
+  updatedAt: 'updatedAt',
+  revision: 'revision'
 } as const
 
 export type AliasScalarFieldEnum = (typeof AliasScalarFieldEnum)[keyof typeof AliasScalarFieldEnum]
@@ -1729,7 +1814,11 @@ export const ModuleScalarFieldEnum = {
   createdBy: 'createdBy',
   createdAt: 'createdAt',
   updatedBy: 'updatedBy',
-  updatedAt: 'updatedAt'
+  updatedAt: 'updatedAt',
+  revision: 'revision',
+  sourceDigest: 'sourceDigest',
+  origin: 'origin',
+  describedRevision: 'describedRevision'
 } as const
 
 export type ModuleScalarFieldEnum = (typeof ModuleScalarFieldEnum)[keyof typeof ModuleScalarFieldEnum]
@@ -1745,7 +1834,8 @@ export const VariableScalarFieldEnum = {
   createdBy: 'createdBy',
   createdAt: 'createdAt',
   updatedBy: 'updatedBy',
-  updatedAt: 'updatedAt'
+  updatedAt: 'updatedAt',
+  revision: 'revision'
 } as const
 
 export type VariableScalarFieldEnum = (typeof VariableScalarFieldEnum)[keyof typeof VariableScalarFieldEnum]
@@ -1773,13 +1863,34 @@ export const DependencyManifestScalarFieldEnum = {
 export type DependencyManifestScalarFieldEnum = (typeof DependencyManifestScalarFieldEnum)[keyof typeof DependencyManifestScalarFieldEnum]
 
 
+export const DependencyInstallScalarFieldEnum = {
+  id: 'id',
+  team: 'team',
+  language: 'language',
+  status: 'status',
+  requested: 'requested',
+  resolved: 'resolved',
+  digest: 'digest',
+  error: 'error',
+  executionId: 'executionId',
+  startedAt: 'startedAt',
+  endedAt: 'endedAt'
+} as const
+
+export type DependencyInstallScalarFieldEnum = (typeof DependencyInstallScalarFieldEnum)[keyof typeof DependencyInstallScalarFieldEnum]
+
+
 export const ApiTokenScalarFieldEnum = {
   clientId: 'clientId',
   team: 'team',
   name: 'name',
   secretHash: 'secretHash',
   createdAt: 'createdAt',
-  revokedAt: 'revokedAt'
+  revokedAt: 'revokedAt',
+  id: 'id',
+  scopes: 'scopes',
+  expiresAt: 'expiresAt',
+  lastUsedAt: 'lastUsedAt'
 } as const
 
 export type ApiTokenScalarFieldEnum = (typeof ApiTokenScalarFieldEnum)[keyof typeof ApiTokenScalarFieldEnum]
@@ -1878,20 +1989,6 @@ export type ListBigIntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaMod
 
 
 /**
- * Reference to a field of type 'Bytes'
- */
-export type BytesFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Bytes'>
-    
-
-
-/**
- * Reference to a field of type 'Bytes[]'
- */
-export type ListBytesFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Bytes[]'>
-    
-
-
-/**
  * Reference to a field of type 'Int'
  */
 export type IntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Int'>
@@ -1902,6 +1999,20 @@ export type IntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'In
  * Reference to a field of type 'Int[]'
  */
 export type ListIntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Int[]'>
+    
+
+
+/**
+ * Reference to a field of type 'Bytes'
+ */
+export type BytesFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Bytes'>
+    
+
+
+/**
+ * Reference to a field of type 'Bytes[]'
+ */
+export type ListBytesFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Bytes[]'>
     
 
 
@@ -2082,6 +2193,7 @@ export type GlobalOmitConfig = {
   module?: Prisma.ModuleOmit
   variable?: Prisma.VariableOmit
   dependencyManifest?: Prisma.DependencyManifestOmit
+  dependencyInstall?: Prisma.DependencyInstallOmit
   apiToken?: Prisma.ApiTokenOmit
   signingKey?: Prisma.SigningKeyOmit
 }

@@ -64,6 +64,7 @@ export const ModelName = {
   Module: 'Module',
   Variable: 'Variable',
   DependencyManifest: 'DependencyManifest',
+  DependencyInstall: 'DependencyInstall',
   ApiToken: 'ApiToken',
   SigningKey: 'SigningKey'
 } as const
@@ -91,7 +92,9 @@ export const TeamScalarFieldEnum = {
   paramsSchemaValidationEnabled: 'paramsSchemaValidationEnabled',
   errorHandlerSlug: 'errorHandlerSlug',
   errorHandlerTag: 'errorHandlerTag',
-  createdAt: 'createdAt'
+  createdAt: 'createdAt',
+  updatedBy: 'updatedBy',
+  updatedAt: 'updatedAt'
 } as const
 
 export type TeamScalarFieldEnum = (typeof TeamScalarFieldEnum)[keyof typeof TeamScalarFieldEnum]
@@ -136,9 +139,12 @@ export const ProcessScalarFieldEnum = {
   webhookEnabled: 'webhookEnabled',
   webhookUsername: 'webhookUsername',
   webhookPasswordHash: 'webhookPasswordHash',
+  webhookAllowedAddresses: 'webhookAllowedAddresses',
   formsEnabled: 'formsEnabled',
   publicEnabled: 'publicEnabled',
   publicToken: 'publicToken',
+  formsTag: 'formsTag',
+  frameAncestors: 'frameAncestors',
   dependenciesScopedToProcess: 'dependenciesScopedToProcess',
   dependenciesAutoDetect: 'dependenciesAutoDetect',
   dependencies: 'dependencies',
@@ -149,7 +155,11 @@ export const ProcessScalarFieldEnum = {
   createdBy: 'createdBy',
   createdAt: 'createdAt',
   updatedBy: 'updatedBy',
-  updatedAt: 'updatedAt'
+  updatedAt: 'updatedAt',
+  revision: 'revision',
+  sourceDigest: 'sourceDigest',
+  origin: 'origin',
+  describedRevision: 'describedRevision'
 } as const
 
 export type ProcessScalarFieldEnum = (typeof ProcessScalarFieldEnum)[keyof typeof ProcessScalarFieldEnum]
@@ -217,7 +227,8 @@ export const AliasScalarFieldEnum = {
   createdBy: 'createdBy',
   createdAt: 'createdAt',
   updatedBy: 'updatedBy',
-  updatedAt: 'updatedAt'
+  updatedAt: 'updatedAt',
+  revision: 'revision'
 } as const
 
 export type AliasScalarFieldEnum = (typeof AliasScalarFieldEnum)[keyof typeof AliasScalarFieldEnum]
@@ -233,7 +244,11 @@ export const ModuleScalarFieldEnum = {
   createdBy: 'createdBy',
   createdAt: 'createdAt',
   updatedBy: 'updatedBy',
-  updatedAt: 'updatedAt'
+  updatedAt: 'updatedAt',
+  revision: 'revision',
+  sourceDigest: 'sourceDigest',
+  origin: 'origin',
+  describedRevision: 'describedRevision'
 } as const
 
 export type ModuleScalarFieldEnum = (typeof ModuleScalarFieldEnum)[keyof typeof ModuleScalarFieldEnum]
@@ -249,7 +264,8 @@ export const VariableScalarFieldEnum = {
   createdBy: 'createdBy',
   createdAt: 'createdAt',
   updatedBy: 'updatedBy',
-  updatedAt: 'updatedAt'
+  updatedAt: 'updatedAt',
+  revision: 'revision'
 } as const
 
 export type VariableScalarFieldEnum = (typeof VariableScalarFieldEnum)[keyof typeof VariableScalarFieldEnum]
@@ -277,13 +293,34 @@ export const DependencyManifestScalarFieldEnum = {
 export type DependencyManifestScalarFieldEnum = (typeof DependencyManifestScalarFieldEnum)[keyof typeof DependencyManifestScalarFieldEnum]
 
 
+export const DependencyInstallScalarFieldEnum = {
+  id: 'id',
+  team: 'team',
+  language: 'language',
+  status: 'status',
+  requested: 'requested',
+  resolved: 'resolved',
+  digest: 'digest',
+  error: 'error',
+  executionId: 'executionId',
+  startedAt: 'startedAt',
+  endedAt: 'endedAt'
+} as const
+
+export type DependencyInstallScalarFieldEnum = (typeof DependencyInstallScalarFieldEnum)[keyof typeof DependencyInstallScalarFieldEnum]
+
+
 export const ApiTokenScalarFieldEnum = {
   clientId: 'clientId',
   team: 'team',
   name: 'name',
   secretHash: 'secretHash',
   createdAt: 'createdAt',
-  revokedAt: 'revokedAt'
+  revokedAt: 'revokedAt',
+  id: 'id',
+  scopes: 'scopes',
+  expiresAt: 'expiresAt',
+  lastUsedAt: 'lastUsedAt'
 } as const
 
 export type ApiTokenScalarFieldEnum = (typeof ApiTokenScalarFieldEnum)[keyof typeof ApiTokenScalarFieldEnum]

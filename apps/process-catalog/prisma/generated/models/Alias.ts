@@ -20,8 +20,18 @@ export type AliasModel = runtime.Types.Result.DefaultSelection<Prisma.$AliasPayl
 
 export type AggregateAlias = {
   _count: AliasCountAggregateOutputType | null
+  _avg: AliasAvgAggregateOutputType | null
+  _sum: AliasSumAggregateOutputType | null
   _min: AliasMinAggregateOutputType | null
   _max: AliasMaxAggregateOutputType | null
+}
+
+export type AliasAvgAggregateOutputType = {
+  revision: number | null
+}
+
+export type AliasSumAggregateOutputType = {
+  revision: number | null
 }
 
 export type AliasMinAggregateOutputType = {
@@ -34,6 +44,7 @@ export type AliasMinAggregateOutputType = {
   createdAt: Date | null
   updatedBy: string | null
   updatedAt: Date | null
+  revision: number | null
 }
 
 export type AliasMaxAggregateOutputType = {
@@ -46,6 +57,7 @@ export type AliasMaxAggregateOutputType = {
   createdAt: Date | null
   updatedBy: string | null
   updatedAt: Date | null
+  revision: number | null
 }
 
 export type AliasCountAggregateOutputType = {
@@ -58,9 +70,18 @@ export type AliasCountAggregateOutputType = {
   createdAt: number
   updatedBy: number
   updatedAt: number
+  revision: number
   _all: number
 }
 
+
+export type AliasAvgAggregateInputType = {
+  revision?: true
+}
+
+export type AliasSumAggregateInputType = {
+  revision?: true
+}
 
 export type AliasMinAggregateInputType = {
   id?: true
@@ -72,6 +93,7 @@ export type AliasMinAggregateInputType = {
   createdAt?: true
   updatedBy?: true
   updatedAt?: true
+  revision?: true
 }
 
 export type AliasMaxAggregateInputType = {
@@ -84,6 +106,7 @@ export type AliasMaxAggregateInputType = {
   createdAt?: true
   updatedBy?: true
   updatedAt?: true
+  revision?: true
 }
 
 export type AliasCountAggregateInputType = {
@@ -96,6 +119,7 @@ export type AliasCountAggregateInputType = {
   createdAt?: true
   updatedBy?: true
   updatedAt?: true
+  revision?: true
   _all?: true
 }
 
@@ -137,6 +161,18 @@ export type AliasAggregateArgs<ExtArgs extends runtime.Types.Extensions.Internal
   /**
    * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
    * 
+   * Select which fields to average
+  **/
+  _avg?: AliasAvgAggregateInputType
+  /**
+   * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
+   * 
+   * Select which fields to sum
+  **/
+  _sum?: AliasSumAggregateInputType
+  /**
+   * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
+   * 
    * Select which fields to find the minimum value
   **/
   _min?: AliasMinAggregateInputType
@@ -167,6 +203,8 @@ export type AliasGroupByArgs<ExtArgs extends runtime.Types.Extensions.InternalAr
   take?: number
   skip?: number
   _count?: AliasCountAggregateInputType | true
+  _avg?: AliasAvgAggregateInputType
+  _sum?: AliasSumAggregateInputType
   _min?: AliasMinAggregateInputType
   _max?: AliasMaxAggregateInputType
 }
@@ -181,7 +219,10 @@ export type AliasGroupByOutputType = {
   createdAt: Date
   updatedBy: string | null
   updatedAt: Date | null
+  revision: number
   _count: AliasCountAggregateOutputType | null
+  _avg: AliasAvgAggregateOutputType | null
+  _sum: AliasSumAggregateOutputType | null
   _min: AliasMinAggregateOutputType | null
   _max: AliasMaxAggregateOutputType | null
 }
@@ -214,6 +255,7 @@ export type AliasWhereInput = {
   createdAt?: Prisma.DateTimeFilter<"Alias"> | Date | string
   updatedBy?: Prisma.StringNullableFilter<"Alias"> | string | null
   updatedAt?: Prisma.DateTimeNullableFilter<"Alias"> | Date | string | null
+  revision?: Prisma.IntFilter<"Alias"> | number
 }
 
 export type AliasOrderByWithRelationInput = {
@@ -226,6 +268,7 @@ export type AliasOrderByWithRelationInput = {
   createdAt?: Prisma.SortOrder
   updatedBy?: Prisma.SortOrderInput | Prisma.SortOrder
   updatedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  revision?: Prisma.SortOrder
 }
 
 export type AliasWhereUniqueInput = Prisma.AtLeast<{
@@ -242,6 +285,7 @@ export type AliasWhereUniqueInput = Prisma.AtLeast<{
   createdAt?: Prisma.DateTimeFilter<"Alias"> | Date | string
   updatedBy?: Prisma.StringNullableFilter<"Alias"> | string | null
   updatedAt?: Prisma.DateTimeNullableFilter<"Alias"> | Date | string | null
+  revision?: Prisma.IntFilter<"Alias"> | number
 }, "id" | "ownerId_name">
 
 export type AliasOrderByWithAggregationInput = {
@@ -254,9 +298,12 @@ export type AliasOrderByWithAggregationInput = {
   createdAt?: Prisma.SortOrder
   updatedBy?: Prisma.SortOrderInput | Prisma.SortOrder
   updatedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  revision?: Prisma.SortOrder
   _count?: Prisma.AliasCountOrderByAggregateInput
+  _avg?: Prisma.AliasAvgOrderByAggregateInput
   _max?: Prisma.AliasMaxOrderByAggregateInput
   _min?: Prisma.AliasMinOrderByAggregateInput
+  _sum?: Prisma.AliasSumOrderByAggregateInput
 }
 
 export type AliasScalarWhereWithAggregatesInput = {
@@ -272,6 +319,7 @@ export type AliasScalarWhereWithAggregatesInput = {
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Alias"> | Date | string
   updatedBy?: Prisma.StringNullableWithAggregatesFilter<"Alias"> | string | null
   updatedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Alias"> | Date | string | null
+  revision?: Prisma.IntWithAggregatesFilter<"Alias"> | number
 }
 
 export type AliasCreateInput = {
@@ -284,6 +332,7 @@ export type AliasCreateInput = {
   createdAt: Date | string
   updatedBy?: string | null
   updatedAt?: Date | string | null
+  revision?: number
 }
 
 export type AliasUncheckedCreateInput = {
@@ -296,6 +345,7 @@ export type AliasUncheckedCreateInput = {
   createdAt: Date | string
   updatedBy?: string | null
   updatedAt?: Date | string | null
+  revision?: number
 }
 
 export type AliasUpdateInput = {
@@ -308,6 +358,7 @@ export type AliasUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  revision?: Prisma.IntFieldUpdateOperationsInput | number
 }
 
 export type AliasUncheckedUpdateInput = {
@@ -320,6 +371,7 @@ export type AliasUncheckedUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  revision?: Prisma.IntFieldUpdateOperationsInput | number
 }
 
 export type AliasCreateManyInput = {
@@ -332,6 +384,7 @@ export type AliasCreateManyInput = {
   createdAt: Date | string
   updatedBy?: string | null
   updatedAt?: Date | string | null
+  revision?: number
 }
 
 export type AliasUpdateManyMutationInput = {
@@ -344,6 +397,7 @@ export type AliasUpdateManyMutationInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  revision?: Prisma.IntFieldUpdateOperationsInput | number
 }
 
 export type AliasUncheckedUpdateManyInput = {
@@ -356,6 +410,7 @@ export type AliasUncheckedUpdateManyInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  revision?: Prisma.IntFieldUpdateOperationsInput | number
 }
 
 export type AliasOwnerIdNameCompoundUniqueInput = {
@@ -373,6 +428,11 @@ export type AliasCountOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
   updatedBy?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
+  revision?: Prisma.SortOrder
+}
+
+export type AliasAvgOrderByAggregateInput = {
+  revision?: Prisma.SortOrder
 }
 
 export type AliasMaxOrderByAggregateInput = {
@@ -385,6 +445,7 @@ export type AliasMaxOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
   updatedBy?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
+  revision?: Prisma.SortOrder
 }
 
 export type AliasMinOrderByAggregateInput = {
@@ -397,10 +458,11 @@ export type AliasMinOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
   updatedBy?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
+  revision?: Prisma.SortOrder
 }
 
-export type NullableDateTimeFieldUpdateOperationsInput = {
-  set?: Date | string | null
+export type AliasSumOrderByAggregateInput = {
+  revision?: Prisma.SortOrder
 }
 
 
@@ -415,6 +477,7 @@ export type AliasSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   createdAt?: boolean
   updatedBy?: boolean
   updatedAt?: boolean
+  revision?: boolean
 }, ExtArgs["result"]["alias"]>
 
 export type AliasSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -427,6 +490,7 @@ export type AliasSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   createdAt?: boolean
   updatedBy?: boolean
   updatedAt?: boolean
+  revision?: boolean
 }, ExtArgs["result"]["alias"]>
 
 export type AliasSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -439,6 +503,7 @@ export type AliasSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   createdAt?: boolean
   updatedBy?: boolean
   updatedAt?: boolean
+  revision?: boolean
 }, ExtArgs["result"]["alias"]>
 
 export type AliasSelectScalar = {
@@ -451,9 +516,10 @@ export type AliasSelectScalar = {
   createdAt?: boolean
   updatedBy?: boolean
   updatedAt?: boolean
+  revision?: boolean
 }
 
-export type AliasOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "team" | "ownerId" | "name" | "versionId" | "createdBy" | "createdAt" | "updatedBy" | "updatedAt", ExtArgs["result"]["alias"]>
+export type AliasOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "team" | "ownerId" | "name" | "versionId" | "createdBy" | "createdAt" | "updatedBy" | "updatedAt" | "revision", ExtArgs["result"]["alias"]>
 
 export type $AliasPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Alias"
@@ -468,6 +534,10 @@ export type $AliasPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
     createdAt: Date
     updatedBy: string | null
     updatedAt: Date | null
+    /**
+     * Rises with each edit.
+     */
+    revision: number
   }, ExtArgs["result"]["alias"]>
   composites: {}
 }
@@ -900,6 +970,7 @@ export interface AliasFieldRefs {
   readonly createdAt: Prisma.FieldRef<"Alias", 'DateTime'>
   readonly updatedBy: Prisma.FieldRef<"Alias", 'String'>
   readonly updatedAt: Prisma.FieldRef<"Alias", 'DateTime'>
+  readonly revision: Prisma.FieldRef<"Alias", 'Int'>
 }
     
 

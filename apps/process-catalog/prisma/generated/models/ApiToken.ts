@@ -31,6 +31,9 @@ export type ApiTokenMinAggregateOutputType = {
   secretHash: runtime.Bytes | null
   createdAt: Date | null
   revokedAt: Date | null
+  id: string | null
+  expiresAt: Date | null
+  lastUsedAt: Date | null
 }
 
 export type ApiTokenMaxAggregateOutputType = {
@@ -40,6 +43,9 @@ export type ApiTokenMaxAggregateOutputType = {
   secretHash: runtime.Bytes | null
   createdAt: Date | null
   revokedAt: Date | null
+  id: string | null
+  expiresAt: Date | null
+  lastUsedAt: Date | null
 }
 
 export type ApiTokenCountAggregateOutputType = {
@@ -49,6 +55,10 @@ export type ApiTokenCountAggregateOutputType = {
   secretHash: number
   createdAt: number
   revokedAt: number
+  id: number
+  scopes: number
+  expiresAt: number
+  lastUsedAt: number
   _all: number
 }
 
@@ -60,6 +70,9 @@ export type ApiTokenMinAggregateInputType = {
   secretHash?: true
   createdAt?: true
   revokedAt?: true
+  id?: true
+  expiresAt?: true
+  lastUsedAt?: true
 }
 
 export type ApiTokenMaxAggregateInputType = {
@@ -69,6 +82,9 @@ export type ApiTokenMaxAggregateInputType = {
   secretHash?: true
   createdAt?: true
   revokedAt?: true
+  id?: true
+  expiresAt?: true
+  lastUsedAt?: true
 }
 
 export type ApiTokenCountAggregateInputType = {
@@ -78,6 +94,10 @@ export type ApiTokenCountAggregateInputType = {
   secretHash?: true
   createdAt?: true
   revokedAt?: true
+  id?: true
+  scopes?: true
+  expiresAt?: true
+  lastUsedAt?: true
   _all?: true
 }
 
@@ -160,6 +180,10 @@ export type ApiTokenGroupByOutputType = {
   secretHash: runtime.Bytes
   createdAt: Date
   revokedAt: Date | null
+  id: string
+  scopes: string[]
+  expiresAt: Date | null
+  lastUsedAt: Date | null
   _count: ApiTokenCountAggregateOutputType | null
   _min: ApiTokenMinAggregateOutputType | null
   _max: ApiTokenMaxAggregateOutputType | null
@@ -190,6 +214,10 @@ export type ApiTokenWhereInput = {
   secretHash?: Prisma.BytesFilter<"ApiToken"> | runtime.Bytes
   createdAt?: Prisma.DateTimeFilter<"ApiToken"> | Date | string
   revokedAt?: Prisma.DateTimeNullableFilter<"ApiToken"> | Date | string | null
+  id?: Prisma.UuidFilter<"ApiToken"> | string
+  scopes?: Prisma.StringNullableListFilter<"ApiToken">
+  expiresAt?: Prisma.DateTimeNullableFilter<"ApiToken"> | Date | string | null
+  lastUsedAt?: Prisma.DateTimeNullableFilter<"ApiToken"> | Date | string | null
 }
 
 export type ApiTokenOrderByWithRelationInput = {
@@ -199,10 +227,15 @@ export type ApiTokenOrderByWithRelationInput = {
   secretHash?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   revokedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  id?: Prisma.SortOrder
+  scopes?: Prisma.SortOrder
+  expiresAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  lastUsedAt?: Prisma.SortOrderInput | Prisma.SortOrder
 }
 
 export type ApiTokenWhereUniqueInput = Prisma.AtLeast<{
   clientId?: string
+  id?: string
   AND?: Prisma.ApiTokenWhereInput | Prisma.ApiTokenWhereInput[]
   OR?: Prisma.ApiTokenWhereInput[]
   NOT?: Prisma.ApiTokenWhereInput | Prisma.ApiTokenWhereInput[]
@@ -211,7 +244,10 @@ export type ApiTokenWhereUniqueInput = Prisma.AtLeast<{
   secretHash?: Prisma.BytesFilter<"ApiToken"> | runtime.Bytes
   createdAt?: Prisma.DateTimeFilter<"ApiToken"> | Date | string
   revokedAt?: Prisma.DateTimeNullableFilter<"ApiToken"> | Date | string | null
-}, "clientId">
+  scopes?: Prisma.StringNullableListFilter<"ApiToken">
+  expiresAt?: Prisma.DateTimeNullableFilter<"ApiToken"> | Date | string | null
+  lastUsedAt?: Prisma.DateTimeNullableFilter<"ApiToken"> | Date | string | null
+}, "clientId" | "id">
 
 export type ApiTokenOrderByWithAggregationInput = {
   clientId?: Prisma.SortOrder
@@ -220,6 +256,10 @@ export type ApiTokenOrderByWithAggregationInput = {
   secretHash?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   revokedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  id?: Prisma.SortOrder
+  scopes?: Prisma.SortOrder
+  expiresAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  lastUsedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.ApiTokenCountOrderByAggregateInput
   _max?: Prisma.ApiTokenMaxOrderByAggregateInput
   _min?: Prisma.ApiTokenMinOrderByAggregateInput
@@ -235,6 +275,10 @@ export type ApiTokenScalarWhereWithAggregatesInput = {
   secretHash?: Prisma.BytesWithAggregatesFilter<"ApiToken"> | runtime.Bytes
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"ApiToken"> | Date | string
   revokedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ApiToken"> | Date | string | null
+  id?: Prisma.UuidWithAggregatesFilter<"ApiToken"> | string
+  scopes?: Prisma.StringNullableListFilter<"ApiToken">
+  expiresAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ApiToken"> | Date | string | null
+  lastUsedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ApiToken"> | Date | string | null
 }
 
 export type ApiTokenCreateInput = {
@@ -244,6 +288,10 @@ export type ApiTokenCreateInput = {
   secretHash: runtime.Bytes
   createdAt?: Date | string
   revokedAt?: Date | string | null
+  id?: string
+  scopes?: Prisma.ApiTokenCreatescopesInput | string[]
+  expiresAt?: Date | string | null
+  lastUsedAt?: Date | string | null
 }
 
 export type ApiTokenUncheckedCreateInput = {
@@ -253,6 +301,10 @@ export type ApiTokenUncheckedCreateInput = {
   secretHash: runtime.Bytes
   createdAt?: Date | string
   revokedAt?: Date | string | null
+  id?: string
+  scopes?: Prisma.ApiTokenCreatescopesInput | string[]
+  expiresAt?: Date | string | null
+  lastUsedAt?: Date | string | null
 }
 
 export type ApiTokenUpdateInput = {
@@ -262,6 +314,10 @@ export type ApiTokenUpdateInput = {
   secretHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  scopes?: Prisma.ApiTokenUpdatescopesInput | string[]
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type ApiTokenUncheckedUpdateInput = {
@@ -271,6 +327,10 @@ export type ApiTokenUncheckedUpdateInput = {
   secretHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  scopes?: Prisma.ApiTokenUpdatescopesInput | string[]
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type ApiTokenCreateManyInput = {
@@ -280,6 +340,10 @@ export type ApiTokenCreateManyInput = {
   secretHash: runtime.Bytes
   createdAt?: Date | string
   revokedAt?: Date | string | null
+  id?: string
+  scopes?: Prisma.ApiTokenCreatescopesInput | string[]
+  expiresAt?: Date | string | null
+  lastUsedAt?: Date | string | null
 }
 
 export type ApiTokenUpdateManyMutationInput = {
@@ -289,6 +353,10 @@ export type ApiTokenUpdateManyMutationInput = {
   secretHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  scopes?: Prisma.ApiTokenUpdatescopesInput | string[]
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type ApiTokenUncheckedUpdateManyInput = {
@@ -298,6 +366,10 @@ export type ApiTokenUncheckedUpdateManyInput = {
   secretHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  scopes?: Prisma.ApiTokenUpdatescopesInput | string[]
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type ApiTokenCountOrderByAggregateInput = {
@@ -307,6 +379,10 @@ export type ApiTokenCountOrderByAggregateInput = {
   secretHash?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   revokedAt?: Prisma.SortOrder
+  id?: Prisma.SortOrder
+  scopes?: Prisma.SortOrder
+  expiresAt?: Prisma.SortOrder
+  lastUsedAt?: Prisma.SortOrder
 }
 
 export type ApiTokenMaxOrderByAggregateInput = {
@@ -316,6 +392,9 @@ export type ApiTokenMaxOrderByAggregateInput = {
   secretHash?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   revokedAt?: Prisma.SortOrder
+  id?: Prisma.SortOrder
+  expiresAt?: Prisma.SortOrder
+  lastUsedAt?: Prisma.SortOrder
 }
 
 export type ApiTokenMinOrderByAggregateInput = {
@@ -325,6 +404,18 @@ export type ApiTokenMinOrderByAggregateInput = {
   secretHash?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   revokedAt?: Prisma.SortOrder
+  id?: Prisma.SortOrder
+  expiresAt?: Prisma.SortOrder
+  lastUsedAt?: Prisma.SortOrder
+}
+
+export type ApiTokenCreatescopesInput = {
+  set: string[]
+}
+
+export type ApiTokenUpdatescopesInput = {
+  set?: string[]
+  push?: string | string[]
 }
 
 
@@ -336,6 +427,10 @@ export type ApiTokenSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   secretHash?: boolean
   createdAt?: boolean
   revokedAt?: boolean
+  id?: boolean
+  scopes?: boolean
+  expiresAt?: boolean
+  lastUsedAt?: boolean
 }, ExtArgs["result"]["apiToken"]>
 
 export type ApiTokenSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -345,6 +440,10 @@ export type ApiTokenSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   secretHash?: boolean
   createdAt?: boolean
   revokedAt?: boolean
+  id?: boolean
+  scopes?: boolean
+  expiresAt?: boolean
+  lastUsedAt?: boolean
 }, ExtArgs["result"]["apiToken"]>
 
 export type ApiTokenSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -354,6 +453,10 @@ export type ApiTokenSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   secretHash?: boolean
   createdAt?: boolean
   revokedAt?: boolean
+  id?: boolean
+  scopes?: boolean
+  expiresAt?: boolean
+  lastUsedAt?: boolean
 }, ExtArgs["result"]["apiToken"]>
 
 export type ApiTokenSelectScalar = {
@@ -363,9 +466,13 @@ export type ApiTokenSelectScalar = {
   secretHash?: boolean
   createdAt?: boolean
   revokedAt?: boolean
+  id?: boolean
+  scopes?: boolean
+  expiresAt?: boolean
+  lastUsedAt?: boolean
 }
 
-export type ApiTokenOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"clientId" | "team" | "name" | "secretHash" | "createdAt" | "revokedAt", ExtArgs["result"]["apiToken"]>
+export type ApiTokenOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"clientId" | "team" | "name" | "secretHash" | "createdAt" | "revokedAt" | "id" | "scopes" | "expiresAt" | "lastUsedAt", ExtArgs["result"]["apiToken"]>
 
 export type $ApiTokenPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "ApiToken"
@@ -380,6 +487,10 @@ export type $ApiTokenPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     secretHash: runtime.Bytes
     createdAt: Date
     revokedAt: Date | null
+    id: string
+    scopes: string[]
+    expiresAt: Date | null
+    lastUsedAt: Date | null
   }, ExtArgs["result"]["apiToken"]>
   composites: {}
 }
@@ -809,6 +920,10 @@ export interface ApiTokenFieldRefs {
   readonly secretHash: Prisma.FieldRef<"ApiToken", 'Bytes'>
   readonly createdAt: Prisma.FieldRef<"ApiToken", 'DateTime'>
   readonly revokedAt: Prisma.FieldRef<"ApiToken", 'DateTime'>
+  readonly id: Prisma.FieldRef<"ApiToken", 'String'>
+  readonly scopes: Prisma.FieldRef<"ApiToken", 'String[]'>
+  readonly expiresAt: Prisma.FieldRef<"ApiToken", 'DateTime'>
+  readonly lastUsedAt: Prisma.FieldRef<"ApiToken", 'DateTime'>
 }
     
 

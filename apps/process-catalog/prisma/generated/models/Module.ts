@@ -20,8 +20,20 @@ export type ModuleModel = runtime.Types.Result.DefaultSelection<Prisma.$ModulePa
 
 export type AggregateModule = {
   _count: ModuleCountAggregateOutputType | null
+  _avg: ModuleAvgAggregateOutputType | null
+  _sum: ModuleSumAggregateOutputType | null
   _min: ModuleMinAggregateOutputType | null
   _max: ModuleMaxAggregateOutputType | null
+}
+
+export type ModuleAvgAggregateOutputType = {
+  revision: number | null
+  describedRevision: number | null
+}
+
+export type ModuleSumAggregateOutputType = {
+  revision: number | null
+  describedRevision: number | null
 }
 
 export type ModuleMinAggregateOutputType = {
@@ -34,6 +46,10 @@ export type ModuleMinAggregateOutputType = {
   createdAt: Date | null
   updatedBy: string | null
   updatedAt: Date | null
+  revision: number | null
+  sourceDigest: string | null
+  origin: string | null
+  describedRevision: number | null
 }
 
 export type ModuleMaxAggregateOutputType = {
@@ -46,6 +62,10 @@ export type ModuleMaxAggregateOutputType = {
   createdAt: Date | null
   updatedBy: string | null
   updatedAt: Date | null
+  revision: number | null
+  sourceDigest: string | null
+  origin: string | null
+  describedRevision: number | null
 }
 
 export type ModuleCountAggregateOutputType = {
@@ -59,9 +79,23 @@ export type ModuleCountAggregateOutputType = {
   createdAt: number
   updatedBy: number
   updatedAt: number
+  revision: number
+  sourceDigest: number
+  origin: number
+  describedRevision: number
   _all: number
 }
 
+
+export type ModuleAvgAggregateInputType = {
+  revision?: true
+  describedRevision?: true
+}
+
+export type ModuleSumAggregateInputType = {
+  revision?: true
+  describedRevision?: true
+}
 
 export type ModuleMinAggregateInputType = {
   id?: true
@@ -73,6 +107,10 @@ export type ModuleMinAggregateInputType = {
   createdAt?: true
   updatedBy?: true
   updatedAt?: true
+  revision?: true
+  sourceDigest?: true
+  origin?: true
+  describedRevision?: true
 }
 
 export type ModuleMaxAggregateInputType = {
@@ -85,6 +123,10 @@ export type ModuleMaxAggregateInputType = {
   createdAt?: true
   updatedBy?: true
   updatedAt?: true
+  revision?: true
+  sourceDigest?: true
+  origin?: true
+  describedRevision?: true
 }
 
 export type ModuleCountAggregateInputType = {
@@ -98,6 +140,10 @@ export type ModuleCountAggregateInputType = {
   createdAt?: true
   updatedBy?: true
   updatedAt?: true
+  revision?: true
+  sourceDigest?: true
+  origin?: true
+  describedRevision?: true
   _all?: true
 }
 
@@ -139,6 +185,18 @@ export type ModuleAggregateArgs<ExtArgs extends runtime.Types.Extensions.Interna
   /**
    * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
    * 
+   * Select which fields to average
+  **/
+  _avg?: ModuleAvgAggregateInputType
+  /**
+   * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
+   * 
+   * Select which fields to sum
+  **/
+  _sum?: ModuleSumAggregateInputType
+  /**
+   * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
+   * 
    * Select which fields to find the minimum value
   **/
   _min?: ModuleMinAggregateInputType
@@ -169,6 +227,8 @@ export type ModuleGroupByArgs<ExtArgs extends runtime.Types.Extensions.InternalA
   take?: number
   skip?: number
   _count?: ModuleCountAggregateInputType | true
+  _avg?: ModuleAvgAggregateInputType
+  _sum?: ModuleSumAggregateInputType
   _min?: ModuleMinAggregateInputType
   _max?: ModuleMaxAggregateInputType
 }
@@ -184,7 +244,13 @@ export type ModuleGroupByOutputType = {
   createdAt: Date
   updatedBy: string | null
   updatedAt: Date | null
+  revision: number
+  sourceDigest: string | null
+  origin: string | null
+  describedRevision: number | null
   _count: ModuleCountAggregateOutputType | null
+  _avg: ModuleAvgAggregateOutputType | null
+  _sum: ModuleSumAggregateOutputType | null
   _min: ModuleMinAggregateOutputType | null
   _max: ModuleMaxAggregateOutputType | null
 }
@@ -218,6 +284,10 @@ export type ModuleWhereInput = {
   createdAt?: Prisma.DateTimeFilter<"Module"> | Date | string
   updatedBy?: Prisma.StringNullableFilter<"Module"> | string | null
   updatedAt?: Prisma.DateTimeNullableFilter<"Module"> | Date | string | null
+  revision?: Prisma.IntFilter<"Module"> | number
+  sourceDigest?: Prisma.StringNullableFilter<"Module"> | string | null
+  origin?: Prisma.StringNullableFilter<"Module"> | string | null
+  describedRevision?: Prisma.IntNullableFilter<"Module"> | number | null
 }
 
 export type ModuleOrderByWithRelationInput = {
@@ -231,6 +301,10 @@ export type ModuleOrderByWithRelationInput = {
   createdAt?: Prisma.SortOrder
   updatedBy?: Prisma.SortOrderInput | Prisma.SortOrder
   updatedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  revision?: Prisma.SortOrder
+  sourceDigest?: Prisma.SortOrderInput | Prisma.SortOrder
+  origin?: Prisma.SortOrderInput | Prisma.SortOrder
+  describedRevision?: Prisma.SortOrderInput | Prisma.SortOrder
 }
 
 export type ModuleWhereUniqueInput = Prisma.AtLeast<{
@@ -248,6 +322,10 @@ export type ModuleWhereUniqueInput = Prisma.AtLeast<{
   createdAt?: Prisma.DateTimeFilter<"Module"> | Date | string
   updatedBy?: Prisma.StringNullableFilter<"Module"> | string | null
   updatedAt?: Prisma.DateTimeNullableFilter<"Module"> | Date | string | null
+  revision?: Prisma.IntFilter<"Module"> | number
+  sourceDigest?: Prisma.StringNullableFilter<"Module"> | string | null
+  origin?: Prisma.StringNullableFilter<"Module"> | string | null
+  describedRevision?: Prisma.IntNullableFilter<"Module"> | number | null
 }, "id" | "team_language_name">
 
 export type ModuleOrderByWithAggregationInput = {
@@ -261,9 +339,15 @@ export type ModuleOrderByWithAggregationInput = {
   createdAt?: Prisma.SortOrder
   updatedBy?: Prisma.SortOrderInput | Prisma.SortOrder
   updatedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  revision?: Prisma.SortOrder
+  sourceDigest?: Prisma.SortOrderInput | Prisma.SortOrder
+  origin?: Prisma.SortOrderInput | Prisma.SortOrder
+  describedRevision?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.ModuleCountOrderByAggregateInput
+  _avg?: Prisma.ModuleAvgOrderByAggregateInput
   _max?: Prisma.ModuleMaxOrderByAggregateInput
   _min?: Prisma.ModuleMinOrderByAggregateInput
+  _sum?: Prisma.ModuleSumOrderByAggregateInput
 }
 
 export type ModuleScalarWhereWithAggregatesInput = {
@@ -280,6 +364,10 @@ export type ModuleScalarWhereWithAggregatesInput = {
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Module"> | Date | string
   updatedBy?: Prisma.StringNullableWithAggregatesFilter<"Module"> | string | null
   updatedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Module"> | Date | string | null
+  revision?: Prisma.IntWithAggregatesFilter<"Module"> | number
+  sourceDigest?: Prisma.StringNullableWithAggregatesFilter<"Module"> | string | null
+  origin?: Prisma.StringNullableWithAggregatesFilter<"Module"> | string | null
+  describedRevision?: Prisma.IntNullableWithAggregatesFilter<"Module"> | number | null
 }
 
 export type ModuleCreateInput = {
@@ -293,6 +381,10 @@ export type ModuleCreateInput = {
   createdAt: Date | string
   updatedBy?: string | null
   updatedAt?: Date | string | null
+  revision?: number
+  sourceDigest?: string | null
+  origin?: string | null
+  describedRevision?: number | null
 }
 
 export type ModuleUncheckedCreateInput = {
@@ -306,6 +398,10 @@ export type ModuleUncheckedCreateInput = {
   createdAt: Date | string
   updatedBy?: string | null
   updatedAt?: Date | string | null
+  revision?: number
+  sourceDigest?: string | null
+  origin?: string | null
+  describedRevision?: number | null
 }
 
 export type ModuleUpdateInput = {
@@ -319,6 +415,10 @@ export type ModuleUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  revision?: Prisma.IntFieldUpdateOperationsInput | number
+  sourceDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  origin?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  describedRevision?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
 }
 
 export type ModuleUncheckedUpdateInput = {
@@ -332,6 +432,10 @@ export type ModuleUncheckedUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  revision?: Prisma.IntFieldUpdateOperationsInput | number
+  sourceDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  origin?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  describedRevision?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
 }
 
 export type ModuleCreateManyInput = {
@@ -345,6 +449,10 @@ export type ModuleCreateManyInput = {
   createdAt: Date | string
   updatedBy?: string | null
   updatedAt?: Date | string | null
+  revision?: number
+  sourceDigest?: string | null
+  origin?: string | null
+  describedRevision?: number | null
 }
 
 export type ModuleUpdateManyMutationInput = {
@@ -358,6 +466,10 @@ export type ModuleUpdateManyMutationInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  revision?: Prisma.IntFieldUpdateOperationsInput | number
+  sourceDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  origin?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  describedRevision?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
 }
 
 export type ModuleUncheckedUpdateManyInput = {
@@ -371,6 +483,10 @@ export type ModuleUncheckedUpdateManyInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  revision?: Prisma.IntFieldUpdateOperationsInput | number
+  sourceDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  origin?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  describedRevision?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
 }
 
 export type ModuleTeamLanguageNameCompoundUniqueInput = {
@@ -390,6 +506,15 @@ export type ModuleCountOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
   updatedBy?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
+  revision?: Prisma.SortOrder
+  sourceDigest?: Prisma.SortOrder
+  origin?: Prisma.SortOrder
+  describedRevision?: Prisma.SortOrder
+}
+
+export type ModuleAvgOrderByAggregateInput = {
+  revision?: Prisma.SortOrder
+  describedRevision?: Prisma.SortOrder
 }
 
 export type ModuleMaxOrderByAggregateInput = {
@@ -402,6 +527,10 @@ export type ModuleMaxOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
   updatedBy?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
+  revision?: Prisma.SortOrder
+  sourceDigest?: Prisma.SortOrder
+  origin?: Prisma.SortOrder
+  describedRevision?: Prisma.SortOrder
 }
 
 export type ModuleMinOrderByAggregateInput = {
@@ -414,6 +543,15 @@ export type ModuleMinOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
   updatedBy?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
+  revision?: Prisma.SortOrder
+  sourceDigest?: Prisma.SortOrder
+  origin?: Prisma.SortOrder
+  describedRevision?: Prisma.SortOrder
+}
+
+export type ModuleSumOrderByAggregateInput = {
+  revision?: Prisma.SortOrder
+  describedRevision?: Prisma.SortOrder
 }
 
 export type ModuleCreateimportsInput = {
@@ -438,6 +576,10 @@ export type ModuleSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   createdAt?: boolean
   updatedBy?: boolean
   updatedAt?: boolean
+  revision?: boolean
+  sourceDigest?: boolean
+  origin?: boolean
+  describedRevision?: boolean
 }, ExtArgs["result"]["module"]>
 
 export type ModuleSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -451,6 +593,10 @@ export type ModuleSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   createdAt?: boolean
   updatedBy?: boolean
   updatedAt?: boolean
+  revision?: boolean
+  sourceDigest?: boolean
+  origin?: boolean
+  describedRevision?: boolean
 }, ExtArgs["result"]["module"]>
 
 export type ModuleSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -464,6 +610,10 @@ export type ModuleSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   createdAt?: boolean
   updatedBy?: boolean
   updatedAt?: boolean
+  revision?: boolean
+  sourceDigest?: boolean
+  origin?: boolean
+  describedRevision?: boolean
 }, ExtArgs["result"]["module"]>
 
 export type ModuleSelectScalar = {
@@ -477,9 +627,13 @@ export type ModuleSelectScalar = {
   createdAt?: boolean
   updatedBy?: boolean
   updatedAt?: boolean
+  revision?: boolean
+  sourceDigest?: boolean
+  origin?: boolean
+  describedRevision?: boolean
 }
 
-export type ModuleOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "team" | "name" | "language" | "sourceCode" | "imports" | "createdBy" | "createdAt" | "updatedBy" | "updatedAt", ExtArgs["result"]["module"]>
+export type ModuleOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "team" | "name" | "language" | "sourceCode" | "imports" | "createdBy" | "createdAt" | "updatedBy" | "updatedAt" | "revision" | "sourceDigest" | "origin" | "describedRevision", ExtArgs["result"]["module"]>
 
 export type $ModulePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Module"
@@ -495,6 +649,19 @@ export type $ModulePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     createdAt: Date
     updatedBy: string | null
     updatedAt: Date | null
+    /**
+     * Rises with each edit.
+     */
+    revision: number
+    /**
+     * Both of the edit that described_revision names.
+     */
+    sourceDigest: string | null
+    /**
+     * JSON text.
+     */
+    origin: string | null
+    describedRevision: number | null
   }, ExtArgs["result"]["module"]>
   composites: {}
 }
@@ -928,6 +1095,10 @@ export interface ModuleFieldRefs {
   readonly createdAt: Prisma.FieldRef<"Module", 'DateTime'>
   readonly updatedBy: Prisma.FieldRef<"Module", 'String'>
   readonly updatedAt: Prisma.FieldRef<"Module", 'DateTime'>
+  readonly revision: Prisma.FieldRef<"Module", 'Int'>
+  readonly sourceDigest: Prisma.FieldRef<"Module", 'String'>
+  readonly origin: Prisma.FieldRef<"Module", 'String'>
+  readonly describedRevision: Prisma.FieldRef<"Module", 'Int'>
 }
     
 

@@ -20,8 +20,20 @@ export type ProcessModel = runtime.Types.Result.DefaultSelection<Prisma.$Process
 
 export type AggregateProcess = {
   _count: ProcessCountAggregateOutputType | null
+  _avg: ProcessAvgAggregateOutputType | null
+  _sum: ProcessSumAggregateOutputType | null
   _min: ProcessMinAggregateOutputType | null
   _max: ProcessMaxAggregateOutputType | null
+}
+
+export type ProcessAvgAggregateOutputType = {
+  revision: number | null
+  describedRevision: number | null
+}
+
+export type ProcessSumAggregateOutputType = {
+  revision: number | null
+  describedRevision: number | null
 }
 
 export type ProcessMinAggregateOutputType = {
@@ -40,6 +52,7 @@ export type ProcessMinAggregateOutputType = {
   formsEnabled: boolean | null
   publicEnabled: boolean | null
   publicToken: string | null
+  formsTag: string | null
   dependenciesScopedToProcess: boolean | null
   dependenciesAutoDetect: boolean | null
   dependencies: string | null
@@ -49,6 +62,10 @@ export type ProcessMinAggregateOutputType = {
   createdAt: Date | null
   updatedBy: string | null
   updatedAt: Date | null
+  revision: number | null
+  sourceDigest: string | null
+  origin: string | null
+  describedRevision: number | null
 }
 
 export type ProcessMaxAggregateOutputType = {
@@ -67,6 +84,7 @@ export type ProcessMaxAggregateOutputType = {
   formsEnabled: boolean | null
   publicEnabled: boolean | null
   publicToken: string | null
+  formsTag: string | null
   dependenciesScopedToProcess: boolean | null
   dependenciesAutoDetect: boolean | null
   dependencies: string | null
@@ -76,6 +94,10 @@ export type ProcessMaxAggregateOutputType = {
   createdAt: Date | null
   updatedBy: string | null
   updatedAt: Date | null
+  revision: number | null
+  sourceDigest: string | null
+  origin: string | null
+  describedRevision: number | null
 }
 
 export type ProcessCountAggregateOutputType = {
@@ -91,9 +113,12 @@ export type ProcessCountAggregateOutputType = {
   webhookEnabled: number
   webhookUsername: number
   webhookPasswordHash: number
+  webhookAllowedAddresses: number
   formsEnabled: number
   publicEnabled: number
   publicToken: number
+  formsTag: number
+  frameAncestors: number
   dependenciesScopedToProcess: number
   dependenciesAutoDetect: number
   dependencies: number
@@ -105,9 +130,23 @@ export type ProcessCountAggregateOutputType = {
   createdAt: number
   updatedBy: number
   updatedAt: number
+  revision: number
+  sourceDigest: number
+  origin: number
+  describedRevision: number
   _all: number
 }
 
+
+export type ProcessAvgAggregateInputType = {
+  revision?: true
+  describedRevision?: true
+}
+
+export type ProcessSumAggregateInputType = {
+  revision?: true
+  describedRevision?: true
+}
 
 export type ProcessMinAggregateInputType = {
   id?: true
@@ -125,6 +164,7 @@ export type ProcessMinAggregateInputType = {
   formsEnabled?: true
   publicEnabled?: true
   publicToken?: true
+  formsTag?: true
   dependenciesScopedToProcess?: true
   dependenciesAutoDetect?: true
   dependencies?: true
@@ -134,6 +174,10 @@ export type ProcessMinAggregateInputType = {
   createdAt?: true
   updatedBy?: true
   updatedAt?: true
+  revision?: true
+  sourceDigest?: true
+  origin?: true
+  describedRevision?: true
 }
 
 export type ProcessMaxAggregateInputType = {
@@ -152,6 +196,7 @@ export type ProcessMaxAggregateInputType = {
   formsEnabled?: true
   publicEnabled?: true
   publicToken?: true
+  formsTag?: true
   dependenciesScopedToProcess?: true
   dependenciesAutoDetect?: true
   dependencies?: true
@@ -161,6 +206,10 @@ export type ProcessMaxAggregateInputType = {
   createdAt?: true
   updatedBy?: true
   updatedAt?: true
+  revision?: true
+  sourceDigest?: true
+  origin?: true
+  describedRevision?: true
 }
 
 export type ProcessCountAggregateInputType = {
@@ -176,9 +225,12 @@ export type ProcessCountAggregateInputType = {
   webhookEnabled?: true
   webhookUsername?: true
   webhookPasswordHash?: true
+  webhookAllowedAddresses?: true
   formsEnabled?: true
   publicEnabled?: true
   publicToken?: true
+  formsTag?: true
+  frameAncestors?: true
   dependenciesScopedToProcess?: true
   dependenciesAutoDetect?: true
   dependencies?: true
@@ -190,6 +242,10 @@ export type ProcessCountAggregateInputType = {
   createdAt?: true
   updatedBy?: true
   updatedAt?: true
+  revision?: true
+  sourceDigest?: true
+  origin?: true
+  describedRevision?: true
   _all?: true
 }
 
@@ -231,6 +287,18 @@ export type ProcessAggregateArgs<ExtArgs extends runtime.Types.Extensions.Intern
   /**
    * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
    * 
+   * Select which fields to average
+  **/
+  _avg?: ProcessAvgAggregateInputType
+  /**
+   * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
+   * 
+   * Select which fields to sum
+  **/
+  _sum?: ProcessSumAggregateInputType
+  /**
+   * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
+   * 
    * Select which fields to find the minimum value
   **/
   _min?: ProcessMinAggregateInputType
@@ -261,6 +329,8 @@ export type ProcessGroupByArgs<ExtArgs extends runtime.Types.Extensions.Internal
   take?: number
   skip?: number
   _count?: ProcessCountAggregateInputType | true
+  _avg?: ProcessAvgAggregateInputType
+  _sum?: ProcessSumAggregateInputType
   _min?: ProcessMinAggregateInputType
   _max?: ProcessMaxAggregateInputType
 }
@@ -278,9 +348,12 @@ export type ProcessGroupByOutputType = {
   webhookEnabled: boolean
   webhookUsername: string | null
   webhookPasswordHash: string | null
+  webhookAllowedAddresses: string[]
   formsEnabled: boolean
   publicEnabled: boolean
   publicToken: string | null
+  formsTag: string | null
+  frameAncestors: string[]
   dependenciesScopedToProcess: boolean
   dependenciesAutoDetect: boolean
   dependencies: string
@@ -292,7 +365,13 @@ export type ProcessGroupByOutputType = {
   createdAt: Date
   updatedBy: string | null
   updatedAt: Date
+  revision: number
+  sourceDigest: string | null
+  origin: string | null
+  describedRevision: number | null
   _count: ProcessCountAggregateOutputType | null
+  _avg: ProcessAvgAggregateOutputType | null
+  _sum: ProcessSumAggregateOutputType | null
   _min: ProcessMinAggregateOutputType | null
   _max: ProcessMaxAggregateOutputType | null
 }
@@ -328,9 +407,12 @@ export type ProcessWhereInput = {
   webhookEnabled?: Prisma.BoolFilter<"Process"> | boolean
   webhookUsername?: Prisma.StringNullableFilter<"Process"> | string | null
   webhookPasswordHash?: Prisma.StringNullableFilter<"Process"> | string | null
+  webhookAllowedAddresses?: Prisma.StringNullableListFilter<"Process">
   formsEnabled?: Prisma.BoolFilter<"Process"> | boolean
   publicEnabled?: Prisma.BoolFilter<"Process"> | boolean
   publicToken?: Prisma.StringNullableFilter<"Process"> | string | null
+  formsTag?: Prisma.StringNullableFilter<"Process"> | string | null
+  frameAncestors?: Prisma.StringNullableListFilter<"Process">
   dependenciesScopedToProcess?: Prisma.BoolFilter<"Process"> | boolean
   dependenciesAutoDetect?: Prisma.BoolFilter<"Process"> | boolean
   dependencies?: Prisma.StringFilter<"Process"> | string
@@ -342,6 +424,10 @@ export type ProcessWhereInput = {
   createdAt?: Prisma.DateTimeFilter<"Process"> | Date | string
   updatedBy?: Prisma.StringNullableFilter<"Process"> | string | null
   updatedAt?: Prisma.DateTimeFilter<"Process"> | Date | string
+  revision?: Prisma.IntFilter<"Process"> | number
+  sourceDigest?: Prisma.StringNullableFilter<"Process"> | string | null
+  origin?: Prisma.StringNullableFilter<"Process"> | string | null
+  describedRevision?: Prisma.IntNullableFilter<"Process"> | number | null
 }
 
 export type ProcessOrderByWithRelationInput = {
@@ -357,9 +443,12 @@ export type ProcessOrderByWithRelationInput = {
   webhookEnabled?: Prisma.SortOrder
   webhookUsername?: Prisma.SortOrderInput | Prisma.SortOrder
   webhookPasswordHash?: Prisma.SortOrderInput | Prisma.SortOrder
+  webhookAllowedAddresses?: Prisma.SortOrder
   formsEnabled?: Prisma.SortOrder
   publicEnabled?: Prisma.SortOrder
   publicToken?: Prisma.SortOrderInput | Prisma.SortOrder
+  formsTag?: Prisma.SortOrderInput | Prisma.SortOrder
+  frameAncestors?: Prisma.SortOrder
   dependenciesScopedToProcess?: Prisma.SortOrder
   dependenciesAutoDetect?: Prisma.SortOrder
   dependencies?: Prisma.SortOrder
@@ -371,6 +460,10 @@ export type ProcessOrderByWithRelationInput = {
   createdAt?: Prisma.SortOrder
   updatedBy?: Prisma.SortOrderInput | Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
+  revision?: Prisma.SortOrder
+  sourceDigest?: Prisma.SortOrderInput | Prisma.SortOrder
+  origin?: Prisma.SortOrderInput | Prisma.SortOrder
+  describedRevision?: Prisma.SortOrderInput | Prisma.SortOrder
 }
 
 export type ProcessWhereUniqueInput = Prisma.AtLeast<{
@@ -390,9 +483,12 @@ export type ProcessWhereUniqueInput = Prisma.AtLeast<{
   webhookEnabled?: Prisma.BoolFilter<"Process"> | boolean
   webhookUsername?: Prisma.StringNullableFilter<"Process"> | string | null
   webhookPasswordHash?: Prisma.StringNullableFilter<"Process"> | string | null
+  webhookAllowedAddresses?: Prisma.StringNullableListFilter<"Process">
   formsEnabled?: Prisma.BoolFilter<"Process"> | boolean
   publicEnabled?: Prisma.BoolFilter<"Process"> | boolean
   publicToken?: Prisma.StringNullableFilter<"Process"> | string | null
+  formsTag?: Prisma.StringNullableFilter<"Process"> | string | null
+  frameAncestors?: Prisma.StringNullableListFilter<"Process">
   dependenciesScopedToProcess?: Prisma.BoolFilter<"Process"> | boolean
   dependenciesAutoDetect?: Prisma.BoolFilter<"Process"> | boolean
   dependencies?: Prisma.StringFilter<"Process"> | string
@@ -404,6 +500,10 @@ export type ProcessWhereUniqueInput = Prisma.AtLeast<{
   createdAt?: Prisma.DateTimeFilter<"Process"> | Date | string
   updatedBy?: Prisma.StringNullableFilter<"Process"> | string | null
   updatedAt?: Prisma.DateTimeFilter<"Process"> | Date | string
+  revision?: Prisma.IntFilter<"Process"> | number
+  sourceDigest?: Prisma.StringNullableFilter<"Process"> | string | null
+  origin?: Prisma.StringNullableFilter<"Process"> | string | null
+  describedRevision?: Prisma.IntNullableFilter<"Process"> | number | null
 }, "id" | "team_slug">
 
 export type ProcessOrderByWithAggregationInput = {
@@ -419,9 +519,12 @@ export type ProcessOrderByWithAggregationInput = {
   webhookEnabled?: Prisma.SortOrder
   webhookUsername?: Prisma.SortOrderInput | Prisma.SortOrder
   webhookPasswordHash?: Prisma.SortOrderInput | Prisma.SortOrder
+  webhookAllowedAddresses?: Prisma.SortOrder
   formsEnabled?: Prisma.SortOrder
   publicEnabled?: Prisma.SortOrder
   publicToken?: Prisma.SortOrderInput | Prisma.SortOrder
+  formsTag?: Prisma.SortOrderInput | Prisma.SortOrder
+  frameAncestors?: Prisma.SortOrder
   dependenciesScopedToProcess?: Prisma.SortOrder
   dependenciesAutoDetect?: Prisma.SortOrder
   dependencies?: Prisma.SortOrder
@@ -433,9 +536,15 @@ export type ProcessOrderByWithAggregationInput = {
   createdAt?: Prisma.SortOrder
   updatedBy?: Prisma.SortOrderInput | Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
+  revision?: Prisma.SortOrder
+  sourceDigest?: Prisma.SortOrderInput | Prisma.SortOrder
+  origin?: Prisma.SortOrderInput | Prisma.SortOrder
+  describedRevision?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.ProcessCountOrderByAggregateInput
+  _avg?: Prisma.ProcessAvgOrderByAggregateInput
   _max?: Prisma.ProcessMaxOrderByAggregateInput
   _min?: Prisma.ProcessMinOrderByAggregateInput
+  _sum?: Prisma.ProcessSumOrderByAggregateInput
 }
 
 export type ProcessScalarWhereWithAggregatesInput = {
@@ -454,9 +563,12 @@ export type ProcessScalarWhereWithAggregatesInput = {
   webhookEnabled?: Prisma.BoolWithAggregatesFilter<"Process"> | boolean
   webhookUsername?: Prisma.StringNullableWithAggregatesFilter<"Process"> | string | null
   webhookPasswordHash?: Prisma.StringNullableWithAggregatesFilter<"Process"> | string | null
+  webhookAllowedAddresses?: Prisma.StringNullableListFilter<"Process">
   formsEnabled?: Prisma.BoolWithAggregatesFilter<"Process"> | boolean
   publicEnabled?: Prisma.BoolWithAggregatesFilter<"Process"> | boolean
   publicToken?: Prisma.StringNullableWithAggregatesFilter<"Process"> | string | null
+  formsTag?: Prisma.StringNullableWithAggregatesFilter<"Process"> | string | null
+  frameAncestors?: Prisma.StringNullableListFilter<"Process">
   dependenciesScopedToProcess?: Prisma.BoolWithAggregatesFilter<"Process"> | boolean
   dependenciesAutoDetect?: Prisma.BoolWithAggregatesFilter<"Process"> | boolean
   dependencies?: Prisma.StringWithAggregatesFilter<"Process"> | string
@@ -468,6 +580,10 @@ export type ProcessScalarWhereWithAggregatesInput = {
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Process"> | Date | string
   updatedBy?: Prisma.StringNullableWithAggregatesFilter<"Process"> | string | null
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"Process"> | Date | string
+  revision?: Prisma.IntWithAggregatesFilter<"Process"> | number
+  sourceDigest?: Prisma.StringNullableWithAggregatesFilter<"Process"> | string | null
+  origin?: Prisma.StringNullableWithAggregatesFilter<"Process"> | string | null
+  describedRevision?: Prisma.IntNullableWithAggregatesFilter<"Process"> | number | null
 }
 
 export type ProcessCreateInput = {
@@ -483,9 +599,12 @@ export type ProcessCreateInput = {
   webhookEnabled: boolean
   webhookUsername?: string | null
   webhookPasswordHash?: string | null
+  webhookAllowedAddresses?: Prisma.ProcessCreatewebhookAllowedAddressesInput | string[]
   formsEnabled: boolean
   publicEnabled: boolean
   publicToken?: string | null
+  formsTag?: string | null
+  frameAncestors?: Prisma.ProcessCreateframeAncestorsInput | string[]
   dependenciesScopedToProcess: boolean
   dependenciesAutoDetect: boolean
   dependencies: string
@@ -497,6 +616,10 @@ export type ProcessCreateInput = {
   createdAt: Date | string
   updatedBy?: string | null
   updatedAt: Date | string
+  revision?: number
+  sourceDigest?: string | null
+  origin?: string | null
+  describedRevision?: number | null
 }
 
 export type ProcessUncheckedCreateInput = {
@@ -512,9 +635,12 @@ export type ProcessUncheckedCreateInput = {
   webhookEnabled: boolean
   webhookUsername?: string | null
   webhookPasswordHash?: string | null
+  webhookAllowedAddresses?: Prisma.ProcessCreatewebhookAllowedAddressesInput | string[]
   formsEnabled: boolean
   publicEnabled: boolean
   publicToken?: string | null
+  formsTag?: string | null
+  frameAncestors?: Prisma.ProcessCreateframeAncestorsInput | string[]
   dependenciesScopedToProcess: boolean
   dependenciesAutoDetect: boolean
   dependencies: string
@@ -526,6 +652,10 @@ export type ProcessUncheckedCreateInput = {
   createdAt: Date | string
   updatedBy?: string | null
   updatedAt: Date | string
+  revision?: number
+  sourceDigest?: string | null
+  origin?: string | null
+  describedRevision?: number | null
 }
 
 export type ProcessUpdateInput = {
@@ -541,9 +671,12 @@ export type ProcessUpdateInput = {
   webhookEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   webhookUsername?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPasswordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookAllowedAddresses?: Prisma.ProcessUpdatewebhookAllowedAddressesInput | string[]
   formsEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   publicEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   publicToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  formsTag?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  frameAncestors?: Prisma.ProcessUpdateframeAncestorsInput | string[]
   dependenciesScopedToProcess?: Prisma.BoolFieldUpdateOperationsInput | boolean
   dependenciesAutoDetect?: Prisma.BoolFieldUpdateOperationsInput | boolean
   dependencies?: Prisma.StringFieldUpdateOperationsInput | string
@@ -555,6 +688,10 @@ export type ProcessUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  revision?: Prisma.IntFieldUpdateOperationsInput | number
+  sourceDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  origin?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  describedRevision?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
 }
 
 export type ProcessUncheckedUpdateInput = {
@@ -570,9 +707,12 @@ export type ProcessUncheckedUpdateInput = {
   webhookEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   webhookUsername?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPasswordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookAllowedAddresses?: Prisma.ProcessUpdatewebhookAllowedAddressesInput | string[]
   formsEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   publicEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   publicToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  formsTag?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  frameAncestors?: Prisma.ProcessUpdateframeAncestorsInput | string[]
   dependenciesScopedToProcess?: Prisma.BoolFieldUpdateOperationsInput | boolean
   dependenciesAutoDetect?: Prisma.BoolFieldUpdateOperationsInput | boolean
   dependencies?: Prisma.StringFieldUpdateOperationsInput | string
@@ -584,6 +724,10 @@ export type ProcessUncheckedUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  revision?: Prisma.IntFieldUpdateOperationsInput | number
+  sourceDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  origin?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  describedRevision?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
 }
 
 export type ProcessCreateManyInput = {
@@ -599,9 +743,12 @@ export type ProcessCreateManyInput = {
   webhookEnabled: boolean
   webhookUsername?: string | null
   webhookPasswordHash?: string | null
+  webhookAllowedAddresses?: Prisma.ProcessCreatewebhookAllowedAddressesInput | string[]
   formsEnabled: boolean
   publicEnabled: boolean
   publicToken?: string | null
+  formsTag?: string | null
+  frameAncestors?: Prisma.ProcessCreateframeAncestorsInput | string[]
   dependenciesScopedToProcess: boolean
   dependenciesAutoDetect: boolean
   dependencies: string
@@ -613,6 +760,10 @@ export type ProcessCreateManyInput = {
   createdAt: Date | string
   updatedBy?: string | null
   updatedAt: Date | string
+  revision?: number
+  sourceDigest?: string | null
+  origin?: string | null
+  describedRevision?: number | null
 }
 
 export type ProcessUpdateManyMutationInput = {
@@ -628,9 +779,12 @@ export type ProcessUpdateManyMutationInput = {
   webhookEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   webhookUsername?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPasswordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookAllowedAddresses?: Prisma.ProcessUpdatewebhookAllowedAddressesInput | string[]
   formsEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   publicEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   publicToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  formsTag?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  frameAncestors?: Prisma.ProcessUpdateframeAncestorsInput | string[]
   dependenciesScopedToProcess?: Prisma.BoolFieldUpdateOperationsInput | boolean
   dependenciesAutoDetect?: Prisma.BoolFieldUpdateOperationsInput | boolean
   dependencies?: Prisma.StringFieldUpdateOperationsInput | string
@@ -642,6 +796,10 @@ export type ProcessUpdateManyMutationInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  revision?: Prisma.IntFieldUpdateOperationsInput | number
+  sourceDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  origin?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  describedRevision?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
 }
 
 export type ProcessUncheckedUpdateManyInput = {
@@ -657,9 +815,12 @@ export type ProcessUncheckedUpdateManyInput = {
   webhookEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   webhookUsername?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPasswordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookAllowedAddresses?: Prisma.ProcessUpdatewebhookAllowedAddressesInput | string[]
   formsEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   publicEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   publicToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  formsTag?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  frameAncestors?: Prisma.ProcessUpdateframeAncestorsInput | string[]
   dependenciesScopedToProcess?: Prisma.BoolFieldUpdateOperationsInput | boolean
   dependenciesAutoDetect?: Prisma.BoolFieldUpdateOperationsInput | boolean
   dependencies?: Prisma.StringFieldUpdateOperationsInput | string
@@ -671,6 +832,10 @@ export type ProcessUncheckedUpdateManyInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  revision?: Prisma.IntFieldUpdateOperationsInput | number
+  sourceDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  origin?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  describedRevision?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
 }
 
 export type StringNullableListFilter<$PrismaModel = never> = {
@@ -699,9 +864,12 @@ export type ProcessCountOrderByAggregateInput = {
   webhookEnabled?: Prisma.SortOrder
   webhookUsername?: Prisma.SortOrder
   webhookPasswordHash?: Prisma.SortOrder
+  webhookAllowedAddresses?: Prisma.SortOrder
   formsEnabled?: Prisma.SortOrder
   publicEnabled?: Prisma.SortOrder
   publicToken?: Prisma.SortOrder
+  formsTag?: Prisma.SortOrder
+  frameAncestors?: Prisma.SortOrder
   dependenciesScopedToProcess?: Prisma.SortOrder
   dependenciesAutoDetect?: Prisma.SortOrder
   dependencies?: Prisma.SortOrder
@@ -713,6 +881,15 @@ export type ProcessCountOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
   updatedBy?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
+  revision?: Prisma.SortOrder
+  sourceDigest?: Prisma.SortOrder
+  origin?: Prisma.SortOrder
+  describedRevision?: Prisma.SortOrder
+}
+
+export type ProcessAvgOrderByAggregateInput = {
+  revision?: Prisma.SortOrder
+  describedRevision?: Prisma.SortOrder
 }
 
 export type ProcessMaxOrderByAggregateInput = {
@@ -731,6 +908,7 @@ export type ProcessMaxOrderByAggregateInput = {
   formsEnabled?: Prisma.SortOrder
   publicEnabled?: Prisma.SortOrder
   publicToken?: Prisma.SortOrder
+  formsTag?: Prisma.SortOrder
   dependenciesScopedToProcess?: Prisma.SortOrder
   dependenciesAutoDetect?: Prisma.SortOrder
   dependencies?: Prisma.SortOrder
@@ -740,6 +918,10 @@ export type ProcessMaxOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
   updatedBy?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
+  revision?: Prisma.SortOrder
+  sourceDigest?: Prisma.SortOrder
+  origin?: Prisma.SortOrder
+  describedRevision?: Prisma.SortOrder
 }
 
 export type ProcessMinOrderByAggregateInput = {
@@ -758,6 +940,7 @@ export type ProcessMinOrderByAggregateInput = {
   formsEnabled?: Prisma.SortOrder
   publicEnabled?: Prisma.SortOrder
   publicToken?: Prisma.SortOrder
+  formsTag?: Prisma.SortOrder
   dependenciesScopedToProcess?: Prisma.SortOrder
   dependenciesAutoDetect?: Prisma.SortOrder
   dependencies?: Prisma.SortOrder
@@ -767,6 +950,23 @@ export type ProcessMinOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
   updatedBy?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
+  revision?: Prisma.SortOrder
+  sourceDigest?: Prisma.SortOrder
+  origin?: Prisma.SortOrder
+  describedRevision?: Prisma.SortOrder
+}
+
+export type ProcessSumOrderByAggregateInput = {
+  revision?: Prisma.SortOrder
+  describedRevision?: Prisma.SortOrder
+}
+
+export type ProcessCreatewebhookAllowedAddressesInput = {
+  set: string[]
+}
+
+export type ProcessCreateframeAncestorsInput = {
+  set: string[]
 }
 
 export type ProcessCreatetagsInput = {
@@ -777,6 +977,16 @@ export type ProcessCreateimportsInput = {
   set: string[]
 }
 
+export type ProcessUpdatewebhookAllowedAddressesInput = {
+  set?: string[]
+  push?: string | string[]
+}
+
+export type ProcessUpdateframeAncestorsInput = {
+  set?: string[]
+  push?: string | string[]
+}
+
 export type ProcessUpdatetagsInput = {
   set?: string[]
   push?: string | string[]
@@ -785,6 +995,22 @@ export type ProcessUpdatetagsInput = {
 export type ProcessUpdateimportsInput = {
   set?: string[]
   push?: string | string[]
+}
+
+export type IntFieldUpdateOperationsInput = {
+  set?: number
+  increment?: number
+  decrement?: number
+  multiply?: number
+  divide?: number
+}
+
+export type NullableIntFieldUpdateOperationsInput = {
+  set?: number | null
+  increment?: number
+  decrement?: number
+  multiply?: number
+  divide?: number
 }
 
 
@@ -802,9 +1028,12 @@ export type ProcessSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   webhookEnabled?: boolean
   webhookUsername?: boolean
   webhookPasswordHash?: boolean
+  webhookAllowedAddresses?: boolean
   formsEnabled?: boolean
   publicEnabled?: boolean
   publicToken?: boolean
+  formsTag?: boolean
+  frameAncestors?: boolean
   dependenciesScopedToProcess?: boolean
   dependenciesAutoDetect?: boolean
   dependencies?: boolean
@@ -816,6 +1045,10 @@ export type ProcessSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   createdAt?: boolean
   updatedBy?: boolean
   updatedAt?: boolean
+  revision?: boolean
+  sourceDigest?: boolean
+  origin?: boolean
+  describedRevision?: boolean
 }, ExtArgs["result"]["process"]>
 
 export type ProcessSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -831,9 +1064,12 @@ export type ProcessSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   webhookEnabled?: boolean
   webhookUsername?: boolean
   webhookPasswordHash?: boolean
+  webhookAllowedAddresses?: boolean
   formsEnabled?: boolean
   publicEnabled?: boolean
   publicToken?: boolean
+  formsTag?: boolean
+  frameAncestors?: boolean
   dependenciesScopedToProcess?: boolean
   dependenciesAutoDetect?: boolean
   dependencies?: boolean
@@ -845,6 +1081,10 @@ export type ProcessSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   createdAt?: boolean
   updatedBy?: boolean
   updatedAt?: boolean
+  revision?: boolean
+  sourceDigest?: boolean
+  origin?: boolean
+  describedRevision?: boolean
 }, ExtArgs["result"]["process"]>
 
 export type ProcessSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -860,9 +1100,12 @@ export type ProcessSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   webhookEnabled?: boolean
   webhookUsername?: boolean
   webhookPasswordHash?: boolean
+  webhookAllowedAddresses?: boolean
   formsEnabled?: boolean
   publicEnabled?: boolean
   publicToken?: boolean
+  formsTag?: boolean
+  frameAncestors?: boolean
   dependenciesScopedToProcess?: boolean
   dependenciesAutoDetect?: boolean
   dependencies?: boolean
@@ -874,6 +1117,10 @@ export type ProcessSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   createdAt?: boolean
   updatedBy?: boolean
   updatedAt?: boolean
+  revision?: boolean
+  sourceDigest?: boolean
+  origin?: boolean
+  describedRevision?: boolean
 }, ExtArgs["result"]["process"]>
 
 export type ProcessSelectScalar = {
@@ -889,9 +1136,12 @@ export type ProcessSelectScalar = {
   webhookEnabled?: boolean
   webhookUsername?: boolean
   webhookPasswordHash?: boolean
+  webhookAllowedAddresses?: boolean
   formsEnabled?: boolean
   publicEnabled?: boolean
   publicToken?: boolean
+  formsTag?: boolean
+  frameAncestors?: boolean
   dependenciesScopedToProcess?: boolean
   dependenciesAutoDetect?: boolean
   dependencies?: boolean
@@ -903,9 +1153,13 @@ export type ProcessSelectScalar = {
   createdAt?: boolean
   updatedBy?: boolean
   updatedAt?: boolean
+  revision?: boolean
+  sourceDigest?: boolean
+  origin?: boolean
+  describedRevision?: boolean
 }
 
-export type ProcessOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "team" | "name" | "slug" | "description" | "readme" | "language" | "sourceCode" | "parametersSchema" | "webhookEnabled" | "webhookUsername" | "webhookPasswordHash" | "formsEnabled" | "publicEnabled" | "publicToken" | "dependenciesScopedToProcess" | "dependenciesAutoDetect" | "dependencies" | "awaitedDependencies" | "dependenciesError" | "tags" | "imports" | "createdBy" | "createdAt" | "updatedBy" | "updatedAt", ExtArgs["result"]["process"]>
+export type ProcessOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "team" | "name" | "slug" | "description" | "readme" | "language" | "sourceCode" | "parametersSchema" | "webhookEnabled" | "webhookUsername" | "webhookPasswordHash" | "webhookAllowedAddresses" | "formsEnabled" | "publicEnabled" | "publicToken" | "formsTag" | "frameAncestors" | "dependenciesScopedToProcess" | "dependenciesAutoDetect" | "dependencies" | "awaitedDependencies" | "dependenciesError" | "tags" | "imports" | "createdBy" | "createdAt" | "updatedBy" | "updatedAt" | "revision" | "sourceDigest" | "origin" | "describedRevision", ExtArgs["result"]["process"]>
 
 export type $ProcessPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Process"
@@ -923,9 +1177,15 @@ export type $ProcessPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     webhookEnabled: boolean
     webhookUsername: string | null
     webhookPasswordHash: string | null
+    webhookAllowedAddresses: string[]
     formsEnabled: boolean
     publicEnabled: boolean
     publicToken: string | null
+    /**
+     * A version id, a tag or an alias.
+     */
+    formsTag: string | null
+    frameAncestors: string[]
     dependenciesScopedToProcess: boolean
     dependenciesAutoDetect: boolean
     /**
@@ -946,6 +1206,19 @@ export type $ProcessPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     createdAt: Date
     updatedBy: string | null
     updatedAt: Date
+    /**
+     * Rises with each edit.
+     */
+    revision: number
+    /**
+     * Both of the edit that described_revision names.
+     */
+    sourceDigest: string | null
+    /**
+     * JSON text.
+     */
+    origin: string | null
+    describedRevision: number | null
   }, ExtArgs["result"]["process"]>
   composites: {}
 }
@@ -1381,9 +1654,12 @@ export interface ProcessFieldRefs {
   readonly webhookEnabled: Prisma.FieldRef<"Process", 'Boolean'>
   readonly webhookUsername: Prisma.FieldRef<"Process", 'String'>
   readonly webhookPasswordHash: Prisma.FieldRef<"Process", 'String'>
+  readonly webhookAllowedAddresses: Prisma.FieldRef<"Process", 'String[]'>
   readonly formsEnabled: Prisma.FieldRef<"Process", 'Boolean'>
   readonly publicEnabled: Prisma.FieldRef<"Process", 'Boolean'>
   readonly publicToken: Prisma.FieldRef<"Process", 'String'>
+  readonly formsTag: Prisma.FieldRef<"Process", 'String'>
+  readonly frameAncestors: Prisma.FieldRef<"Process", 'String[]'>
   readonly dependenciesScopedToProcess: Prisma.FieldRef<"Process", 'Boolean'>
   readonly dependenciesAutoDetect: Prisma.FieldRef<"Process", 'Boolean'>
   readonly dependencies: Prisma.FieldRef<"Process", 'String'>
@@ -1395,6 +1671,10 @@ export interface ProcessFieldRefs {
   readonly createdAt: Prisma.FieldRef<"Process", 'DateTime'>
   readonly updatedBy: Prisma.FieldRef<"Process", 'String'>
   readonly updatedAt: Prisma.FieldRef<"Process", 'DateTime'>
+  readonly revision: Prisma.FieldRef<"Process", 'Int'>
+  readonly sourceDigest: Prisma.FieldRef<"Process", 'String'>
+  readonly origin: Prisma.FieldRef<"Process", 'String'>
+  readonly describedRevision: Prisma.FieldRef<"Process", 'Int'>
 }
     
 

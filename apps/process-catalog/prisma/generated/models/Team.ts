@@ -32,6 +32,8 @@ export type TeamMinAggregateOutputType = {
   errorHandlerSlug: string | null
   errorHandlerTag: string | null
   createdAt: Date | null
+  updatedBy: string | null
+  updatedAt: Date | null
 }
 
 export type TeamMaxAggregateOutputType = {
@@ -42,6 +44,8 @@ export type TeamMaxAggregateOutputType = {
   errorHandlerSlug: string | null
   errorHandlerTag: string | null
   createdAt: Date | null
+  updatedBy: string | null
+  updatedAt: Date | null
 }
 
 export type TeamCountAggregateOutputType = {
@@ -52,6 +56,8 @@ export type TeamCountAggregateOutputType = {
   errorHandlerSlug: number
   errorHandlerTag: number
   createdAt: number
+  updatedBy: number
+  updatedAt: number
   _all: number
 }
 
@@ -64,6 +70,8 @@ export type TeamMinAggregateInputType = {
   errorHandlerSlug?: true
   errorHandlerTag?: true
   createdAt?: true
+  updatedBy?: true
+  updatedAt?: true
 }
 
 export type TeamMaxAggregateInputType = {
@@ -74,6 +82,8 @@ export type TeamMaxAggregateInputType = {
   errorHandlerSlug?: true
   errorHandlerTag?: true
   createdAt?: true
+  updatedBy?: true
+  updatedAt?: true
 }
 
 export type TeamCountAggregateInputType = {
@@ -84,6 +94,8 @@ export type TeamCountAggregateInputType = {
   errorHandlerSlug?: true
   errorHandlerTag?: true
   createdAt?: true
+  updatedBy?: true
+  updatedAt?: true
   _all?: true
 }
 
@@ -167,6 +179,8 @@ export type TeamGroupByOutputType = {
   errorHandlerSlug: string | null
   errorHandlerTag: string | null
   createdAt: Date
+  updatedBy: string | null
+  updatedAt: Date | null
   _count: TeamCountAggregateOutputType | null
   _min: TeamMinAggregateOutputType | null
   _max: TeamMaxAggregateOutputType | null
@@ -198,6 +212,8 @@ export type TeamWhereInput = {
   errorHandlerSlug?: Prisma.StringNullableFilter<"Team"> | string | null
   errorHandlerTag?: Prisma.StringNullableFilter<"Team"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Team"> | Date | string
+  updatedBy?: Prisma.StringNullableFilter<"Team"> | string | null
+  updatedAt?: Prisma.DateTimeNullableFilter<"Team"> | Date | string | null
 }
 
 export type TeamOrderByWithRelationInput = {
@@ -208,6 +224,8 @@ export type TeamOrderByWithRelationInput = {
   errorHandlerSlug?: Prisma.SortOrderInput | Prisma.SortOrder
   errorHandlerTag?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  updatedBy?: Prisma.SortOrderInput | Prisma.SortOrder
+  updatedAt?: Prisma.SortOrderInput | Prisma.SortOrder
 }
 
 export type TeamWhereUniqueInput = Prisma.AtLeast<{
@@ -221,6 +239,8 @@ export type TeamWhereUniqueInput = Prisma.AtLeast<{
   errorHandlerSlug?: Prisma.StringNullableFilter<"Team"> | string | null
   errorHandlerTag?: Prisma.StringNullableFilter<"Team"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Team"> | Date | string
+  updatedBy?: Prisma.StringNullableFilter<"Team"> | string | null
+  updatedAt?: Prisma.DateTimeNullableFilter<"Team"> | Date | string | null
 }, "slug">
 
 export type TeamOrderByWithAggregationInput = {
@@ -231,6 +251,8 @@ export type TeamOrderByWithAggregationInput = {
   errorHandlerSlug?: Prisma.SortOrderInput | Prisma.SortOrder
   errorHandlerTag?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  updatedBy?: Prisma.SortOrderInput | Prisma.SortOrder
+  updatedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.TeamCountOrderByAggregateInput
   _max?: Prisma.TeamMaxOrderByAggregateInput
   _min?: Prisma.TeamMinOrderByAggregateInput
@@ -247,6 +269,8 @@ export type TeamScalarWhereWithAggregatesInput = {
   errorHandlerSlug?: Prisma.StringNullableWithAggregatesFilter<"Team"> | string | null
   errorHandlerTag?: Prisma.StringNullableWithAggregatesFilter<"Team"> | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Team"> | Date | string
+  updatedBy?: Prisma.StringNullableWithAggregatesFilter<"Team"> | string | null
+  updatedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Team"> | Date | string | null
 }
 
 export type TeamCreateInput = {
@@ -257,6 +281,8 @@ export type TeamCreateInput = {
   errorHandlerSlug?: string | null
   errorHandlerTag?: string | null
   createdAt?: Date | string
+  updatedBy?: string | null
+  updatedAt?: Date | string | null
 }
 
 export type TeamUncheckedCreateInput = {
@@ -267,6 +293,8 @@ export type TeamUncheckedCreateInput = {
   errorHandlerSlug?: string | null
   errorHandlerTag?: string | null
   createdAt?: Date | string
+  updatedBy?: string | null
+  updatedAt?: Date | string | null
 }
 
 export type TeamUpdateInput = {
@@ -277,6 +305,8 @@ export type TeamUpdateInput = {
   errorHandlerSlug?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   errorHandlerTag?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  updatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type TeamUncheckedUpdateInput = {
@@ -287,6 +317,8 @@ export type TeamUncheckedUpdateInput = {
   errorHandlerSlug?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   errorHandlerTag?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  updatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type TeamCreateManyInput = {
@@ -297,6 +329,8 @@ export type TeamCreateManyInput = {
   errorHandlerSlug?: string | null
   errorHandlerTag?: string | null
   createdAt?: Date | string
+  updatedBy?: string | null
+  updatedAt?: Date | string | null
 }
 
 export type TeamUpdateManyMutationInput = {
@@ -307,6 +341,8 @@ export type TeamUpdateManyMutationInput = {
   errorHandlerSlug?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   errorHandlerTag?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  updatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type TeamUncheckedUpdateManyInput = {
@@ -317,6 +353,8 @@ export type TeamUncheckedUpdateManyInput = {
   errorHandlerSlug?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   errorHandlerTag?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  updatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type TeamCountOrderByAggregateInput = {
@@ -327,6 +365,8 @@ export type TeamCountOrderByAggregateInput = {
   errorHandlerSlug?: Prisma.SortOrder
   errorHandlerTag?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  updatedBy?: Prisma.SortOrder
+  updatedAt?: Prisma.SortOrder
 }
 
 export type TeamMaxOrderByAggregateInput = {
@@ -337,6 +377,8 @@ export type TeamMaxOrderByAggregateInput = {
   errorHandlerSlug?: Prisma.SortOrder
   errorHandlerTag?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  updatedBy?: Prisma.SortOrder
+  updatedAt?: Prisma.SortOrder
 }
 
 export type TeamMinOrderByAggregateInput = {
@@ -347,6 +389,8 @@ export type TeamMinOrderByAggregateInput = {
   errorHandlerSlug?: Prisma.SortOrder
   errorHandlerTag?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  updatedBy?: Prisma.SortOrder
+  updatedAt?: Prisma.SortOrder
 }
 
 export type StringFieldUpdateOperationsInput = {
@@ -365,6 +409,10 @@ export type DateTimeFieldUpdateOperationsInput = {
   set?: Date | string
 }
 
+export type NullableDateTimeFieldUpdateOperationsInput = {
+  set?: Date | string | null
+}
+
 
 
 export type TeamSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -375,6 +423,8 @@ export type TeamSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   errorHandlerSlug?: boolean
   errorHandlerTag?: boolean
   createdAt?: boolean
+  updatedBy?: boolean
+  updatedAt?: boolean
 }, ExtArgs["result"]["team"]>
 
 export type TeamSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -385,6 +435,8 @@ export type TeamSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   errorHandlerSlug?: boolean
   errorHandlerTag?: boolean
   createdAt?: boolean
+  updatedBy?: boolean
+  updatedAt?: boolean
 }, ExtArgs["result"]["team"]>
 
 export type TeamSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -395,6 +447,8 @@ export type TeamSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   errorHandlerSlug?: boolean
   errorHandlerTag?: boolean
   createdAt?: boolean
+  updatedBy?: boolean
+  updatedAt?: boolean
 }, ExtArgs["result"]["team"]>
 
 export type TeamSelectScalar = {
@@ -405,9 +459,11 @@ export type TeamSelectScalar = {
   errorHandlerSlug?: boolean
   errorHandlerTag?: boolean
   createdAt?: boolean
+  updatedBy?: boolean
+  updatedAt?: boolean
 }
 
-export type TeamOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"slug" | "name" | "zoneId" | "paramsSchemaValidationEnabled" | "errorHandlerSlug" | "errorHandlerTag" | "createdAt", ExtArgs["result"]["team"]>
+export type TeamOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"slug" | "name" | "zoneId" | "paramsSchemaValidationEnabled" | "errorHandlerSlug" | "errorHandlerTag" | "createdAt" | "updatedBy" | "updatedAt", ExtArgs["result"]["team"]>
 
 export type $TeamPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Team"
@@ -420,6 +476,8 @@ export type $TeamPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     errorHandlerSlug: string | null
     errorHandlerTag: string | null
     createdAt: Date
+    updatedBy: string | null
+    updatedAt: Date | null
   }, ExtArgs["result"]["team"]>
   composites: {}
 }
@@ -850,6 +908,8 @@ export interface TeamFieldRefs {
   readonly errorHandlerSlug: Prisma.FieldRef<"Team", 'String'>
   readonly errorHandlerTag: Prisma.FieldRef<"Team", 'String'>
   readonly createdAt: Prisma.FieldRef<"Team", 'DateTime'>
+  readonly updatedBy: Prisma.FieldRef<"Team", 'String'>
+  readonly updatedAt: Prisma.FieldRef<"Team", 'DateTime'>
 }
     
 

@@ -20,8 +20,18 @@ export type VariableModel = runtime.Types.Result.DefaultSelection<Prisma.$Variab
 
 export type AggregateVariable = {
   _count: VariableCountAggregateOutputType | null
+  _avg: VariableAvgAggregateOutputType | null
+  _sum: VariableSumAggregateOutputType | null
   _min: VariableMinAggregateOutputType | null
   _max: VariableMaxAggregateOutputType | null
+}
+
+export type VariableAvgAggregateOutputType = {
+  revision: number | null
+}
+
+export type VariableSumAggregateOutputType = {
+  revision: number | null
 }
 
 export type VariableMinAggregateOutputType = {
@@ -35,6 +45,7 @@ export type VariableMinAggregateOutputType = {
   createdAt: Date | null
   updatedBy: string | null
   updatedAt: Date | null
+  revision: number | null
 }
 
 export type VariableMaxAggregateOutputType = {
@@ -48,6 +59,7 @@ export type VariableMaxAggregateOutputType = {
   createdAt: Date | null
   updatedBy: string | null
   updatedAt: Date | null
+  revision: number | null
 }
 
 export type VariableCountAggregateOutputType = {
@@ -61,9 +73,18 @@ export type VariableCountAggregateOutputType = {
   createdAt: number
   updatedBy: number
   updatedAt: number
+  revision: number
   _all: number
 }
 
+
+export type VariableAvgAggregateInputType = {
+  revision?: true
+}
+
+export type VariableSumAggregateInputType = {
+  revision?: true
+}
 
 export type VariableMinAggregateInputType = {
   id?: true
@@ -76,6 +97,7 @@ export type VariableMinAggregateInputType = {
   createdAt?: true
   updatedBy?: true
   updatedAt?: true
+  revision?: true
 }
 
 export type VariableMaxAggregateInputType = {
@@ -89,6 +111,7 @@ export type VariableMaxAggregateInputType = {
   createdAt?: true
   updatedBy?: true
   updatedAt?: true
+  revision?: true
 }
 
 export type VariableCountAggregateInputType = {
@@ -102,6 +125,7 @@ export type VariableCountAggregateInputType = {
   createdAt?: true
   updatedBy?: true
   updatedAt?: true
+  revision?: true
   _all?: true
 }
 
@@ -143,6 +167,18 @@ export type VariableAggregateArgs<ExtArgs extends runtime.Types.Extensions.Inter
   /**
    * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
    * 
+   * Select which fields to average
+  **/
+  _avg?: VariableAvgAggregateInputType
+  /**
+   * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
+   * 
+   * Select which fields to sum
+  **/
+  _sum?: VariableSumAggregateInputType
+  /**
+   * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
+   * 
    * Select which fields to find the minimum value
   **/
   _min?: VariableMinAggregateInputType
@@ -173,6 +209,8 @@ export type VariableGroupByArgs<ExtArgs extends runtime.Types.Extensions.Interna
   take?: number
   skip?: number
   _count?: VariableCountAggregateInputType | true
+  _avg?: VariableAvgAggregateInputType
+  _sum?: VariableSumAggregateInputType
   _min?: VariableMinAggregateInputType
   _max?: VariableMaxAggregateInputType
 }
@@ -188,7 +226,10 @@ export type VariableGroupByOutputType = {
   createdAt: Date
   updatedBy: string | null
   updatedAt: Date | null
+  revision: number
   _count: VariableCountAggregateOutputType | null
+  _avg: VariableAvgAggregateOutputType | null
+  _sum: VariableSumAggregateOutputType | null
   _min: VariableMinAggregateOutputType | null
   _max: VariableMaxAggregateOutputType | null
 }
@@ -222,6 +263,7 @@ export type VariableWhereInput = {
   createdAt?: Prisma.DateTimeFilter<"Variable"> | Date | string
   updatedBy?: Prisma.StringNullableFilter<"Variable"> | string | null
   updatedAt?: Prisma.DateTimeNullableFilter<"Variable"> | Date | string | null
+  revision?: Prisma.IntFilter<"Variable"> | number
 }
 
 export type VariableOrderByWithRelationInput = {
@@ -235,6 +277,7 @@ export type VariableOrderByWithRelationInput = {
   createdAt?: Prisma.SortOrder
   updatedBy?: Prisma.SortOrderInput | Prisma.SortOrder
   updatedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  revision?: Prisma.SortOrder
 }
 
 export type VariableWhereUniqueInput = Prisma.AtLeast<{
@@ -252,6 +295,7 @@ export type VariableWhereUniqueInput = Prisma.AtLeast<{
   createdAt?: Prisma.DateTimeFilter<"Variable"> | Date | string
   updatedBy?: Prisma.StringNullableFilter<"Variable"> | string | null
   updatedAt?: Prisma.DateTimeNullableFilter<"Variable"> | Date | string | null
+  revision?: Prisma.IntFilter<"Variable"> | number
 }, "id" | "team_key">
 
 export type VariableOrderByWithAggregationInput = {
@@ -265,9 +309,12 @@ export type VariableOrderByWithAggregationInput = {
   createdAt?: Prisma.SortOrder
   updatedBy?: Prisma.SortOrderInput | Prisma.SortOrder
   updatedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  revision?: Prisma.SortOrder
   _count?: Prisma.VariableCountOrderByAggregateInput
+  _avg?: Prisma.VariableAvgOrderByAggregateInput
   _max?: Prisma.VariableMaxOrderByAggregateInput
   _min?: Prisma.VariableMinOrderByAggregateInput
+  _sum?: Prisma.VariableSumOrderByAggregateInput
 }
 
 export type VariableScalarWhereWithAggregatesInput = {
@@ -284,6 +331,7 @@ export type VariableScalarWhereWithAggregatesInput = {
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Variable"> | Date | string
   updatedBy?: Prisma.StringNullableWithAggregatesFilter<"Variable"> | string | null
   updatedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Variable"> | Date | string | null
+  revision?: Prisma.IntWithAggregatesFilter<"Variable"> | number
 }
 
 export type VariableCreateInput = {
@@ -297,6 +345,7 @@ export type VariableCreateInput = {
   createdAt: Date | string
   updatedBy?: string | null
   updatedAt?: Date | string | null
+  revision?: number
 }
 
 export type VariableUncheckedCreateInput = {
@@ -310,6 +359,7 @@ export type VariableUncheckedCreateInput = {
   createdAt: Date | string
   updatedBy?: string | null
   updatedAt?: Date | string | null
+  revision?: number
 }
 
 export type VariableUpdateInput = {
@@ -323,6 +373,7 @@ export type VariableUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  revision?: Prisma.IntFieldUpdateOperationsInput | number
 }
 
 export type VariableUncheckedUpdateInput = {
@@ -336,6 +387,7 @@ export type VariableUncheckedUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  revision?: Prisma.IntFieldUpdateOperationsInput | number
 }
 
 export type VariableCreateManyInput = {
@@ -349,6 +401,7 @@ export type VariableCreateManyInput = {
   createdAt: Date | string
   updatedBy?: string | null
   updatedAt?: Date | string | null
+  revision?: number
 }
 
 export type VariableUpdateManyMutationInput = {
@@ -362,6 +415,7 @@ export type VariableUpdateManyMutationInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  revision?: Prisma.IntFieldUpdateOperationsInput | number
 }
 
 export type VariableUncheckedUpdateManyInput = {
@@ -375,6 +429,7 @@ export type VariableUncheckedUpdateManyInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  revision?: Prisma.IntFieldUpdateOperationsInput | number
 }
 
 export type VariableTeamKeyCompoundUniqueInput = {
@@ -393,6 +448,11 @@ export type VariableCountOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
   updatedBy?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
+  revision?: Prisma.SortOrder
+}
+
+export type VariableAvgOrderByAggregateInput = {
+  revision?: Prisma.SortOrder
 }
 
 export type VariableMaxOrderByAggregateInput = {
@@ -406,6 +466,7 @@ export type VariableMaxOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
   updatedBy?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
+  revision?: Prisma.SortOrder
 }
 
 export type VariableMinOrderByAggregateInput = {
@@ -419,6 +480,11 @@ export type VariableMinOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
   updatedBy?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
+  revision?: Prisma.SortOrder
+}
+
+export type VariableSumOrderByAggregateInput = {
+  revision?: Prisma.SortOrder
 }
 
 export type BytesFieldUpdateOperationsInput = {
@@ -438,6 +504,7 @@ export type VariableSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   createdAt?: boolean
   updatedBy?: boolean
   updatedAt?: boolean
+  revision?: boolean
 }, ExtArgs["result"]["variable"]>
 
 export type VariableSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -451,6 +518,7 @@ export type VariableSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   createdAt?: boolean
   updatedBy?: boolean
   updatedAt?: boolean
+  revision?: boolean
 }, ExtArgs["result"]["variable"]>
 
 export type VariableSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -464,6 +532,7 @@ export type VariableSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   createdAt?: boolean
   updatedBy?: boolean
   updatedAt?: boolean
+  revision?: boolean
 }, ExtArgs["result"]["variable"]>
 
 export type VariableSelectScalar = {
@@ -477,9 +546,10 @@ export type VariableSelectScalar = {
   createdAt?: boolean
   updatedBy?: boolean
   updatedAt?: boolean
+  revision?: boolean
 }
 
-export type VariableOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "team" | "key" | "ciphertext" | "keyId" | "isSensitive" | "createdBy" | "createdAt" | "updatedBy" | "updatedAt", ExtArgs["result"]["variable"]>
+export type VariableOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "team" | "key" | "ciphertext" | "keyId" | "isSensitive" | "createdBy" | "createdAt" | "updatedBy" | "updatedAt" | "revision", ExtArgs["result"]["variable"]>
 
 export type $VariablePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Variable"
@@ -498,6 +568,10 @@ export type $VariablePayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     createdAt: Date
     updatedBy: string | null
     updatedAt: Date | null
+    /**
+     * Rises with each edit.
+     */
+    revision: number
   }, ExtArgs["result"]["variable"]>
   composites: {}
 }
@@ -931,6 +1005,7 @@ export interface VariableFieldRefs {
   readonly createdAt: Prisma.FieldRef<"Variable", 'DateTime'>
   readonly updatedBy: Prisma.FieldRef<"Variable", 'String'>
   readonly updatedAt: Prisma.FieldRef<"Variable", 'DateTime'>
+  readonly revision: Prisma.FieldRef<"Variable", 'Int'>
 }
     
 

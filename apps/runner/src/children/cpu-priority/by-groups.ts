@@ -1,10 +1,9 @@
 import { availableParallelism } from 'node:os'
-import { below, processOf, readOf, type CpuGroups, type CpuWeight, type Process } from '@automation/jail'
-import { Recent } from '../../recent.ts'
+import { below, type CpuGroups, type CpuWeight, type Process, processOf, readOf } from '@automation/jail'
+import { RecentlySeen } from '../../recently-seen.ts'
 import type { Child } from '../child.ts'
 import type { Spares } from '../spares.ts'
 import type { CpuPriority } from './cpu-priority.ts'
-import { earlyEveryMs, earlyUntilMs, ForkBombGuard } from './fork-bomb-guard.ts'
 
 /** So much since the last look is computing. */
 export const busyMs = 50
@@ -52,7 +51,7 @@ export class CpuPriorityByGroups implements CpuPriority {
   /** The program of the last run, and what the group had had before it where that one is known to have computed. */
   readonly #runs = new WeakMap<Child, { program: string; usedBefore: number | undefined }>()
   readonly #early = new Set<Child>()
-  readonly #programs = new Recent()
+  readonly #programs = new RecentlySeen()
   #looksSoon = false
 
   constructor(groups: CpuGroups) {
@@ -180,4 +179,70 @@ export class CpuPriorityByGroups implements CpuPriority {
 /** Whether more threads of the machine want to run than can. */
 function areProcessorsShort(): boolean {
   return Number(readOf('/proc/loadavg').split(' ')[3]?.split('/')[0] ?? 0) > cores
+}
+
+// Pools of workers are smaller, mostly.
+const many = 30
+// For the first time; each further one is twice as long.
+const holdMs = 500
+/** Young runs, and those that were held, are looked at so often, for so long. */
+const earlyEveryMs = 25
+const earlyUntilMs = 200
+
+/** The run of a child that may have started many processes at once. */
+interface Burst {
+  run: number
+  /** More of them than so many are the next burst. */
+  limit: number
+  holdMs: number
+  held: NodeJS.Timeout | undefined
+}
+
+/**
+ * A run that starts many processes at once is held for a while: the kernel's own work for them has no priority, so
+ * that only their time can be bounded. Each doubling of their number is one more burst, so that a pool of workers is
+ * held for once or twice, and one that starts them without end for longer and longer.
+ */
+class ForkBombGuard {
+  readonly #groups: CpuGroups
+  readonly #bursts = new WeakMap<Child, Burst>()
+
+  constructor(groups: CpuGroups) {
+    this.#groups = groups
+  }
+
+  /** A run has so many processes now. */
+  look(child: Child, processes: number): void {
+    if (processes <= many) return
+    const before = this.#bursts.get(child)
+    const burst = before?.run === child.runs ? before : { run: child.runs, limit: many, holdMs, held: undefined }
+    this.#bursts.set(child, burst)
+    if (processes <= burst.limit || burst.held !== undefined || !this.#groups.hold(child.pid, true)) return
+    burst.held = setTimeout(() => this.#goOn(child, burst), burst.holdMs).unref()
+    burst.limit = processes * 2
+    burst.holdMs *= 2
+  }
+
+  isHeld(child: Child): boolean {
+    return this.#bursts.get(child)?.held !== undefined
+  }
+
+  release(child: Child): void {
+    const burst = this.#bursts.get(child)
+    if (burst?.held === undefined) return
+    clearTimeout(burst.held)
+    burst.held = undefined
+    this.#groups.hold(child.pid, false)
+  }
+
+  #goOn(child: Child, burst: Burst): void {
+    this.release(child)
+    let looks = 0
+    const again = setInterval(() => {
+      looks += 1
+      const isOver = looks * earlyEveryMs >= earlyUntilMs || child.runs !== burst.run || child.state !== 'running'
+      if (!isOver) this.look(child, this.#groups.members(child.pid).length)
+      if (isOver || this.isHeld(child)) clearInterval(again)
+    }, earlyEveryMs).unref()
+  }
 }

@@ -6,7 +6,7 @@ import type { PodSeen } from '../../cluster/pod-seen.ts'
 import { Pods } from '../../cluster/pods.ts'
 import { podLabels } from '../../cluster/restricted.ts'
 import type { KubernetesDriverConfig } from '../../config.ts'
-import { persisted } from '../../persisted.ts'
+import { retryWhileAway } from '../../retry-while-away.ts'
 import type { Daemons } from '../daemons.ts'
 import { SandboxFault, type Driver, type DriverEvents, type SandboxOrder } from '../driver.ts'
 import { Adoption } from './adoption.ts'
@@ -150,7 +150,7 @@ export class KubernetesDriver implements Driver {
     }
     const delayed = (err: Error, againInMs: number) =>
       this.#options.logger.warn({ err, sandbox: order.id, againInMs }, 'a sandbox can not be asked for yet')
-    return persisted(give, delayed, signal)
+    return retryWhileAway(give, delayed, signal)
   }
 
   /** One that was kept ready; where it fails, it may be for its own reasons, and a new one is made. */

@@ -6,6 +6,7 @@ import { asFailure } from '@automation/errors'
 import { until, userContext } from '@automation/testing'
 import pg from 'pg'
 import type { ClusterUnderTest } from '../cluster-under-test.ts'
+import { podsFile } from '../../pods-file.ts'
 import { carrying, daemonImage, plain } from '../driver-under-test.ts'
 import { ReplicaProcess } from './replica.ts'
 
@@ -38,6 +39,7 @@ export async function leakCampaign(options: CampaignOptions): Promise<CampaignRe
 class Campaign {
   readonly #options: CampaignOptions
   readonly #images: string
+  readonly #pods: string
   readonly #sql: pg.Pool
   readonly #random: () => number
   readonly #done: CampaignReport = {}
@@ -53,13 +55,14 @@ class Campaign {
       ...image,
       memory: `${memoryMb}Mi`,
     }))
-    writeFileSync(this.#images, JSON.stringify({ images }))
+    writeFileSync(this.#images, JSON.stringify({ images, daemonImage, homeMb: 64 }))
+    this.#pods = podsFile({ namespace: options.cluster.namespace })
     this.#sql = new pg.Pool({ connectionString: options.databaseUrl, options: '-c search_path=sandbox', max: 2 })
     this.#sql.on('error', () => undefined)
   }
 
   async run(): Promise<CampaignReport> {
-    const { databaseUrl, cluster, operations, log } = this.#options
+    const { databaseUrl, operations, log } = this.#options
     const settings = {
       PATH: process.env['PATH'] ?? '',
       HOME: process.env['HOME'] ?? '',
@@ -67,10 +70,8 @@ class Campaign {
       DATABASE_URL: databaseUrl,
       ENCRYPTION_KEY: 'for these tests alone',
       SANDBOX_DRIVER: 'kubernetes',
-      KUBERNETES_NAMESPACE: cluster.namespace,
+      KUBERNETES_PODS: this.#pods,
       SANDBOX_IMAGES: this.#images,
-      SANDBOX_DAEMON_IMAGE: daemonImage,
-      SANDBOX_HOME_MB: '64',
       TEAM_MAX_SANDBOXES: '6',
     }
     this.#replicas = [await ReplicaProcess.open(settings), await ReplicaProcess.open(settings)]

@@ -19,7 +19,12 @@ export class ReplicaProcess {
   #process: ChildProcess | undefined
 
   private constructor(settings: Record<string, string>, grpc: number, health: number) {
-    this.#settings = { ...settings, INTERNAL_KEY: internalKey, GRPC_PORT: `${grpc}`, HEALTH_PORT: `${health}` }
+    this.#settings = {
+      ...settings,
+      INTERNAL_KEY: internalKey,
+      SERVICE_PORTS: `sandbox=${grpc}`,
+      HEALTH_PORT: `${health}`,
+    }
     this.#health = health
     const addresses = { sandbox: [`127.0.0.1:${grpc}`] }
     this.#network = new WireNetwork({ addresses, key: { internalKey }, maxMessageBytes: 8_000_000 })

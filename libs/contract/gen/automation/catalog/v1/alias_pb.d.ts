@@ -50,6 +50,13 @@ export declare type Alias = Message<"automation.catalog.v1.Alias"> & {
    * @generated from field: google.protobuf.Timestamp updated_at = 7;
    */
   updatedAt?: Timestamp | undefined;
+
+  /**
+   * The entity tag of its present state, with its quotes; each edit changes it.
+   *
+   * @generated from field: string etag = 8;
+   */
+  etag: string;
 };
 
 /**
@@ -201,6 +208,14 @@ export declare type UpdateAliasRequest = Message<"automation.catalog.v1.UpdateAl
    * @generated from field: string module = 5;
    */
   module: string;
+
+  /**
+   * Entity tags as the header If-Match has them; where there are some, FAILED_PRECONDITION changed_meanwhile unless one is
+   * that of the present state.
+   *
+   * @generated from field: repeated string if_match = 6;
+   */
+  ifMatch: string[];
 };
 
 /**
@@ -227,6 +242,14 @@ export declare type DeleteAliasRequest = Message<"automation.catalog.v1.DeleteAl
    * @generated from field: string module = 3;
    */
   module: string;
+
+  /**
+   * Entity tags as the header If-Match has them; where there are some, FAILED_PRECONDITION changed_meanwhile unless one is
+   * that of the present state.
+   *
+   * @generated from field: repeated string if_match = 4;
+   */
+  ifMatch: string[];
 };
 
 /**

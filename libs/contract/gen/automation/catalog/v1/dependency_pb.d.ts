@@ -5,7 +5,9 @@
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { Language } from "../../common/v1/language_pb.js";
-import type { EmptySchema } from "@bufbuild/protobuf/wkt";
+import type { EmptySchema, Timestamp } from "@bufbuild/protobuf/wkt";
+import type { PageInfo, PageRequest } from "../../common/v1/page_pb.js";
+import type { ListLogsResponseSchema } from "../../execution/v1/execution_pb.js";
 
 /**
  * Describes the file automation/catalog/v1/dependency.proto.
@@ -140,6 +142,177 @@ export declare type DiscardDependenciesRequest = Message<"automation.catalog.v1.
 export declare const DiscardDependenciesRequestSchema: GenMessage<DiscardDependenciesRequest>;
 
 /**
+ * @generated from message automation.catalog.v1.Install
+ */
+export declare type Install = Message<"automation.catalog.v1.Install"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * INSTALLING, INSTALLED or FAILED.
+   *
+   * @generated from field: automation.catalog.v1.InstallationStatus status = 2;
+   */
+  status: InstallationStatus;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp started_at = 3;
+   */
+  startedAt?: Timestamp | undefined;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp ended_at = 4;
+   */
+  endedAt?: Timestamp | undefined;
+
+  /**
+   * Name to version specifier.
+   *
+   * @generated from field: map<string, string> requested = 5;
+   */
+  requested: { [key: string]: string };
+
+  /**
+   * Name to version, at most 1000; empty until it is there, and for installs by an earlier release.
+   *
+   * @generated from field: map<string, string> resolved = 6;
+   */
+  resolved: { [key: string]: string };
+
+  /**
+   * The installer's last lines, where it failed.
+   *
+   * @generated from field: optional string error = 7;
+   */
+  error?: string | undefined;
+
+  /**
+   * Runs see its packages.
+   *
+   * @generated from field: bool active = 8;
+   */
+  active: boolean;
+};
+
+/**
+ * Describes the message automation.catalog.v1.Install.
+ * Use `create(InstallSchema)` to create a new message.
+ */
+export declare const InstallSchema: GenMessage<Install>;
+
+/**
+ * @generated from message automation.catalog.v1.ListInstallsRequest
+ */
+export declare type ListInstallsRequest = Message<"automation.catalog.v1.ListInstallsRequest"> & {
+  /**
+   * @generated from field: automation.common.v1.Language language = 1;
+   */
+  language: Language;
+
+  /**
+   * @generated from field: automation.common.v1.PageRequest page = 2;
+   */
+  page?: PageRequest | undefined;
+};
+
+/**
+ * Describes the message automation.catalog.v1.ListInstallsRequest.
+ * Use `create(ListInstallsRequestSchema)` to create a new message.
+ */
+export declare const ListInstallsRequestSchema: GenMessage<ListInstallsRequest>;
+
+/**
+ * @generated from message automation.catalog.v1.ListInstallsResponse
+ */
+export declare type ListInstallsResponse = Message<"automation.catalog.v1.ListInstallsResponse"> & {
+  /**
+   * @generated from field: repeated automation.catalog.v1.Install installs = 1;
+   */
+  installs: Install[];
+
+  /**
+   * @generated from field: automation.common.v1.PageInfo page = 2;
+   */
+  page?: PageInfo | undefined;
+};
+
+/**
+ * Describes the message automation.catalog.v1.ListInstallsResponse.
+ * Use `create(ListInstallsResponseSchema)` to create a new message.
+ */
+export declare const ListInstallsResponseSchema: GenMessage<ListInstallsResponse>;
+
+/**
+ * @generated from message automation.catalog.v1.GetInstallRequest
+ */
+export declare type GetInstallRequest = Message<"automation.catalog.v1.GetInstallRequest"> & {
+  /**
+   * @generated from field: automation.common.v1.Language language = 1;
+   */
+  language: Language;
+
+  /**
+   * @generated from field: string id = 2;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message automation.catalog.v1.GetInstallRequest.
+ * Use `create(GetInstallRequestSchema)` to create a new message.
+ */
+export declare const GetInstallRequestSchema: GenMessage<GetInstallRequest>;
+
+/**
+ * @generated from message automation.catalog.v1.ListInstallLogsRequest
+ */
+export declare type ListInstallLogsRequest = Message<"automation.catalog.v1.ListInstallLogsRequest"> & {
+  /**
+   * @generated from field: automation.common.v1.Language language = 1;
+   */
+  language: Language;
+
+  /**
+   * @generated from field: string id = 2;
+   */
+  id: string;
+
+  /**
+   * @generated from field: automation.common.v1.PageRequest page = 3;
+   */
+  page?: PageRequest | undefined;
+};
+
+/**
+ * Describes the message automation.catalog.v1.ListInstallLogsRequest.
+ * Use `create(ListInstallLogsRequestSchema)` to create a new message.
+ */
+export declare const ListInstallLogsRequestSchema: GenMessage<ListInstallLogsRequest>;
+
+/**
+ * @generated from message automation.catalog.v1.RollBackInstallRequest
+ */
+export declare type RollBackInstallRequest = Message<"automation.catalog.v1.RollBackInstallRequest"> & {
+  /**
+   * @generated from field: automation.common.v1.Language language = 1;
+   */
+  language: Language;
+
+  /**
+   * @generated from field: string id = 2;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message automation.catalog.v1.RollBackInstallRequest.
+ * Use `create(RollBackInstallRequestSchema)` to create a new message.
+ */
+export declare const RollBackInstallRequestSchema: GenMessage<RollBackInstallRequest>;
+
+/**
  * @generated from enum automation.catalog.v1.InstallationStatus
  */
 export enum InstallationStatus {
@@ -217,6 +390,46 @@ export declare const DependencyService: GenService<{
   discardDependencies: {
     methodKind: "unary";
     input: typeof DiscardDependenciesRequestSchema;
+    output: typeof ManifestSchema;
+  },
+  /**
+   * Installs of the team's own packages, newest first; the last 50 of each language are known. What follows fails with
+   * NOT_FOUND install_not_found for others.
+   *
+   * @generated from rpc automation.catalog.v1.DependencyService.ListInstalls
+   */
+  listInstalls: {
+    methodKind: "unary";
+    input: typeof ListInstallsRequestSchema;
+    output: typeof ListInstallsResponseSchema;
+  },
+  /**
+   * @generated from rpc automation.catalog.v1.DependencyService.GetInstall
+   */
+  getInstall: {
+    methodKind: "unary";
+    input: typeof GetInstallRequestSchema;
+    output: typeof InstallSchema;
+  },
+  /**
+   * What the installer has said, oldest first, also while it is at it.
+   *
+   * @generated from rpc automation.catalog.v1.DependencyService.ListInstallLogs
+   */
+  listInstallLogs: {
+    methodKind: "unary";
+    input: typeof ListInstallLogsRequestSchema;
+    output: typeof ListLogsResponseSchema;
+  },
+  /**
+   * From now on runs see what that install has brought. FAILED_PRECONDITION install_failed where it brought nothing,
+   * install_not_kept where its packages are no longer kept, installation_under_way.
+   *
+   * @generated from rpc automation.catalog.v1.DependencyService.RollBackInstall
+   */
+  rollBackInstall: {
+    methodKind: "unary";
+    input: typeof RollBackInstallRequestSchema;
     output: typeof ManifestSchema;
   },
 }>;

@@ -7,7 +7,9 @@ import type { Message } from "@bufbuild/protobuf";
 import type { Language } from "../../common/v1/language_pb.js";
 import type { EmptySchema, Timestamp } from "@bufbuild/protobuf/wkt";
 import type { Warning } from "../../common/v1/warning_pb.js";
+import type { Origin } from "../../common/v1/origin_pb.js";
 import type { PageInfo, PageRequest } from "../../common/v1/page_pb.js";
+import type { ListSourceUsersRequestSchema, ListSourceUsersResponseSchema } from "./source_user_pb.js";
 
 /**
  * Describes the file automation/catalog/v1/module.proto.
@@ -36,7 +38,7 @@ export declare type Module = Message<"automation.catalog.v1.Module"> & {
   language: Language;
 
   /**
-   * Absent in lists where it is left out; else there, also when empty.
+   * Absent in lists that leave it out because it is large; otherwise there, even when empty.
    *
    * @generated from field: optional string source_code = 4;
    */
@@ -68,6 +70,34 @@ export declare type Module = Message<"automation.catalog.v1.Module"> & {
    * @generated from field: repeated automation.common.v1.Warning warnings = 9;
    */
   warnings: Warning[];
+
+  /**
+   * The entity tag of its present state, with its quotes; each edit changes it.
+   *
+   * @generated from field: string etag = 10;
+   */
+  etag: string;
+
+  /**
+   * Rises with each edit.
+   *
+   * @generated from field: uint32 revision = 11;
+   */
+  revision: number;
+
+  /**
+   * SHA-256 of source and metadata, in hexadecimal; the document of the interface says how it is made.
+   *
+   * @generated from field: string source_digest = 12;
+   */
+  sourceDigest: string;
+
+  /**
+   * Where its writer says that the source comes from; each write that does not say so clears it.
+   *
+   * @generated from field: automation.common.v1.Origin origin = 13;
+   */
+  origin?: Origin | undefined;
 };
 
 /**
@@ -96,6 +126,11 @@ export declare type CreateModuleRequest = Message<"automation.catalog.v1.CreateM
    * @generated from field: string source_code = 3;
    */
   sourceCode: string;
+
+  /**
+   * @generated from field: automation.common.v1.Origin origin = 4;
+   */
+  origin?: Origin | undefined;
 };
 
 /**
@@ -177,6 +212,21 @@ export declare type UpdateModuleRequest = Message<"automation.catalog.v1.UpdateM
    * @generated from field: optional string source_code = 3;
    */
   sourceCode?: string | undefined;
+
+  /**
+   * Entity tags as the header If-Match has them; where there are some, FAILED_PRECONDITION changed_meanwhile unless one is
+   * that of the present state.
+   *
+   * @generated from field: repeated string if_match = 4;
+   */
+  ifMatch: string[];
+
+  /**
+   * Absent is none.
+   *
+   * @generated from field: automation.common.v1.Origin origin = 5;
+   */
+  origin?: Origin | undefined;
 };
 
 /**
@@ -193,6 +243,14 @@ export declare type DeleteModuleRequest = Message<"automation.catalog.v1.DeleteM
    * @generated from field: string id = 1;
    */
   id: string;
+
+  /**
+   * Entity tags as the header If-Match has them; where there are some, FAILED_PRECONDITION changed_meanwhile unless one is
+   * that of the present state.
+   *
+   * @generated from field: repeated string if_match = 2;
+   */
+  ifMatch: string[];
 };
 
 /**
@@ -241,6 +299,16 @@ export declare const ModuleService: GenService<{
     methodKind: "unary";
     input: typeof UpdateModuleRequestSchema;
     output: typeof ModuleSchema;
+  },
+  /**
+   * Who imports the module, by a literal import in a source.
+   *
+   * @generated from rpc automation.catalog.v1.ModuleService.ListModuleUsers
+   */
+  listModuleUsers: {
+    methodKind: "unary";
+    input: typeof ListSourceUsersRequestSchema;
+    output: typeof ListSourceUsersResponseSchema;
   },
   /**
    * @generated from rpc automation.catalog.v1.ModuleService.DeleteModule

@@ -7,6 +7,7 @@ import type { Message } from "@bufbuild/protobuf";
 import type { Language } from "../../common/v1/language_pb.js";
 import type { EmptySchema, FieldMask, Timestamp } from "@bufbuild/protobuf/wkt";
 import type { Warning } from "../../common/v1/warning_pb.js";
+import type { Origin } from "../../common/v1/origin_pb.js";
 import type { PageInfo, PageRequest } from "../../common/v1/page_pb.js";
 
 /**
@@ -49,7 +50,7 @@ export declare type Process = Message<"automation.catalog.v1.Process"> & {
   language: Language;
 
   /**
-   * Absent in lists where it is left out; else there, also when empty.
+   * Absent in lists that leave it out because it is large; otherwise there, even when empty.
    *
    * @generated from field: optional string source_code = 7;
    */
@@ -115,6 +116,34 @@ export declare type Process = Message<"automation.catalog.v1.Process"> & {
    * @generated from field: repeated automation.common.v1.Warning warnings = 18;
    */
   warnings: Warning[];
+
+  /**
+   * The entity tag of its present state, with its quotes; each edit changes it.
+   *
+   * @generated from field: string etag = 19;
+   */
+  etag: string;
+
+  /**
+   * Rises with each edit.
+   *
+   * @generated from field: uint32 revision = 20;
+   */
+  revision: number;
+
+  /**
+   * SHA-256 of source and metadata, in hexadecimal; the document of the interface says how it is made.
+   *
+   * @generated from field: string source_digest = 21;
+   */
+  sourceDigest: string;
+
+  /**
+   * Where its writer says that the source comes from; each write that does not say so clears it.
+   *
+   * @generated from field: automation.common.v1.Origin origin = 22;
+   */
+  origin?: Origin | undefined;
 };
 
 /**
@@ -138,6 +167,13 @@ export declare type Webhook = Message<"automation.catalog.v1.Webhook"> & {
    * @generated from field: optional string username = 2;
    */
   username?: string | undefined;
+
+  /**
+   * Addresses and CIDRs that it may be called from; none: from anywhere.
+   *
+   * @generated from field: repeated string allowed_addresses = 3;
+   */
+  allowedAddresses: string[];
 };
 
 /**
@@ -174,6 +210,20 @@ export declare type ProcessSettings = Message<"automation.catalog.v1.ProcessSett
    * @generated from field: bool dependencies_auto_detect = 5;
    */
   dependenciesAutoDetect: boolean;
+
+  /**
+   * A version id, a tag or an alias, which the form runs; absent for the current source.
+   *
+   * @generated from field: optional string forms_tag = 6;
+   */
+  formsTag?: string | undefined;
+
+  /**
+   * Origins whose pages may show the page of the form within them.
+   *
+   * @generated from field: repeated string frame_ancestors = 7;
+   */
+  frameAncestors: string[];
 };
 
 /**
@@ -256,6 +306,8 @@ export declare type ProcessValues = Message<"automation.catalog.v1.ProcessValues
   publicEnabled?: boolean | undefined;
 
   /**
+   * Where public_enabled is set, one is made where there would be none.
+   *
    * @generated from field: optional string public_token = 13;
    */
   publicToken?: string | undefined;
@@ -279,6 +331,32 @@ export declare type ProcessValues = Message<"automation.catalog.v1.ProcessValues
    * @generated from field: repeated string tags = 17;
    */
   tags: string[];
+
+  /**
+   * Absent is none, also where an update does not name it.
+   *
+   * @generated from field: automation.common.v1.Origin origin = 18;
+   */
+  origin?: Origin | undefined;
+
+  /**
+   * At most 100 addresses and CIDRs of IPv4 and IPv6; none: from anywhere.
+   *
+   * @generated from field: repeated string webhook_allowed_addresses = 19;
+   */
+  webhookAllowedAddresses: string[];
+
+  /**
+   * A version id, a tag or an alias.
+   *
+   * @generated from field: optional string forms_tag = 20;
+   */
+  formsTag?: string | undefined;
+
+  /**
+   * @generated from field: repeated string frame_ancestors = 21;
+   */
+  frameAncestors: string[];
 };
 
 /**
@@ -390,6 +468,14 @@ export declare type UpdateProcessRequest = Message<"automation.catalog.v1.Update
    * @generated from field: google.protobuf.FieldMask mask = 3;
    */
   mask?: FieldMask | undefined;
+
+  /**
+   * Entity tags as the header If-Match has them; where there are some, FAILED_PRECONDITION changed_meanwhile unless one is
+   * that of the present state.
+   *
+   * @generated from field: repeated string if_match = 4;
+   */
+  ifMatch: string[];
 };
 
 /**
@@ -406,6 +492,14 @@ export declare type DeleteProcessRequest = Message<"automation.catalog.v1.Delete
    * @generated from field: string identifier = 1;
    */
   identifier: string;
+
+  /**
+   * Entity tags as the header If-Match has them; where there are some, FAILED_PRECONDITION changed_meanwhile unless one is
+   * that of the present state.
+   *
+   * @generated from field: repeated string if_match = 2;
+   */
+  ifMatch: string[];
 };
 
 /**

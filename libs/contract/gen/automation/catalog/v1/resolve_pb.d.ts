@@ -12,6 +12,88 @@ import type { Language } from "../../common/v1/language_pb.js";
 export declare const file_automation_catalog_v1_resolve: GenFile;
 
 /**
+ * @generated from message automation.catalog.v1.LookUpReferencesRequest
+ */
+export declare type LookUpReferencesRequest = Message<"automation.catalog.v1.LookUpReferencesRequest"> & {
+  /**
+   * At most 10,000.
+   *
+   * @generated from field: repeated automation.catalog.v1.Reference references = 1;
+   */
+  references: Reference[];
+};
+
+/**
+ * Describes the message automation.catalog.v1.LookUpReferencesRequest.
+ * Use `create(LookUpReferencesRequestSchema)` to create a new message.
+ */
+export declare const LookUpReferencesRequestSchema: GenMessage<LookUpReferencesRequest>;
+
+/**
+ * @generated from message automation.catalog.v1.Reference
+ */
+export declare type Reference = Message<"automation.catalog.v1.Reference"> & {
+  /**
+   * @generated from field: string process_id = 1;
+   */
+  processId: string;
+
+  /**
+   * A version id, a tag or an alias; empty for the current source.
+   *
+   * @generated from field: string tag = 2;
+   */
+  tag: string;
+};
+
+/**
+ * Describes the message automation.catalog.v1.Reference.
+ * Use `create(ReferenceSchema)` to create a new message.
+ */
+export declare const ReferenceSchema: GenMessage<Reference>;
+
+/**
+ * @generated from message automation.catalog.v1.LookUpReferencesResponse
+ */
+export declare type LookUpReferencesResponse = Message<"automation.catalog.v1.LookUpReferencesResponse"> & {
+  /**
+   * @generated from field: repeated automation.catalog.v1.FoundReference references = 1;
+   */
+  references: FoundReference[];
+};
+
+/**
+ * Describes the message automation.catalog.v1.LookUpReferencesResponse.
+ * Use `create(LookUpReferencesResponseSchema)` to create a new message.
+ */
+export declare const LookUpReferencesResponseSchema: GenMessage<LookUpReferencesResponse>;
+
+/**
+ * @generated from message automation.catalog.v1.FoundReference
+ */
+export declare type FoundReference = Message<"automation.catalog.v1.FoundReference"> & {
+  /**
+   * Empty where the team has no such process.
+   *
+   * @generated from field: string process_slug = 1;
+   */
+  processSlug: string;
+
+  /**
+   * Absent for the current source, and where the tag names nothing.
+   *
+   * @generated from field: optional string version_id = 2;
+   */
+  versionId?: string | undefined;
+};
+
+/**
+ * Describes the message automation.catalog.v1.FoundReference.
+ * Use `create(FoundReferenceSchema)` to create a new message.
+ */
+export declare const FoundReferenceSchema: GenMessage<FoundReference>;
+
+/**
  * @generated from message automation.catalog.v1.ResolveRunRequest
  */
 export declare type ResolveRunRequest = Message<"automation.catalog.v1.ResolveRunRequest"> & {
@@ -51,7 +133,7 @@ export declare type ResolveRunRequest = Message<"automation.catalog.v1.ResolveRu
   deleted: boolean;
 
   /**
-   * The caller looks at `variables_fault`. Nobody else gets a spec that has it: ResolveRun fails with run_too_large.
+   * The caller handles `variables_fault`. For other callers ResolveRun fails with run_too_large instead of answering a spec that has it.
    *
    * @generated from field: bool takes_variables_fault = 6;
    */
@@ -252,7 +334,7 @@ export declare type RunSpec = Message<"automation.catalog.v1.RunSpec"> & {
   variablesFault?: string | undefined;
 
   /**
-   * Imports of the source that lead to no module of the team, as far as there is something to say of them.
+   * Imports of the source that name no module of the team, where a similar name or another version exists.
    *
    * @generated from field: repeated automation.catalog.v1.UnmetImport unmet_imports = 23;
    */
@@ -321,7 +403,7 @@ export declare type UnmetImport = Message<"automation.catalog.v1.UnmetImport"> &
   near: string[];
 
   /**
-   * Where it is the version that is not there: tags and aliases that are, the newest first.
+   * Where the version does not exist: the tags and aliases that do, newest first.
    *
    * @generated from field: repeated string versions = 4;
    */
@@ -428,6 +510,13 @@ export declare type RunWebhook = Message<"automation.catalog.v1.RunWebhook"> & {
    * @generated from field: optional string password_hash = 3;
    */
   passwordHash?: string | undefined;
+
+  /**
+   * Addresses and CIDRs that it may be called from; none: from anywhere.
+   *
+   * @generated from field: repeated string allowed_addresses = 4;
+   */
+  allowedAddresses: string[];
 };
 
 /**
@@ -477,6 +566,24 @@ export declare const ResolveService: GenService<{
     methodKind: "unary";
     input: typeof ResolveRunRequestSchema;
     output: typeof ResolveRunResponseSchema;
+  },
+}>;
+
+/**
+ * Looks up the present state of what other services refer to (principals with the role ROLE_SERVICE only, on behalf of the team).
+ *
+ * @generated from service automation.catalog.v1.ReferenceService
+ */
+export declare const ReferenceService: GenService<{
+  /**
+   * In the order of the request, in one statement.
+   *
+   * @generated from rpc automation.catalog.v1.ReferenceService.LookUpReferences
+   */
+  lookUpReferences: {
+    methodKind: "unary";
+    input: typeof LookUpReferencesRequestSchema;
+    output: typeof LookUpReferencesResponseSchema;
   },
 }>;
 

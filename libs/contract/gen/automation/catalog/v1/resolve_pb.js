@@ -9,77 +9,105 @@ import { file_automation_common_v1_language } from "../../common/v1/language_pb.
  * Describes the file automation/catalog/v1/resolve.proto.
  */
 export const file_automation_catalog_v1_resolve = /*@__PURE__*/
-  fileDesc("CiNhdXRvbWF0aW9uL2NhdGFsb2cvdjEvcmVzb2x2ZS5wcm90bxIVYXV0b21hdGlvbi5jYXRhbG9nLnYxIooBChFSZXNvbHZlUnVuUmVxdWVzdBIMCgR0ZWFtGAEgASgJEhIKCmlkZW50aWZpZXIYAiABKAkSCwoDdGFnGAMgASgJEhYKDmtub3duX3JldmlzaW9uGAQgASgEEg8KB2RlbGV0ZWQYBSABKAgSHQoVdGFrZXNfdmFyaWFibGVzX2ZhdWx0GAYgASgIIoYBChJSZXNvbHZlUnVuUmVzcG9uc2USLgoEc3BlYxgBIAEoCzIeLmF1dG9tYXRpb24uY2F0YWxvZy52MS5SdW5TcGVjSAASNQoJdW5jaGFuZ2VkGAIgASgLMiAuYXV0b21hdGlvbi5jYXRhbG9nLnYxLlVuY2hhbmdlZEgAQgkKB291dGNvbWUiCwoJVW5jaGFuZ2VkIosHCgdSdW5TcGVjEhAKCHJldmlzaW9uGAEgASgEEg4KBmRpZ2VzdBgCIAEoCRIMCgR0ZWFtGAMgASgJEhEKCXRpbWVfem9uZRgEIAEoCRISCgpwcm9jZXNzX2lkGAUgASgJEhQKDHByb2Nlc3NfbmFtZRgGIAEoCRIUCgxwcm9jZXNzX3NsdWcYByABKAkSFwoKdmVyc2lvbl9pZBgIIAEoCUgAiAEBEjAKCGxhbmd1YWdlGAkgASgOMh4uYXV0b21hdGlvbi5jb21tb24udjEuTGFuZ3VhZ2USEwoLc291cmNlX2NvZGUYCiABKAkSHAoPZW5mb3JjZWRfc2NoZW1hGAsgASgJSAGIAQESMgoHd2ViaG9vaxgMIAEoCzIhLmF1dG9tYXRpb24uY2F0YWxvZy52MS5SdW5XZWJob29rEjUKCXZhcmlhYmxlcxgNIAMoCzIiLmF1dG9tYXRpb24uY2F0YWxvZy52MS5SdW5WYXJpYWJsZRIxCgdpbXBvcnRzGA4gAygLMiAuYXV0b21hdGlvbi5jYXRhbG9nLnYxLlJ1bkltcG9ydBIxCgdtb2R1bGVzGA8gAygLMiAuYXV0b21hdGlvbi5jYXRhbG9nLnYxLlJ1bk1vZHVsZRIaCg1tb2R1bGVzX2ZhdWx0GBAgASgJSAKIAQESPwoMZGVwZW5kZW5jaWVzGBEgASgLMiQuYXV0b21hdGlvbi5jYXRhbG9nLnYxLkRlcGVuZGVuY3lTZXRIA4gBARISCgppc19pbnN0YWxsGBIgASgIEhwKFGF3YWl0ZWRfZGVwZW5kZW5jaWVzGBMgASgJEh8KEmRlcGVuZGVuY2llc19lcnJvchgUIAEoCUgEiAEBEh4KEXVuZW5mb3JjZWRfc2NoZW1hGBUgASgJSAWIAQESHAoPdmFyaWFibGVzX2ZhdWx0GBYgASgJSAaIAQESOQoNdW5tZXRfaW1wb3J0cxgXIAMoCzIiLmF1dG9tYXRpb24uY2F0YWxvZy52MS5Vbm1ldEltcG9ydEINCgtfdmVyc2lvbl9pZEISChBfZW5mb3JjZWRfc2NoZW1hQhAKDl9tb2R1bGVzX2ZhdWx0Qg8KDV9kZXBlbmRlbmNpZXNCFQoTX2RlcGVuZGVuY2llc19lcnJvckIUChJfdW5lbmZvcmNlZF9zY2hlbWFCEgoQX3ZhcmlhYmxlc19mYXVsdCI2CglSdW5JbXBvcnQSDAoEbmFtZRgBIAEoCRILCgN0YWcYAiABKAkSDgoGbW9kdWxlGAMgASgNIkgKC1VubWV0SW1wb3J0EgwKBG5hbWUYASABKAkSCwoDdGFnGAIgASgJEgwKBG5lYXIYAyADKAkSEAoIdmVyc2lvbnMYBCADKAkilwEKCVJ1bk1vZHVsZRIMCgRuYW1lGAEgASgJEhAKA3RhZxgCIAEoCUgAiAEBEhEKBHRlYW0YAyABKAlIAYgBARITCgtzb3VyY2VfY29kZRgEIAEoCRIxCgdpbXBvcnRzGAUgAygLMiAuYXV0b21hdGlvbi5jYXRhbG9nLnYxLlJ1bkltcG9ydEIGCgRfdGFnQgcKBV90ZWFtIqMBCg1EZXBlbmRlbmN5U2V0EgsKA2tleRgBIAEoCRJECghwYWNrYWdlcxgCIAMoCzIyLmF1dG9tYXRpb24uY2F0YWxvZy52MS5EZXBlbmRlbmN5U2V0LlBhY2thZ2VzRW50cnkSDgoGZGlnZXN0GAMgASgJGi8KDVBhY2thZ2VzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJvCgpSdW5XZWJob29rEg8KB2VuYWJsZWQYASABKAgSFQoIdXNlcm5hbWUYAiABKAlIAIgBARIaCg1wYXNzd29yZF9oYXNoGAMgASgJSAGIAQFCCwoJX3VzZXJuYW1lQhAKDl9wYXNzd29yZF9oYXNoIj8KC1J1blZhcmlhYmxlEgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCRIUCgxpc19zZW5zaXRpdmUYAyABKAgyeAoOUmVzb2x2ZVNlcnZpY2USZgoKUmVzb2x2ZVJ1bhIoLmF1dG9tYXRpb24uY2F0YWxvZy52MS5SZXNvbHZlUnVuUmVxdWVzdBopLmF1dG9tYXRpb24uY2F0YWxvZy52MS5SZXNvbHZlUnVuUmVzcG9uc2UiA5ACAWIGcHJvdG8z", [file_automation_common_v1_language]);
+  fileDesc("CiNhdXRvbWF0aW9uL2NhdGFsb2cvdjEvcmVzb2x2ZS5wcm90bxIVYXV0b21hdGlvbi5jYXRhbG9nLnYxIk8KF0xvb2tVcFJlZmVyZW5jZXNSZXF1ZXN0EjQKCnJlZmVyZW5jZXMYASADKAsyIC5hdXRvbWF0aW9uLmNhdGFsb2cudjEuUmVmZXJlbmNlIiwKCVJlZmVyZW5jZRISCgpwcm9jZXNzX2lkGAEgASgJEgsKA3RhZxgCIAEoCSJVChhMb29rVXBSZWZlcmVuY2VzUmVzcG9uc2USOQoKcmVmZXJlbmNlcxgBIAMoCzIlLmF1dG9tYXRpb24uY2F0YWxvZy52MS5Gb3VuZFJlZmVyZW5jZSJOCg5Gb3VuZFJlZmVyZW5jZRIUCgxwcm9jZXNzX3NsdWcYASABKAkSFwoKdmVyc2lvbl9pZBgCIAEoCUgAiAEBQg0KC192ZXJzaW9uX2lkIooBChFSZXNvbHZlUnVuUmVxdWVzdBIMCgR0ZWFtGAEgASgJEhIKCmlkZW50aWZpZXIYAiABKAkSCwoDdGFnGAMgASgJEhYKDmtub3duX3JldmlzaW9uGAQgASgEEg8KB2RlbGV0ZWQYBSABKAgSHQoVdGFrZXNfdmFyaWFibGVzX2ZhdWx0GAYgASgIIoYBChJSZXNvbHZlUnVuUmVzcG9uc2USLgoEc3BlYxgBIAEoCzIeLmF1dG9tYXRpb24uY2F0YWxvZy52MS5SdW5TcGVjSAASNQoJdW5jaGFuZ2VkGAIgASgLMiAuYXV0b21hdGlvbi5jYXRhbG9nLnYxLlVuY2hhbmdlZEgAQgkKB291dGNvbWUiCwoJVW5jaGFuZ2VkIosHCgdSdW5TcGVjEhAKCHJldmlzaW9uGAEgASgEEg4KBmRpZ2VzdBgCIAEoCRIMCgR0ZWFtGAMgASgJEhEKCXRpbWVfem9uZRgEIAEoCRISCgpwcm9jZXNzX2lkGAUgASgJEhQKDHByb2Nlc3NfbmFtZRgGIAEoCRIUCgxwcm9jZXNzX3NsdWcYByABKAkSFwoKdmVyc2lvbl9pZBgIIAEoCUgAiAEBEjAKCGxhbmd1YWdlGAkgASgOMh4uYXV0b21hdGlvbi5jb21tb24udjEuTGFuZ3VhZ2USEwoLc291cmNlX2NvZGUYCiABKAkSHAoPZW5mb3JjZWRfc2NoZW1hGAsgASgJSAGIAQESMgoHd2ViaG9vaxgMIAEoCzIhLmF1dG9tYXRpb24uY2F0YWxvZy52MS5SdW5XZWJob29rEjUKCXZhcmlhYmxlcxgNIAMoCzIiLmF1dG9tYXRpb24uY2F0YWxvZy52MS5SdW5WYXJpYWJsZRIxCgdpbXBvcnRzGA4gAygLMiAuYXV0b21hdGlvbi5jYXRhbG9nLnYxLlJ1bkltcG9ydBIxCgdtb2R1bGVzGA8gAygLMiAuYXV0b21hdGlvbi5jYXRhbG9nLnYxLlJ1bk1vZHVsZRIaCg1tb2R1bGVzX2ZhdWx0GBAgASgJSAKIAQESPwoMZGVwZW5kZW5jaWVzGBEgASgLMiQuYXV0b21hdGlvbi5jYXRhbG9nLnYxLkRlcGVuZGVuY3lTZXRIA4gBARISCgppc19pbnN0YWxsGBIgASgIEhwKFGF3YWl0ZWRfZGVwZW5kZW5jaWVzGBMgASgJEh8KEmRlcGVuZGVuY2llc19lcnJvchgUIAEoCUgEiAEBEh4KEXVuZW5mb3JjZWRfc2NoZW1hGBUgASgJSAWIAQESHAoPdmFyaWFibGVzX2ZhdWx0GBYgASgJSAaIAQESOQoNdW5tZXRfaW1wb3J0cxgXIAMoCzIiLmF1dG9tYXRpb24uY2F0YWxvZy52MS5Vbm1ldEltcG9ydEINCgtfdmVyc2lvbl9pZEISChBfZW5mb3JjZWRfc2NoZW1hQhAKDl9tb2R1bGVzX2ZhdWx0Qg8KDV9kZXBlbmRlbmNpZXNCFQoTX2RlcGVuZGVuY2llc19lcnJvckIUChJfdW5lbmZvcmNlZF9zY2hlbWFCEgoQX3ZhcmlhYmxlc19mYXVsdCI2CglSdW5JbXBvcnQSDAoEbmFtZRgBIAEoCRILCgN0YWcYAiABKAkSDgoGbW9kdWxlGAMgASgNIkgKC1VubWV0SW1wb3J0EgwKBG5hbWUYASABKAkSCwoDdGFnGAIgASgJEgwKBG5lYXIYAyADKAkSEAoIdmVyc2lvbnMYBCADKAkilwEKCVJ1bk1vZHVsZRIMCgRuYW1lGAEgASgJEhAKA3RhZxgCIAEoCUgAiAEBEhEKBHRlYW0YAyABKAlIAYgBARITCgtzb3VyY2VfY29kZRgEIAEoCRIxCgdpbXBvcnRzGAUgAygLMiAuYXV0b21hdGlvbi5jYXRhbG9nLnYxLlJ1bkltcG9ydEIGCgRfdGFnQgcKBV90ZWFtIqMBCg1EZXBlbmRlbmN5U2V0EgsKA2tleRgBIAEoCRJECghwYWNrYWdlcxgCIAMoCzIyLmF1dG9tYXRpb24uY2F0YWxvZy52MS5EZXBlbmRlbmN5U2V0LlBhY2thZ2VzRW50cnkSDgoGZGlnZXN0GAMgASgJGi8KDVBhY2thZ2VzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASKKAQoKUnVuV2ViaG9vaxIPCgdlbmFibGVkGAEgASgIEhUKCHVzZXJuYW1lGAIgASgJSACIAQESGgoNcGFzc3dvcmRfaGFzaBgDIAEoCUgBiAEBEhkKEWFsbG93ZWRfYWRkcmVzc2VzGAQgAygJQgsKCV91c2VybmFtZUIQCg5fcGFzc3dvcmRfaGFzaCI/CgtSdW5WYXJpYWJsZRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAkSFAoMaXNfc2Vuc2l0aXZlGAMgASgIMngKDlJlc29sdmVTZXJ2aWNlEmYKClJlc29sdmVSdW4SKC5hdXRvbWF0aW9uLmNhdGFsb2cudjEuUmVzb2x2ZVJ1blJlcXVlc3QaKS5hdXRvbWF0aW9uLmNhdGFsb2cudjEuUmVzb2x2ZVJ1blJlc3BvbnNlIgOQAgEyjAEKEFJlZmVyZW5jZVNlcnZpY2USeAoQTG9va1VwUmVmZXJlbmNlcxIuLmF1dG9tYXRpb24uY2F0YWxvZy52MS5Mb29rVXBSZWZlcmVuY2VzUmVxdWVzdBovLmF1dG9tYXRpb24uY2F0YWxvZy52MS5Mb29rVXBSZWZlcmVuY2VzUmVzcG9uc2UiA5ACAWIGcHJvdG8z", [file_automation_common_v1_language]);
+
+/**
+ * Describes the message automation.catalog.v1.LookUpReferencesRequest.
+ * Use `create(LookUpReferencesRequestSchema)` to create a new message.
+ */
+export const LookUpReferencesRequestSchema = /*@__PURE__*/
+  messageDesc(file_automation_catalog_v1_resolve, 0);
+
+/**
+ * Describes the message automation.catalog.v1.Reference.
+ * Use `create(ReferenceSchema)` to create a new message.
+ */
+export const ReferenceSchema = /*@__PURE__*/
+  messageDesc(file_automation_catalog_v1_resolve, 1);
+
+/**
+ * Describes the message automation.catalog.v1.LookUpReferencesResponse.
+ * Use `create(LookUpReferencesResponseSchema)` to create a new message.
+ */
+export const LookUpReferencesResponseSchema = /*@__PURE__*/
+  messageDesc(file_automation_catalog_v1_resolve, 2);
+
+/**
+ * Describes the message automation.catalog.v1.FoundReference.
+ * Use `create(FoundReferenceSchema)` to create a new message.
+ */
+export const FoundReferenceSchema = /*@__PURE__*/
+  messageDesc(file_automation_catalog_v1_resolve, 3);
 
 /**
  * Describes the message automation.catalog.v1.ResolveRunRequest.
  * Use `create(ResolveRunRequestSchema)` to create a new message.
  */
 export const ResolveRunRequestSchema = /*@__PURE__*/
-  messageDesc(file_automation_catalog_v1_resolve, 0);
+  messageDesc(file_automation_catalog_v1_resolve, 4);
 
 /**
  * Describes the message automation.catalog.v1.ResolveRunResponse.
  * Use `create(ResolveRunResponseSchema)` to create a new message.
  */
 export const ResolveRunResponseSchema = /*@__PURE__*/
-  messageDesc(file_automation_catalog_v1_resolve, 1);
+  messageDesc(file_automation_catalog_v1_resolve, 5);
 
 /**
  * Describes the message automation.catalog.v1.Unchanged.
  * Use `create(UnchangedSchema)` to create a new message.
  */
 export const UnchangedSchema = /*@__PURE__*/
-  messageDesc(file_automation_catalog_v1_resolve, 2);
+  messageDesc(file_automation_catalog_v1_resolve, 6);
 
 /**
  * Describes the message automation.catalog.v1.RunSpec.
  * Use `create(RunSpecSchema)` to create a new message.
  */
 export const RunSpecSchema = /*@__PURE__*/
-  messageDesc(file_automation_catalog_v1_resolve, 3);
+  messageDesc(file_automation_catalog_v1_resolve, 7);
 
 /**
  * Describes the message automation.catalog.v1.RunImport.
  * Use `create(RunImportSchema)` to create a new message.
  */
 export const RunImportSchema = /*@__PURE__*/
-  messageDesc(file_automation_catalog_v1_resolve, 4);
+  messageDesc(file_automation_catalog_v1_resolve, 8);
 
 /**
  * Describes the message automation.catalog.v1.UnmetImport.
  * Use `create(UnmetImportSchema)` to create a new message.
  */
 export const UnmetImportSchema = /*@__PURE__*/
-  messageDesc(file_automation_catalog_v1_resolve, 5);
+  messageDesc(file_automation_catalog_v1_resolve, 9);
 
 /**
  * Describes the message automation.catalog.v1.RunModule.
  * Use `create(RunModuleSchema)` to create a new message.
  */
 export const RunModuleSchema = /*@__PURE__*/
-  messageDesc(file_automation_catalog_v1_resolve, 6);
+  messageDesc(file_automation_catalog_v1_resolve, 10);
 
 /**
  * Describes the message automation.catalog.v1.DependencySet.
  * Use `create(DependencySetSchema)` to create a new message.
  */
 export const DependencySetSchema = /*@__PURE__*/
-  messageDesc(file_automation_catalog_v1_resolve, 7);
+  messageDesc(file_automation_catalog_v1_resolve, 11);
 
 /**
  * Describes the message automation.catalog.v1.RunWebhook.
  * Use `create(RunWebhookSchema)` to create a new message.
  */
 export const RunWebhookSchema = /*@__PURE__*/
-  messageDesc(file_automation_catalog_v1_resolve, 8);
+  messageDesc(file_automation_catalog_v1_resolve, 12);
 
 /**
  * Describes the message automation.catalog.v1.RunVariable.
  * Use `create(RunVariableSchema)` to create a new message.
  */
 export const RunVariableSchema = /*@__PURE__*/
-  messageDesc(file_automation_catalog_v1_resolve, 9);
+  messageDesc(file_automation_catalog_v1_resolve, 13);
 
 /**
  * What a run needs to know, in one read.
@@ -88,4 +116,12 @@ export const RunVariableSchema = /*@__PURE__*/
  */
 export const ResolveService = /*@__PURE__*/
   serviceDesc(file_automation_catalog_v1_resolve, 0);
+
+/**
+ * Looks up the present state of what other services refer to (principals with the role ROLE_SERVICE only, on behalf of the team).
+ *
+ * @generated from service automation.catalog.v1.ReferenceService
+ */
+export const ReferenceService = /*@__PURE__*/
+  serviceDesc(file_automation_catalog_v1_resolve, 1);
 

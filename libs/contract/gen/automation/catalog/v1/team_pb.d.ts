@@ -53,6 +53,25 @@ export declare type Team = Message<"automation.catalog.v1.Team"> & {
    * @generated from field: optional automation.catalog.v1.ErrorHandler error_handler_config = 7;
    */
   errorHandlerConfig?: ErrorHandler | undefined;
+
+  /**
+   * The entity tag of its present state, with its quotes; each edit changes it.
+   *
+   * @generated from field: string etag = 8;
+   */
+  etag: string;
+
+  /**
+   * Absent until somebody changes it.
+   *
+   * @generated from field: optional string updated_by = 9;
+   */
+  updatedBy?: string | undefined;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp updated_at = 10;
+   */
+  updatedAt?: Timestamp | undefined;
 };
 
 /**
@@ -120,6 +139,14 @@ export declare type UpdateTeamRequest = Message<"automation.catalog.v1.UpdateTea
    * @generated from field: repeated string token_teams = 3;
    */
   tokenTeams: string[];
+
+  /**
+   * Entity tags as the header If-Match has them; where there are some, FAILED_PRECONDITION changed_meanwhile unless one is
+   * that of the present state.
+   *
+   * @generated from field: repeated string if_match = 4;
+   */
+  ifMatch: string[];
 };
 
 /**

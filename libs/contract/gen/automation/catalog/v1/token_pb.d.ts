@@ -5,6 +5,7 @@
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { EmptySchema, Timestamp } from "@bufbuild/protobuf/wkt";
+import type { PageInfo, PageRequest } from "../../common/v1/page_pb.js";
 
 /**
  * Describes the file automation/catalog/v1/token.proto.
@@ -26,6 +27,13 @@ export declare type ExchangeTokenRequest = Message<"automation.catalog.v1.Exchan
    * @generated from field: string api_token = 2;
    */
   apiToken: string;
+
+  /**
+   * What the access token is to allow; empty: all that the API token may give.
+   *
+   * @generated from field: repeated string scopes = 3;
+   */
+  scopes: string[];
 };
 
 /**
@@ -130,6 +138,30 @@ export declare type ApiToken = Message<"automation.catalog.v1.ApiToken"> & {
    * @generated from field: google.protobuf.Timestamp revoked_at = 5;
    */
   revokedAt?: Timestamp | undefined;
+
+  /**
+   * @generated from field: string id = 6;
+   */
+  id: string;
+
+  /**
+   * @generated from field: repeated string scopes = 7;
+   */
+  scopes: string[];
+
+  /**
+   * Absent: it does not end by itself.
+   *
+   * @generated from field: google.protobuf.Timestamp expires_at = 8;
+   */
+  expiresAt?: Timestamp | undefined;
+
+  /**
+   * When it was last exchanged, to the minute.
+   *
+   * @generated from field: google.protobuf.Timestamp last_used_at = 9;
+   */
+  lastUsedAt?: Timestamp | undefined;
 };
 
 /**
@@ -158,6 +190,13 @@ export declare type CreateApiTokenRequest = Message<"automation.catalog.v1.Creat
    * @generated from field: optional string api_token = 3;
    */
   apiToken?: string | undefined;
+
+  /**
+   * Empty: executor; for the bootstrap token also admin.
+   *
+   * @generated from field: repeated string scopes = 4;
+   */
+  scopes: string[];
 };
 
 /**
@@ -236,13 +275,128 @@ export declare type RevokeApiTokenRequest = Message<"automation.catalog.v1.Revok
 export declare const RevokeApiTokenRequestSchema: GenMessage<RevokeApiTokenRequest>;
 
 /**
+ * @generated from message automation.catalog.v1.CreateServiceAccountRequest
+ */
+export declare type CreateServiceAccountRequest = Message<"automation.catalog.v1.CreateServiceAccountRequest"> & {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Empty: executor.
+   *
+   * @generated from field: repeated string scopes = 2;
+   */
+  scopes: string[];
+
+  /**
+   * @generated from field: google.protobuf.Timestamp expires_at = 3;
+   */
+  expiresAt?: Timestamp | undefined;
+
+  /**
+   * When the caller's own access ends, where another issuer has given it: no account lives longer.
+   *
+   * @generated from field: google.protobuf.Timestamp caller_ends_at = 4;
+   */
+  callerEndsAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message automation.catalog.v1.CreateServiceAccountRequest.
+ * Use `create(CreateServiceAccountRequestSchema)` to create a new message.
+ */
+export declare const CreateServiceAccountRequestSchema: GenMessage<CreateServiceAccountRequest>;
+
+/**
+ * @generated from message automation.catalog.v1.CreateServiceAccountResponse
+ */
+export declare type CreateServiceAccountResponse = Message<"automation.catalog.v1.CreateServiceAccountResponse"> & {
+  /**
+   * @generated from field: automation.catalog.v1.ApiToken record = 1;
+   */
+  record?: ApiToken | undefined;
+
+  /**
+   * @generated from field: string client_secret = 2;
+   */
+  clientSecret: string;
+
+  /**
+   * @generated from field: string api_token = 3;
+   */
+  apiToken: string;
+};
+
+/**
+ * Describes the message automation.catalog.v1.CreateServiceAccountResponse.
+ * Use `create(CreateServiceAccountResponseSchema)` to create a new message.
+ */
+export declare const CreateServiceAccountResponseSchema: GenMessage<CreateServiceAccountResponse>;
+
+/**
+ * @generated from message automation.catalog.v1.ListServiceAccountsRequest
+ */
+export declare type ListServiceAccountsRequest = Message<"automation.catalog.v1.ListServiceAccountsRequest"> & {
+  /**
+   * @generated from field: automation.common.v1.PageRequest page = 1;
+   */
+  page?: PageRequest | undefined;
+};
+
+/**
+ * Describes the message automation.catalog.v1.ListServiceAccountsRequest.
+ * Use `create(ListServiceAccountsRequestSchema)` to create a new message.
+ */
+export declare const ListServiceAccountsRequestSchema: GenMessage<ListServiceAccountsRequest>;
+
+/**
+ * @generated from message automation.catalog.v1.ListServiceAccountsResponse
+ */
+export declare type ListServiceAccountsResponse = Message<"automation.catalog.v1.ListServiceAccountsResponse"> & {
+  /**
+   * @generated from field: repeated automation.catalog.v1.ApiToken accounts = 1;
+   */
+  accounts: ApiToken[];
+
+  /**
+   * @generated from field: automation.common.v1.PageInfo page = 2;
+   */
+  page?: PageInfo | undefined;
+};
+
+/**
+ * Describes the message automation.catalog.v1.ListServiceAccountsResponse.
+ * Use `create(ListServiceAccountsResponseSchema)` to create a new message.
+ */
+export declare const ListServiceAccountsResponseSchema: GenMessage<ListServiceAccountsResponse>;
+
+/**
+ * @generated from message automation.catalog.v1.DeleteServiceAccountRequest
+ */
+export declare type DeleteServiceAccountRequest = Message<"automation.catalog.v1.DeleteServiceAccountRequest"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message automation.catalog.v1.DeleteServiceAccountRequest.
+ * Use `create(DeleteServiceAccountRequestSchema)` to create a new message.
+ */
+export declare const DeleteServiceAccountRequestSchema: GenMessage<DeleteServiceAccountRequest>;
+
+/**
  * API tokens, and the access tokens that they are exchanged for.
  *
  * @generated from service automation.catalog.v1.TokenService
  */
 export declare const TokenService: GenService<{
   /**
-   * Errors: INVALID_ARGUMENT api_token_malformed; UNAUTHENTICATED api_token_invalid (unknown, revoked, of another team).
+   * Errors: INVALID_ARGUMENT api_token_malformed, invalid_scope (the API token has not all of the scopes); UNAUTHENTICATED
+   * api_token_invalid (unknown, revoked, ended, of another team).
    *
    * @generated from rpc automation.catalog.v1.TokenService.ExchangeToken
    */
@@ -299,6 +453,38 @@ export declare const TokenService: GenService<{
   revokeApiToken: {
     methodKind: "unary";
     input: typeof RevokeApiTokenRequestSchema;
+    output: typeof EmptySchema;
+  },
+  /**
+   * The three calls on service accounts are for users of the team with the scope admin: an account is an API token that
+   * they made, or one of the operator's. The secret is in the answer and nowhere else. PERMISSION_DENIED scope_missing
+   * where the account would have a scope that its maker has not; FAILED_PRECONDITION limit_reached.
+   *
+   * @generated from rpc automation.catalog.v1.TokenService.CreateServiceAccount
+   */
+  createServiceAccount: {
+    methodKind: "unary";
+    input: typeof CreateServiceAccountRequestSchema;
+    output: typeof CreateServiceAccountResponseSchema;
+  },
+  /**
+   * Those that are not deleted, newest first.
+   *
+   * @generated from rpc automation.catalog.v1.TokenService.ListServiceAccounts
+   */
+  listServiceAccounts: {
+    methodKind: "unary";
+    input: typeof ListServiceAccountsRequestSchema;
+    output: typeof ListServiceAccountsResponseSchema;
+  },
+  /**
+   * Its API token can not be exchanged from then on. NOT_FOUND service_account_not_found.
+   *
+   * @generated from rpc automation.catalog.v1.TokenService.DeleteServiceAccount
+   */
+  deleteServiceAccount: {
+    methodKind: "unary";
+    input: typeof DeleteServiceAccountRequestSchema;
     output: typeof EmptySchema;
   },
 }>;

@@ -6,6 +6,7 @@ import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegen
 import type { Message } from "@bufbuild/protobuf";
 import type { EmptySchema, Timestamp } from "@bufbuild/protobuf/wkt";
 import type { PageInfo, PageRequest } from "../../common/v1/page_pb.js";
+import type { ListSourceUsersRequestSchema, ListSourceUsersResponseSchema } from "./source_user_pb.js";
 
 /**
  * Describes the file automation/catalog/v1/variable.proto.
@@ -64,6 +65,13 @@ export declare type Variable = Message<"automation.catalog.v1.Variable"> & {
    * @generated from field: bool value_left_out = 9;
    */
   valueLeftOut: boolean;
+
+  /**
+   * The entity tag of its present state, with its quotes; each edit changes it.
+   *
+   * @generated from field: string etag = 10;
+   */
+  etag: string;
 };
 
 /**
@@ -97,6 +105,22 @@ export declare type CreateVariableRequest = Message<"automation.catalog.v1.Creat
  * Use `create(CreateVariableRequestSchema)` to create a new message.
  */
 export declare const CreateVariableRequestSchema: GenMessage<CreateVariableRequest>;
+
+/**
+ * @generated from message automation.catalog.v1.GetVariableRequest
+ */
+export declare type GetVariableRequest = Message<"automation.catalog.v1.GetVariableRequest"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message automation.catalog.v1.GetVariableRequest.
+ * Use `create(GetVariableRequestSchema)` to create a new message.
+ */
+export declare const GetVariableRequestSchema: GenMessage<GetVariableRequest>;
 
 /**
  * @generated from message automation.catalog.v1.ListVariablesRequest
@@ -162,6 +186,14 @@ export declare type UpdateVariableRequest = Message<"automation.catalog.v1.Updat
    * @generated from field: optional bool is_sensitive = 4;
    */
   isSensitive?: boolean | undefined;
+
+  /**
+   * Entity tags as the header If-Match has them; where there are some, FAILED_PRECONDITION changed_meanwhile unless one is
+   * that of the present state.
+   *
+   * @generated from field: repeated string if_match = 5;
+   */
+  ifMatch: string[];
 };
 
 /**
@@ -178,6 +210,14 @@ export declare type DeleteVariableRequest = Message<"automation.catalog.v1.Delet
    * @generated from field: string id = 1;
    */
   id: string;
+
+  /**
+   * Entity tags as the header If-Match has them; where there are some, FAILED_PRECONDITION changed_meanwhile unless one is
+   * that of the present state.
+   *
+   * @generated from field: repeated string if_match = 2;
+   */
+  ifMatch: string[];
 };
 
 /**
@@ -202,6 +242,14 @@ export declare const VariableService: GenService<{
     output: typeof VariableSchema;
   },
   /**
+   * @generated from rpc automation.catalog.v1.VariableService.GetVariable
+   */
+  getVariable: {
+    methodKind: "unary";
+    input: typeof GetVariableRequestSchema;
+    output: typeof VariableSchema;
+  },
+  /**
    * @generated from rpc automation.catalog.v1.VariableService.ListVariables
    */
   listVariables: {
@@ -216,6 +264,16 @@ export declare const VariableService: GenService<{
     methodKind: "unary";
     input: typeof UpdateVariableRequestSchema;
     output: typeof VariableSchema;
+  },
+  /**
+   * Sources of the team that have the variable's key as a word, in comments and texts, too.
+   *
+   * @generated from rpc automation.catalog.v1.VariableService.ListVariableUsers
+   */
+  listVariableUsers: {
+    methodKind: "unary";
+    input: typeof ListSourceUsersRequestSchema;
+    output: typeof ListSourceUsersResponseSchema;
   },
   /**
    * @generated from rpc automation.catalog.v1.VariableService.DeleteVariable

@@ -33,7 +33,7 @@ export declare type Version = Message<"automation.catalog.v1.Version"> & {
   language: Language;
 
   /**
-   * Absent in lists where it is left out; else there, also when empty.
+   * Absent in lists that leave it out because it is large; otherwise there, even when empty.
    *
    * @generated from field: optional string source_code = 4;
    */
@@ -163,6 +163,13 @@ export declare type GetVersionRequest = Message<"automation.catalog.v1.GetVersio
    * @generated from field: string module = 3;
    */
   module: string;
+
+  /**
+   * `version` may be an alias as well.
+   *
+   * @generated from field: bool takes_alias = 4;
+   */
+  takesAlias: boolean;
 };
 
 /**

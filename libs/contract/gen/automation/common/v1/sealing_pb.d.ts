@@ -33,14 +33,14 @@ export declare const ResealRequestSchema: GenMessage<ResealRequest>;
  */
 export declare type ResealResponse = Message<"automation.common.v1.ResealResponse"> & {
   /**
-   * Which key seals: the first one of ENCRYPTION_KEY, by its id.
+   * The id of the key that encrypts: the first one of ENCRYPTION_KEY.
    *
    * @generated from field: string key_id = 1;
    */
   keyId: string;
 
   /**
-   * What this call has sealed anew.
+   * Secrets that this call has encrypted anew.
    *
    * @generated from field: uint32 resealed = 2;
    */

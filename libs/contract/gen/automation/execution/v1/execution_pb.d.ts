@@ -6,6 +6,8 @@ import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobu
 import type { Message } from "@bufbuild/protobuf";
 import type { EmptySchema, Timestamp } from "@bufbuild/protobuf/wkt";
 import type { PageInfo, PageRequest } from "../../common/v1/page_pb.js";
+import type { Language } from "../../common/v1/language_pb.js";
+import type { LimitsSchema } from "../../common/v1/limit_pb.js";
 
 /**
  * Describes the file automation/execution/v1/execution.proto.
@@ -67,6 +69,20 @@ export declare type StartExecutionRequest = Message<"automation.execution.v1.Sta
    * @generated from field: bool textual_parameters = 8;
    */
   textualParameters: boolean;
+
+  /**
+   * Of KeepDraft, for the process of `identifier`: the run is a trial of it, whatever the tag says.
+   *
+   * @generated from field: optional string draft_id = 9;
+   */
+  draftId?: string | undefined;
+
+  /**
+   * It is a submission of the form of the process; who may submit it has been checked before.
+   *
+   * @generated from field: bool form = 10;
+   */
+  form: boolean;
 };
 
 /**
@@ -274,21 +290,21 @@ export declare type Outcome = Message<"automation.execution.v1.Outcome"> & {
   returnValue?: Uint8Array | undefined;
 
   /**
-   * For ERROR: `Name: message`. For one that waits: for what.
+   * With ERROR: `Name: message`. While it waits: what it waits for.
    *
    * @generated from field: optional string explanation = 5;
    */
   explanation?: string | undefined;
 
   /**
-   * The replica stops and waits no more, the execution goes on: AwaitExecution waits on at another one.
+   * The replica is stopping and has given up the wait; the execution goes on. AwaitExecution at another replica waits on.
    *
    * @generated from field: bool replica_stops = 6;
    */
   replicaStops: boolean;
 
   /**
-   * For ERROR: the line of the source of the process, where the failure came out of it.
+   * With ERROR: the line in the source of the process that failed, where it is known.
    *
    * @generated from field: optional uint32 error_line = 7;
    */
@@ -393,6 +409,62 @@ export declare type Execution = Message<"automation.execution.v1.Execution"> & {
    * @generated from field: google.protobuf.Timestamp updated_at = 17;
    */
   updatedAt?: Timestamp | undefined;
+
+  /**
+   * When a runner took it, for the last time; absent where it was never RUNNING.
+   *
+   * @generated from field: google.protobuf.Timestamp started_at = 18;
+   */
+  startedAt?: Timestamp | undefined;
+
+  /**
+   * Of its terminal status; absent until then.
+   *
+   * @generated from field: google.protobuf.Timestamp ended_at = 19;
+   */
+  endedAt?: Timestamp | undefined;
+
+  /**
+   * The execution whose code started it.
+   *
+   * @generated from field: optional string parent_id = 20;
+   */
+  parentId?: string | undefined;
+
+  /**
+   * The execution that it repeats.
+   *
+   * @generated from field: optional string rerun_of = 21;
+   */
+  rerunOf?: string | undefined;
+
+  /**
+   * UNSPECIFIED for some of those that older releases started.
+   *
+   * @generated from field: automation.execution.v1.Origin origin = 22;
+   */
+  origin: Origin;
+
+  /**
+   * What its start named: a version id, a tag or an alias; absent for the current source.
+   *
+   * @generated from field: optional string tag = 23;
+   */
+  tag?: string | undefined;
+
+  /**
+   * A run of what is not saved.
+   *
+   * @generated from field: bool trial = 24;
+   */
+  trial: boolean;
+
+  /**
+   * For ERROR.
+   *
+   * @generated from field: automation.execution.v1.ExecutionError error = 25;
+   */
+  error?: ExecutionError | undefined;
 };
 
 /**
@@ -400,6 +472,71 @@ export declare type Execution = Message<"automation.execution.v1.Execution"> & {
  * Use `create(ExecutionSchema)` to create a new message.
  */
 export declare const ExecutionSchema: GenMessage<Execution>;
+
+/**
+ * Why an execution has ended in ERROR.
+ *
+ * @generated from message automation.execution.v1.ExecutionError
+ */
+export declare type ExecutionError = Message<"automation.execution.v1.ExecutionError"> & {
+  /**
+   * Such as `TypeError`; `Error` where it is not the code that has failed.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * @generated from field: string message = 2;
+   */
+  message: string;
+
+  /**
+   * As its language orders them, at most 50; none in lists.
+   *
+   * @generated from field: repeated automation.execution.v1.ErrorFrame frames = 3;
+   */
+  frames: ErrorFrame[];
+};
+
+/**
+ * Describes the message automation.execution.v1.ExecutionError.
+ * Use `create(ExecutionErrorSchema)` to create a new message.
+ */
+export declare const ExecutionErrorSchema: GenMessage<ExecutionError>;
+
+/**
+ * A place in the code that an error came through.
+ *
+ * @generated from message automation.execution.v1.ErrorFrame
+ */
+export declare type ErrorFrame = Message<"automation.execution.v1.ErrorFrame"> & {
+  /**
+   * @generated from field: optional string function = 1;
+   */
+  function?: string | undefined;
+
+  /**
+   * @generated from field: string file = 2;
+   */
+  file: string;
+
+  /**
+   * @generated from field: uint32 line = 3;
+   */
+  line: number;
+
+  /**
+   * @generated from field: optional uint32 column = 4;
+   */
+  column?: number | undefined;
+};
+
+/**
+ * Describes the message automation.execution.v1.ErrorFrame.
+ * Use `create(ErrorFrameSchema)` to create a new message.
+ */
+export declare const ErrorFrameSchema: GenMessage<ErrorFrame>;
 
 /**
  * @generated from message automation.execution.v1.TimelineEvent
@@ -487,6 +624,54 @@ export declare type ListExecutionsRequest = Message<"automation.execution.v1.Lis
    * @generated from field: string comment = 7;
    */
   comment: string;
+
+  /**
+   * Any of these; none: all.
+   *
+   * @generated from field: repeated automation.execution.v1.Status statuses = 8;
+   */
+  statuses: Status[];
+
+  /**
+   * @generated from field: repeated automation.execution.v1.Origin origins = 9;
+   */
+  origins: Origin[];
+
+  /**
+   * @generated from field: string schedule_id = 10;
+   */
+  scheduleId: string;
+
+  /**
+   * @generated from field: string version_id = 11;
+   */
+  versionId: string;
+
+  /**
+   * @generated from field: optional bool trial = 12;
+   */
+  trial?: boolean | undefined;
+
+  /**
+   * Only executions that this one has started. NOT_FOUND execution_not_found where the team has none of this id.
+   *
+   * @generated from field: string parent_id = 13;
+   */
+  parentId: string;
+
+  /**
+   * The id of an execution: only those that are older than it are in the page, whose number must be 0. The total counts all.
+   *
+   * @generated from field: string after = 14;
+   */
+  after: string;
+
+  /**
+   * Words, each a part of the beginning of the parameters or of the value, or of the error; case-insensitive.
+   *
+   * @generated from field: string words = 15;
+   */
+  words: string;
 };
 
 /**
@@ -494,6 +679,76 @@ export declare type ListExecutionsRequest = Message<"automation.execution.v1.Lis
  * Use `create(ListExecutionsRequestSchema)` to create a new message.
  */
 export declare const ListExecutionsRequestSchema: GenMessage<ListExecutionsRequest>;
+
+/**
+ * @generated from message automation.execution.v1.GetWebhookRequestRequest
+ */
+export declare type GetWebhookRequestRequest = Message<"automation.execution.v1.GetWebhookRequestRequest"> & {
+  /**
+   * @generated from field: string execution_id = 1;
+   */
+  executionId: string;
+};
+
+/**
+ * Describes the message automation.execution.v1.GetWebhookRequestRequest.
+ * Use `create(GetWebhookRequestRequestSchema)` to create a new message.
+ */
+export declare const GetWebhookRequestRequestSchema: GenMessage<GetWebhookRequestRequest>;
+
+/**
+ * Credentials are left out: headers and query values by their names.
+ *
+ * @generated from message automation.execution.v1.WebhookRequest
+ */
+export declare type WebhookRequest = Message<"automation.execution.v1.WebhookRequest"> & {
+  /**
+   * @generated from field: string method = 1;
+   */
+  method: string;
+
+  /**
+   * Of the process that was called, at the time of the run.
+   *
+   * @generated from field: string process_slug = 2;
+   */
+  processSlug: string;
+
+  /**
+   * JSON texts of objects: names with a value, or in the query with several.
+   *
+   * @generated from field: bytes query = 3;
+   */
+  query: Uint8Array;
+
+  /**
+   * @generated from field: bytes headers = 4;
+   */
+  headers: Uint8Array;
+
+  /**
+   * The body as text; in base64 where it is none.
+   *
+   * @generated from field: optional string raw_body = 5;
+   */
+  rawBody?: string | undefined;
+
+  /**
+   * @generated from field: bool is_base64 = 6;
+   */
+  isBase64: boolean;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp received_at = 7;
+   */
+  receivedAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message automation.execution.v1.WebhookRequest.
+ * Use `create(WebhookRequestSchema)` to create a new message.
+ */
+export declare const WebhookRequestSchema: GenMessage<WebhookRequest>;
 
 /**
  * @generated from message automation.execution.v1.ListExecutionsResponse
@@ -529,6 +784,32 @@ export declare type ListLogsRequest = Message<"automation.execution.v1.ListLogsR
    * @generated from field: automation.common.v1.PageRequest page = 2;
    */
   page?: PageRequest | undefined;
+
+  /**
+   * Any of these; none: all.
+   *
+   * @generated from field: repeated automation.execution.v1.LogLevel levels = 3;
+   */
+  levels: LogLevel[];
+
+  /**
+   * Part of the message, case-insensitive.
+   *
+   * @generated from field: string contains = 4;
+   */
+  contains: string;
+
+  /**
+   * Both inclusive.
+   *
+   * @generated from field: google.protobuf.Timestamp from = 5;
+   */
+  from?: Timestamp | undefined;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp to = 6;
+   */
+  to?: Timestamp | undefined;
 };
 
 /**
@@ -536,6 +817,242 @@ export declare type ListLogsRequest = Message<"automation.execution.v1.ListLogsR
  * Use `create(ListLogsRequestSchema)` to create a new message.
  */
 export declare const ListLogsRequestSchema: GenMessage<ListLogsRequest>;
+
+/**
+ * As in ListLogsRequest, but for the page.
+ *
+ * @generated from message automation.execution.v1.ReadLogsRequest
+ */
+export declare type ReadLogsRequest = Message<"automation.execution.v1.ReadLogsRequest"> & {
+  /**
+   * @generated from field: string execution_id = 1;
+   */
+  executionId: string;
+
+  /**
+   * The position of the answer before; empty: from the beginning.
+   *
+   * @generated from field: string after = 2;
+   */
+  after: string;
+
+  /**
+   * @generated from field: repeated automation.execution.v1.LogLevel levels = 3;
+   */
+  levels: LogLevel[];
+
+  /**
+   * @generated from field: string contains = 4;
+   */
+  contains: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp from = 5;
+   */
+  from?: Timestamp | undefined;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp to = 6;
+   */
+  to?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message automation.execution.v1.ReadLogsRequest.
+ * Use `create(ReadLogsRequestSchema)` to create a new message.
+ */
+export declare const ReadLogsRequestSchema: GenMessage<ReadLogsRequest>;
+
+/**
+ * @generated from message automation.execution.v1.ReadLogsResponse
+ */
+export declare type ReadLogsResponse = Message<"automation.execution.v1.ReadLogsResponse"> & {
+  /**
+   * May be none, and more behind them.
+   *
+   * @generated from field: repeated automation.execution.v1.LogEntry entries = 1;
+   */
+  entries: LogEntry[];
+
+  /**
+   * Letters, digits and dots, meant for `after` and nothing else.
+   *
+   * @generated from field: string position = 2;
+   */
+  position: string;
+
+  /**
+   * There was nothing behind it.
+   *
+   * @generated from field: bool ended = 3;
+   */
+  ended: boolean;
+};
+
+/**
+ * Describes the message automation.execution.v1.ReadLogsResponse.
+ * Use `create(ReadLogsResponseSchema)` to create a new message.
+ */
+export declare const ReadLogsResponseSchema: GenMessage<ReadLogsResponse>;
+
+/**
+ * @generated from message automation.execution.v1.GetWaitingRequest
+ */
+export declare type GetWaitingRequest = Message<"automation.execution.v1.GetWaitingRequest"> & {
+  /**
+   * @generated from field: string execution_id = 1;
+   */
+  executionId: string;
+};
+
+/**
+ * Describes the message automation.execution.v1.GetWaitingRequest.
+ * Use `create(GetWaitingRequestSchema)` to create a new message.
+ */
+export declare const GetWaitingRequestSchema: GenMessage<GetWaitingRequest>;
+
+/**
+ * @generated from message automation.execution.v1.Waiting
+ */
+export declare type Waiting = Message<"automation.execution.v1.Waiting"> & {
+  /**
+   * @generated from field: bool waiting = 1;
+   */
+  waiting: boolean;
+
+  /**
+   * @generated from field: optional string reason = 2;
+   */
+  reason?: string | undefined;
+
+  /**
+   * team_limit, no_runner, no_free_slot, behind_older or packages.
+   *
+   * @generated from field: optional string code = 3;
+   */
+  code?: string | undefined;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp since = 4;
+   */
+  since?: Timestamp | undefined;
+
+  /**
+   * In the queue of the team in the pool, from 1; 1,001 stands for more.
+   *
+   * @generated from field: optional uint32 position = 5;
+   */
+  position?: number | undefined;
+
+  /**
+   * Runs of the team, or slots of the pool.
+   *
+   * @generated from field: optional uint32 in_use = 6;
+   */
+  inUse?: number | undefined;
+
+  /**
+   * @generated from field: optional uint32 allowed = 7;
+   */
+  allowed?: number | undefined;
+
+  /**
+   * @generated from field: optional string remedy = 8;
+   */
+  remedy?: string | undefined;
+};
+
+/**
+ * Describes the message automation.execution.v1.Waiting.
+ * Use `create(WaitingSchema)` to create a new message.
+ */
+export declare const WaitingSchema: GenMessage<Waiting>;
+
+/**
+ * @generated from message automation.execution.v1.GetSourceRequest
+ */
+export declare type GetSourceRequest = Message<"automation.execution.v1.GetSourceRequest"> & {
+  /**
+   * @generated from field: string execution_id = 1;
+   */
+  executionId: string;
+};
+
+/**
+ * Describes the message automation.execution.v1.GetSourceRequest.
+ * Use `create(GetSourceRequestSchema)` to create a new message.
+ */
+export declare const GetSourceRequestSchema: GenMessage<GetSourceRequest>;
+
+/**
+ * @generated from message automation.execution.v1.ExecutionSource
+ */
+export declare type ExecutionSource = Message<"automation.execution.v1.ExecutionSource"> & {
+  /**
+   * @generated from field: automation.common.v1.Language language = 1;
+   */
+  language: Language;
+
+  /**
+   * @generated from field: string source_code = 2;
+   */
+  sourceCode: string;
+
+  /**
+   * Absent for the current source.
+   *
+   * @generated from field: optional string version_id = 3;
+   */
+  versionId?: string | undefined;
+
+  /**
+   * SHA-256 of the source in hex.
+   *
+   * @generated from field: string digest = 4;
+   */
+  digest: string;
+
+  /**
+   * @generated from field: repeated automation.execution.v1.SourceModule modules = 5;
+   */
+  modules: SourceModule[];
+};
+
+/**
+ * Describes the message automation.execution.v1.ExecutionSource.
+ * Use `create(ExecutionSourceSchema)` to create a new message.
+ */
+export declare const ExecutionSourceSchema: GenMessage<ExecutionSource>;
+
+/**
+ * A module that the source imports, directly or through others.
+ *
+ * @generated from message automation.execution.v1.SourceModule
+ */
+export declare type SourceModule = Message<"automation.execution.v1.SourceModule"> & {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Of the version; absent for the current source.
+   *
+   * @generated from field: optional string tag = 2;
+   */
+  tag?: string | undefined;
+
+  /**
+   * @generated from field: string source_code = 3;
+   */
+  sourceCode: string;
+};
+
+/**
+ * Describes the message automation.execution.v1.SourceModule.
+ * Use `create(SourceModuleSchema)` to create a new message.
+ */
+export declare const SourceModuleSchema: GenMessage<SourceModule>;
 
 /**
  * @generated from message automation.execution.v1.ListLogsResponse
@@ -715,6 +1232,59 @@ export declare type KillExecutionRequest = Message<"automation.execution.v1.Kill
 export declare const KillExecutionRequestSchema: GenMessage<KillExecutionRequest>;
 
 /**
+ * @generated from message automation.execution.v1.ListAgentPoolsResponse
+ */
+export declare type ListAgentPoolsResponse = Message<"automation.execution.v1.ListAgentPoolsResponse"> & {
+  /**
+   * @generated from field: repeated automation.execution.v1.AgentPool pools = 1;
+   */
+  pools: AgentPool[];
+};
+
+/**
+ * Describes the message automation.execution.v1.ListAgentPoolsResponse.
+ * Use `create(ListAgentPoolsResponseSchema)` to create a new message.
+ */
+export declare const ListAgentPoolsResponseSchema: GenMessage<ListAgentPoolsResponse>;
+
+/**
+ * @generated from message automation.execution.v1.AgentPool
+ */
+export declare type AgentPool = Message<"automation.execution.v1.AgentPool"> & {
+  /**
+   * @generated from field: string slug = 1;
+   */
+  slug: string;
+
+  /**
+   * What its runners run; none while no runner is there.
+   *
+   * @generated from field: repeated automation.common.v1.Language languages = 2;
+   */
+  languages: Language[];
+
+  /**
+   * Slots of runners that serve every team, this team, or no team yet.
+   *
+   * @generated from field: uint32 slots = 3;
+   */
+  slots: number;
+
+  /**
+   * @generated from field: uint32 free_slots = 4;
+   */
+  freeSlots: number;
+};
+
+/**
+ * Describes the message automation.execution.v1.AgentPool.
+ * Use `create(AgentPoolSchema)` to create a new message.
+ */
+export declare const AgentPoolSchema: GenMessage<AgentPool>;
+
+/**
+ * What is absent is as it was.
+ *
  * @generated from message automation.execution.v1.RerunExecutionRequest
  */
 export declare type RerunExecutionRequest = Message<"automation.execution.v1.RerunExecutionRequest"> & {
@@ -722,6 +1292,37 @@ export declare type RerunExecutionRequest = Message<"automation.execution.v1.Rer
    * @generated from field: string id = 1;
    */
   id: string;
+
+  /**
+   * A JSON object as UTF-8 text.
+   *
+   * @generated from field: optional bytes parameters = 2;
+   */
+  parameters?: Uint8Array | undefined;
+
+  /**
+   * A version id, also of a version that was deleted; a tag or an alias.
+   *
+   * @generated from field: optional string tag = 3;
+   */
+  tag?: string | undefined;
+
+  /**
+   * @generated from field: optional string comment = 4;
+   */
+  comment?: string | undefined;
+
+  /**
+   * Each member that is set replaces that of the first run. `fresh_process` of the settings is ignored: the field below counts.
+   *
+   * @generated from field: automation.execution.v1.RunSettings settings = 5;
+   */
+  settings?: RunSettings | undefined;
+
+  /**
+   * @generated from field: optional bool fresh_process = 6;
+   */
+  freshProcess?: boolean | undefined;
 };
 
 /**
@@ -735,7 +1336,7 @@ export declare const RerunExecutionRequestSchema: GenMessage<RerunExecutionReque
  */
 export declare type GetOldestResponse = Message<"automation.execution.v1.GetOldestResponse"> & {
   /**
-   * Of the creation of the oldest execution; now, where there is none.
+   * When the oldest execution was created; now, where there is none.
    *
    * @generated from field: google.protobuf.Timestamp time = 1;
    */
@@ -871,6 +1472,60 @@ export enum Status {
 export declare const StatusSchema: GenEnum<Status>;
 
 /**
+ * What has started an execution.
+ *
+ * @generated from enum automation.execution.v1.Origin
+ */
+export enum Origin {
+  /**
+   * @generated from enum value: ORIGIN_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * @generated from enum value: ORIGIN_REST = 1;
+   */
+  REST = 1,
+
+  /**
+   * @generated from enum value: ORIGIN_WEBHOOK = 2;
+   */
+  WEBHOOK = 2,
+
+  /**
+   * @generated from enum value: ORIGIN_SCHEDULE = 3;
+   */
+  SCHEDULE = 3,
+
+  /**
+   * Code of another execution.
+   *
+   * @generated from enum value: ORIGIN_PROCESS = 4;
+   */
+  PROCESS = 4,
+
+  /**
+   * @generated from enum value: ORIGIN_ERROR_HANDLER = 5;
+   */
+  ERROR_HANDLER = 5,
+
+  /**
+   * @generated from enum value: ORIGIN_RERUN = 6;
+   */
+  RERUN = 6,
+
+  /**
+   * @generated from enum value: ORIGIN_FORM = 7;
+   */
+  FORM = 7,
+}
+
+/**
+ * Describes the enum automation.execution.v1.Origin.
+ */
+export declare const OriginSchema: GenEnum<Origin>;
+
+/**
  * @generated from enum automation.execution.v1.LogLevel
  */
 export enum LogLevel {
@@ -924,7 +1579,7 @@ export declare const ExecutionService: GenService<{
     output: typeof StartExecutionResponseSchema;
   },
   /**
-   * Starts and waits for the end, at most `wait_ms`; then the outcome's status is that of the moment and the run goes on.
+   * Starts an execution and waits for its end, at most `wait_ms`. After that time the outcome has its present status, and the run goes on.
    *
    * @generated from rpc automation.execution.v1.ExecutionService.RunExecution
    */
@@ -971,9 +1626,71 @@ export declare const ExecutionService: GenService<{
     output: typeof ListExecutionsResponseSchema;
   },
   /**
+   * The same, by filters that older replicas would not heed: they answer UNIMPLEMENTED.
+   *
+   * @generated from rpc automation.execution.v1.ExecutionService.SearchExecutions
+   */
+  searchExecutions: {
+    methodKind: "unary";
+    input: typeof ListExecutionsRequestSchema;
+    output: typeof ListExecutionsResponseSchema;
+  },
+  /**
+   * The request that a run of a webhook was started with, or one that repeats it.
+   * Errors: NOT_FOUND execution_not_found, no_request.
+   *
+   * @generated from rpc automation.execution.v1.ExecutionService.GetWebhookRequest
+   */
+  getWebhookRequest: {
+    methodKind: "unary";
+    input: typeof GetWebhookRequestRequestSchema;
+    output: typeof WebhookRequestSchema;
+  },
+  /**
+   * Whether an execution waits, for what, and what to do about it.
+   *
+   * @generated from rpc automation.execution.v1.ExecutionService.GetWaiting
+   */
+  getWaiting: {
+    methodKind: "unary";
+    input: typeof GetWaitingRequestSchema;
+    output: typeof WaitingSchema;
+  },
+  /**
+   * Errors: NOT_FOUND execution_not_found, source_not_kept.
+   *
+   * @generated from rpc automation.execution.v1.ExecutionService.GetSource
+   */
+  getSource: {
+    methodKind: "unary";
+    input: typeof GetSourceRequestSchema;
+    output: typeof ExecutionSourceSchema;
+  },
+  /**
+   * The log from a position on, piece by piece: for those who want all of it.
+   * Errors: INVALID_ARGUMENT invalid_position.
+   *
+   * @generated from rpc automation.execution.v1.ExecutionService.ReadLogs
+   */
+  readLogs: {
+    methodKind: "unary";
+    input: typeof ReadLogsRequestSchema;
+    output: typeof ReadLogsResponseSchema;
+  },
+  /**
    * @generated from rpc automation.execution.v1.ExecutionService.ListLogs
    */
   listLogs: {
+    methodKind: "unary";
+    input: typeof ListLogsRequestSchema;
+    output: typeof ListLogsResponseSchema;
+  },
+  /**
+   * The same, by filters that older replicas would not heed: they answer UNIMPLEMENTED.
+   *
+   * @generated from rpc automation.execution.v1.ExecutionService.SearchLogs
+   */
+  searchLogs: {
     methodKind: "unary";
     input: typeof ListLogsRequestSchema;
     output: typeof ListLogsResponseSchema;
@@ -1011,6 +1728,16 @@ export declare const ExecutionService: GenService<{
     output: typeof StartExecutionResponseSchema;
   },
   /**
+   * The same, with something that is to be otherwise, which older replicas would not heed: they answer UNIMPLEMENTED.
+   *
+   * @generated from rpc automation.execution.v1.ExecutionService.RerunExecutionOtherwise
+   */
+  rerunExecutionOtherwise: {
+    methodKind: "unary";
+    input: typeof RerunExecutionRequestSchema;
+    output: typeof StartExecutionResponseSchema;
+  },
+  /**
    * Adds one line to the logs of an execution of the caller's team, ended or not: what the webhook entry found wrong with
    * its answer. It counts towards no limit of the run.
    *
@@ -1020,6 +1747,26 @@ export declare const ExecutionService: GenService<{
     methodKind: "unary";
     input: typeof AppendLogsRequestSchema;
     output: typeof EmptySchema;
+  },
+  /**
+   * What the caller's team may run and has running: `running`, `queued`.
+   *
+   * @generated from rpc automation.execution.v1.ExecutionService.GetLimits
+   */
+  getLimits: {
+    methodKind: "unary";
+    input: typeof EmptySchema;
+    output: typeof LimitsSchema;
+  },
+  /**
+   * The pools that runs may ask for, with the slots that the caller's team could have there.
+   *
+   * @generated from rpc automation.execution.v1.ExecutionService.ListAgentPools
+   */
+  listAgentPools: {
+    methodKind: "unary";
+    input: typeof EmptySchema;
+    output: typeof ListAgentPoolsResponseSchema;
   },
   /**
    * Kills what runs and hides all executions of a process; later creates for it are refused. Idempotent. Catalog only.

@@ -179,6 +179,13 @@ export declare type StartFiringResponse = Message<"automation.execution.v1.Start
    * @generated from field: optional string version_id = 3;
    */
   versionId?: string | undefined;
+
+  /**
+   * Why it is REJECTED.
+   *
+   * @generated from field: optional string explanation = 4;
+   */
+  explanation?: string | undefined;
 };
 
 /**

@@ -4,7 +4,8 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { Status } from "./execution_pb.js";
+import type { PageRequest } from "../../common/v1/page_pb.js";
+import type { ListLogsResponseSchema, Status } from "./execution_pb.js";
 
 /**
  * Describes the file automation/execution/v1/install.proto.
@@ -65,6 +66,27 @@ export declare type GetInstallRequest = Message<"automation.execution.v1.GetInst
 export declare const GetInstallRequestSchema: GenMessage<GetInstallRequest>;
 
 /**
+ * @generated from message automation.execution.v1.ListInstallLogsRequest
+ */
+export declare type ListInstallLogsRequest = Message<"automation.execution.v1.ListInstallLogsRequest"> & {
+  /**
+   * @generated from field: string execution_id = 1;
+   */
+  executionId: string;
+
+  /**
+   * @generated from field: automation.common.v1.PageRequest page = 2;
+   */
+  page?: PageRequest | undefined;
+};
+
+/**
+ * Describes the message automation.execution.v1.ListInstallLogsRequest.
+ * Use `create(ListInstallLogsRequestSchema)` to create a new message.
+ */
+export declare const ListInstallLogsRequestSchema: GenMessage<ListInstallLogsRequest>;
+
+/**
  * @generated from message automation.execution.v1.GetInstallResponse
  */
 export declare type GetInstallResponse = Message<"automation.execution.v1.GetInstallResponse"> & {
@@ -74,7 +96,7 @@ export declare type GetInstallResponse = Message<"automation.execution.v1.GetIns
   status: Status;
 
   /**
-   * Of a finished one, JSON text: `{"digest": SHA-256 in hex, "bytes": size of the archive}`.
+   * Of a finished one, JSON text: `{"digest": SHA-256 in hex, "bytes": size of the archive, "resolved": {name: version}}`.
    *
    * @generated from field: optional string return_value = 2;
    */
@@ -120,6 +142,16 @@ export declare const InstallService: GenService<{
     methodKind: "unary";
     input: typeof GetInstallRequestSchema;
     output: typeof GetInstallResponseSchema;
+  },
+  /**
+   * What an install has said; nothing of one that is not kept any more.
+   *
+   * @generated from rpc automation.execution.v1.InstallService.ListInstallLogs
+   */
+  listInstallLogs: {
+    methodKind: "unary";
+    input: typeof ListInstallLogsRequestSchema;
+    output: typeof ListLogsResponseSchema;
   },
 }>;
 

@@ -3,13 +3,14 @@
 /* eslint-disable */
 
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import { file_automation_common_v1_page } from "../../common/v1/page_pb.js";
 import { file_automation_execution_v1_execution } from "./execution_pb.js";
 
 /**
  * Describes the file automation/execution/v1/install.proto.
  */
 export const file_automation_execution_v1_install = /*@__PURE__*/
-  fileDesc("CiVhdXRvbWF0aW9uL2V4ZWN1dGlvbi92MS9pbnN0YWxsLnByb3RvEhdhdXRvbWF0aW9uLmV4ZWN1dGlvbi52MSI9ChNTdGFydEluc3RhbGxSZXF1ZXN0EhIKCmluc3RhbGxfaWQYASABKAkSEgoKdGltZW91dF9tcxgCIAEoDSIsChRTdGFydEluc3RhbGxSZXNwb25zZRIUCgxleGVjdXRpb25faWQYASABKAkiKQoRR2V0SW5zdGFsbFJlcXVlc3QSFAoMZXhlY3V0aW9uX2lkGAEgASgJIpsBChJHZXRJbnN0YWxsUmVzcG9uc2USLwoGc3RhdHVzGAEgASgOMh8uYXV0b21hdGlvbi5leGVjdXRpb24udjEuU3RhdHVzEhkKDHJldHVybl92YWx1ZRgCIAEoCUgAiAEBEhgKC2V4cGxhbmF0aW9uGAMgASgJSAGIAQFCDwoNX3JldHVybl92YWx1ZUIOCgxfZXhwbGFuYXRpb24y6QEKDkluc3RhbGxTZXJ2aWNlEmsKDFN0YXJ0SW5zdGFsbBIsLmF1dG9tYXRpb24uZXhlY3V0aW9uLnYxLlN0YXJ0SW5zdGFsbFJlcXVlc3QaLS5hdXRvbWF0aW9uLmV4ZWN1dGlvbi52MS5TdGFydEluc3RhbGxSZXNwb25zZRJqCgpHZXRJbnN0YWxsEiouYXV0b21hdGlvbi5leGVjdXRpb24udjEuR2V0SW5zdGFsbFJlcXVlc3QaKy5hdXRvbWF0aW9uLmV4ZWN1dGlvbi52MS5HZXRJbnN0YWxsUmVzcG9uc2UiA5ACAWIGcHJvdG8z", [file_automation_execution_v1_execution]);
+  fileDesc("CiVhdXRvbWF0aW9uL2V4ZWN1dGlvbi92MS9pbnN0YWxsLnByb3RvEhdhdXRvbWF0aW9uLmV4ZWN1dGlvbi52MSI9ChNTdGFydEluc3RhbGxSZXF1ZXN0EhIKCmluc3RhbGxfaWQYASABKAkSEgoKdGltZW91dF9tcxgCIAEoDSIsChRTdGFydEluc3RhbGxSZXNwb25zZRIUCgxleGVjdXRpb25faWQYASABKAkiKQoRR2V0SW5zdGFsbFJlcXVlc3QSFAoMZXhlY3V0aW9uX2lkGAEgASgJIl8KFkxpc3RJbnN0YWxsTG9nc1JlcXVlc3QSFAoMZXhlY3V0aW9uX2lkGAEgASgJEi8KBHBhZ2UYAiABKAsyIS5hdXRvbWF0aW9uLmNvbW1vbi52MS5QYWdlUmVxdWVzdCKbAQoSR2V0SW5zdGFsbFJlc3BvbnNlEi8KBnN0YXR1cxgBIAEoDjIfLmF1dG9tYXRpb24uZXhlY3V0aW9uLnYxLlN0YXR1cxIZCgxyZXR1cm5fdmFsdWUYAiABKAlIAIgBARIYCgtleHBsYW5hdGlvbhgDIAEoCUgBiAEBQg8KDV9yZXR1cm5fdmFsdWVCDgoMX2V4cGxhbmF0aW9uMt0CCg5JbnN0YWxsU2VydmljZRJrCgxTdGFydEluc3RhbGwSLC5hdXRvbWF0aW9uLmV4ZWN1dGlvbi52MS5TdGFydEluc3RhbGxSZXF1ZXN0Gi0uYXV0b21hdGlvbi5leGVjdXRpb24udjEuU3RhcnRJbnN0YWxsUmVzcG9uc2USagoKR2V0SW5zdGFsbBIqLmF1dG9tYXRpb24uZXhlY3V0aW9uLnYxLkdldEluc3RhbGxSZXF1ZXN0GisuYXV0b21hdGlvbi5leGVjdXRpb24udjEuR2V0SW5zdGFsbFJlc3BvbnNlIgOQAgEScgoPTGlzdEluc3RhbGxMb2dzEi8uYXV0b21hdGlvbi5leGVjdXRpb24udjEuTGlzdEluc3RhbGxMb2dzUmVxdWVzdBopLmF1dG9tYXRpb24uZXhlY3V0aW9uLnYxLkxpc3RMb2dzUmVzcG9uc2UiA5ACAWIGcHJvdG8z", [file_automation_common_v1_page, file_automation_execution_v1_execution]);
 
 /**
  * Describes the message automation.execution.v1.StartInstallRequest.
@@ -33,11 +34,18 @@ export const GetInstallRequestSchema = /*@__PURE__*/
   messageDesc(file_automation_execution_v1_install, 2);
 
 /**
+ * Describes the message automation.execution.v1.ListInstallLogsRequest.
+ * Use `create(ListInstallLogsRequestSchema)` to create a new message.
+ */
+export const ListInstallLogsRequestSchema = /*@__PURE__*/
+  messageDesc(file_automation_execution_v1_install, 3);
+
+/**
  * Describes the message automation.execution.v1.GetInstallResponse.
  * Use `create(GetInstallResponseSchema)` to create a new message.
  */
 export const GetInstallResponseSchema = /*@__PURE__*/
-  messageDesc(file_automation_execution_v1_install, 3);
+  messageDesc(file_automation_execution_v1_install, 4);
 
 /**
  * Installs of dependencies, for process-catalog: runs of their own kind, which no list of executions shows.

@@ -36,7 +36,7 @@ export declare type GetDemandRequest = Message<"automation.runner.v1.GetDemandRe
 export declare const GetDemandRequestSchema: GenMessage<GetDemandRequest>;
 
 /**
- * How it stands with runners that are made on demand. Believed for some seconds.
+ * The state of the runners that are made on demand. Counts as current for some seconds.
  *
  * @generated from message automation.runner.v1.Capacity
  */
@@ -54,7 +54,7 @@ export declare type Capacity = Message<"automation.runner.v1.Capacity"> & {
   mostRunners: number;
 
   /**
-   * Why none can be had now, in words for users; empty where nothing is wrong.
+   * Why no runner can be made now, in words for users; empty where nothing is wrong.
    *
    * @generated from field: string trouble = 3;
    */
@@ -77,7 +77,7 @@ export declare type GetDemandResponse = Message<"automation.runner.v1.GetDemandR
   sessions: RunnerSession[];
 
   /**
-   * Those with queued runs in the pool and a slot for one more, the one that has waited longest first.
+   * Teams that have queued runs in the pool and may run one more; the team that has waited longest comes first.
    *
    * @generated from field: repeated automation.runner.v1.WaitingTeam waiting = 2;
    */
@@ -109,7 +109,7 @@ export declare type RunnerSession = Message<"automation.runner.v1.RunnerSession"
   oneTeam: boolean;
 
   /**
-   * Whose it is; empty where it is nobody's yet, or serves many.
+   * The team that it serves; empty where it has none yet, or serves many.
    *
    * @generated from field: string team = 3;
    */
@@ -126,7 +126,7 @@ export declare type RunnerSession = Message<"automation.runner.v1.RunnerSession"
   running: number;
 
   /**
-   * How long it has had no run; 0 while it has one. Told at renewals of its lease, so late by up to a third of that.
+   * How long it has had no run; 0 while it has one. Reported when its lease is renewed, so up to a third of the lease late.
    *
    * @generated from field: uint64 idle_ms = 6;
    */

@@ -588,7 +588,7 @@ export declare type AdoptRequest = Message<"automation.sandbox.v1.AdoptRequest">
   environment: { [key: string]: string };
 
   /**
-   * What calls of the system bring from now on; empty: what they brought until now.
+   * The key that calls of the system carry from now on; empty: the same as before.
    *
    * @generated from field: string daemon_key = 4;
    */
@@ -707,7 +707,7 @@ export enum ChangeType {
   REMOVED = 3,
 
   /**
-   * More happened than could be told: look at the directory again.
+   * More changes happened than can be reported: read the directory again.
    *
    * @generated from enum value: CHANGE_TYPE_OVERFLOW = 4;
    */
@@ -832,7 +832,7 @@ export declare const FileService: GenService<{
     output: typeof EmptySchema;
   },
   /**
-   * First an answer without a change, once nothing can be missed any more; then each change.
+   * The first answer has no change and says that watching has begun: no later change is missed. Then comes each change.
    *
    * @generated from rpc automation.sandbox.v1.FileService.WatchDirectory
    */

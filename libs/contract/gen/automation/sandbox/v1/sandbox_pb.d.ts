@@ -4,8 +4,9 @@
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import type { EmptySchema, Timestamp } from "@bufbuild/protobuf/wkt";
 import type { PageInfo, PageRequest } from "../../common/v1/page_pb.js";
+import type { LimitsSchema } from "../../common/v1/limit_pb.js";
 
 /**
  * Describes the file automation/sandbox/v1/sandbox.proto.
@@ -134,6 +135,52 @@ export declare type CreateSandboxRequest = Message<"automation.sandbox.v1.Create
  * Use `create(CreateSandboxRequestSchema)` to create a new message.
  */
 export declare const CreateSandboxRequestSchema: GenMessage<CreateSandboxRequest>;
+
+/**
+ * @generated from message automation.sandbox.v1.ListImagesResponse
+ */
+export declare type ListImagesResponse = Message<"automation.sandbox.v1.ListImagesResponse"> & {
+  /**
+   * @generated from field: repeated automation.sandbox.v1.SandboxImage images = 1;
+   */
+  images: SandboxImage[];
+};
+
+/**
+ * Describes the message automation.sandbox.v1.ListImagesResponse.
+ * Use `create(ListImagesResponseSchema)` to create a new message.
+ */
+export declare const ListImagesResponseSchema: GenMessage<ListImagesResponse>;
+
+/**
+ * What a sandbox of it gets.
+ *
+ * @generated from message automation.sandbox.v1.SandboxImage
+ */
+export declare type SandboxImage = Message<"automation.sandbox.v1.SandboxImage"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * Of a core; absent: no bound.
+   *
+   * @generated from field: optional double cpus = 2;
+   */
+  cpus?: number | undefined;
+
+  /**
+   * @generated from field: uint32 memory_mb = 3;
+   */
+  memoryMb: number;
+};
+
+/**
+ * Describes the message automation.sandbox.v1.SandboxImage.
+ * Use `create(SandboxImageSchema)` to create a new message.
+ */
+export declare const SandboxImageSchema: GenMessage<SandboxImage>;
 
 /**
  * @generated from message automation.sandbox.v1.GetSandboxRequest
@@ -426,6 +473,26 @@ export declare const SandboxService: GenService<{
     methodKind: "unary";
     input: typeof KillSandboxRequestSchema;
     output: typeof SandboxSchema;
+  },
+  /**
+   * The catalogue of images, the same for all teams.
+   *
+   * @generated from rpc automation.sandbox.v1.SandboxService.ListImages
+   */
+  listImages: {
+    methodKind: "unary";
+    input: typeof EmptySchema;
+    output: typeof ListImagesResponseSchema;
+  },
+  /**
+   * What the team may have and has: `sandboxes`.
+   *
+   * @generated from rpc automation.sandbox.v1.SandboxService.GetLimits
+   */
+  getLimits: {
+    methodKind: "unary";
+    input: typeof EmptySchema;
+    output: typeof LimitsSchema;
   },
 }>;
 

@@ -2,7 +2,7 @@
 // @generated from file automation/schedule/v1/schedule.proto (package automation.schedule.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { EmptySchema, FieldMask, Timestamp } from "@bufbuild/protobuf/wkt";
 import type { RunSettings } from "../../execution/v1/execution_pb.js";
@@ -28,7 +28,8 @@ export declare type Schedule = Message<"automation.schedule.v1.Schedule"> & {
   processId: string;
 
   /**
-   * Of the version that `input.tag` named when it was last looked up; absent for the current source.
+   * Of the version that `input.tag` names now; absent for the current source, and where the tag names nothing any more. While
+   * the catalog is away it is the one that was last looked up.
    *
    * @generated from field: optional string version_id = 3;
    */
@@ -94,6 +95,13 @@ export declare type Schedule = Message<"automation.schedule.v1.Schedule"> & {
    * @generated from field: google.protobuf.Timestamp updated_at = 13;
    */
   updatedAt?: Timestamp | undefined;
+
+  /**
+   * The entity tag of its present state, with its quotes; each edit changes it.
+   *
+   * @generated from field: string etag = 14;
+   */
+  etag: string;
 };
 
 /**
@@ -301,6 +309,14 @@ export declare type UpdateScheduleRequest = Message<"automation.schedule.v1.Upda
    * @generated from field: automation.schedule.v1.ScheduledInput input = 6;
    */
   input?: ScheduledInput | undefined;
+
+  /**
+   * Entity tags as the header If-Match has them; where there are some, FAILED_PRECONDITION changed_meanwhile unless one is
+   * that of the present state.
+   *
+   * @generated from field: repeated string if_match = 7;
+   */
+  ifMatch: string[];
 };
 
 /**
@@ -317,6 +333,14 @@ export declare type DeleteScheduleRequest = Message<"automation.schedule.v1.Dele
    * @generated from field: string id = 1;
    */
   id: string;
+
+  /**
+   * Entity tags as the header If-Match has them; where there are some, FAILED_PRECONDITION changed_meanwhile unless one is
+   * that of the present state.
+   *
+   * @generated from field: repeated string if_match = 2;
+   */
+  ifMatch: string[];
 };
 
 /**
@@ -333,6 +357,14 @@ export declare type PauseScheduleRequest = Message<"automation.schedule.v1.Pause
    * @generated from field: string id = 1;
    */
   id: string;
+
+  /**
+   * Entity tags as the header If-Match has them; where there are some, FAILED_PRECONDITION changed_meanwhile unless one is
+   * that of the present state.
+   *
+   * @generated from field: repeated string if_match = 2;
+   */
+  ifMatch: string[];
 };
 
 /**
@@ -349,6 +381,14 @@ export declare type ResumeScheduleRequest = Message<"automation.schedule.v1.Resu
    * @generated from field: string id = 1;
    */
   id: string;
+
+  /**
+   * Entity tags as the header If-Match has them; where there are some, FAILED_PRECONDITION changed_meanwhile unless one is
+   * that of the present state.
+   *
+   * @generated from field: repeated string if_match = 2;
+   */
+  ifMatch: string[];
 };
 
 /**
@@ -520,6 +560,389 @@ export declare type ScheduleUser = Message<"automation.schedule.v1.ScheduleUser"
 export declare const ScheduleUserSchema: GenMessage<ScheduleUser>;
 
 /**
+ * @generated from message automation.schedule.v1.RunScheduleRequest
+ */
+export declare type RunScheduleRequest = Message<"automation.schedule.v1.RunScheduleRequest"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message automation.schedule.v1.RunScheduleRequest.
+ * Use `create(RunScheduleRequestSchema)` to create a new message.
+ */
+export declare const RunScheduleRequestSchema: GenMessage<RunScheduleRequest>;
+
+/**
+ * @generated from message automation.schedule.v1.RunScheduleResponse
+ */
+export declare type RunScheduleResponse = Message<"automation.schedule.v1.RunScheduleResponse"> & {
+  /**
+   * @generated from field: string execution_id = 1;
+   */
+  executionId: string;
+};
+
+/**
+ * Describes the message automation.schedule.v1.RunScheduleResponse.
+ * Use `create(RunScheduleResponseSchema)` to create a new message.
+ */
+export declare const RunScheduleResponseSchema: GenMessage<RunScheduleResponse>;
+
+/**
+ * @generated from message automation.schedule.v1.PreviewTimesRequest
+ */
+export declare type PreviewTimesRequest = Message<"automation.schedule.v1.PreviewTimesRequest"> & {
+  /**
+   * INVALID_ARGUMENT at `/cron` and `/dateTime` unless exactly one is there.
+   *
+   * @generated from field: optional string cron = 1;
+   */
+  cron?: string | undefined;
+
+  /**
+   * @generated from field: automation.schedule.v1.GivenTime date_time = 2;
+   */
+  dateTime?: GivenTime | undefined;
+
+  /**
+   * IANA name.
+   *
+   * @generated from field: string zone_id = 3;
+   */
+  zoneId: string;
+
+  /**
+   * At most 100; 0 counts as 10.
+   *
+   * @generated from field: uint32 count = 4;
+   */
+  count: number;
+};
+
+/**
+ * Describes the message automation.schedule.v1.PreviewTimesRequest.
+ * Use `create(PreviewTimesRequestSchema)` to create a new message.
+ */
+export declare const PreviewTimesRequestSchema: GenMessage<PreviewTimesRequest>;
+
+/**
+ * @generated from message automation.schedule.v1.PreviewTimesResponse
+ */
+export declare type PreviewTimesResponse = Message<"automation.schedule.v1.PreviewTimesResponse"> & {
+  /**
+   * @generated from field: string zone_id = 1;
+   */
+  zoneId: string;
+
+  /**
+   * @generated from field: repeated automation.schedule.v1.PreviewedTime times = 2;
+   */
+  times: PreviewedTime[];
+};
+
+/**
+ * Describes the message automation.schedule.v1.PreviewTimesResponse.
+ * Use `create(PreviewTimesResponseSchema)` to create a new message.
+ */
+export declare const PreviewTimesResponseSchema: GenMessage<PreviewTimesResponse>;
+
+/**
+ * @generated from message automation.schedule.v1.PreviewedTime
+ */
+export declare type PreviewedTime = Message<"automation.schedule.v1.PreviewedTime"> & {
+  /**
+   * @generated from field: google.protobuf.Timestamp at = 1;
+   */
+  at?: Timestamp | undefined;
+
+  /**
+   * What the clocks of the zone show then, such as 2030-01-31T09:00:00.
+   *
+   * @generated from field: string local = 2;
+   */
+  local: string;
+
+  /**
+   * @generated from field: automation.schedule.v1.ClockNote note = 3;
+   */
+  note: ClockNote;
+};
+
+/**
+ * Describes the message automation.schedule.v1.PreviewedTime.
+ * Use `create(PreviewedTimeSchema)` to create a new message.
+ */
+export declare const PreviewedTimeSchema: GenMessage<PreviewedTime>;
+
+/**
+ * @generated from message automation.schedule.v1.ListFiringsRequest
+ */
+export declare type ListFiringsRequest = Message<"automation.schedule.v1.ListFiringsRequest"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * @generated from field: automation.common.v1.PageRequest page = 2;
+   */
+  page?: PageRequest | undefined;
+};
+
+/**
+ * Describes the message automation.schedule.v1.ListFiringsRequest.
+ * Use `create(ListFiringsRequestSchema)` to create a new message.
+ */
+export declare const ListFiringsRequestSchema: GenMessage<ListFiringsRequest>;
+
+/**
+ * @generated from message automation.schedule.v1.ListFiringsResponse
+ */
+export declare type ListFiringsResponse = Message<"automation.schedule.v1.ListFiringsResponse"> & {
+  /**
+   * @generated from field: repeated automation.schedule.v1.Firing firings = 1;
+   */
+  firings: Firing[];
+
+  /**
+   * @generated from field: automation.common.v1.PageInfo page = 2;
+   */
+  page?: PageInfo | undefined;
+};
+
+/**
+ * Describes the message automation.schedule.v1.ListFiringsResponse.
+ * Use `create(ListFiringsResponseSchema)` to create a new message.
+ */
+export declare const ListFiringsResponseSchema: GenMessage<ListFiringsResponse>;
+
+/**
+ * @generated from message automation.schedule.v1.ListFiringsBetweenRequest
+ */
+export declare type ListFiringsBetweenRequest = Message<"automation.schedule.v1.ListFiringsBetweenRequest"> & {
+  /**
+   * @generated from field: google.protobuf.Timestamp from = 1;
+   */
+  from?: Timestamp | undefined;
+
+  /**
+   * Not part of it.
+   *
+   * @generated from field: google.protobuf.Timestamp to = 2;
+   */
+  to?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message automation.schedule.v1.ListFiringsBetweenRequest.
+ * Use `create(ListFiringsBetweenRequestSchema)` to create a new message.
+ */
+export declare const ListFiringsBetweenRequestSchema: GenMessage<ListFiringsBetweenRequest>;
+
+/**
+ * @generated from message automation.schedule.v1.ListFiringsBetweenResponse
+ */
+export declare type ListFiringsBetweenResponse = Message<"automation.schedule.v1.ListFiringsBetweenResponse"> & {
+  /**
+   * @generated from field: repeated automation.schedule.v1.Firing firings = 1;
+   */
+  firings: Firing[];
+};
+
+/**
+ * Describes the message automation.schedule.v1.ListFiringsBetweenResponse.
+ * Use `create(ListFiringsBetweenResponseSchema)` to create a new message.
+ */
+export declare const ListFiringsBetweenResponseSchema: GenMessage<ListFiringsBetweenResponse>;
+
+/**
+ * What became of a time of a schedule, or that it comes.
+ *
+ * @generated from message automation.schedule.v1.Firing
+ */
+export declare type Firing = Message<"automation.schedule.v1.Firing"> & {
+  /**
+   * @generated from field: string schedule_id = 1;
+   */
+  scheduleId: string;
+
+  /**
+   * @generated from field: string process_id = 2;
+   */
+  processId: string;
+
+  /**
+   * Empty where the process is being deleted, or the catalog is away.
+   *
+   * @generated from field: string process_slug = 3;
+   */
+  processSlug: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp nominal_at = 4;
+   */
+  nominalAt?: Timestamp | undefined;
+
+  /**
+   * @generated from field: automation.schedule.v1.FiringState state = 5;
+   */
+  state: FiringState;
+
+  /**
+   * @generated from field: optional string execution_id = 6;
+   */
+  executionId?: string | undefined;
+
+  /**
+   * Why it has not started, or its run was rejected; its beginning.
+   *
+   * @generated from field: optional string reason = 7;
+   */
+  reason?: string | undefined;
+};
+
+/**
+ * Describes the message automation.schedule.v1.Firing.
+ * Use `create(FiringSchema)` to create a new message.
+ */
+export declare const FiringSchema: GenMessage<Firing>;
+
+/**
+ * @generated from message automation.schedule.v1.ListNextFiringsRequest
+ */
+export declare type ListNextFiringsRequest = Message<"automation.schedule.v1.ListNextFiringsRequest"> & {
+  /**
+   * At most 1000; of others than the team's, and of what is no UUID, there is none.
+   *
+   * @generated from field: repeated string process_ids = 1;
+   */
+  processIds: string[];
+};
+
+/**
+ * Describes the message automation.schedule.v1.ListNextFiringsRequest.
+ * Use `create(ListNextFiringsRequestSchema)` to create a new message.
+ */
+export declare const ListNextFiringsRequestSchema: GenMessage<ListNextFiringsRequest>;
+
+/**
+ * @generated from message automation.schedule.v1.ListNextFiringsResponse
+ */
+export declare type ListNextFiringsResponse = Message<"automation.schedule.v1.ListNextFiringsResponse"> & {
+  /**
+   * Of the processes of which something comes, in no order.
+   *
+   * @generated from field: repeated automation.schedule.v1.NextFiring firings = 1;
+   */
+  firings: NextFiring[];
+};
+
+/**
+ * Describes the message automation.schedule.v1.ListNextFiringsResponse.
+ * Use `create(ListNextFiringsResponseSchema)` to create a new message.
+ */
+export declare const ListNextFiringsResponseSchema: GenMessage<ListNextFiringsResponse>;
+
+/**
+ * @generated from message automation.schedule.v1.NextFiring
+ */
+export declare type NextFiring = Message<"automation.schedule.v1.NextFiring"> & {
+  /**
+   * @generated from field: string process_id = 1;
+   */
+  processId: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp at = 2;
+   */
+  at?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message automation.schedule.v1.NextFiring.
+ * Use `create(NextFiringSchema)` to create a new message.
+ */
+export declare const NextFiringSchema: GenMessage<NextFiring>;
+
+/**
+ * What the clocks of a zone do at a time that is due.
+ *
+ * @generated from enum automation.schedule.v1.ClockNote
+ */
+export enum ClockNote {
+  /**
+   * @generated from enum value: CLOCK_NOTE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * The clocks are put forward over this time: it is due when they go on.
+   *
+   * @generated from enum value: CLOCK_NOTE_GAP = 1;
+   */
+  GAP = 1,
+
+  /**
+   * The clocks are put back and show this time twice.
+   *
+   * @generated from enum value: CLOCK_NOTE_REPEATED = 2;
+   */
+  REPEATED = 2,
+}
+
+/**
+ * Describes the enum automation.schedule.v1.ClockNote.
+ */
+export declare const ClockNoteSchema: GenEnum<ClockNote>;
+
+/**
+ * @generated from enum automation.schedule.v1.FiringState
+ */
+export enum FiringState {
+  /**
+   * @generated from enum value: FIRING_STATE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * @generated from enum value: FIRING_STATE_COMING = 1;
+   */
+  COMING = 1,
+
+  /**
+   * It has come, and is not decided.
+   *
+   * @generated from enum value: FIRING_STATE_WAITING = 2;
+   */
+  WAITING = 2,
+
+  /**
+   * @generated from enum value: FIRING_STATE_STARTED = 3;
+   */
+  STARTED = 3,
+
+  /**
+   * @generated from enum value: FIRING_STATE_SKIPPED = 4;
+   */
+  SKIPPED = 4,
+
+  /**
+   * Its run could not be started, and is an execution that says why.
+   *
+   * @generated from enum value: FIRING_STATE_REJECTED = 5;
+   */
+  REJECTED = 5,
+}
+
+/**
+ * Describes the enum automation.schedule.v1.FiringState.
+ */
+export declare const FiringStateSchema: GenEnum<FiringState>;
+
+/**
  * Schedules of the caller's team.
  * Errors: NOT_FOUND schedule_not_found, process_not_found, version_not_found; INVALID_ARGUMENT with the field's path;
  * UNAVAILABLE when the database or the catalog is away.
@@ -579,7 +1002,7 @@ export declare const ScheduleService: GenService<{
   pauseSchedule: {
     methodKind: "unary";
     input: typeof PauseScheduleRequestSchema;
-    output: typeof EmptySchema;
+    output: typeof ScheduleSchema;
   },
   /**
    * FAILED_PRECONDITION schedule_active when it is; INVALID_ARGUMENT at `/dateTime` when its one time has passed meanwhile.
@@ -589,7 +1012,59 @@ export declare const ScheduleService: GenService<{
   resumeSchedule: {
     methodKind: "unary";
     input: typeof ResumeScheduleRequestSchema;
-    output: typeof EmptySchema;
+    output: typeof ScheduleSchema;
+  },
+  /**
+   * Starts one run now, whether the schedule is paused or not. FAILED_PRECONDITION run_active where runs may not overlap and
+   * the one before it has not ended.
+   *
+   * @generated from rpc automation.schedule.v1.ScheduleService.RunSchedule
+   */
+  runSchedule: {
+    methodKind: "unary";
+    input: typeof RunScheduleRequestSchema;
+    output: typeof RunScheduleResponseSchema;
+  },
+  /**
+   * When a cron or a time is due, as a schedule with it would be; nothing is kept.
+   *
+   * @generated from rpc automation.schedule.v1.ScheduleService.PreviewTimes
+   */
+  previewTimes: {
+    methodKind: "unary";
+    input: typeof PreviewTimesRequestSchema;
+    output: typeof PreviewTimesResponseSchema;
+  },
+  /**
+   * What became of the times of one schedule that have come, newest first, for as long as that is kept.
+   *
+   * @generated from rpc automation.schedule.v1.ScheduleService.ListFirings
+   */
+  listFirings: {
+    methodKind: "unary";
+    input: typeof ListFiringsRequestSchema;
+    output: typeof ListFiringsResponseSchema;
+  },
+  /**
+   * What has come and what comes of all schedules of the team in a span of time, the earliest first. INVALID_ARGUMENT
+   * too_many_firings where these are more than 10,000.
+   *
+   * @generated from rpc automation.schedule.v1.ScheduleService.ListFiringsBetween
+   */
+  listFiringsBetween: {
+    methodKind: "unary";
+    input: typeof ListFiringsBetweenRequestSchema;
+    output: typeof ListFiringsBetweenResponseSchema;
+  },
+  /**
+   * When the next of all schedules of each of several processes is due.
+   *
+   * @generated from rpc automation.schedule.v1.ScheduleService.ListNextFirings
+   */
+  listNextFirings: {
+    methodKind: "unary";
+    input: typeof ListNextFiringsRequestSchema;
+    output: typeof ListNextFiringsResponseSchema;
   },
 }>;
 

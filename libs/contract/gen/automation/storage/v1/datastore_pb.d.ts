@@ -4,6 +4,8 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
+import type { PageInfo, PageRequest } from "../../common/v1/page_pb.js";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
 
 /**
  * Describes the file automation/storage/v1/datastore.proto.
@@ -148,6 +150,85 @@ export declare type ListKeysResponse = Message<"automation.storage.v1.ListKeysRe
 export declare const ListKeysResponseSchema: GenMessage<ListKeysResponse>;
 
 /**
+ * @generated from message automation.storage.v1.ListEntriesRequest
+ */
+export declare type ListEntriesRequest = Message<"automation.storage.v1.ListEntriesRequest"> & {
+  /**
+   * @generated from field: automation.common.v1.PageRequest page = 1;
+   */
+  page?: PageRequest | undefined;
+
+  /**
+   * Keys that begin with it; empty: all.
+   *
+   * @generated from field: string prefix = 2;
+   */
+  prefix: string;
+};
+
+/**
+ * Describes the message automation.storage.v1.ListEntriesRequest.
+ * Use `create(ListEntriesRequestSchema)` to create a new message.
+ */
+export declare const ListEntriesRequestSchema: GenMessage<ListEntriesRequest>;
+
+/**
+ * @generated from message automation.storage.v1.ListEntriesResponse
+ */
+export declare type ListEntriesResponse = Message<"automation.storage.v1.ListEntriesResponse"> & {
+  /**
+   * @generated from field: repeated automation.storage.v1.DatastoreEntry entries = 1;
+   */
+  entries: DatastoreEntry[];
+
+  /**
+   * @generated from field: automation.common.v1.PageInfo page = 2;
+   */
+  page?: PageInfo | undefined;
+};
+
+/**
+ * Describes the message automation.storage.v1.ListEntriesResponse.
+ * Use `create(ListEntriesResponseSchema)` to create a new message.
+ */
+export declare const ListEntriesResponseSchema: GenMessage<ListEntriesResponse>;
+
+/**
+ * @generated from message automation.storage.v1.DatastoreEntry
+ */
+export declare type DatastoreEntry = Message<"automation.storage.v1.DatastoreEntry"> & {
+  /**
+   * @generated from field: string key = 1;
+   */
+  key: string;
+
+  /**
+   * Of the value as JSON text, in bytes.
+   *
+   * @generated from field: uint32 size = 2;
+   */
+  size: number;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp updated_at = 3;
+   */
+  updatedAt?: Timestamp | undefined;
+
+  /**
+   * JSON text; absent where it has more than 1 KiB.
+   *
+   * @generated from field: optional string value = 4;
+   */
+  value?: string | undefined;
+};
+
+/**
+ * Describes the message automation.storage.v1.DatastoreEntry.
+ * Use `create(DatastoreEntrySchema)` to create a new message.
+ */
+export declare const DatastoreEntrySchema: GenMessage<DatastoreEntry>;
+
+/**
  * Small JSON values that the runs of a team share. The caller is a user's call, or a run with its token.
  * Errors: INVALID_ARGUMENT with the field's path; UNAVAILABLE while the database is away.
  *
@@ -183,6 +264,16 @@ export declare const DatastoreService: GenService<{
     methodKind: "unary";
     input: typeof DeleteValueRequestSchema;
     output: typeof DeleteValueResponseSchema;
+  },
+  /**
+   * A page of what is kept, by key in the order of bytes.
+   *
+   * @generated from rpc automation.storage.v1.DatastoreService.ListEntries
+   */
+  listEntries: {
+    methodKind: "unary";
+    input: typeof ListEntriesRequestSchema;
+    output: typeof ListEntriesResponseSchema;
   },
   /**
    * In the order of bytes.

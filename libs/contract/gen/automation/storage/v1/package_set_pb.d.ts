@@ -178,6 +178,38 @@ export declare type KeepSetsResponse = Message<"automation.storage.v1.KeepSetsRe
 export declare const KeepSetsResponseSchema: GenMessage<KeepSetsResponse>;
 
 /**
+ * @generated from message automation.storage.v1.HasSetRequest
+ */
+export declare type HasSetRequest = Message<"automation.storage.v1.HasSetRequest"> & {
+  /**
+   * @generated from field: string key = 1;
+   */
+  key: string;
+};
+
+/**
+ * Describes the message automation.storage.v1.HasSetRequest.
+ * Use `create(HasSetRequestSchema)` to create a new message.
+ */
+export declare const HasSetRequestSchema: GenMessage<HasSetRequest>;
+
+/**
+ * @generated from message automation.storage.v1.HasSetResponse
+ */
+export declare type HasSetResponse = Message<"automation.storage.v1.HasSetResponse"> & {
+  /**
+   * @generated from field: bool is_there = 1;
+   */
+  isThere: boolean;
+};
+
+/**
+ * Describes the message automation.storage.v1.HasSetResponse.
+ * Use `create(HasSetResponseSchema)` to create a new message.
+ */
+export declare const HasSetResponseSchema: GenMessage<HasSetResponse>;
+
+/**
  * Sets of installed packages, as the runners of a team's runs share them. The caller is a run with its token.
  * Errors: NOT_FOUND package_set_not_found, also for what belongs to another team; PERMISSION_DENIED where the run is not
  * the install of the set; INVALID_ARGUMENT with the field's path; UNAVAILABLE while the database or the object store is away.
@@ -217,6 +249,17 @@ export declare const PackageSetService: GenService<{
     methodKind: "client_streaming";
     input: typeof KeepSetsRequestSchema;
     output: typeof KeepSetsResponseSchema;
+  },
+  /**
+   * Whether the set of an install is there, for whichever runtime (principals with the role ROLE_SERVICE only, on behalf of
+   * the team).
+   *
+   * @generated from rpc automation.storage.v1.PackageSetService.HasSet
+   */
+  hasSet: {
+    methodKind: "unary";
+    input: typeof HasSetRequestSchema;
+    output: typeof HasSetResponseSchema;
   },
 }>;
 

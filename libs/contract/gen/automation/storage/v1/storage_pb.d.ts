@@ -4,7 +4,8 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import type { EmptySchema, Timestamp } from "@bufbuild/protobuf/wkt";
+import type { LimitsSchema } from "../../common/v1/limit_pb.js";
 
 /**
  * Describes the file automation/storage/v1/storage.proto.
@@ -226,6 +227,28 @@ export declare type ListObjectsRequest = Message<"automation.storage.v1.ListObje
    * @generated from field: string prefix = 1;
    */
   prefix: string;
+
+  /**
+   * Objects whose names are alike up to the first delimiter behind the prefix are listed as one entry, as a folder; empty: each
+   * object is listed by itself. At most 16 characters.
+   *
+   * @generated from field: string delimiter = 2;
+   */
+  delimiter: string;
+
+  /**
+   * Only what comes behind this name in the order of the list. Where it names a folder, or something in one: behind that folder.
+   *
+   * @generated from field: string after = 3;
+   */
+  after: string;
+
+  /**
+   * The most objects and entries in all; 0: all.
+   *
+   * @generated from field: uint32 limit = 4;
+   */
+  limit: number;
 };
 
 /**
@@ -239,9 +262,18 @@ export declare const ListObjectsRequestSchema: GenMessage<ListObjectsRequest>;
  */
 export declare type ListObjectsResponse = Message<"automation.storage.v1.ListObjectsResponse"> & {
   /**
+   * Where no delimiter was asked for.
+   *
    * @generated from field: repeated automation.storage.v1.StorageObject objects = 1;
    */
   objects: StorageObject[];
+
+  /**
+   * Where one was.
+   *
+   * @generated from field: repeated automation.storage.v1.StorageEntry entries = 2;
+   */
+  entries: StorageEntry[];
 };
 
 /**
@@ -249,6 +281,36 @@ export declare type ListObjectsResponse = Message<"automation.storage.v1.ListObj
  * Use `create(ListObjectsResponseSchema)` to create a new message.
  */
 export declare const ListObjectsResponseSchema: GenMessage<ListObjectsResponse>;
+
+/**
+ * @generated from message automation.storage.v1.StorageEntry
+ */
+export declare type StorageEntry = Message<"automation.storage.v1.StorageEntry"> & {
+  /**
+   * @generated from oneof automation.storage.v1.StorageEntry.entry
+   */
+  entry: {
+    /**
+     * @generated from field: automation.storage.v1.StorageObject object = 1;
+     */
+    value: StorageObject;
+    case: "object";
+  } | {
+    /**
+     * What the names of several objects begin with, the delimiter included.
+     *
+     * @generated from field: string prefix = 2;
+     */
+    value: string;
+    case: "prefix";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message automation.storage.v1.StorageEntry.
+ * Use `create(StorageEntrySchema)` to create a new message.
+ */
+export declare const StorageEntrySchema: GenMessage<StorageEntry>;
 
 /**
  * @generated from message automation.storage.v1.DeleteObjectRequest
@@ -403,7 +465,7 @@ export declare const StorageService: GenService<{
     output: typeof ReadObjectResponseSchema;
   },
   /**
-   * All of them, by name (in the order of bytes), some in each message.
+   * All of them, by name (in the order of bytes), some in each message; with a delimiter as entries.
    *
    * @generated from rpc automation.storage.v1.StorageService.ListObjects
    */
@@ -429,6 +491,16 @@ export declare const StorageService: GenService<{
     methodKind: "unary";
     input: typeof SignUrlRequestSchema;
     output: typeof SignedUrlSchema;
+  },
+  /**
+   * What the team may keep and has: `stored` in bytes, `objects`, `datastoreKeys`.
+   *
+   * @generated from rpc automation.storage.v1.StorageService.GetLimits
+   */
+  getLimits: {
+    methodKind: "unary";
+    input: typeof EmptySchema;
+    output: typeof LimitsSchema;
   },
   /**
    * For the gateway alone, where links lead to itself: checks a request that came by one.

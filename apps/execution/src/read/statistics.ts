@@ -1,0 +1,133 @@
+import { isUuid } from '@automation/contract/forms'
+import { Status } from '@automation/contract/execution/v1/execution'
+import {
+  Bucket,
+  Grouping,
+  type GetStatisticsRequest,
+  type GetUsageRequest,
+  type StatisticsPointSchema,
+  type StatisticsSchema,
+  type UsageSchema,
+} from '@automation/contract/execution/v1/statistics'
+import { invalid, type Failure } from '@automation/errors'
+import type { MessageInitShape } from '@bufbuild/protobuf'
+import { timestampFromMs, timestampMs, type Timestamp } from '@bufbuild/protobuf/wkt'
+import type { RunCounter } from '../react/run-counter.ts'
+import type { Connections } from '../store/connections.ts'
+import { grains, minutesKeptMs } from '../store/run-counts.ts'
+import { readStatistics, readUsage, type StatisticsRow } from '../store/statistics.ts'
+
+/** The most points of all series together, and the most items of a usage. */
+const mostPoints = 10_000
+
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
+const bucketsMs: Record<Bucket, number> = {
+  [Bucket.UNSPECIFIED]: hourMs,
+  [Bucket.MINUTE]: 60_000,
+  [Bucket.HOUR]: hourMs,
+  [Bucket.DAY]: dayMs,
+}
+
+type Point = MessageInitShape<typeof StatisticsPointSchema>
+
+/** Figures of teams, from the counts of their runs. */
+export class Statistics {
+  readonly #connections: Connections
+  readonly #counter: RunCounter
+
+  constructor(connections: Connections, counter: RunCounter) {
+    this.#connections = connections
+    this.#counter = counter
+  }
+
+  /** Failures: invalid_input, too_many_points; unavailable while counting is too far behind. */
+  async of(team: string, request: GetStatisticsRequest): Promise<MessageInitShape<typeof StatisticsSchema>> {
+    const { by, processId } = request
+    const bucket = request.bucket || Bucket.HOUR
+    const bucketMs = bucketsMs[bucket]
+    const { fromMs, toMs } = spanOf(request, bucketMs, 24 * bucketMs)
+    const buckets = (toMs - fromMs) / bucketMs
+    if (buckets > mostPoints) throw tooMany()
+    if (bucket === Bucket.MINUTE && fromMs < Date.now() - minutesKeptMs)
+      throw invalid('/from', 'must be within the last 7 days for minutes: take hours or days')
+    if (processId !== '' && !isUuid(processId)) return { ...timesOf(fromMs, toMs), bucket, series: [] }
+    await this.#counter.catchUp()
+    const grain = bucket === Bucket.MINUTE ? grains.minute : grains.hour
+    const filter = { team, grain, fromMs, toMs, processId: processId || undefined }
+    const rows = await readStatistics(this.#connections.forTeam(team), filter, { by, bucketMs, most: mostPoints })
+    const byKey = Map.groupBy(rows ?? refuse(), ({ key }) => key)
+    if (byKey.size * buckets > mostPoints) throw tooMany()
+    const starts = Array.from({ length: buckets }, (_, nth) => fromMs + nth * bucketMs)
+    const series = [...byKey].map(([key, found]) => ({ key: keyOf(by, key), points: pointsOf(starts, found) }))
+    return { ...timesOf(fromMs, toMs), bucket, series }
+  }
+
+  /** Failures as those of `of`. */
+  async usage(team: string, request: GetUsageRequest): Promise<MessageInitShape<typeof UsageSchema>> {
+    const { fromMs, toMs } = spanOf(request, hourMs, 30 * dayMs)
+    await this.#counter.catchUp()
+    const by = request.by || Grouping.DAY
+    const filter = { team, grain: grains.hour, fromMs, toMs }
+    const rows = await readUsage(this.#connections.forTeam(team), filter, by, mostPoints)
+    const items = (rows ?? refuse()).map(({ key, runs, runMs, logBytes, cpuMs, memoryMbMs }) => ({
+      key,
+      runs: BigInt(runs),
+      runMs: BigInt(runMs),
+      logBytes: BigInt(logBytes),
+      cpuMs: BigInt(cpuMs),
+      memoryMbMs: BigInt(memoryMbMs),
+    }))
+    return { ...timesOf(fromMs, toMs), items }
+  }
+}
+
+const earliestMs = Date.parse('0001-01-01T00:00:00Z')
+const latestMs = Date.parse('9999-12-31T23:59:59Z')
+
+interface Span {
+  from?: Timestamp
+  to?: Timestamp
+}
+
+function spanOf({ from, to }: Span, bucketMs: number, usualMs: number): { fromMs: number; toMs: number } {
+  const toMs = Math.ceil((to === undefined ? Date.now() : timestampMs(to)) / bucketMs) * bucketMs
+  const fromMs = from === undefined ? toMs - usualMs : Math.floor(timestampMs(from) / bucketMs) * bucketMs
+  if (fromMs < earliestMs) throw invalid('/from', 'must not be before the year 1')
+  if (toMs > latestMs) throw invalid('/to', 'must be before the end of the year 9999')
+  if (fromMs >= toMs) throw invalid('/from', 'must be before `to`')
+  return { fromMs, toMs }
+}
+
+const timesOf = (fromMs: number, toMs: number) => ({ from: timestampFromMs(fromMs), to: timestampFromMs(toMs) })
+
+function keyOf(by: Grouping, key: string): string {
+  return by === Grouping.STATUS ? Status[Number(key)]! : key
+}
+
+function pointsOf(starts: number[], rows: StatisticsRow[]): Point[] {
+  const byStart = new Map(rows.map((row) => [row.at.getTime(), row]))
+  return starts.map((start) => {
+    const row = byStart.get(start)
+    if (row === undefined) return { at: timestampFromMs(start) }
+    return {
+      at: timestampFromMs(start),
+      started: BigInt(row.started),
+      finished: BigInt(row.finished),
+      error: BigInt(row.error),
+      killed: BigInt(row.killed),
+      rejected: BigInt(row.rejected),
+      p50Ms: row.p50 === null ? undefined : BigInt(row.p50),
+      p95Ms: row.p95 === null ? undefined : BigInt(row.p95),
+    }
+  })
+}
+
+function refuse(): never {
+  throw tooMany()
+}
+
+function tooMany(): Failure {
+  const text = `would make more than ${mostPoints} points or items: narrow \`from\` and \`to\`, or take a larger bucket`
+  return invalid('/from', text, 'too_many_points')
+}

@@ -1,0 +1,34 @@
+import type { LimitSchema } from '@automation/contract/common/v1/limit'
+import type { MessageInitShape } from '@bufbuild/protobuf'
+import type { Connections } from '../store/connections.ts'
+import type { Slots } from '../dispatch/slots.ts'
+import { readTeamSlots } from '../store/run-slots.ts'
+import type { RunLimits } from '../run-limits.ts'
+
+/** What a team may run, and has running. */
+export class TeamCapacity {
+  readonly #reads: Connections
+  readonly #limits: RunLimits
+  readonly #slots: Slots
+
+  constructor(reads: Connections, limits: RunLimits, slots: Slots) {
+    this.#reads = reads
+    this.#slots = slots
+    this.#limits = limits
+  }
+
+  async limits(team: string): Promise<MessageInitShape<typeof LimitSchema>[]> {
+    const { running, queued } = await readTeamSlots(this.#reads.forTeam(team), team)
+    const { maxRunning, maxQueued } = this.#limits.of(team)
+    const runners = this.#slots.ownRunners(team)
+    const bounded =
+      runners?.allowed === undefined
+        ? []
+        : [{ name: 'runners', allowed: BigInt(runners.allowed), inUse: BigInt(runners.inUse) }]
+    return [
+      { name: 'running', allowed: BigInt(maxRunning), inUse: BigInt(running) },
+      { name: 'queued', allowed: BigInt(maxQueued), inUse: BigInt(queued) },
+      ...bounded,
+    ]
+  }
+}

@@ -1,0 +1,40 @@
+import type { TeamLimitRows } from '@automation/service'
+import type { ExecutionConfig } from './config.ts'
+import type { TeamLimits } from './store/start-rows.ts'
+
+/** How many runs a team may have: what the settings say, or what the operator has given the team. */
+export class RunLimits {
+  readonly #config: Pick<ExecutionConfig, 'teamMaxRunning' | 'teamMaxQueued' | 'pools'>
+  readonly #rows: TeamLimitRows
+
+  constructor(config: Pick<ExecutionConfig, 'teamMaxRunning' | 'teamMaxQueued' | 'pools'>, rows: TeamLimitRows) {
+    this.#config = config
+    this.#rows = rows
+  }
+
+  of(team: string): TeamLimits {
+    const { teamMaxQueued, pools } = this.#config
+    const maxQueued = this.#rows.of(team, 'queued', teamMaxQueued)
+    return { maxRunning: this.running(team), maxQueued, onePool: pools.length === 1 }
+  }
+
+  running(team: string): number {
+    return this.#rows.of(team, 'running', this.#config.teamMaxRunning)
+  }
+
+  /** What teams run that have no limit of their own, and those that have one. */
+  get runningOfAll(): { usual: number; others: { team: string; value: number }[] } {
+    return { usual: this.#config.teamMaxRunning, others: this.#rows.all('running') }
+  }
+
+  /** Runs of teams with the same key have the same limits. */
+  keyOf(team: string): string {
+    const { maxRunning, maxQueued } = this.of(team)
+    return `${maxRunning} ${maxQueued}`
+  }
+
+  /** Of runners that serve one team each; undefined: as their operator has said. */
+  runners(team: string): number | undefined {
+    return this.#rows.find(team, 'runners')
+  }
+}

@@ -1,0 +1,75 @@
+import { Status } from '@automation/contract/execution/v1/execution'
+import type { Queries } from './connections.ts'
+import { durationOf, grains, ofNoTrials } from './run-counts.ts'
+import { among } from './statuses.ts'
+
+/** The newest execution of a process. */
+export interface LastExecutionRow {
+  processId: string
+  id: string
+  status: Status
+}
+
+/** Of so many executions the newest that is no trial is looked for. */
+const mostLooked = 100
+
+/** The newest executions of the team's processes that are no trials; none of one whose newest hundred are trials. */
+export async function readLastExecutions(
+  pool: Queries,
+  team: string,
+  processIds: string[],
+): Promise<LastExecutionRow[]> {
+  const { rows } = await pool.query<LastExecutionRow>({
+    name: 'last-executions',
+    text: `SELECT p.id AS "processId", last.id, last.status FROM unnest($2::uuid[]) AS p(id) CROSS JOIN LATERAL (
+             SELECT id, status FROM (
+               SELECT e.id, e.status, e.trial FROM executions e WHERE e.team = $1 AND e.process_id = p.id
+                ORDER BY e.id DESC LIMIT ${mostLooked}) AS newest
+              WHERE NOT trial ORDER BY id DESC LIMIT 1) AS last`,
+    values: [team, processIds],
+  })
+  return rows
+}
+
+/** How the runs of a process went. */
+export interface ProcessFiguresRow {
+  processId: string
+  /** Those that have started. */
+  runs: string
+  failed: string
+  /** In ms; null where none has ended that ran. */
+  p95: number | null
+}
+
+const failures = among([Status.ERROR, Status.KILLED, Status.REJECTED])
+
+/** The figures of processes with runs in hours that begin at these times, in ms; those of trials are left out. */
+export async function readProcessFigures(
+  pool: Queries,
+  team: string,
+  processIds: string[],
+  hours: number[],
+): Promise<ProcessFiguresRow[]> {
+  const { rows } = await pool.query<ProcessFiguresRow>({
+    name: 'process-figures',
+    text: `WITH found AS MATERIALIZED (
+             SELECT process_id, status, runs, durations FROM run_counts
+              WHERE team = $1 AND grain = ${grains.hour} AND at = ANY ($2::timestamptz[]) AND process_id = ANY ($3::uuid[]) AND ${ofNoTrials}
+           ), bins AS (
+             SELECT process_id, bin, sum(n) AS n FROM found CROSS JOIN LATERAL unnest(durations) WITH ORDINALITY AS d(n, bin)
+              WHERE n > 0 GROUP BY process_id, bin
+           ), ranked AS (
+             SELECT process_id, bin, sum(n) OVER (PARTITION BY process_id ORDER BY bin) AS upto, sum(n) OVER (PARTITION BY process_id) AS total
+               FROM bins
+           ), percentiles AS (
+             SELECT process_id, min(bin) FILTER (WHERE upto >= total * 0.95)::integer AS p95 FROM ranked GROUP BY process_id
+           ), sums AS (
+             SELECT process_id, coalesce(sum(runs) FILTER (WHERE status = ${Status.RUNNING}), 0)::bigint AS runs,
+                    coalesce(sum(runs) FILTER (WHERE status IN ${failures}), 0)::bigint AS failed
+               FROM found GROUP BY process_id
+           )
+           SELECT process_id AS "processId", runs, failed, p95 FROM sums LEFT JOIN percentiles USING (process_id)`,
+    values: [team, hours.map((at) => new Date(at)), processIds],
+  })
+  return rows.map(({ p95, ...row }) => ({ ...row, p95: p95 && durationOf(p95) }))
+}

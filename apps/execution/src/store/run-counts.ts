@@ -1,0 +1,226 @@
+import { installsProcessId } from '@automation/contract/installs'
+import { Status } from '@automation/contract/execution/v1/execution'
+import type { Connections, Queries } from './connections.ts'
+import { isWaiting } from './event-numbers.ts'
+import { originOf } from './records.ts'
+import { endedStatuses } from './statuses.ts'
+
+/** Whose cursor says which events are counted. */
+export const runCountsReader = 'statistics'
+
+/** Spans of time that are counted. */
+export const grains = { minute: 1, hour: 2 } as const
+/** For how long minutes are kept, in ms. */
+export const minutesKeptMs = 7 * 24 * 3_600_000
+
+/** Durations are told apart by quarters of powers of two of milliseconds, up to some hours. */
+const mostBins = 100
+const binOf = `least(1 + floor(ln(greatest(ms, 1)) / ln(2) * 4), ${mostBins})::integer`
+
+/** The duration in ms that stands for a bin: none of it is further away than a tenth. */
+export function durationOf(bin: number): number {
+  return Math.round(2 ** ((bin - 0.5) / 4))
+}
+
+/**
+ * In a statement, the origin that a run `e` is counted by: that of a trial is below 0, as a trial uses what others do and
+ * says nothing of how its process fares.
+ */
+const countedOrigin = `CASE WHEN e.trial THEN -1 - coalesce(${originOf}, 0) ELSE ${originOf} END`
+/** In a statement, that rows of counts are not of trials. */
+export const ofNoTrials = 'origin >= 0'
+
+/** Runs that are counted together. */
+interface Group {
+  team: string
+  processId: string
+  /** Below 0 for trials. */
+  origin: number
+  status: Status
+  at: Date
+  /** Of their durations; null where they did not run, or have not ended. */
+  bin: number | null
+  runs: number
+  runMs: string
+  logBytes: string
+  cpuMs: string
+  memoryMbMs: string
+}
+
+/** What there is to be counted. */
+export interface Uncounted {
+  /** Where it begins. */
+  from: bigint
+  /** In the numbers of this server's transactions: below it, nothing can appear any more. */
+  horizon: bigint
+}
+
+/** Undefined where all is counted. Writes nothing. */
+export async function findUncounted(pool: Queries): Promise<Uncounted | undefined> {
+  const { rows } = await pool.query<Record<keyof Uncounted, string>>({
+    name: 'run-counts-look',
+    text: `SELECT c.window_from AS "from", pg_snapshot_xmin(pg_current_snapshot()) AS horizon FROM bus_cursors c
+            WHERE c.consumer = '${runCountsReader}' AND EXISTS (SELECT FROM timeline_events t WHERE ${isWaiting})`,
+  })
+  return rows[0] && { from: BigInt(rows[0].from), horizon: BigInt(rows[0].horizon) }
+}
+
+/** How long ago the oldest event was that is not counted, in ms; 0 where all are. */
+export async function readCountingLagMs(pool: Queries): Promise<number> {
+  const { rows } = await pool.query<{ ms: number }>({
+    name: 'run-counts-lag',
+    text: `SELECT greatest(extract(epoch FROM clock_timestamp() - t.at) * 1000, 0)::float8 AS ms
+             FROM bus_cursors c CROSS JOIN LATERAL (
+               SELECT at FROM timeline_events t WHERE ${isWaiting} ORDER BY t.xid, t.position LIMIT 1) t
+            WHERE c.consumer = '${runCountsReader}'`,
+  })
+  return rows[0]?.ms ?? 0
+}
+
+const counted = `
+WITH picked AS MATERIALIZED (
+  SELECT execution_id, status, at, team, process_id FROM timeline_events
+   WHERE xid >= $1::xid8 AND xid < $2::xid8 AND (status = ${Status.RUNNING} OR status IN ${endedStatuses})
+     AND process_id <> '${installsProcessId}'
+), known AS (
+  SELECT p.team, p.process_id, p.status, p.at, e.origin, e.cpu_ms, e.memory_mb,
+         CASE WHEN p.status <> ${Status.RUNNING} AND e.started_at IS NOT NULL THEN greatest(extract(epoch FROM p.at - e.started_at) * 1000, 0)::bigint END AS ms,
+         CASE WHEN p.status <> ${Status.RUNNING} THEN (
+           SELECT sum(octet_length(body)) FROM log_chunks l WHERE l.execution_id = p.execution_id) END AS log_bytes
+    FROM picked p LEFT JOIN LATERAL (
+      SELECT ${countedOrigin} AS origin, e.started_at, e.cpu_ms, e.memory_mb FROM executions e WHERE e.id = p.execution_id LIMIT 1) e ON true
+)
+SELECT team, process_id AS "processId", coalesce(origin, 0) AS origin, status, date_trunc('minute', at, 'UTC') AS at,
+       CASE WHEN ms IS NOT NULL THEN ${binOf} END AS bin, count(*)::integer AS runs, coalesce(sum(ms), 0)::bigint AS "runMs",
+       coalesce(sum(log_bytes), 0)::bigint AS "logBytes",
+       coalesce(sum(cpu_ms) FILTER (WHERE ms IS NOT NULL), 0)::bigint AS "cpuMs",
+       coalesce(sum(memory_mb * ms), 0)::bigint AS "memoryMbMs"
+  FROM known GROUP BY 1, 2, 3, 4, 5, 6`
+
+const add = `
+INSERT INTO run_counts (team, grain, at, process_id, origin, status, runs, run_ms, log_bytes, cpu_ms, memory_mb_ms, durations)
+SELECT team, grain, at, process_id, origin, status, runs, run_ms, log_bytes, cpu_ms, memory_mb_ms, durations::integer[]
+  FROM unnest($1::text[], $2::smallint[], $3::timestamptz[], $4::uuid[], $5::smallint[], $6::smallint[], $7::bigint[], $8::bigint[],
+              $9::bigint[], $10::bigint[], $11::bigint[], $12::text[])
+    AS n(team, grain, at, process_id, origin, status, runs, run_ms, log_bytes, cpu_ms, memory_mb_ms, durations)
+    ON CONFLICT (team, grain, at, process_id, origin, status) DO UPDATE
+   SET runs = run_counts.runs + excluded.runs, run_ms = run_counts.run_ms + excluded.run_ms,
+       log_bytes = run_counts.log_bytes + excluded.log_bytes, cpu_ms = run_counts.cpu_ms + excluded.cpu_ms,
+       memory_mb_ms = run_counts.memory_mb_ms + excluded.memory_mb_ms,
+       durations = add_counts(run_counts.durations, excluded.durations)`
+
+const stepTimeoutMs = 3000
+
+/**
+ * Counts the next events: about so many, and those of the last transaction among them. `added` is what the numbers of
+ * events are ahead of those of transactions. The counts and how far they go are one transaction, so each is counted once,
+ * whatever becomes of it. Gives whether there may be more; false as well where another replica counts.
+ */
+export function countRuns(connections: Connections, events: number, added: bigint): Promise<boolean> {
+  return connections.transaction(async (client) => {
+    await client.query(`SET LOCAL statement_timeout = ${stepTimeoutMs}`)
+    const window = await nextWindow(client, events, added)
+    if (window === undefined) return false
+    const { from, to, isLast } = window
+    const { rows } = await client.query<Group>({ name: 'run-counts-read', text: counted, values: [from, to] })
+    const counts = countsOf(rows)
+    if (counts.length > 0) await client.query({ name: 'run-counts-add', text: add, values: columnsOf(counts) })
+    await client.query({
+      name: 'run-counts-moved',
+      text: `UPDATE bus_cursors SET window_from = $1::xid8, window_to = $1::xid8, position = 0 WHERE consumer = '${runCountsReader}'`,
+      values: [to],
+    })
+    return !isLast
+  })
+}
+
+interface EventWindow {
+  from: string
+  to: string
+  /** It ends where nothing is decided yet. */
+  isLast: boolean
+}
+
+async function nextWindow(client: Queries, events: number, added: bigint): Promise<EventWindow | undefined> {
+  const { rows } = await client.query<EventWindow>({
+    name: 'run-counts-window',
+    text: `WITH c AS MATERIALIZED (
+             SELECT window_from, ((pg_snapshot_xmin(pg_current_snapshot())::text::bigint + $2::bigint)::text)::xid8 AS horizon
+               FROM bus_cursors WHERE consumer = '${runCountsReader}' FOR UPDATE SKIP LOCKED
+           ), w AS (
+             SELECT window_from, horizon, least(horizon, (SELECT ((xid::text::bigint + 1)::text)::xid8 FROM timeline_events
+                      WHERE xid >= c.window_from ORDER BY xid OFFSET $1::integer LIMIT 1)) AS upto FROM c
+           )
+           SELECT window_from AS "from", upto AS "to", upto = horizon AS "isLast" FROM w WHERE upto > window_from`,
+    values: [events, String(added)],
+  })
+  return rows[0]
+}
+
+interface Count {
+  group: Group
+  grain: number
+  at: number
+  runs: number
+  runMs: bigint
+  logBytes: bigint
+  cpuMs: bigint
+  memoryMbMs: bigint
+  durations: number[]
+}
+
+const hourMs = 3_600_000
+const nothing = () => ({ runs: 0, runMs: 0n, logBytes: 0n, cpuMs: 0n, memoryMbMs: 0n })
+
+/** The rows that groups add to: each to its minute and its hour, in the order of their keys, in which all lock them. */
+function countsOf(groups: Group[]): Count[] {
+  const counts = new Map<string, Count>()
+  for (const group of groups)
+    for (const grain of Object.values(grains)) {
+      const minute = group.at.getTime()
+      const at = grain === grains.hour ? minute - (minute % hourMs) : minute
+      const key = [group.team, grain, at, group.processId, group.origin, group.status].join(' ')
+      const count = counts.get(key) ?? { group, grain, at, ...nothing(), durations: [] }
+      counts.set(key, count)
+      count.runs += group.runs
+      count.runMs += BigInt(group.runMs)
+      count.logBytes += BigInt(group.logBytes)
+      count.cpuMs += BigInt(group.cpuMs)
+      count.memoryMbMs += BigInt(group.memoryMbMs)
+      if (group.bin !== null) {
+        while (count.durations.length < group.bin) count.durations.push(0)
+        count.durations[group.bin - 1]! += group.runs
+      }
+    }
+  return [...counts.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, count]) => count)
+}
+
+function columnsOf(counts: Count[]): unknown[] {
+  return [
+    counts.map(({ group }) => group.team),
+    counts.map(({ grain }) => grain),
+    counts.map(({ at }) => new Date(at)),
+    counts.map(({ group }) => group.processId),
+    counts.map(({ group }) => group.origin),
+    counts.map(({ group }) => group.status),
+    counts.map(({ runs }) => runs),
+    counts.map(({ runMs }) => String(runMs)),
+    counts.map(({ logBytes }) => String(logBytes)),
+    counts.map(({ cpuMs }) => String(cpuMs)),
+    counts.map(({ memoryMbMs }) => String(memoryMbMs)),
+    counts.map(({ durations }) => `{${durations.join()}}`),
+  ]
+}
+
+/** Forgets minutes after a week, and hours with the executions: a batch at most. Gives how many rows it has removed. */
+export async function forgetRunCounts(pool: Queries, retentionDays: number, batch: number): Promise<number> {
+  const { rowCount } = await pool.query({
+    name: 'run-counts-forget',
+    text: `DELETE FROM run_counts WHERE ctid = ANY (ARRAY (
+             (SELECT ctid FROM run_counts WHERE grain = ${grains.minute} AND at < now() - $1 * interval '1 ms' ORDER BY at LIMIT $3)
+             UNION ALL
+             (SELECT ctid FROM run_counts WHERE grain = ${grains.hour} AND at < now() - ($2 + 1) * interval '1 day' ORDER BY at LIMIT $3)))`,
+    values: [minutesKeptMs, retentionDays, batch],
+  })
+  return rowCount ?? 0
+}

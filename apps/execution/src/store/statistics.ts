@@ -1,0 +1,114 @@
+import { Status } from '@automation/contract/execution/v1/execution'
+import { Grouping } from '@automation/contract/execution/v1/statistics'
+import type { Queries } from './connections.ts'
+import { durationOf, ofNoTrials } from './run-counts.ts'
+
+/** What is summed up. Times in ms. */
+export interface CountFilter {
+  team: string
+  grain: number
+  fromMs: number
+  toMs: number
+  /** Undefined: of all processes. */
+  processId?: string | undefined
+}
+
+/** The figures of one key in one bucket, where there are any. */
+export interface StatisticsRow {
+  key: string
+  at: Date
+  started: string
+  finished: string
+  error: string
+  killed: string
+  rejected: string
+  p50: number | null
+  p95: number | null
+}
+
+/** Above so many rows of counts no sum is begun. */
+const mostRows = 200_000
+
+const { RUNNING, FINISHED, ERROR, KILLED, REJECTED } = Status
+
+const keys: Record<Grouping, string> = {
+  [Grouping.UNSPECIFIED]: `'all'`,
+  [Grouping.PROCESS]: 'process_id::text',
+  [Grouping.STATUS]: 'status::text',
+  [Grouping.ORIGIN]: 'origin::text',
+  [Grouping.DAY]: `to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD')`,
+}
+
+/** In a statement, rows of counts for which `holds`, with their key and the bucket that they fall into. */
+const found = (by: Grouping, holds = 'true') => `found AS MATERIALIZED (
+  SELECT ${keys[by]} AS key, date_bin($5::bigint * interval '1 ms', at, 'epoch'::timestamptz) AS bucket, status, runs, run_ms, log_bytes, cpu_ms, memory_mb_ms, durations
+    FROM run_counts
+   WHERE team = $1 AND grain = $2 AND at >= $3 AND at < $4 AND ($6::uuid IS NULL OR process_id = $6) AND ${holds} LIMIT ${mostRows + 1}
+)`
+
+const valuesOf = ({ team, grain, fromMs, toMs, processId }: CountFilter, bucketMs: number) => [
+  team,
+  grain,
+  new Date(fromMs),
+  new Date(toMs),
+  bucketMs,
+  processId ?? null,
+]
+
+const runsOf = (status: Status) => `coalesce(sum(runs) FILTER (WHERE status = ${status}), 0)::bigint`
+
+/** The figures of all but trials by key and bucket, in their order, up to `most`; undefined where it is too much to be summed up. */
+export async function readStatistics(
+  pool: Queries,
+  filter: CountFilter,
+  { by, bucketMs, most }: { by: Grouping; bucketMs: number; most: number },
+): Promise<StatisticsRow[] | undefined> {
+  const text = `WITH ${found(by, ofNoTrials)}, sums AS (
+      SELECT key, bucket, ${runsOf(RUNNING)} AS started, ${runsOf(FINISHED)} AS finished, ${runsOf(ERROR)} AS error,
+             ${runsOf(KILLED)} AS killed, ${runsOf(REJECTED)} AS rejected
+        FROM found GROUP BY key, bucket
+    ), bins AS (
+      SELECT key, bucket, bin, sum(n) AS n FROM found CROSS JOIN LATERAL unnest(durations) WITH ORDINALITY AS d(n, bin)
+       WHERE n > 0 GROUP BY key, bucket, bin
+    ), ranked AS (
+      SELECT key, bucket, bin, sum(n) OVER (PARTITION BY key, bucket ORDER BY bin) AS upto, sum(n) OVER (PARTITION BY key, bucket) AS total
+        FROM bins
+    ), percentiles AS (
+      SELECT key, bucket, min(bin) FILTER (WHERE upto >= total * 0.5)::integer AS p50,
+             min(bin) FILTER (WHERE upto >= total * 0.95)::integer AS p95
+        FROM ranked GROUP BY key, bucket
+    )
+    SELECT s.key, s.bucket AS at, started, finished, error, killed, rejected, p50, p95, (SELECT count(*)::integer FROM found) AS rows
+      FROM sums s LEFT JOIN percentiles USING (key, bucket) ORDER BY key, bucket LIMIT $7`
+  const values = [...valuesOf(filter, bucketMs), most + 1]
+  const { rows } = await pool.query<StatisticsRow & { rows: number }>({ name: `statistics-${by}`, text, values })
+  if (rows.length > most || (rows[0]?.rows ?? 0) > mostRows) return undefined
+  return rows.map(({ p50, p95, ...row }) => ({ ...row, p50: p50 && durationOf(p50), p95: p95 && durationOf(p95) }))
+}
+
+/** What the runs of one key have used. */
+export interface UsageRow {
+  key: string
+  runs: string
+  runMs: string
+  logBytes: string
+  cpuMs: string
+  memoryMbMs: string
+}
+
+/** What runs have used by key, trials among them, in their order, up to `most`; undefined where it is too much to be summed up. */
+export async function readUsage(
+  pool: Queries,
+  filter: CountFilter,
+  by: Grouping,
+  most: number,
+): Promise<UsageRow[] | undefined> {
+  const text = `WITH ${found(by)}
+    SELECT key, ${runsOf(RUNNING)} AS runs, sum(run_ms)::bigint AS "runMs", sum(log_bytes)::bigint AS "logBytes",
+           sum(cpu_ms)::bigint AS "cpuMs", sum(memory_mb_ms)::bigint AS "memoryMbMs",
+           (SELECT count(*)::integer FROM found) AS rows
+      FROM found GROUP BY key ORDER BY key LIMIT $7`
+  const values = [...valuesOf(filter, 3_600_000), most + 1]
+  const { rows } = await pool.query<UsageRow & { rows: number }>({ name: `usage-${by}`, text, values })
+  return rows.length > most || (rows[0]?.rows ?? 0) > mostRows ? undefined : rows
+}

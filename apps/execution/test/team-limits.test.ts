@@ -1,0 +1,42 @@
+import { Status } from '@automation/contract/execution/v1/execution'
+import { until, userContext } from '@automation/testing'
+import { afterAll, expect, test } from 'vitest'
+import { value } from './scripted-runner.ts'
+import { System } from './system.ts'
+
+const system = await System.start({ teamMaxRunning: 2, teamMaxQueued: 10 })
+afterAll(() => system.stop())
+
+const limit = async (team: string, name: string) =>
+  (await system.executions.getLimits({}, userContext(team))).limits.find((each) => each.name === name)
+
+test('what the operator gives a team is in force while the system runs, beside teams that have what all have', async () => {
+  const runner = await system.runner({ slots: 16, runs: () => undefined })
+  const start = async (team: string, count: number) => {
+    const ids: string[] = []
+    for (let nth = 0; nth < count; nth += 1) ids.push(await system.start(team))
+    return ids
+  }
+  expect(await limit('large', 'running')).toMatchObject({ allowed: 2n, inUse: 0n })
+  system.catalog.limits.push(
+    { team: 'large', name: 'running', value: 4n },
+    { team: 'large', name: 'queued', value: 1n },
+    { team: 'small', name: 'running', value: 1n },
+  )
+  await until(async () => (await limit('large', 'running'))?.allowed === 4n)
+  const [large, small, usual] = [await start('large', 6), await start('small', 3), await start('usual', 3)]
+  const inUse = async (team: string) => Number((await limit(team, 'running'))?.inUse)
+  // What a slot has come free for may still be on its way.
+  const all = async () => [await inUse('large'), await inUse('small'), await inUse('usual')].join(' ')
+  await until(async () => (await all()) === '4 1 2')
+  expect(await limit('large', 'queued')).toMatchObject({ allowed: 1n, inUse: 1n })
+  expect((await system.get(large[5]!, 'large')).status).toBe(Status.REJECTED)
+  // What waits comes as far as each team's own limit goes.
+  for (const [team, ids] of Object.entries({ large: large.slice(0, 5), small, usual }))
+    for (const id of ids) {
+      await runner.run(id)
+      expect(await inUse(team)).toBeLessThanOrEqual(team === 'large' ? 4 : 2)
+      runner.finish(id, value(1))
+      await system.ended(id, team)
+    }
+})

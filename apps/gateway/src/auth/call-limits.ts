@@ -1,0 +1,43 @@
+import { Failure } from '@automation/errors'
+
+/** What a team may call in a second; undefined where nobody has bounded it. */
+export type CallsPerSecond = (team: string) => number | undefined
+
+interface Bucket {
+  /** Calls that may be made now. */
+  tokens: number
+  atMs: number
+}
+
+/**
+ * Calls a second of teams that have a limit. Each gateway lets through its share: the limit by the number of gateways. A
+ * team may call as often in a burst as in a second.
+ */
+export class CallLimits {
+  readonly #limitOf: CallsPerSecond
+  readonly #gateways: () => number
+  readonly #buckets = new Map<string, Bucket>()
+
+  constructor(limitOf: CallsPerSecond, gateways: () => number) {
+    this.#limitOf = limitOf
+    this.#gateways = gateways
+  }
+
+  /** Counts a call; `nowMs` is monotonic. Failure too_many_calls. */
+  count(team: string, nowMs: number): void {
+    const limit = this.#limitOf(team)
+    if (limit === undefined) {
+      this.#buckets.delete(team)
+      return
+    }
+    const share = limit / this.#gateways()
+    const most = Math.max(share, 1)
+    const { tokens, atMs } = this.#buckets.get(team) ?? { tokens: most, atMs: nowMs }
+    const now = Math.min(tokens + ((nowMs - atMs) / 1000) * share, most)
+    this.#buckets.set(team, { tokens: now < 1 ? now : now - 1, atMs: nowMs })
+    if (now >= 1) return
+    const text = `The team makes more than ${limit} calls a second, which is the most it may: try again in a second`
+    const retryAfterS = Math.max(1, Math.ceil((1 - now) / share))
+    throw new Failure('resource_exhausted', 'too_many_calls', text, { retryAfterS })
+  }
+}

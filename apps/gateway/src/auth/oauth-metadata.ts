@@ -1,0 +1,51 @@
+import { isTeamSlug } from '@automation/contract/forms'
+import { scopes } from '@automation/contract/scopes'
+import type { GatewayConfig } from '../config.ts'
+import type { Answer } from '../http/exchange.ts'
+
+export type OAuthConfig = Pick<GatewayConfig, 'publicUrl' | 'external'>
+
+// The path of an issuer or a resource stands behind the well-known one (RFC 8414 §3.1, RFC 9728 §3.1).
+const ADDRESS = /^\/\.well-known\/oauth-(authorization-server|protected-resource)\/api\/([^/]+)\/rest\/?$/
+
+/**
+ * What OAuth clients ask before anything else: of a team's token address (RFC 8414), and of its REST interface as what
+ * tokens are for (RFC 9728). The same for teams that are there and that are not. Undefined for any other path.
+ */
+export function metadataAnswer(path: string, config: OAuthConfig): Answer | undefined {
+  const [, kind, team = ''] = ADDRESS.exec(path) ?? []
+  if (kind === undefined || !isTeamSlug(team)) return undefined
+  const resource = `${config.publicUrl}/api/${team}/rest`
+  const body = kind === 'authorization-server' ? tokenAddress(resource, config) : protectedResource(resource, config)
+  const headers = {
+    'Content-Type': 'application/json',
+    'Cache-Control': 'public, max-age=300',
+    'Access-Control-Allow-Origin': '*',
+  }
+  return { status: 200, headers, body: JSON.stringify(body) }
+}
+
+function tokenAddress(issuer: string, { publicUrl }: OAuthConfig): object {
+  return {
+    issuer,
+    token_endpoint: `${issuer}/auth/token`,
+    token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+    grant_types_supported: ['client_credentials'],
+    // People sign in at the issuer that the metadata of the resource names: none of its flows is here.
+    response_types_supported: [],
+    scopes_supported: Object.keys(scopes),
+    jwks_uri: `${publicUrl}/.well-known/jwks.json`,
+    service_documentation: `${publicUrl}/docs`,
+  }
+}
+
+function protectedResource(resource: string, { publicUrl, external }: OAuthConfig): object {
+  return {
+    resource,
+    authorization_servers: [resource, ...(external === undefined ? [] : [external.issuer])],
+    scopes_supported: Object.keys(scopes),
+    bearer_methods_supported: ['header'],
+    resource_name: 'Process Automation Service',
+    resource_documentation: `${publicUrl}/docs`,
+  }
+}

@@ -1,0 +1,122 @@
+import { ExecutionService } from '@automation/contract/execution/v1/execution'
+import { StorageService } from '@automation/contract/storage/v1/storage'
+import { Failure } from '@automation/errors'
+import { z } from '@hono/zod-openapi'
+import { mayRead } from '../auth/scopes.ts'
+import { RawJson } from '../http/json.ts'
+import { flag } from '../resources/executions/filters.ts'
+import { executionIdRecord } from '../resources/executions/record.ts'
+import { returnedValue } from '../resources/executions/start-routes.ts'
+import { returnedText, SyncRuns } from '../resources/executions/sync-runs.ts'
+import { processIdentifier } from '../rest/parameters.ts'
+import type { RestApi, RestDependencies } from '../rest/rest-api.ts'
+import { keepFiles } from '../webhooks/multipart.ts'
+import { MinuteLimits } from './minute-limits.ts'
+import { Forms } from './open-form.ts'
+import { formRecord, presentForm } from './record.ts'
+import { readSubmission } from './submission.ts'
+
+const SUBMISSIONS_A_MINUTE = 30
+
+export interface FormDependencies extends Pick<RestDependencies, 'config' | 'neighbours' | 'budget'> {
+  gateways: () => number
+}
+
+/** Forms of processes: what they ask for, and what starts a run of what was submitted. */
+export function formRoutes(api: RestApi, { config, neighbours, budget, gateways }: FormDependencies): void {
+  const forms = new Forms(neighbours, gateways)
+  const executions = neighbours.client(ExecutionService)
+  const storage = neighbours.client(StorageService)
+  const syncRuns = new SyncRuns(neighbours, config.syncWaitMaxMs)
+  const submissions = new MinuteLimits(SUBMISSIONS_A_MINUTE, gateways, tooManySubmissions)
+  const rules = { maxBytes: config.bodyMaxBytes, budget }
+  const idHeader = `${config.headerPrefix}Execution-ID`
+  const shared = {
+    besideRest: true,
+    alsoByLink: true,
+    scope: 'run' as const,
+    tag: 'Forms',
+    path: '/forms/{slug}',
+    parameters: { slug: processIdentifier },
+  }
+  const refusals = { 401: ['form_token_invalid'], 404: ['version_not_found'] }
+
+  api.add(
+    {
+      ...shared,
+      method: 'get',
+      summary: 'What the form of a process asks for',
+      success: { status: 200, description: 'The form', schema: formRecord },
+      refusals,
+    },
+    async (call) => {
+      const process = await forms.open(call)
+      return { body: presentForm(process, await forms.schemaOf(process, call.context)) }
+    },
+  )
+
+  api.add(
+    {
+      ...shared,
+      method: 'post',
+      summary: 'Submit the form of a process, which starts a run; at most 30 times a minute from one address',
+      query: z.object({
+        wait: flag.openapi({ description: 'true: answer with what the process returns, as execute-sync does' }),
+      }),
+      headers: z.object({
+        'Idempotency-Key': z
+          .string()
+          .optional()
+          .openapi({ description: 'The same key gives the same execution for 24 h' }),
+      }),
+      content: { 'application/json': z.looseObject({}), 'multipart/form-data': z.looseObject({}) },
+      bodyOptional: true,
+      success: {
+        status: 201,
+        description: 'The execution is stored',
+        // Of the answer to who does not wait.
+        schema: executionIdRecord as z.ZodType,
+        headers: {
+          [idHeader]: 'Execution id',
+          'Idempotency-Replayed': 'true where the key was known and nothing was started',
+        },
+        others: { 203: { text: 'With wait=true: what the process returned', schema: returnedValue } },
+      },
+      refusals: {
+        ...refusals,
+        400: ['invalid_parameters', 'limit_reached', 'too_many_files', 'too_many_parts'],
+        408: ['execution_timeout'],
+        409: ['idempotency_key_reused', 'result_not_kept'],
+        413: ['object_too_large', 'parameters_too_large', 'run_too_large', 'storage_full'],
+        429: ['execution_rejected', 'too_many_submissions'],
+        500: ['execution_failed', 'execution_killed'],
+      },
+      timeoutMs: syncRuns.timeoutMs,
+    },
+    async (call) => {
+      const { exchange, context, principal, query } = call
+      const process = await forms.open(call)
+      submissions.count(process.id, principal.ip ?? '', performance.now())
+      const { start, files } = await readSubmission(exchange, process, rules)
+      await keepFiles(storage, files, context)
+      const told = ({ executionId, replayed }: { executionId: string; replayed: boolean }) => {
+        exchange.executionId = executionId
+        // On refusals of this call as well.
+        if (replayed) exchange.outgoing.setHeader('Idempotency-Replayed', 'true')
+        return { [idHeader]: executionId }
+      }
+      if (query.wait !== true) {
+        const started = await executions.startExecution(start, context)
+        return { headers: told(started), body: { executionId: started.executionId } }
+      }
+      const outcome = await syncRuns.run(start, context)
+      const headers = told(outcome)
+      return { status: 203, headers, body: new RawJson(returnedText(outcome, { mayRead: mayRead(principal) })) }
+    },
+  )
+}
+
+function tooManySubmissions(retryAfterS: number): Failure {
+  const text = `The form takes ${SUBMISSIONS_A_MINUTE} submissions a minute from one address, try again later`
+  return new Failure('resource_exhausted', 'too_many_submissions', text, { retryAfterS })
+}

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest'
+import { CallLimits } from '../src/auth/call-limits.ts'
+
+/** How many of these calls are let through. */
+function passed(limits: CallLimits, team: string, calls: number, atMs: number): number {
+  let count = 0
+  for (let nth = 0; nth < calls; nth += 1)
+    try {
+      limits.count(team, atMs)
+      count += 1
+    } catch (error) {
+      expect(error).toMatchObject({ kind: 'resource_exhausted', code: 'too_many_calls', retryAfterS: 1 })
+    }
+  return count
+}
+
+test('a team makes as many calls a second as it may, each team for itself, and one without a limit any number', () => {
+  const limits = new CallLimits(
+    (team) => ({ a: 10, b: 5 })[team],
+    () => 1,
+  )
+  expect([passed(limits, 'a', 100, 0), passed(limits, 'b', 100, 0), passed(limits, 'c', 100, 0)]).toEqual([10, 5, 100])
+  expect(passed(limits, 'a', 100, 100)).toBe(1)
+  expect(passed(limits, 'a', 100, 60_000)).toBe(10)
+})
+
+test('several gateways let through a share each', () => {
+  const gateways = [1, 2].map(
+    () =>
+      new CallLimits(
+        () => 10,
+        () => 2,
+      ),
+  )
+  expect(gateways.map((limits) => passed(limits, 'a', 100, 0))).toEqual([5, 5])
+})
+
+test('a small limit lets one call through now and then at each of many gateways', () => {
+  const limits = new CallLimits(
+    () => 1,
+    () => 1,
+  )
+  expect(passed(limits, 'a', 3, 0)).toBe(1)
+  expect(passed(limits, 'a', 3, 999)).toBe(0)
+  expect(passed(limits, 'a', 3, 1999)).toBe(1)
+})

@@ -1,0 +1,3 @@
+-- As those of processes.
+ALTER TABLE variables ADD COLUMN revision integer NOT NULL DEFAULT 1;
+CREATE TRIGGER count_edit BEFORE UPDATE OF updated_at ON variables FOR EACH ROW EXECUTE FUNCTION count_edit();

@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto'
+import {
+  CreateProcessRequestSchema,
+  UpdateProcessRequestSchema,
+  type ProcessService,
+} from '@automation/contract/catalog/v1/process'
+import type { TakeProcessRequest } from '@automation/contract/catalog/v1/code'
+import { Status } from '@automation/contract/execution/v1/execution'
+import { Failure, invalid } from '@automation/errors'
+import { asService, memberIn, ownContext, type CallContext, type Handlers } from '@automation/rpc'
+import { create } from '@bufbuild/protobuf'
+import type { Catalog } from './catalog.ts'
+import { deleteUnusedProcess } from './deletion.ts'
+import { manifestText } from './dependencies/manifest.ts'
+import { languageName, languageOf } from './language.ts'
+import { dueUses, endUse, lookLater, noteUse, type Code, type Use } from './store/process-uses.ts'
+
+/** What of processes is called as callers do it. */
+type Processes = Pick<Handlers<typeof ProcessService>, 'createProcess' | 'updateProcess'>
+
+// Beyond the third, others make and remove it, or change its source, at the same time.
+const maxTries = 5
+const callTimeoutMs = 10_000
+
+/** Finds or makes the process of a code, and notes that the caller uses it. Failures: those of a new process. */
+export async function takeProcess(
+  { store }: Catalog,
+  processes: Processes,
+  request: TakeProcessRequest,
+  context: CallContext,
+): Promise<Use> {
+  const { team } = memberIn(context)
+  const code = codeOf(request)
+  for (let tries = 0; tries < maxTries; tries += 1) {
+    const use = await noteUse(store, team, code, request.removes)
+    if (use !== undefined) return use
+    if (tries % 2 === 0) await make(processes, request, code, context)
+    else await restore(processes, code, context)
+  }
+  throw invalid('/sourceCode', `has a process ${code.slug} that others change at the same time`, 'slug_taken')
+}
+
+/** Ends a use, and removes its process where it does and nobody else uses that; later where its run goes on. */
+export async function releaseProcess(
+  catalog: Catalog,
+  { useId, runGoesOn }: { useId: string; runGoesOn: boolean },
+  context: CallContext,
+): Promise<void> {
+  const { team } = memberIn(context)
+  if (runGoesOn) return lookLater(catalog.store, team, useId)
+  const use = await endUse(catalog.store, team, useId)
+  if (use?.removes === true) await removeProcess(catalog, use, context)
+}
+
+/** Ends the uses whose calls have left them, once nothing of their processes runs any more. */
+export async function endUses(catalog: Catalog): Promise<void> {
+  const { store } = catalog
+  for (const { id, team, removes, processId } of await dueUses(store)) {
+    const context = ownContext(asService('system', team), callTimeoutMs)
+    if (removes && (await isRunning(catalog, team, processId))) await lookLater(store, team, id)
+    else await releaseProcess(catalog, { useId: id, runGoesOn: false }, context)
+  }
+}
+
+async function removeProcess(catalog: Catalog, { team, processId }: Use, context: CallContext): Promise<void> {
+  // What others have started of it by its id is theirs.
+  if (await isRunning(catalog, team, processId)) return
+  await deleteUnusedProcess(catalog, processId, context)
+}
+
+const unended = [Status.CREATED, Status.QUEUED, Status.DEQUEUED, Status.RUNNING]
+
+async function isRunning({ executions }: Catalog, team: string, processId: string): Promise<boolean> {
+  const context = ownContext(asService('process-catalog', team), callTimeoutMs)
+  const page = { page: 0, limit: 1 }
+  const list = await executions.listExecutions({ page, processId, statuses: unended }, context)
+  return list.executions.length > 0
+}
+
+/** The process is named by what makes it: language, source and, where there are some, packages. */
+function codeOf({ language, sourceCode, dependencies }: TakeProcessRequest): Code {
+  const name = languageName(language)
+  const packages = Object.keys(dependencies).length === 0 ? '' : `\n${manifestText(dependencies)}`
+  const digest = createHash('sha256').update(`${name}\n${sourceCode}${packages}`).digest('hex')
+  return { slug: `run-${digest}`, language: name, source: sourceCode }
+}
+
+/** A process of that name may be there by now, which the next look finds. */
+async function make(
+  processes: Processes,
+  { dependencies }: TakeProcessRequest,
+  { slug, language, source }: Code,
+  context: CallContext,
+): Promise<void> {
+  const values = {
+    name: slug,
+    slug,
+    language: languageOf(language),
+    sourceCode: source,
+    dependencies,
+    dependenciesScopedToProcess: Object.keys(dependencies).length > 0,
+    tags: ['run'],
+  }
+  await unless('slug_taken', processes.createProcess(create(CreateProcessRequestSchema, { values }), context))
+}
+
+/** Somebody has given the process another source: it gets its own again. */
+async function restore(processes: Processes, { slug, source }: Code, context: CallContext): Promise<void> {
+  const request = { identifier: slug, values: { sourceCode: source }, mask: { paths: ['source_code'] } }
+  await unless('process_not_found', processes.updateProcess(create(UpdateProcessRequestSchema, request), context))
+}
+
+async function unless(code: string, work: unknown): Promise<void> {
+  try {
+    await work
+  } catch (error) {
+    if (!(error instanceof Failure) || error.code !== code) throw error
+  }
+}

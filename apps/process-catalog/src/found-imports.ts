@@ -1,0 +1,72 @@
+import { isBuiltin } from 'node:module'
+import { ImportKind, type FoundImportSchema } from '@automation/contract/catalog/v1/source'
+import type { MessageInitShape } from '@bufbuild/protobuf'
+import { packageOfImport } from './dependencies/detect.ts'
+import type { Dependencies } from './dependencies/manifest.ts'
+import { canonicalName } from './dependencies/package-name.ts'
+import type { LanguageName } from './language.ts'
+import { packageOf } from './reading/javascript.ts'
+import { pythonLibrary } from './reading/python-library.ts'
+import type { Reading } from './reading/reading.ts'
+
+/** What runs of a team find. */
+export interface Findable {
+  /** Names that imports find without a package. */
+  without: ReadonlySet<string>
+  /** References (`name`, or `name tag`) that lead to modules. */
+  modules: ReadonlySet<string>
+  /** The packages that the team has installed. */
+  installed: Dependencies
+}
+
+type FoundImport = MessageInitShape<typeof FoundImportSchema>
+
+/**
+ * What each import of a source leads to, each name once: to what the language has itself, else to a module, else to a
+ * package that is installed, as at a run. Pure.
+ */
+export function foundImports(language: LanguageName, { written }: Reading, findable: Findable): FoundImport[] {
+  const find = language === 'PYTHON' ? foundByPython : foundByJavascript
+  const packages = new Map(
+    Object.entries(findable.installed).map(([name, version]) => [canonicalName(language, name), version]),
+  )
+  const all = written.flatMap((one) =>
+    one.moduleTag === undefined ? find(one.name, findable, packages) : foundModule(one.name, one.moduleTag, findable),
+  )
+  return [...new Map(all.map((found) => [`${found.name} ${found.kind} ${found.version ?? ''}`, found])).values()]
+}
+
+function foundModule(name: string, tag: string, { modules }: Findable): FoundImport[] {
+  const isThere = modules.has(tag === '' ? name : `${name} ${tag}`)
+  return [{ name, kind: isThere ? ImportKind.MODULE : ImportKind.MISSING, ...(tag !== '' && { version: tag }) }]
+}
+
+type Packages = ReadonlyMap<string, string>
+
+function foundByJavascript(name: string, { without, modules }: Findable, packages: Packages): FoundImport[] {
+  if (isBuiltin(name) || without.has(name)) return [{ name, kind: ImportKind.BUILTIN }]
+  if (modules.has(name)) return [{ name, kind: ImportKind.MODULE }]
+  const wanted = packageOf(name) ?? name
+  return [{ name: wanted, ...installed(packages.get(wanted)) }]
+}
+
+/** A dotted name leads to a module of that name, of its beginning, or of a name below it. */
+function foundByPython(name: string, { without, modules }: Findable, packages: Packages): FoundImport[] {
+  const first = name.split('.', 1)[0]!
+  if (pythonLibrary.has(first) || without.has(first)) return [{ name: first, kind: ImportKind.BUILTIN }]
+  const own = [...modules].filter((one) => `${name}.`.startsWith(`${one}.`) || one.startsWith(`${name}.`))
+  if (own.length > 0) return own.map((one) => ({ name: one, kind: ImportKind.MODULE }))
+  return [{ name: first, ...installed(pythonVersion(first, packages)) }]
+}
+
+function pythonVersion(first: string, packages: Packages): string | undefined {
+  const wanted = packageOfImport('PYTHON', first)
+  if (wanted !== undefined) return packages.get(canonicalName('PYTHON', wanted))
+  // A name that several packages share.
+  return [...packages].find(([name]) => name.startsWith(`${first}-`))?.[1]
+}
+
+function installed(version: string | undefined): Pick<FoundImport, 'kind' | 'version'> {
+  if (version === undefined) return { kind: ImportKind.MISSING }
+  return { kind: ImportKind.PACKAGE, ...(version !== '*' && { version }) }
+}

@@ -1,0 +1,40 @@
+import type { TeamLimitService } from '@automation/contract/catalog/v1/team_limit'
+import { isTeamSlug, isUuid } from '@automation/contract/forms'
+import { invalid, notFound } from '@automation/errors'
+import { principalIn, type Handlers } from '@automation/rpc'
+import type { Catalog } from '../catalog.ts'
+import { listTeamLimits, noteGateway, setTeamLimit } from '../store/team-limits.ts'
+
+/** The limits that there are, with the least and the largest value. */
+const ranges: Record<string, readonly [number, number]> = {
+  running: [1, 1_000_000],
+  queued: [0, 100_000_000],
+  stored: [0, Number.MAX_SAFE_INTEGER],
+  sandboxes: [0, 100_000],
+  runners: [1, 1000],
+  callsPerSecond: [1, 1_000_000],
+}
+
+/** What single teams may have. */
+export function teamLimitHandlers({ store }: Catalog): Handlers<typeof TeamLimitService> {
+  return {
+    async setTeamLimit({ team, name, value }, context) {
+      const operator = principalIn(context, 'operator')
+      if (!isTeamSlug(team)) throw notFound('team')
+      const range = Object.hasOwn(ranges, name) ? ranges[name] : undefined
+      if (range === undefined) throw invalid('/name', `must be one of ${Object.keys(ranges).join(', ')}`)
+      const [least, most] = range
+      if (value !== undefined && (value < BigInt(least) || value > BigInt(most)))
+        throw invalid('/value', `must be a whole number from ${least} to ${most}, or default`)
+      await setTeamLimit(store, { ...operator, team }, name, value ?? null)
+      return {}
+    },
+
+    async listTeamLimits({ knownRevision, gateway }, context) {
+      principalIn(context, 'service')
+      if (gateway !== '' && !isUuid(gateway)) throw invalid('/gateway', 'must be a UUID')
+      const gateways = gateway === '' ? 0 : await noteGateway(store, gateway)
+      return { ...(await listTeamLimits(store, knownRevision)), gateways }
+    },
+  }
+}

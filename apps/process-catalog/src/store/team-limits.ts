@@ -1,0 +1,53 @@
+import { AuditType } from '@automation/contract/audit/v1/audit'
+import type { ListTeamLimitsResponseSchema } from '@automation/contract/catalog/v1/team_limit'
+import { notFound } from '@automation/errors'
+import type { MessageInitShape } from '@bufbuild/protobuf'
+import { audit } from './audit.ts'
+import type { Author } from './processes.ts'
+import type { Store } from './store.ts'
+
+/** Sets a limit of the author's team, or takes it back. Failure team_not_found. */
+export function setTeamLimit(store: Store, author: Author, name: string, value: bigint | null): Promise<void> {
+  const { team } = author
+  return store.write(async (rows) => {
+    if ((await rows.team.count({ where: { slug: team } })) === 0) throw notFound('team')
+    // One after the other, so that numbers are committed in their order.
+    await rows.$executeRaw`LOCK TABLE team_limits IN SHARE ROW EXCLUSIVE MODE`
+    await rows.$executeRaw`
+      INSERT INTO team_limits (team, name, value, changed)
+      SELECT ${team}, ${name}, ${value}::bigint, coalesce(max(changed), 0) + 1 FROM team_limits
+      ON CONFLICT (team, name) DO UPDATE SET value = excluded.value, changed = excluded.changed`
+    await audit(rows, author, { type: AuditType.TEAM, event: 'updated', entityId: team })
+  })
+}
+
+/** All limits of single teams, where they are others than those of this revision. */
+export function listTeamLimits(
+  store: Store,
+  knownRevision: bigint,
+): Promise<MessageInitShape<typeof ListTeamLimitsResponseSchema>> {
+  return store.read(async (rows) => {
+    const [newest] = await rows.$queryRaw<{ revision: bigint }[]>`
+      SELECT coalesce(max(changed), 0)::bigint AS revision FROM team_limits`
+    const { revision } = newest!
+    if (revision === knownRevision) return { revision }
+    const limits = await rows.$queryRaw<{ team: string; name: string; value: bigint }[]>`
+      SELECT team, name, value FROM team_limits WHERE value IS NOT NULL ORDER BY team, name`
+    return { revision, limits }
+  })
+}
+
+/** Notes a gateway, and gives how many there are; nothing is written where no team has a limit on calls. */
+export function noteGateway(store: Store, id: string): Promise<number> {
+  return store.write(async (rows) => {
+    const noted = await rows.$executeRaw`
+      INSERT INTO gateways (id, seen_at)
+      SELECT ${id}::uuid, now() WHERE EXISTS (SELECT FROM team_limits WHERE name = 'callsPerSecond' AND value IS NOT NULL)
+      ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at`
+    if (noted === 0) return 1
+    await rows.$executeRaw`DELETE FROM gateways WHERE seen_at < now() - interval '1 hour'`
+    const [found] = await rows.$queryRaw<{ count: number }[]>`
+      SELECT count(*)::integer AS count FROM gateways WHERE seen_at > now() - interval '10 s'`
+    return Math.max(found?.count ?? 1, 1)
+  })
+}

@@ -1,0 +1,368 @@
+"""
+A fork that imports, before it does anything else, what the top of the source imports, and then only forks: its forks are
+the runs of one version. Where these imports leave behind what forks can't share, there is no template, and each run
+imports for itself.
+"""
+
+import _socket
+import os
+import posix
+import struct
+import time
+from signal import SIGKILL
+
+import confine
+import output
+import process_control
+import warm
+from descendants import send
+
+# What a fork that may become one says of itself, to its parent alone.
+RUNS_ITSELF = b"\0"
+IMPORTS = b"\1"
+READY = b"\2"
+REFUSED = b"\3"
+
+# Where it has its channel to the zygote, and what confines its forks: beyond all that the zygote has open.
+CONTROL = 60
+RULESET = 61
+FIRST_OTHER = 62
+
+OPEN_FILES = 1024
+# Further apart its threads are not looked for.
+MOST_NUMBERS = 50_000
+REPARENTED_S = 0.0002
+PAIR = struct.Struct("ii")
+TO_MOVE = b"F"
+MOST_MARKS = 4096
+
+fork = posix.fork
+wait_for = posix.waitpid
+end_process = posix._exit
+
+
+class Template:
+    """The zygote's side: made before the fork that may become one, `ready` once that has."""
+
+    def __init__(self, poller):
+        self.poller = poller
+        self.control, self.theirs = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
+        self.control.setblocking(False)
+        self.pid = None
+        self.is_ready = False
+
+    def forked(self, pid):
+        self.pid = pid
+        self.theirs.close()
+
+    def ready(self):
+        self.is_ready = True
+        self.poller.register(self.control, 1)
+
+    def descriptor(self):
+        return self.control.fileno()
+
+    def ask(self, pipes):
+        """For a fork that has these; false where it can't be asked."""
+        descriptors = PAIR.pack(pipes.read_request, pipes.write_answer)
+        try:
+            self.control.sendmsg([TO_MOVE], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, descriptors)])
+        except OSError:
+            return False
+        return True
+
+    def born(self):
+        """The process that its next fork is, by its own word, as it is a child of this one; None where it can't be."""
+        try:
+            pid = int(self.control.recv(32))
+            # Those that are forked apart are not found so.
+            posix.waitid(posix.P_PID, pid, posix.WEXITED | posix.WNOHANG | posix.WNOWAIT)
+        except (OSError, ValueError, OverflowError):
+            return None
+        return pid
+
+    def ending(self):
+        """Its wait status once it has ended; None while it has not."""
+        if self.pid is None:
+            return None
+        try:
+            pid, status = wait_for(self.pid, posix.WNOHANG | confine.WALL)
+        except ChildProcessError:
+            pid, status = self.pid, 0  # It had become another program: plain waits have seen its end.
+        if pid == 0:
+            return None
+        self.pid = None
+        return status
+
+    def end(self):
+        self.close()
+        if self.ending() is None and self.pid is not None:
+            send(self.pid, int(SIGKILL))
+            wait_for(self.pid, confine.WALL)
+
+    def close(self):
+        if self.is_ready:
+            self.poller.unregister(self.control)
+        self.control.close()
+
+
+def move_in(offered):
+    """In the fork: what it needs to become one goes to where it is looked for."""
+    posix.dup2(offered.theirs.fileno(), CONTROL, False)
+    confine.keep_ruleset(RULESET)
+
+
+def move_out():
+    """It runs the source itself."""
+    posix.closerange(CONTROL, FIRST_OTHER)
+
+
+class Imports:
+    """What is to be imported ahead, and what that must not leave behind."""
+
+    def __init__(self, program, team, settings):
+        self.team = team
+        self.names = settings["names"]
+        self.seeks_team = False
+        self.modules = list(self.of(program.imports, team.of_process, set()))
+
+    def of(self, imports, own, seen):
+        """Names and what is taken from them, up to the first module of the team: what that does is not known."""
+        for name, members in imports:
+            if name.partition(".")[0] in self.names:
+                continue
+            if not self.team.has(name):
+                yield name, members
+                continue
+            index = own.get((name, ""))
+            if index is not None and index not in seen:
+                yield from self.of(self.team.leading_imports(index), self.team.of_module[index], {*seen, index})
+            return
+
+    def find_spec(self, name, path=None, target=None):
+        """Finds nothing: notes what would be found in a run, also where the import can do without."""
+        self.seeks_team = self.seeks_team or self.team.has(name) or name in self.names
+
+    def takes_time(self):
+        """Whether the zygote does not import it all when there is time."""
+        import sys
+
+        return any(name not in sys.modules and name not in warm.MODULES for name, _ in self.modules)
+
+    def make(self):
+        """Imports; why forks could not share what is here now, or None."""
+        import random
+        import sys
+
+        directory = self.directory = posix.getcwd()
+        before = open_descriptors()
+        sys.meta_path.insert(0, self)
+        with output_kept(directory) as kept, Drawn(random) as drawn:
+            for name, members in self.modules:
+                __import__(name, {}, {}, members, 0)
+        sys.meta_path.remove(self)
+        self.drawn = drawn
+        if kept.has_more:
+            return "output"
+        if open_descriptors() != before:
+            return "open files or connections"
+        if drawn.is_fixed:
+            return "a random seed"
+        if self.seeks_team:
+            return "a module of the team"
+        if has_children():
+            return "processes"
+        if posix.getcwd() != directory or os.listdir(directory) or len(os.listdir(os.path.dirname(directory))) > 1:
+            return "files"
+        if has_timers():
+            return "timers"
+        if shares_memory():
+            return "shared memory"
+        if has_threads():
+            return "threads"
+        return None
+
+
+class Drawn:
+    """Notes which generators of random numbers are made and seeded within: a fork seeds anew those that nobody seeded."""
+
+    def __init__(self, random):
+        self.random = random
+        self.is_fixed = False
+        self.free = []
+
+    def __enter__(self):
+        plain = self.random.Random
+        self.before = plain.seed, plain.setstate, self.random.seed, self.random.setstate
+        plain_seed, plain_set = self.before[:2]
+
+        def seed(generator, a=None, version=2):
+            self.note(generator, a is None)
+            plain_seed(generator, a, version)
+
+        def setstate(generator, state):
+            self.note(generator, False)
+            plain_set(generator, state)
+
+        plain.seed, plain.setstate = seed, setstate
+        shared = self.random._inst
+        self.random.seed, self.random.setstate = shared.seed, shared.setstate
+        return self
+
+    def __exit__(self, *_):
+        plain = self.random.Random
+        plain.seed, plain.setstate, self.random.seed, self.random.setstate = self.before
+        self.is_fixed = self.is_fixed or numpy_is_seeded()
+
+    def note(self, generator, is_free):
+        self.free = [each for each in self.free if each is not generator]
+        if is_free:
+            self.free.append(generator)
+        # What a class of its own makes of a seed, or of none, nobody knows.
+        if type(generator).seed is not self.random.Random.seed or (generator is self.random._inst and not is_free):
+            self.is_fixed = True
+
+    def anew(self):
+        import sys
+
+        for generator in self.free:
+            self.random.Random.seed(generator)
+        numpy = sys.modules.get("numpy.random")
+        if hasattr(numpy, "seed"):
+            numpy.seed()
+
+
+def numpy_is_seeded():
+    """Whether its generator for all has another seed than the one that it drew itself."""
+    import sys
+
+    generator = getattr(getattr(sys.modules.get("numpy.random.mtrand"), "_rand", None), "_bit_generator", None)
+    return generator is not None and getattr(generator, "_seed_seq", generator) is None
+
+
+class output_kept:
+    """What is printed within goes to a file that has no name; `has_more` than marks around subprocesses."""
+
+    def __init__(self, directory):
+        path = directory + "/printed"
+        self.file = posix.open(path, posix.O_RDWR | posix.O_CREAT | posix.O_EXCL | posix.O_CLOEXEC | posix.O_APPEND, 0o600)
+        posix.unlink(path)
+
+    def __enter__(self):
+        import sys
+
+        self.before = [posix.dup(number) for number in (1, 2)]
+        for number in (1, 2):
+            posix.dup2(self.file, number)
+        self.streams = sys.stdout, sys.stderr
+        return self
+
+    def __exit__(self, *_):
+        for stream in self.streams:
+            stream.flush()
+        for number, before in zip((1, 2), self.before):
+            posix.dup2(before, number)
+            posix.close(before)
+        size = output.HEAD.size
+        # One byte further than it looks, so that what it does not see is no whole mark.
+        data = posix.pread(self.file, MOST_MARKS * size + 1, 0)
+        self.has_more = len(data) % size != 0 or any(kind != output.FENCE for _, kind, _, _ in output.HEAD.iter_unpack(data))
+        posix.close(self.file)
+
+
+def open_descriptors():
+    return [each for each in range(OPEN_FILES) if is_open(each)]
+
+
+def is_open(descriptor):
+    try:
+        posix.fstat(descriptor)
+        return True
+    except OSError:
+        return False
+
+
+def has_children():
+    try:
+        wait_for(-1, posix.WNOHANG)
+        return True
+    except ChildProcessError:
+        return False
+
+
+def has_timers():
+    import signal
+
+    return any(any(signal.getitimer(which)) for which in (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF))
+
+
+def shares_memory():
+    """Whether it has memory that its forks would have in common."""
+    import gc
+    import sys
+
+    try:
+        with open("/proc/self/maps", "rb") as maps:
+            return any(line.split(b" ", 2)[1] == b"rw-s" for line in maps)
+    except OSError:
+        mmap = sys.modules.get("mmap")
+        return "multiprocessing.synchronize" in sys.modules or (
+            mmap is not None and any(isinstance(each, mmap.mmap) for each in gc.get_objects())
+        )
+
+
+def has_threads():
+    """
+    Whether it has any that a fork does not end: the usual libraries of numbers do so, and start them again. They are
+    looked for by their numbers, which lie between its own and that of a process that is made now: not everywhere is there
+    a list of them.
+    """
+    own = posix.getpid()
+    latest = fork()
+    if latest == 0:
+        end_process(0)
+    wait_for(latest, 0)
+    if not own < latest < own + MOST_NUMBERS:
+        return True
+    return process_control.has_thread(own, range(own + 1, latest))
+
+
+def serve(zygote):
+    """Forks when it is told to; returns in each of the forks alone, when it has its channels."""
+    control = _socket.socket(fileno=CONTROL)
+    # What was imported may have set another for all.
+    control.settimeout(None)
+    process_control.leave_orphans()
+    process_control.hide()
+    confine.shield()
+    while True:
+        data, ancillary, _, _ = control.recvmsg(1, _socket.CMSG_SPACE(PAIR.size))
+        if data != TO_MOVE or len(ancillary) != 1:
+            end_process(0)
+        read_request, write_answer = PAIR.unpack(ancillary[0][2][: PAIR.size])
+        middle = fork()
+        if middle == 0:
+            # The run is the zygote's child, which alone ends it and all below.
+            middle = posix.getpid()
+            if fork() != 0:
+                end_process(0)
+            return become_run(zygote, middle, control, read_request, write_answer)
+        posix.close(read_request)
+        posix.close(write_answer)
+        if wait_for(middle, 0)[1] != 0:
+            end_process(1)  # There is no such fork: each run has one of its own then.
+
+
+def become_run(zygote, middle, control, read_request, write_answer):
+    confine.confine_run()
+    posix.dup2(read_request, 3, False)
+    posix.dup2(write_answer, 4, False)
+    while posix.getppid() == middle:
+        time.sleep(REPARENTED_S)
+    process_control.end_with_parent()
+    if posix.getppid() != zygote:
+        end_process(1)
+    control.send(b"%d" % posix.getpid())
+    control.detach()
+    posix.closerange(5, FIRST_OTHER)
+    process_control.show()

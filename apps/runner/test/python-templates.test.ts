@@ -1,0 +1,332 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DependencySetSchema } from '@automation/contract/catalog/v1/resolve'
+import { create } from '@bufbuild/protobuf'
+import { Language } from '@automation/contract/common/v1/language'
+import { until } from '@automation/testing'
+import { littleRegistry } from '@automation/testing/little-registry'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { run } from './python-run.ts'
+import { startRunner, type RunnerUnderTest } from './runner-under-test.ts'
+import { lines, type Ended, type RunOptions } from './scripted-replica.ts'
+
+// `now` tells one import of it from another.
+const stamp = 'import os, time\nnow = time.time_ns()\npid = os.getpid()\n'
+
+/** Packages by what they do while they are imported, beside taking the time. */
+const modules: Record<string, string> = {
+  plain: '',
+  prints: 'print("while importing")\n',
+  errs: 'import sys\nsys.stderr.write("while importing\\n")\n',
+  warns: 'import warnings\nwarnings.warn("while importing")\n',
+  threads: 'import threading\nthreading.Thread(target=time.sleep, args=(1000,), daemon=True).start()\n',
+  opens: 'file = open("/etc/passwd")\n',
+  connects: 'import socket\nserver = socket.create_server(("127.0.0.1", 0))\n',
+  forks: 'import subprocess\nchild = subprocess.Popen(["sleep", "1000"])\n',
+  asks: 'import subprocess\nsubprocess.run(["true"])\n',
+  writes: 'open("left", "w").close()\n',
+  moves: 'os.mkdir("inside")\nos.chdir("inside")\n',
+  shares: 'import mmap\nmemory = mmap.mmap(-1, 4096)\n',
+  locks:
+    'import multiprocessing\ntry:\n    lock = multiprocessing.Lock()\nexcept OSError:\n    import mmap\n    lock = mmap.mmap(-1, 4096)\n',
+  alarms: 'import signal\nsignal.signal(signal.SIGALRM, signal.SIG_IGN)\nsignal.setitimer(signal.ITIMER_REAL, 1000)\n',
+  seeds: 'import random\nrandom.seed(7)\n',
+  reseeds: 'import random\nrandom._inst.setstate(random.Random(7).getstate())\n',
+  draws: 'import random\nown = random.Random()\nfixed = random.Random(7)\nlater = random.Random()\nlater.seed(7)\n',
+  derives:
+    'import random\nclass Own(random.Random):\n    def seed(self, a, version=2): super().seed(a, version)\nown = Own()\n',
+  unsets: 'import socket\nsocket.setdefaulttimeout(0.001)\nos.environ.pop("TMP_DATA_DIR")\n',
+  hangs: 'while True: time.sleep(1)\n',
+  fails: 'raise ValueError("no import")\n',
+  exits: 'import sys\nsys.exit(3)\n',
+  dies: 'os.kill(os.getpid(), 9)\n',
+  ends: 'os._exit(4)\n',
+  reads: 'variable = os.environ.get("A")\nhome = os.environ["HOME"]\nplace = os.getcwd()\n',
+  adopts: 'import ctypes\nctypes.CDLL(None).prctl(36, 1, 0, 0, 0)\n',
+  lurks: `import gc, sys, _thread
+started = []
+def flood():
+    time.sleep(0.3)
+    while True: os.write(1, b"x" * 60000 + b"\\n")
+def collected(phase, info):
+    if phase == "stop" and not started and sys._getframe(1).f_code.co_name == "freeze":
+        started.append(_thread.start_new_thread(flood, ()))
+gc.callbacks.append(collected)
+`,
+  peeks: `import sys
+frame, seen = sys._getframe(), False
+while frame: seen, frame = seen or "a7secret" in repr(frame.f_locals), frame.f_back
+`,
+  of_team: 'import helper\n',
+  perhaps_of_team: 'try:\n    import helper\nexcept ImportError:\n    helper = None\n',
+  answers: 'import struct\nif os.environ.get("A") == "1": os.write(4, struct.pack("<IBI", 7, 86, 1) + b"\\0" + b"1")\n',
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'python-templates-'))
+const dependencies = create(DependencySetSchema, { key: randomUUID(), packages: { imported: '*' } })
+let registry: Awaited<ReturnType<typeof littleRegistry>>
+let under: RunnerUnderTest
+
+beforeAll(async () => {
+  const entries = Object.entries(modules).map(([name, text]) => ({ path: `${name}.py`, text: stamp + text }))
+  registry = await littleRegistry({}, { imported: { version: '1.0.0', entries } })
+  under = await startRunner({ ...registry.settings, RUNNER_DEPENDENCIES_DIR: folder })
+  const spec = { language: Language.PYTHON, dependencies, isInstall: true }
+  expect((await under.replica.run('', { spec })).explanation).toBeUndefined()
+})
+afterAll(async () => {
+  await under.stop()
+  await registry.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+async function runWith(source: string, { spec, ...options }: RunOptions = {}): Promise<Ended> {
+  const ended = await run(under, source, { ...options, spec: { ...spec, dependencies } })
+  await under.settled()
+  return ended
+}
+
+/** What runs of a source give, one after the other. */
+async function runs(source: string, count: number, options?: RunOptions): Promise<Ended[]> {
+  const all: Ended[] = []
+  while (all.length < count) all.push(await runWith(source, options))
+  return all
+}
+
+const valuesOf = (all: Ended[]) => {
+  expect(all.map(({ explanation }) => explanation)).toEqual(all.map(() => undefined))
+  return all.map(({ value }) => value as unknown[])
+}
+const distinct = (values: unknown[]) => new Set(values.map((each) => JSON.stringify(each))).size
+
+/** How often three runs of a version import this module. */
+async function importsOf(name: string, before = ''): Promise<number> {
+  return distinct(valuesOf(await runs(`${before}import ${name}\nreturn ${name}.now`, 3)))
+}
+
+describe('what the source imports at its top', () => {
+  test('is imported once for its runs, which are processes of their own', async () => {
+    const all = valuesOf(await runs('"""What it does."""\nimport os\nimport plain\nreturn [plain.now, os.getpid()]', 3))
+    expect(distinct(all.map(([now]) => now))).toBe(1)
+    expect(distinct(all.map(([, pid]) => pid))).toBe(3)
+  })
+
+  test('is what stands before anything else', async () => {
+    expect(await importsOf('plain', 'import os\nos.environ["B"] = "1"\n')).toBe(3)
+    expect(await importsOf('plain', 'from __future__ import annotations\nfrom draws import own\n')).toBe(1)
+  })
+
+  test('is that of a team’s module, too, up to what that does itself', async () => {
+    const helper = { name: 'helper', sourceCode: 'import plain\nimport svc\nvalue = [plain.now, svc.execution.id]\n' }
+    const options = (executionId: string) => ({
+      run: { executionId },
+      spec: {
+        digest: 'with a module',
+        modules: [{ ...helper, imports: [] }],
+        imports: [{ name: 'helper', tag: '', module: 0 }],
+      },
+    })
+    const source = 'import helper\nreturn helper.value'
+    const all = valuesOf([await runWith(source, options('a')), await runWith(source, options('b'))])
+    expect(distinct(all.map(([now]) => now))).toBe(1)
+    expect(all.map(([, id]) => id)).toEqual(['a', 'b'])
+  })
+
+  test('is imported by each run where it wants a fresh process', async () => {
+    const all = await runs('import plain\nreturn [plain.now, "fresh"]', 2, { run: { freshProcess: true } })
+    expect(distinct(valuesOf(all))).toBe(2)
+  })
+
+  test('sees the variables of its team, also when they change', async () => {
+    const source = 'import reads\nreturn [reads.now, reads.variable]'
+    const withA = (value: string) => ({ spec: { digest: 'reads', variables: [{ key: 'A', value }] } })
+    const all = [...valuesOf(await runs(source, 2, withA('1'))), ...valuesOf(await runs(source, 3, withA('2')))]
+    expect(all.map(([, variable]) => variable)).toEqual(['1', '1', '2', '2', '2'])
+    expect(distinct(all.map(([now]) => now))).toBe(2)
+  })
+
+  test('is imported anew where its process has another name, which its runs see', async () => {
+    const named = (processName: string) => ({ spec: { digest: 'renamed', processName } })
+    const source = 'import plain\nreturn svc.execution.process.name'
+    expect(valuesOf(await runs(source, 2, named('before')))).toEqual(['before', 'before'])
+    expect(valuesOf(await runs(source, 3, named('after')))).toEqual(['after', 'after', 'after'])
+  })
+
+  test('sees the directory that its runs have', async () => {
+    const source =
+      'import reads, os, tempfile\nfrom plain import now\nopen("left", "w").close()\nreturn [now, os.listdir(), reads.home == os.environ["HOME"] == os.getcwd() == tempfile.gettempdir(), reads.place == os.getcwd()]'
+    const all = valuesOf(await runs(source, 3))
+    expect(all.map(([, ...seen]) => seen)).toEqual(all.map(() => [['left'], true, true]))
+    expect(distinct(all.map(([now]) => now))).toBe(1)
+  })
+})
+
+describe('a run', () => {
+  test('sees nothing of the one before it', async () => {
+    const source = `import plain, os, sys
+left = [getattr(plain, "left", None), os.environ.get("LEFT"), os.listdir(), "left" in sys.modules]
+plain.left = os.environ["LEFT"] = "x"
+sys.modules["left"] = plain
+open("left", "w").close()
+return [left, plain.now]`
+    const all = valuesOf(await runs(source, 3))
+    expect(all.map(([left]) => left)).toEqual(all.map(() => [null, null, [], false]))
+    expect(distinct(all.map(([, now]) => now))).toBe(1)
+  })
+
+  test('draws random numbers of its own, but for those that were seeded', async () => {
+    const source =
+      'import draws, random, uuid, tempfile\nreturn [random.random(), draws.own.random(), str(uuid.uuid4()), next(tempfile._get_candidate_names()), draws.fixed.random(), draws.later.random(), draws.now]'
+    const all = valuesOf(await runs(source, 3)) as unknown[][]
+    for (const at of [0, 1, 2, 3]) expect(distinct(all.map((each) => each[at]))).toBe(3)
+    for (const at of [4, 5, 6]) expect(distinct(all.map((each) => each[at]))).toBe(1)
+  })
+
+  test('ends with all that it has started, and the next ones go on', async () => {
+    const source =
+      'import plain, os, subprocess\nfound = subprocess.run(["sh", "-c", "cat /proc/[0-9]*/cmdline"], capture_output=True).stdout.count(b"6543")\nsubprocess.Popen(["sleep", "6543"], start_new_session=True)\nif os.fork() == 0:\n    os.setsid()\n    os.execvp("sleep", ["sleep", "6543"])\nreturn found'
+    expect(valuesOf(await runs(source, 3))).toEqual([0, 0, 0])
+  })
+
+  test('has a main thread that the C library knows, with and without a template', async () => {
+    const source = `import signal, threading
+got = []
+signal.signal(signal.SIGUSR2, lambda *_: got.append(1))
+threading.Thread(target=lambda: signal.pthread_kill(threading.main_thread().ident, signal.SIGUSR2)).start()
+while not got and threading.active_count() > 1: pass
+return got`
+    const all = [...(await runs(source, 2)), ...(await runs(`import plain\n${source}`, 2))]
+    expect(valuesOf(all)).toEqual([[1], [1], [1], [1]])
+  })
+
+  test('has no descriptors but its own', async () => {
+    const source =
+      'import plain, os\nfound = []\nfor each in range(5, 1024):\n    try:\n        os.fstat(each)\n        found.append(each)\n    except OSError: pass\nreturn found'
+    expect(valuesOf(await runs(source, 2))).toEqual([[], []])
+  })
+
+  test.for([
+    ['a kill of itself', 'os.kill(os.getpid(), 9)', 'Error: The process was ended by SIGKILL'],
+    ['an exit', 'os._exit(4)', 'Error: The process ended (exit code 4) before the run had a value'],
+    ['an exception', 'raise ValueError("x")', 'ValueError: x'],
+  ])('that ends by %s says so, and the next one goes on', async ([, how, explanation]) => {
+    const source = `import plain, os\nif svc.context.parameters.ends:\n    ${how}\nreturn plain.now`
+    const [first] = valuesOf([await runWith(source, { parameters: { ends: false } })])
+    expect((await runWith(source, { parameters: { ends: true } })).explanation).toBe(explanation)
+    expect(valuesOf([await runWith(source, { parameters: { ends: false } })])).toEqual([first])
+  })
+})
+
+test('an import that answers a run ends it for good', async () => {
+  const source = 'import answers\nprint("begun")\nreturn svc.context.parameters'
+  const withA = (value: string) => ({ spec: { digest: 'answers', variables: [{ key: 'A', value }] } })
+  const first = await runWith(source, { ...withA('1'), parameters: 'of the first' })
+  expect(first.explanation).toMatch(/broke its channel/)
+  const next = await runWith(source, { ...withA('2'), parameters: 'of the next' })
+  expect([next.explanation, next.value, lines(next.log)]).toEqual([undefined, 'of the next', ['INFO begun']])
+})
+
+describe('each run imports for itself where the import', () => {
+  test.for(
+    [
+      'prints',
+      'errs',
+      'warns',
+      'threads',
+      'opens',
+      'connects',
+      'forks',
+      'writes',
+      'moves',
+      'shares',
+      'locks',
+      'alarms',
+      'seeds',
+      'reseeds',
+      'derives',
+    ].map((name) => [name]),
+  )('%s', async ([name]) => {
+    expect(await importsOf(name!)).toBe(3)
+  })
+
+  test('prints, which each has in its log', async () => {
+    for (const name of ['prints', 'errs', 'warns'])
+      for (const ended of await runs(`import ${name}\nprint("after")`, 2)) {
+        const log = lines(ended.log)
+        expect(log.at(-1)).toBe('INFO after')
+        expect(log.join()).toContain('while importing')
+      }
+  })
+
+  test.for(['of_team', 'perhaps_of_team'])('leads to a module of the team: %s', async (name) => {
+    const spec = {
+      digest: name,
+      modules: [{ name: 'helper', sourceCode: 'import svc\nvalue = svc.execution.id\n', imports: [] }],
+      imports: [{ name: 'helper', tag: '', module: 0 }],
+    }
+    const source = `import ${name}\nimport helper\nreturn ${name}.helper.value`
+    const values: unknown[] = []
+    for (const executionId of ['a', 'b'])
+      values.push(...valuesOf([await runWith(source, { spec, run: { executionId } })]))
+    expect(values).toEqual(['a', 'b'])
+  })
+})
+
+test('whether a version’s runs share what it imports is to be seen', async () => {
+  await runWith('import plain\nreturn "seen"')
+  expect(await under.metric('runner_python_imports', 'shared')).toBeGreaterThan(0)
+  await runWith('import prints\nreturn "seen"')
+  expect(await under.metric('runner_python_imports', 'output')).toBeGreaterThan(0)
+})
+
+test('an import that goes on and prints when its run is over ends with its child', async () => {
+  const shared = () => under.metric('runner_python_imports', 'shared')
+  const before = await shared()
+  expect(valuesOf([await runWith('import lurks\nreturn 1')])).toEqual([1])
+  expect(await shared()).toBe(before + 1)
+  await until(async () => (await shared()) <= before, { what: 'its child has ended' })
+})
+
+test('an import sees nothing of what its first run is given', async () => {
+  const source = 'import peeks\nreturn peeks.seen'
+  expect(valuesOf(await runs(source, 2, { parameters: 'a7secret' }))).toEqual([false, false])
+})
+
+test('settings that an import makes are those of its runs', async () => {
+  const source =
+    'import os, unsets, socket\nreturn [unsets.now, socket.getdefaulttimeout(), "TMP_DATA_DIR" in os.environ]'
+  const all = valuesOf(await runs(source, 3))
+  expect(all.map(([, ...settings]) => settings)).toEqual(all.map(() => [0.001, false]))
+  expect(distinct(all.map(([now]) => now))).toBe(1)
+})
+
+test('an import that never ends counts to the time of its run', async () => {
+  const ended = await runWith('import hangs\nprint("begun")', { run: { timeoutMs: 1500 } })
+  expect(ended.explanation).toMatch(/^TimeoutError/)
+  expect(lines(ended.log).join()).not.toContain('begun')
+})
+
+test('an import that wants the orphans below it does not get the runs', async () => {
+  expect(await importsOf('adopts')).toBe(1)
+})
+
+test('a subprocess that an import waited for is nothing unusual', async () => {
+  expect(await importsOf('asks')).toBe(1)
+})
+
+describe('an import that ends a run does so in each of its runs', () => {
+  test.for([
+    ['fails', 'ValueError: no import'],
+    ['exits', 'SystemExit: sys.exit(3) was called before the run had a value'],
+    ['dies', 'Error: The process was ended by SIGKILL'],
+    ['ends', 'Error: The process ended (exit code 4) before the run had a value'],
+    ['nowhere', "ModuleNotFoundError: No module named 'nowhere'"],
+  ])('%s', async ([name, explanation]) => {
+    for (const ended of await runs(`import ${name}\nreturn 1`, 2)) {
+      expect(ended.explanation).toContain(explanation)
+      if (name === 'fails') expect(lines(ended.log).join('\n')).toMatch(/line 1, in <module>[^]*fails\.py", line 4/)
+    }
+  })
+})

@@ -1,0 +1,159 @@
+import { SandboxStatus } from '@automation/contract/sandbox/v1/sandbox'
+import type { Member } from '@automation/rpc'
+import { failPoint, type Logger } from '@automation/service'
+import { SandboxFault, type Driver, type SandboxOrder } from './drivers/driver.ts'
+import { retryWhileAway } from './retry-while-away.ts'
+import { endOverdue, endUnanswered, markEnded, markRunning, type End } from './store/changes.ts'
+import { readActive } from './store/reads.ts'
+import type { SandboxRow } from './store/rows.ts'
+import type { Store } from './store/store.ts'
+import { within } from './within.ts'
+
+export interface ReconcilerOptions {
+  store: Store
+  driver: Driver
+  startTimeoutMs: number
+  logger: Logger
+}
+
+// Another replica writes a row some moments before it asks the driver.
+const youngMs = 10_000
+const stopped: End = {
+  status: SandboxStatus.FAILED,
+  reason: 'The service stopped, and with it the sandboxes of its machine',
+}
+
+/** Reconciles the rows with the sandboxes that the driver has: makes those that are missing, and ends those that should not be there. */
+export class Reconciler {
+  readonly driver: Driver
+  readonly #options: ReconcilerOptions
+  /** Those that this process is about to make. */
+  readonly #making = new Map<string, Promise<SandboxRow | undefined>>()
+  /** Those with news for their rows that the database may not have taken yet. */
+  readonly #untold = new Set<string>()
+  readonly #closing = new AbortController()
+  #hasLeft = false
+
+  constructor(options: ReconcilerOptions) {
+    this.#options = options
+    this.driver = options.driver
+  }
+
+  /**
+   * Asks the driver for a sandbox whose row is there; what comes of it is in the row, which is given where it runs.
+   * Throws nothing.
+   */
+  make(order: SandboxOrder): Promise<SandboxRow | undefined> {
+    const made = this.#make(order).finally(() => this.#making.delete(order.id))
+    this.#making.set(order.id, made)
+    return made
+  }
+
+  async #make(order: SandboxOrder): Promise<SandboxRow | undefined> {
+    const { store, logger } = this.#options
+    try {
+      const address = await this.driver.create(order)
+      failPoint('sandbox-given')
+      const row = await this.#recorded(order.id, () => markRunning(store, order.id, address))
+      // Killed, or late, while it was made.
+      if (row === undefined) await this.driver.end(order.id)
+      return row
+    } catch (error) {
+      // Another replica ends it, unless it answers by then.
+      if (this.#hasLeft) return undefined
+      const reason = error instanceof SandboxFault ? error.message : 'It could not be started'
+      logger.warn({ err: error, sandbox: order.id }, 'a sandbox could not be started')
+      await this.ended(order.id, reason)
+      return undefined
+    }
+  }
+
+  /** Ends a sandbox, first in its row: that is what counts, and what can't be carried out now is later. */
+  async kill(id: string, killedBy: Member): Promise<void> {
+    await markEnded(this.#options.store, id, { killedBy })
+    failPoint('sandbox-end-written')
+    await this.#quietly(id, () => this.driver.end(id))
+  }
+
+  /** One has ended by itself, or could not be had. */
+  async ended(id: string, reason: string): Promise<void> {
+    await this.#quietly(id, async () => {
+      await this.#recorded(id, () => markEnded(this.#options.store, id, { status: SandboxStatus.FAILED, reason }))
+      failPoint('sandbox-end-written')
+      await this.driver.end(id)
+    })
+  }
+
+  /** Where the driver's sandboxes end with the service, rows of a former process have nothing behind them. */
+  async takeOver(): Promise<void> {
+    if (this.driver.outlivesService) return
+    const rows = await readActive(this.#options.store, this.driver.name)
+    for (const { id } of rows) await markEnded(this.#options.store, id, stopped)
+  }
+
+  /** Ends those whose time is over, and those that have not answered in time. */
+  async lookAtDeadlines(): Promise<void> {
+    const { store, startTimeoutMs } = this.#options
+    const overdue = await endOverdue(store)
+    const reason = `It did not answer within ${startTimeoutMs} ms`
+    const unanswered = await endUnanswered(store, startTimeoutMs, { reason, except: [...this.#untold] })
+    // One that takes its time must not hold up the deadlines of others.
+    for (const id of [...overdue, ...unanswered]) void this.#quietly(id, () => this.driver.end(id))
+  }
+
+  /** Compares rows with what the driver holds, both ways. Gives how many it holds. */
+  async reconcile(): Promise<number> {
+    const { store } = this.#options
+    const before = await readActive(store, this.driver.name)
+    const held = new Set(await this.driver.list())
+    const wanted = new Set((await readActive(store, this.driver.name)).map(({ id }) => id))
+    // A row is there before its sandbox: what is held without one has ended.
+    const orphans = [...held].filter((id) => !wanted.has(id))
+    const isLost = (id: string) => !held.has(id) && !this.#making.has(id) && !this.#untold.has(id)
+    const lost = before.filter(({ id, ageMs }) => ageMs > youngMs && isLost(id))
+    await Promise.all([
+      ...orphans.map((id) => this.#quietly(id, () => this.driver.end(id))),
+      ...lost.map(({ id }) => this.ended(id, 'It is gone: nothing of it could be found')),
+    ])
+    return held.size
+  }
+
+  /** Lets go of the driver. What ends with it is told so in its row; what outlives it may come within `graceMs`. */
+  async close(graceMs: number): Promise<void> {
+    if (this.driver.outlivesService) await within(graceMs, Promise.all(this.#making.values()))
+    else {
+      const rows = await readActive(this.#options.store, this.driver.name).catch(() => [])
+      for (const { id } of rows)
+        await this.#quietly(id, async () => {
+          await markEnded(this.#options.store, id, stopped)
+        })
+    }
+    this.#hasLeft = this.driver.outlivesService
+    this.#closing.abort()
+    await this.driver.stop()
+  }
+
+  /** Writes what is known of a sandbox, however long the database is away: this process alone knows it. */
+  async #recorded<T>(id: string, write: () => Promise<T>): Promise<T> {
+    this.#untold.add(id)
+    const { logger } = this.#options
+    try {
+      return await retryWhileAway(
+        write,
+        (err, againInMs) => logger.warn({ err, sandbox: id, againInMs }, 'the row of a sandbox can not be written yet'),
+        this.#closing.signal,
+      )
+    } finally {
+      this.#untold.delete(id)
+    }
+  }
+
+  /** A failure here is mended by the next look. */
+  async #quietly(id: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      this.#options.logger.warn({ err: error, sandbox: id }, 'a sandbox could not be ended yet, trying again')
+    }
+  }
+}

@@ -1,0 +1,28 @@
+import type pg from 'pg'
+import type { ScheduleRow } from '../schedule.ts'
+
+/**
+ * A firing that somebody asks for, held by them for so long; the schedule must be locked. Its nominal time is of no other
+ * firing, and never a whole second, as those of crons are. Undefined where another one is open that it may not be beside.
+ */
+export async function insertByHand(
+  client: pg.ClientBase,
+  { id, team, allowConcurrent }: ScheduleRow,
+  { holder, leaseMs }: { holder: string; leaseMs: number },
+): Promise<Date | undefined> {
+  const { rows } = await client.query<{ nominalAt: Date }>({
+    name: 'insert_by_hand',
+    text: `WITH free AS (
+             SELECT greatest(date_trunc('milliseconds', clock_timestamp()), max(nominal_at) + interval '1 ms') AS at
+               FROM firings WHERE schedule_id = $1 AND nominal_at > now() - interval '1 hour'
+           )
+           INSERT INTO firings (schedule_id, nominal_at, state, due_at, team, holder, asked)
+           SELECT $1, CASE WHEN at = date_trunc('second', at) THEN at + interval '1 ms' ELSE at END, 1,
+             now() + $3 * interval '1 ms', $2, $4, true
+             FROM free
+            WHERE $5 OR NOT EXISTS (SELECT FROM firings WHERE schedule_id = $1 AND state < 3)
+           RETURNING nominal_at AS "nominalAt"`,
+    values: [id, team, leaseMs, holder, allowConcurrent],
+  })
+  return rows[0]?.nominalAt
+}
