@@ -121,11 +121,29 @@ export async function opened<M>(messages: AsyncIterable<M>): Promise<AsyncIterat
   return iterator
 }
 
+const utf8 = new TextEncoder()
+
+/**
+ * How a message becomes bytes, by `textOf`. In one process the readers of a thing are given the same message, which is
+ * written once.
+ */
+export function writtenOnce<M extends object>(textOf: (message: M) => string): (message: M) => Uint8Array {
+  const written = new WeakMap<M, Uint8Array>()
+  return (message) => {
+    let bytes = written.get(message)
+    if (bytes === undefined) {
+      bytes = utf8.encode(textOf(message))
+      written.set(message, bytes)
+    }
+    return bytes
+  }
+}
+
 async function* events<M>(
   messages: AsyncIterator<M>,
   { present, remark }: LiveSource<M>,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  yield new TextEncoder().encode(`${remark === undefined ? '' : `: ${remark}\n`}retry: ${RETRY_MS}\n\n`)
+  yield utf8.encode(`${remark === undefined ? '' : `: ${remark}\n`}retry: ${RETRY_MS}\n\n`)
   for (let next = await messages.next(); next.done !== true; next = await messages.next()) {
     const bytes = present(next.value)
     if (bytes.length > 0) yield bytes

@@ -9,7 +9,7 @@ import type { RestApi } from '../../rest/rest-api.ts'
 import { samples } from '../../rest/samples.ts'
 import { presentTime } from '../../rest/time.ts'
 import { knownByNew } from '../../rest/upgrading.ts'
-import { documentedHeaders, opened, type LiveStreams } from '../../streams/live-streams.ts'
+import { documentedHeaders, opened, writtenOnce, type LiveStreams } from '../../streams/live-streams.ts'
 import { anyOf } from '../executions/filters.ts'
 import { presentExecution } from '../executions/record.ts'
 
@@ -89,18 +89,7 @@ function refuse(error: unknown): never {
   throw invalid('/Last-Event-ID', 'Last-Event-ID is not the id of an event of this stream; leave it out to begin now')
 }
 
-const utf8 = new TextEncoder()
-const presented = new WeakMap<WatchTeamResponse, Uint8Array>()
-
-/** An event as a server-sent one. In one process the readers of a team are given the same message: it is written once. */
-function present(message: WatchTeamResponse): Uint8Array {
-  let bytes = presented.get(message)
-  if (bytes === undefined) {
-    bytes = utf8.encode(eventText(message))
-    presented.set(message, bytes)
-  }
-  return bytes
-}
+const present = writtenOnce(eventText)
 
 function eventText({ position, time, event }: WatchTeamResponse): string {
   const id = position === '' ? '' : `id: ${position}\n`

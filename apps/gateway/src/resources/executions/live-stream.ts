@@ -10,7 +10,7 @@ import { headerText } from '../../http/caller.ts'
 import { executionId } from '../../rest/parameters.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
 import { samples } from '../../rest/samples.ts'
-import { documentedHeaders, opened, type LiveStreams } from '../../streams/live-streams.ts'
+import { documentedHeaders, opened, writtenOnce, type LiveStreams } from '../../streams/live-streams.ts'
 import { presentLogEntry, presentStatus, presentTimelineEvent } from './record.ts'
 
 const DESCRIPTION = `Server-sent events: \`status\` (a timeline event), \`log\` (a log entry), and last \`end\` with the terminal
@@ -72,18 +72,7 @@ function refuse(error: unknown): never {
   throw invalid('/Last-Event-ID', 'Last-Event-ID is not the id of an event of this execution')
 }
 
-const utf8 = new TextEncoder()
-const presented = new WeakMap<WatchExecutionResponse, Uint8Array>()
-
-/** Updates as server-sent events. In one process the readers of a run are given the same message: it is written once. */
-function presentUpdates(message: WatchExecutionResponse): Uint8Array {
-  let bytes = presented.get(message)
-  if (bytes === undefined) {
-    bytes = utf8.encode(message.updates.map(presentUpdate).join(''))
-    presented.set(message, bytes)
-  }
-  return bytes
-}
+const presentUpdates = writtenOnce(({ updates }: WatchExecutionResponse) => updates.map(presentUpdate).join(''))
 
 /**
  * An update as a server-sent event. Its data is one line, as JSON escapes what could end a line; its id is made by
