@@ -26,7 +26,13 @@ test('what the team may have is there with what is in use, and the pools with th
   expect(pool?.slots).toBeGreaterThan(0)
   expect(pool?.freeSlots).toBeLessThanOrEqual(pool?.slots ?? 0)
   const names = limits.map(({ name }) => name)
-  for (const name of ['running', 'queued', 'stored', 'sandboxes', 'streams']) expect(names).toContain(name)
+  for (const name of ['running', 'queued', 'versions', 'stored', 'sandboxes', 'streams']) expect(names).toContain(name)
+  for (const name of ['processes', 'modules', 'variables', 'schedules'])
+    expect(limits.find((limit) => limit.name === name)).toMatchObject({
+      allowed: expect.any(Number),
+      inUse: expect.any(Number),
+    })
+  expect(limits.find(({ name }) => name === 'processes')?.inUse).toBeGreaterThan(0)
   await gate.open()
   await awaitEnd(id)
 })

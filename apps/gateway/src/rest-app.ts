@@ -3,6 +3,7 @@ import type { Answer, Exchange } from './http/exchange.ts'
 import { problemAnswer } from './http/problem.ts'
 import { noSuchRoute } from './http/refusals.ts'
 import type { CallsPerSecond } from './auth/call-limits.ts'
+import { metadataUrlOf } from './auth/oauth-metadata.ts'
 import { formRoutes } from './forms/routes.ts'
 import { openApiDocument } from './openapi/document.ts'
 import { pageAnswer, type PageSources } from './pages.ts'
@@ -92,9 +93,9 @@ export function restApp(dependencies: RestAppDependencies): RestApi['app'] {
     report(failure, exchange)
     const { requestId, path, incoming } = exchange
     const { accept } = incoming.headers
-    return responseOf(
-      problemAnswer(failure, { requestId, path, executionIdHeader: `${config.headerPrefix}Execution-ID`, accept }),
-    )
+    const executionIdHeader = `${config.headerPrefix}Execution-ID`
+    const metadataUrl = metadataUrlOf(path, config)
+    return responseOf(problemAnswer(failure, { requestId, path, executionIdHeader, metadataUrl, accept }))
   }
   api.app.notFound(async (c) => {
     const answer = await pageAnswer(c.env.exchange, pages)

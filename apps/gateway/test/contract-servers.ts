@@ -156,6 +156,7 @@ export class ContractServers {
     })
     this.#add(TeamService, {
       getTeam: () => team,
+      getLimits: () => ({ limits: [{ name: 'processes', allowed: 10_000n, inUse: 2n }] }),
       updateTeam: () => team,
       createTeam: refuse,
       listTeams: refuse,
@@ -232,6 +233,7 @@ export class ContractServers {
       previewTimes: ({ zoneId }) => ({ zoneId, times: [{ at, local: '2023-11-14T23:13:20', note: ClockNote.GAP }] }),
       listFirings: () => ({ firings: [firing], page: { total: 1 } }),
       listFiringsBetween: () => ({ firings: [firing] }),
+      getLimits: () => ({ limits: [{ name: 'schedules', allowed: 10_000n, inUse: 0n }] }),
       listNextFirings: () => ({ firings: [{ processId: PROCESS_ID, at }] }),
     })
     this.#add(SandboxService, {

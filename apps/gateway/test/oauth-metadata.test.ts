@@ -41,6 +41,26 @@ test('the metadata of the resource names the token address of the team, and the 
   })
 })
 
+test.each([
+  ['no token', async () => new Headers(), /^Bearer realm="rest", resource_metadata="([^"]+)"$/],
+  [
+    'a token that is none',
+    async () => new Headers({ authorization: 'Bearer x' }),
+    /^Bearer realm="rest", error="invalid_token", resource_metadata="([^"]+)"$/,
+  ],
+  [
+    'a token without the scope',
+    async () => new Headers({ authorization: `Bearer ${await gateway.servers.token({ scope: 'mcp:tools' })}` }),
+    /^Bearer realm="rest", error="insufficient_scope", scope="read", resource_metadata="([^"]+)"$/,
+  ],
+])('%s: the challenge says what is missing, and leads to the metadata', async (_, headers, challenge) => {
+  const response = await fetch(`${gateway.base}/api/demo/rest/team`, { headers: await headers() })
+  const [, url = ''] = challenge.exec(response.headers.get('www-authenticate') ?? '') ?? []
+  expect(await (await fetch(url.replace(ISSUER, gateway.base))).json()).toMatchObject({
+    resource: `${ISSUER}/api/demo/rest`,
+  })
+})
+
 test('there is none of what can be no team', async () => {
   for (const path of ['', '/api/Not%20A%20Slug/rest', '/api/demo', '/api/demo/rest/team'])
     for (const kind of ['authorization-server', 'protected-resource'])

@@ -1,5 +1,6 @@
 import { recordAudit, type AuditEvent } from '@automation/audit'
 import { AuditType } from '@automation/contract/audit/v1/audit'
+import type { LimitSchema } from '@automation/contract/common/v1/limit'
 import type { PageInfoSchema, PageRequest } from '@automation/contract/common/v1/page'
 import type { FiringService } from '@automation/contract/execution/v1/firing'
 import { Failure, invalid, limitReached, notFound } from '@automation/errors'
@@ -15,6 +16,7 @@ import {
   changeSchedule,
   databaseTime,
   deleteSchedule,
+  countSchedules,
   hasSchedules,
   insertSchedule,
   listSchedules,
@@ -95,6 +97,13 @@ export class Schedules {
     const filter = { team, processId: processId || undefined, keywords: keywords || undefined }
     const { rows, total } = await listSchedules(this.#options.store, filter, window)
     return { rows, info: pageInfo(window, total, rows.length) }
+  }
+
+  /** How many a team may have, and has. */
+  async limits(team: string): Promise<MessageInitShape<typeof LimitSchema>[]> {
+    const { store, teamMaxSchedules } = this.#options
+    const inUse = await countSchedules(store, team)
+    return [{ name: 'schedules', allowed: BigInt(teamMaxSchedules), inUse: BigInt(inUse) }]
   }
 
   /** `ifMatch` are entity tags; where there are some, fails with changed_meanwhile unless one is that of the schedule. */

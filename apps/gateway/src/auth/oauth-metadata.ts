@@ -7,6 +7,7 @@ export type OAuthConfig = Pick<GatewayConfig, 'publicUrl' | 'external'>
 
 // The path of an issuer or a resource stands behind the well-known one (RFC 8414 §3.1, RFC 9728 §3.1).
 const ADDRESS = /^\/\.well-known\/oauth-(authorization-server|protected-resource)\/api\/([^/]+)\/rest\/?$/
+const REST = /^\/api\/([^/]+)\/rest(?:\/|$)/
 
 /**
  * What OAuth clients ask before anything else: of a team's token address (RFC 8414), and of its REST interface as what
@@ -23,6 +24,12 @@ export function metadataAnswer(path: string, config: OAuthConfig): Answer | unde
     'Access-Control-Allow-Origin': '*',
   }
   return { status: 200, headers, body: JSON.stringify(body) }
+}
+
+/** Where the metadata of the resource is that a path belongs to, for a challenge (RFC 9728 §5.1); undefined outside of the REST interface. */
+export function metadataUrlOf(path: string, { publicUrl }: OAuthConfig): string | undefined {
+  const [, team = ''] = REST.exec(path) ?? []
+  return isTeamSlug(team) ? `${publicUrl}/.well-known/oauth-protected-resource/api/${team}/rest` : undefined
 }
 
 function tokenAddress(issuer: string, { publicUrl }: OAuthConfig): object {

@@ -54,6 +54,8 @@ export interface Occasion {
   executionIdHeader: string
   /** What HTTP Basic is asked for: browsers keep a password for each. */
   realm?: string
+  /** Where a client learns how to get a token (RFC 9728). */
+  metadataUrl?: string | undefined
   /** The header Accept of the request, where there may be a choice. */
   accept?: string | undefined
 }
@@ -87,7 +89,7 @@ export function problemAnswer(failure: Failure, occasion: Occasion, headers: Ans
   }
   if (failure.executionId !== undefined) all[occasion.executionIdHeader] = failure.executionId
   if (failure.present !== undefined) all['ETag'] = failure.present.etag
-  if (status === 401) all['WWW-Authenticate'] = challengeOf(failure, occasion)
+  if (status === 401 || failure.requiredScope !== undefined) all['WWW-Authenticate'] = challengeOf(failure, occasion)
   if (failure.retryAfterS !== undefined) all['Retry-After'] = String(Math.max(1, Math.ceil(failure.retryAfterS)))
   else if (status === 503 || status === 429) all['Retry-After'] = '1'
   return { status, headers: all, body: JSON.stringify(problem) }
@@ -110,10 +112,18 @@ function wordsOf({ path, message }: FieldFault): string {
     : `${path}: ${message}`
 }
 
-function challengeOf({ code }: Failure, { realm = 'service' }: Occasion): string {
+/** By RFC 7617, RFC 6750 §3 and RFC 9728 §5.1. */
+function challengeOf({ code, requiredScope }: Failure, { realm = 'service', metadataUrl }: Occasion): string {
   if (code === 'webhook_credentials' || code === 'sandbox_credentials') return basicChallenge(realm)
   if (code === 'invalid_client') return basicChallenge('token')
-  return code === 'token_missing' ? 'Bearer realm="rest"' : 'Bearer realm="rest", error="invalid_token"'
+  const parameters = {
+    realm: 'rest',
+    ...(code !== 'token_missing' && { error: requiredScope === undefined ? 'invalid_token' : 'insufficient_scope' }),
+    ...(requiredScope !== undefined && { scope: requiredScope }),
+    ...(metadataUrl !== undefined && { resource_metadata: metadataUrl }),
+  }
+  const pairs = Object.entries(parameters).map(([name, value]) => `${name}="${value}"`)
+  return `Bearer ${pairs.join(', ')}`
 }
 
 /** Asks a browser for a user name and a password; `realm` holds no quotes. */

@@ -6,6 +6,7 @@ import { isTeamSlug } from '@automation/contract/forms'
 import type { Catalog } from '../catalog.ts'
 import { teamChange } from '../team-change.ts'
 import { countTeams, createTeam, getTeam, grantParent, listTeams, revokeParent, updateTeam } from '../store/teams.ts'
+import { quotasInUse } from '../store/quota.ts'
 import { newTeamSlug } from '../names.ts'
 
 /** Teams and their parents. */
@@ -22,6 +23,10 @@ export function teamHandlers({ store, effects }: Catalog): Handlers<typeof TeamS
       // Who reads a schedule next finds its times in the new zone.
       if (change.zoneId !== undefined) await effects.tell(author.team, context)
       return updated
+    },
+
+    async getLimits(_, context) {
+      return { limits: await quotasInUse(store, memberIn(context).team) }
     },
 
     async createTeam({ slug }, context) {

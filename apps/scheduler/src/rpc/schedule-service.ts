@@ -85,6 +85,10 @@ export function scheduleService(parts: ScheduleServiceParts): Handlers<typeof Sc
       return { firings: await firings.between({ from: timestampDate(from), to: timestampDate(to) }, context) }
     },
 
+    async getLimits(_, context) {
+      return { limits: await schedules.limits(memberIn(context).team) }
+    },
+
     async listNextFirings({ processIds }, context) {
       return { firings: await firings.next(memberIn(context).team, processIds) }
     },

@@ -47,6 +47,15 @@ export async function hasSchedules(client: pg.ClientBase, team: string, count: n
   return rows.length > 0
 }
 
+export async function countSchedules(store: Store, team: string): Promise<number> {
+  const rows = await store.queryFor<{ count: number }>(team, {
+    name: 'count_schedules',
+    text: 'SELECT count(*)::integer AS count FROM schedules WHERE team = $1',
+    values: [team],
+  })
+  return rows[0]?.count ?? 0
+}
+
 /** Gives the row as it is kept. */
 export async function insertSchedule(client: pg.ClientBase, schedule: NewSchedule): Promise<ScheduleRow> {
   const { id, team, processId, createdBy, initiatedBy } = schedule

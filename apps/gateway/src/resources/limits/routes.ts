@@ -1,6 +1,8 @@
+import { TeamService } from '@automation/contract/catalog/v1/team'
 import type { Limit } from '@automation/contract/common/v1/limit'
 import { ExecutionService } from '@automation/contract/execution/v1/execution'
 import { SandboxService } from '@automation/contract/sandbox/v1/sandbox'
+import { ScheduleService } from '@automation/contract/schedule/v1/schedule'
 import { StorageService } from '@automation/contract/storage/v1/storage'
 import { asFailure } from '@automation/errors'
 import type { Neighbours } from '@automation/rpc'
@@ -10,6 +12,10 @@ import { knownByNew } from '../../rest/upgrading.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
 import type { OpenStreams } from '../../streams/open-streams.ts'
 import { limitsRecord, presentAgentPool, presentLimit } from './record.ts'
+
+const DESCRIPTION = `Pools and limits. \`processes\`, \`modules\`, \`variables\` and \`schedules\` are those of the team, \`versions\` those
+of one process or module. Each gateway allows so many \`streams\`, and tells its own. Limits of a service that is away
+are left out.`
 
 export interface LimitRoutesDependencies {
   neighbours: Neighbours
@@ -24,6 +30,8 @@ export function limitRoutes(
   { neighbours, config, streams, callsPerSecond }: LimitRoutesDependencies,
 ): void {
   const executions = neighbours.client(ExecutionService)
+  const catalog = neighbours.client(TeamService)
+  const schedules = neighbours.client(ScheduleService)
   const storage = neighbours.client(StorageService)
   const sandboxes = neighbours.client(SandboxService)
 
@@ -34,12 +42,14 @@ export function limitRoutes(
       path: '/limits',
       tag: 'Team',
       summary: 'Read what the team may have, with what is in use, and the pools of runners',
-      success: { status: 200, description: 'Pools and limits', schema: limitsRecord },
+      success: { status: 200, description: DESCRIPTION, schema: limitsRecord },
     },
     async ({ team, context }) => {
       const [{ pools }, ...kept] = await Promise.all([
         knownByNew(executions.listAgentPools({}, context)),
         knownByNew(executions.getLimits({}, context)),
+        whereThere(catalog.getLimits({}, context)),
+        whereThere(schedules.getLimits({}, context)),
         whereThere(storage.getLimits({}, context)),
         whereThere(sandboxes.getLimits({}, context)),
       ])

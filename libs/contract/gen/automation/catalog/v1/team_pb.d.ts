@@ -5,6 +5,7 @@
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { EmptySchema, FieldMask, Timestamp } from "@bufbuild/protobuf/wkt";
+import type { LimitsSchema } from "../../common/v1/limit_pb.js";
 
 /**
  * Describes the file automation/catalog/v1/team.proto.
@@ -291,6 +292,16 @@ export declare const TeamService: GenService<{
     methodKind: "unary";
     input: typeof UpdateTeamRequestSchema;
     output: typeof TeamSchema;
+  },
+  /**
+   * What the team may have and has: `processes`, `modules`, `variables`, and `versions` of one process or module.
+   *
+   * @generated from rpc automation.catalog.v1.TeamService.GetLimits
+   */
+  getLimits: {
+    methodKind: "unary";
+    input: typeof EmptySchema;
+    output: typeof LimitsSchema;
   },
   /**
    * Operator only. A slug that is taken: ALREADY_EXISTS team_exists.

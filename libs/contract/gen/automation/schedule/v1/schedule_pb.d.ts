@@ -7,6 +7,7 @@ import type { Message } from "@bufbuild/protobuf";
 import type { EmptySchema, FieldMask, Timestamp } from "@bufbuild/protobuf/wkt";
 import type { RunSettings } from "../../execution/v1/execution_pb.js";
 import type { PageInfo, PageRequest } from "../../common/v1/page_pb.js";
+import type { LimitsSchema } from "../../common/v1/limit_pb.js";
 
 /**
  * Describes the file automation/schedule/v1/schedule.proto.
@@ -1065,6 +1066,16 @@ export declare const ScheduleService: GenService<{
     methodKind: "unary";
     input: typeof ListNextFiringsRequestSchema;
     output: typeof ListNextFiringsResponseSchema;
+  },
+  /**
+   * What the team may have and has: `schedules`.
+   *
+   * @generated from rpc automation.schedule.v1.ScheduleService.GetLimits
+   */
+  getLimits: {
+    methodKind: "unary";
+    input: typeof EmptySchema;
+    output: typeof LimitsSchema;
   },
 }>;
 
