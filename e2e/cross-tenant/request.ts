@@ -29,6 +29,7 @@ const needed: readonly [operations: RegExp, inputs: readonly string[]][] = [
   [/^PUT \/rest\/dependencies/, ['body /dependencies']],
   [/^POST \/rest\/sandboxes$/, ['body /imageId']],
   [/^POST \/rest\/sandboxes\/\{sandboxId\}$/, ['body /timeout']],
+  [/\/commands$/, ['body /command']],
   [/^POST \/rest\/storage\/objects$/, ['query filename']],
   [/^POST .*\/signed-urls$/, ['body /path']],
   [
@@ -43,6 +44,7 @@ const needed: readonly [operations: RegExp, inputs: readonly string[]][] = [
 
 /** Values of inputs that name nothing. */
 const usual: Readonly<Record<string, string | number | object>> = {
+  'body /command': 'true',
   'body /cron': '0 0 1 1 *',
   'body /dependencies': {},
   'body /description': 'changed',

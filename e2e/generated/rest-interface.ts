@@ -1185,6 +1185,24 @@ export interface components {
              */
             timeout: number;
         };
+        RunCommandInput: {
+            /** @description The program, found by PATH */
+            command: string;
+            args?: string[] | null;
+            /** @description Absolute, or from the home directory; absent: the home directory */
+            cwd?: string | null;
+            /** @description Added to the environment of the sandbox */
+            env?: {
+                [key: string]: string;
+            } | null;
+            /** @description For standard input, which ends behind it */
+            stdin?: string | null;
+            /**
+             * Format: int64
+             * @description Ended after so long; absent: with the sandbox
+             */
+            timeoutMs?: number | null;
+        };
         StorageObject: {
             name: string;
             /**

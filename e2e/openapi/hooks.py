@@ -44,6 +44,12 @@ FIELDS = {
     f"PATCH {REST}/modules/{{moduleId}}/aliases/{{aliasId}}": ALIAS,
     f"POST {REST}/variables": {"key": ["FIRST", "SECOND", "THIRD"]},
     f"POST {REST}/sandboxes": {"imageId": ["base"], "timeout": [20_000], "publicHttpPorts": [[8000]]},
+    f"POST {REST}/sandboxes/{{sandboxId}}/commands": {
+        "command": ["echo", "cat"],
+        "cwd": [None],
+        "env": [None],
+        "timeoutMs": [10_000],
+    },
     f"POST {REST}/auth/service-accounts": {"scopes": [["read"], None], "expiresAt": [None]},
     f"POST {REST}/storage/signed-urls": {"path": OBJECTS},
     f"PUT {REST}/dependencies/{{language}}": {"dependencies": [{"ms": "^2.0.0"}]},

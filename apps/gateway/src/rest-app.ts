@@ -9,6 +9,7 @@ import { openApiDocument } from './openapi/document.ts'
 import { pageAnswer, type PageSources } from './pages.ts'
 import type { SandboxAddresses } from './sandbox-ports/addresses.ts'
 import { LiveStreams } from './streams/live-streams.ts'
+import type { UserCalls } from './sandbox-ports/user-calls.ts'
 import type { OpenStreams } from './streams/open-streams.ts'
 import { aliasRoutes } from './resources/aliases/routes.ts'
 import { auditEventRoutes } from './resources/audit/routes.ts'
@@ -27,6 +28,7 @@ import { processRoutes } from './resources/processes/routes.ts'
 import { processSummaryRoutes } from './resources/processes/summary-routes.ts'
 import { RestApi, type RestDependencies } from './rest/rest-api.ts'
 import { runRoutes } from './resources/executions/start-routes.ts'
+import { sandboxCommandRoutes } from './resources/sandboxes/command-routes.ts'
 import { sandboxRoutes } from './resources/sandboxes/routes.ts'
 import { firingRoutes } from './resources/schedules/firing-routes.ts'
 import { scheduleRoutes } from './resources/schedules/routes.ts'
@@ -46,6 +48,7 @@ export interface RestAppDependencies extends RestDependencies, Omit<PageSources,
   /** How many gateways there are. */
   gateways: () => number
   sandboxAddresses: () => SandboxAddresses
+  userCalls: UserCalls
 }
 
 /** The REST interface with all of its routes, and the pages beside it, as one Hono app. */
@@ -80,6 +83,7 @@ export function restApp(dependencies: RestAppDependencies): RestApi['app'] {
   datastoreRoutes(api, neighbours)
   limitRoutes(api, dependencies)
   sandboxRoutes(api, neighbours, dependencies.sandboxAddresses)
+  sandboxCommandRoutes(api, dependencies)
   storageRoutes(api, dependencies)
   signedDownloadRoutes(api, dependencies)
   teamRoutes(api, neighbours)

@@ -16,6 +16,7 @@ import { observer, showHeld } from './observe.ts'
 import { isUpload } from './resources/storage/upload-body.ts'
 import { restApp } from './rest-app.ts'
 import { SandboxPorts } from './sandbox-ports/sandbox-ports.ts'
+import { UserCalls } from './sandbox-ports/user-calls.ts'
 import { OpenStreams } from './streams/open-streams.ts'
 import { WebhookEntry } from './webhooks/webhook-entry.ts'
 
@@ -71,11 +72,13 @@ export function createGateway(config: GatewayConfig, context: PartContext): Gate
   const streams = new OpenStreams(config, metrics)
   const sandboxPorts = new SandboxPorts({ ...shared, observer: observed, metrics })
   const sandboxAddresses = () => sandboxPorts.addresses()
+  const userCalls = new UserCalls(neighbours, config.callTimeoutMs)
   const app = restApp({
     ...shared,
     callsPerSecond,
     gateways: () => gateways,
     sandboxAddresses,
+    userCalls,
     streams,
     verifier,
     keys,
@@ -117,6 +120,7 @@ export function createGateway(config: GatewayConfig, context: PartContext): Gate
       state = 'stopping'
       streams.close()
       await Promise.all([server.stop(graceMs), sandboxPorts.stop(graceMs)])
+      userCalls.close()
       keys.stop()
       await limitRows.stop()
     },

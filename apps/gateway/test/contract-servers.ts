@@ -20,7 +20,7 @@ import {
 } from '@automation/contract/execution/v1/execution'
 import { TeamEventService } from '@automation/contract/execution/v1/team_event'
 import { ClockNote, ScheduleService } from '@automation/contract/schedule/v1/schedule'
-import { SandboxService, SandboxStatus } from '@automation/contract/sandbox/v1/sandbox'
+import { SandboxRouteService, SandboxService, SandboxStatus } from '@automation/contract/sandbox/v1/sandbox'
 import { Failure, notFound } from '@automation/errors'
 import { InProcessNetwork, served, type CallContext, type Handlers } from '@automation/rpc'
 import type { MessageInitShape } from '@bufbuild/protobuf'
@@ -245,6 +245,12 @@ export class ContractServers {
       listImages: () => ({ images: [{ id: 'base', memoryMb: 1024 }] }),
       getLimits: () => ({ limits: [{ name: 'sandboxes', allowed: 20n, inUse: 1n }] }),
     })
+    this.#add(SandboxRouteService, {
+      resolvePort: noSandbox,
+      resolveKey: () => {
+        throw new Failure('unauthenticated', 'sandbox_key', 'The key belongs to no sandbox that runs')
+      },
+    })
   }
 
   #outcome(): Outcome {
@@ -270,6 +276,10 @@ export class ContractServers {
 
 function refuse(): never {
   throw new Failure('permission_denied', 'permission_denied', 'This call is not allowed')
+}
+
+function noSandbox(): never {
+  throw notFound('sandbox')
 }
 
 /** A failure as the catalog answers it. */

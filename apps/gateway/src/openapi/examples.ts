@@ -88,6 +88,7 @@ const REFUSAL_TEXTS: Record<string, string> = {
   range_not_satisfiable: 'The object has 12 bytes',
   request_timeout: 'The request did not arrive in time',
   sandbox_not_found: 'Sandbox not found',
+  sandbox_unreachable: 'The sandbox does not answer',
   signed_url_expired: 'The link has expired',
   stopping: 'The service is stopping, try again',
   team_not_found: 'Team not found',

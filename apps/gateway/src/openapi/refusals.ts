@@ -35,6 +35,7 @@ const REASONS: Record<number, string> = {
   429: 'Too much at the same time; Retry-After says when to try again',
   431: 'The headers are larger than 16 KiB',
   500: 'The run failed or was killed, or the service has an error of its own',
+  502: 'The sandbox does not answer',
   503: 'Away for the moment; Retry-After says when to try again',
   504: 'A part of the service did not answer in time',
 }

@@ -1,37 +1,50 @@
-import { ControlService } from '@automation/contract/sandbox/v1/daemon'
-import type { SandboxRoute } from '@automation/contract/sandbox/v1/sandbox'
 import { Failure } from '@automation/errors'
-import type { Client } from '@automation/rpc'
 import type { KeyedChannel } from '@automation/rpc/keyed'
 
 interface Kept {
   channel: KeyedChannel
-  control: Client<typeof ControlService>
   users: number
   idleSince: number
 }
 
 const idleMs = 60_000
 
-/** Connections to ports of sandboxes at a time, of all and of one team; each holds some memory here. */
-const mostConnections = 4000
-const mostOfTeam = 1000
 const maxMessageBytes = 4 * 1024 * 1024
 const keepaliveMs = 10_000
 
-/** What waits here of a connection for a slow client: about two pieces. */
+/** What waits here of a call for a slow client: about two pieces. */
 const waitingBytes = 64 * 1024
 
-/** Connections to the daemons of sandboxes for the traffic of public ports; one that nobody uses for a minute is closed. */
+/** The most uses at a time; each holds some memory here. */
+export interface MostUses {
+  inAll: number
+  ofTeam: number
+  ofSandbox: number
+}
+
+/** Which daemon, and the key that is brought to it. */
+export interface DaemonUse {
+  sandboxId: string
+  team: string
+  daemonAddress: string
+  apiKey: string
+}
+
+/** Connections to the daemons of sandboxes, shared by their uses; one that nobody uses for a minute is closed. */
 export class DaemonChannels {
+  readonly #most: MostUses
   readonly #kept = new Map<string, Kept>()
   readonly #ofTeams = new Map<string, number>()
-  #connections = 0
+  #uses = 0
   readonly #sweep = setInterval(() => this.#closeIdle(), idleMs).unref()
 
-  /** A client of the daemon's ControlService; `release` it once it is used no more. Failure: too_many_connections. */
-  async use({ sandboxId, team, daemonAddress, daemonKey }: SandboxRoute): Promise<{
-    control: Client<typeof ControlService>
+  constructor(most: MostUses) {
+    this.#most = most
+  }
+
+  /** A connection to the daemon; `release` it once it is used no more. Failure: too_many_connections. */
+  async use({ sandboxId, team, daemonAddress, apiKey }: DaemonUse): Promise<{
+    channel: KeyedChannel
     release: () => void
   }> {
     // Only here, so that a system in one process without sandboxes never loads gRPC.
@@ -41,20 +54,20 @@ export class DaemonChannels {
     if (kept === undefined) {
       const channel = keyedChannel({
         address: daemonAddress,
-        apiKey: daemonKey,
+        apiKey,
         maxMessageBytes,
         keepaliveMs,
         waitingBytes,
       })
-      kept = { channel, control: channel.client(ControlService), users: 0, idleSince: 0 }
+      kept = { channel, users: 0, idleSince: performance.now() }
       this.#kept.set(name, kept)
     }
-    this.#take(team)
+    this.#take(team, kept.users)
     const used = kept
     used.users++
     let released = false
     return {
-      control: used.control,
+      channel: used.channel,
       release: () => {
         if (released) return
         released = true
@@ -71,16 +84,17 @@ export class DaemonChannels {
     this.#kept.clear()
   }
 
-  #take(team: string): void {
+  #take(team: string, ofSandbox: number): void {
     const ofTeam = this.#ofTeams.get(team) ?? 0
-    if (this.#connections >= mostConnections || ofTeam >= mostOfTeam)
+    const most = this.#most
+    if (this.#uses >= most.inAll || ofTeam >= most.ofTeam || ofSandbox >= most.ofSandbox)
       throw new Failure('unavailable', 'too_many_connections', 'Sandboxes have too many connections, try again')
-    this.#connections++
+    this.#uses++
     this.#ofTeams.set(team, ofTeam + 1)
   }
 
   #giveBack(team: string): void {
-    this.#connections--
+    this.#uses--
     const left = this.#ofTeams.get(team)! - 1
     if (left === 0) this.#ofTeams.delete(team)
     else this.#ofTeams.set(team, left)

@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream'
+import { ControlService } from '@automation/contract/sandbox/v1/daemon'
 import { SandboxRouteService, type SandboxRoute } from '@automation/contract/sandbox/v1/sandbox'
 import { Failure, notFound } from '@automation/errors'
 import { CredentialsGate } from '@automation/passwords'
@@ -11,6 +12,9 @@ import type { Forwarded } from './passed-headers.ts'
 import { openPort, type PortConnection } from './port-connection.ts'
 
 const self = asService('gateway')
+
+/** Connections to public ports. */
+const most = { inAll: 4000, ofTeam: 1000, ofSandbox: 1000 }
 
 export interface PublicEntryOptions {
   neighbours: Neighbours
@@ -32,7 +36,7 @@ export interface Admitted {
 export class PublicEntry {
   readonly #options: PublicEntryOptions
   readonly #gate = new CredentialsGate(refused)
-  readonly #channels = new DaemonChannels()
+  readonly #channels = new DaemonChannels(most)
   #routes: Client<typeof SandboxRouteService> | undefined
 
   constructor(options: PublicEntryOptions) {
@@ -65,9 +69,9 @@ export class PublicEntry {
 
   /** Failures: port_closed, sandbox_unreachable, port_timeout. */
   async open({ route, target }: Admitted, closeWith: Pick<Writable, 'destroyed' | 'once'>): Promise<PortConnection> {
-    const { control, release } = await this.#channels.use(route)
+    const { channel, release } = await this.#channels.use({ ...route, apiKey: route.daemonKey })
     try {
-      const connection = await openPort(control, target.port, this.#options.callTimeoutMs)
+      const connection = await openPort(channel.client(ControlService), target.port, this.#options.callTimeoutMs)
       connection.once('close', release)
       if (closeWith.destroyed) connection.destroy()
       else closeWith.once('close', () => connection.destroy())

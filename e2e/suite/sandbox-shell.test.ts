@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Sandbox } from '../client/records.ts'
+import { waitUntil } from '../system/wait-until.ts'
+import { expectProblem } from './problem.ts'
+import { client } from './shared-system.ts'
+
+let one: string
+
+beforeAll(async () => {
+  const made = await client.post<Sandbox>('/sandboxes', { imageId: 'base', timeout: 600_000 })
+  expect(made.status, made.text).toBe(201)
+  one = `/sandboxes/${made.body.id}`
+  const runs = async () => (await client.get<Sandbox>(one)).body.status === 'RUNNING'
+  await waitUntil(`${one} runs`, runs, { timeoutMs: 60_000, everyMs: 50 })
+})
+afterAll(() => client.post(`${one}/kill`))
+
+interface Line {
+  type: string
+  data?: string
+  code?: number
+}
+
+/** Runs a command to its end; answers with its lines. */
+async function run(command: string, args: string[] = [], more: object = {}): Promise<Line[]> {
+  const answer = await client.post(`${one}/commands`, { command, args, ...more })
+  expect(answer.status, answer.text).toBe(200)
+  return answer.text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Line)
+}
+
+const outputOf = (lines: Line[]) =>
+  lines
+    .filter(({ type }) => type === 'stdout')
+    .map(({ data }) => data)
+    .join('')
+
+test('a command runs in the sandbox, with what it is given, and tells how it ended', async () => {
+  const lines = await run('sh', ['-c', 'cat; echo "$WORD in $PWD"; exit 7'], {
+    stdin: 'ü ',
+    env: { WORD: 'w' },
+    cwd: '/tmp',
+  })
+  expect(outputOf(lines)).toBe('ü w in /tmp\n')
+  expect(lines.at(-1)).toEqual({ type: 'exit', code: 7 })
+  const other = await run('sh', ['-c', 'echo "$WORD"'])
+  expect(outputOf(other)).toBe('\n')
+})
+
+test('a program that is not there, and a sandbox that is none, are told as such', async () => {
+  expectProblem(await client.post(`${one}/commands`, { command: 'no-such' }), 400, {
+    code: 'program_not_found',
+    path: '/command',
+  })
+  const nobody = '/sandboxes/00000000-0000-7000-8000-000000000000/commands'
+  expectProblem(await client.post(nobody, { command: 'true' }), 404, { code: 'sandbox_not_found' })
+})
