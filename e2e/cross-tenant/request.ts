@@ -40,6 +40,7 @@ const needed: readonly [operations: RegExp, inputs: readonly string[]][] = [
   [/\/processes\/draft\//, ['body /draft/programmingLanguage', 'body /draft/sourceCode']],
   [/\/run\b/, ['header x-api-token', 'body /code']],
   [/^POST .*\/service-accounts$/, ['body /name']],
+  [/\/webhook\/send$/, ['body /signWith/variable', 'body /signWith/scheme']],
 ]
 
 /** Values of inputs that name nothing. */
@@ -52,6 +53,7 @@ const usual: Readonly<Record<string, string | number | object>> = {
   'body /draft/sourceCode': 'return 1',
   'body /imageId': 'base',
   'body /programmingLanguage': 'JAVASCRIPT',
+  'body /signWith/scheme': 'github',
   'body /sourceCode': 'exports.changed = true',
   'body /timeout': 60_000,
   'body /value': 'changed',

@@ -202,6 +202,36 @@ export interface components {
             /** @description Ignored */
             programmingLanguage?: string;
         };
+        SentWebhook: {
+            /**
+             * Format: uuid
+             * @description Absent where nothing was started
+             */
+            executionId?: string;
+            /** @description As it was sent, with its signature */
+            request: components["schemas"]["SentRequest"];
+            response: components["schemas"]["SentResponse"];
+            /** Format: int32 */
+            durationMs: number;
+        };
+        SendWebhookInput: {
+            /** @enum {string|null} */
+            method?: "GET" | "POST" | null;
+            /** @description Without Host, Content-Length and those of a connection, such as Connection, which are left out */
+            headers?: {
+                [key: string]: string;
+            } | null;
+            query?: {
+                [key: string]: string | string[];
+            } | null;
+            /** @description A text is sent as it is; any other JSON as it is written, as application/json unless a header says otherwise */
+            body?: string | {
+                [key: string]: unknown;
+            } | unknown[] | number | boolean | null;
+            /** @description `body` is bytes, in base64 */
+            isBase64?: boolean | null;
+            signWith?: components["schemas"]["SignWith"] | null;
+        };
         VersionedProcessesPaginatedResult: {
             hasNextPage: boolean;
             /** Format: int32 */
@@ -1638,6 +1668,35 @@ export interface components {
             parametersSchema?: string | {
                 [key: string]: unknown;
             } | null;
+        };
+        SentRequest: {
+            method: string;
+            url: string;
+            headers: {
+                [key: string]: string;
+            };
+            body: string;
+            /** @description `body` is in base64, for it is no text */
+            isBase64?: boolean;
+        };
+        SentResponse: {
+            /** Format: int32 */
+            status: number;
+            /** @description By their names in lower case */
+            headers: {
+                [key: string]: string | string[];
+            };
+            body: string;
+            /** @description `body` is in base64, for it is no text */
+            isBase64?: boolean;
+        };
+        SignWith: {
+            /** @description Key of the variable whose value is the secret, of the team or inherited */
+            variable: string;
+            /** @enum {string} */
+            scheme: "github" | "stripe" | "slack" | "shopify" | "hmac";
+            /** @description Where the signature stands; the scheme `hmac` needs it, others have one of their own */
+            header?: string | null;
         };
         CreateModuleScriptInput: {
             /** @enum {string|null} */

@@ -37,6 +37,11 @@ FIELDS = {
     f"POST {REST}/sources/check": {"programmingLanguage": ["JAVASCRIPT", "PYTHON"], "sourceCode": SOURCES},
     f"POST {REST}/processes/{{identifier}}/execute-sync": {"draft": [None, DRAFT]},
     f"POST {REST}/processes/draft/execute-sync": {"draft": [DRAFT]},
+    f"POST {REST}/processes/{{identifier}}/webhook/send": {
+        "headers": [{"X-Own": "1"}, None],
+        "query": [None],
+        "signWith": [None, {"variable": "FIRST", "scheme": "github"}],
+    },
     "POST /run": {"code": SOURCES, "options": [{"language": "javascript"}, {"removeOnDone": True}]},
     f"POST {REST}/modules": MODULE,
     f"POST {REST}/modules/{{moduleId}}/versions": VERSION,

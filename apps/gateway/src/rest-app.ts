@@ -41,9 +41,12 @@ import { tokenRoutes } from './resources/tokens/routes.ts'
 import { variableRoutes } from './resources/variables/routes.ts'
 import { moduleVersions, processVersions } from './resources/versions/owner.ts'
 import { versionRoutes } from './resources/versions/routes.ts'
+import { sendRoutes } from './webhooks/send-routes.ts'
+import type { WebhookEntry } from './webhooks/webhook-entry.ts'
 
 export interface RestAppDependencies extends RestDependencies, Omit<PageSources, 'document' | 'config'> {
   streams: OpenStreams
+  webhooks: WebhookEntry
   callsPerSecond: CallsPerSecond
   /** How many gateways there are. */
   gateways: () => number
@@ -59,6 +62,7 @@ export function restApp(dependencies: RestAppDependencies): RestApi['app'] {
   // Before a process by its slug, which has the same address but for the word.
   processSummaryRoutes(api, neighbours)
   processRoutes(api, neighbours)
+  sendRoutes(api, dependencies)
   versionRoutes(api, neighbours, processVersions)
   aliasRoutes(api, neighbours, processVersions)
   moduleRoutes(api, neighbours)

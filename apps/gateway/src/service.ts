@@ -75,6 +75,7 @@ export function createGateway(config: GatewayConfig, context: PartContext): Gate
   const userCalls = new UserCalls(neighbours, config.callTimeoutMs)
   const app = restApp({
     ...shared,
+    webhooks,
     callsPerSecond,
     gateways: () => gateways,
     sandboxAddresses,

@@ -153,6 +153,7 @@ export class ContractServers {
       updateVariable: () => variable,
       listVariableUsers: () => ({ users: [{ id: PROCESS_ID, name: 'Hello', slug: 'hello' }], page: { total: 1 } }),
       deleteVariable: () => ({}),
+      signWithVariable: () => ({ hmac: new Uint8Array(32) }),
     })
     this.#add(TeamService, {
       getTeam: () => team,

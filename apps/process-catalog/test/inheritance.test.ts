@@ -42,6 +42,28 @@ test('a grant alone, without being named as a parent, gives nothing; grandparent
   expect(await seen(c!, id)).toEqual({ P: 'p' })
 })
 
+test('a message is signed with the value that runs see, and the value is told to nobody', async () => {
+  const [child, parent] = await Promise.all(['sig-kid', 'sig-par'].map((slug) => catalog.team(slug)))
+  await catalog.teams.grantParent({ child: 'sig-kid', parent: 'sig-par' }, operator)
+  await name(child!, ['sig-par'])
+  await variables(parent!, { OWN: 'parent', INHERITED: "It's a Secret to Everybody" })
+  await catalog.variables.createVariable({ key: 'OWN', value: 'Jefe', isSensitive: true }, child!)
+  await variables(child!, { EMPTY: '' })
+  const signed = async (key: string, message: string, by = child!) => {
+    const { hmac } = await catalog.variables.signWithVariable({ key, message: Buffer.from(message) }, by)
+    return Buffer.from(hmac).toString('hex')
+  }
+  // Of RFC 4231, and of GitHub's documentation.
+  expect(await signed('OWN', 'what do ya want for nothing?')).toBe(
+    '5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843',
+  )
+  expect(await signed('INHERITED', 'Hello, World!')).toBe(
+    '757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17',
+  )
+  for (const key of ['EMPTY', 'ABSENT', 'no key', '']) expect(await refused(signed(key, ''))).toBe('/key')
+  expect(await refused(signed('EMPTY', '', parent!))).toBe('/key')
+})
+
 test("a parent's write and a revoked grant raise the child's revision; another team's write does not", async () => {
   const [c, p, s] = await Promise.all(['rev-c', 'rev-p', 'rev-s'].map((slug) => catalog.team(slug)))
   const { id } = await catalog.process(c!)

@@ -106,8 +106,8 @@ class ExchangeContext implements CallContext {
 }
 
 /** The address that an exchange came from. */
-export function addressOf(exchange: Exchange, clientAddress: ClientAddress): string {
-  return clientAddress(exchange.incoming.socket.remoteAddress, exchange.incoming.headers['x-forwarded-for'])
+export function addressOf({ ip, incoming }: Exchange, clientAddress: ClientAddress): string {
+  return ip ?? clientAddress(incoming.socket.remoteAddress, incoming.headers['x-forwarded-for'])
 }
 
 /**

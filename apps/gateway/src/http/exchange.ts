@@ -16,6 +16,8 @@ export class Exchange {
   /** What the request is counted under: the route's template, never the path itself. */
   route = ''
   team = ''
+  /** The caller's address, where it came on no connection. */
+  ip: string | undefined
   executionId: string | undefined
   /** Whether it came to a host that one team has for itself. */
   isTeamHost = false

@@ -66,10 +66,15 @@ export class WebhookEntry {
 
   /** Answers one request; a failure is an answer too. */
   async handle(exchange: Exchange, target: WebhookTarget | 'nothing'): Promise<void> {
+    send(exchange.outgoing, await this.answer(exchange, target))
+  }
+
+  /** What one request is answered, beside headers that are set already. */
+  async answer(exchange: Exchange, target: WebhookTarget | 'nothing'): Promise<Answer> {
     exchange.route = '/api/{team}/webhooks/{slug}'
     let answer: Answer
     try {
-      answer = await this.#answer(exchange, target)
+      answer = await this.#decided(exchange, target)
     } catch (thrown) {
       answer = this.#refusal(asFailure(thrown), exchange, target)
     }
@@ -78,7 +83,7 @@ export class WebhookEntry {
     headers['X-Content-Type-Options'] = 'nosniff'
     if (headers['content-security-policy'] === undefined && !exchange.isTeamHost)
       headers['Content-Security-Policy'] = 'sandbox'
-    send(exchange.outgoing, answer)
+    return answer
   }
 
   #refusal(failure: Failure, exchange: Exchange, target: WebhookTarget | 'nothing'): Answer {
@@ -89,7 +94,7 @@ export class WebhookEntry {
     return problemAnswer(failure, occasion, headers)
   }
 
-  async #answer(exchange: Exchange, target: WebhookTarget | 'nothing'): Promise<Answer> {
+  async #decided(exchange: Exchange, target: WebhookTarget | 'nothing'): Promise<Answer> {
     const { method = '' } = exchange.incoming
     if (method === 'OPTIONS') return { status: 204, headers: { Allow: ALLOW }, body: '' }
     if (method !== 'POST' && method !== 'GET') throw methodNotAllowed(method, ALLOW)

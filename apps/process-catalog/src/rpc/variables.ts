@@ -1,9 +1,18 @@
+import { createHmac } from 'node:crypto'
 import type { VariableService } from '@automation/contract/catalog/v1/variable'
+import { invalid } from '@automation/errors'
 import { readAll } from '@automation/errors/faults'
 import { windowOf } from '@automation/database'
 import { memberIn, type Handlers } from '@automation/rpc'
 import type { Catalog } from '../catalog.ts'
-import { createVariable, deleteVariable, getVariable, listVariables, updateVariable } from '../store/variables.ts'
+import {
+  createVariable,
+  deleteVariable,
+  getVariable,
+  listVariables,
+  readSeenValue,
+  updateVariable,
+} from '../store/variables.ts'
 import { listVariableUsers } from '../store/source-users.ts'
 import { variableKey, variableValue } from '../variable-rules.ts'
 
@@ -38,6 +47,13 @@ export function variableHandlers({ store, box }: Catalog): Handlers<typeof Varia
     async deleteVariable({ id, ifMatch }, context) {
       await deleteVariable(store, memberIn(context), id, ifMatch)
       return {}
+    },
+
+    async signWithVariable({ key, message }, context) {
+      const secret = await readSeenValue(store, box, memberIn(context).team, variableKey(key))
+      if (secret === undefined) throw invalid('/key', 'names no variable of the team')
+      if (secret === '') throw invalid('/key', 'names a variable without a value')
+      return { hmac: createHmac('sha256', secret).update(message).digest() }
     },
   }
 }

@@ -87,7 +87,9 @@ const packagesOfKept = {
 export const scope =
   'scope (team) AS (SELECT $1::text COLLATE "C" UNION ALL SELECT parent FROM inheritance WHERE child = $1)'
 
-// A team's own variables come before those of its parents, and these in the order of their slugs.
+/** A team's own variables come before those of its parents, and these in the order of their slugs. */
+export const ownFirst = 'team <> $1, team'
+
 const variables = `
   SELECT array_agg(id::text) AS "variableIds", array_agg(key::text) AS "variableKeys",
     CASE WHEN sum(octet_length(ciphertext)) <= ${limits.runVariablesBytes} THEN array_agg(ciphertext)
@@ -96,7 +98,7 @@ const variables = `
   FROM (
     SELECT DISTINCT ON (key) * FROM variables
     WHERE team IN (SELECT team FROM scope)
-    ORDER BY key, team <> $1, team
+    ORDER BY key, ${ownFirst}
   ) first`
 
 /**

@@ -12,6 +12,7 @@ import { masked, variableContext } from '../variable-rules.ts'
 import { audit } from './audit.ts'
 import type { Author } from './processes.ts'
 import { changeTeam } from './revisions.ts'
+import { ownFirst, scope } from './run-spec-statement.ts'
 import { requireQuota } from './quota.ts'
 import type { Rows, Store } from './store.ts'
 import { requireTeam } from './teams.ts'
@@ -113,6 +114,27 @@ export function deleteVariable(store: Store, author: Author, id: string, ifMatch
     await audit(rows, author, { type: AuditType.VARIABLE, event: 'deleted', entityId: found.id })
   })
 }
+
+/** The value that runs of the team have of a variable, its own or a parent's; undefined where they have none. */
+export async function readSeenValue(
+  store: Store,
+  box: SecretBox,
+  team: string,
+  key: string,
+): Promise<string | undefined> {
+  const [row] = await store.statementFor<Pick<Variable, 'id' | 'keyId'> & { ciphertext: Buffer }>(team, {
+    name: 'seen_variable',
+    text: seenValueStatement,
+    values: [team, key],
+  })
+  return row && box.open(row, variableContext(row.id))
+}
+
+const seenValueStatement = `
+  WITH ${scope}
+  SELECT id::text, ciphertext, key_id AS "keyId" FROM variables
+  WHERE key = $2 AND team IN (SELECT team FROM scope)
+  ORDER BY ${ownFirst} LIMIT 1`
 
 /** The ciphertexts of those that are not sensitive, by id, within what a page may take in bytes. */
 async function listedValues(rows: Rows, of: { id: string; isSensitive: boolean }[]) {

@@ -227,6 +227,45 @@ export declare type DeleteVariableRequest = Message<"automation.catalog.v1.Delet
 export declare const DeleteVariableRequestSchema: GenMessage<DeleteVariableRequest>;
 
 /**
+ * @generated from message automation.catalog.v1.SignWithVariableRequest
+ */
+export declare type SignWithVariableRequest = Message<"automation.catalog.v1.SignWithVariableRequest"> & {
+  /**
+   * @generated from field: string key = 1;
+   */
+  key: string;
+
+  /**
+   * @generated from field: bytes message = 2;
+   */
+  message: Uint8Array;
+};
+
+/**
+ * Describes the message automation.catalog.v1.SignWithVariableRequest.
+ * Use `create(SignWithVariableRequestSchema)` to create a new message.
+ */
+export declare const SignWithVariableRequestSchema: GenMessage<SignWithVariableRequest>;
+
+/**
+ * @generated from message automation.catalog.v1.SignWithVariableResponse
+ */
+export declare type SignWithVariableResponse = Message<"automation.catalog.v1.SignWithVariableResponse"> & {
+  /**
+   * 32 bytes.
+   *
+   * @generated from field: bytes hmac = 1;
+   */
+  hmac: Uint8Array;
+};
+
+/**
+ * Describes the message automation.catalog.v1.SignWithVariableResponse.
+ * Use `create(SignWithVariableResponseSchema)` to create a new message.
+ */
+export declare const SignWithVariableResponseSchema: GenMessage<SignWithVariableResponse>;
+
+/**
  * Team variables; values are encrypted at rest.
  * Errors: NOT_FOUND variable_not_found; INVALID_ARGUMENT (key malformed or taken, value too large, sensitivity changed).
  *
@@ -282,6 +321,17 @@ export declare const VariableService: GenService<{
     methodKind: "unary";
     input: typeof DeleteVariableRequestSchema;
     output: typeof EmptySchema;
+  },
+  /**
+   * HMAC-SHA256 of a message under the value of a variable, of the team or inherited: what can be shown where the value can't.
+   * INVALID_ARGUMENT at /key where runs of the team have no such variable, or its value is empty.
+   *
+   * @generated from rpc automation.catalog.v1.VariableService.SignWithVariable
+   */
+  signWithVariable: {
+    methodKind: "unary";
+    input: typeof SignWithVariableRequestSchema;
+    output: typeof SignWithVariableResponseSchema;
   },
 }>;
 
