@@ -83,6 +83,7 @@ export class Belongings {
     event: () => this.#of('event', (id) => [id]),
     idempotencyKey: () => this.#of('idempotencyKey', (key) => [key]),
     sandbox: () => this.#of('sandbox', ({ id }) => [id]),
+    sandboxFile: () => this.#of('sandboxFile', (path) => [path]),
     sandboxName: () => this.#of('sandbox', ({ name }) => [name]),
     object: async () => [await this.#workshop.thing('object'), await this.#workshop.thing('formFile')],
     objectName: () => this.#of('object', (name) => [name]),

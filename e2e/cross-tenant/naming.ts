@@ -44,6 +44,7 @@ const rows: readonly Row[] = [
   [/\/variables\//, 'path id', existing('variable')],
   [/\/service-accounts\//, 'path id', existing('serviceAccount')],
   [/./, 'path sandboxId', existing('sandbox')],
+  [/^(GET|DELETE) .*\/files\//, 'path path', existing('sandboxFile')],
   [/\/storage\//, 'path filename', existing('object')],
   [/./, 'path language', filter('language')],
 
@@ -200,6 +201,7 @@ const plainHere: ReadonlySet<string> = new Set([
   'PATCH /rest/team body /name',
   // Runs of the same process as at /draft/execute, where the key was tried before by the same team.
   'POST /rest/processes/draft/execute-sync header Idempotency-Key',
+  'PUT /rest/sandboxes/{sandboxId}/files/{path} path path', // in the sandbox that stands before it
   'GET /run/whoami header x-api-token', // whoever has it is its team: unsaved-code.test.ts tries those of nobody
   'POST /run header x-api-token',
   'POST /rest/auth/service-accounts body /name',

@@ -57,6 +57,7 @@ const usual: Readonly<Record<string, string | number | object>> = {
   'body /sourceCode': 'exports.changed = true',
   'body /timeout': 60_000,
   'body /value': 'changed',
+  'path path': 'tmp/written',
   'query from': '2050-01-01T00:00:00Z',
   'query to': '2050-01-02T00:00:00Z',
 }

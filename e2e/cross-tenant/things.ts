@@ -23,6 +23,7 @@ export interface Things {
   /** Of no packages, so that it is done at once. */
   install: string
   sandbox: Sandbox
+  sandboxFile: string
   object: string
   formFile: string
   link: URL
@@ -163,6 +164,12 @@ export class Workshop {
       const runs = async () => (await this.client.get<Sandbox>(path)).body.status === 'RUNNING'
       await waitUntil(`${path} runs`, runs, { timeoutMs: 60_000, everyMs: 50 })
       return made
+    },
+    sandboxFile: async () => {
+      const path = `tmp/${newWord('file')}`
+      const address = `/sandboxes/${(await this.thing('sandbox')).id}/files/${path}`
+      made(await this.client.call('PUT', address, { body: this.secret }), address)
+      return path
     },
     object: async () => {
       const filename = `${newWord('folder')}/file`

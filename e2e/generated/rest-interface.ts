@@ -1233,6 +1233,18 @@ export interface components {
              */
             timeoutMs?: number | null;
         };
+        SandboxFileEntry: {
+            name: string;
+            /** @enum {string} */
+            type: "file" | "directory" | "link" | "other";
+            /**
+             * Format: int64
+             * @description Bytes
+             */
+            size: number;
+            /** Format: date-time */
+            modifiedAt: string;
+        };
         StorageObject: {
             name: string;
             /**

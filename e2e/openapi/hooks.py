@@ -72,6 +72,8 @@ def before_call(ctx, case, kwargs):
     fields = FIELDS.get(f"{case.operation.method.upper()} {case.operation.path}", {})
     if isinstance(case.body, dict):
         case.body = {**case.body, **{name: words[dice % len(words)] for name, words in fields.items()}}
+    if "path" in (case.path_parameters or {}):
+        case.path_parameters["path"] = f"tmp/{OBJECTS[dice % len(OBJECTS)]}"
     if "filename" in (case.path_parameters or {}):
         case.path_parameters["filename"] = OBJECTS[dice % len(OBJECTS)]
     if case.operation.method.upper() == "POST" and case.operation.path == f"{REST}/storage/objects":

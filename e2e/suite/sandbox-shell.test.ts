@@ -57,3 +57,20 @@ test('a program that is not there, and a sandbox that is none, are told as such'
   const nobody = '/sandboxes/00000000-0000-7000-8000-000000000000/commands'
   expectProblem(await client.post(nobody, { command: 'true' }), 404, { code: 'sandbox_not_found' })
 })
+
+test('files go in, are seen by commands, and come out; a directory is a list', async () => {
+  const file = `${one}/files/tmp/box/in.txt`
+  expect((await client.call('PUT', file, { body: 'from outside' })).status).toBe(201)
+  expect(outputOf(await run('cat', ['/tmp/box/in.txt']))).toBe('from outside')
+  await run('sh', ['-c', 'printf "from inside" > /tmp/box/out.txt'])
+  const read = await client.get(`${one}/files/tmp/box/out.txt`)
+  expect([read.headers.get('content-length'), read.text]).toEqual(['11', 'from inside'])
+  const list = await client.get<{ name: string }[]>(`${one}/files/tmp/box`)
+  expect(list.body.map(({ name }) => name)).toEqual(['in.txt', 'out.txt'])
+  expect((await client.call('PUT', file, { body: 'again' })).status).toBe(204)
+  expect((await client.delete(file)).status).toBe(204)
+  expectProblem(await client.get(file), 404, { code: 'path_not_found' })
+  expectProblem(await client.delete(`${one}/files/tmp/box`), 400, { code: 'directory_not_empty' })
+  expect((await client.call('DELETE', `${one}/files/tmp/box`, { query: { recursive: true } })).status).toBe(204)
+  expectProblem(await client.get(`${one}/files/tmp/..%2Fetc`), 400, { path: '/path' })
+})

@@ -29,6 +29,7 @@ import { processSummaryRoutes } from './resources/processes/summary-routes.ts'
 import { RestApi, type RestDependencies } from './rest/rest-api.ts'
 import { runRoutes } from './resources/executions/start-routes.ts'
 import { sandboxCommandRoutes } from './resources/sandboxes/command-routes.ts'
+import { sandboxFileRoutes } from './resources/sandboxes/file-routes.ts'
 import { sandboxRoutes } from './resources/sandboxes/routes.ts'
 import { firingRoutes } from './resources/schedules/firing-routes.ts'
 import { scheduleRoutes } from './resources/schedules/routes.ts'
@@ -88,6 +89,7 @@ export function restApp(dependencies: RestAppDependencies): RestApi['app'] {
   limitRoutes(api, dependencies)
   sandboxRoutes(api, neighbours, dependencies.sandboxAddresses)
   sandboxCommandRoutes(api, dependencies)
+  sandboxFileRoutes(api, dependencies)
   storageRoutes(api, dependencies)
   signedDownloadRoutes(api, dependencies)
   teamRoutes(api, neighbours)

@@ -13,6 +13,7 @@ import { ConnectionLimits } from './http/connection-limits.ts'
 import { HttpServer } from './http/server.ts'
 import { listener } from './listener.ts'
 import { observer, showHeld } from './observe.ts'
+import { sandboxFileMaxBytes } from './resources/sandboxes/file-routes.ts'
 import { isUpload } from './resources/storage/upload-body.ts'
 import { restApp } from './rest-app.ts'
 import { SandboxPorts } from './sandbox-ports/sandbox-ports.ts'
@@ -87,7 +88,8 @@ export function createGateway(config: GatewayConfig, context: PartContext): Gate
   })
   const handle = listener({ config, app, webhooks, observer: observed })
   const idleTimeoutMs = config.syncWaitMaxMs + IDLE_MARGIN_MS
-  const bodyMaxBytes = (target: string) => (isUpload(target) ? config.uploadMaxBytes : config.bodyMaxBytes)
+  const bodyMaxBytes = (target: string) =>
+    isUpload(target) ? config.uploadMaxBytes : (sandboxFileMaxBytes(target) ?? config.bodyMaxBytes)
   // Uploads take as long as they go on; those who read other bodies have a limit of their own.
   const connections = new ConnectionLimits({
     max: config.maxConnections,

@@ -56,14 +56,35 @@ export const objectName: PathParameter = {
   schema: z.string().openapi({ description: 'Name of the object; may have slashes' }),
   rest: true,
   refusals: { 400: ['invalid_input'], 404: ['object_not_found'] },
+  read: (text) => decoded(text, '/filename'),
+}
+
+const MAX_PATH_BYTES = 4096
+
+/** A path in a sandbox, absolute: what is left of the address, decoded. */
+export const sandboxPath: PathParameter = {
+  schema: z.string().openapi({
+    description: 'Absolute, without its first slash; may have slashes. `%2F` alone is the root directory',
+    maxLength: MAX_PATH_BYTES,
+  }),
+  rest: true,
+  refusals: { 400: ['invalid_input'], 404: ['path_not_found'] },
   read(text) {
-    try {
-      return decodeURIComponent(text)
-    } catch (error) {
-      if (error instanceof URIError) throw invalid('/filename', 'must be percent-encoded UTF-8')
-      throw error
-    }
+    const path = `/${decoded(text, '/path')}`
+    if (path.includes('\0')) throw invalid('/path', 'must not hold NUL')
+    if (path.split('/').includes('..')) throw invalid('/path', 'must not have ".." between its slashes')
+    if (Buffer.byteLength(path) > MAX_PATH_BYTES) throw invalid('/path', `must have at most ${MAX_PATH_BYTES} bytes`)
+    return path
   },
+}
+
+function decoded(text: string, pointer: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch (error) {
+    if (error instanceof URIError) throw invalid(pointer, 'must be percent-encoded UTF-8')
+    throw error
+  }
 }
 
 export const processIdentifier = idOrNameOf('process', 'Process id or slug; the id wins where both match')

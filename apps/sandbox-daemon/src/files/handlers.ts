@@ -22,7 +22,7 @@ import { watchDirectory } from './directory-tree.ts'
 import { faulting, notAFile } from './file-faults.ts'
 
 export const fileHandlers: Handlers<typeof FileService> = {
-  statFile: ({ path }) => faulting('/path', () => entryAt(pathFrom('/path', path))),
+  statFile: ({ path, followLinks }) => faulting('/path', () => entryAt(pathFrom('/path', path), followLinks)),
   readFile,
   writeFile,
   listDirectory,
@@ -174,8 +174,8 @@ async function removeFile({ path, recursive }: RemoveFileRequest): Promise<Recor
 type Entry = MessageInitShape<typeof FileEntrySchema>
 
 /** What is at an absolute path; of a link the link itself. */
-async function entryAt(path: string): Promise<Entry> {
-  return entry(path, await lstat(path))
+async function entryAt(path: string, followLinks = false): Promise<Entry> {
+  return entry(path, await (followLinks ? stat(path) : lstat(path)))
 }
 
 function entry(path: string, stats: Stats): Entry {

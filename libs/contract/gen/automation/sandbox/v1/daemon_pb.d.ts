@@ -300,6 +300,13 @@ export declare type StatFileRequest = Message<"automation.sandbox.v1.StatFileReq
    * @generated from field: string path = 1;
    */
   path: string;
+
+  /**
+   * What a link leads to, in place of the link.
+   *
+   * @generated from field: bool follow_links = 2;
+   */
+  followLinks: boolean;
 };
 
 /**
