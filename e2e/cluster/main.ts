@@ -28,7 +28,7 @@ the environment names as pods reach them.
   --next-tag TAG    of those that the upgrade goes to; without, the upgrade goes to the same images
   --registry HOST   of both (localhost)
   --only A,B        of install, test, network, monitoring, suite, kills, upgrade, uninstall; install and uninstall always
-  --rate N          calls a second during the upgrade (50)
+  --rate N          calls a second during the upgrade, at most (50)
   --set NAME=VALUE  more values of the chart; may be given several times
   --keep            leaves the release and its namespace
   --report FILE     also writes the counts as JSON
