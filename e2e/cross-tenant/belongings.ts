@@ -86,6 +86,7 @@ export class Belongings {
     sandboxFile: () => this.#of('sandboxFile', (path) => [path]),
     sandboxName: () => this.#of('sandbox', ({ name }) => [name]),
     object: async () => [await this.#workshop.thing('object'), await this.#workshop.thing('formFile')],
+    upload: () => this.#of('upload', (id) => [id]),
     objectName: () => this.#of('object', (name) => [name]),
     // Not by names that another team may give to things of its own.
     entity: async () => [...(await this.names.processId()), ...(await this.names.execution())],

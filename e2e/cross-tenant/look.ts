@@ -29,6 +29,7 @@ export async function lookAt({ client, names }: Belongings): Promise<Record<stri
     `/sandboxes/${await first('sandbox')}`,
     `/storage/objects?prefix=${object}`,
     `/storage/objects/${object}`,
+    `/storage/uploads/${await first('upload')}`,
     '/dependencies/JAVASCRIPT',
     '/dependencies/PYTHON',
     '/auth/service-accounts',

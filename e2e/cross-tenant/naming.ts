@@ -46,6 +46,7 @@ const rows: readonly Row[] = [
   [/./, 'path sandboxId', existing('sandbox')],
   [/^(GET|DELETE) .*\/files\//, 'path path', existing('sandboxFile')],
   [/\/storage\//, 'path filename', existing('object')],
+  [/\/storage\/uploads\//, 'path id', existing('upload')],
   [/./, 'path language', filter('language')],
 
   [/^GET \/rest\/processes(\/summaries)?$/, 'query keywords', filter('slug')],
@@ -84,6 +85,7 @@ const rows: readonly Row[] = [
   [/\/variables/, 'body /key', given('variableKey')],
   [/\/webhook\/send$/, 'body /signWith/variable', existing('variableKey')],
   [/\/sandboxes$/, 'body /name', given('sandboxName')],
+  [/\/storage\/uploads$/, 'body /name', given('objectName')],
   [/\/signed-urls$/, 'body /path', existing('object')],
   [/\/team$/, 'body /parentTeamSlugs/[]', existing('team')],
   [/\/team$/, 'body /errorHandlerConfig/processSlug', existing('slug')],
@@ -92,6 +94,7 @@ const rows: readonly Row[] = [
 
 /** Inputs that name nothing of a team, wherever they are: texts, numbers, secrets, what the operator names. */
 const plain: ReadonlySet<string> = new Set([
+  'path number', // of a part
   'query page',
   'query contains',
   'query level',
@@ -113,6 +116,7 @@ const plain: ReadonlySet<string> = new Set([
   'query X-Amz-Date',
   'query X-Amz-Expires',
   'query X-Amz-SignedHeaders',
+  'header Content-MD5',
   'header If-Match',
   'header If-Modified-Since',
   'header If-None-Match',
@@ -133,6 +137,7 @@ const plain: ReadonlySet<string> = new Set([
   'body /code',
   'body /command',
   'body /comment',
+  'body /contentType',
   'body /count',
   'body /cron',
   'body /cwd',
@@ -184,6 +189,7 @@ const plain: ReadonlySet<string> = new Set([
   'body /settings/publicConfig/token',
   'body /settings/timeout',
   'body /signWith/header',
+  'body /size',
   'body /sourceCode',
   'body /stdin',
   'body /tags/[]',

@@ -31,6 +31,7 @@ const needed: readonly [operations: RegExp, inputs: readonly string[]][] = [
   [/^POST \/rest\/sandboxes\/\{sandboxId\}$/, ['body /timeout']],
   [/\/commands$/, ['body /command']],
   [/^POST \/rest\/storage\/objects$/, ['query filename']],
+  [/^POST \/rest\/storage\/uploads$/, ['body /name']],
   [/^POST .*\/signed-urls$/, ['body /path']],
   [
     /\/storage\/signed\//,
@@ -57,6 +58,7 @@ const usual: Readonly<Record<string, string | number | object>> = {
   'body /sourceCode': 'exports.changed = true',
   'body /timeout': 60_000,
   'body /value': 'changed',
+  'path number': 1,
   'path path': 'tmp/written',
   'query from': '2050-01-01T00:00:00Z',
   'query to': '2050-01-02T00:00:00Z',

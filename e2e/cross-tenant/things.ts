@@ -27,6 +27,8 @@ export interface Things {
   object: string
   formFile: string
   link: URL
+  /** With a part. */
+  upload: string
   serviceAccount: { id: string; clientId: string }
 }
 
@@ -185,6 +187,13 @@ export class Workshop {
       const form = new FormData()
       form.append('file', new Blob([this.secret]), 'file')
       return (await this.client.webhook<string>('POST', slug, { body: form })).body
+    },
+    upload: async () => {
+      const { id } = await this.#post<{ id: string }>('/storage/uploads', { name: newWord('uploaded') })
+      const path = `/storage/uploads/${id}`
+      await this.client.call('PUT', `${path}/parts/1`, { body: this.secret })
+      this.#undo.push(() => this.client.delete(path))
+      return id
     },
     link: async () => {
       const path = await this.thing('object')

@@ -1301,6 +1301,61 @@ export interface components {
              */
             expiresInSeconds: number | null;
         };
+        StorageUpload: {
+            /** Format: uuid */
+            id: string;
+            /** @description Of the object that it becomes */
+            name: string;
+            contentType: string;
+            /**
+             * Format: int64
+             * @description Of the whole, as it was declared
+             */
+            size?: number;
+            /**
+             * Format: int64
+             * @description What each part but the last should have, in bytes
+             */
+            partSize: number;
+            /** @enum {string} */
+            status: "OPEN" | "COMPLETING" | "COMPLETED";
+            /**
+             * Format: int64
+             * @description Of its parts together
+             */
+            receivedBytes: number;
+            /** Format: date-time */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it is removed, unless a part comes before
+             */
+            expiresAt: string;
+            /** @description By number; lists leave them out */
+            parts?: components["schemas"]["StorageUploadPart"][];
+        };
+        StorageUploadPart: {
+            /** Format: int32 */
+            number: number;
+            /**
+             * Format: int64
+             * @description Bytes
+             */
+            size: number;
+            /** @description MD5 in hexadecimal */
+            etag: string;
+        };
+        CreateStorageUploadInput: {
+            /** @description Name of the object; may have slashes */
+            name: string;
+            /**
+             * Format: int64
+             * @description Of the whole in bytes, where it is known: what does not fit is refused at once, and a part is missed
+             */
+            size?: number | null;
+            /** @description Absent, it is guessed from the name */
+            contentType?: string | null;
+        };
         Team: {
             slug: string;
             name: string;

@@ -10,6 +10,7 @@ import { Pulse } from './pulse.ts'
 import { Scene } from './scene.ts'
 import { Sender } from './sender.ts'
 import * as storage from './storage-faults.ts'
+import * as uploads from './upload-faults.ts'
 
 type Maker = (scene: Scene, random: Random) => Attempt
 
@@ -23,6 +24,8 @@ const makers: readonly [Maker, number][] = [
   [storage.oddUpload, 15],
   [storage.oddCondition, 25],
   [storage.wrongLink, 25],
+  [uploads.wrongPart, 25],
+  [uploads.wrongUploadInParts, 15],
 ]
 
 const connections = 16
@@ -35,7 +38,7 @@ interface Tally {
 const help = `npm run test:malformed [-- OPTIONS]
 
 Starts the system (or takes the one that E2E_BASE_URL names) and sends it what no HTTP client sends, large bodies of
-many small things, and uploads, downloads and links with faults. Each must be refused in the form that the interface
+many small things, and uploads, parts, downloads and links with faults. Each must be refused in the form that the interface
 promises, change nothing and betray nothing.
 
   --requests N    how many (1000)

@@ -9,15 +9,21 @@ export class Scene {
   readonly object: string
   /** Path and query of a link to it. */
   readonly link: string
+  /** The id of an upload in parts that has none. */
+  readonly upload: string
   /** Names of objects that may be made begin with it. */
   readonly folder: string
   readonly authorized: Record<string, string>
 
-  private constructor(client: Client, made: { process: Process; object: string; link: string; folder: string }) {
+  private constructor(
+    client: Client,
+    made: { process: Process; object: string; link: string; upload: string; folder: string },
+  ) {
     this.#client = client
     this.#process = made.process
     this.object = made.object
     this.link = made.link
+    this.upload = made.upload
     this.folder = made.folder
     this.authorized = { authorization: `Bearer ${client.address.accessToken}` }
   }
@@ -35,7 +41,8 @@ export class Scene {
     const json = { path: object, expiresInSeconds: 604_800 }
     const { url } = made(await client.post<{ url: string }>('/storage/signed-urls', json)).body
     const link = `/api/${client.address.team}/rest/storage/signed/${object}${new URL(url).search}`
-    return new Scene(client, { process, object, link, folder: `${name}-playground/` })
+    const { id: upload } = made(await client.post<{ id: string }>('/storage/uploads', { name: object })).body
+    return new Scene(client, { process, object, link, upload, folder: `${name}-playground/` })
   }
 
   /** A path below {base_url} from the root of the host. */
@@ -51,12 +58,14 @@ export class Scene {
   async inventory(): Promise<string> {
     const paths = [`/processes/${this.#process.id}`, `/storage/objects/${this.object}`, '/team']
     const whole = await Promise.all(paths.map(async (path) => (await this.#client.get(path)).text))
+    const { body: uploads } = await this.#client.get<{ id: string; receivedBytes: number }[]>('/storage/uploads')
+    const opened = uploads.map(({ id, receivedBytes }) => `${id} ${receivedBytes}`)
     const counted = ['/processes', '/variables']
     const counts = await Promise.all(
       counted.map(async (path) => `${path} ${(await this.#client.get<Page<unknown>>(path)).body.total}`),
     )
     const objects = (await this.#objects()).filter(({ name }) => !name.startsWith(this.folder))
-    return [...counts, ...whole, JSON.stringify(objects)].join('\n')
+    return [...counts, ...whole, ...opened, JSON.stringify(objects)].join('\n')
   }
 
   /** Removes what was made. Says which objects could be neither read nor removed. */
@@ -72,6 +81,7 @@ export class Scene {
         stuck.push(`the object ${JSON.stringify(name)} was kept; GET answers ${read.status}, DELETE ${removed.status}`)
     }
     await this.#client.delete(`/storage/objects/${encodeURIComponent(this.object)}`)
+    await this.#client.delete(`/storage/uploads/${this.upload}`)
     await this.#client.delete(`/processes/${this.#process.id}`)
     return stuck
   }

@@ -57,6 +57,7 @@ FIELDS = {
     },
     f"POST {REST}/auth/service-accounts": {"scopes": [["read"], None], "expiresAt": [None]},
     f"POST {REST}/storage/signed-urls": {"path": OBJECTS},
+    f"POST {REST}/storage/uploads": {"name": OBJECTS, "size": [None]},
     f"PUT {REST}/dependencies/{{language}}": {"dependencies": [{"ms": "^2.0.0"}]},
 }
 

@@ -122,6 +122,8 @@ async function undo({ method, path }: Operation, given: Values, answer: Answer, 
   if (/^\/(processes|modules|variables)$/.test(list)) await by.delete(`${list}/${id}`)
   if (list === '/auth/service-accounts') await by.delete(`${list}/${id}`)
   if (list === '/sandboxes') await by.post(`${list}/${id}/kill`)
+  if (list === '/storage/uploads') await by.delete(`${list}/${id}`)
+  if (list.endsWith('/complete')) await by.delete(`/storage/objects/${(body as { name: string }).name}`)
   if (list === '/storage/objects')
     for (const [{ location }, name] of given)
       if (location === 'query') await by.delete(`${list}/${encodeURIComponent(textOf(name))}`)

@@ -36,6 +36,7 @@ import { scheduleRoutes } from './resources/schedules/routes.ts'
 import { sourceRoutes } from './resources/sources/routes.ts'
 import { statisticsRoutes } from './resources/statistics/routes.ts'
 import { signedDownloadRoutes, storageRoutes } from './resources/storage/routes.ts'
+import { uploadRoutes } from './resources/storage/upload-routes.ts'
 import { serviceAccountRoutes } from './resources/service-accounts/routes.ts'
 import { teamRoutes } from './resources/team/routes.ts'
 import { tokenRoutes } from './resources/tokens/routes.ts'
@@ -91,6 +92,7 @@ export function restApp(dependencies: RestAppDependencies): RestApi['app'] {
   sandboxCommandRoutes(api, dependencies)
   sandboxFileRoutes(api, dependencies)
   storageRoutes(api, dependencies)
+  uploadRoutes(api, dependencies)
   signedDownloadRoutes(api, dependencies)
   teamRoutes(api, neighbours)
   auditEventRoutes(api, neighbours)

@@ -14,7 +14,7 @@ import { HttpServer } from './http/server.ts'
 import { listener } from './listener.ts'
 import { observer, showHeld } from './observe.ts'
 import { sandboxFileMaxBytes } from './resources/sandboxes/file-routes.ts'
-import { isUpload } from './resources/storage/upload-body.ts'
+import { uploadMaxBytesOf } from './resources/storage/upload-body.ts'
 import { restApp } from './rest-app.ts'
 import { SandboxPorts } from './sandbox-ports/sandbox-ports.ts'
 import { UserCalls } from './sandbox-ports/user-calls.ts'
@@ -89,7 +89,7 @@ export function createGateway(config: GatewayConfig, context: PartContext): Gate
   const handle = listener({ config, app, webhooks, observer: observed })
   const idleTimeoutMs = config.syncWaitMaxMs + IDLE_MARGIN_MS
   const bodyMaxBytes = (target: string) =>
-    isUpload(target) ? config.uploadMaxBytes : (sandboxFileMaxBytes(target) ?? config.bodyMaxBytes)
+    uploadMaxBytesOf(target, config) ?? sandboxFileMaxBytes(target) ?? config.bodyMaxBytes
   // Uploads take as long as they go on; those who read other bodies have a limit of their own.
   const connections = new ConnectionLimits({
     max: config.maxConnections,

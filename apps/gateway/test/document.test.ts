@@ -97,6 +97,12 @@ GET /storage/objects/{filename} 200
 DELETE /storage/objects/{filename} 204
 GET /storage/usage 200 StorageUsage
 POST /storage/signed-urls 200 SignedUrl
+POST /storage/uploads 201 StorageUpload
+GET /storage/uploads 200
+GET /storage/uploads/{id} 200 StorageUpload
+PUT /storage/uploads/{id}/parts/{number} 200 StorageUploadPart
+POST /storage/uploads/{id}/complete 200 StorageObject
+DELETE /storage/uploads/{id} 204
 GET /storage/signed/{filename} 200
 GET /datastore 200 DatastorePaginatedResult
 GET /limits 200 Limits

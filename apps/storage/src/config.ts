@@ -21,6 +21,14 @@ export interface StorageConfig {
   packageSetKeepMs: number
   /** An upload that its process says nothing of for so long is over; it is renewed at a third. */
   uploadLeaseMs: number
+  /** Of uploads in parts that are not completed. */
+  teamMaxUploads: number
+  /** How long an upload in parts stays that no part comes for. */
+  uploadKeepMs: number
+  /** How long one that is completed can be completed again, with the same answer. */
+  completedKeepMs: number
+  /** How long a caller waits for the parts of an upload to become one object; it goes on without them. */
+  completeWaitMs: number
   /** How long a content that another one has replaced can still be read. */
   replacedGraceMs: number
   sweepEveryMs: number
@@ -48,6 +56,10 @@ export function readStorageConfig(env: Environment): StorageConfig {
     packageSetMaxBytes: (env.integer('DEPENDENCIES_MAX_MB', { default: 512, min: 1, max: 65_536 }) + 16) * 2 ** 20,
     packageSetKeepMs: 7 * 24 * 3_600_000,
     uploadLeaseMs: 60_000,
+    teamMaxUploads: 100,
+    uploadKeepMs: 24 * 3_600_000,
+    completedKeepMs: 3_600_000,
+    completeWaitMs: 50_000,
     replacedGraceMs: 600_000,
     sweepEveryMs: 10_000,
     measureEveryMs: 60_000,

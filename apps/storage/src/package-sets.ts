@@ -56,7 +56,7 @@ export class PackageSets {
       if (declared <= 0 || declared > config.packageSetMaxBytes) throw tooLarge(config.packageSetMaxBytes)
       if ((await readSet(store, name)) !== undefined) return
       const writing = { blobId: v7(), team: own.team, name: setBlobName }
-      await writings.write(writing, { maxBytes: declared }, left, (writer) =>
+      await writings.write(writing, { what: 'object', maxBytes: declared }, left, (writer) =>
         this.#store(name, writing.blobId, { requests, declared, ...writer }),
       )
     } finally {

@@ -4,6 +4,7 @@ import { asService, ownContext } from '@automation/rpc'
 import { DatastoreService } from '@automation/contract/storage/v1/datastore'
 import { PackageSetService } from '@automation/contract/storage/v1/package_set'
 import { StorageService } from '@automation/contract/storage/v1/storage'
+import { UploadService } from '@automation/contract/storage/v1/upload'
 import { createObjectStore } from '@automation/objects'
 import { RunTokens } from '@automation/rpc/run-token'
 import { Periodic, TeamLimitRows, type Part, type PartContext } from '@automation/service'
@@ -14,7 +15,9 @@ import { Datastore } from './datastore.ts'
 import { Objects } from './objects.ts'
 import { datastoreService, packageSetService, storageService } from './rpc/storage-service.ts'
 import { measured } from './rpc/measured.ts'
+import { uploadService } from './rpc/upload-service.ts'
 import { PackageSets } from './package-sets.ts'
+import { PartedUploads } from './parted-uploads.ts'
 import { SignedUrls } from './signed-urls.ts'
 import { countDue, readKept } from './store/sweep.ts'
 import { Store } from './store/store.ts'
@@ -44,6 +47,15 @@ export function createStorage(config: StorageConfig, { neighbours, logger, metri
   const maxBytesOf = (team: string) => limitRows.of(team, 'stored', config.teamMaxBytes)
   const writings = new Writings({ config, maxBytesOf, store, objects, logger, abandoned: () => sweeping.soon() })
   const uploads = new Uploads({ config, maxBytesOf, store, objects, writings })
+  const parted = new PartedUploads({
+    config,
+    maxBytesOf,
+    store,
+    objects,
+    writings,
+    logger,
+    dropped: () => sweeping.soon(),
+  })
   const packageSets = new PackageSets({ config, store, objects, writings, metrics, logger })
   const signedUrls = new SignedUrls(config.publicUrl, config.encryptionKeys)
   const kept = new Objects({ store, objects, sweeper, signedUrls, logger })
@@ -76,6 +88,7 @@ export function createStorage(config: StorageConfig, { neighbours, logger, metri
         storageService({ objects: kept, uploads, limitsOf, askerOf, publicUrl: config.publicUrl }),
         metrics,
       ),
+      measured(UploadService, uploadService(parted, config.publicUrl), metrics),
       measured(DatastoreService, datastoreService(datastore, askerOf), metrics),
       measured(PackageSetService, packageSetService(packageSets, rightsReader(tokens)), metrics),
     ],

@@ -1,6 +1,7 @@
 import type { ObjectStore } from '@automation/objects'
 import { blobKey, type Store } from './store/store.ts'
 import { deleteExpiredObject } from './store/objects.ts'
+import { deleteExpiredUpload, expiredUploads } from './store/parted-uploads.ts'
 import { dueBlobs, expiredObjects, forgetBlob, giveUpUploads, type DueBlob } from './store/sweep.ts'
 
 const batch = 100
@@ -24,6 +25,7 @@ export class Sweeper {
     const { store, graceMs } = this.#options
     await giveUpUploads(store, graceMs)
     for (const { team, name } of await expiredObjects(store, batch)) await deleteExpiredObject(store, team, name)
+    for (const upload of await expiredUploads(store, batch)) await deleteExpiredUpload(store, upload)
     for (let due = await dueBlobs(store, batch); due.length > 0 && !signal.aborted; due = await dueBlobs(store, batch))
       for (const blob of due) await this.remove(blob)
   }

@@ -44,7 +44,7 @@ export class Uploads {
       const type = contentTypeOf(name, contentType)
       const writing = { blobId: v7(), team: asker.team, name }
       const declared = size === undefined ? undefined : Number(size)
-      const most = { maxBytes: config.uploadMaxBytes, teamMaxObjects: config.teamMaxObjects }
+      const most = { what: 'object' as const, maxBytes: config.uploadMaxBytes, teamMaxObjects: config.teamMaxObjects }
       return await writings.write(writing, most, left, async (writer) => {
         if (declared !== undefined) await writer.quota.take(declared)
         return this.#store(writing, { requests, ...writer, declared, type, asker, expiresInS })
@@ -92,7 +92,7 @@ const maxChars = 255
 const pattern = /^[\w!#$&^.+-]+\/[\w!#$&^.+*-]+(?:\s*;[\t\x20-\x7e]*)?$/
 
 /** The type of an object's content: the one given, else guessed from the end of the name. Failure at /contentType. */
-function contentTypeOf(name: string, given: string): string {
+export function contentTypeOf(name: string, given: string): string {
   const type = given.trim()
   if (type === '' || essenceOf(type) === unknown) return mime.getType(name) ?? unknown
   if (type.length > maxChars || !pattern.test(type)) throw invalid('/contentType', 'must be a media type')

@@ -26,6 +26,12 @@ export interface Writer {
   signal: AbortSignal
 }
 
+/** The largest content, and what it is of. */
+export interface Most {
+  maxBytes: number
+  what: 'object' | 'part'
+}
+
 /** Contents that are being written: an intent in the database first, held by a lease; nothing of one that fails stays. */
 export class Writings {
   readonly #options: WritingsOptions
@@ -35,16 +41,16 @@ export class Writings {
     this.#options = options
   }
 
-  /** Does the work of an upload, whose blob is then there to be made something. `maxBytes` is the largest content. */
+  /** Does the work of an upload, whose blob is then there to be made something. */
   async write<T>(
     writing: Writing,
-    { maxBytes, teamMaxObjects }: { maxBytes: number; teamMaxObjects?: number },
+    { teamMaxObjects, ...most }: Most & { teamMaxObjects?: number },
     left: AbortSignal,
     work: (writer: Writer) => Promise<T>,
   ): Promise<T> {
     const { config, store } = this.#options
     const limits = { teamMaxBytes: this.#options.maxBytesOf(writing.team), leaseMs: config.uploadLeaseMs }
-    const quota = new Quota(maxBytes, (bytes) => reserve(store, writing, bytes, limits))
+    const quota = new Quota(most, (bytes) => reserve(store, writing, bytes, limits))
     await beginUpload(store, writing, { leaseMs: config.uploadLeaseMs, teamMaxObjects })
     const lost = new AbortController()
     const signal = AbortSignal.any([left, lost.signal])
@@ -118,22 +124,21 @@ type Reserve = (bytes: number) => Promise<void>
 /** The part of the quota that an upload takes: reserved ahead in steps, and exactly where a step is too much. */
 class Quota {
   readonly #reserve: Reserve
-  readonly #maxBytes: number
+  readonly #most: Most
   #reserved = 0
 
-  /** `maxBytes` is the largest object. */
-  constructor(maxBytes: number, reserve: Reserve) {
-    this.#maxBytes = maxBytes
+  constructor(most: Most, reserve: Reserve) {
+    this.#most = most
     this.#reserve = reserve
   }
 
-  /** Before anything is stored, where the size is known. Failures: object_too_large, storage_full. */
+  /** Before anything is stored, where the size is known. Failures: object_too_large or part_too_large, storage_full. */
   async take(size: number): Promise<void> {
     this.#check(size)
     if (size > this.#reserved) await this.#add(size - this.#reserved)
   }
 
-  /** Before the bytes up to `size` are stored. Failures: object_too_large, storage_full. */
+  /** Before the bytes up to `size` are stored. Failures: object_too_large or part_too_large, storage_full. */
   async reach(size: number): Promise<void> {
     this.#check(size)
     if (size <= this.#reserved) return
@@ -152,7 +157,12 @@ class Quota {
   }
 
   #check(size: number): void {
-    if (size > this.#maxBytes)
-      throw new Failure('too_large', 'object_too_large', `An object may have at most ${this.#maxBytes} bytes`)
+    if (size > this.#most.maxBytes) throw tooLarge(this.#most)
   }
+}
+
+/** Failure object_too_large or part_too_large. */
+export function tooLarge({ what, maxBytes }: Most): Failure {
+  const subject = what === 'object' ? 'An object' : 'A part'
+  return new Failure('too_large', `${what}_too_large`, `${subject} may have at most ${maxBytes} bytes`)
 }

@@ -1,13 +1,16 @@
 import { spawn, type ChildProcess } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { StorageService } from '@automation/contract/storage/v1/storage'
+import { UploadService, UploadStatus } from '@automation/contract/storage/v1/upload'
+import { uploadMessages } from '@automation/contract/uploads'
 import type { Client } from '@automation/rpc'
 import { WireNetwork } from '@automation/rpc/wire'
 import { freePorts, refusal, until, userContext } from '@automation/testing'
 import { afterAll, describe, expect, test } from 'vitest'
-import { internalKey, names, StorageUnderTest, upload } from './storage-under-test.ts'
+import { internalKey, names, read, StorageUnderTest, upload } from './storage-under-test.ts'
 
 const under = await StorageUnderTest.open()
 afterAll(() => under.close())
@@ -63,10 +66,63 @@ describe('a process that is killed in the middle of an upload leaves no half obj
   })
 })
 
+describe('an upload in parts goes on after its process was killed, and nothing else stays', () => {
+  test.each([
+    'upload-piece:20',
+    'part-stored',
+    'part-kept:2',
+    'upload-claimed',
+    'joined-piece:3',
+    'upload-joined',
+    'upload-completed',
+  ])('at %s', async (point) => {
+    const team = `killed-${point.replace(':', '-')}`
+    const context = userContext(team)
+    const parts = [randomBytes(2_000_000), randomBytes(1_000_000)]
+    const putAll = async (of: Client<typeof UploadService>, id: string) => {
+      const { parts: kept } = await of.getUpload({ id }, context)
+      for (const [index, bytes] of parts.entries())
+        if (!kept.some(({ number }) => number === index + 1))
+          await of.putPart(uploadMessages({ id, number: index + 1 }, slices(bytes)), context)
+    }
+    const first = await startStorageProcess({ ...under.settings, FAIL_POINT: point })
+    const gone = once(first.child, 'exit')
+    const { id } = await first.uploads.createUpload({ name: 'cut' }, context)
+    const work = async () => {
+      await putAll(first.uploads, id)
+      await first.uploads.completeUpload({ id }, context)
+    }
+    expect(await refusal(work())).toMatch(/unavailable|cancelled/)
+    await gone
+    first.close()
+
+    const { storage, uploads } = await under.replica({ replacedGraceMs: 0 })
+    // Leases are over sooner than the test could wait for.
+    await under.sql.query('UPDATE blobs SET due_at = now() WHERE team = $1 AND state = 1', [team])
+    if ((await uploads.getUpload({ id }, context)).status !== UploadStatus.COMPLETED) await putAll(uploads, id)
+    const object = await uploads.completeUpload({ id }, context)
+    expect(Buffer.concat(parts).equals(await read(storage, object, context))).toBe(true)
+    await until(async () => (await under.used(team)) === 3_000_000, { what: 'the object alone counts' })
+    const rowsOf = async () => (await under.sql.query('SELECT FROM blobs WHERE team = $1', [team])).rows
+    await until(async () => (await rowsOf()).length === 1, { what: 'the content of the object alone is left' })
+    await until(async () => {
+      const { rows } = await under.sql.query<{ id: string }>('SELECT id FROM blobs')
+      const kept = new Set(rows.map((row) => row.id))
+      return (await under.files()).every((file) => kept.has(file))
+    })
+    await storage.deleteObject({ name: 'cut' }, context)
+  })
+})
+
+function* slices(bytes: Buffer): Generator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += 64 * 1024) yield bytes.subarray(at, at + 64 * 1024)
+}
+
 /** The storage service as a process of its own, reached over the wire. */
 interface StorageProcess {
   child: ChildProcess
   storage: Client<typeof StorageService>
+  uploads: Client<typeof UploadService>
   /** The most memory that it has had so far, in MiB. */
   peakMb(): number
   /** Resolves when the process is gone. */
@@ -96,6 +152,7 @@ async function startStorageProcess(settings: Record<string, string>, flags: stri
   return {
     child,
     storage: network.client(StorageService),
+    uploads: network.client(UploadService),
     peakMb: () => Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) / 1024,
     kill: async () => {
       child.kill('SIGKILL')

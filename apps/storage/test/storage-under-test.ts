@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { DatastoreService } from '@automation/contract/storage/v1/datastore'
 import { PackageSetService } from '@automation/contract/storage/v1/package_set'
 import { StorageService, type StorageObject } from '@automation/contract/storage/v1/storage'
+import { UploadService } from '@automation/contract/storage/v1/upload'
 import { uploadMessages } from '@automation/contract/uploads'
 import { InProcessNetwork, type CallContext, type Client } from '@automation/rpc'
 import { RunTokens } from '@automation/rpc/run-token'
@@ -17,6 +18,7 @@ export const internalKey = 'an internal key of these tests, long enough'
 export interface Replica {
   part: Part
   storage: Client<typeof StorageService>
+  uploads: Client<typeof UploadService>
   datastore: Client<typeof DatastoreService>
   packageSets: Client<typeof PackageSetService>
   /** What `/metrics` tells. */
@@ -68,6 +70,7 @@ export class StorageUnderTest {
     return {
       part,
       storage: network.client(StorageService),
+      uploads: network.client(UploadService),
       datastore: network.client(DatastoreService),
       packageSets: network.client(PackageSetService),
       metrics: () => context.metrics.metrics(),

@@ -107,6 +107,23 @@ export function objectStoreConformance(name: string, open: () => Promise<StoreUn
       expect(await store.size(at)).toBeUndefined()
     })
 
+    test('contents that are read one behind the other are written as one at the same time', async () => {
+      const parts = [6_000_000, 0, 9_000_001, 1].map((size) => ({ at: key(), bytes: randomBytes(size) }))
+      for (const { at, bytes } of parts) await store.put(at, pieces(bytes))
+      const all = Buffer.concat(parts.map(({ bytes }) => bytes))
+      const joined = async function* () {
+        for (const { at, bytes } of parts) yield* store.read(at, { offset: 0, length: bytes.length })
+      }
+      const together = key()
+      expect(await store.put(together, joined(), { size: all.length })).toBe(all.length)
+      for (const { at } of parts) await store.remove(at)
+      expect(digest(await whole(store.read(together)))).toBe(digest(all))
+
+      const without = key()
+      expect(await codeOf(store.put(without, joined(), { size: all.length }))).toBe('object_missing')
+      expect(await store.size(without)).toBeUndefined()
+    })
+
     test('readers that stop early leave the store usable', async () => {
       const at = key()
       await store.put(at, pieces(randomBytes(5_000_000)))

@@ -81,7 +81,7 @@ function entryOf({ object, folder }: ListedEntry, messageOf: ReturnType<typeof o
 }
 
 /** Rows of a team as the contract has them; objects are reached below `publicUrl`. */
-function objectMessages(
+export function objectMessages(
   publicUrl: string,
   team: string,
 ): (row: ObjectRow) => MessageInitShape<typeof StorageObjectSchema> {

@@ -1,6 +1,5 @@
-import type pg from 'pg'
 import type { Store } from './store.ts'
-import { makeCurrent, type Writing } from './uploads.ts'
+import { dropBlobs, makeCurrent, type Writing } from './uploads.ts'
 import { addUsage, lockUsage, storageFull } from './usage.ts'
 
 /** Names a set as it was installed for a runtime. */
@@ -65,7 +64,7 @@ export async function finishSet(
     })
     await addUsage(client, team, added)
     if (rowCount === 1) return true
-    await dropBlob(client, team, blobId)
+    await dropBlobs(client, team, [blobId])
     return false
   })
 }
@@ -79,7 +78,7 @@ export async function dropSet(store: Store, { team, key, runtime }: SetName, blo
       text: 'DELETE FROM package_sets WHERE team = $1 AND key = $2 AND runtime = $3 AND blob_id = $4',
       values: [team, key, runtime, blobId],
     })
-    if (rowCount === 1) await dropBlob(client, team, blobId)
+    if (rowCount === 1) await dropBlobs(client, team, [blobId])
   })
 }
 
@@ -123,15 +122,4 @@ export async function unusedSets(
     values: [keepMs, limit],
   })
   return rows.map((row) => ({ ...row, size: Number(row.size) }))
-}
-
-async function dropBlob(client: pg.PoolClient, team: string, blobId: string): Promise<void> {
-  const { rows } = await client.query<{ freed: string }>({
-    name: 'drop_set_blob',
-    text: `UPDATE blobs SET state = 3, due_at = now(), counted = 0
-           FROM (SELECT counted AS before FROM blobs WHERE id = $1 FOR UPDATE) was
-           WHERE id = $1 RETURNING was.before AS freed`,
-    values: [blobId],
-  })
-  await addUsage(client, team, -Number(rows[0]?.freed ?? 0))
 }

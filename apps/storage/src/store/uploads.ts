@@ -70,6 +70,13 @@ export async function renewUpload(store: Store, blobId: string, leaseMs: number)
   return rows.length > 0
 }
 
+/** What an object may have, and how long what it replaces can be read. */
+export interface ObjectLimits {
+  teamMaxBytes: number
+  teamMaxObjects: number
+  graceMs: number
+}
+
 export interface Written {
   size: number
   md5: Buffer
@@ -84,28 +91,53 @@ export interface Written {
  * The content is stored: it becomes that of its object, and what it replaces goes later. Failures: storage_full;
  * limit_reached; unavailable where the upload has been given up.
  */
-export async function finishUpload(
+export function finishUpload(
   store: Store,
   writing: Writing,
   written: Written,
-  limits: { teamMaxBytes: number; teamMaxObjects: number; graceMs: number },
+  limits: ObjectLimits,
+): Promise<ObjectRow> {
+  return store.transaction(async (client) =>
+    becomeContent(client, await lockUsage(client, writing.team), writing, written, limits),
+  )
+}
+
+/** The same in a transaction that has locked the team's usage, which is `used`. */
+export async function becomeContent(
+  client: pg.PoolClient,
+  used: number,
+  writing: Writing,
+  written: Written,
+  limits: ObjectLimits,
 ): Promise<ObjectRow> {
   const { blobId, team, name } = writing
-  return store.transaction(async (client) => {
-    const used = await lockUsage(client, team)
-    const counted = await makeCurrent(client, blobId, written.size)
-    const replaced = await currentOf(client, team, name)
-    if (replaced === undefined) await requireObjectQuota(client, team, limits.teamMaxObjects)
-    const row = await putRow(client, writing, written)
-    const freed = replaced === undefined ? 0 : await replace(client, replaced.blobId, limits.graceMs)
-    const added = written.size - counted - freed
-    if (added > 0 && used + added > limits.teamMaxBytes) throw storageFull(limits.teamMaxBytes)
-    await addUsage(client, team, added)
-    // What the system itself keeps for a while is nothing that somebody did.
-    if (written.expiresInS === undefined)
-      await recordAudit(client, written.asker, { type: AuditType.STORAGE, event: 'uploaded', entityId: name })
-    return row
+  const counted = await makeCurrent(client, blobId, written.size)
+  const replaced = await currentOf(client, team, name)
+  if (replaced === undefined) await requireObjectQuota(client, team, limits.teamMaxObjects)
+  const row = await putRow(client, writing, written)
+  const freed = replaced === undefined ? 0 : await replace(client, replaced.blobId, limits.graceMs)
+  const added = written.size - counted - freed
+  if (added > 0 && used + added > limits.teamMaxBytes) throw storageFull(limits.teamMaxBytes)
+  await addUsage(client, team, added)
+  // What the system itself keeps for a while is nothing that somebody did.
+  if (written.expiresInS === undefined)
+    await recordAudit(client, written.asker, { type: AuditType.STORAGE, event: 'uploaded', entityId: name })
+  return row
+}
+
+/** Blobs that are contents are so no more, and go with the next sweep. Gives what counts no more. */
+export async function dropBlobs(client: pg.PoolClient, team: string, blobIds: string[]): Promise<number> {
+  if (blobIds.length === 0) return 0
+  const { rows } = await client.query<{ freed: string }>({
+    name: 'drop_blobs_by_id',
+    text: `UPDATE blobs SET state = 3, due_at = now(), counted = 0
+           FROM (SELECT id AS was_id, counted AS before FROM blobs WHERE id = ANY ($1::uuid[]) FOR UPDATE) was
+           WHERE id = was.was_id RETURNING was.before AS freed`,
+    values: [blobIds],
   })
+  const freed = rows.reduce((sum, row) => sum + Number(row.freed), 0)
+  await addUsage(client, team, -freed)
+  return freed
 }
 
 /** A blob that is written is a content from now on. Gives what was counted for it; unavailable where it was given up. */
@@ -121,7 +153,7 @@ export async function makeCurrent(client: pg.PoolClient, blobId: string, size: n
   return Number(rows[0].counted)
 }
 
-async function currentOf(
+export async function currentOf(
   client: pg.PoolClient,
   team: string,
   name: string,

@@ -234,7 +234,7 @@ export function signedDownloadRoutes(api: RestApi, { neighbours }: StorageRoutes
 }
 
 /** The context of a call that takes as long as its content needs; it ends with the exchange. */
-function unhurried({ context, exchange }: Call<unknown, unknown>): CallContext {
+export function unhurried({ context, exchange }: Call<unknown, unknown>): CallContext {
   const { principal, requestId, traceparent } = context
   return { principal, requestId, traceparent, signal: exchange.signal }
 }

@@ -1,8 +1,12 @@
+import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
+import { MAX_PART_BYTES } from '@automation/contract/uploads'
 import { invalid } from '@automation/errors'
 import { Dicer } from '@fastify/busboy'
+import type { GatewayConfig } from '../../config.ts'
 import { type BodyRules, bodyStream, mediaTypeOf, requirePlain } from '../../http/body.ts'
 import type { Exchange } from '../../http/exchange.ts'
+import { unsupportedMediaType } from '../../http/refusals.ts'
 import { feedForm, malformedForm, MAX_PARTS, tooManyParts } from '../../http/form-feed.ts'
 
 /** What is uploaded, as it comes. */
@@ -19,9 +23,18 @@ const BUFFERED_BYTES = 128 * 1024
 // What a form may have around the file.
 const formBytes = 64 * 1024
 
-/** Whether a request target is that of uploads, whose bodies may be larger than others. */
-export function isUpload(target: string): boolean {
-  return /^\/api\/[^/?]+\/rest\/storage\/objects\/?(?:\?|$)/.test(target)
+const uploadTarget = /^\/api\/[^/?]+\/rest\/storage\/objects\/?(?:\?|$)/
+const partTarget = /^\/api\/[^/?]+\/rest\/storage\/uploads\/[^/?]+\/parts\/[^/?]+\/?(?:\?|$)/
+
+/** The largest body of an upload or a part of one, by the request target; undefined for other requests. */
+export function uploadMaxBytesOf(target: string, config: Pick<GatewayConfig, 'uploadMaxBytes'>): number | undefined {
+  if (uploadTarget.test(target)) return config.uploadMaxBytes
+  return partTarget.test(target) ? partMaxBytes(config) : undefined
+}
+
+/** The largest part of an upload. */
+export function partMaxBytes({ uploadMaxBytes }: Pick<GatewayConfig, 'uploadMaxBytes'>): number {
+  return Math.min(uploadMaxBytes, MAX_PART_BYTES)
 }
 
 /**
@@ -32,14 +45,32 @@ export async function uploadBody(exchange: Exchange, { maxBytes, budget }: BodyR
   const { incoming } = exchange
   requirePlain(incoming)
   budget.takeForUpload(exchange, BUFFERED_BYTES)
+  const contentType = incoming.headers['content-type'] ?? ''
+  return isForm(contentType)
+    ? await filePart(bodyStream(incoming, maxBytes + formBytes), contentType)
+    : { contentType, ...plainBody(incoming, maxBytes) }
+}
+
+/** Reads a part of an upload: the body itself. Failures: those of the body; unsupported_media_type for a form. */
+export function partBody(exchange: Exchange, { maxBytes, budget }: BodyRules): Omit<UploadBody, 'contentType'> {
+  const { incoming } = exchange
+  requirePlain(incoming)
+  if (isForm(incoming.headers['content-type']))
+    throw unsupportedMediaType('The body must be the bytes of the part, not a form')
+  budget.takeForUpload(exchange, BUFFERED_BYTES)
+  return plainBody(incoming, maxBytes)
+}
+
+function isForm(contentType: string | undefined): boolean {
+  return mediaTypeOf(contentType).essence === 'multipart/form-data'
+}
+
+function plainBody(incoming: IncomingMessage, maxBytes: number): Omit<UploadBody, 'contentType'> {
   const { headers } = incoming
-  const contentType = headers['content-type'] ?? ''
-  if (mediaTypeOf(contentType).essence === 'multipart/form-data')
-    return filePart(bodyStream(incoming, maxBytes + formBytes), contentType)
   const declared = headers['content-length']
   const empty = declared === undefined && headers['transfer-encoding'] === undefined
   const size = empty ? 0 : declared === undefined ? undefined : Number(declared)
-  return { contentType, size, content: bodyStream(incoming, maxBytes) }
+  return { size, content: bodyStream(incoming, maxBytes) }
 }
 
 const name = 'file'
