@@ -232,6 +232,30 @@ export interface components {
             isBase64?: boolean | null;
             signWith?: components["schemas"]["SignWith"] | null;
         };
+        WebhookDelivery: {
+            /** Format: uuid */
+            id: string;
+            /** Format: date-time */
+            at: string;
+            /**
+             * Format: int32
+             * @description HTTP status of the answer
+             */
+            status: number;
+            /**
+             * Format: uuid
+             * @description Absent where nothing was started
+             */
+            executionId?: string;
+            /** @description Why it was refused */
+            reason?: string;
+            method: string;
+            /**
+             * Format: int64
+             * @description Bytes of the body
+             */
+            size: number;
+        };
         VersionedProcessesPaginatedResult: {
             hasNextPage: boolean;
             /** Format: int32 */

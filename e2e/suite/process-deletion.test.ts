@@ -45,6 +45,7 @@ async function makeFull(by: Client): Promise<Full> {
     slug: unique('full'),
   }
   const process = await makeProcess({ sourceCode: source, ...fields }, by)
+  expect((await by.webhook('POST', process.slug, { headers: { 'svc-version-tag': 'none' } })).status).toBe(404)
   const { body: version } = await by.post<{ id: string }>(`/processes/${process.id}/versions`, { tag: 'v1' })
   await by.post(`/processes/${process.id}/aliases`, { name: 'live', versionId: version.id })
   const ended = await execute(process, {}, by)

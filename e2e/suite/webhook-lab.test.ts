@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Variable } from '../client/records.ts'
 import { expectProblem } from './problem.ts'
 import { executionOf, makeProcess, makeWebhook } from './runs.ts'
+import { waitUntil } from '../system/wait-until.ts'
 import { client, hasOther, other, shared, unique } from './shared-system.ts'
 
 interface Sent {
@@ -159,4 +160,72 @@ test.skipIf(!hasOther)("another team's processes and variables are not there", a
   expectProblem(answer, 400, { path: '/signWith/variable' })
   const hmac = createHmac('sha256', secret).update('').digest('hex')
   expect(answer.text).not.toContain(hmac)
+})
+
+interface Delivery {
+  id: string
+  at: string
+  status: number
+  executionId?: string
+  reason?: string
+  method: string
+  size: number
+}
+
+const deliveriesOf = async (process: { id: string }, by = client) =>
+  by.get<Delivery[]>(`/processes/${process.id}/webhook/deliveries`)
+
+/** The deliveries of a process once there are so many. */
+const awaitDeliveries = (process: { id: string }, count: number) => {
+  const ask = async () => {
+    const { body } = await deliveriesOf(process)
+    return body.length >= count && body
+  }
+  return waitUntil(`${count} deliveries`, ask, { timeoutMs: 30_000 })
+}
+
+describe('deliveries', () => {
+  test('what has come to a webhook is listed, newest first, the refused with the reason', async () => {
+    const process = await makeWebhook('return { status: 202, body: "later" }', {
+      webhook: { enabled: true, username: 'u', password: 'p' },
+    })
+    expect((await deliveriesOf(process)).body).toEqual([])
+    const headers = { authorization: `Basic ${btoa('u:p')}` }
+    const path = process.slug
+    const answered = [
+      await client.webhook('GET', path),
+      await client.webhook('POST', path, { body: '{"a":1}', headers }),
+      await client.webhook('POST', path, { body: '{', headers: { ...headers, 'content-type': 'application/json' } }),
+      await client.webhook('POST', path, { headers, query: { async: true } }),
+      await client.webhook('GET', path, { headers: { ...headers, 'svc-version-tag': 'nope' } }),
+      await client.webhook('PUT', path, { headers }),
+    ]
+    const list = (await awaitDeliveries(process, answered.length)).toReversed()
+    expect(list.map(({ status }) => status)).toEqual([401, 202, 400, 201, 404, 405])
+    expect(list.map(({ status }) => status)).toEqual(answered.map(({ status }) => status))
+    expect(list.map(({ executionId }) => executionId ?? null)).toEqual(
+      answered.map((answer) => answer.headers.get('svc-execution-id')),
+    )
+    expect(list[0]).toMatchObject({ method: 'GET', size: 0, reason: 'The call had no user name and password' })
+    expect(list[1]).toMatchObject({ method: 'POST', size: 7 })
+    expect(list[2]).toMatchObject({ method: 'POST', size: 1, reason: expect.stringContaining('JSON') })
+    for (const { status, reason } of list) expect(reason !== undefined, `${status}`).toBe(status >= 400)
+  })
+
+  test('a flood of refused calls leaves at most a hundred', async () => {
+    const process = await makeProcess({ sourceCode: 'return 1' })
+    const calls = Array.from({ length: 300 }, () => client.webhook('POST', process.slug, { body: 'x' }))
+    // Where the team has a limit of calls a second, some are refused for that.
+    for (const { status } of await Promise.all(calls)) expect([404, 429]).toContain(status)
+    const list = await awaitDeliveries(process, 100)
+    expect(list).toHaveLength(100)
+    expect(list.map(({ reason }) => reason)).toContain('The webhook is not enabled')
+  })
+
+  test.skipIf(!hasOther)("another team's are not there", async () => {
+    const process = await makeWebhook('return 1')
+    await client.webhook('GET', process.slug)
+    expectProblem(await deliveriesOf(process, other), 404, { code: 'process_not_found' })
+    expect((await awaitDeliveries(process, 1))[0]).toMatchObject({ status: 200, method: 'GET' })
+  })
 })

@@ -126,6 +126,11 @@ export const metricGroups: { title: string; metrics: MetricText[] }[] = [
         text: 'failed runs that have an error handler, by what became of the handler: `started`, `rejected`, `given_up` (the process was not found, or the catalog did not answer)',
       },
       {
+        names: ['execution_webhook_refusals_total'],
+        labels: ['outcome'],
+        text: 'refused calls of webhooks for the lists of deliveries: `written`, `dropped` (more than 100 a minute of a process, 1,000 of a team or 3,000 in all, or the database was away)',
+      },
+      {
         names: ['execution_callback_tries_total'],
         labels: ['outcome'],
         text: '`delivered`, `failed` (another try follows), `given_up`',

@@ -47,6 +47,7 @@ import { Upkeep } from './upkeep.ts'
 import { WaitingRuns } from './read/waiting.ts'
 import { Watches } from './read/watches.ts'
 import { WebhookGate } from './accept/webhook-gate.ts'
+import { WebhookRefusals } from './accept/webhook-refusals.ts'
 import { RunnerStreams } from './dispatch/runner-streams.ts'
 
 /** Of the specs that a runner keeps for one replica. */
@@ -105,10 +106,12 @@ export function compose(
   // How it is accepted.
   const starting = { runners, capacity, backlog, limits, replicaId, partitions, signals, metrics }
   const starts = new Starts({ ...starting, batches, pool: hot })
-  const gate = new WebhookGate(specs)
+  const refusals = new WebhookRefusals(reads, metrics, logger)
+  const gate = new WebhookGate(specs, refusals)
   const parametersCheck = new ParametersCheck()
   const egress = new Egress(config.egressAllow)
-  const admission = new Admission({ pool: hot, config, egress, specs, gate, parametersCheck, starts, waiters })
+  const checking = { egress, specs, gate, refusals, parametersCheck }
+  const admission = new Admission({ pool: hot, config, ...checking, starts, waiters })
 
   // How it comes to a runner.
   const nested = new NestedRuns({ pool: hot, admission, outcomes, runners, limits, logger, signals })
@@ -157,7 +160,20 @@ export function compose(
 
   return {
     ...{ pools, partitions, specs, tokens, waiters, runners, outcomes, forced, ends, starts, claims, sessions, reaper },
-    ...{ giveUp, peers, outbox, gate, parametersCheck, admission, nested, records, deletion, streams, upkeep },
+    ...{
+      giveUp,
+      peers,
+      outbox,
+      gate,
+      refusals,
+      parametersCheck,
+      admission,
+      nested,
+      records,
+      deletion,
+      streams,
+      upkeep,
+    },
     watches,
     teamEvents,
     statistics,

@@ -58,6 +58,7 @@ export async function stopEngine(
   await atMost(writesMs, ends.idle())
   streams.close()
   await atMost(writesMs, Promise.all([upkeep.stop(), callbacks.stop(), audit.stop(), limitRows.stop(), closeEvents()]))
+  await atMost(writesMs, engine.refusals.close())
   engine.giveUp.abort()
   await Promise.all([engine.gate.close(), engine.parametersCheck.close()])
   await atMost(writesMs, engine.pools.close())

@@ -35,6 +35,8 @@ export interface Metrics {
   callbacks: Counter<'outcome'>
   /** Runs that have failed and have an error handler, by what became of that: started, rejected, given_up. */
   errorHandlers: Counter<'outcome'>
+  /** Refused calls of webhooks: written, dropped. */
+  webhookRefusals: Counter<'outcome'>
 }
 
 /** The metrics of execution, in the registry of the process. */
@@ -123,6 +125,12 @@ export function executionMetrics(registry: Registry): Metrics {
     errorHandlers: new Counter({
       name: 'execution_error_handlers_total',
       help: 'Error handlers run from here: started, rejected, given_up (process not found, or no answer of the catalog)',
+      labelNames: ['outcome'],
+      registers,
+    }),
+    webhookRefusals: new Counter({
+      name: 'execution_webhook_refusals_total',
+      help: 'Refused calls of webhooks: written, dropped (beyond what is kept of them, or the database was away)',
       labelNames: ['outcome'],
       registers,
     }),

@@ -22,6 +22,7 @@ import { forgetSessions } from './store/sessions.ts'
 import { mendTracked, readTrackingLagMs, trackRuns } from './store/tracked-runs.ts'
 import { makeDayIndexes } from './store/day-indexes.ts'
 import { removeExpiredKeys } from './store/start-keys.ts'
+import { forgetRefusals } from './store/webhook-refusals.ts'
 import type { TeamEvents } from './read/team-events.ts'
 import type { Watches } from './read/watches.ts'
 import type { Connections, Queries } from './store/connections.ts'
@@ -186,6 +187,7 @@ export class Upkeep {
     await forgetSessions(reads)
     await forgetCallbacks(reads, retentionDays)
     while ((await forgetRunCounts(reads, retentionDays, 1000)) >= 1000) await new Promise(setImmediate)
+    while ((await forgetRefusals(reads, retentionDays, 1000)) >= 1000) await new Promise(setImmediate)
     while ((await removeExpiredKeys(reads, 1000)) === 1000) await new Promise(setImmediate)
   }
 }

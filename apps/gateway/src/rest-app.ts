@@ -43,6 +43,7 @@ import { tokenRoutes } from './resources/tokens/routes.ts'
 import { variableRoutes } from './resources/variables/routes.ts'
 import { moduleVersions, processVersions } from './resources/versions/owner.ts'
 import { versionRoutes } from './resources/versions/routes.ts'
+import { deliveryRoutes } from './webhooks/delivery-routes.ts'
 import { sendRoutes } from './webhooks/send-routes.ts'
 import type { WebhookEntry } from './webhooks/webhook-entry.ts'
 
@@ -65,6 +66,7 @@ export function restApp(dependencies: RestAppDependencies): RestApi['app'] {
   processSummaryRoutes(api, neighbours)
   processRoutes(api, neighbours)
   sendRoutes(api, dependencies)
+  deliveryRoutes(api, dependencies)
   versionRoutes(api, neighbours, processVersions)
   aliasRoutes(api, neighbours, processVersions)
   moduleRoutes(api, neighbours)

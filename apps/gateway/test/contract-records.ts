@@ -76,6 +76,39 @@ export const webhookRequest = {
   receivedAt: at,
 }
 
+const delivered = (
+  id: string,
+  value: { status: Status; answeredAtOnce?: boolean; returnValue?: string; tookMs?: number; explanation?: string },
+) => {
+  const { tookMs, returnValue, ...run } = value
+  const endedAt =
+    tookMs === undefined ? undefined : timestampFromDate(new Date(Date.UTC(2026, 0, 2, 3, 4, 5, 678 + tookMs)))
+  const bytes = returnValue === undefined ? undefined : new TextEncoder().encode(returnValue)
+  const outcome = { case: 'run' as const, value: { ...run, endedAt, returnValue: bytes } }
+  return { id: `01890000-0000-7000-8000-0000000000${id}`, at, method: 'POST', bodyBytes: 7n, outcome }
+}
+
+/** With the status that each is shown with, if any, as its place in `deliveredStatuses`. */
+export const deliveries = [
+  delivered('10', { status: Status.RUNNING, answeredAtOnce: true }),
+  delivered('11', { status: Status.FINISHED, tookMs: 5, returnValue: '{"status":418,"body":"tea"}' }),
+  delivered('12', { status: Status.FINISHED, tookMs: 5, returnValue: 'null' }),
+  delivered('13', { status: Status.FINISHED, tookMs: 5, returnValue: '{"status":200,"headers":{"a b":"c"}}' }),
+  delivered('14', { status: Status.FINISHED, tookMs: 5 }),
+  delivered('15', { status: Status.FINISHED, tookMs: 60_000, returnValue: '1' }),
+  delivered('16', { status: Status.ERROR, tookMs: 5 }),
+  delivered('17', { status: Status.REJECTED, tookMs: 5, explanation: 'Too many' }),
+  delivered('18', { status: Status.RUNNING }),
+  {
+    ...delivered('19', { status: Status.ERROR }),
+    outcome: {
+      case: 'refusal' as const,
+      value: { kind: 'unauthenticated', code: 'webhook_credentials', reason: 'Wrong' },
+    },
+  },
+]
+export const deliveredStatuses = [201, 418, 204, 500, 200, 408, 500, 429, 408, 401]
+
 export const auditRecord = {
   id: PROCESS_ID,
   team: 'demo',

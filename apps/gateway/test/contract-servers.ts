@@ -29,6 +29,7 @@ import {
   alias,
   at,
   auditRecord,
+  deliveries,
   execution,
   ETAG,
   EXECUTION_ID,
@@ -206,6 +207,8 @@ export class ContractServers {
       }),
       watchExecution: () => this.watching(),
       checkWebhook: () => ({}),
+      noteWebhookRefusal: () => ({}),
+      listWebhookDeliveries: () => ({ deliveries }),
       killExecution: () => ({}),
       rerunExecution: () => ({ executionId: EXECUTION_ID, status: Status.CREATED }),
       appendLogs: (line) => {

@@ -1,6 +1,6 @@
 import type { RunSpec } from '@automation/contract/catalog/v1/resolve'
 import { Status } from '@automation/contract/execution/v1/execution'
-import { Failure, notFound, stopping } from '@automation/errors'
+import { asFailure, Failure, notFound, stopping } from '@automation/errors'
 import type { ExecutionConfig } from '../config.ts'
 import type { Egress } from '../react/egress.ts'
 import type { ParametersCheck } from './parameters-check.ts'
@@ -20,6 +20,7 @@ import type { NewRun } from '../store/new-run-columns.ts'
 import { readStartKey, sameHash } from '../store/start-keys.ts'
 import type { Waiter, Waiters } from '../end/waiters.ts'
 import { shownRequest, type WebhookGate } from './webhook-gate.ts'
+import type { RefusedCall, WebhookRefusals } from './webhook-refusals.ts'
 import type { StartRequest } from './start-request.ts'
 import type { Queries } from '../store/connections.ts'
 import { newExecutionId } from '../execution-id.ts'
@@ -48,6 +49,7 @@ export interface AdmissionContext {
   egress: Egress
   specs: Specs
   gate: WebhookGate
+  refusals: WebhookRefusals
   parametersCheck: ParametersCheck
   starts: Starts
   waiters: Waiters
@@ -98,6 +100,13 @@ export class Admission {
     await this.#permitted(request)
   }
 
+  /** What has been refused before a start was asked for. It is forgotten where the team has no such process. */
+  async noteRefusal(team: string, identifier: string, call: RefusedCall, failure: Failure): Promise<void> {
+    const { specs, refusals } = this.#context
+    const { processId } = await specs.resolve({ team, identifier, tag: '' })
+    refusals.note({ team, processId }, call, failure)
+  }
+
   /** Its record is one of the process's current source, which it would not have run. */
   async #rejectWithoutVersion(request: StartRequest): Promise<Accepted> {
     const spec = await this.#permitted({ ...request, tag: '' })
@@ -110,6 +119,17 @@ export class Admission {
 
   async #admit(request: StartRequest, waiting: Waiting | undefined): Promise<Accepted> {
     const spec = await this.#permitted(request)
+    try {
+      return await this.#admitRunOf(spec, request, waiting)
+    } catch (error) {
+      const { team, webhook } = request
+      if (webhook !== undefined)
+        this.#context.refusals.note({ team, processId: spec.processId }, webhook, asFailure(error))
+      throw error
+    }
+  }
+
+  async #admitRunOf(spec: RunSpec, request: StartRequest, waiting: Waiting | undefined): Promise<Accepted> {
     // Asked first, so that an old key still answers when the schema or the settings have changed since.
     const known =
       request.key === undefined || request.key.scope !== undefined
@@ -236,5 +256,13 @@ function newRun(request: StartRequest, spec: RunSpec, input: RunInput): NewRun {
   const { requestReceivedAt } = request
   const sourceMark = sourceMarkOf(spec)
   const who = { createdBy, initiatedBy, ip, rerunOf, requestReceivedAt, sourceMark, origin, trial: trial ?? false, tag }
-  return { id, team, spec, ...input, request: shown, ...who, depth, parentId, scheduleId, traceparent }
+  // A gateway of the release before tells nothing of it.
+  const delivery = webhook?.method
+    ? {
+        method: webhook.method,
+        bytes: Number(webhook.bodyBytes),
+        atOnce: webhook.answeredAtOnce,
+      }
+    : undefined
+  return { id, team, spec, ...input, request: shown, delivery, ...who, depth, parentId, scheduleId, traceparent }
 }

@@ -1,9 +1,10 @@
 import type { RunSpec, RunWebhook } from '@automation/contract/catalog/v1/resolve'
 import type { WebhookCall } from '@automation/contract/execution/v1/execution'
-import { Failure, notFound } from '@automation/errors'
+import { asFailure, Failure, notFound } from '@automation/errors'
 import { CredentialsGate } from '@automation/passwords'
 import { AddressList } from '@automation/service'
 import type { SpecName, Specs } from './specs.ts'
+import type { WebhookRefusals } from './webhook-refusals.ts'
 
 /** By whom, and in which trace. */
 type AskedSpec = SpecName & { ip?: string; traceparent?: string }
@@ -11,27 +12,37 @@ type AskedSpec = SpecName & { ip?: string; traceparent?: string }
 /** Who may start a process over its webhook. */
 export class WebhookGate {
   readonly #specs: Specs
+  readonly #refusals: WebhookRefusals
   readonly #credentials = new CredentialsGate(refused)
   readonly #addresses = new WeakMap<RunWebhook, AddressList>()
 
-  constructor(specs: Specs) {
+  constructor(specs: Specs, refusals: WebhookRefusals) {
     this.#specs = specs
+    this.#refusals = refusals
   }
 
   /**
    * The spec that was asked for. Failures: webhook_not_found, the same for an unknown, a foreign and a disabled one, and for
    * one that may not be called from this address; webhook_credentials; too_many_attempts; and only behind these
-   * version_not_found.
+   * version_not_found. Whoever is refused at a process that there is is noted.
    */
   async pass(name: AskedSpec, call: WebhookCall): Promise<RunSpec> {
     const asked = await this.#specs.resolve(name, name.traceparent).catch((error: unknown) => missing(error))
     // Whether a version is there is told to nobody who may not start it.
     const spec = asked instanceof Failure ? await this.#current(name) : asked
-    if (!spec.webhook?.enabled || !this.#isAllowed(spec.webhook, name.ip)) throw notFound('webhook')
-    const target = { id: spec.processId, team: name.team }
-    if (hasCredentials(spec.webhook)) await this.#credentials.check(target, spec.webhook, call, name.ip ?? '')
-    if (asked instanceof Failure) throw asked
-    return asked
+    const refuse = (failure: Failure, reason?: string): never => {
+      this.#refusals.note({ team: name.team, processId: spec.processId }, call, failure, reason)
+      throw failure
+    }
+    if (!spec.webhook?.enabled) return refuse(notFound('webhook'), 'The webhook is not enabled')
+    if (!this.#isAllowed(spec.webhook, name.ip))
+      return refuse(notFound('webhook'), `The address ${name.ip} is not among the allowed ones`)
+    if (hasCredentials(spec.webhook)) {
+      const target = { id: spec.processId, team: name.team }
+      const checked = this.#credentials.check(target, spec.webhook, call, name.ip ?? '')
+      await checked.catch((error: unknown) => refuse(asFailure(error), wordsFor(error, call)))
+    }
+    return asked instanceof Failure ? refuse(asked) : asked
   }
 
   close(): Promise<void> {
@@ -55,6 +66,14 @@ export class WebhookGate {
 
 function refused(): Failure {
   return new Failure('unauthenticated', 'webhook_credentials', 'The webhook wants a user name and a password')
+}
+
+/** What the team is told of refused credentials; undefined where it is what the caller was told. */
+function wordsFor(error: unknown, { username, password }: WebhookCall): string | undefined {
+  if (!(error instanceof Failure) || error.code !== 'webhook_credentials') return undefined
+  return username === undefined || password === undefined
+    ? 'The call had no user name and password'
+    : 'The user name or the password was wrong'
 }
 
 function missing(error: unknown): Failure {

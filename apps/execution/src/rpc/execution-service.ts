@@ -3,7 +3,9 @@ import type {
   ListExecutionsRequest,
   ListLogsRequest,
   RerunExecutionRequest,
+  WebhookRefusal,
 } from '@automation/contract/execution/v1/execution'
+import { Failure, type FailureKind } from '@automation/errors'
 import { memberIn, principalIn, type CallContext, type Handlers } from '@automation/rpc'
 import type { Admission } from '../accept/admission.ts'
 import type { Specs } from '../accept/specs.ts'
@@ -15,6 +17,8 @@ import type { Records } from '../read/records.ts'
 import type { TeamCapacity } from '../read/team-capacity.ts'
 import type { WaitingRuns } from '../read/waiting.ts'
 import type { Watches } from '../read/watches.ts'
+import { listDeliveries } from '../read/deliveries.ts'
+import type { Pools } from '../store/pools.ts'
 import { timestampFromMs } from '@bufbuild/protobuf/wkt'
 import { traceparentIn, startRequestOf } from './start-requests.ts'
 
@@ -29,12 +33,14 @@ export interface ExecutionServiceParts {
   specs: Specs
   agentPools: AgentPools
   teamCapacity: TeamCapacity
+  pools: Pick<Pools, 'reads'>
 }
 
 /** Executions, for the gateway, operators and other services. */
 export function executionService(parts: ExecutionServiceParts): Handlers<typeof ExecutionService> {
   const { waitingRuns, specs, admission, outcomes, records, forced, deletion, watches, agentPools, teamCapacity } =
     parts
+  const { pools } = parts
   const listExecutions = (request: ListExecutionsRequest, context: CallContext) =>
     records.list(memberIn(context).team, request)
   const listLogs = (request: ListLogsRequest, context: CallContext) => records.logs(memberIn(context).team, request)
@@ -59,6 +65,14 @@ export function executionService(parts: ExecutionServiceParts): Handlers<typeof 
       await admission.checkWebhook(startRequestOf(request, context))
       return {}
     },
+    noteWebhookRefusal: async ({ identifier, method, bodyBytes, refusal }, context) => {
+      const failure = failureOf(refusal)
+      await admission.noteRefusal(memberIn(context).team, identifier, { method, bodyBytes }, failure)
+      return {}
+    },
+    listWebhookDeliveries: async ({ processId }, context) => ({
+      deliveries: await listDeliveries(pools.reads, memberIn(context).team, processId),
+    }),
     getExecution: ({ id }, context) => records.get(memberIn(context).team, id),
     listExecutions,
     searchExecutions: listExecutions,
@@ -92,4 +106,10 @@ export function executionService(parts: ExecutionServiceParts): Handlers<typeof 
       return {}
     },
   }
+}
+
+/** What a caller of a webhook was refused with. */
+function failureOf(refusal: WebhookRefusal | undefined): Failure {
+  const { kind = 'internal', code = '', reason = '' } = refusal ?? {}
+  return new Failure(kind as FailureKind, code, reason)
 }

@@ -85,6 +85,8 @@ export async function markRemoved(pool: Queries, { team, processId }: DeletedPro
         WHERE team = $1 AND process_id = $2
           AND NOT EXISTS (SELECT FROM executions e WHERE e.team = $1 AND e.process_id = $2)
        RETURNING team, process_id
+     ), refusals AS (
+       DELETE FROM webhook_refusals w USING removed r WHERE w.team = r.team AND w.process_id = r.process_id
      )
      DELETE FROM process_names n USING removed r WHERE n.team = r.team AND n.process_id = r.process_id`,
     [team, processId],

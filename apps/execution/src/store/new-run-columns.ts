@@ -2,6 +2,14 @@ import type { RunSpec } from '@automation/contract/catalog/v1/resolve'
 import type { Origin } from '@automation/contract/execution/v1/execution'
 import { storedText, textOf } from './stored-text.ts'
 
+/** The call of a webhook that a run is for, as lists of deliveries tell it. */
+export interface Delivery {
+  method: string
+  bytes: number
+  /** Its caller does not wait for the end. */
+  atOnce: boolean
+}
+
 /** A run that is to be accepted: what its row will hold. */
 export interface NewRun {
   id: string
@@ -28,6 +36,8 @@ export interface NewRun {
   trial: boolean
   /** What its start named; empty for the current source. */
   tag: string
+  /** Of a call of a webhook. */
+  delivery?: Delivery
   /** Of the webhook's request, where it is repeated: when that came. */
   requestReceivedAt?: Date
   /** By which sources are told apart. */
@@ -77,6 +87,9 @@ const columns: Column[] = [
   ['tag', 'text', ({ run }) => optionalText(run.tag)],
   ['request_received_at', 'timestamptz', ({ run }) => run.requestReceivedAt],
   ['source_mark', 'bigint', ({ run }) => run.sourceMark],
+  ['delivery_method', 'text', ({ run }) => run.delivery?.method],
+  ['delivery_bytes', 'bigint', ({ run }) => run.delivery?.bytes],
+  ['answered_at_once', 'boolean', ({ run }) => run.delivery?.atOnce],
 ]
 const extra: Column[] = [
   ['session_id', 'uuid', ({ sessionId }) => sessionId],

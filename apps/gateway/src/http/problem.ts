@@ -96,7 +96,7 @@ export function problemAnswer(failure: Failure, occasion: Occasion, headers: Ans
 }
 
 /** The text of a failure, with all faults of fields and where they are: many clients show nothing else. */
-function textOf({ message, fields }: Failure): string {
+export function textOf({ message, fields }: Failure): string {
   const texts = fields.slice(0, MOST_SHOWN).map(wordsOf)
   if (fields.length > MOST_SHOWN) texts.push(`and ${fields.length - MOST_SHOWN} more`)
   if (fields.some((fault) => fault.message === message)) return texts.join('; ')

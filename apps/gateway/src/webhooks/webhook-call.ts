@@ -45,8 +45,9 @@ export function webhookCallReader(body: Omit<BodyRules, 'beforeLarge'>, names: W
       username: credentials?.username,
       password: credentials?.password,
       authorization: headers.authorization,
+      method: method ?? '',
     }
-    const beforeLarge = () => permitted(options, { ...named, webhook: caller })
+    const beforeLarge = () => permitted(options, { ...named, webhook: { ...caller, bodyBytes: knownBytes(exchange) } })
     const bytes = method === 'POST' ? await readBody(exchange, { ...body, beforeLarge }) : NO_BODY
     // Others have their turn between what is done with all of a large body.
     if (bytes.length > LONG_WORK_BYTES) await setImmediate()
@@ -61,7 +62,12 @@ export function webhookCallReader(body: Omit<BodyRules, 'beforeLarge'>, names: W
       textualParameters: areTexts && parameters !== '{}',
       comment: options.comment,
       settings: { agentPool: options.agentPool },
-      webhook: { ...caller, request: Buffer.from(requestContext(method ?? '', headers, hidden, query, payload)) },
+      webhook: {
+        ...caller,
+        request: Buffer.from(requestContext(method ?? '', headers, hidden, query, payload)),
+        bodyBytes: BigInt(bytes.length),
+        answeredAtOnce: options.isAsync,
+      },
       idempotencyKey: idempotencyKey(headers['idempotency-key'], {
         body: bytes,
         query: exchange.query,
@@ -70,6 +76,12 @@ export function webhookCallReader(body: Omit<BodyRules, 'beforeLarge'>, names: W
     }
     return { options, start, files: payload.files ?? [] }
   }
+}
+
+/** What is known of the size of a body that has not come whole. */
+export function knownBytes({ incoming, bodyBytes }: Exchange): bigint {
+  const announced = incoming.headers['content-length'] ?? ''
+  return /^\d{1,15}$/.test(announced) ? BigInt(announced) : BigInt(bodyBytes)
 }
 
 const NO_BODY = Buffer.alloc(0)

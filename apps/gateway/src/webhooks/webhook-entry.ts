@@ -14,6 +14,7 @@ import type { StartRequest } from '../resources/executions/input.ts'
 import { returnedText, SyncRuns } from '../resources/executions/sync-runs.ts'
 import { publicAddress, realmOf, WebhookHeaderRules, type PublicAddress } from './answer-headers.ts'
 import { keepFiles } from './multipart.ts'
+import { RefusalNotes } from './refusal-notes.ts'
 import {
   type ReadWebhookCall,
   type WebhookCall,
@@ -47,6 +48,9 @@ export class WebhookEntry {
   readonly #syncRuns: SyncRuns
   readonly #storage: Client<typeof StorageService>
   readonly #read: ReadWebhookCall
+  readonly #notes: RefusalNotes
+  /** Refusals by execution, which keeps them itself. */
+  readonly #known = new WeakSet<Failure>()
   readonly #idHeader: string
   readonly #reserved: string
   readonly #address: PublicAddress
@@ -59,6 +63,7 @@ export class WebhookEntry {
     this.#syncRuns = new SyncRuns(neighbours, config.syncWaitMaxMs)
     this.#storage = neighbours.client(StorageService)
     this.#read = webhookCallReader({ maxBytes: config.bodyMaxBytes, budget: dependencies.budget }, names)
+    this.#notes = new RefusalNotes(this.#executions, dependencies.logger, config.callTimeoutMs)
     this.#idHeader = names.executionId
     this.#reserved = names.executionId.toLowerCase()
     this.#address = publicAddress(config.publicUrl)
@@ -76,7 +81,10 @@ export class WebhookEntry {
     try {
       answer = await this.#decided(exchange, target)
     } catch (thrown) {
-      answer = this.#refusal(asFailure(thrown), exchange, target)
+      const failure = asFailure(thrown)
+      if (target !== 'nothing' && failure.executionId === undefined && !this.#known.has(failure))
+        this.#notes.note(target, exchange, failure)
+      answer = this.#refusal(failure, exchange, target)
     }
     const { headers } = answer
     headers['X-Request-Id'] = exchange.requestId
@@ -108,10 +116,21 @@ export class WebhookEntry {
     return call.options.isAsync ? await this.#start(exchange, call) : await this.#run(exchange, call, target)
   }
 
+  /** What execution answers. */
+  async #asked<T>(call: Promise<T>): Promise<T> {
+    try {
+      return await call
+    } catch (thrown) {
+      const failure = asFailure(thrown)
+      this.#known.add(failure)
+      throw failure
+    }
+  }
+
   /** Fails where this caller may not start the process. */
   async #permitted(exchange: Exchange, options: WebhookOptions, start: StartRequest): Promise<void> {
     const context = this.#context(exchange, options, this.#dependencies.config.callTimeoutMs)
-    await exchange.settle(this.#executions.checkWebhook(start, context))
+    await this.#asked(exchange.settle(this.#executions.checkWebhook(start, context)))
   }
 
   /** Only for who may start the process; the files are there when it starts. */
@@ -125,7 +144,9 @@ export class WebhookEntry {
   async #start(exchange: Exchange, { options, start }: WebhookCall): Promise<Answer> {
     const { callTimeoutMs, publicUrl } = this.#dependencies.config
     const context = this.#context(exchange, options, callTimeoutMs)
-    const { executionId, replayed } = await exchange.settle(this.#executions.startExecution(start, context))
+    const { executionId, replayed } = await this.#asked(
+      exchange.settle(this.#executions.startExecution(start, context)),
+    )
     exchange.executionId = executionId
     const text = options.asyncResponse
     const headers: AnswerHeaders = {
@@ -139,7 +160,7 @@ export class WebhookEntry {
 
   async #run(exchange: Exchange, { options, start }: WebhookCall, target: WebhookTarget): Promise<Answer> {
     const context = this.#context(exchange, options, this.#syncRuns.timeoutMs)
-    const outcome = await exchange.settle(this.#syncRuns.run(start, context))
+    const outcome = await this.#asked(exchange.settle(this.#syncRuns.run(start, context)))
     exchange.executionId = outcome.executionId
     // On refusals of this call as well.
     if (outcome.replayed) exchange.outgoing.setHeader('Idempotency-Replayed', 'true')

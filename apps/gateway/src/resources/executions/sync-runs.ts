@@ -80,8 +80,10 @@ export function returnedText(outcome: Outcome, { mayRead }: { mayRead: boolean }
   return utf8.decode(outcome.returnValue) || 'null'
 }
 
+type UnfinishedOutcome = Pick<Outcome, 'status' | 'executionId' | 'explanation' | 'errorLine'>
+
 /** Why there is no value: the failure of a run that has not finished, or has not ended yet. */
-export function unfinished(outcome: Outcome, mayRead: boolean): Failure {
+export function unfinished(outcome: UnfinishedOutcome, mayRead: boolean): Failure {
   const { status, executionId } = outcome
   switch (status) {
     case Status.ERROR:
@@ -102,13 +104,13 @@ export function unfinished(outcome: Outcome, mayRead: boolean): Failure {
 }
 
 /** What code has failed with, of `Name: message`; what the service says of a run has no name of its own. */
-function codeError({ explanation = '', errorLine }: Outcome): CodeError {
+function codeError({ explanation = '', errorLine }: UnfinishedOutcome): CodeError {
   const [, name = 'Error', message = explanation] =
     /^([\p{L}_$][\p{L}\p{N}_$.]*)(?:: ([^]*))?$/u.exec(explanation) ?? []
   return { name, message: message === name ? '' : message, ...(errorLine !== undefined && { line: errorLine }) }
 }
 
-function stillThere({ status, explanation }: Outcome, mayRead: boolean): string {
+function stillThere({ status, explanation }: UnfinishedOutcome, mayRead: boolean): string {
   if (status === Status.RUNNING) return 'Execution still running'
   return mayRead && explanation ? `Execution still waiting: ${explanation}` : 'Execution still waiting'
 }

@@ -157,6 +157,27 @@ export declare type WebhookCall = Message<"automation.execution.v1.WebhookCall">
    * @generated from field: optional string authorization = 4;
    */
   authorization?: string | undefined;
+
+  /**
+   * Such as POST.
+   *
+   * @generated from field: string method = 5;
+   */
+  method: string;
+
+  /**
+   * Of the body, as far as that is known: what came, else what was announced.
+   *
+   * @generated from field: uint64 body_bytes = 6;
+   */
+  bodyBytes: bigint;
+
+  /**
+   * The caller is answered when the run is stored, not when it ends.
+   *
+   * @generated from field: bool answered_at_once = 7;
+   */
+  answeredAtOnce: boolean;
 };
 
 /**
@@ -164,6 +185,195 @@ export declare type WebhookCall = Message<"automation.execution.v1.WebhookCall">
  * Use `create(WebhookCallSchema)` to create a new message.
  */
 export declare const WebhookCallSchema: GenMessage<WebhookCall>;
+
+/**
+ * @generated from message automation.execution.v1.NoteWebhookRefusalRequest
+ */
+export declare type NoteWebhookRefusalRequest = Message<"automation.execution.v1.NoteWebhookRefusalRequest"> & {
+  /**
+   * A process id or slug.
+   *
+   * @generated from field: string identifier = 1;
+   */
+  identifier: string;
+
+  /**
+   * @generated from field: string method = 2;
+   */
+  method: string;
+
+  /**
+   * @generated from field: uint64 body_bytes = 3;
+   */
+  bodyBytes: bigint;
+
+  /**
+   * @generated from field: automation.execution.v1.WebhookRefusal refusal = 4;
+   */
+  refusal?: WebhookRefusal | undefined;
+};
+
+/**
+ * Describes the message automation.execution.v1.NoteWebhookRefusalRequest.
+ * Use `create(NoteWebhookRefusalRequestSchema)` to create a new message.
+ */
+export declare const NoteWebhookRefusalRequestSchema: GenMessage<NoteWebhookRefusalRequest>;
+
+/**
+ * Why a call was refused, as its caller was told, or for its team in more words.
+ *
+ * @generated from message automation.execution.v1.WebhookRefusal
+ */
+export declare type WebhookRefusal = Message<"automation.execution.v1.WebhookRefusal"> & {
+  /**
+   * The kind and the code of the failure.
+   *
+   * @generated from field: string kind = 1;
+   */
+  kind: string;
+
+  /**
+   * @generated from field: string code = 2;
+   */
+  code: string;
+
+  /**
+   * @generated from field: string reason = 3;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message automation.execution.v1.WebhookRefusal.
+ * Use `create(WebhookRefusalSchema)` to create a new message.
+ */
+export declare const WebhookRefusalSchema: GenMessage<WebhookRefusal>;
+
+/**
+ * @generated from message automation.execution.v1.ListWebhookDeliveriesRequest
+ */
+export declare type ListWebhookDeliveriesRequest = Message<"automation.execution.v1.ListWebhookDeliveriesRequest"> & {
+  /**
+   * @generated from field: string process_id = 1;
+   */
+  processId: string;
+};
+
+/**
+ * Describes the message automation.execution.v1.ListWebhookDeliveriesRequest.
+ * Use `create(ListWebhookDeliveriesRequestSchema)` to create a new message.
+ */
+export declare const ListWebhookDeliveriesRequestSchema: GenMessage<ListWebhookDeliveriesRequest>;
+
+/**
+ * @generated from message automation.execution.v1.ListWebhookDeliveriesResponse
+ */
+export declare type ListWebhookDeliveriesResponse = Message<"automation.execution.v1.ListWebhookDeliveriesResponse"> & {
+  /**
+   * @generated from field: repeated automation.execution.v1.WebhookDelivery deliveries = 1;
+   */
+  deliveries: WebhookDelivery[];
+};
+
+/**
+ * Describes the message automation.execution.v1.ListWebhookDeliveriesResponse.
+ * Use `create(ListWebhookDeliveriesResponseSchema)` to create a new message.
+ */
+export declare const ListWebhookDeliveriesResponseSchema: GenMessage<ListWebhookDeliveriesResponse>;
+
+/**
+ * @generated from message automation.execution.v1.WebhookDelivery
+ */
+export declare type WebhookDelivery = Message<"automation.execution.v1.WebhookDelivery"> & {
+  /**
+   * That of the execution, where there is one.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp at = 2;
+   */
+  at?: Timestamp | undefined;
+
+  /**
+   * @generated from field: string method = 3;
+   */
+  method: string;
+
+  /**
+   * @generated from field: uint64 body_bytes = 4;
+   */
+  bodyBytes: bigint;
+
+  /**
+   * @generated from oneof automation.execution.v1.WebhookDelivery.outcome
+   */
+  outcome: {
+    /**
+     * @generated from field: automation.execution.v1.WebhookRefusal refusal = 5;
+     */
+    value: WebhookRefusal;
+    case: "refusal";
+  } | {
+    /**
+     * @generated from field: automation.execution.v1.DeliveredRun run = 6;
+     */
+    value: DeliveredRun;
+    case: "run";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message automation.execution.v1.WebhookDelivery.
+ * Use `create(WebhookDeliverySchema)` to create a new message.
+ */
+export declare const WebhookDeliverySchema: GenMessage<WebhookDelivery>;
+
+/**
+ * An execution that a call of a webhook has started, as far as its answer follows from it.
+ *
+ * @generated from message automation.execution.v1.DeliveredRun
+ */
+export declare type DeliveredRun = Message<"automation.execution.v1.DeliveredRun"> & {
+  /**
+   * @generated from field: automation.execution.v1.Status status = 1;
+   */
+  status: Status;
+
+  /**
+   * @generated from field: bool answered_at_once = 2;
+   */
+  answeredAtOnce: boolean;
+
+  /**
+   * Absent until then.
+   *
+   * @generated from field: google.protobuf.Timestamp ended_at = 3;
+   */
+  endedAt?: Timestamp | undefined;
+
+  /**
+   * JSON text; absent where there is none or it is not kept, and when larger than 64 KiB.
+   *
+   * @generated from field: optional bytes return_value = 4;
+   */
+  returnValue?: Uint8Array | undefined;
+
+  /**
+   * With REJECTED.
+   *
+   * @generated from field: optional string explanation = 5;
+   */
+  explanation?: string | undefined;
+};
+
+/**
+ * Describes the message automation.execution.v1.DeliveredRun.
+ * Use `create(DeliveredRunSchema)` to create a new message.
+ */
+export declare const DeliveredRunSchema: GenMessage<DeliveredRun>;
 
 /**
  * The same key (per team and process) gives the same execution for 24 hours.
@@ -1608,6 +1818,28 @@ export declare const ExecutionService: GenService<{
     methodKind: "unary";
     input: typeof StartExecutionRequestSchema;
     output: typeof EmptySchema;
+  },
+  /**
+   * Tells of a call of a webhook that was refused before StartExecution or CheckWebhook were asked; for the list of those.
+   * What names no process of the team is forgotten, and so is what comes too often.
+   *
+   * @generated from rpc automation.execution.v1.ExecutionService.NoteWebhookRefusal
+   */
+  noteWebhookRefusal: {
+    methodKind: "unary";
+    input: typeof NoteWebhookRefusalRequestSchema;
+    output: typeof EmptySchema;
+  },
+  /**
+   * The last 100 calls of a webhook, newest first: those that were refused, and those among the last 10,000 executions of
+   * the process that one has started.
+   *
+   * @generated from rpc automation.execution.v1.ExecutionService.ListWebhookDeliveries
+   */
+  listWebhookDeliveries: {
+    methodKind: "unary";
+    input: typeof ListWebhookDeliveriesRequestSchema;
+    output: typeof ListWebhookDeliveriesResponseSchema;
   },
   /**
    * @generated from rpc automation.execution.v1.ExecutionService.GetExecution
