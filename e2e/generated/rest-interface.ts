@@ -673,9 +673,9 @@ export interface components {
             runs: number;
             /** @description Of those that have ended, together */
             runSeconds: number;
-            /** @description Absent where runners do not measure it */
+            /** @description Time on processors of all processes of the runs, user and system; absent where runners have measured none */
             cpuSeconds?: number;
-            /** @description Absent where runners do not measure it */
+            /** @description For each run, the most MiB that it has held by the seconds that it ran; absent where runners have measured none */
             memoryMbSeconds?: number;
             /** Format: int64 */
             logBytes: number;

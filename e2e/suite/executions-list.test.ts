@@ -55,6 +55,24 @@ test('figures of the runs of a process, and what they used', async () => {
     expectProblem(await client.get('/executions/statistics', wrong as Record<string, QueryValue>), 400)
 })
 
+test('usage has the time on processors and the memory of runs, as their runner has measured them', async () => {
+  const busy = await makeProcess({
+    sourceCode: `const since = process.cpuUsage(); const held = Buffer.alloc(100 * 1024 * 1024, 1)
+      for (;;) { const { user, system } = process.cpuUsage(since); if (user + system > 1e6) return held.length }`,
+  })
+  const { status, text } = await executeSync(busy, {})
+  expect(status, text).toBe(203)
+  const counted = async () => {
+    const { items } = (await client.get<Usage>('/usage', { by: 'process' })).body
+    return items.find(({ key, runSeconds }) => key === busy.id && runSeconds > 0)
+  }
+  const { cpuSeconds, memoryMbSeconds, runSeconds } = await waitUntil('it counts', counted, { timeoutMs: 20_000 })
+  expect(cpuSeconds).toBeGreaterThanOrEqual(0.95)
+  expect(cpuSeconds).toBeLessThan(3)
+  expect((memoryMbSeconds ?? 0) / runSeconds).toBeGreaterThanOrEqual(100)
+  expect((memoryMbSeconds ?? 0) / runSeconds).toBeLessThan(400)
+})
+
 describe('listing executions', () => {
   test('a page has its five members, newest first', async () => {
     const page = await list({ processId: process.id, limit: 4 })

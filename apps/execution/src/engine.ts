@@ -16,6 +16,7 @@ import { Egress } from './react/egress.ts'
 import { Ends } from './end/ends.ts'
 import { ErrorHandlers } from './react/error-handlers.ts'
 import { HeldRuns } from './dispatch/held-runs.ts'
+import { KilledRuns } from './end/killed-runs.ts'
 import { ForcedEnds } from './end/forced-ends.ts'
 import { RunLimits } from './run-limits.ts'
 import { Logs } from './dispatch/log-writer.ts'
@@ -120,8 +121,9 @@ export function compose(
   const held = new HeldRuns({ pool: hot, specs, forced, backlog, logger, signals })
   const logs = new Logs(pools.logs, partitions, metrics, logger, signal, signals)
   const sessions = new Sessions(hot, forced, leaseMs)
+  const killedRuns = new KilledRuns(pools.events, partitions, logger)
   const { returnValueMaxBytes, retentionDays } = config
-  const streams = new RunnerStreams({ sessions, runners, signals, ends, logs, returnValueMaxBytes, logger })
+  const streams = new RunnerStreams({ sessions, runners, signals, ends, killedRuns, logs, returnValueMaxBytes, logger })
 
   // Who reads it, and what follows from it.
   const records = new Records(reads, config.waitingStatus)

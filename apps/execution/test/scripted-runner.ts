@@ -7,6 +7,7 @@ import {
   type ResultSchema,
   type Run,
   type RunnerMessageSchema,
+  type UsageSchema,
 } from '@automation/contract/runner/v1/runner'
 import { ownContext, type CallContext, type Neighbours } from '@automation/rpc'
 import { MessageQueue } from '@automation/rpc/message-queue'
@@ -16,6 +17,8 @@ import { v7 } from 'uuid'
 
 type Sent = MessageInitShape<typeof RunnerMessageSchema>
 export type End = NonNullable<MessageInitShape<typeof ResultSchema>['end']>
+
+export type Usage = MessageInitShape<typeof UsageSchema>
 
 export interface Script {
   slots?: number
@@ -134,10 +137,10 @@ export class ScriptedRunner {
   }
 
   /** Ends a run that its script has left open. */
-  finish(executionId: string, end: End = nothing, fence?: bigint): void {
+  finish(executionId: string, end: End = nothing, fence?: bigint, usage?: Usage): void {
     const run = this.#running.get(executionId) ?? this.started.find((one) => one.executionId === executionId)!
     const sent = this.#owner.get(executionId)!
-    sent.push({ message: { case: 'result', value: { executionId, fence: fence ?? run.fence, end } } })
+    sent.push({ message: { case: 'result', value: { executionId, fence: fence ?? run.fence, end, usage } } })
     if (this.#running.delete(executionId)) this.#grantAgain(sent)
   }
 

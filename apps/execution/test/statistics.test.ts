@@ -107,6 +107,37 @@ test('trials are part of what was used, but of no figures', async () => {
   expect(await sums(team, { by: Grouping.ORIGIN })).toEqual({ 1: [1, 1, 0, 0, 0] })
 })
 
+test('what runners say that runs took counts once, also of a killed run, and for nobody else', async () => {
+  const team = 'measured'
+  const statistics = system.replicas[0]!.network.client(StatisticsService)
+  const begin = async () => {
+    const id = await system.start(team)
+    return { id, run: await runner.run(id) }
+  }
+  for (const usage of [{ cpuMs: 1000n }, { cpuMs: 2n ** 50n }, {}, undefined]) {
+    const { id } = await begin()
+    runner.finish(id, usage === undefined ? broken : value(1), undefined, usage)
+    await system.ended(id, team)
+  }
+  const { id, run } = await begin()
+  await system.executions.killExecution({ id }, userContext(team))
+  await system.ended(id, team)
+  const told = { executionId: id, fence: run.fence, usage: { cpuMs: 500n, memoryMb: 10n } }
+  runner.send(id, { case: 'killedUsage', value: { ...told, fence: run.fence + 1n } })
+  runner.send(id, { case: 'killedUsage', value: told })
+  const other = await begin()
+  runner.send(other.id, { case: 'killedUsage', value: { ...told, executionId: other.id, fence: other.run.fence } })
+  runner.finish(other.id, value(1), undefined, { cpuMs: 1n, memoryMb: 100n })
+  await system.ended(other.id, team)
+  const used = async () => (await statistics.getUsage({ by: Grouping.PROCESS }, userContext(team))).items
+  const cpuMs = 1000n + (2n ** 31n - 1n) + 500n + 1n
+  const all = async () => {
+    const [item] = await used()
+    return item?.runs === 6n && item.cpuMs === cpuMs && item.memoryMbMs > 0n
+  }
+  await until(all, { what: 'all of it counts' })
+})
+
 test('summaries of several processes have the last run and the figures of the last hours, without trials', async () => {
   const team = 'summed'
   const statistics = system.replicas[0]!.network.client(StatisticsService)

@@ -13,10 +13,11 @@ import { Language } from '@automation/contract/common/v1/language'
 import { create, type MessageInitShape } from '@bufbuild/protobuf'
 import { LogLevel } from '@automation/contract/execution/v1/execution'
 import { LRUCache } from 'lru-cache'
+import type { Used } from './children/run-meter.ts'
 import { RunningRuns, SlotGrants, TeamBinding } from './runs/running.ts'
 import type { RunnerConfig } from './config.ts'
 import type { Metrics } from './metrics.ts'
-import { ActiveRun, type RunEnvironment } from './runs/active-run.ts'
+import { ActiveRun, usageOf, type RunEnvironment } from './runs/active-run.ts'
 import { reason, type Reason, timelineText } from './runs/explanation.ts'
 import { KeptResults, type OutgoingMessage, ReplicaLink } from './session/link.ts'
 import { ProcessCalls } from './runs/process-calls.ts'
@@ -84,7 +85,7 @@ export class Runner {
       called: (run, payload) => calls.called(run, payload),
       isWaiting: (run) => this.#runs.isWaiting(run),
       withdraw: (run) => starter.withdraw(run),
-      over: (run, result) => this.#over(run, result),
+      over: (run, result, used) => this.#over(run, result, used),
     }
     this.#links = neighbours.replicas(RunnerService).map((client) => this.#linkTo(client, principal))
     this.#binding = new TeamBinding(options.isolation.oneTeam)
@@ -197,7 +198,7 @@ export class Runner {
     this.#grants.soon()
   }
 
-  #over(run: ActiveRun, result: Result | undefined): void {
+  #over(run: ActiveRun, result: Result | undefined, used: Used | undefined): void {
     const link = this.#linkOf.get(run)!
     this.#linkOf.delete(run)
     link.running -= 1
@@ -206,7 +207,12 @@ export class Runner {
     this.#options.logger.debug({ executionId: run.id, end: result?.end.case }, 'a run is over')
     failPoint('result-before-send')
     if (result !== undefined) this.#results.add(result, link)
+    else if (used !== undefined) this.#tellUsage(run, link, used)
     this.#changes.happened()
+  }
+
+  #tellUsage({ id, run }: ActiveRun, link: ReplicaLink, used: Used): void {
+    this.#sendTo(link, { case: 'killedUsage', value: { executionId: id, fence: run.fence, usage: usageOf(used) } })
   }
 
   /** Nobody asks for this run any more; false when it is not here. */

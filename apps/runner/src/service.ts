@@ -52,7 +52,7 @@ export function createRunner(config: RunnerConfig, context: PartContext, retire?
       logger,
     })
     const frameMaxBytes = config.returnValueMaxBytes + frameExtraBytes
-    const cpuPriority = chooseCpuPriority(launcher.groups, launcher.isolation.level === 'namespaces' ? 2 : 1)
+    const cpuPriority = chooseCpuPriority(launcher.groups, launcher.depth)
     const pool = new ChildPool({ config: config.children, launcher, frameMaxBytes, cpuPriority, logger })
     const metrics = tracedEnds(
       measuredBy(launcher, pool, () => runner),
@@ -74,7 +74,10 @@ export function createRunner(config: RunnerConfig, context: PartContext, retire?
       openFilesLimit: maxOpenFiles,
       tooManyOpen: (child) => atFault(child, (run) => run.fail(tooManyOpenFiles, 'kill')),
       restless: (child) => child.end('kill'),
-      look: (child, processes) => cpuPriority.look(child, processes),
+      look: (child, processes) => {
+        child.meter.look(processes)
+        cpuPriority.look(child, processes)
+      },
     })
     const disk = new DiskWatch({
       limitMb: config.children.tmpMb,

@@ -10,6 +10,7 @@ import { RunService, type ProcessCall } from '@automation/contract/run/v1/run'
 import {
   RunnerService,
   type Hello,
+  type KilledUsage,
   type LogChunk,
   type ReplicaMessageSchema,
   type Result,
@@ -58,6 +59,7 @@ export class ScriptedReplica {
   readonly hellos: Hello[] = []
   readonly renewals: { sessionId: string; executionIds: string[]; atMs: number; idleMs: number; team: string }[] = []
   readonly results: Result[] = []
+  readonly killedUsage: KilledUsage[] = []
   readonly endedIds = new Set<string>()
   readonly calls: { method: string; call: ProcessCall; context: CallContext }[] = []
   onStart = async (_call: ProcessCall): Promise<MessageInitShape<typeof StartExecutionResponseSchema>> => ({})
@@ -204,6 +206,7 @@ export class ScriptedReplica {
       this.teams.push(message.value.team)
     } else if (message.case === 'logs') this.#keep(message.value.executionId, message.value.chunk)
     else if (message.case === 'result') this.#result(message.value)
+    else if (message.case === 'killedUsage') this.killedUsage.push(message.value)
     else if (message.case === 'draining') {
       outbox.push({ message: { case: 'slotsReturned', value: { slots: this.credit - this.onItsWay } } })
       this.credit = this.onItsWay

@@ -4,8 +4,8 @@ Descriptors 0-4 are the child's: standard output and standard error, channels, a
 launcher's own. Output goes through named pipes `SCRATCH.1` and `SCRATCH.2`, which take many small writes better than sockets do,
 and which scripts can open again as /dev/stderr. For the others the launcher connects and says the token and the number.
 On 5 the service sends `G` when it has opened the pipes, later `T` (SIGTERM to everything, a second later SIGKILL) or `K`
-(SIGKILL); its end means `T`. The launcher says `pid NUMBER` first and one line when all is over: `exit CODE`,
-`signal NUMBER` or `failed WORDS`.
+(SIGKILL); its end means `T`. The launcher says `pid NUMBER` first and two lines when all is over: `used MICROSECONDS KIB`,
+where there was something, and `exit CODE`, `signal NUMBER` or `failed WORDS`.
 """
 
 import _socket

@@ -110,9 +110,20 @@ def run(order, isolation):
             become(order, isolation, order["scratch"])
     channels.let_go()
     status = watch(child, wake, is_jail, channels.give_up)
+    channels.tell("used %d %d" % used(group, is_jail))
     clear_away(order)
     channels.tell(ending(status) if report is None else reported_ending(report, status))
     cpu_group.remove(group)
+
+
+def used(group, is_jail):
+    """
+    Microseconds on processors of the child and of all that it started, -1 where that is not known; and the most that one of
+    them has held, in KiB. A jail without a group is over before all in it were waited for.
+    """
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    waited_for = -1 if is_jail else int((usage.ru_utime + usage.ru_stime) * 1e6)
+    return cpu_group.used_us(group) if group else waited_for, usage.ru_maxrss
 
 
 def stay_with(launcher):

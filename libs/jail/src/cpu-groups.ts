@@ -23,6 +23,8 @@ const free = { 'cpu.cfs_quota_us': '-1', 'cpu.max': 'max 100000' }
 export class CpuGroups {
   /** A group's paths are these and the number of its launcher: the first has its weight, the last its time. */
   readonly prefixes: string[]
+  /** Of the trees that tell times; known once one has. */
+  #isFirstKind: boolean | undefined
 
   private constructor(prefixes: string[]) {
     this.prefixes = prefixes
@@ -82,10 +84,14 @@ export class CpuGroups {
   /** Time on processors of all that are or were in it, in ms; undefined where the group has gone, or tells none. */
   usedMs(launcher: number): number | undefined {
     const path = `${this.prefixes.at(-1)!}${launcher}`
+    // Looking for a file that is not there takes longer than reading one.
+    const nanoseconds = this.#isFirstKind === false ? '' : readOf(`${path}/cpuacct.usage`)
+    if (nanoseconds !== '') this.#isFirstKind = true
+    if (this.#isFirstKind === true) return nanoseconds === '' ? undefined : Number(nanoseconds) / 1e6
     const [, microseconds] = /^usage_usec (\d+)/m.exec(readOf(`${path}/cpu.stat`)) ?? []
-    if (microseconds !== undefined) return Number(microseconds) / 1e3
-    const nanoseconds = readOf(`${path}/cpuacct.usage`)
-    return nanoseconds === '' ? undefined : Number(nanoseconds) / 1e6
+    if (microseconds === undefined) return undefined
+    this.#isFirstKind = false
+    return Number(microseconds) / 1e3
   }
 
   /** Removes those that launchers which were killed have left; they are empty by then. */

@@ -2,8 +2,18 @@ export { CpuGroups, type CpuWeight } from './cpu-groups.ts'
 export { directoryExcess } from './directory-excess.ts'
 export { findInterpreter, type Interpreter } from './starter.ts'
 export { Launcher, ownDirectory, removeLeftOvers, type Launched, type LauncherOptions } from './launch.ts'
-export { fileBytes, privateBytes, proportionalBytes, tellsMemory } from './memory.ts'
-export { below, openFiles, processesByParent, processOf, readOf, timesOf, Turns, type Process } from './processes.ts'
+export { fileBytes, forgetPeak, peakOf, privateBytes, proportionalBytes, tellsMemory } from './memory.ts'
+export {
+  below,
+  firstChildOf,
+  openFiles,
+  processesByParent,
+  processOf,
+  readOf,
+  timesOf,
+  Turns,
+  type Process,
+} from './processes.ts'
 export {
   jailPythonPath,
   nodeMount,

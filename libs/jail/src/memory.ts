@@ -1,6 +1,6 @@
-import { statfsSync } from 'node:fs'
+import { statfsSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { readOf, type Process } from './processes.ts'
+import { fieldOf, readOf, type Process } from './processes.ts'
 
 /** What a process holds for itself alone, in bytes. */
 export function privateBytes({ pid }: Process): number {
@@ -13,6 +13,27 @@ export async function proportionalBytes({ pid }: Process): Promise<number> {
   const sums = await readFile(`/proc/${pid}/smaps_rollup`, 'latin1').catch(() => '')
   const [, kilobytes = '0'] = /^Pss:\s+(\d+)/m.exec(sums) ?? []
   return Number(kilobytes) * 1024
+}
+
+/**
+ * What a process holds and the most that it has held, in bytes; what it shares with others counts in full. Undefined when it
+ * has ended.
+ */
+export function peakOf(pid: number): { residentBytes: number; peakBytes: number } | undefined {
+  const status = readOf(`/proc/${pid}/status`)
+  const bytes = (name: string) => Number.parseInt(fieldOf(status, name)) * 1024
+  const found = { residentBytes: bytes('VmRSS'), peakBytes: bytes('VmHWM') }
+  return Number.isNaN(found.peakBytes) ? undefined : found
+}
+
+/** From now on the most that a process has held is counted anew. False where that may not be. */
+export function forgetPeak(pid: number): boolean {
+  try {
+    writeFileSync(`/proc/${pid}/clear_refs`, '5')
+    return true
+  } catch {
+    return false
+  }
 }
 
 // As statfs(2) names file systems that are in memory.

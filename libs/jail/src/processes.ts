@@ -44,17 +44,27 @@ export function processOf(pid: number): Process {
   }
 }
 
-function fieldOf(status: string, name: string): string {
+/** A field of a status file, from its value on. */
+export function fieldOf(status: string, name: string): string {
   const at = status.indexOf(`\n${name}:`)
   return at < 0 ? '' : status.slice(at + name.length + 2, status.indexOf('\n', at + 1)).trimStart()
 }
 
-/** Time of a process on processors, in ms, and when it was started, in hundredths of a second since the machine was. */
-export function timesOf(pid: number): { usedMs: number; started: number } {
+/**
+ * Time of a process on processors, and of all that it started and waited for, in ms, and when it was started, in hundredths of
+ * a second since the machine was.
+ */
+export function timesOf(pid: number): { usedMs: number; endedMs: number; started: number } {
   const stat = readOf(`/proc/${pid}/stat`)
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ', 20)
   const number = (at: number) => Number(fields[at] ?? 0)
-  return { usedMs: (number(11) + number(12)) * msOfTick, started: number(19) }
+  const [usedMs, endedMs] = [11, 13].map((at) => (number(at) + number(at + 1)) * msOfTick) as [number, number]
+  return { usedMs, endedMs, started: number(19) }
+}
+
+/** The first that a process of one thread has started and that is there; 0 where there is none, or the kernel does not say. */
+export function firstChildOf(pid: number): number {
+  return Number.parseInt(readOf(`/proc/${pid}/task/${pid}/children`)) || 0
 }
 
 /** All processes below this one. */

@@ -1,5 +1,12 @@
 import { Status } from '@automation/contract/execution/v1/execution'
-import type { Hello, Logs as LogsMessage, Result, RunnerMessage } from '@automation/contract/runner/v1/runner'
+import type {
+  Hello,
+  KilledUsage,
+  Logs as LogsMessage,
+  Result,
+  RunnerMessage,
+  Usage,
+} from '@automation/contract/runner/v1/runner'
 import { Failure } from '@automation/errors'
 import { MessageQueue } from '@automation/rpc/message-queue'
 import type { Logger } from '@automation/service'
@@ -7,6 +14,7 @@ import { isUuid } from '@automation/contract/forms'
 import { languagesOf } from './languages.ts'
 import type { Runners, RunnerStream } from './runners.ts'
 import type { Ends } from '../end/ends.ts'
+import type { KilledRuns } from '../end/killed-runs.ts'
 import type { Logs } from './log-writer.ts'
 import type { Signals } from '../signals.ts'
 import type { Sessions } from './sessions.ts'
@@ -19,6 +27,7 @@ export interface RunnerStreamsContext {
   runners: Runners
   signals: Signals
   ends: Ends
+  killedRuns: KilledRuns
   logs: Logs
   returnValueMaxBytes: number
   logger: Logger
@@ -98,6 +107,7 @@ export class RunnerStreams {
       const returned = (slots: number) => stream.messages.push({ message: { case: 'slotsReturned', value: { slots } } })
       runners.slots.drain(stream.sessionId, returned)
     } else if (message.case === 'logs') await this.#logs(stream, message.value)
+    else if (message.case === 'killedUsage') this.#usedByKilled(stream, message.value)
     else if (message.case === 'result') {
       const storing = this.#result(stream, message.value).finally(() => stream.storing.delete(storing))
       stream.storing.add(storing)
@@ -122,6 +132,10 @@ export class RunnerStreams {
     const what =
       'log lines were refused: their numbers are not those of lines of a run; look at the runner of the session'
     this.#context.logger.warn({ sessionId, executionId, first }, what)
+  }
+
+  #usedByKilled({ sessionId }: Stream, { executionId, fence, usage }: KilledUsage): void {
+    if (isUuid(executionId)) this.#context.killedRuns.used({ id: executionId, fence, sessionId, ...usedIn(usage) })
   }
 
   async #result(stream: Stream, result: Result): Promise<void> {
@@ -159,14 +173,15 @@ export class RunnerStreams {
 }
 
 const largestLine = 2 ** 31 - 1
+const largestUsage = 2n ** 31n - 1n
 const transientMark = '"[transient]"'
 
 function endingOf(
   sessionId: string,
-  { executionId, fence, end, lastLogs }: Result,
+  { executionId, fence, end, lastLogs, usage }: Result,
   returnValueMaxBytes: number,
 ): Ending {
-  const base = { id: executionId, fence, sessionId, logs: lastLogs, transient: false }
+  const base = { id: executionId, fence, sessionId, logs: lastLogs, transient: false, ...usedIn(usage) }
   if (end.case !== 'finished')
     return {
       ...base,
@@ -185,4 +200,14 @@ function endingOf(
       isOverruled: true,
     }
   return { ...base, status: Status.FINISHED, transient, returnValue: transient ? transientMark : textOf(returnValue) }
+}
+
+/** What a run took, as rows have it. */
+function usedIn(usage: Usage | undefined): { cpuMs?: number; memoryMb?: number } {
+  const bounded = (value: bigint) => Number(value < largestUsage ? value : largestUsage)
+  const { cpuMs, memoryMb } = usage ?? {}
+  return {
+    ...(cpuMs !== undefined && { cpuMs: bounded(cpuMs) }),
+    ...(memoryMb !== undefined && { memoryMb: bounded(memoryMb) }),
+  }
 }

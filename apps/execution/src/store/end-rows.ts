@@ -18,6 +18,9 @@ export interface Ending {
   explanation?: string
   /** Of the source, where the failure came out of it. */
   errorLine?: number
+  /** What it took, as its runner says. */
+  cpuMs?: number
+  memoryMb?: number
   logs?: { first: number; entries: LogEntry[] }
   /** Its end is not the runner's word, whose log says nothing of it: the explanation becomes the last line. */
   isOverruled?: boolean
@@ -41,14 +44,14 @@ way(running, Status.ERROR)
 
 const oneRow = `(SELECT $1::uuid AS id, $2::bigint AS fence, $3::smallint AS status, $4::text AS return_value,
                  $5::boolean AS transient, $6::text AS explanation, $7::uuid AS session_id,
-                 $8::integer AS error_line) AS i`
-const manyRows = `unnest($1::uuid[], $2::bigint[], $3::smallint[], $4::text[], $5::boolean[], $6::text[], $7::uuid[], $8::integer[])
-      AS i(id, fence, status, return_value, transient, explanation, session_id, error_line)`
+                 $8::integer AS error_line, $9::integer AS cpu_ms, $10::integer AS memory_mb) AS i`
+const manyRows = `unnest($1::uuid[], $2::bigint[], $3::smallint[], $4::text[], $5::boolean[], $6::text[], $7::uuid[], $8::integer[], $9::integer[], $10::integer[])
+      AS i(id, fence, status, return_value, transient, explanation, session_id, error_line, cpu_ms, memory_mb)`
 
 const insertLogs = `, logs AS (
   INSERT INTO log_chunks (execution_id, first, lines, body)
   SELECT l.id, l.first, l.lines, l.body
-    FROM unnest($9::uuid[], $10::bigint[], $11::uuid[], $12::integer[], $13::integer[], $14::text[])
+    FROM unnest($11::uuid[], $12::bigint[], $13::uuid[], $14::integer[], $15::integer[], $16::text[])
       AS l(id, fence, session_id, first, lines, body) JOIN ended USING (id, fence, session_id)
   ON CONFLICT DO NOTHING
 )`
@@ -57,7 +60,8 @@ const statement = (day: string, rows: string, logs: string) => `
 WITH ended AS (
   UPDATE executions_${day} e
      SET status = i.status, sequence = e.sequence + 1, return_value = i.return_value, transient = i.transient,
-         explanation = i.explanation, error_line = i.error_line, updated_at = now(), tracked = false
+         explanation = i.explanation, error_line = i.error_line, cpu_ms = i.cpu_ms, memory_mb = i.memory_mb,
+         updated_at = now(), tracked = false
     FROM ${rows}
    WHERE e.id = i.id AND e.fence = i.fence AND e.session_id = i.session_id AND e.status = ${running}
   RETURNING e.id, e.fence, e.session_id, e.status, e.sequence, e.explanation, e.team, e.process_id, e.replica_id, e.slot, e.traceparent
@@ -98,6 +102,8 @@ export async function endRows(pool: Queries, endings: Ending[]): Promise<(Ended 
     sorted.map(({ explanation }) => explanation ?? null),
     sessions,
     sorted.map(({ errorLine }) => errorLine ?? null),
+    sorted.map(({ cpuMs }) => cpuMs ?? null),
+    sorted.map(({ memoryMb }) => memoryMb ?? null),
   ]
   const one = sorted.length === 1
   const chunks = sorted.flatMap(chunksOf)

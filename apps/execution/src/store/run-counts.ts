@@ -212,6 +212,39 @@ function columnsOf(counts: Count[]): unknown[] {
   ]
 }
 
+/** A run that was killed, and what its runner says that it took. */
+export interface KilledRun {
+  id: string
+  fence: bigint
+  /** Of the runner that had it. */
+  sessionId: string
+  cpuMs?: number
+  memoryMb?: number
+}
+
+/**
+ * Adds what a killed run took to its counts. Its row stays without: whether its end is counted by now or will be, each
+ * figure counts once.
+ */
+export async function addKilledUsage(pool: Queries, run: KilledRun): Promise<void> {
+  const { id, fence, sessionId, cpuMs, memoryMb } = run
+  await pool.query({
+    name: 'run-counts-killed',
+    text: `WITH killed AS (
+             SELECT team, process_id, ${countedOrigin} AS origin, date_trunc('minute', updated_at, 'UTC') AS at,
+                    greatest(extract(epoch FROM updated_at - started_at) * 1000, 0)::bigint AS ms
+               FROM executions e
+              WHERE id = $1 AND fence = $2 AND session_id = $3 AND status = ${Status.KILLED} AND started_at IS NOT NULL
+                AND process_id <> '${installsProcessId}')
+           INSERT INTO run_counts (team, grain, at, process_id, origin, status, runs, run_ms, log_bytes, cpu_ms, memory_mb_ms, durations)
+           SELECT team, grain, date_trunc(unit, at, 'UTC'), process_id, coalesce(origin, 0), ${Status.KILLED}, 0, 0, 0, $4, $5::bigint * ms, '{}'
+             FROM killed CROSS JOIN (VALUES (${grains.minute}, 'minute'), (${grains.hour}, 'hour')) AS g (grain, unit) ORDER BY grain
+               ON CONFLICT (team, grain, at, process_id, origin, status) DO UPDATE
+              SET cpu_ms = run_counts.cpu_ms + excluded.cpu_ms, memory_mb_ms = run_counts.memory_mb_ms + excluded.memory_mb_ms`,
+    values: [id, fence, sessionId, cpuMs ?? 0, memoryMb ?? 0],
+  })
+}
+
 /** Forgets minutes after a week, and hours with the executions: a batch at most. Gives how many rows it has removed. */
 export async function forgetRunCounts(pool: Queries, retentionDays: number, batch: number): Promise<number> {
   const { rowCount } = await pool.query({

@@ -38,6 +38,7 @@ SIGNALS = {
     int(_signal.SIGINT): _signal.default_int_handler,
 }
 KILL = int(_signal.SIGKILL)
+STOP = int(_signal.SIGSTOP)
 
 set_signal = _signal.signal
 end_process = os._exit
@@ -195,6 +196,8 @@ class Fork:
             # A fork that process code made has come to its end.
             end_process(0)
         frames.write_all(frames.OUT, frames.upward(kind, number, data))
+        # What the run has held is still to be seen: the parent looks, and ends all of it.
+        kill(self.pid, STOP)
 
     def outcome(self, header, parameters, request):
         if self.fault is not None:

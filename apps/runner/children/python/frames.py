@@ -17,6 +17,7 @@ CALL = 67
 CLEAN = 75
 UNCLEAN = 88
 TEMPLATE = 84
+USED = 85
 # Between a fork and its parent alone: the program's code.
 COMPILED = 80
 

@@ -1,7 +1,13 @@
-"""What a run takes, and what of it it waits: for a processor, and for anything else."""
+"""
+What a run takes, and what of it it waits: for a processor, and for anything else. What its fork has had of processors and
+memory is the kernel's word: the fork itself is not asked.
+"""
 
 import os
 import time
+
+TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
+MOST_TEXT = 4096
 
 
 class Meter:
@@ -14,9 +20,11 @@ class Meter:
         self.before = None
         self.after = None
         self.used = 0
+        self.peak = 0
 
     def begin(self, fork):
         self.since = time.monotonic()
+        self.used = self.peak = 0
         self.before = self.scheduled(fork)
 
     def end(self, fork):
@@ -27,6 +35,22 @@ class Meter:
     def reaped(self, usage):
         """All that the fork has had of processors, as is known when it is gone."""
         self.used = usage.ru_utime + usage.ru_stime
+        self.peak = usage.ru_maxrss
+
+    def used_by(self, fork):
+        """
+        Microseconds on processors of a run and of what it waited for, and KiB that its process held at most. `fork` is None
+        where it has ended by itself.
+        """
+        if fork is None:
+            return b"%d %d" % (self.used * 1e6, self.peak)
+        fields = text_of("/proc/%d/stat" % fork).rpartition(b")")[2].split()
+        ticks = sum(map(int, fields[11:15]))
+        times = of_process(fork)
+        had = 0 if times is None else times_in(times)[0]
+        if times is not None:
+            os.close(times)
+        return b"%d %d" % (max(had, ticks / TICKS_A_SECOND) * 1e6, peak_in(text_of("/proc/%d/status" % fork)))
 
     def report(self):
         """Microseconds: what the run took and, where the kernel tells, for how much of it it waited for a processor, and for else."""
@@ -60,3 +84,22 @@ def of_process(pid):
 def times_in(file):
     had, waited, _ = os.pread(file, 128, 0).split()
     return int(had) / 1e9, int(waited) / 1e9
+
+
+def text_of(path):
+    """Of a short file of the kernel's; nothing where it can't be read."""
+    try:
+        file = os.open(path, os.O_RDONLY)
+    except OSError:
+        return b""
+    try:
+        return os.read(file, MOST_TEXT)
+    except OSError:
+        return b""
+    finally:
+        os.close(file)
+
+
+def peak_in(status):
+    at = status.find(b"VmHWM:")
+    return 0 if at < 0 else int(status[at + 6 : status.index(b"kB", at)])

@@ -284,9 +284,10 @@ class Zygote:
             self.template_lost(status)
         if self.fork_pid is None:
             return
-        pid, status = os.waitpid(self.fork_pid, os.WNOHANG | confine.WALL)
+        pid, status, usage = os.wait4(self.fork_pid, os.WNOHANG | confine.WALL)
         if pid == 0:
             return
+        self.meter.reaped(usage)
         self.fork_pid, forks = None, self.forks
         if self.is_importing:
             return self.without_template(ENDED, status)
@@ -319,7 +320,8 @@ class Zygote:
         run, self.run = self.run, None
         self.held.clear()
         self.failed_forks = 0
-        frames.write_all(frames.OUT, answer)
+        used = frames.upward(frames.USED, run, self.meter.used_by(self.fork_pid))
+        frames.write_all(frames.OUT, used + answer)
         self.meter.end(self.fork_pid)
         reason = self.clear(keeps_template=True)
         if reason is not None:

@@ -82,6 +82,11 @@ export class ChildLauncher {
     return this.#launcher.groups
   }
 
+  /** How far below its launcher a child is. */
+  get depth(): number {
+    return this.isolation.level === 'namespaces' ? 2 : 1
+  }
+
   /** The isolation around all children. */
   get isolation(): Isolation {
     return this.#launcher.isolation

@@ -3,6 +3,7 @@ import { OutputReader } from '../logs/output-reader.ts'
 import { exitOf, failureOf, importsOf, pidOf, type RunTimes, runTimesOf, uncleanKindOf, valueOf } from './ending.ts'
 import { frame, type Frame, FrameReader, FrameType } from './frames.ts'
 import type { Launched } from './child-launcher.ts'
+import type { RunMeter } from './run-meter.ts'
 import type { Spares } from './spares.ts'
 import type { Ending, Exit, RunningChild, Surroundings, Task } from './task.ts'
 import { usualMb } from './retirement.ts'
@@ -19,6 +20,12 @@ export interface ChildEvents {
   /** Its run left behind what can't be put back, of this kind: it ends. */
   unclean(kind: string): void
   gone(child: Child, exit: Exit): void
+}
+
+export interface ChildOptions {
+  frameMaxBytes: number
+  meter: RunMeter
+  events: ChildEvents
 }
 
 const lastResortMs = 3000
@@ -47,6 +54,7 @@ export class Child implements RunningChild {
   memoryMb = usualMb
   /** Of Python: `shared` where its runs are forks of a template, else why they are not; undefined while nothing has been tried. */
   imports: string | undefined
+  readonly meter: RunMeter
   readonly #launched: Launched
   readonly #events: ChildEvents
   readonly #reader: OutputReader
@@ -59,11 +67,12 @@ export class Child implements RunningChild {
   #exit: Exit | undefined
   #report = ''
 
-  constructor(spares: Spares, launched: Launched, frameMaxBytes: number, events: ChildEvents) {
+  constructor(spares: Spares, launched: Launched, { frameMaxBytes, meter, events }: ChildOptions) {
     this.spares = spares
     this.language = spares.language
     this.#launched = launched
     this.#events = events
+    this.meter = meter
     this.#reader = new OutputReader((...line) => this.#task?.output(...line))
     const frames = new FrameReader(
       frameMaxBytes,
@@ -120,6 +129,7 @@ export class Child implements RunningChild {
     this.#strayBytes = 0
     this.runs += 1
     if (this.language === 'javascript') this.isWarm = true
+    this.meter.begin(this.pid)
     const { frames } = this.#launched
     frames.cork()
     if (this.runs === 1) frames.write(task.program.frame)
@@ -174,6 +184,8 @@ export class Child implements RunningChild {
     if (type === FrameType.template) return void (this.imports = importsOf(payload))
     if (this.#task === undefined || this.#ending !== undefined || this.state !== 'running') return
     if (run !== this.runs) return this.#fault('a frame for another run')
+    // In JavaScript, process code could say it.
+    if (type === FrameType.used && this.language === 'python') return this.meter.said(payload)
     if (type === FrameType.value) this.#answered(valueOf(payload))
     else if (type === FrameType.failure) this.#answered(failureOf(payload))
     else if (type === FrameType.call) this.#task.called(payload)
@@ -195,12 +207,13 @@ export class Child implements RunningChild {
     const ending = this.#ending ?? { kind: 'died', exit: this.#exit!, ofMemory: this.#reader.diedOfMemory }
     if (ending.kind === 'died') ending.ofMemory ||= this.#reader.diedOfMemory
     this.#reader.end(ending.kind === 'died')
+    const used = this.meter.end(this.#exit === undefined ? undefined : this.#report)
     this.#task = undefined
     this.freeSince = performance.now()
     if (this.state === 'running') this.state = 'checking'
     // What is unread would be taken for the next run's.
     if (this.#outputLimit.isPaused) this.end('kill')
-    task.ended(ending)
+    task.ended(ending, used)
     this.#freeIfClean()
   }
 

@@ -112,7 +112,7 @@ export function exitOf(report: string): Exit {
   const [, word, rest = ''] = /^(\w+) (.*)$/.exec(last) ?? []
   if (word === 'exit') return { kind: 'exit', code: Number(rest) }
   if (word === 'signal') return { kind: 'signal', signal: Number(rest) }
-  return { kind: 'failed', words: rest || 'its launcher was ended' }
+  return { kind: 'failed', words: (word === 'failed' && rest) || 'its launcher was ended' }
 }
 
 /** What a run took in its child, in ms. */

@@ -16,6 +16,7 @@ export const FrameType = {
   clean: 75,
   unclean: 88,
   template: 84,
+  used: 85,
 } as const
 
 export interface Frame {

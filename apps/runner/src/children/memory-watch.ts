@@ -109,7 +109,7 @@ export class MemoryWatch {
     const held = own.length > countedExactly ? resident : sumOf(own, privateBytes)
     const inFiles = own[0] === undefined ? 0 : fileBytes(own[0], inMemory)
     if (child.language === 'javascript' || held <= muchMb * MB || own.length > countedExactly)
-      child.memoryMb = Math.round((held + inFiles) / MB)
+      measured(child, held + inFiles)
     else void this.#countInParts(child, own, inFiles)
     // The launcher has few.
     if ((own.length - 1) * openOfOne <= openFilesLimit) return
@@ -131,9 +131,10 @@ export class MemoryWatch {
     const now = performance.now()
     if (now < (this.#countedInParts.get(child) ?? 0)) return
     this.#countedInParts.set(child, now + partsEveryMs)
+    const { task } = child
     let bytes = inFiles
     for (const process of processes) bytes += await proportionalBytes(process)
-    child.memoryMb = Math.round(bytes / MB)
+    measured(child, bytes, child.task === task)
   }
 
   /** What is shared counts once. The kernel takes its time for that: one after the other, and not waited for. */
@@ -150,6 +151,11 @@ export class MemoryWatch {
     this.#lookedAtClosely.set(child, since + Math.min(tookMs * closeRestFactor, everyMs * 4))
     if (leftBytes < 0 && child.task === task) this.#options.exceeded(child)
   }
+}
+
+function measured(child: Child, bytes: number, isOfRun = true): void {
+  child.memoryMb = Math.round(bytes / MB)
+  if (isOfRun) child.meter.holds(child.memoryMb)
 }
 
 function sumOf(processes: Process[], of: (process: Process) => number): number {

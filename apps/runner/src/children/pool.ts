@@ -7,6 +7,7 @@ import type { ChildLauncher } from './child-launcher.ts'
 import type { CpuPriority } from './cpu-priority/cpu-priority.ts'
 import { Group } from './group.ts'
 import { MemoryBudget } from './memory-budget.ts'
+import { RunMeter } from './run-meter.ts'
 import { childrenToAdd, patienceMs } from './scaling-policy.ts'
 import { SparesByKind, type Spares } from './spares.ts'
 import type { Exit, Task } from './task.ts'
@@ -171,7 +172,8 @@ export class ChildPool {
     try {
       const { launcher, frameMaxBytes } = this.#options
       const launched = await launcher.start(spares, spares.demand.count === 0)
-      const child = new Child(spares, launched, frameMaxBytes, this.#events)
+      const meter = new RunMeter(spares.language, launcher)
+      const child = new Child(spares, launched, { frameMaxBytes, meter, events: this.#events })
       this.#children.add(child)
       if (this.#stopped) child.end('kill')
     } catch (error) {

@@ -1,5 +1,6 @@
 import type { OnLine } from '../logs/output-reader.ts'
 import type { ChildLanguage } from './programs.ts'
+import type { Used } from './run-meter.ts'
 
 /** What a child needs to run a version: equal keys may share a child, whose frame it gets once. */
 export interface Program {
@@ -50,8 +51,8 @@ export interface Task {
   readonly isWaiting: boolean
   /** Process code asks for something: JSON text. */
   called(payload: Buffer): void
-  /** All that it printed has been given to `output`. Called once. */
-  ended(ending: Ending): void
+  /** All that it printed has been given to `output`. Called once; `used` where it has run. */
+  ended(ending: Ending, used?: Used): void
 }
 
 /** What a task may do with the child that runs it. */

@@ -1,8 +1,16 @@
 import { create } from '@bufbuild/protobuf'
 import { LogLevel } from '@automation/contract/execution/v1/execution'
-import { ResultSchema, type LogChunk, type Result, type Run } from '@automation/contract/runner/v1/runner'
+import {
+  ResultSchema,
+  UsageSchema,
+  type LogChunk,
+  type Result,
+  type Run,
+  type Usage,
+} from '@automation/contract/runner/v1/runner'
 import { failPoint } from '@automation/service'
 import { runFrame } from '../children/frames.ts'
+import type { Used } from '../children/run-meter.ts'
 import type { Ending, RunningChild, Task } from '../children/task.ts'
 import type { OnLine } from '../logs/output-reader.ts'
 import { RunLog } from '../logs/run-log.ts'
@@ -30,8 +38,8 @@ export interface RunEnvironment {
   isWaiting(run: ActiveRun): boolean
   /** Takes it out of the queue; false when a child has begun it. */
   withdraw(run: ActiveRun): boolean
-  /** The run is over and nothing of it is left; `result` is absent where nobody asks for it any more. */
-  over(run: ActiveRun, result: Result | undefined): void
+  /** The run is over and nothing of it is left; `result` is absent where nobody asks for it any more, `used` where it never ran. */
+  over(run: ActiveRun, result: Result | undefined, used?: Used): void
 }
 
 /** One run from its hand-over to its result. */
@@ -147,16 +155,18 @@ export class ActiveRun implements Task {
     this.#log.repeat()
   }
 
-  ended(ending: Ending): void {
+  ended(ending: Ending, used?: Used): void {
     if (this.#isOver) return
     this.#isOver = true
     clearTimeout(this.#timer)
     this.#aborted?.abort()
     if (this.#verdict === 'discarded') {
       this.#log.discard()
-      return this.#environment.over(this, undefined)
+      return this.#environment.over(this, undefined, used)
     }
-    this.#environment.over(this, this.#verdict === undefined ? this.#resultOf(ending) : this.#failed(this.#verdict))
+    const result = this.#verdict === undefined ? this.#resultOf(ending) : this.#failed(this.#verdict)
+    if (used !== undefined) result.usage = usageOf(used)
+    this.#environment.over(this, result, used)
   }
 
   #judge(verdict: Reason | 'discarded', how: 'terminate' | 'kill'): void {
@@ -193,6 +203,14 @@ export class ActiveRun implements Task {
     const { executionId, fence } = this.run
     return create(ResultSchema, { executionId, fence, end, lastLogs: this.#log.takeRest() })
   }
+}
+
+/** As a message. */
+export function usageOf({ cpuMs, memoryMb }: Used): Usage {
+  return create(UsageSchema, {
+    cpuMs: cpuMs === undefined ? undefined : BigInt(cpuMs),
+    memoryMb: memoryMb === undefined ? undefined : BigInt(memoryMb),
+  })
 }
 
 const neverBegan: Ending = { kind: 'failure', name: 'Error', message: 'The run was never begun', stack: '' }

@@ -82,16 +82,19 @@ function presentSeries({ key, points }: Series, byOrigin: boolean): z.input<type
   }
 }
 
-const measured = () =>
-  z.number().optional().openapi({ minimum: 0, description: 'Absent where runners do not measure it' })
+const measured = (what: string) =>
+  z
+    .number()
+    .optional()
+    .openapi({ minimum: 0, description: `${what}; absent where runners have measured none` })
 
 const usageItem = z
   .object({
     key: z.string().openapi({ description: 'The id of the process, or the day in UTC' }),
     runs: count().openapi({ description: 'That have started' }),
     runSeconds: z.number().openapi({ minimum: 0, description: 'Of those that have ended, together' }),
-    cpuSeconds: measured(),
-    memoryMbSeconds: measured(),
+    cpuSeconds: measured('Time on processors of all processes of the runs, user and system'),
+    memoryMbSeconds: measured('For each run, the most MiB that it has held by the seconds that it ran'),
     logBytes: count(),
     storedBytes: count().optional().openapi({ description: 'What storage holds now; at the present day' }),
   })
@@ -106,6 +109,8 @@ export const usageRecord = z.object({ from: moment(), to: moment(), items: z.arr
         key: '2026-01-31',
         runs: 1200,
         runSeconds: 340.25,
+        cpuSeconds: 95.5,
+        memoryMbSeconds: 21_700,
         logBytes: 51_200,
         storedBytes: 1_048_576,
       },

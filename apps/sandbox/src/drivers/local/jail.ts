@@ -81,7 +81,7 @@ export class Jail {
 
   #end(): JailEnd {
     for (const stream of [this.#launched.output, this.#launched.errors, ...this.#launched.channels]) stream.destroy()
-    const reported = this.#said.replace(/^pid \d+$/m, '').trim()
+    const reported = this.#said.replace(/^(?:pid|used) .*$/gm, '').trim()
     return { reported, words: this.#words.trim() }
   }
 }

@@ -252,7 +252,7 @@ export declare type UsageItem = Message<"automation.execution.v1.UsageItem"> & {
   logBytes: bigint;
 
   /**
-   * As far as runners say it.
+   * As far as runners say it; what they hold at most by how long they ran.
    *
    * @generated from field: uint64 cpu_ms = 5;
    */

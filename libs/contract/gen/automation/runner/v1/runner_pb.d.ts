@@ -56,6 +56,12 @@ export declare type RunnerMessage = Message<"automation.runner.v1.RunnerMessage"
      */
     value: Draining;
     case: "draining";
+  } | {
+    /**
+     * @generated from field: automation.runner.v1.KilledUsage killed_usage = 7;
+     */
+    value: KilledUsage;
+    case: "killedUsage";
   } | { case: undefined; value?: undefined };
 };
 
@@ -455,6 +461,13 @@ export declare type Result = Message<"automation.runner.v1.Result"> & {
    * @generated from field: automation.runner.v1.LogChunk last_logs = 5;
    */
   lastLogs?: LogChunk | undefined;
+
+  /**
+   * Absent where the run never began, or nothing is known.
+   *
+   * @generated from field: automation.runner.v1.Usage usage = 6;
+   */
+  usage?: Usage | undefined;
 };
 
 /**
@@ -462,6 +475,61 @@ export declare type Result = Message<"automation.runner.v1.Result"> & {
  * Use `create(ResultSchema)` to create a new message.
  */
 export declare const ResultSchema: GenMessage<Result>;
+
+/**
+ * What a run took, as its runner has measured it from outside of its code; absent is what it could not measure.
+ *
+ * @generated from message automation.runner.v1.Usage
+ */
+export declare type Usage = Message<"automation.runner.v1.Usage"> & {
+  /**
+   * Time on processors of all processes of the run, user and system.
+   *
+   * @generated from field: optional uint64 cpu_ms = 1;
+   */
+  cpuMs?: bigint | undefined;
+
+  /**
+   * What they held at most, in MiB.
+   *
+   * @generated from field: optional uint64 memory_mb = 2;
+   */
+  memoryMb?: bigint | undefined;
+};
+
+/**
+ * Describes the message automation.runner.v1.Usage.
+ * Use `create(UsageSchema)` to create a new message.
+ */
+export declare const UsageSchema: GenMessage<Usage>;
+
+/**
+ * A killed run of this session is gone, which took this; said once.
+ *
+ * @generated from message automation.runner.v1.KilledUsage
+ */
+export declare type KilledUsage = Message<"automation.runner.v1.KilledUsage"> & {
+  /**
+   * @generated from field: string execution_id = 1;
+   */
+  executionId: string;
+
+  /**
+   * @generated from field: uint64 fence = 2;
+   */
+  fence: bigint;
+
+  /**
+   * @generated from field: automation.runner.v1.Usage usage = 3;
+   */
+  usage?: Usage | undefined;
+};
+
+/**
+ * Describes the message automation.runner.v1.KilledUsage.
+ * Use `create(KilledUsageSchema)` to create a new message.
+ */
+export declare const KilledUsageSchema: GenMessage<KilledUsage>;
 
 /**
  * @generated from message automation.runner.v1.Finished

@@ -1,0 +1,122 @@
+import { CpuGroups } from '@automation/jail'
+import { until } from '@automation/testing'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { run as runPython } from './python-run.ts'
+import { startRunner, type RunnerUnderTest } from './runner-under-test.ts'
+import type { Ended, RunOptions } from './scripted-replica.ts'
+
+const burn = `
+const burn = (ms) => { const since = process.cpuUsage(); for (;;) {
+  const { user, system } = process.cpuUsage(since); if ((user + system) / 1000 >= ms) return } }
+`
+const javascript = `${burn}
+const { ms, megabytes, childMs, fails, exits, word } = svc.context.parameters
+let held
+if (ms) burn(ms)
+if (megabytes) held = Buffer.alloc(megabytes * 1024 * 1024, 1)
+if (childMs) require('child_process').execFileSync(process.execPath, ['-e', ${JSON.stringify(burn)} + 'burn(' + childMs + ')'])
+if (word) require('fs').writeSync(4, Buffer.from([14, 0, 0, 0, 85, 1, 0, 0, 0, ...Buffer.from('1 1000000')]))
+if (fails) throw new Error('no')
+if (exits) process.kill(process.pid, 'SIGKILL')
+return { number: process.pid, held: held?.length }`
+const python = `
+import subprocess, sys, time, os, signal
+burn = "import time\\nwhile time.process_time() < %f: pass"
+p = svc.context.parameters
+until = time.process_time() + (p.get("ms") or 0) / 1000
+while time.process_time() < until: pass
+held = b"1" * ((p.get("megabytes") or 0) * 1024 * 1024)
+if p.get("childMs"): subprocess.run([sys.executable, "-I", "-S", "-c", burn % (p.get("childMs") / 1000)], check=True)
+if p.get("exits"): os.kill(os.getpid(), signal.SIGKILL)
+if p.get("fails"): raise ValueError("no")
+return len(held)`
+
+interface Taken {
+  cpuMs: number
+  memoryMb: number
+}
+
+type Run = (under: RunnerUnderTest, options: RunOptions) => Promise<Ended>
+
+const languages: [name: string, run: Run][] = [
+  ['JavaScript', (under, options) => under.replica.run(javascript, options)],
+  ['Python', (under, options) => runPython(under, python, options)],
+]
+
+const places = [
+  ...(CpuGroups.find('runner') === undefined ? [] : [['in groups', { ISOLATION: 'namespaces' }] as const]),
+  ['without groups', { ISOLATION: 'none' }] as const,
+]
+
+describe.each(places)('%s', (_, settings) => {
+  let under: RunnerUnderTest
+  beforeAll(async () => {
+    under = await startRunner({ ...settings })
+  })
+  afterAll(() => under.stop())
+
+  describe.each(languages)('%s', (_name, run) => {
+    const taking = async (parameters: object, options: RunOptions = {}): Promise<Taken> =>
+      takenBy(await run(under, { ...options, parameters }))
+
+    test('a run that computes for a second took a second, and the next one in its child nothing of it', async () => {
+      await taking({})
+      const { cpuMs } = await taking({ ms: 1000 })
+      expect(cpuMs).toBeGreaterThanOrEqual(950)
+      expect(cpuMs).toBeLessThan(1700)
+      expect((await taking({})).cpuMs).toBeLessThan(300)
+    })
+
+    test('a run that holds 100 MiB held them, and the next one that does not held less', async () => {
+      const before = await taking({})
+      const { memoryMb } = await taking({ megabytes: 100 })
+      expect(memoryMb).toBeGreaterThanOrEqual(100)
+      expect(memoryMb).toBeLessThan(before.memoryMb + 160)
+      const after = await taking({}, { run: { freshProcess: true } })
+      expect(after.memoryMb).toBeLessThan(memoryMb - 50)
+    })
+
+    test('what a run has started counts to it', async () => {
+      const { cpuMs } = await taking({ childMs: 800 })
+      expect(cpuMs).toBeGreaterThanOrEqual(750)
+      expect(cpuMs).toBeLessThan(2000)
+    })
+
+    test('a run that fails, or that ends its process, took what it took', async () => {
+      expect((await taking({ ms: 500, fails: true })).cpuMs).toBeGreaterThanOrEqual(450)
+      const { cpuMs, memoryMb } = await taking({ ms: 500, exits: true })
+      expect(cpuMs).toBeGreaterThanOrEqual(450)
+      expect(cpuMs).toBeLessThan(2000)
+      expect(memoryMb).toBeGreaterThan(0)
+    })
+
+    test('a run whose time is over took what it had until then', async () => {
+      const { cpuMs, memoryMb } = await taking({ ms: 60_000 }, { run: { timeoutMs: 2000 } })
+      // A busy machine gives it little of a processor.
+      expect(cpuMs).toBeGreaterThan(50)
+      expect(cpuMs).toBeLessThan(60_000)
+      expect(memoryMb).toBeGreaterThan(5)
+    })
+  })
+
+  test('process code has no say in it', async () => {
+    const word = takenBy(await under.replica.run(javascript, { parameters: { ms: 300, word: true } }))
+    expect(word.cpuMs).toBeGreaterThanOrEqual(250)
+    expect(word.memoryMb).toBeLessThan(500)
+  })
+
+  test('what a killed run took is said once it is gone', async () => {
+    const { id } = under.replica.hand(`${burn} burn(300); console.log('goes on'); burn(60_000)`)
+    await until(() => under.replica.logOf(id).length === 1, { what: 'it has computed' })
+    under.replica.kill(id)
+    const said = await until(() => under.replica.killedUsage.find(({ executionId }) => executionId === id), {
+      what: 'what it took is said',
+    })
+    expect(Number(said.usage?.cpuMs)).toBeGreaterThanOrEqual(250)
+    expect(said.fence).toBe(1n)
+  })
+})
+
+function takenBy({ result }: Ended): Taken {
+  return { cpuMs: Number(result.usage?.cpuMs), memoryMb: Number(result.usage?.memoryMb) }
+}
