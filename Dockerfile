@@ -51,12 +51,19 @@ RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev --omit=optional --wor
 COPY . .
 RUN scripts/images/gather.sh runner /app
 
+# What opens terminals in sandboxes, in one file that runs in any Linux image.
+FROM debian:bookworm-slim AS pty
+RUN apt-get update && apt-get install -y --no-install-recommends gcc libc6-dev && rm -rf /var/lib/apt/lists/* /var/log/*
+COPY apps/sandbox-daemon/pty/pty.c .
+RUN gcc -O2 -static -Wall -Werror -o /pty pty.c
+
 # /automation starts in any Linux image, copied or not:
 #   /automation/lib/loader --library-path /automation/lib /automation/bin/node /automation/apps/sandbox-daemon/src/main.ts
 FROM packages AS daemon-files
 RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev --omit=optional --workspace @automation/sandbox-daemon
 COPY . .
 RUN scripts/images/gather.sh sandbox-daemon /automation && scripts/images/daemon.sh /automation
+COPY --from=pty /pty /automation/bin/pty
 
 # What all services run on: node without npm and headers.
 FROM base AS node-alone

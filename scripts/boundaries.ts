@@ -97,11 +97,17 @@ export const homes: readonly { packages: readonly string[]; folders: readonly st
 const layers: readonly { folder: string; above: readonly string[] }[] = [
   {
     folder: 'apps/gateway/src/http',
-    above: ['rest', 'openapi', 'resources', 'streams', 'webhooks', 'forms', 'sandbox-ports'],
+    above: ['rest', 'openapi', 'resources', 'streams', 'webhooks', 'forms', 'sandbox-ports', 'terminals'],
   },
-  { folder: 'apps/gateway/src/rest', above: ['openapi', 'resources', 'streams', 'webhooks', 'forms', 'sandbox-ports'] },
-  { folder: 'apps/gateway/src/openapi', above: ['resources', 'streams', 'webhooks', 'forms', 'sandbox-ports'] },
-  { folder: 'apps/gateway/src/resources', above: ['openapi', 'webhooks', 'forms'] },
+  {
+    folder: 'apps/gateway/src/rest',
+    above: ['openapi', 'resources', 'streams', 'webhooks', 'forms', 'sandbox-ports', 'terminals'],
+  },
+  {
+    folder: 'apps/gateway/src/openapi',
+    above: ['resources', 'streams', 'webhooks', 'forms', 'sandbox-ports', 'terminals'],
+  },
+  { folder: 'apps/gateway/src/resources', above: ['openapi', 'webhooks', 'forms', 'terminals'] },
 ]
 
 const scope = '@automation/'

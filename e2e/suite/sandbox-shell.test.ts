@@ -1,3 +1,4 @@
+import { request } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Sandbox } from '../client/records.ts'
 import { waitUntil } from '../system/wait-until.ts'
@@ -73,4 +74,59 @@ test('files go in, are seen by commands, and come out; a directory is a list', a
   expectProblem(await client.delete(`${one}/files/tmp/box`), 400, { code: 'directory_not_empty' })
   expect((await client.call('DELETE', `${one}/files/tmp/box`, { query: { recursive: true } })).status).toBe(204)
   expectProblem(await client.get(`${one}/files/tmp/..%2Fetc`), 400, { path: '/path' })
+})
+
+/** Why a terminal is refused; undefined where there is one. */
+function refusalOfTerminal(): Promise<string | undefined> {
+  const { host, accessToken } = client.address
+  const headers = {
+    authorization: `Bearer ${accessToken}`,
+    connection: 'Upgrade',
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
+    'sec-websocket-key': Buffer.alloc(16).toString('base64'),
+  }
+  return new Promise((resolve, reject) => {
+    const asking = request(`${client.rest}${one}/terminal`.replace(/^https?:\/\/[^/]*/, host), { headers })
+    asking.on('error', reject)
+    asking.on('upgrade', (_, socket) => {
+      socket.destroy()
+      resolve(undefined)
+    })
+    asking.on('response', (answer) => {
+      answer.toArray().then((parts) => resolve((JSON.parse(parts.join('')) as { code: string }).code), reject)
+    })
+    asking.end()
+  })
+}
+
+test('a terminal is a real one, where the machine has such', async () => {
+  const refusal = await refusalOfTerminal()
+  // On one machine they need more than some accounts may have: the guide says what.
+  if (refusal !== undefined) return expect(refusal).toBe('terminal_unavailable')
+  const address = `${client.rest}${one}/terminal?cols=120&rows=40`.replace(/^http/, 'ws')
+  const socket = new WebSocket(address, ['bearer', client.address.accessToken])
+  socket.binaryType = 'arraybuffer'
+  let shown = ''
+  let last: unknown
+  socket.addEventListener('message', ({ data }: MessageEvent<string | ArrayBuffer>) => {
+    if (typeof data === 'string') last = JSON.parse(data)
+    else shown += Buffer.from(data).toString()
+  })
+  const type = (text: string) => socket.send(Buffer.from(text))
+  const sees = (what: string) =>
+    waitUntil(`the terminal shows ${what}`, async () => shown.includes(what), { timeoutMs: 30_000, everyMs: 20 })
+  await new Promise((resolve) => socket.addEventListener('open', resolve))
+  type('test -t 0 && stty size && echo on""e\n')
+  await sees('40 120')
+  await sees('one')
+  socket.send(JSON.stringify({ resize: { cols: 90, rows: 20 } }))
+  const resized = async () => {
+    type('stty size\n')
+    return shown.includes('20 90')
+  }
+  await waitUntil('the terminal has its new size', resized, { timeoutMs: 30_000, everyMs: 100 })
+  const closed = new Promise((resolve) => socket.addEventListener('close', ({ code }) => resolve(code)))
+  type('exit 6\n')
+  expect([await closed, last]).toEqual([1000, { exit: { code: 6 } }])
 })

@@ -19,6 +19,7 @@ import { restApp } from './rest-app.ts'
 import { SandboxPorts } from './sandbox-ports/sandbox-ports.ts'
 import { UserCalls } from './sandbox-ports/user-calls.ts'
 import { OpenStreams } from './streams/open-streams.ts'
+import { isTerminal, TerminalEntry } from './terminals/terminal-entry.ts'
 import { WebhookEntry } from './webhooks/webhook-entry.ts'
 
 export { readGatewayConfig, type GatewayConfig } from './config.ts'
@@ -86,6 +87,7 @@ export function createGateway(config: GatewayConfig, context: PartContext): Gate
     keys,
     readiness,
   })
+  const terminals = new TerminalEntry({ ...shared, verifier, streams, userCalls })
   const handle = listener({ config, app, webhooks, observer: observed })
   const idleTimeoutMs = config.syncWaitMaxMs + IDLE_MARGIN_MS
   const bodyMaxBytes = (target: string) =>
@@ -104,6 +106,8 @@ export function createGateway(config: GatewayConfig, context: PartContext): Gate
     requestTimeoutMs: 0,
     idleTimeoutMs,
     handle,
+    upgrades: isTerminal,
+    upgrade: (exchange, socket, head) => void terminals.upgrade(exchange, socket, head),
     ended,
   })
 

@@ -29,6 +29,8 @@ MASKED = ("kcore", "keys", "key-users", "kmsg", "sysrq-trigger", "timer_list", "
 SHARED_MB = 64
 # Of what else counts for the account that made the jail.
 BOUNDS = {"max_user_namespaces": "0", "max_inotify_instances": "16", "max_inotify_watches": "8192"}
+# Of a jail that has terminals.
+TERMINALS = 64
 # A megabyte of the private directory may hold so many files.
 FILES_PER_MB = 64
 
@@ -61,6 +63,9 @@ def make_root(scratch, isolation):
         write("%s/dev/%s" % (scratch, name), "")
     for name, target in LINKS.items():
         posix.symlink(target, "%s/dev/%s" % (scratch, name))
+    if isolation["terminals"]:
+        make_directories(scratch + "/dev/pts")
+        posix.symlink("pts/ptmx", scratch + "/dev/ptmx")
     read_only = kernel.MOUNT_ATTR_RDONLY | kernel.MOUNT_ATTR_NOSUID | kernel.MOUNT_ATTR_NODEV
     kernel.protect(scratch, read_only)
     for name in DEVICES:
@@ -70,6 +75,8 @@ def make_root(scratch, isolation):
         memory(scratch + "/tmp", min(SHARED_MB, isolation["homeMb"]))
     memory(scratch + "/dev/shm", min(SHARED_MB, isolation["homeMb"]))
     mount_proc(scratch + "/proc")
+    if isolation["terminals"]:
+        mount_terminals(scratch + "/dev/pts")
     posix.chdir(scratch)
     kernel.pivot_here()
     kernel.set_host_name(isolation["account"])
@@ -146,6 +153,14 @@ def mount_proc(path):
     for name in MASKED:
         if is_there("%s/%s" % (path, name)):
             kernel.bind("/dev/null", "%s/%s" % (path, name))
+
+
+def mount_terminals(path):
+    """Of the jail alone; none where the kernel does not allow it, as without an account 0."""
+    try:
+        kernel.mount("terminals", path, "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=666,max=%d" % TERMINALS)
+    except OSError:
+        pass  # Who asks for a terminal is told.
 
 
 def write(path, text):

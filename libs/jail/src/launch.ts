@@ -46,6 +46,8 @@ export interface LauncherOptions {
   homeMb: number
   /** How many processes it may have in a jail. */
   processes?: number
+  /** Whether a jail has terminals of its own. */
+  terminals?: boolean
   /** Each child in isolation gets one of its own. */
   groups?: CpuGroups | undefined
   /** No child shares its loopback with another, where the isolation can part them. */
@@ -108,8 +110,16 @@ export class Launcher {
   /** The starter of the isolation that holds stays. */
   async #choose(): Promise<void> {
     const { interpreter, mounts: readable, trials, isolation: config, logger, apart } = this.#options
-    const { account = 'run', home = '/tmp', homeMb, processes = 256, links = [], groups } = this.#options
-    const jail = { readable, links, account, home, homeMb, processes }
+    const {
+      account = 'run',
+      home = '/tmp',
+      homeMb,
+      processes = 256,
+      terminals = false,
+      links = [],
+      groups,
+    } = this.#options
+    const jail = { readable, links, account, home, homeMb, processes, terminals }
     const probe = await EscapeProbe.start(this.#root)
     const { egressAllow: egress } = config
     const ports = [...config.closedPorts, probe.port]

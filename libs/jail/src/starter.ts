@@ -41,6 +41,8 @@ export interface IsolationOrder {
   home: string
   homeMb: number
   processes: number
+  /** Whether a jail has terminals of its own. */
+  terminals: boolean
   /** Where each child gets a group of its own for processors: with its launcher's number, the paths of that. */
   groups?: string[]
   /** Ranges that a network of a child's own leads to although they are private. */

@@ -16,8 +16,16 @@ export interface CommandOptions {
   environment?: Record<string, string>
   /** Ended after so long. */
   timeoutMs?: number
+  /** On a terminal of this size in place of its three streams: all that it shows is stdout. */
+  terminal?: TerminalSize
   /** Ends the command, and all that it started, when it is aborted. */
   signal?: AbortSignal
+}
+
+/** In characters. */
+export interface TerminalSize {
+  columns: number
+  rows: number
 }
 
 export interface Output {
@@ -45,6 +53,8 @@ export interface RunningCommand {
   endInput(): void
   /** Sends a signal, by number, to it and all that it started. */
   signal(number: number): void
+  /** Of its terminal. */
+  resize(size: TerminalSize): void
   /** Ends it and all that it started. */
   kill(): Promise<void>
 }
@@ -56,12 +66,12 @@ export async function startCommand(
   commands: Client<typeof CommandService>,
   calls: Calls,
   command: string[],
-  { workingDirectory, environment = {}, timeoutMs = 0, signal }: CommandOptions,
+  { workingDirectory, environment = {}, timeoutMs = 0, terminal, signal }: CommandOptions,
 ): Promise<RunningCommand> {
   const requests = new MessageQueue<Request>()
   const left = new AbortController()
   requests.push({
-    message: { case: 'start', value: { command, workingDirectory, environment, timeoutMs } },
+    message: { case: 'start', value: { command, workingDirectory, environment, timeoutMs, pty: terminal } },
   })
   const responses = commands.runCommand(requests, calls.open(left.signal, signal))[Symbol.asyncIterator]()
   const leave = () => {
@@ -85,6 +95,7 @@ export async function startCommand(
       await pushed.at(-1)
     },
     endInput: () => requests.push({ message: { case: 'endOfInput', value: {} } }),
+    resize: (size) => requests.push({ message: { case: 'resize', value: size } }),
     signal: (number) => requests.push({ message: { case: 'signal', value: number } }),
     kill: async () => {
       await commands.killCommand({ pid }, calls.short()).catch((error: unknown) => {

@@ -35,6 +35,8 @@ export interface ServerOptions {
   connections?: ConnectionLimits
   /** A request must have arrived within this time; 60,000. 0: only silence cuts it. */
   requestTimeoutMs?: number
+  /** Whether a request to this target may become a WebSocket; absent: any. */
+  upgrades?: (target: string) => boolean
   /**
    * Takes connections that are to become WebSockets; absent: such requests are answered like any other. What it writes to
    * the exchange's answer goes nowhere until it gives that the socket.
@@ -66,8 +68,10 @@ export class HttpServer {
       requestTimeout: options.requestTimeoutMs ?? LIMITS.requestTimeout,
       maxHeaderSize: HEADER_BYTES,
       requireHostHeader: false,
-      shouldUpgradeCallback: ({ headers }) =>
-        options.upgrade !== undefined && headers.upgrade?.toLowerCase() === 'websocket',
+      shouldUpgradeCallback: ({ headers, url = '' }) =>
+        options.upgrade !== undefined &&
+        headers.upgrade?.toLowerCase() === 'websocket' &&
+        (options.upgrades?.(url) ?? true),
     })
     server.maxHeadersCount = 0
     server.timeout = options.idleTimeoutMs

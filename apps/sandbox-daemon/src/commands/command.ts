@@ -1,10 +1,11 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import { constants } from 'node:os'
 import type { Readable } from 'node:stream'
-import type { CommandStart } from '@automation/contract/sandbox/v1/daemon'
+import type { CommandStart, TerminalSize } from '@automation/contract/sandbox/v1/daemon'
 import { invalid } from '@automation/errors'
 import { MessageQueue } from '@automation/rpc/message-queue'
 import { killAll, signalAll } from './processes.ts'
+import type { Spawned } from './spawned.ts'
 
 export type Output =
   | { case: 'standardOutput'; value: Buffer }
@@ -27,12 +28,14 @@ export class Command {
   readonly ended: Promise<void>
   readonly #id: string
   readonly #child: ChildProcessWithoutNullStreams
+  readonly #resize: Spawned['resize']
   readonly #output = new MessageQueue<Output>((output) => (output.case === 'ended' ? 0 : output.value.length))
   #timedOut = false
   #heardAt = 0
 
-  constructor(child: ChildProcessWithoutNullStreams, id: string, { command, timeoutMs }: CommandStart) {
+  constructor({ child, resize }: Spawned, id: string, { command, timeoutMs }: CommandStart) {
     this.#child = child
+    this.#resize = resize
     this.#id = id
     this.pid = child.pid!
     this.command = command
@@ -72,6 +75,12 @@ export class Command {
 
   endInput(): void {
     this.#child.stdin.end()
+  }
+
+  /** Of its terminal. */
+  resize(size: TerminalSize): void {
+    if (this.#resize === undefined) throw invalid('/resize', 'needs a command with pty')
+    this.#resize(size)
   }
 
   /** To it and all that it started. */

@@ -78,6 +78,9 @@ async function take(incoming: AsyncIterator<RunCommandRequest>, command: Command
       case 'signal':
         command.signal(message.value)
         break
+      case 'resize':
+        command.resize(message.value)
+        break
       default:
         throw invalid('/start', 'must come once, at the beginning')
     }

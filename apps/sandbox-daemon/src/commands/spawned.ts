@@ -1,17 +1,17 @@
-import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { stat } from 'node:fs/promises'
 import type { CommandStart } from '@automation/contract/sandbox/v1/daemon'
 import { Failure, invalid } from '@automation/errors'
 import { home, pathFrom } from '../home.ts'
 import { beFirstOutOfMemory, mark } from './processes.ts'
+import { onTerminal, type OnTerminal } from './terminal.ts'
+
+/** The process of a command; `resize` where it has a terminal. */
+export type Spawned = Pick<OnTerminal, 'child'> & Partial<OnTerminal>
 
 /** Starts the process of a command, in a session of its own. `id` marks it and all that it starts. */
-export async function spawned(
-  start: CommandStart,
-  id: string,
-  environment: Record<string, string>,
-): Promise<ChildProcessWithoutNullStreams> {
+export async function spawned(start: CommandStart, id: string, environment: Record<string, string>): Promise<Spawned> {
   const [program = '', ...args] = start.command
   if (program === '') throw invalid('/start/command', 'must name a program')
   if (start.command.some((word) => word.includes('\0'))) throw invalid('/start/command', 'must not contain NUL')
@@ -22,11 +22,13 @@ export async function spawned(
   await checkDirectory(cwd)
   const env = { ...ownEnvironment(), HOME: home, ...environment, ...start.environment, [mark]: id }
   try {
+    if (start.pty !== undefined) return await onTerminal(start.command, start.pty, { cwd, env }, beFirstOutOfMemory)
     const child = spawn(program, args, { cwd, env, detached: true, stdio: 'pipe' })
     if (child.pid === undefined) await once(child, 'spawn')
     beFirstOutOfMemory(child.pid!)
-    return child
+    return { child }
   } catch (error) {
+    if (error instanceof Failure) throw error
     throw refusal(program, error as NodeJS.ErrnoException)
   }
 }

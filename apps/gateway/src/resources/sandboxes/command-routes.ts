@@ -1,19 +1,12 @@
-import {
-  CommandService,
-  type RunCommandRequestSchema,
-  type RunCommandResponse,
-} from '@automation/contract/sandbox/v1/daemon'
-import { asFailure, Failure, invalid } from '@automation/errors'
-import type { CallContext } from '@automation/rpc'
-import type { MessageInitShape } from '@bufbuild/protobuf'
+import { Failure, invalid } from '@automation/errors'
 import { z } from '@hono/zod-openapi'
 import type { GatewayConfig } from '../../config.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { requiredText, text, textMap } from '../../rest/fields.ts'
-import type { Call } from '../../rest/operation.ts'
 import { sandboxId } from '../../rest/parameters.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
-import { callRefusals, daemonRefusal, type UserCalls } from '../../sandbox-ports/user-calls.ts'
+import { commandCall, commandEndedBy, type CommandRequest, endWithToken } from '../../sandbox-ports/command-call.ts'
+import { callRefusals, type UserCalls } from '../../sandbox-ports/user-calls.ts'
 import type { OpenStreams } from '../../streams/open-streams.ts'
 import { commandLines, commandLinesText } from './command-lines.ts'
 
@@ -21,9 +14,6 @@ const MAX_WORDS = 4096
 const MAX_START_BYTES = 1024 * 1024
 const MAX_STDIN_CHARACTERS = 1024 * 1024
 const PIECE_BYTES = 64 * 1024
-
-// A longer delay would fire at once.
-const LONGEST_DELAY_MS = 2_147_483_647
 
 const runCommandInput = z
   .object({
@@ -48,24 +38,6 @@ const runCommandInput = z
 type Input = z.output<typeof runCommandInput>
 
 const NDJSON = 'application/x-ndjson'
-
-const known = {
-  program_not_found: 'invalid_argument',
-  program_denied: 'invalid_argument',
-  program_failed: 'failed_precondition',
-  working_directory_not_found: 'invalid_argument',
-  invalid_input: 'invalid_argument',
-  too_many_processes: 'resource_exhausted',
-} as const
-
-/** Where the caller has written what a daemon finds fault with. */
-const pointers = {
-  program_not_found: '/command',
-  program_denied: '/command',
-  '/start/command': '/command',
-  '/start/environment': '/env',
-  '/start/working_directory': '/cwd',
-}
 
 export interface CommandDependencies {
   config: GatewayConfig
@@ -114,11 +86,11 @@ export function sandboxCommandRoutes(api: RestApi, { config, streams, userCalls,
       slot.onStop(() => ending.abort(new Failure('unavailable', 'stopping', 'The service is stopping')))
       const { channel, release } = await userCalls.open(call.params['sandboxId'] ?? '', call.context)
       whenOver(exchange, release)
-      const context = untilEnded(call, ending)
-      const responses = channel.client(CommandService).runCommand(requests, context)[Symbol.asyncIterator]()
-      await started(responses, ending, config.callTimeoutMs)
+      whenOver(exchange, endWithToken(ending, call.tokenEndsMs))
+      const { context } = call
+      const responses = await commandCall(channel, requests, { context, ending, timeoutMs: config.callTimeoutMs })
       const failed = (error: unknown) => {
-        const failure = daemonRefusal(error, ENDS)
+        const failure = commandEndedBy(error)
         if (!exchange.isOver) report(failure, exchange)
         return failure
       }
@@ -130,44 +102,8 @@ export function sandboxCommandRoutes(api: RestApi, { config, streams, userCalls,
   )
 }
 
-/** Why a command is ended from outside, while it runs. */
-const ENDS = { token_expired: 'unauthenticated' } as const
-
-/** Of a call that ends with its caller, with the access token, and when `ending` says so. */
-function untilEnded({ exchange, context, tokenEndsMs }: Call<unknown, unknown>, ending: AbortController): CallContext {
-  const { principal, requestId, traceparent } = context
-  const leftMs = Math.min(Math.max(tokenEndsMs - Date.now(), 0), LONGEST_DELAY_MS)
-  const expired = () => ending.abort(new Failure('unauthenticated', 'token_expired', 'The access token has expired'))
-  const timer = setTimeout(expired, leftMs)
-  whenOver(exchange, () => {
-    clearTimeout(timer)
-    // Also where the answer never began, so that nobody reads it.
-    ending.abort(new Failure('unavailable', 'client_gone', 'The client has gone'))
-  })
-  return { principal, requestId, traceparent, signal: AbortSignal.any([exchange.signal, ending.signal]) }
-}
-
-/** Waits until the command runs. Failures: why it does not; deadline_exceeded. */
-async function started(
-  responses: AsyncIterator<RunCommandResponse>,
-  ending: AbortController,
-  timeoutMs: number,
-): Promise<void> {
-  const late = new Failure('deadline_exceeded', 'deadline_exceeded', 'The operation took too long')
-  const timer = setTimeout(() => ending.abort(late), timeoutMs)
-  try {
-    const { value } = (await responses.next()) as IteratorResult<RunCommandResponse, undefined>
-    if (value?.message.case !== 'started') throw new Error('The sandbox did not say that the command has started')
-  } catch (error) {
-    ending.abort(asFailure(error))
-    throw daemonRefusal(error, known, pointers)
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
 /** The messages of a call: the start, the input, its end. Failure: invalid_input. */
-function requestsOf(input: Input): AsyncIterable<MessageInitShape<typeof RunCommandRequestSchema>> {
+function requestsOf(input: Input): AsyncIterable<CommandRequest> {
   const { command, args, cwd, env, stdin, timeoutMs } = input
   const words = [command, ...(args ?? [])]
   const environment = env ?? {}

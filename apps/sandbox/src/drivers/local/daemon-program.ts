@@ -28,12 +28,20 @@ export function daemonMounts(): { mounts: ProgramMount[]; links: ProgramLink[] }
   }
 }
 
-/**
- * The daemon of a sandbox that may hold so much; its key comes by the first line of its input. `compiled` is where jails
- * show what Node has compiled of it. One that is kept ready rehearses, so that its first calls are as quick as others.
- */
-export function daemonProgram(memoryMb: number, compiled: string, keptReady = false): JailProgram {
-  const own = { DAEMON_LISTEN: 'fd:3', NODE_COMPILE_CACHE: compiled }
+export interface DaemonProgramOptions {
+  /** What its sandbox may hold. */
+  memoryMb: number
+  /** Where jails show what Node has compiled of it. */
+  compiled: string
+  /** What opens terminals. */
+  python: string
+  /** It rehearses, so that its first calls are as quick as others. */
+  keptReady: boolean
+}
+
+/** The daemon of a sandbox; its key comes by the first line of its input. */
+export function daemonProgram({ memoryMb, compiled, python, keptReady }: DaemonProgramOptions): JailProgram {
+  const own = { DAEMON_LISTEN: 'fd:3', NODE_COMPILE_CACHE: compiled, DAEMON_PYTHON: python }
   return {
     program: [process.execPath, '--disable-sigusr1', join(daemon, 'src/main.ts')],
     // The service's own environment never reaches a sandbox.

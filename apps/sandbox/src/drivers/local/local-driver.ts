@@ -43,6 +43,7 @@ export class LocalDriver implements Driver {
   readonly #warm = new WarmJails()
   #events: DriverEvents = { ended: () => undefined }
   #launcher: Promise<Launcher> | undefined
+  #python = ''
   #compiled: CompiledDaemon | undefined
   /** Where the isolation parts no teams: whose sandboxes these are. */
   #onlyTeam: string | undefined
@@ -165,7 +166,7 @@ export class LocalDriver implements Driver {
 
   async #started(launcher: Launcher, { memoryMb }: Image, keptReady: boolean): Promise<Jail> {
     const compiled = this.#compiled!.path(launcher)
-    return new Jail(await launcher.start(daemonProgram(memoryMb, compiled, keptReady)))
+    return new Jail(await launcher.start(daemonProgram({ memoryMb, compiled, python: this.#python, keptReady })))
   }
 
   /** What makes the next ones quicker is done behind those that are asked for. */
@@ -226,17 +227,20 @@ export class LocalDriver implements Driver {
     const { config, logger } = this.#options
     const compiled = (this.#compiled ??= new CompiledDaemon(directoryName, config.tmpDir))
     const { mounts, links } = daemonMounts()
+    const interpreter = await findInterpreter(config.python)
+    this.#python = interpreter.path
     const launcher = await Launcher.prepare({
       mounts: [...mounts, compiled.mount],
       links,
       name: directoryName,
-      interpreter: await findInterpreter(config.python),
+      interpreter,
       tmpDir: config.tmpDir,
       isolation: config.isolation,
       account: 'sandbox',
       home,
       homeMb: config.homeMb,
       processes: config.maxProcesses,
+      terminals: true,
       apart: true,
       trials: [trialProgram],
       logger,

@@ -48,6 +48,14 @@ export declare type RunCommandRequest = Message<"automation.sandbox.v1.RunComman
      */
     value: number;
     case: "signal";
+  } | {
+    /**
+     * Of the terminal of a command with `pty`.
+     *
+     * @generated from field: automation.sandbox.v1.TerminalSize resize = 5;
+     */
+    value: TerminalSize;
+    case: "resize";
   } | { case: undefined; value?: undefined };
 };
 
@@ -88,6 +96,14 @@ export declare type CommandStart = Message<"automation.sandbox.v1.CommandStart">
    * @generated from field: uint32 timeout_ms = 4;
    */
   timeoutMs: number;
+
+  /**
+   * A terminal in place of the three streams: input is typed into it, and what it shows is standard output. The end of
+   * input is typed, too, as Ctrl-D.
+   *
+   * @generated from field: optional automation.sandbox.v1.TerminalSize pty = 5;
+   */
+  pty?: TerminalSize | undefined;
 };
 
 /**
@@ -95,6 +111,29 @@ export declare type CommandStart = Message<"automation.sandbox.v1.CommandStart">
  * Use `create(CommandStartSchema)` to create a new message.
  */
 export declare const CommandStartSchema: GenMessage<CommandStart>;
+
+/**
+ * In characters, each from 1 to 1000.
+ *
+ * @generated from message automation.sandbox.v1.TerminalSize
+ */
+export declare type TerminalSize = Message<"automation.sandbox.v1.TerminalSize"> & {
+  /**
+   * @generated from field: uint32 columns = 1;
+   */
+  columns: number;
+
+  /**
+   * @generated from field: uint32 rows = 2;
+   */
+  rows: number;
+};
+
+/**
+ * Describes the message automation.sandbox.v1.TerminalSize.
+ * Use `create(TerminalSizeSchema)` to create a new message.
+ */
+export declare const TerminalSizeSchema: GenMessage<TerminalSize>;
 
 /**
  * @generated from message automation.sandbox.v1.RunCommandResponse
@@ -734,7 +773,8 @@ export declare const ChangeTypeSchema: GenEnum<ChangeType>;
 export declare const CommandService: GenService<{
   /**
    * The first message is `start`; then come input and signals. The answer begins with `started` and ends with `ended`.
-   * NOT_FOUND program_not_found; PERMISSION_DENIED program_denied; INVALID_ARGUMENT working_directory_not_found. When the
+   * NOT_FOUND program_not_found; PERMISSION_DENIED program_denied; INVALID_ARGUMENT working_directory_not_found;
+   * FAILED_PRECONDITION terminal_unavailable, for a command with `pty` where there are no terminals. When the
    * call is cancelled, the command and all that it started are ended. What it leaves running in the background at its
    * own end goes on.
    *
