@@ -1,7 +1,18 @@
 import { request } from 'node:http'
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { notFound } from '@automation/errors'
+import { until } from '@automation/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { problemOf } from './gateway-for-tests.ts'
 import { startSandboxRest, type SandboxRest } from './sandbox-rest.ts'
@@ -55,6 +66,18 @@ test('what a link leads to is read', async () => {
   symlinkSync('target', join(home, 'link'))
   const read = await file('GET', `${home}/link`)
   expect([read.headers.get('content-length'), await read.text()]).toEqual(['15', 'behind the link'])
+})
+
+test('asking for the head of a file alone leaves nothing open', async () => {
+  const path = '/proc/kallsyms'
+  const descriptors = `/proc/${system.daemon.process.pid}/fd`
+  // One may be closed while they are read.
+  const open = () =>
+    readdirSync(descriptors).filter(
+      (one) => existsSync(join(descriptors, one)) && readlinkSync(join(descriptors, one)) === path,
+    )
+  for (let times = 0; times < 3; times++) expect((await file('HEAD', path)).status).toBe(200)
+  await until(() => open().length === 0, { what: 'the file is closed' })
 })
 
 test('a file of the kernel, which says that it is empty, is read to its end', async () => {

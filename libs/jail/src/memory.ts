@@ -1,4 +1,4 @@
-import { statfsSync, writeFileSync } from 'node:fs'
+import { statfsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { fieldOf, readOf, type Process } from './processes.ts'
 
@@ -24,16 +24,6 @@ export function peakOf(pid: number): { residentBytes: number; peakBytes: number 
   const bytes = (name: string) => Number.parseInt(fieldOf(status, name)) * 1024
   const found = { residentBytes: bytes('VmRSS'), peakBytes: bytes('VmHWM') }
   return Number.isNaN(found.peakBytes) ? undefined : found
-}
-
-/** From now on the most that a process has held is counted anew. False where that may not be. */
-export function forgetPeak(pid: number): boolean {
-  try {
-    writeFileSync(`/proc/${pid}/clear_refs`, '5')
-    return true
-  } catch {
-    return false
-  }
 }
 
 // As statfs(2) names file systems that are in memory.

@@ -22,6 +22,8 @@ export interface KeyedChannelOptions {
   /** Brought as `x-api-key` by every call. */
   apiKey: string
   maxMessageBytes: number
+  /** Of what it sends, where that is to be less. */
+  maxReceivedBytes?: number
   /** A peer that answers nothing for twice as long is taken for gone. */
   keepaliveMs: number
   /** How much of a stream may wait for its reader; 256 KiB. */
@@ -42,6 +44,7 @@ export function keyedChannel(options: KeyedChannelOptions): KeyedChannel {
   const channel = new Channel(options.address, peer.credentials, {
     ...peer.options,
     ...channelOptions(options.maxMessageBytes, options.keepaliveMs),
+    'grpc.max_receive_message_length': options.maxReceivedBytes ?? options.maxMessageBytes,
     'grpc.initial_reconnect_backoff_ms': 50,
     'grpc.max_reconnect_backoff_ms': 1000,
     'grpc.use_local_subchannel_pool': 1,

@@ -173,7 +173,9 @@ export class RunnerStreams {
 }
 
 const largestLine = 2 ** 31 - 1
-const largestUsage = 2n ** 31n - 1n
+// Of milliseconds and of MiB that a runner may tell, so that no sum of them passes what a row can hold.
+const largestCpuMs = 2n ** 31n - 1n
+const largestMemoryMb = 2n ** 20n
 const transientMark = '"[transient]"'
 
 function endingOf(
@@ -204,10 +206,10 @@ function endingOf(
 
 /** What a run took, as rows have it. */
 function usedIn(usage: Usage | undefined): { cpuMs?: number; memoryMb?: number } {
-  const bounded = (value: bigint) => Number(value < largestUsage ? value : largestUsage)
+  const bounded = (value: bigint, most: bigint) => Number(value < most ? value : most)
   const { cpuMs, memoryMb } = usage ?? {}
   return {
-    ...(cpuMs !== undefined && { cpuMs: bounded(cpuMs) }),
-    ...(memoryMb !== undefined && { memoryMb: bounded(memoryMb) }),
+    ...(cpuMs !== undefined && { cpuMs: bounded(cpuMs, largestCpuMs) }),
+    ...(memoryMb !== undefined && { memoryMb: bounded(memoryMb, largestMemoryMb) }),
   }
 }

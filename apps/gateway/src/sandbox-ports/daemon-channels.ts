@@ -10,6 +10,8 @@ interface Kept {
 const idleMs = 60_000
 
 const maxMessageBytes = 4 * 1024 * 1024
+/** A daemon sends pieces of 64 KiB; one that process code has made its own may not fill the memory here by larger ones. */
+const maxReceivedBytes = 256 * 1024
 const keepaliveMs = 10_000
 
 /** What waits here of a call for a slow client: about two pieces. */
@@ -56,6 +58,7 @@ export class DaemonChannels {
         address: daemonAddress,
         apiKey,
         maxMessageBytes,
+        maxReceivedBytes,
         keepaliveMs,
         waitingBytes,
       })

@@ -101,5 +101,6 @@ def text_of(path):
 
 
 def peak_in(status):
-    at = status.find(b"VmHWM:")
-    return 0 if at < 0 else int(status[at + 6 : status.index(b"kB", at)])
+    # At the beginning of a line: the name of a process, which it may choose, has no line ends here.
+    at = status.find(b"\nVmHWM:")
+    return 0 if at < 0 else int(status[at + 7 : status.index(b"kB", at)])

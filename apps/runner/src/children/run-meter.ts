@@ -1,4 +1,4 @@
-import { below, firstChildOf, forgetPeak, peakOf, timesOf, type CpuGroups, type Process } from '@automation/jail'
+import { below, firstChildOf, peakOf, timesOf, type CpuGroups, type Process } from '@automation/jail'
 import type { ChildLanguage } from './programs.ts'
 
 /** What a run took; what could not be measured is absent. */
@@ -23,8 +23,6 @@ interface Said {
 }
 
 const MB = 1024 * 1024
-// A peak that is further above what the child holds is forgotten, so that it is not the next run's.
-const peakSlackBytes = 8 * MB
 
 /**
  * Measures the runs of one child, one after the other, from outside: nothing that process code could say counts. Time is
@@ -119,8 +117,7 @@ export class RunMeter {
     const { peakBytes, residentBytes } = found
     this.#held = residentBytes
     const peak = this.#grown(peakBytes)
-    const isForgotten = peakBytes - residentBytes > peakSlackBytes && forgetPeak(this.#child)
-    this.#peakBefore = isForgotten ? residentBytes : peakBytes
+    this.#peakBefore = peakBytes
     return peak
   }
 

@@ -21,6 +21,7 @@ export interface CommandLinesOptions {
 
 const utf8 = new TextEncoder()
 const NOTHING = new Uint8Array()
+const PIECE_BYTES = 64 * 1024
 
 /**
  * What a command that has started writes, as lines of JSON, each when it comes and not before the one before it was taken.
@@ -36,11 +37,11 @@ export async function* commandLines(
     for await (const response of withSilences(responses, silenceMs)) {
       const { case: kind, value } = response?.message ?? { case: 'silence' as const, value: undefined }
       if (kind === 'silence') yield lineOf({ type: 'stdout', data: '' })
-      else if (kind === 'standardOutput') yield* output('stdout', texts.stdout.decode(value, { stream: true }))
-      else if (kind === 'standardError') yield* output('stderr', texts.stderr.decode(value, { stream: true }))
+      else if (kind === 'standardOutput') yield* output('stdout', texts.stdout, value)
+      else if (kind === 'standardError') yield* output('stderr', texts.stderr, value)
       else if (kind === 'ended') {
-        yield* output('stdout', texts.stdout.decode())
-        yield* output('stderr', texts.stderr.decode())
+        yield* output('stdout', texts.stdout)
+        yield* output('stderr', texts.stderr)
         const { exitCode, signal, timedOut } = value
         return yield lineOf({ type: 'exit', code: exitCode, signal, ...(timedOut && { timedOut: true }) })
       }
@@ -57,8 +58,15 @@ function textDecoder(): TextDecoder {
   return new TextDecoder('utf-8', { ignoreBOM: true })
 }
 
-function* output(type: 'stdout' | 'stderr', data: string): Generator<Uint8Array> {
-  if (data !== '') yield lineOf({ type, data })
+/** In lines that stay short, though JSON may make six characters of one; without `bytes`, what is left. */
+function* output(type: 'stdout' | 'stderr', decoder: TextDecoder, bytes?: Uint8Array): Generator<Uint8Array> {
+  const texts = bytes === undefined ? [decoder.decode()] : decodedPieces(decoder, bytes)
+  for (const data of texts) if (data !== '') yield lineOf({ type, data })
+}
+
+function* decodedPieces(decoder: TextDecoder, bytes: Uint8Array): Generator<string> {
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES)
+    yield decoder.decode(bytes.subarray(at, at + PIECE_BYTES), { stream: true })
 }
 
 function lineOf(line: Line): Uint8Array {

@@ -240,9 +240,14 @@ async function* piecesOf(
   if (length !== undefined && sent !== length) throw new Failure('not_found', 'path_not_found', 'The file has changed')
 }
 
-async function* resumed(first: Uint8Array, others: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  yield first
-  yield* others
+/** Ends the others, too, where it is ended at the first. */
+async function* resumed(first: Uint8Array, others: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield first
+    yield* others
+  } finally {
+    await others.return(undefined)
+  }
 }
 
 type Write = MessageInitShape<typeof WriteFileRequestSchema>

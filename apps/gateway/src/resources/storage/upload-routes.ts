@@ -44,6 +44,9 @@ const partNumber: PathParameter = {
   },
 }
 
+// Storage answers before: where it is not done by then, with upload_completing.
+const COMPLETE_TIMEOUT_MS = 60_000
+
 const tag = 'Storage'
 const path = '/storage/uploads'
 
@@ -140,6 +143,7 @@ export function uploadRoutes(api: RestApi, { neighbours, config, budget }: Stora
       method: 'post',
       scope: 'build',
       path: `${path}/{id}/complete`,
+      timeoutMs: COMPLETE_TIMEOUT_MS,
       summary: 'Make one object of all parts of an upload',
       success: {
         status: 200,
@@ -152,8 +156,8 @@ export function uploadRoutes(api: RestApi, { neighbours, config, budget }: Stora
         503: ['upload_completing'],
       },
     },
-    async (call) => ({
-      body: presentStorageObject(await knownByNew(uploads.completeUpload({ id: call.params['id'] }, unhurried(call)))),
+    async ({ params, context }) => ({
+      body: presentStorageObject(await knownByNew(uploads.completeUpload({ id: params['id'] }, context))),
     }),
   )
 
