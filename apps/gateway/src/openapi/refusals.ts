@@ -108,6 +108,7 @@ function refusal(status: number, codes: readonly string[], idHeader: string): Re
     headers: {
       ...EVERY_ANSWER,
       ...(status === 401 && { 'WWW-Authenticate': { $ref: '#/components/headers/Challenge' } }),
+      ...(codes.includes('scope_missing') && { 'WWW-Authenticate': SCOPE_CHALLENGE }),
       ...((status === 429 || status === 503) && { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } }),
       ...(isOauth && OAUTH_HEADERS),
       ...(isMeanwhile && { ETag: { description: 'Of the present state', required: true, schema: { type: 'string' } } }),
@@ -139,6 +140,9 @@ function oauthMembers(words: readonly string[]): Record<string, object> {
     error_description: { type: 'string', description: 'The same text as detail' },
   }
 }
+
+/** Of 403 it is told only where a scope is missing. */
+const SCOPE_CHALLENGE = { description: 'Names the scope that is missing', schema: { type: 'string' } }
 
 const OAUTH_HEADERS = Object.fromEntries(
   Object.entries(NOT_STORED).map(([name, value]) => [name, { description: value, schema: { type: 'string' } }]),
