@@ -154,7 +154,7 @@ describe('when schedules are due', () => {
     const process = await makeProcess()
     const schedule = await makeSchedule(process, { dateTime: '2070-06-01T12:00:00Z' })
     const between = (from: string, to: string) => client.get<unknown[]>('/schedules/firings', { from, to })
-    const { body } = await between('2070-06-01T00:00:00Z', '2070-06-02T00:00:00Z')
+    const { body } = await between('2070-06-01T11:59:55Z', '2070-06-01T12:00:05Z')
     const { slug: processSlug } = process
     const nominalAt = '2070-06-01T12:00:00.000Z'
     expect(body).toContainEqual({ scheduleId: schedule.id, processSlug, nominalAt, state: 'coming' })
